@@ -1,0 +1,48 @@
+# Each target sets up what it needs by itself and is quick when nothing changed.
+PYTHON ?= python3
+VENV   := .venv
+PY     := $(VENV)/bin/python
+DEPS   := $(VENV)/.deps
+BUILT  := $(VENV)/.built
+KERNEL := $(shell find kernel -type f) CMakeLists.txt pyproject.toml
+
+.PHONY: demo test lint bench validate setup lock clean
+
+setup: $(BUILT)
+
+demo: $(BUILT)
+	$(VENV)/bin/roamcast run scenarios/shopping.toml --protocol flooding
+
+test: $(BUILT)
+	$(PY) -m pytest -n 2 --dist worksteal -m "not slow"
+
+lint: $(BUILT)
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+
+bench: $(BUILT)
+	$(PY) -m bench
+
+validate: $(BUILT)
+	$(PY) -m pytest -m slow
+
+clean:
+	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+$(DEPS): requirements.lock
+	@command -v $(PYTHON) >/dev/null || { echo "roamcast needs Python 3.11 or later: apt-get install python3 python3-venv"; exit 2; }
+	@command -v g++ >/dev/null || { echo "roamcast needs a C++20 compiler: apt-get install g++"; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --require-hashes -r requirements.lock
+	touch $@
+
+$(BUILT): $(DEPS) $(KERNEL)
+	$(VENV)/bin/pip install --quiet --no-deps --no-build-isolation -e .
+	touch $@
+
+lock:  ## after changing requirements.in
+	$(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet pip-tools
+	build/lock/bin/pip-compile --quiet --generate-hashes --strip-extras --allow-unsafe \
+		--no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
+		--output-file requirements.lock requirements.in

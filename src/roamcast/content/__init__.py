@@ -1,0 +1,1 @@
+"""WHAT is said: events, filters and the relations between them."""

@@ -1,0 +1,1 @@
+"""What happened: one row type per fact, and its Arrow schema."""

@@ -1,0 +1,1 @@
+"""Campaigns on Spark: plan, simulate, measure, summarise, judge."""

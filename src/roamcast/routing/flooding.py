@@ -1,0 +1,76 @@
+"""Flooding: everyone repeats everything once. The simplest router, and the one to copy from."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from roamcast.routing.router import Category, Drop, Host, Message, NodeId, Parameters, Publication, Router
+from roamcast.units import Seconds
+
+
+class Flood(Message, frozen=True, gc=False):
+    """A publication on its way to everyone."""
+
+    category: ClassVar[Category] = Category.EVENT
+
+    id: int
+    "The publication's id, here again so that a duplicate is known at one look."
+    publication: Publication
+    hops: int = 0
+
+    @property
+    def size(self) -> int:
+        """The size of the publication, whose padding leaves room for the hop count."""
+        return self.publication.size
+
+    @property
+    def about(self) -> int:
+        """The publication that is flooded."""
+        return self.id
+
+
+class FloodingParameters(Parameters):
+    """What can be said of flooding."""
+
+    jitter: Seconds = 0.01
+    "Each node waits up to this long before it repeats; without it neighbours repeat at once and collide."
+    hop_limit: int = 64
+    "A message that has travelled this far is not repeated."
+    remember: int = 65536
+    "Publications remembered as seen; the oldest is forgotten first."
+
+
+class Flooding(Router):
+    """Deliver on first hearing, repeat once after a random wait, ignore every copy."""
+
+    parameters_type = FloodingParameters
+    parameters: FloodingParameters
+
+    def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
+        super().__init__(host, parameters)
+        self.seen: dict[int, None] = {}
+
+    def publish(self, publication: Publication) -> None:
+        """Broadcast a new event; the publisher does not deliver to itself."""
+        self._remember(publication.id)
+        self.host.broadcast(Flood(publication.id, publication))
+
+    def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
+        """Deliver and repeat what is new."""
+        if message.id in self.seen:
+            return Drop.DUPLICATE
+        if message.id != message.publication.id:
+            return Drop.MALFORMED
+        self._remember(message.id)
+        if self.wants(message.publication.event):
+            self.host.deliver(message.publication)
+        if not 0 <= message.hops < self.parameters.hop_limit:
+            return Drop.HOP_LIMIT
+        onward = Flood(message.id, message.publication, message.hops + 1)
+        self.host.call_later(self.host.random.random() * self.parameters.jitter, self.host.broadcast, onward)
+        return None
+
+    def _remember(self, id: int) -> None:
+        self.seen[id] = None
+        if len(self.seen) > self.parameters.remember:
+            del self.seen[next(iter(self.seen))]

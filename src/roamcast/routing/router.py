@@ -1,0 +1,194 @@
+"""The contract of a router: read this page first.
+
+A router is one node's routing mind. It owns no clock, socket, thread, file, log or entropy:
+whatever it needs it asks of its `Host`. The same router class runs in the simulated radio
+world (`roamcast.sim`), on real UDP (`roamcast.live`) and in `roamcast.testing.Mesh`.
+
+`receive` is the hot path: in a dense network nineteen of twenty messages heard are copies.
+Test for duplicates first, and allocate nothing for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import IntEnum
+from random import Random
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
+
+import msgspec
+from pydantic import BaseModel, ConfigDict
+
+from roamcast.content.event import Event
+from roamcast.content.filter import Filter
+
+NodeId: TypeAlias = int
+
+BROADCAST: NodeId = -1
+"The address of everyone in range."
+
+
+class Category(IntEnum):
+    """What a message is for; message cost is reported by it."""
+
+    EVENT = 0
+    SUBSCRIPTION = 1
+    ROUTING = 2
+    CONTROL = 3
+
+
+class Drop(IntEnum):
+    """Why a message that was heard, or should have been sent, went no further."""
+
+    DUPLICATE = 1
+    "This node has handled the message before."
+    NOT_MINE = 2
+    "Addressed to others; overheard only because the air is shared."
+    EXPIRED = 3
+    "The state that would have carried it lapsed."
+    NO_ROUTE = 4
+    "Nobody to send it to is known."
+    HOP_LIMIT = 5
+    "It has travelled as far as it may."
+    UNWANTED = 6
+    "No subscription here or beyond matches it."
+    TABLE_FULL = 7
+    "A bounded table or buffer had no room."
+    MALFORMED = 8
+    "It claims what cannot be true."
+    SUPPRESSED = 9
+    "Enough neighbours have already repeated it."
+
+
+class Position(NamedTuple):
+    """A place in the scenario's plane, in metres."""
+
+    x: float
+    y: float
+
+
+class Publication(msgspec.Struct, frozen=True, gc=False):
+    """An event that someone published: its content, who said it and which of theirs it is."""
+
+    publisher: NodeId
+    sequence: int
+    event: Event
+    size: int = 512
+    "Bytes of the event message on the air, its own header and padding included."
+
+    @property
+    def id(self) -> int:
+        """One number that names this publication in the whole network."""
+        return self.publisher << 32 | self.sequence
+
+
+class Message(msgspec.Struct, frozen=True):
+    """Base of everything that travels one hop; immutable, so that hosts may share it."""
+
+    category: ClassVar[Category]
+
+    @property
+    def size(self) -> int:
+        """Bytes on the air above the network header."""
+        raise NotImplementedError
+
+    @property
+    def about(self) -> int:
+        """The id of the publication this message serves, or -1; the facts follow an event by it."""
+        return -1
+
+
+class Timer(Protocol):
+    """Something that will happen unless it is cancelled."""
+
+    def cancel(self) -> None:
+        """Make sure that it will not happen; harmless if it has."""
+
+    @property
+    def active(self) -> bool:
+        """Whether it is still to happen."""
+
+
+class Host(Protocol):
+    """What a router may ask of the node that it runs on."""
+
+    node: NodeId
+    random: Random
+    "Seeded per run and node."
+
+    def now(self) -> float:
+        """Seconds since the run (or the node) started."""
+
+    def broadcast(self, message: Message) -> None:
+        """Give `message` to everyone in range: one hop, unacknowledged."""
+
+    def send(self, message: Message, to: NodeId) -> None:
+        """Give `message` to the neighbour `to`: one hop, acknowledged and retried by the link."""
+
+    def call_later(self, delay: float, action: Callable[..., object], *args: Any) -> Timer:
+        """Call `action(*args)` after `delay` seconds."""
+
+    def position(self) -> Position:
+        """Own position; raises `PermissionError` where the scenario does not grant location."""
+
+    def deliver(self, publication: Publication) -> None:
+        """Hand an event to the application on this node."""
+
+    def drop(self, message: Message, reason: Drop) -> None:
+        """Record that `message` goes no further, for drops that happen outside `receive`."""
+
+
+class Parameters(BaseModel):
+    """Base of a protocol's parameters: frozen, strict, each explained by the string below it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
+
+
+class Router:
+    """Base of all routers: keeps the local subscriptions, leaves the travelling to its children."""
+
+    parameters_type: ClassVar[type[Parameters]] = Parameters
+    "The parameters that this protocol takes."
+    promiscuous: ClassVar[bool] = False
+    "Whether `overhear` is to be called for unicast messages between others."
+
+    def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
+        self.host = host
+        self.parameters = parameters if parameters is not None else self.parameters_type()
+        self.interests: list[Filter] = []
+
+    def start(self) -> None:
+        """Begin: called once, before anything else, with the network already up."""
+
+    def publish(self, publication: Publication) -> None:
+        """Send an event of this node's application on its way."""
+        raise NotImplementedError
+
+    def advertise(self, offered: Filter) -> None:
+        """Hear from the application what it is going to publish."""
+
+    def subscribe(self, wanted: Filter) -> None:
+        """Start wanting what `wanted` matches."""
+        self.interests.append(wanted)
+
+    def unsubscribe(self, wanted: Filter) -> None:
+        """Stop wanting it."""
+        if wanted in self.interests:
+            self.interests.remove(wanted)
+
+    def wants(self, event: Event) -> bool:
+        """Whether the application on this node wants `event` now."""
+        return any(wanted.matches(event) for wanted in self.interests)
+
+    def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
+        """Handle a message heard from the neighbour `sender` at `signal` watts (nan: unknown).
+
+        The value says what became of a message that went no further, so that nothing
+        disappears silently and a duplicate costs no call.
+        """
+        raise NotImplementedError
+
+    def overhear(self, message: Any, sender: NodeId, to: NodeId, signal: float) -> None:
+        """Notice a unicast message between two others; called only for promiscuous routers."""
+
+    def link_failed(self, message: Any, to: NodeId) -> None:
+        """Learn that the link gave up on sending `message` to the neighbour `to`."""

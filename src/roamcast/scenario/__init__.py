@@ -1,0 +1,1 @@
+"""Strict files to frozen models."""

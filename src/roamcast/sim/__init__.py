@@ -1,0 +1,1 @@
+"""The world where time is ours."""

@@ -1,0 +1,58 @@
+"""Quantities with units, as people write them: "250 m", "2 Mb/s", "60 s", "512 B"."""
+
+import re
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
+
+from roamcast.errors import UserError
+
+_LENGTH = {"m": 1.0, "km": 1e3, "cm": 1e-2}
+_TIME = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0}
+_RATE = {"b/s": 1.0, "kb/s": 1e3, "Mb/s": 1e6, "Gb/s": 1e9}
+_SPEED = {"m/s": 1.0, "km/h": 1 / 3.6}
+_BYTES = {"B": 1.0, "kB": 1e3, "KiB": 1024.0, "MB": 1e6, "MiB": 1024.0**2}
+_POWER = {"W": 1.0, "mW": 1e-3}
+_FREQUENCY = {"Hz": 1.0, "kHz": 1e3, "MHz": 1e6, "GHz": 1e9}
+_PER_TIME = {"/s": 1.0, "/min": 1 / 60, "/h": 1 / 3600}
+_DECIBEL = {"dB": 1.0}
+
+_QUANTITY = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(\S*)\s*")
+
+
+def parse_quantity(text: str, units: dict[str, float], example: str) -> float:
+    """Read `text` as a number with one of `units`, in the base unit."""
+    found = _QUANTITY.fullmatch(text)
+    if not found:
+        raise UserError(f"{text!r} is not a quantity; write it like {example!r}")
+    number, unit = found.groups()
+    if unit not in units:
+        known = ", ".join(units)
+        given = f"unit {unit!r}" if unit else "no unit"
+        raise UserError(f"{text!r} has {given}; expected one of {known}, as in {example!r}")
+    return float(number) * units[unit]
+
+
+def _reader(units: dict[str, float], example: str) -> BeforeValidator:
+    def read(value: Any) -> Any:
+        if isinstance(value, str):
+            try:
+                return parse_quantity(value, units, example)
+            except UserError as error:
+                raise ValueError(str(error)) from None
+        if isinstance(value, bool):
+            raise ValueError(f"a quantity is a string with its unit, as in {example!r}")
+        return value
+
+    return BeforeValidator(read)
+
+
+Meters = Annotated[float, _reader(_LENGTH, "250 m")]
+Seconds = Annotated[float, _reader(_TIME, "60 s")]
+BitsPerSecond = Annotated[float, _reader(_RATE, "2 Mb/s")]
+MetersPerSecond = Annotated[float, _reader(_SPEED, "1 m/s")]
+Bytes = Annotated[float, _reader(_BYTES, "512 B")]
+Watts = Annotated[float, _reader(_POWER, "0.28 W")]
+Hertz = Annotated[float, _reader(_FREQUENCY, "914 MHz")]
+PerSecond = Annotated[float, _reader(_PER_TIME, "0.5 /s")]
+Decibels = Annotated[float, _reader(_DECIBEL, "10 dB")]

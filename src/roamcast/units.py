@@ -1,9 +1,13 @@
-"""Quantities with units, as people write them: "250 m", "2 Mb/s", "60 s", "512 B"."""
+"""Quantities with units, as people write them: "250 m", "2 Mb/s", "60 s", "512 B".
+
+Code gives quantities as plain numbers in SI units. A file must name the unit: its reader validates
+with the context `FROM_FILE`, and then a bare number is refused.
+"""
 
 import re
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, ValidationInfo
 
 from roamcast.errors import UserError
 
@@ -16,6 +20,9 @@ _POWER = {"W": 1.0, "mW": 1e-3}
 _FREQUENCY = {"Hz": 1.0, "kHz": 1e3, "MHz": 1e6, "GHz": 1e9}
 _PER_TIME = {"/s": 1.0, "/min": 1 / 60, "/h": 1 / 3600}
 _DECIBEL = {"dB": 1.0}
+
+FROM_FILE = {"units": "required"}
+"The validation context in which a bare number is no quantity."
 
 _QUANTITY = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(\S*)\s*")
 
@@ -34,14 +41,14 @@ def parse_quantity(text: str, units: dict[str, float], example: str) -> float:
 
 
 def _reader(units: dict[str, float], example: str) -> BeforeValidator:
-    def read(value: Any) -> Any:
+    def read(value: Any, info: ValidationInfo) -> Any:
         if isinstance(value, str):
             try:
                 return parse_quantity(value, units, example)
             except UserError as error:
                 raise ValueError(str(error)) from None
-        if isinstance(value, bool):
-            raise ValueError(f"a quantity is a string with its unit, as in {example!r}")
+        if isinstance(value, bool) or info.context == FROM_FILE:
+            raise ValueError(f"{value!r} has no unit; write it as a string, like {example!r}")
         return value
 
     return BeforeValidator(read)
@@ -52,6 +59,7 @@ Seconds = Annotated[float, _reader(_TIME, "60 s")]
 BitsPerSecond = Annotated[float, _reader(_RATE, "2 Mb/s")]
 MetersPerSecond = Annotated[float, _reader(_SPEED, "1 m/s")]
 Bytes = Annotated[float, _reader(_BYTES, "512 B")]
+ByteCount = Annotated[int, _reader(_BYTES, "512 B")]
 Watts = Annotated[float, _reader(_POWER, "0.28 W")]
 Hertz = Annotated[float, _reader(_FREQUENCY, "914 MHz")]
 PerSecond = Annotated[float, _reader(_PER_TIME, "0.5 /s")]

@@ -1,0 +1,96 @@
+"""What no part of a scenario can see alone: do the parts agree with each other?"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from roamcast.errors import UserError
+
+if TYPE_CHECKING:
+    from roamcast.scenario.model import Scenario
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """A hint at what `word` was meant to be."""
+    known = list(known)
+    near = difflib.get_close_matches(word, known, n=1)
+    return f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(known) or 'nothing'}"
+
+
+def disagreements(scenario: Scenario, context: Any = None) -> Iterator[tuple[str, str]]:
+    """Each disagreement between parts: the key that must change, and what is wrong with it.
+
+    `context` is the validation context; protocols' parameters are validated in it as the rest was.
+    """
+    yield from _times(scenario)
+    yield from _places(scenario)
+    yield from _roles(scenario)
+    yield from _protocols(scenario, context)
+
+
+def _times(scenario: Scenario) -> Iterator[tuple[str, str]]:
+    if scenario.warmup + scenario.quiet >= scenario.duration:
+        yield "warmup", "warmup and quiet leave nothing of the duration to measure"
+
+
+def _places(scenario: Scenario) -> Iterator[tuple[str, str]]:
+    area = scenario.area
+    for name, group in scenario.groups.items():
+        for place in group.at or ():
+            if not area.contains(*place):
+                yield f"nodes.{name}.at", f"({place.x:g}, {place.y:g}) lies outside the area"
+        home = group.home
+        if home is not None and not area.contains(home.x + home.width, home.y + home.height):
+            yield f"nodes.{name}.home", "the rectangle reaches outside the area"
+        if group.mobility == "file" and scenario.mobility is None:
+            yield f"nodes.{name}.mobility", 'no movement file is given; add mobility = { ns2 = "FILE" }'
+
+
+def _roles(scenario: Scenario) -> Iterator[tuple[str, str]]:
+    workload = scenario.workload
+    for verb, roles in (("publish", workload.publish), ("subscribe", workload.subscribe)):
+        for name, role in roles.items():
+            key = f"workload.{verb}.{name}"
+            if name not in scenario.groups:
+                yield key, f"no group of nodes has this name; {nearest(name, scenario.groups)}"
+            elif role.count is not None and role.count > scenario.groups[name].count:
+                yield f"{key}.count", f"the group has only {scenario.groups[name].count} nodes"
+    if workload.zones is None:
+        for name, publishing in workload.publish.items():
+            if isinstance(publishing.content, str):
+                yield (
+                    f"workload.publish.{name}.content",
+                    "there are no zones; add workload.zones or a template",
+                )
+        for name, subscribing in workload.subscribe.items():
+            if subscribing.interest == "zone":
+                yield (
+                    f"workload.subscribe.{name}.interest",
+                    "there are no zones; add workload.zones or filters",
+                )
+            elif subscribing.locality > 0 and subscribing.common is None:
+                yield f"workload.subscribe.{name}.common", "without zones, locality needs the common filter"
+
+
+def _protocols(scenario: Scenario, context: Any) -> Iterator[tuple[str, str]]:
+    from roamcast.routing import catalogue
+
+    for name, parameters in scenario.protocols.items():
+        try:
+            kind = catalogue.find(name).parameters_type
+        except UserError as error:
+            yield f"protocol.{name}", str(error)
+            continue
+        try:
+            kind.model_validate(parameters, context=context)
+        except ValidationError as error:
+            first = error.errors()[0]
+            key = ".".join(["protocol", name, *map(str, first["loc"])])
+            if first["type"] == "extra_forbidden":
+                yield key, f"unknown parameter; {nearest(str(first['loc'][-1]), kind.model_fields)}"
+            else:
+                yield key, first["msg"].removeprefix("Value error, ")

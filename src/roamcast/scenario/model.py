@@ -1,0 +1,225 @@
+"""A scenario: one world, its people and what they say, as frozen models in SI units."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+
+from pydantic import Field, ValidationInfo, model_validator
+from pydantic_core import PydanticCustomError
+
+from roamcast.scenario.part import Count, NotNegative, Part, Positive
+from roamcast.scenario.workload import Workload
+from roamcast.units import (
+    BitsPerSecond,
+    ByteCount,
+    Decibels,
+    Hertz,
+    Meters,
+    MetersPerSecond,
+    Seconds,
+    Watts,
+)
+
+if TYPE_CHECKING:
+    from roamcast.routing.router import Parameters
+
+
+class Area(Part):
+    """The plane in which everything happens, with its origin in the south-west corner."""
+
+    width: Annotated[Meters, Positive]
+    height: Annotated[Meters, Positive]
+
+    def contains(self, x: float, y: float) -> bool:
+        """Whether a point lies in the area or on its edge."""
+        return 0 <= x <= self.width and 0 <= y <= self.height
+
+
+class Rectangle(Part):
+    """A part of the area, given by its south-west corner and its size."""
+
+    x: Annotated[Meters, NotNegative]
+    y: Annotated[Meters, NotNegative]
+    width: Annotated[Meters, Positive]
+    height: Annotated[Meters, Positive]
+
+
+class Speeds(NamedTuple):
+    """The slowest and the fastest that a node walks."""
+
+    min: Annotated[MetersPerSecond, NotNegative]
+    max: Annotated[MetersPerSecond, NotNegative]
+
+
+class Point(NamedTuple):
+    """A place in the area."""
+
+    x: Annotated[Meters, NotNegative]
+    y: Annotated[Meters, NotNegative]
+
+
+class Group(Part):
+    """Nodes that behave alike."""
+
+    count: Count
+    mobility: Literal["static", "waypoint", "file"] = "static"
+    "Whether they stand still, walk a random waypoint, or follow the scenario's movement file."
+    speed: Speeds | None = None
+    "Each leg's speed is drawn between these; needed by walkers."
+    pause: Annotated[Seconds, NotNegative] = 0.0
+    "How long walkers rest at each waypoint."
+    start: Literal["stationary", "rest"] = "stationary"
+    "Whether walkers are met in full swing (the stationary distribution) or all begin with a rest."
+    home: Rectangle | None = None
+    "Where they walk or stand, if not in the whole area."
+    at: list[Point] | None = None
+    "Where static nodes stand, one place each; drawn at random if absent."
+
+    @model_validator(mode="after")
+    def _agree(self) -> Group:
+        if self.mobility == "waypoint":
+            if self.speed is None:
+                raise ValueError('walkers need a speed, as in speed = { min = "0.5 m/s", max = "1 m/s" }')
+            if not self.speed.max > 0 or self.speed.min > self.speed.max:
+                raise ValueError("speed.max must be above zero and not below speed.min")
+            if self.start == "stationary" and self.speed.min == 0:
+                raise ValueError(
+                    "a random waypoint with speed.min = 0 slows down for ever and has no stationary state; "
+                    'give it a slowest speed or start = "rest"'
+                )
+        if self.at is not None:
+            if self.mobility != "static":
+                raise ValueError("only static nodes have places in 'at'")
+            if len(self.at) != self.count:
+                raise ValueError(f"'at' gives {len(self.at)} places for {self.count} nodes")
+        return self
+
+
+class Movement(Part):
+    """Movement recorded elsewhere, instead of generated."""
+
+    ns2: Path
+    "An ns-2 movement file; relative to the scenario's file."
+
+
+class Radio(Part):
+    """The radio, with the defaults of ns-2 (a WaveLAN card of 914 MHz)."""
+
+    range: Annotated[Meters, Positive] = 250.0
+    "A frame is understood up to here, if nothing else is on the air."
+    carrier_sense: Annotated[Meters, Positive] = 550.0
+    "A frame is noticed, and disturbs others, up to here."
+    capture: Annotated[Decibels, NotNegative] = 10.0
+    "A frame survives a later one that is weaker by this much."
+    frequency: Annotated[Hertz, Positive] = 914e6
+    power: Annotated[Watts, Positive] = 0.28183815
+    antenna_height: Annotated[Meters, Positive] = 1.5
+    propagation: Literal["two-ray", "friis"] = "two-ray"
+
+    @model_validator(mode="after")
+    def _agree(self) -> Radio:
+        if self.carrier_sense < self.range:
+            raise ValueError("carrier_sense must not be shorter than range")
+        return self
+
+
+class Mac(Part):
+    """The 802.11 DCF and the queue above it, with the constants of the usual ns-2 studies."""
+
+    rate: Annotated[BitsPerSecond, Positive] = 2e6
+    "Of unicast data frames."
+    basic_rate: Annotated[BitsPerSecond, Positive] = 1e6
+    "Of broadcasts, RTS, CTS and ACK."
+    slot: Annotated[Seconds, Positive] = 20e-6
+    sifs: Annotated[Seconds, Positive] = 10e-6
+    difs: Annotated[Seconds, Positive] = 50e-6
+    cw_min: Count = 31
+    cw_max: Count = 1023
+    short_retry: Count = 7
+    "Attempts of an RTS, or of a data frame sent without one."
+    long_retry: Count = 4
+    "Attempts of a data frame sent after an RTS."
+    rts_threshold: Annotated[ByteCount, NotNegative] = 0
+    "Unicast frames of at least this size are announced by an RTS."
+    queue: Count = 50
+    "Frames that wait for the air; what comes on top is dropped."
+    network_header: Annotated[ByteCount, NotNegative] = 20
+    "Bytes added to each message below the router."
+    link_delay: Annotated[Seconds, NotNegative] = 25e-6
+    "From the router to the queue."
+    priority: tuple[Literal["event", "subscription", "routing", "control"], ...] = ("routing",)
+    "Categories of messages that go to the head of the queue."
+
+    @model_validator(mode="after")
+    def _agree(self) -> Mac:
+        if self.cw_max < self.cw_min:
+            raise ValueError("cw_max must not be below cw_min")
+        return self
+
+
+class Scenario(Part):
+    """One world per file: where, who, how they move, what they hear and what they say."""
+
+    name: Annotated[str, Field(min_length=1)]
+    area: Area
+    duration: Annotated[Seconds, Positive]
+    warmup: Annotated[Seconds, NotNegative] = 0.0
+    "Metrics leave out what was published before this."
+    quiet: Annotated[Seconds, NotNegative] = 0.0
+    "Nothing is published this long before the end, so that what is merely late is not read as lost."
+    location: Annotated[bool, Field(strict=True)] = False
+    "Whether nodes know where they are."
+    sample: Annotated[Seconds, Positive] = 10.0
+    "Between two samples of everyone's position in the facts."
+    groups: Annotated[dict[str, Group], Field(alias="nodes", min_length=1)]
+    "Nodes by group; they are numbered from 0, group after group."
+    mobility: Movement | None = None
+    "Replaces the generated movement of all nodes."
+    radio: Radio = Radio()
+    mac: Mac = Mac()
+    workload: Workload = Workload()
+    protocols: Annotated[dict[str, dict[str, Any]], Field(alias="protocol", default_factory=dict)]
+    "Parameters of protocols that differ from their defaults, by protocol."
+
+    @model_validator(mode="after")
+    def _agree(self, info: ValidationInfo) -> Scenario:
+        from roamcast.scenario.consistency import disagreements
+
+        for key, problem in disagreements(self, info.context):
+            raise PydanticCustomError("disagreement", "{problem}", {"key": key, "problem": problem})
+        return self
+
+    @property
+    def count(self) -> int:
+        """How many nodes there are."""
+        return sum(group.count for group in self.groups.values())
+
+    def members(self) -> Iterator[tuple[str, range]]:
+        """Each group's name and its nodes' ids."""
+        first = 0
+        for name, group in self.groups.items():
+            yield name, range(first, first + group.count)
+            first += group.count
+
+    def nodes_of(self, group: str) -> range:
+        """The ids of a group's nodes."""
+        return dict(self.members())[group]
+
+    def parameters(self, protocol: str) -> Parameters:
+        """The parameters of `protocol` in this scenario."""
+        from roamcast.routing.catalogue import find
+
+        return find(protocol).parameters_type.model_validate(self.protocols.get(protocol, {}))
+
+    def fingerprint(self) -> str:
+        """A digest of all that decides a run besides protocol and seed: the same on every machine."""
+        content = self.model_dump(mode="json", by_alias=True)
+        if self.mobility is not None:
+            content["mobility"]["ns2"] = hashlib.sha256(self.mobility.ns2.read_bytes()).hexdigest()
+        if self.workload.schedule is not None:
+            content["workload"]["schedule"] = hashlib.sha256(self.workload.schedule.read_bytes()).hexdigest()
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,170 @@
+"""ns-2 movement files: read into legs, and written from them.
+
+A leg begins at a time and place and goes straight to its target at one speed; there the node waits for
+its next leg. A `setdest` that comes early interrupts the leg in progress where the node then is.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+from typing import NamedTuple, TextIO, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from roamcast.errors import UserError
+from roamcast.scenario.model import Area
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+_NUMBER = r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
+_PLACE = re.compile(rf"\$node_\(\s*(\d+)\s*\)\s+set\s+([XYZ])_\s+{_NUMBER}\s*;?")
+_SETDEST = re.compile(
+    rf'\$ns_\s+at\s+{_NUMBER}\s+"\s*\$node_\(\s*(\d+)\s*\)\s+setdest\s+{_NUMBER}\s+{_NUMBER}\s+{_NUMBER}\s*"\s*;?'
+)
+_GOD = re.compile(r'\$god_\s.*|\$ns_\s+at\s+\S+\s+"\s*\$god_\s.*"\s*;?')
+
+
+class MovementError(UserError):
+    """A movement file that cannot be followed."""
+
+
+class Legs(NamedTuple):
+    """Everyone's movement, as columns sorted by node and then time; each node has at least one leg."""
+
+    node: npt.NDArray[np.int32]
+    time: Floats
+    x0: Floats
+    y0: Floats
+    x1: Floats
+    y1: Floats
+    speed: Floats
+
+    def of(self, node: int) -> Legs:
+        """The legs of one node."""
+        first, last = np.searchsorted(self.node, [node, node + 1])
+        return Legs(self.node[first:last], *(column[first:last] for column in self[1:]))
+
+    def position(self, node: int, time: float) -> tuple[float, float]:
+        """Where `node` is at `time`."""
+        own = self.of(node)
+        last = max(int(np.searchsorted(own.time, time, side="right")) - 1, 0)
+        return _Leg(*(float(column[last]) for column in own[1:])).at(time)
+
+
+class _Leg(NamedTuple):
+    time: float
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    speed: float
+
+    def at(self, time: float) -> tuple[float, float]:
+        length = math.hypot(self.x1 - self.x0, self.y1 - self.y0)
+        gone = self.speed * max(time - self.time, 0.0)
+        if gone >= length:
+            return (self.x1, self.y1) if self.speed > 0 else (self.x0, self.y0)
+        share = gone / length
+        return self.x0 + (self.x1 - self.x0) * share, self.y0 + (self.y1 - self.y0) * share
+
+
+def read_ns2(path: Path, nodes: int, area: Area) -> Legs:
+    """The movement of `nodes` nodes within `area` from an ns-2 file."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise MovementError(f"{path}: cannot be read: {error}") from None
+    places: list[dict[str, float]] = [{} for _ in range(nodes)]
+    moves: list[list[tuple[float, float, float, float]]] = [[] for _ in range(nodes)]
+    for number, raw in enumerate(text.splitlines(), 1):
+        line = raw.strip()
+        if not line or line.startswith("#") or _GOD.fullmatch(line):
+            continue
+        try:
+            _read_line(line, area, places, moves)
+        except MovementError as error:
+            raise MovementError(f"{path}:{number}: {error}") from None
+    for node, place in enumerate(places):
+        if missing := {"X", "Y"} - place.keys():
+            raise MovementError(f"{path}: node {node} is given no {min(missing)}_ to start from")
+    return _join(places, moves)
+
+
+def _read_line(
+    line: str,
+    area: Area,
+    places: list[dict[str, float]],
+    moves: list[list[tuple[float, float, float, float]]],
+) -> None:
+    if found := _PLACE.fullmatch(line):
+        place = places[_node(found[1], len(places))]
+        place[found[2]] = _within(area, **{found[2]: _finite(found[3])})
+    elif found := _SETDEST.fullmatch(line):
+        own = moves[_node(found[2], len(moves))]
+        time, x, y, speed = (_finite(found[group]) for group in (1, 3, 4, 5))
+        _within(area, X=x, Y=y)
+        if time < 0 or speed < 0:
+            raise MovementError("a time or a speed is negative")
+        if own and time < own[-1][0]:
+            raise MovementError(
+                f"node {found[2]} is sent off at {time:g} s, after {own[-1][0]:g} s; sort by time"
+            )
+        own.append((time, x, y, speed))
+    else:
+        shown = line if len(line) <= 60 else f"{line[:57]}..."
+        raise MovementError(
+            f"not understood: {shown!r}; expected '$node_(N) set X_ METRES' "
+            f"or '$ns_ at SECONDS \"$node_(N) setdest X Y SPEED\"'"
+        )
+
+
+def _node(digits: str, nodes: int) -> int:
+    node = int(digits) if len(digits) < 10 else nodes
+    if node >= nodes:
+        raise MovementError(
+            f"node {digits[:20]} is outside the range; the scenario has nodes 0 to {nodes - 1}"
+        )
+    return node
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise MovementError(f"{digits} is too large")
+    return number
+
+
+def _within(area: Area, X: float = 0.0, Y: float = 0.0, Z: float = 0.0) -> float:
+    if Z:
+        raise MovementError("a height other than 0 is not simulated")
+    if not area.contains(X, Y):
+        raise MovementError(f"({X:g}, {Y:g}) leaves the area of {area.width:g} m x {area.height:g} m")
+    return X + Y
+
+
+def _join(places: list[dict[str, float]], moves: list[list[tuple[float, float, float, float]]]) -> Legs:
+    rows: list[tuple[int, float, float, float, float, float, float]] = []
+    for node, (place, own) in enumerate(zip(places, moves, strict=True)):
+        leg = _Leg(0.0, place["X"], place["Y"], place["X"], place["Y"], 0.0)
+        rows.append((node, *leg))
+        for time, x, y, speed in own:
+            leg = _Leg(time, *leg.at(time), x, y, speed)
+            rows.append((node, *leg))
+    columns = zip(*rows, strict=True)
+    return Legs(np.array(next(columns), np.int32), *(np.array(column, np.float64) for column in columns))
+
+
+def write_ns2(legs: Legs, file: TextIO) -> None:
+    """Write movement as ns-2 reads it: places first, then destinations in order of time."""
+    starts = np.flatnonzero(np.diff(legs.node, prepend=-1))
+    for row in starts:
+        for axis, value in (("X", legs.x0[row]), ("Y", legs.y0[row]), ("Z", 0.0)):
+            file.write(f"$node_({legs.node[row]}) set {axis}_ {value:.12f}\n")
+    resting = set(starts[legs.speed[starts] == 0].tolist())
+    for row in np.argsort(legs.time, kind="stable").tolist():
+        if row not in resting:
+            target = f"{legs.x1[row]:.12f} {legs.y1[row]:.12f} {legs.speed[row]:.12f}"
+            file.write(f'$ns_ at {legs.time[row]:.12f} "$node_({legs.node[row]}) setdest {target}"\n')

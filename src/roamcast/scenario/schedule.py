@@ -1,0 +1,109 @@
+"""Schedules: publications listed in a CSV file, one a line, in order of time.
+
+The first line names the columns: `time` (s), `publisher` (node), `size` (B); then, if wanted, `type` and
+any attributes of the event. An empty cell leaves its attribute out.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from roamcast.content.event import Event
+from roamcast.errors import UserError
+from roamcast.routing.router import NodeId
+
+REQUIRED = ("time", "publisher", "size")
+DEFAULT_TYPE = "event"
+
+
+class ScheduleError(UserError):
+    """A schedule that cannot be played."""
+
+
+class Scheduled(NamedTuple):
+    """One line of a schedule."""
+
+    time: float
+    publisher: NodeId
+    size: int
+    event: Event
+
+
+def read_schedule(path: Path, nodes: int, duration: float) -> list[Scheduled]:
+    """The publications listed in the file, for a run of `duration` with `nodes` nodes."""
+    rows: list[Scheduled] = []
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            lines = csv.reader(file, strict=True)
+            header = [name.strip() for name in next(lines, [])]
+            _check_header(path, header)
+            for cells in lines:
+                if not cells:
+                    continue
+                try:
+                    row = _read_row(header, cells, nodes, duration)
+                    if rows and row.time < rows[-1].time:
+                        raise ScheduleError(f"not sorted: {row.time:g} s comes after {rows[-1].time:g} s")
+                except ScheduleError as error:
+                    raise ScheduleError(f"{path}:{lines.line_num}: {error}") from None
+                rows.append(row)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ScheduleError(f"{path}: cannot be read: {error}") from None
+    except csv.Error as error:
+        raise ScheduleError(f"{path}:{lines.line_num}: not valid CSV: {error}") from None
+    return rows
+
+
+def _check_header(path: Path, header: list[str]) -> None:
+    missing = [name for name in REQUIRED if name not in header]
+    if missing:
+        raise ScheduleError(
+            f"{path}:1: no column {missing[0]!r}; the first line must name {', '.join(REQUIRED)}"
+        )
+    if len(set(header)) < len(header) or "" in header:
+        raise ScheduleError(f"{path}:1: each column needs a name of its own")
+
+
+def _read_row(header: list[str], cells: list[str], nodes: int, duration: float) -> Scheduled:
+    if len(cells) != len(header):
+        raise ScheduleError(f"{len(cells)} cells under {len(header)} columns")
+    row = dict(zip(header, (cell.strip() for cell in cells), strict=True))
+    time = _number(row.pop("time"), "time", float)
+    publisher = _number(row.pop("publisher"), "publisher", int)
+    size = _number(row.pop("size"), "size", int)
+    if not 0 <= time < duration:
+        raise ScheduleError(f"time: {time:g} s is not within the run of {duration:g} s")
+    if not 0 <= publisher < nodes:
+        raise ScheduleError(f"publisher: node {publisher} is outside the range 0 to {nodes - 1}")
+    if not 0 < size < 2**16:
+        raise ScheduleError(f"size: {size} bytes; expected 1 to 65535")
+    kind = row.pop("type", "") or DEFAULT_TYPE
+    values = tuple((name, _value(text)) for name, text in row.items() if text)
+    return Scheduled(time, publisher, size, Event(kind, values))
+
+
+def _number(text: str, column: str, kind: Any) -> Any:
+    try:
+        number = kind(text)
+    except ValueError:
+        raise ScheduleError(f"{column}: {text!r} is not a number") from None
+    if not math.isfinite(number):
+        raise ScheduleError(f"{column}: {text!r} is not finite")
+    return number
+
+
+def _value(text: str) -> Any:
+    """A cell as the plainest type that it reads as."""
+    if text in ("true", "false"):
+        return text == "true"
+    for kind in (int, float):
+        try:
+            number = kind(text)
+        except ValueError:
+            continue
+        if math.isfinite(number):
+            return number
+    return text

@@ -1,0 +1,39 @@
+"""Zones as content: places become numbers, numbers become events and filters."""
+
+from __future__ import annotations
+
+import math
+
+from roamcast.content.event import Event
+from roamcast.content.filter import Filter
+from roamcast.scenario.model import Area
+from roamcast.scenario.workload import Zones
+
+
+class ZoneGrid:
+    """The squares of a scenario, numbered from 1, west to east and then south to north."""
+
+    def __init__(self, area: Area, zones: Zones) -> None:
+        self.side = zones.side
+        self.columns = max(1, math.ceil(area.width / zones.side - 1e-9))
+        self.rows = max(1, math.ceil(area.height / zones.side - 1e-9))
+        numbers = range(1, len(self) + 1)
+        self.events = [Event(zones.type, (("zone", number),)) for number in numbers]
+        self.filters = [Filter(zones.type, (("zone", number),)) for number in numbers]
+
+    def __len__(self) -> int:
+        return self.columns * self.rows
+
+    def zone_at(self, x: float, y: float) -> int:
+        """The number of the zone at a place; the far edges belong to the last zones."""
+        column = min(max(int(x // self.side), 0), self.columns - 1)
+        row = min(max(int(y // self.side), 0), self.rows - 1)
+        return row * self.columns + column + 1
+
+    def event(self, zone: int) -> Event:
+        """An event about a zone."""
+        return self.events[zone - 1]
+
+    def filter(self, zone: int) -> Filter:
+        """The filter of someone who wants the events about a zone."""
+        return self.filters[zone - 1]

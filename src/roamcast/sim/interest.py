@@ -1,0 +1,90 @@
+"""Who wants what: interests that are fixed, shared, or follow the subscriber's position."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import NamedTuple
+
+from roamcast.content.filter import Filter
+from roamcast.routing.router import NodeId, Position
+from roamcast.scenario.content import read_filter
+from roamcast.scenario.model import Scenario
+from roamcast.scenario.workload import Subscribing
+from roamcast.scenario.zones import ZoneGrid
+from roamcast.sim.workload import choose
+
+
+class Subscriber(NamedTuple):
+    """One subscriber: what it wants, as a function of where it is."""
+
+    node: NodeId
+    fixed: tuple[Filter, ...]
+    "What it wants for ever, if its interest does not follow its position."
+    grid: ZoneGrid | None
+    "The zones that its interest follows, or None."
+    tick: float
+    "Seconds between two looks at its position."
+    phase: float
+    "When it looks for the second time (the first is at 0), so that not everyone looks at once."
+    bias: float
+    "Probability that a look turns to the zone where it is."
+    seed: int
+
+    @property
+    def follows(self) -> bool:
+        """Whether its interest changes with its position."""
+        return self.grid is not None
+
+    def wants(self, position: Position, look: int) -> tuple[Filter, ...]:
+        """What it wants after its look number `look` (from 0), made at `position`."""
+        if self.grid is None:
+            return self.fixed
+        if self.bias < 1.0:
+            random = Random(f"{self.seed}/look/{self.node}/{look}")
+            if random.random() >= self.bias:
+                return (self.grid.filter(1 + random.randrange(len(self.grid))),)
+        return (self.grid.filter(self.grid.zone_at(*position)),)
+
+
+def subscribers(scenario: Scenario, seed: int) -> list[Subscriber]:
+    """The subscribers of a run, in order of node; a function of the scenario and the seed alone."""
+    zones = scenario.workload.zones
+    grid = ZoneGrid(scenario.area, zones) if zones is not None else None
+    chosen: list[Subscriber] = []
+    for group, subscribing in scenario.workload.subscribe.items():
+        random = Random(f"{seed}/subscribers/{group}")
+        nodes = choose(scenario.nodes_of(group), subscribing.count, random)
+        alike = round(subscribing.locality * len(nodes))
+        common = _common(subscribing, grid, seed) if alike else ()
+        for place, node in enumerate(nodes):
+            chosen.append(_subscriber(subscribing, grid, node, common if place < alike else None, seed))
+    return sorted(chosen, key=lambda subscriber: subscriber.node)
+
+
+def _common(subscribing: Subscribing, grid: ZoneGrid | None, seed: int) -> tuple[Filter, ...]:
+    if subscribing.common is not None:
+        return (read_filter(subscribing.common),)
+    assert grid is not None, "a scenario without zones names the common interest"
+    return (grid.filter(1 + Random(f"{seed}/common").randrange(len(grid))),)
+
+
+def _subscriber(
+    subscribing: Subscribing,
+    grid: ZoneGrid | None,
+    node: NodeId,
+    common: tuple[Filter, ...] | None,
+    seed: int,
+) -> Subscriber:
+    random = Random(f"{seed}/interest/{node}")
+    phase = subscribing.tick * random.random()
+    fixed: tuple[Filter, ...] = ()
+    follows = False
+    if common is not None:
+        fixed = common
+    elif subscribing.interest == "zone":
+        follows = True
+    else:
+        listed = [read_filter(text) for text in subscribing.interest]
+        count = min(subscribing.choose or len(listed), len(listed))
+        fixed = tuple(listed[index] for index in sorted(random.sample(range(len(listed)), count)))
+    return Subscriber(node, fixed, grid if follows else None, subscribing.tick, phase, subscribing.bias, seed)

@@ -1,0 +1,84 @@
+from collections import Counter
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roamcast.content.event import Event
+from roamcast.routing.router import Position
+from roamcast.scenario.model import Area
+from roamcast.scenario.read import load
+from roamcast.scenario.workload import Zones
+from roamcast.scenario.zones import ZoneGrid
+from roamcast.sim.interest import subscribers
+from roamcast.sim.oracle import Oracle
+
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
+GRID = ZoneGrid(Area(width=1000, height=500), Zones(side=250))
+
+
+def shopping(*overrides):
+    return load(SCENARIOS / "shopping.toml", overrides)
+
+
+def test_zones_are_numbered_from_the_corner_eastwards_then_northwards():
+    assert len(GRID) == 8
+    assert [GRID.zone_at(x, y) for x, y in [(0, 0), (249, 249), (250, 0), (999, 0), (0, 250)]] == [
+        1,
+        1,
+        2,
+        4,
+        5,
+    ]
+    assert GRID.zone_at(1000, 500) == 8
+
+
+@given(st.floats(0, 1000), st.floats(0, 500))
+def test_every_place_has_exactly_the_interest_of_its_zone(x, y):
+    zone = GRID.zone_at(x, y)
+    assert [n for n in range(1, 9) if GRID.filter(zone).matches(GRID.event(n))] == [zone]
+
+
+def test_interest_follows_position():
+    someone = subscribers(shopping(), 1)[0]
+    assert someone.wants(Position(10, 10), 0) == (GRID.filter(1),)
+    assert someone.wants(Position(990, 490), 1) == (GRID.filter(8),)
+
+
+def test_ten_subscribers_are_among_the_twenty_of_the_same_seed():
+    ten = {s.node for s in subscribers(shopping("workload.subscribe.walkers.count=10"), 4)}
+    twenty = {s.node for s in subscribers(shopping("workload.subscribe.walkers.count=20"), 4)}
+    assert len(ten) == 10
+    assert len(twenty) == 20
+    assert ten < twenty
+
+
+def test_locality_gives_a_share_of_subscribers_one_interest_for_ever():
+    chosen = subscribers(shopping("workload.subscribe.walkers.locality=0.3"), 2)
+    alike = [s for s in chosen if not s.follows]
+    assert len(alike) == 15
+    assert len({s.wants(Position(x, 10), x) for s in alike for x in (1, 600)}) == 1
+
+
+def test_bias_leans_to_the_own_zone_and_is_the_same_at_each_telling():
+    someone = subscribers(load(SCENARIOS / "open-field.toml"), 1)[0]
+    looks = [someone.wants(Position(10, 10), look) for look in range(400)]
+    assert looks == [someone.wants(Position(10, 10), look) for look in range(400)]
+    at_home = Counter(looks).most_common(1)[0][1] / len(looks)
+    assert 0.74 < at_home < 0.88  # 0.8 + 0.2/16, give or take three deviations
+
+
+def test_the_oracle_expects_whoever_wants_it_now_except_the_publisher():
+    oracle = Oracle()
+    oracle.begin(1, GRID.filter(3))
+    oracle.begin(2, GRID.filter(3))
+    oracle.begin(2, GRID.filter(3))
+    oracle.begin(5, GRID.filter(4))
+    assert oracle.expected(GRID.event(3), publisher=0) == [1, 2]
+    assert oracle.expected(GRID.event(3), publisher=2) == [1]
+    oracle.end(2, GRID.filter(3))
+    oracle.end(1, GRID.filter(3))
+    assert oracle.expected(GRID.event(3), publisher=0) == [2]
+    oracle.end(2, GRID.filter(3))
+    assert oracle.expected(GRID.event(3), publisher=0) == []
+    assert oracle.expected(Event("other"), publisher=0) == []

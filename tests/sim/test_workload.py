@@ -1,0 +1,102 @@
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from roamcast.errors import UserError
+from roamcast.scenario.read import load
+from roamcast.sim.workload import plan
+
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
+
+
+def shopping(*overrides):
+    return load(SCENARIOS / "shopping.toml", overrides)
+
+
+def test_bursts_of_eight_say_one_thing_about_each_zone():
+    planned = plan(shopping(), 1).publications
+    burst = planned[:8]
+    assert len({p.time for p in burst}) == 1
+    assert [p.publication.event.get("zone") for p in burst] == list(range(1, 9))
+    assert [p.publication.sequence for p in burst] == list(range(1, 9))
+    assert planned[8].time == pytest.approx(burst[0].time + 2.5)
+
+
+def test_the_rate_is_that_of_the_paper_and_the_last_seconds_are_quiet():
+    planned = plan(shopping(), 1).publications
+    assert len(planned) == 790 / 2.5 * 8
+    assert planned[-1].time < 790
+
+
+def test_exponential_gaps_keep_the_mean_rate_of_each_of_ten_publishers():
+    planned = plan(load(SCENARIOS / "open-field.toml"), 3).publications
+    by_publisher = Counter(p.publication.publisher for p in planned)
+    assert len(by_publisher) == 10
+    assert len(planned) == pytest.approx(590 * 0.5 * 10, rel=0.1)
+    assert sorted(planned, key=lambda p: p.time) == planned
+
+
+def test_a_plan_depends_on_the_seed_and_not_on_protocol_or_subscribers():
+    assert plan(shopping(), 1) == plan(shopping("workload.subscribe.walkers.count=10"), 1)
+    assert plan(shopping(), 1) == plan(shopping("protocol.flooding.jitter=1 ms"), 1)
+    assert plan(shopping(), 1) != plan(shopping(), 2)
+
+
+def test_each_publisher_advertises_what_it_will_say():
+    made = plan(shopping(), 1)
+    (advertised,) = made.advertisements
+    assert advertised.node == 0
+    assert all(advertised.offered.matches(p.publication.event) for p in made.publications)
+
+
+SCHEDULED = """\
+name = "s"
+area = { width = "300 m", height = "200 m" }
+duration = "60 s"
+workload = { schedule = "plan.csv" }
+[nodes.all]
+count = 3
+"""
+
+
+def scheduled(tmp_path, csv):
+    (tmp_path / "s.toml").write_text(SCHEDULED)
+    (tmp_path / "plan.csv").write_text(csv)
+    return plan(load(tmp_path / "s.toml"), 1)
+
+
+def test_a_schedule_is_played_as_it_is_written(tmp_path):
+    made = scheduled(
+        tmp_path, "time,publisher,size,type,level\n1.5,2,100,alert,3\n1.5,0,99,,\n7,2,100,alert,4\n"
+    )
+    assert [
+        (p.time, p.publication.publisher, p.publication.sequence, p.publication.size) for p in made[0]
+    ] == [
+        (1.5, 2, 1, 100),
+        (1.5, 0, 1, 99),
+        (7, 2, 2, 100),
+    ]
+    assert made.publications[0].publication.event.get("level") == 3
+    assert [a.node for a in made.advertisements] == [0, 2]
+
+
+@pytest.mark.parametrize(
+    ("csv", "complaint"),
+    [
+        ("time,publisher,size\n2,0,9\n1,0,9\n", "plan.csv:3: not sorted: 1 s comes after 2 s"),
+        ("time,publisher\n", "plan.csv:1: no column 'size'"),
+        ("", "plan.csv:1: no column 'time'"),
+        ("time,publisher,size\n1,7,9\n", "plan.csv:2: publisher: node 7 is outside the range 0 to 2"),
+        ("time,publisher,size\n1,x,9\n", "plan.csv:2: publisher: 'x' is not a number"),
+        ("time,publisher,size\nnan,0,9\n", "plan.csv:2: time: 'nan' is not finite"),
+        ("time,publisher,size\n99,0,9\n", "plan.csv:2: time: 99 s is not within the run of 60 s"),
+        ("time,publisher,size\n1,0,0\n", "plan.csv:2: size: 0 bytes"),
+        ("time,publisher,size\n1,0\n", "plan.csv:2: 2 cells under 3 columns"),
+        ('time,publisher,size\n1,0,"9\n', "plan.csv"),
+    ],
+)
+def test_a_bad_line_of_a_schedule_is_named(tmp_path, csv, complaint):
+    with pytest.raises(UserError) as caught:
+        scheduled(tmp_path, csv)
+    assert complaint in str(caught.value)

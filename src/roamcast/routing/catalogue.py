@@ -16,6 +16,7 @@ ENTRY_POINT = "roamcast.routers"
 
 BUILT_IN: dict[str, str] = {
     "flooding": "roamcast.routing.flooding:Flooding",
+    "dsdv-unicast": "roamcast.routing.unicast.copies:DsdvUnicast",
 }
 "Name -> module:class; imported when asked for, so that listing protocols costs nothing."
 

@@ -10,7 +10,7 @@ Test for duplicates first, and allocate nothing for them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from enum import IntEnum
 from random import Random
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
@@ -143,6 +143,10 @@ class Parameters(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
 
 
+def _nobody(publication: Publication) -> Iterable[NodeId]:
+    return ()
+
+
 class Router:
     """Base of all routers: keeps the local subscriptions, leaves the travelling to its children."""
 
@@ -150,11 +154,15 @@ class Router:
     "The parameters that this protocol takes."
     promiscuous: ClassVar[bool] = False
     "Whether `overhear` is to be called for unicast messages between others."
+    knows_audience: ClassVar[bool] = False
+    "Whether `audience` is granted: only baselines that are told their receivers in advance ask for it."
 
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
         self.host = host
         self.parameters = parameters if parameters is not None else self.parameters_type()
         self.interests: list[Filter] = []
+        self.audience: Callable[[Publication], Iterable[NodeId]] = _nobody
+        "Who wants a publication at this moment; set by the world where `knows_audience`, in order of node."
 
     def start(self) -> None:
         """Begin: called once, before anything else, with the network already up."""

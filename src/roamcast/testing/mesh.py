@@ -165,7 +165,7 @@ class Mesh:
         self.hosts = [MeshHost(self, node) for node in range(nodes)]
         for a, b in edges:
             self.join(a, b)
-        self.routers = [router(host) for host in self.hosts]
+        self.routers = [self._wake(host) for host in self.hosts]
         for r in self.routers:
             r.start()
 
@@ -224,7 +224,7 @@ class Mesh:
     def revive(self, node: NodeId) -> None:
         """Start a crashed node anew, with an empty router."""
         self._alive[node] = True
-        self.routers[node] = self._factory(self.hosts[node])
+        self.routers[node] = self._wake(self.hosts[node])
         self.routers[node].start()
 
     def subscribe(self, node: NodeId, wanted: Filter) -> None:
@@ -257,6 +257,16 @@ class Mesh:
             self.now, _, action = heapq.heappop(self._due)
             action()
         self.now = end
+
+    def _wake(self, host: MeshHost) -> Router:
+        router = self._factory(host)
+        if router.knows_audience:
+            router.audience = self._audience
+        return router
+
+    def _audience(self, publication: Publication) -> list[NodeId]:
+        wanting = enumerate(self.routers)
+        return [n for n, r in wanting if n != publication.publisher and r.wants(publication.event)]
 
     def _at(self, time: float, action: Callable[[], object]) -> None:
         heapq.heappush(self._due, (time, next(self._order), action))

@@ -1,1 +1,1 @@
-"""What happened: one row type per fact, and its Arrow schema."""
+"""What happened: one row type per fact, its Arrow schema, and the metrics of a run."""

@@ -1,0 +1,132 @@
+"""The recorder: takes down what happens while it happens, cheaply, and makes facts of it at the end.
+
+What applications do comes a row at a time; what link and routers did comes as whole columns when the run
+is over. The two kinds of drop that most messages heard end as (`UNTOLD`) are only counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from roamcast.content.event import Event
+from roamcast.content.filter import Filter
+from roamcast.facts.schema import TABLES
+from roamcast.facts.tables import Facts, Run
+from roamcast.routing.router import Category, Drop, NodeId, Publication
+
+UNTOLD = frozenset({Drop.DUPLICATE, Drop.NOT_MINE})
+"Reasons that are counted and have no row: where the air is shared, nearly everything heard ends so."
+
+CATEGORIES = [category.name.lower() for category in Category]
+
+
+class Words(NamedTuple):
+    """A column of words: a code for each row, and the word of each code."""
+
+    codes: npt.NDArray[Any]
+    words: Sequence[str]
+
+
+class Recorder:
+    """Takes down one run."""
+
+    def __init__(self) -> None:
+        self._publications: list[tuple[int, float, int, int, str]] = []
+        self._expectations: list[tuple[int, int]] = []
+        self._deliveries: list[tuple[int, int, float]] = []
+        self._interests: list[tuple[float, int, str, bool]] = []
+        self._drops: list[pa.Table] = []
+        self._transmissions: list[pa.Table] = []
+        self._positions: list[pa.Table] = []
+        self._events: dict[Event, str] = {}
+        self._filters: dict[Filter, str] = {}
+
+    def publication(self, time: float, publication: Publication) -> None:
+        """Take down that an event was published."""
+        event = publication.event
+        text = self._events.get(event)
+        if text is None:
+            text = self._events[event] = msgspec.json.encode(event).decode()
+        self._publications.append((publication.id, time, publication.publisher, publication.size, text))
+
+    def expectations(self, publication: int, nodes: Iterable[NodeId]) -> None:
+        """Take down who should get it."""
+        self._expectations.extend((publication, node) for node in nodes)
+
+    def delivery(self, publication: int, node: NodeId, time: float) -> None:
+        """Take down that an event reached an application."""
+        self._deliveries.append((publication, node, time))
+
+    def interest(self, time: float, node: NodeId, wanted: Filter, begins: bool) -> None:
+        """Take down that a node starts or stops wanting something."""
+        text = self._filters.get(wanted)
+        if text is None:
+            text = self._filters[wanted] = str(wanted)
+        self._interests.append((time, node, text, begins))
+
+    def transmissions(self, **columns: npt.NDArray[Any] | Words) -> None:
+        """Take down what the link sent, as columns of the transmissions table."""
+        self._transmissions.append(_from_columns("transmissions", columns))
+
+    def link_drops(self, **columns: npt.NDArray[Any] | Words) -> None:
+        """Take down what link or routers let go, as columns of the drops table."""
+        self._drops.append(_from_columns("drops", columns))
+
+    def positions(self, time: float, x: npt.NDArray[Any], y: npt.NDArray[Any]) -> None:
+        """Take down where everyone is, in order of node."""
+        nodes = np.arange(len(x), dtype=np.int32)
+        self._positions.append(
+            _from_columns("positions", {"time": np.full(len(x), time), "node": nodes, "x": x, "y": y})
+        )
+
+    def facts(self, run: Run) -> Facts:
+        """All that was taken down, as tables."""
+        drops = _join("drops", self._drops)
+        if len(drops):
+            drops = drops.take(pa.array(np.argsort(drops["time"].to_numpy(), kind="stable")))
+        return Facts(
+            run,
+            {
+                "publications": _from_rows("publications", self._publications),
+                "expectations": _from_rows("expectations", self._expectations),
+                "deliveries": _from_rows("deliveries", self._deliveries),
+                "transmissions": _join("transmissions", self._transmissions),
+                "drops": drops,
+                "interests": _from_rows("interests", self._interests),
+                "positions": _join("positions", self._positions),
+            },
+        )
+
+
+def _from_rows(name: str, rows: list[Any]) -> pa.Table:
+    schema = TABLES[name]
+    columns = zip(*rows, strict=True) if rows else ((),) * len(schema)
+    arrays = [pa.array(column, field.type) for field, column in zip(schema, columns, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _from_columns(name: str, columns: dict[str, npt.NDArray[Any] | Words]) -> pa.Table:
+    schema = TABLES[name]
+    if columns.keys() != set(schema.names):
+        raise TypeError(f"{name} has the columns {schema.names}, not {sorted(columns)}")
+    arrays = []
+    for field in schema:
+        column = columns[field.name]
+        if isinstance(column, Words):
+            codes = pa.array(np.asarray(column.codes).astype(np.int16))
+            arrays.append(pa.DictionaryArray.from_arrays(codes, pa.array(list(column.words), pa.string())))
+        else:
+            arrays.append(pa.array(np.ascontiguousarray(column)).cast(field.type))
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _join(name: str, tables: list[pa.Table]) -> pa.Table:
+    if not tables:
+        return TABLES[name].empty_table()
+    return pa.concat_tables(tables).unify_dictionaries().combine_chunks()

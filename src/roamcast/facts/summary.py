@@ -1,0 +1,41 @@
+"""A run's metrics in words, for the terminal and the notebook."""
+
+from __future__ import annotations
+
+from roamcast.facts.metrics import Metrics
+
+Line = tuple[str, str]
+
+
+def lines(metrics: Metrics) -> list[list[Line]]:
+    """The metrics as sections of (name, value), as people read them."""
+    return [
+        [
+            ("delivered", _share(metrics.delivery_rate)),
+            ("of expected deliveries", f"{metrics.delivered:,} of {metrics.expected:,}"),
+            ("events published", f"{metrics.publications:,}"),
+            ("duplicates, unexpected", f"{metrics.duplicates:,}, {metrics.unexpected:,}"),
+        ],
+        [
+            ("delay, mean", _time(metrics.delay_mean)),
+            ("median", _time(metrics.delay_p50)),
+            ("95th percentile", _time(metrics.delay_p95)),
+        ],
+        [(f"messages, {name}", f"{count:,}") for name, count in metrics.messages.items()],
+        [(f"frames, {name.replace('_', ' ')}", f"{count:,}") for name, count in metrics.frames.items()],
+        [
+            ("nodes", f"{metrics.nodes:,}"),
+            ("simulated", f"{metrics.sim_seconds:,.0f} s"),
+            ("processor time", _time(metrics.cpu_seconds)),
+        ],
+    ]
+
+
+def _share(value: float | None) -> str:
+    return "nothing expected" if value is None else f"{100 * value:.1f} %"
+
+
+def _time(seconds: float | None) -> str:
+    if seconds is None:
+        return "-"
+    return f"{seconds:.2f} s" if seconds >= 1 else f"{1000 * seconds:.1f} ms"

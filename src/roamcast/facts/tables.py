@@ -1,0 +1,131 @@
+"""Facts: what happened in one run, as Arrow tables in memory and as Parquet files in a folder."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from roamcast.errors import UserError
+from roamcast.facts.schema import TABLES
+
+RUN_FILE = "run.json"
+"Written last: a folder without it is not a whole run."
+
+
+class FactsError(UserError):
+    """A folder that does not hold the facts of a run."""
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """What was run; the same for the same scenario, protocol, seed and code, on every machine."""
+
+    scenario: str
+    protocol: str
+    parameters: dict[str, Any]
+    seed: int
+    version: str
+    nodes: int
+    duration: float
+    warmup: float
+    frames: dict[str, int]
+    "Frames sent, heard and lost, by cause, as the kernel counted them."
+    drops: dict[str, int]
+    "Messages that routers let go, by reason."
+    happenings: int
+    "Events that the kernel processed."
+
+
+class Facts:
+    """The tables of one run (see `roamcast.facts.schema`), and what was run."""
+
+    def __init__(self, run: Run, tables: Mapping[str, pa.Table], cpu_seconds: float | None = None) -> None:
+        self.run = run
+        self.tables = dict(tables)
+        self.cpu_seconds = cpu_seconds
+        "Spent on the run, where that is known; not a fact, since it differs from run to run."
+
+    def __getitem__(self, name: str) -> pa.Table:
+        return self.tables[name]
+
+    def write(self, folder: str | Path) -> None:
+        """Write a Parquet file for each table, then what was run; the same facts give the same bytes."""
+        folder = Path(folder)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / RUN_FILE).unlink(missing_ok=True)
+            for name, table in self.tables.items():
+                partial = folder / f".{name}.parquet.partial"
+                pq.write_table(
+                    table, partial, compression="zstd", row_group_size=1 << 20, write_statistics=True
+                )
+                partial.replace(folder / f"{name}.parquet")
+            text = json.dumps(msgspec.to_builtins(self.run), indent=2, sort_keys=True)
+            (folder / RUN_FILE).write_text(f"{text}\n", encoding="utf-8")
+        except OSError as error:
+            raise FactsError(f"{folder}: facts cannot be written: {error.strerror or error}") from None
+
+    @classmethod
+    def read(cls, folder: str | Path) -> Facts:
+        """The facts in a folder, once they are seen to be whole and of the right shape."""
+        folder = Path(folder)
+        if not folder.is_dir():
+            raise FactsError(f"{folder}: no such folder of facts")
+        try:
+            run = msgspec.json.decode((folder / RUN_FILE).read_bytes(), type=Run)
+        except FileNotFoundError:
+            raise FactsError(f"{folder}: no {RUN_FILE}, so no run finished writing its facts here") from None
+        except (OSError, msgspec.DecodeError) as error:
+            raise FactsError(f"{folder / RUN_FILE}: damaged: {error}") from None
+        return cls(
+            run, {name: read_table(folder / f"{name}.parquet", schema) for name, schema in TABLES.items()}
+        )
+
+    def digest(self) -> str:
+        """One hash of all facts, whatever the library that stores them."""
+        hashed = hashlib.sha256(json.dumps(msgspec.to_builtins(self.run), sort_keys=True).encode())
+        for name in TABLES:
+            for column in self.tables[name].columns:
+                hashed.update(f"/{name}".encode())
+                if pa.types.is_dictionary(column.type) or pa.types.is_string(column.type):
+                    hashed.update("\0".join(column.cast(pa.string()).to_pylist()).encode())
+                else:
+                    values = column.to_numpy()
+                    hashed.update(np.ascontiguousarray(values, values.dtype.newbyteorder("<")).tobytes())
+        return hashed.hexdigest()
+
+
+def read_table(path: Path, schema: pa.Schema) -> pa.Table:
+    """One table of facts from its file."""
+    try:
+        table = pq.ParquetFile(path).read()
+    except FileNotFoundError:
+        raise FactsError(f"{path}: missing") from None
+    except (OSError, pa.ArrowException) as error:
+        raise FactsError(f"{path}: damaged or not Parquet: {error}") from None
+    for field in schema:
+        if field.name not in table.schema.names:
+            raise FactsError(f"{path}: no column {field.name!r}; it has {', '.join(table.schema.names)}")
+        found = table.schema.field(field.name).type
+        if _plain(found) != _plain(field.type):
+            raise FactsError(f"{path}: column {field.name!r} holds {found}, expected {_plain(field.type)}")
+        if table[field.name].null_count:
+            raise FactsError(f"{path}: column {field.name!r} has {table[field.name].null_count} empty cells")
+    columns = []
+    for field in schema:
+        column = table[field.name].combine_chunks()
+        if pa.types.is_dictionary(field.type) and not pa.types.is_dictionary(column.type):
+            column = column.dictionary_encode()
+        columns.append(column.cast(field.type))
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if pa.types.is_dictionary(kind) else kind

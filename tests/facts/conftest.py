@@ -1,0 +1,69 @@
+import numpy as np
+import pytest
+
+from roamcast.content.event import Event
+from roamcast.content.filter import Filter
+from roamcast.facts.recorder import CATEGORIES, Recorder, Words
+from roamcast.facts.tables import Run
+from roamcast.routing.router import Publication
+
+RUN = Run(
+    scenario="tiny",
+    protocol="flooding",
+    parameters={"jitter": 0.01},
+    seed=7,
+    version="0",
+    nodes=4,
+    duration=100.0,
+    warmup=10.0,
+    frames={"data": 5, "collided": 1},
+    drops={"duplicate": 3},
+    happenings=99,
+)
+
+
+@pytest.fixture
+def recorder():
+    """Five publications, the first within the warm-up; node 3 gets one twice and one it did not want."""
+    r = Recorder()
+    for sequence, time in enumerate([5.0, 10.0, 20.0, 30.0, 40.0], 1):
+        publication = Publication(0, sequence, Event("news"), 512)
+        r.publication(time, publication)
+        r.expectations(publication.id, [1, 2] if sequence != 5 else [])
+    r.interest(0.0, 1, Filter("news"), True)
+    r.delivery(1, 1, 5.5)
+    r.delivery(2, 1, 10.2)
+    r.delivery(2, 2, 10.4)
+    r.delivery(3, 2, 21.2)
+    r.delivery(3, 2, 22.0)
+    r.delivery(4, 3, 30.1)
+    r.positions(0.0, np.array([1.0, 2, 3, 4]), np.zeros(4))
+    r.positions(10.0, np.array([1.0, 2, 3, 5]), np.zeros(4))
+    r.transmissions(
+        time=np.array([9.0, 11.0, 12.0, 13.0]),
+        node=np.array([0, 1, 2, 3], np.uint32),
+        to=np.array([-1, -1, 0, -1]),
+        category=Words(np.array([0, 0, 2, 3], np.uint8), CATEGORIES),
+        kind=Words(np.array([0, 0, 1, 1]), ["Flood", "Hello"]),
+        publication=np.array([1, 1, -1, -1]),
+        size=np.array([512, 512, 20, 20]),
+        attempts=np.array([1, 1, 7, 1]),
+        failed=np.array([False, False, True, False]),
+        airtime=np.array([0.1, 0.1, 0.1, 0.1]),
+    )
+    for time, cause in ((30.0, "collided"), (12.0, "no_route")):
+        r.link_drops(
+            time=np.array([time]),
+            node=np.array([2]),
+            peer=np.array([1]),
+            category=Words(np.array([0]), CATEGORIES),
+            kind=Words(np.array([1]), ["Hello", "Flood"]),
+            publication=np.array([4]),
+            cause=Words(np.array([1]), ["", cause]),
+        )
+    return r
+
+
+@pytest.fixture
+def facts(recorder):
+    return recorder.facts(RUN)

@@ -1,0 +1,103 @@
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from roamcast.facts.recorder import Recorder
+from roamcast.facts.schema import TABLES
+from roamcast.facts.tables import Facts, FactsError
+
+from .conftest import RUN
+
+
+def test_every_table_has_its_declared_schema_with_and_without_rows(facts):
+    nothing = Recorder().facts(RUN)
+    for name, schema in TABLES.items():
+        assert facts[name].schema.equals(schema)
+        assert nothing[name].schema.equals(schema)
+        assert len(nothing[name]) == 0
+
+
+def test_drops_of_several_sources_come_in_order_of_time_with_their_words(facts):
+    assert facts["drops"].select(["time", "kind", "cause"]).to_pylist() == [
+        {"time": 12.0, "kind": "Flood", "cause": "no_route"},
+        {"time": 30.0, "kind": "Flood", "cause": "collided"},
+    ]
+
+
+def test_a_column_that_is_missing_or_too_many_is_refused(recorder):
+    with pytest.raises(TypeError, match="drops has the columns"):
+        recorder.link_drops(time=[1.0])
+
+
+def test_what_is_written_is_read_back_and_written_again_byte_for_byte(facts, tmp_path):
+    facts.write(tmp_path / "a")
+    again = Facts.read(tmp_path / "a")
+    again.write(tmp_path / "b")
+    assert again.run == facts.run
+    assert again.digest() == facts.digest()
+    for name in TABLES:
+        assert again[name].equals(facts[name])
+    for file in (tmp_path / "a").iterdir():
+        assert file.read_bytes() == (tmp_path / "b" / file.name).read_bytes()
+
+
+def test_words_stored_as_plain_strings_by_others_are_read_as_words(facts, tmp_path):
+    facts.write(tmp_path)
+    plain = facts["drops"].set_column(6, "cause", facts["drops"]["cause"].cast(pa.string()))
+    pq.write_table(plain, tmp_path / "drops.parquet")
+    assert Facts.read(tmp_path).digest() == facts.digest()
+
+
+def test_the_digest_changes_with_any_fact(facts):
+    seen = {facts.digest()}
+    for name, table in facts.tables.items():
+        seen.add(Facts(facts.run, {**facts.tables, name: table.slice(0, len(table) - 1)}).digest())
+    assert len(seen) == 1 + len(TABLES)
+
+
+@pytest.mark.parametrize(
+    ("damage", "complaint"),
+    [
+        (lambda d: (d / "run.json").unlink(), "no run.json, so no run finished"),
+        (lambda d: (d / "run.json").write_text("{"), "run.json: damaged"),
+        (lambda d: (d / "run.json").write_text('{"seed": 1}'), "run.json: damaged"),
+        (lambda d: (d / "drops.parquet").unlink(), "drops.parquet: missing"),
+        (lambda d: (d / "drops.parquet").write_bytes(b"PAR1"), "drops.parquet: damaged or not Parquet"),
+        (lambda d: _cut(d / "transmissions.parquet"), "transmissions.parquet: damaged or not Parquet"),
+        (
+            lambda d: _change(d, lambda t: t.drop(["x"])),
+            "positions.parquet: no column 'x'; it has time, node, y",
+        ),
+        (
+            lambda d: _change(d, lambda t: t.set_column(2, "x", pa.array(["a"] * 8))),
+            "column 'x' holds string",
+        ),
+        (
+            lambda d: _change(d, lambda t: t.set_column(2, "x", pa.array([None] * 8, pa.float64()))),
+            "column 'x' has 8 empty cells",
+        ),
+    ],
+)
+def test_a_broken_folder_is_told_from_a_whole_one(facts, tmp_path, damage, complaint):
+    facts.write(tmp_path)
+    damage(tmp_path)
+    with pytest.raises(FactsError) as caught:
+        Facts.read(tmp_path)
+    assert complaint in str(caught.value)
+
+
+def test_no_folder_and_an_unwritable_one_are_errors_of_the_user(facts, tmp_path):
+    with pytest.raises(FactsError, match="no such folder"):
+        Facts.read(tmp_path / "none")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(FactsError, match="cannot be written"):
+        facts.write(tmp_path / "file")
+
+
+def _cut(path):
+    path.write_bytes(path.read_bytes()[:-20])
+
+
+def _change(folder, change):
+    path = folder / "positions.parquet"
+    pq.write_table(change(pq.read_table(path)), path)

@@ -1,0 +1,82 @@
+"""The verbs of the command, and the one place where a user's error ends.
+
+Only the module of the verb that is asked for is imported, so that `roamcast --help` answers at once
+however heavy the rooms are. A verb's module has a function `command`, or an `app` with verbs of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Annotated, NamedTuple
+
+import typer
+
+import roamcast
+from roamcast.errors import UserError
+
+
+class Verb(NamedTuple):
+    """Where a verb lives, and what the list of verbs says of it."""
+
+    module: str
+    help: str
+
+
+VERBS: dict[str, Verb] = {
+    "protocols": Verb("roamcast.cli.protocols", "List the protocols, or one protocol's parameters."),
+    "check": Verb("roamcast.cli.check", "Check scenario files without running them."),
+}
+"A new verb is one line here, and its module."
+
+
+def build(verb: str | None) -> typer.Typer:
+    """The command-line application, with the module of `verb` loaded and no other."""
+    app = typer.Typer(
+        name="roamcast",
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback(invoke_without_command=True)(_top)
+    for name, (module, help) in VERBS.items():
+        loaded = import_module(module) if name == verb else None
+        if loaded is not None and hasattr(loaded, "app"):
+            app.add_typer(loaded.app, name=name, help=help)
+        else:
+            app.command(name, help=help)(_unloaded if loaded is None else loaded.command)
+    return app
+
+
+def _top(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Tell the version.")] = False,
+) -> None:
+    """Content-based publish/subscribe for networks that move."""
+    if version:
+        print(f"roamcast {roamcast.__version__}")
+    elif context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+def _unloaded() -> None:
+    """Stand for a verb in the list of verbs while its module is not loaded."""
+
+
+def invoke(arguments: Sequence[str]) -> int:
+    """Run the command with `arguments`; the exit code is 2 for an error of the user."""
+    verb = next((argument for argument in arguments if not argument.startswith("-")), None)
+    try:
+        build(verb)(list(arguments), standalone_mode=True, prog_name="roamcast")
+    except UserError as error:
+        print(f"roamcast: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains at its exit
+        return 1
+    except SystemExit as exit_:
+        return exit_.code if isinstance(exit_.code, int) else 0 if exit_.code is None else 1
+    return 0

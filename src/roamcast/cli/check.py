@@ -1,0 +1,44 @@
+"""roamcast check: are these files right, and what do they say?"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from roamcast.errors import UserError
+from roamcast.scenario.read import load, read_toml
+
+
+def command(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Scenario files.")],
+) -> None:
+    """Check scenario files, and the movements and schedules that they name, without running them."""
+    wrong = 0
+    for file in files:
+        try:
+            print(f"{file}: {_check(file)}")
+        except UserError as error:
+            wrong += 1
+            print(f"roamcast: {error}", file=sys.stderr)
+    if wrong:
+        raise typer.Exit(2)
+
+
+def _check(file: Path) -> str:
+    from roamcast.scenario.movement import read_ns2
+    from roamcast.sim.interest import subscribers
+    from roamcast.sim.workload import plan
+
+    read_toml(file)
+    scenario = load(file)
+    if scenario.mobility is not None:
+        read_ns2(scenario.mobility.ns2, scenario.count, scenario.area)
+    publications = len(plan(scenario, seed=1).publications)
+    wanting = len(subscribers(scenario, seed=1))
+    return (
+        f"a scenario of {scenario.count} nodes for {scenario.duration:g} s; with seed 1, "
+        f"{publications} publications and {wanting} subscribers"
+    )

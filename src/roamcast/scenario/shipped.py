@@ -1,0 +1,32 @@
+"""Files that come with roamcast: found by name, from a checkout and from an installed wheel alike."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from roamcast.scenario.consistency import nearest
+from roamcast.scenario.read import ScenarioError
+
+_PACKAGE = Path(__file__).parents[1]
+_FOLDERS = (_PACKAGE / "shipped", _PACKAGE.parents[1])
+
+
+def shipped(kind: str) -> dict[str, Path]:
+    """The files of one kind ("scenarios", "campaigns") that come with roamcast, by name."""
+    for folder in _FOLDERS:
+        if (folder / kind).is_dir():
+            return {path.stem: path for path in sorted((folder / kind).glob("*.toml"))}
+    return {}
+
+
+def locate(name: str, kind: str = "scenarios") -> Path:
+    """The file at the path `name`, or else the shipped one of this name."""
+    path = Path(name)
+    if path.suffix or path.exists():
+        return path
+    known = shipped(kind)
+    if name not in known:
+        raise ScenarioError(
+            f"{name}: no such file, and none of the {kind} that come with roamcast; {nearest(name, known)}"
+        )
+    return known[name]

@@ -1,0 +1,76 @@
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from roamcast.cli.app import VERBS
+
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
+
+
+def roamcast(*arguments, cwd=None):
+    """The real command, in a process of its own."""
+    program = [sys.executable, "-c", "from roamcast.cli import main; main()", *map(str, arguments)]
+    return subprocess.run(program, check=False, capture_output=True, text=True, cwd=cwd, timeout=60)
+
+
+def test_help_answers_at_once():
+    took = []
+    for _ in range(5):  # the quickest counts: other work on the machine only ever adds
+        began = time.perf_counter()
+        told = roamcast("--help")
+        took.append(time.perf_counter() - began)
+    assert all(verb in told.stdout for verb in VERBS)
+    assert min(took) < 0.3
+
+
+def test_help_loads_no_room():
+    code = (
+        "import sys\nfrom roamcast.cli.app import invoke\n"
+        "sys.stdout = open('/dev/null', 'w')\ninvoke(['--help'])\n"
+        "print(*sys.modules, file=sys.__stdout__)"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = {name.partition(".")[0] for name in told.stdout.split()}
+    assert not loaded & {"pyspark", "matplotlib", "numpy", "pyarrow", "pydantic", "lxml", "rich", "pandas"}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_explains_itself(verb):
+    told = roamcast(verb, "--help")
+    assert told.returncode == 0, told.stderr
+    assert VERBS[verb].help.split()[0] in told.stdout
+
+
+def test_a_verb_that_does_not_exist_is_an_error():
+    told = roamcast("rum")
+    assert told.returncode == 2
+    assert "No such command 'rum'" in told.stderr
+
+
+def test_protocols_are_listed_with_what_they_are():
+    listed = json.loads(roamcast("protocols", "--json").stdout)
+    assert listed[0]["protocol"] == "flooding"
+    assert all(row["about"] for row in listed)
+
+
+def test_a_protocol_tells_its_parameters():
+    told = json.loads(roamcast("protocols", "flooding", "--json").stdout)
+    assert told[0]["parameter"] == "jitter"
+    assert told[0]["default"] == 0.01
+    assert "collide" in told[0]["about"]
+
+
+def test_check_tells_good_files_from_bad_ones(tmp_path):
+    bad = tmp_path / "bad.toml"
+    bad.write_text("name = 3")
+    told = roamcast("check", SCENARIOS / "shopping.toml", bad, tmp_path / "none.toml")
+    assert told.returncode == 2
+    assert "shopping.toml: a scenario of 51 nodes for 800 s" in told.stdout
+    assert f"{bad}:1: name: input should be a valid string, not 3" in told.stderr
+    assert f"{bad}: area: is missing" in told.stderr
+    assert "none.toml: no such file" in told.stderr
+    assert "Traceback" not in told.stderr

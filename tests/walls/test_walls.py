@@ -1,0 +1,100 @@
+"""Imports point one way, and what must stay out of a room stays out."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[2] / "src" / "roamcast"
+
+MAY_IMPORT = {
+    "content": set(),
+    "routing": {"content"},
+    "testing": {"content", "routing"},
+    "wire": {"content", "routing"},
+    "scenario": {"content", "routing"},
+    "facts": {"content", "routing"},
+    "sim": {"content", "routing", "scenario", "facts"},
+    "live": {"content", "routing", "wire", "facts"},
+    "pipeline": {"content", "routing", "scenario", "facts", "sim"},
+    "report": {"pipeline"},
+    "why": {"content", "routing", "facts"},
+    "cli": None,  # opens every door
+}
+"Which rooms a room may know; everyone may know errors, units and the package's version."
+
+OPEN_TO_ALL = {"errors", "units", "__version__", "_kernel"}
+
+FORBIDDEN = {"time", "asyncio", "socket", "logging", "os", "threading", "subprocess", "pathlib"}
+"What a router asks of its host instead; content needs none of it."
+
+
+def imports(path):
+    """The modules that a file imports for running, with the line of each; not those for type checks only."""
+    package = ["roamcast", *path.relative_to(PACKAGE).parent.parts]
+    for node in _running(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name, node.lineno
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            if module == "roamcast":
+                for alias in node.names:
+                    yield f"roamcast.{alias.name}", node.lineno
+            else:
+                yield module, node.lineno
+
+
+def _running(tree):
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            continue
+        yield node
+        yield from _running(node)
+
+
+def files(room):
+    return sorted((PACKAGE / room).rglob("*.py"))
+
+
+ROOMS = sorted(path.parent.name for path in PACKAGE.glob("*/__init__.py"))
+
+
+def test_every_room_has_its_walls_drawn():
+    assert set(ROOMS) <= MAY_IMPORT.keys()
+
+
+@pytest.mark.parametrize("room", [room for room in ROOMS if MAY_IMPORT.get(room, set()) is not None])
+def test_imports_point_one_way(room):
+    allowed = MAY_IMPORT[room] | {room} | OPEN_TO_ALL
+    for path in files(room):
+        for module, line in imports(path):
+            parts = module.split(".")
+            if parts[0] == "roamcast" and len(parts) > 1:
+                assert parts[1] in allowed, f"{path.name}:{line}: {room} must not know {module}"
+
+
+@pytest.mark.parametrize("room", ["content", "routing"])
+def test_content_and_routing_own_no_clock_socket_file_or_log(room):
+    for path in files(room):
+        for module, line in imports(path):
+            assert module.partition(".")[0] not in FORBIDDEN, (
+                f"{path.name}:{line}: {room} must not know {module}"
+            )
+
+
+def test_routers_draw_no_entropy_of_their_own():
+    for path in files("routing"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in (
+                "Random",
+                "random.Random",
+                "uuid.uuid4",
+            ):
+                raise AssertionError(f"{path.name}:{node.lineno}: a router asks its host for chance")
+
+
+@pytest.mark.parametrize("name", ["utils", "helpers", "manager", "common", "misc"])
+def test_no_module_is_called_after_nothing(name):
+    assert not list(PACKAGE.rglob(f"{name}.py"))

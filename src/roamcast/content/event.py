@@ -1,21 +1,133 @@
-"""Events: typed, immutable, hashable values."""
+"""Events: typed, immutable, hashable values of one event type."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
 
+from roamcast.content.errors import ContentError
+from roamcast.content.schema import EventType
 
-class Event(msgspec.Struct, frozen=True):
-    """What is said: the name of its type and its attributes."""
+MAX_JSON = 1 << 20
 
-    type: str
-    values: tuple[tuple[str, Any], ...] = ()
 
-    def get(self, name: str) -> Any:
-        """The value of attribute `name`, or None."""
-        for key, value in self.values:
-            if key == name:
-                return value
-        return None
+class Event(msgspec.Struct, frozen=True, cache_hash=True, gc=False):
+    """What is said: its type, and a value for each field, in the type's order.
+
+    The values are in stored form (see `roamcast.content.kind`), None where a field is missing;
+    people use `event["price"]` and `Event.of`.
+    """
+
+    type: EventType
+    values: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, type: EventType, values: Mapping[str, Any]) -> Event:
+        """An event from Python values by path, or nested as JSON nests them."""
+        found: list[Any] = [None] * len(type.fields)
+        for path, value in _flatten(type, values, ""):
+            place = type.place(path)
+            if found[place] is not None:
+                raise ContentError(f"{type.name}: {path!r} is given twice")
+            try:
+                found[place] = type.fields[place].kind.store(value)
+            except ContentError as error:
+                raise ContentError(f"{type.name}/{type.fields[place].path}: {error}") from None
+        return cls.complete(type, found)
+
+    @classmethod
+    def complete(cls, type: EventType, stored: list[Any]) -> Event:
+        """An event from stored values, once nothing that it needs is missing."""
+        for place, field in enumerate(type.fields):
+            if stored[place] is None and not field.optional:
+                raise ContentError(f"{type.name}: {field.path!r} is missing")
+        return cls(type, tuple(stored))
+
+    def __getitem__(self, path: str) -> Any:
+        """The value at `path` as a Python value; None if it is missing."""
+        place = self.type.place(path)
+        stored = self.values[place]
+        return None if stored is None else self.type.fields[place].kind.load(stored)
+
+    def get(self, path: str, default: Any = None) -> Any:
+        """The value at `path`, or `default` if it is missing or no such field exists."""
+        try:
+            value = self[path]
+        except ContentError:
+            return default
+        return default if value is None else value
+
+    def items(self) -> Iterator[tuple[str, Any]]:
+        """Path and Python value of every field that is there."""
+        for field, stored in zip(self.type.fields, self.values, strict=True):
+            if stored is not None:
+                yield field.path, field.kind.load(stored)
+
+    def to_mapping(self) -> dict[str, Any]:
+        """The values by path; `Event.of` reads it back."""
+        return dict(self.items())
+
+    def to_json(self) -> str:
+        """The event as JSON, nested as its XML is: `{"CD": {"@id": 5, "artist": {"name": "Davis"}}}`."""
+        nested: dict[str, Any] = {}
+        for field, stored in zip(self.type.fields, self.values, strict=True):
+            if stored is None:
+                continue
+            level = nested
+            *outer, last = field.steps
+            for step in outer:
+                inner = level.setdefault(step, {})
+                if not isinstance(inner, dict):
+                    inner = level[step] = {"": inner}
+                level = inner
+            value = field.kind.load(stored)
+            plain = value if isinstance(value, str | int | float) else field.kind.write(stored)
+            if isinstance(level.get(last), dict):
+                level[last][""] = plain
+            else:
+                level[last] = plain
+        return json.dumps({self.type.name: nested}, ensure_ascii=False, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str | bytes, types: EventType | Mapping[str, EventType]) -> Event:
+        """Read what `to_json` wrote, for one type or for the types by name."""
+        if len(text) > MAX_JSON:
+            raise ContentError(f"an event of {len(text)} bytes of JSON; {MAX_JSON} are the most")
+        try:
+            whole = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise ContentError(f"not JSON: {str(error)[:200]}") from None
+        if not isinstance(whole, dict) or len(whole) != 1:
+            raise ContentError('an event in JSON is an object with one key, its type: {"CD": {...}}')
+        [(name, values)] = whole.items()
+        type = pick_type(name, types)
+        if not isinstance(values, dict):
+            raise ContentError(f"{name}: expected an object of fields, not {str(values)[:40]!r}")
+        return cls.of(type, values)
+
+    def __repr__(self) -> str:
+        return f"{self.type.name}({', '.join(f'{path}={value!r}' for path, value in self.items())})"
+
+
+def pick_type(name: str, types: EventType | Mapping[str, EventType]) -> EventType:
+    """The type called `name`, or a complaint that says which are known."""
+    known = {types.name: types} if isinstance(types, EventType) else types
+    if name not in known:
+        raise ContentError(f"no event type is called {name[:40]!r}; known: {', '.join(known) or 'none'}")
+    return known[name]
+
+
+def _flatten(type: EventType, values: Mapping[str, Any], outer: str) -> Iterator[tuple[str, Any]]:
+    for key, value in values.items():
+        if not isinstance(key, str):
+            raise ContentError(f"{type.name}: {key!r} is not the name of a field")
+        path = f"{outer}/{key}" if outer and key else outer or key
+        if isinstance(value, Mapping):
+            if type.inside(path) is None:
+                raise type.unknown(path)
+            yield from _flatten(type, value, path)
+        elif value is not None:
+            yield path, value

@@ -1,20 +1,264 @@
-"""Filters: what a subscriber wants, as a predicate on events."""
+"""Filters: what a subscriber wants of one event type, and every relation on it that routers need."""
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-import msgspec
-
+from roamcast.content import conjunction as boxes
+from roamcast.content.conjunction import Conjunction
+from roamcast.content.errors import ContentError
 from roamcast.content.event import Event
+from roamcast.content.kind import Domain
+from roamcast.content.schema import EventType
+
+MAX_CONJUNCTIONS = 256
+"A filter that would need more alternatives is refused."
+PIECE_LIMIT = 512
+"Pieces that `covers` cuts a conjunction into before it answers no; see docs/subscriptions.md."
 
 
-class Filter(msgspec.Struct, frozen=True):
-    """A conjunction of equalities on the attributes of one event type."""
+class Filter:
+    """A disjunction of conjunctions of constraints on the fields of one event type.
 
-    type: str
-    equal: tuple[tuple[str, Any], ...] = ()
+    Immutable and hashable; the hash is the same in every process, so sets of filters keep their
+    order from run to run. `==` compares what is written, `equivalent` what is meant.
+    """
+
+    __slots__ = ("_hash", "_test", "conjunctions", "type")
+
+    type: EventType
+    conjunctions: tuple[Conjunction, ...]
+    _test: Callable[[tuple[Any, ...]], bool]
+    _hash: int
+
+    def __init__(self, type: EventType, conjunctions: tuple[Conjunction, ...]) -> None:
+        """For conjunctions that are in order already; people use `parse`, `Filter.of` or `CD.price < 20`."""
+        object.__setattr__(self, "type", type)
+        object.__setattr__(self, "conjunctions", conjunctions)
+
+    @classmethod
+    def of(cls, type: EventType, alternatives: Iterable[Iterable[tuple[int, Domain]]]) -> Filter:
+        """The filter of some alternatives, each a collection of constraints."""
+        found = {boxes.conjoin(type, constraints): None for constraints in alternatives}
+        found.pop(None, None)
+        return cls(type, _in_order(found))  # type: ignore[arg-type]
+
+    @classmethod
+    def everything(cls, type: EventType) -> Filter:
+        """All events of a type."""
+        return cls(type, ((),))
+
+    @classmethod
+    def nothing(cls, type: EventType) -> Filter:
+        """No event at all."""
+        return cls(type, ())
+
+    @classmethod
+    def parse(cls, xpath: str, types: EventType | Mapping[str, EventType]) -> Filter:
+        """Read a subscription in XPath; see docs/subscriptions.md."""
+        from roamcast.content.xpath import parse
+
+        return parse(xpath, types)
+
+    @property
+    def empty(self) -> bool:
+        """Whether it matches no event at all."""
+        return not self.conjunctions
 
     def matches(self, event: Event) -> bool:
         """Whether a subscriber with this filter wants `event`."""
-        return event.type == self.type and all(event.get(name) == value for name, value in self.equal)
+        if event.type is not self.type:
+            return False
+        try:
+            test = self._test
+        except AttributeError:
+            test = _compile(self.conjunctions)
+            object.__setattr__(self, "_test", test)
+        return test(event.values)
+
+    def covers(self, other: Filter) -> bool:
+        """Whether every event that `other` matches is matched by this; no where that is undecided."""
+        if self is other or not other.conjunctions:
+            return True
+        if self.type is not other.type:
+            return False
+        mine = self.conjunctions
+        for narrow in other.conjunctions:
+            for wide in mine:
+                if boxes.covers(wide, narrow):
+                    break
+            else:
+                if len(mine) < 2 or not self._cover_together(narrow):
+                    return False
+        return True
+
+    def intersects(self, other: Filter) -> bool:
+        """Whether some event is matched by both; yes where that is undecided."""
+        if self.type is not other.type:
+            return False
+        return any(boxes.intersects(a, b) for a in self.conjunctions for b in other.conjunctions)
+
+    def equivalent(self, other: Filter) -> bool:
+        """Whether both match the same events."""
+        return self.covers(other) and other.covers(self)
+
+    def merge(self, other: Filter) -> Filter:
+        """The simplified filter that matches what either matches."""
+        return (self | other).simplify()
+
+    def simplify(self) -> Filter:
+        """The same answers with fewer conjunctions, where a look at pairs of them finds a way."""
+        left = list(self.conjunctions)
+        changed = len(left) > 1
+        while changed:
+            changed = False
+            kept: list[Conjunction] = []
+            for one in left:
+                for number, other in enumerate(kept):
+                    if boxes.covers(other, one):
+                        break
+                    union = one if boxes.covers(one, other) else boxes.unite(one, other)
+                    if union is not None:
+                        kept[number] = union
+                        changed = True
+                        break
+                else:
+                    kept.append(one)
+            left = kept
+        return Filter(self.type, _in_order(dict.fromkeys(left)))
+
+    def example(self) -> Event | None:
+        """Some event that matches, or None if there is none."""
+        if not self.conjunctions:
+            return None
+        allowed = dict(self.conjunctions[0])
+        everything = self.type.everything
+        return Event(
+            self.type, tuple(allowed.get(p, everything[p]).example() for p in range(len(everything)))
+        )
+
+    def counterexample(self) -> Event | None:
+        """Some event of the type that does not match, or None if there is none."""
+        return (~self).example()
+
+    def to_bytes(self) -> bytes:
+        """The filter in a few bytes; `from_bytes` reads them."""
+        from roamcast.content.codec import encode_filter
+
+        return encode_filter(self)
+
+    @classmethod
+    def from_bytes(cls, data: bytes, types: EventType | Mapping[str, EventType]) -> Filter:
+        """Read what `to_bytes` wrote, and refuse anything else."""
+        from roamcast.content.codec import decode_filter
+
+        return decode_filter(data, types)
+
+    def __and__(self, other: Filter) -> Filter:
+        self._same_type(other)
+        _refuse_too_many(len(self.conjunctions) * len(other.conjunctions))
+        return Filter.of(self.type, (a + b for a in self.conjunctions for b in other.conjunctions))
+
+    def __or__(self, other: Filter) -> Filter:
+        self._same_type(other)
+        if len(self.conjunctions) == len(other.conjunctions) == 1:
+            union = boxes.unite(self.conjunctions[0], other.conjunctions[0])
+            if union is not None:
+                return Filter(self.type, (union,)) if union else Filter.everything(self.type)
+        _refuse_too_many(len(self.conjunctions) + len(other.conjunctions))
+        return Filter(self.type, _in_order(dict.fromkeys(self.conjunctions + other.conjunctions)))
+
+    def __invert__(self) -> Filter:
+        rest = Filter.everything(self.type)
+        for each in self.conjunctions:
+            pieces = boxes.subtract(self.type, (), each)
+            rest = (rest & Filter(self.type, tuple(pieces))).simplify()
+        return rest
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            "a filter is neither true nor false: combine with &, | and ~, and write a < b < c in two"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return (
+            isinstance(other, Filter) and self.type is other.type and self.conjunctions == other.conjunctions
+        )
+
+    def __hash__(self) -> int:
+        try:
+            return self._hash
+        except AttributeError:
+            digest = hashlib.blake2b(
+                repr(self.conjunctions).encode(), digest_size=8, key=self.type.fingerprint
+            )
+            value = int.from_bytes(digest.digest(), "big") >> 3
+            object.__setattr__(self, "_hash", value)
+            return value
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError("a filter does not change")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Filter, (self.type, self.conjunctions)
+
+    def __str__(self) -> str:
+        from roamcast.content.printer import write_filter
+
+        return write_filter(self)
+
+    def __repr__(self) -> str:
+        return f"<Filter {self}>"
+
+    def _same_type(self, other: Filter) -> None:
+        if self.type is not other.type:
+            raise ContentError(f"filters of {self.type.name} and {other.type.name} cannot be combined")
+
+    def _cover_together(self, narrow: Conjunction) -> bool:
+        pieces = [narrow]
+        for hole in self.conjunctions:
+            pieces = [left for piece in pieces for left in boxes.subtract(self.type, piece, hole)]
+            if not pieces:
+                return True
+            if len(pieces) > PIECE_LIMIT:
+                return False
+        return False
+
+
+def _refuse_too_many(count: int) -> None:
+    if count > MAX_CONJUNCTIONS * MAX_CONJUNCTIONS:
+        raise ContentError(f"a filter of {count} alternatives; {MAX_CONJUNCTIONS} are the most")
+
+
+def _in_order(conjunctions: Iterable[Conjunction]) -> tuple[Conjunction, ...]:
+    found = tuple(conjunctions)
+    if len(found) > MAX_CONJUNCTIONS:
+        raise ContentError(f"a filter of {len(found)} alternatives; {MAX_CONJUNCTIONS} are the most")
+    return found if len(found) < 2 else tuple(sorted(found, key=repr))
+
+
+def _compile(conjunctions: tuple[Conjunction, ...]) -> Callable[[tuple[Any, ...]], bool]:
+    """Matching as nested closures, the sharpest test of each conjunction first."""
+    compiled = [
+        tuple((place, domain.test()) for place, domain in sorted(each, key=lambda c: not c[1].point))
+        for each in conjunctions
+    ]
+    if not compiled:
+        return lambda values: False
+    if len(compiled) > 1:
+        return lambda values: any(all(test(values[place]) for place, test in each) for each in compiled)
+    [only] = compiled
+    if not only:
+        return lambda values: True
+    if len(only) == 1:
+        [(place, test)] = only
+        return lambda values: test(values[place])
+    if len(only) == 2:
+        (place_a, test_a), (place_b, test_b) = only
+        return lambda values: test_a(values[place_a]) and test_b(values[place_b])
+
+    return lambda values: all(test(values[place]) for place, test in only)

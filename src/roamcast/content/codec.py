@@ -1,0 +1,221 @@
+"""Events and filters as bytes: few, bounded, and only one way to write each.
+
+Both begin with the type's fingerprint, so that two nodes whose schemas differ refuse each other's
+words instead of misreading them. A decoder checks its result by encoding it again.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from typing import Any
+
+from roamcast.content.conjunction import Conjunction, conjoin
+from roamcast.content.errors import CodecError, ContentError
+from roamcast.content.event import Event
+from roamcast.content.filter import MAX_CONJUNCTIONS, Filter
+from roamcast.content.kind import Decimal, Domain, String
+from roamcast.content.ranges import Ranges
+from roamcast.content.schema import EventType, Field
+from roamcast.content.texts import Texts
+
+MAX_BYTES = 1 << 16
+"An event or filter that needs more is refused on both sides."
+
+_DOUBLE = struct.Struct(">d")
+
+
+def encode_event(event: Event) -> bytes:
+    """The event in bytes."""
+    out = bytearray(event.type.fingerprint)
+    for field, stored in zip(event.type.fields, event.values, strict=True):
+        if field.optional:
+            out.append(stored is not None)
+        if stored is not None:
+            _put_value(out, field, stored)
+    return _bounded(out)
+
+
+def decode_event(data: bytes, types: EventType | Mapping[str, EventType]) -> Event:
+    """Read what `encode_event` wrote, and refuse anything else."""
+    reader = _Reader(data)
+    type = _find_type(reader, types)
+    values = []
+    for field in type.fields:
+        there = not field.optional or bool(reader.number(1))
+        values.append(field.kind.store(field.kind.load(_get_value(reader, field))) if there else None)
+    reader.close()
+    event = Event(type, tuple(values))
+    if encode_event(event) != data:
+        raise CodecError("an event that its encoder would have written otherwise")
+    return event
+
+
+def encode_filter(filter: Filter) -> bytes:
+    """The filter in bytes."""
+    out = bytearray(filter.type.fingerprint)
+    _put(out, len(filter.conjunctions))
+    for each in filter.conjunctions:
+        _put(out, len(each))
+        for place, domain in each:
+            _put(out, place)
+            _put_domain(out, filter.type.fields[place], domain)
+    return _bounded(out)
+
+
+def decode_filter(data: bytes, types: EventType | Mapping[str, EventType]) -> Filter:
+    """Read what `encode_filter` wrote, and refuse anything else."""
+    reader = _Reader(data)
+    type = _find_type(reader, types)
+    conjunctions: list[Conjunction] = []
+    for _ in range(reader.number(MAX_CONJUNCTIONS)):
+        constraints = []
+        for _ in range(reader.number(len(type.fields))):
+            place = reader.number(len(type.fields) - 1)
+            constraints.append((place, _get_domain(reader, type.fields[place])))
+        each = conjoin(type, constraints)
+        if each is None:
+            raise CodecError("a conjunction that nothing satisfies")
+        conjunctions.append(each)
+    reader.close()
+    filter = Filter.of(type, conjunctions)
+    if encode_filter(filter) != data:
+        raise CodecError("a filter that its encoder would have written otherwise")
+    return filter
+
+
+def _find_type(reader: _Reader, types: EventType | Mapping[str, EventType]) -> EventType:
+    fingerprint = reader.take(8)
+    for type in [types] if isinstance(types, EventType) else types.values():
+        if type.fingerprint == fingerprint:
+            return type
+    raise CodecError(f"an event type that is not known here (fingerprint {fingerprint.hex()})")
+
+
+def _put_domain(out: bytearray, field: Field, domain: Domain) -> None:
+    if isinstance(domain, Ranges):
+        _put(out, len(domain.spans) << 1 | domain.absent)
+        for low, high in domain.spans:
+            _put_value(out, field, low)
+            _put_value(out, field, high)
+    elif domain.values is not None:
+        _put(out, (len(domain.values) << 1 | 1) << 1 | domain.absent)
+        for value in domain.values:
+            _put_text(out, value)
+    else:
+        _put(out, (len(domain.like) << 1) << 1 | domain.absent)
+        _put(out, len(domain.unlike))
+        for glob in domain.like + domain.unlike:
+            _put(out, len(glob))
+            for piece in glob:
+                _put_text(out, piece)
+
+
+def _get_domain(reader: _Reader, field: Field) -> Domain:
+    head = reader.number(MAX_BYTES << 2)
+    absent, count = bool(head & 1), head >> 1
+    if not isinstance(field.kind, String):
+        reader.promise(count * 2)
+        spans = [(_get_value(reader, field), _get_value(reader, field)) for _ in range(count)]
+        return Ranges(tuple(spans), absent)
+    listed, count = bool(count & 1), count >> 1
+    reader.promise(count)
+    if listed:
+        return Texts(tuple(_get_text(reader) for _ in range(count)), absent=absent)
+    refused = reader.number(MAX_BYTES)
+    reader.promise(count + refused)
+    globs = []
+    for _ in range(count + refused):
+        pieces = reader.number(MAX_BYTES)
+        reader.promise(pieces)
+        globs.append(tuple(_get_text(reader) for _ in range(pieces)) or ("",))
+    return Texts.where(globs[:count], globs[count:], absent)
+
+
+def _put_value(out: bytearray, field: Field, stored: Any) -> None:
+    if isinstance(field.kind, String):
+        _put_text(out, stored)
+    elif isinstance(field.kind, Decimal):
+        out += _DOUBLE.pack(stored)
+    else:
+        _put(out, stored << 1 if stored >= 0 else ~stored << 1 | 1)
+
+
+def _get_value(reader: _Reader, field: Field) -> Any:
+    if isinstance(field.kind, String):
+        return _get_text(reader)
+    if isinstance(field.kind, Decimal):
+        [stored] = _DOUBLE.unpack(reader.take(8))
+    else:
+        number = reader.number(1 << 65)
+        stored = ~(number >> 1) if number & 1 else number >> 1
+    [(low, high)] = field.kind.everything(False).spans  # type: ignore[union-attr]
+    if not low <= stored <= high:
+        raise CodecError(f"a value that {field.path} cannot have")
+    return stored
+
+
+def _put_text(out: bytearray, text: str) -> None:
+    data = text.encode()
+    _put(out, len(data))
+    out += data
+
+
+def _get_text(reader: _Reader) -> str:
+    data = reader.take(reader.number(MAX_BYTES))
+    try:
+        return String().store(data.decode())
+    except (UnicodeDecodeError, ContentError):
+        raise CodecError("text that is not UTF-8 for XML") from None
+
+
+def _put(out: bytearray, number: int) -> None:
+    while number > 0x7F:
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    out.append(number)
+
+
+def _bounded(out: bytearray) -> bytes:
+    if len(out) > MAX_BYTES:
+        raise CodecError(f"{len(out)} bytes; {MAX_BYTES} are the most")
+    return bytes(out)
+
+
+class _Reader:
+    """Bytes read from the front; whatever goes wrong is a `CodecError`."""
+
+    def __init__(self, data: bytes) -> None:
+        if len(data) > MAX_BYTES:
+            raise CodecError(f"{len(data)} bytes; {MAX_BYTES} are the most")
+        self.data = bytes(data)
+        self.at = 0
+
+    def take(self, count: int) -> bytes:
+        self.promise(count)
+        self.at += count
+        return self.data[self.at - count : self.at]
+
+    def promise(self, count: int) -> None:
+        """Refuse early what claims more than is there."""
+        if count > len(self.data) - self.at:
+            raise CodecError("it ends too early")
+
+    def number(self, most: int) -> int:
+        """A whole number in seven-bit groups, low first."""
+        value = shift = 0
+        while True:
+            byte = self.take(1)[0]
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                break
+            shift += 7
+            if shift > 70:
+                raise CodecError("a number without end")
+        if value > most:
+            raise CodecError(f"{value} where {most} is the most")
+        return value
+
+    def close(self) -> None:
+        if self.at != len(self.data):
+            raise CodecError(f"{len(self.data) - self.at} bytes too many")

@@ -1,0 +1,151 @@
+"""Constraints: a comparison or a string function on one field, as the set of values that satisfy it."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal as BigDecimal
+from typing import Any
+
+from roamcast.content.errors import ContentError
+from roamcast.content.glob import Glob, fits, tidy
+from roamcast.content.kind import Boolean, Date, Decimal, Domain, Enumeration, Integer, String
+from roamcast.content.ranges import Ranges, after, before
+from roamcast.content.schema import Field
+from roamcast.content.texts import Texts
+
+OPERATORS = ("=", "!=", "<=", ">=", "<", ">")
+FUNCTIONS = ("starts-with", "ends-with", "contains")
+
+
+def present(field: Field) -> Domain:
+    """The field has some value."""
+    return field.kind.everything(absent=False)
+
+
+def compare(field: Field, operator: str, value: Any) -> Domain:
+    """The field has a value that compares so with `value`; a missing field never does, as in XPath."""
+    kind = field.kind
+    if isinstance(kind, String):
+        if operator not in ("=", "!="):
+            raise ContentError(f"{field.path} is a string: {operator} has no meaning for it")
+        equal: Any = Texts.of([kind.store(value)])
+    else:
+        if not kind.ordered and operator not in ("=", "!="):
+            raise ContentError(f"{field.path} is {_article(kind.name)}: {operator} has no meaning for it")
+        equal = _compare_ordered(field, "=" if operator == "!=" else operator, value)
+    if operator != "!=":
+        return equal  # type: ignore[no-any-return]
+    rest = equal.outside(present(field))
+    return rest[0] if rest else Ranges(())
+
+
+def _compare_ordered(field: Field, operator: str, value: Any) -> Ranges:
+    kind = field.kind
+    if isinstance(kind, Integer | Decimal):
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float | BigDecimal)
+            or not math.isfinite(value)
+        ):
+            raise ContentError(f"{field.path} is {_article(kind.name)}, and {value!r} is no number")
+        low, high = kind.bounds()
+        if isinstance(kind, Integer):
+            floor, ceiling = math.floor(value), math.ceil(value)
+            spans = {
+                "=": (ceiling, floor),
+                "<": (low, ceiling - 1),
+                "<=": (low, floor),
+                ">": (floor + 1, high),
+                ">=": (ceiling, high),
+            }
+        else:
+            try:
+                number = float(value)
+            except OverflowError:
+                number = math.copysign(math.inf, value)
+            spans = {
+                "=": (number, number),
+                "<": (low, before(number)),
+                "<=": (low, number),
+                ">": (after(number), high),
+                ">=": (number, high),
+            }
+        start, end = spans[operator]
+        start, end = max(start, low), min(end, high)
+        return Ranges(((start, end),) if start <= end else ())
+    if isinstance(kind, Date):
+        day = Date().store(value)
+        low, high = kind.bounds()
+        spans = {
+            "=": (day, day),
+            "<": (low, day - 1),
+            "<=": (low, day),
+            ">": (day + 1, high),
+            ">=": (day, high),
+        }
+        start, end = max(spans[operator][0], low), min(spans[operator][1], high)
+        return Ranges(((start, end),) if start <= end else ())
+    if isinstance(kind, Boolean | Enumeration):
+        place = kind.store(value)
+        return Ranges(((place, place),))
+    raise ContentError(f"{field.path} is {_article(kind.name)}, which cannot be compared")
+
+
+def like(field: Field, glob: Glob) -> Domain:
+    """The field is text that matches `glob`."""
+    glob = tidy(glob)
+    if isinstance(field.kind, String):
+        for piece in glob:
+            field.kind.store(piece)
+        return Texts.of(glob) if len(glob) == 1 else Texts.where([glob])
+    if isinstance(field.kind, Enumeration):
+        places = [place for place, value in enumerate(field.kind.values) if fits(glob, value)]
+        empty: Ranges = Ranges(())
+        for place in places:
+            empty = empty.join(Ranges(((place, place),)))
+        return empty
+    raise ContentError(f"{field.path} is {_article(field.kind.name)}: text has no meaning for it")
+
+
+def apply(field: Field, function: str, text: str) -> Domain:
+    """The field's text starts with, ends with or contains `text`.
+
+    A missing field counts as the empty string here, as in XPath: it starts with "" and nothing else.
+    """
+    globs: dict[str, Glob] = {"starts-with": (text, ""), "ends-with": ("", text), "contains": ("", text, "")}
+    domain = like(field, globs[function])
+    if text == "" and field.optional:
+        return field.everything
+    return domain
+
+
+def read_glob(text: str) -> Glob:
+    r"""The pattern that `text` writes: `*` is any string, `\*` a star and `\\` a backslash.
+
+    Text without a star is itself, backslashes and all, so that plain XPath keeps its meaning.
+    """
+    if "*" not in text:
+        return (text,)
+    pieces, piece = [], ""
+    letters = iter(text)
+    for letter in letters:
+        if letter == "*":
+            pieces.append(piece)
+            piece = ""
+        elif letter == "\\":
+            following = next(letters, "")
+            piece += following if following in ("*", "\\") else letter + following
+        else:
+            piece += letter
+    return tidy((*pieces, piece))
+
+
+def write_glob(glob: Glob) -> str:
+    """The text that `read_glob` reads as `glob`."""
+    if len(glob) == 1 and "*" not in glob[0]:
+        return glob[0]
+    return "*".join(piece.replace("\\", "\\\\").replace("*", "\\*") for piece in glob)
+
+
+def _article(noun: str) -> str:
+    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"

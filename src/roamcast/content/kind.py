@@ -1,0 +1,311 @@
+"""The kinds a field can be of: how its values are checked, stored, written and constrained.
+
+A stored value is what matching is quick on: an enumeration's value is its place in the list, a date
+its day number, a decimal a double (as all numbers are in XPath 1.0), a boolean 0 or 1.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+import sys
+from datetime import date
+from decimal import Decimal as BigDecimal
+from typing import Any, ClassVar, TypeAlias
+
+import msgspec
+
+from roamcast.content.errors import ContentError
+from roamcast.content.ranges import Ranges
+from roamcast.content.texts import Texts
+
+Domain: TypeAlias = Ranges | Texts
+
+INT64 = (-(2**63), 2**63 - 1)
+_INTEGER = re.compile(r"[+-]?\d{1,40}")
+_DECIMAL = re.compile(r"[+-]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+_NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+class Kind(msgspec.Struct, frozen=True):
+    """What all kinds have in common."""
+
+    name: ClassVar[str]
+    ordered: ClassVar[bool] = False
+    "Whether `<` means something."
+
+    def store(self, value: Any) -> Any:
+        """The stored form of a Python value; raises `ContentError` if it is not of this kind."""
+        raise NotImplementedError
+
+    def load(self, stored: Any) -> Any:
+        """The Python value of a stored one."""
+        return stored
+
+    def read(self, text: str) -> Any:
+        """The stored form of a value written as XML text."""
+        raise NotImplementedError
+
+    def write(self, stored: Any) -> str:
+        """The one XML text of a stored value."""
+        return str(stored)
+
+    def everything(self, absent: bool) -> Domain:
+        """All values of this kind, and no value if `absent`."""
+        raise NotImplementedError
+
+    def describe(self) -> list[Any]:
+        """What a decoder must agree on, as plain data."""
+        return [self.name]
+
+
+class String(Kind, frozen=True):
+    """Text of any characters that XML can carry."""
+
+    name = "string"
+
+    def store(self, value: Any) -> str:
+        """Check that it is text for XML."""
+        if not isinstance(value, str):
+            raise ContentError(f"{value!r} is not a string")
+        bad = _NOT_XML.search(value)
+        if bad:
+            raise ContentError(f"the character {bad.group()!r} cannot be written in XML")
+        return value
+
+    def read(self, text: str) -> str:
+        """The text itself."""
+        return self.store(text)
+
+    def everything(self, absent: bool) -> Texts:
+        """All strings."""
+        return Texts(absent=absent)
+
+
+class _Ordered(Kind, frozen=True):
+    ordered = True
+
+    def bounds(self) -> tuple[Any, Any]:
+        """The least and the greatest stored value."""
+        raise NotImplementedError
+
+    def everything(self, absent: bool) -> Ranges:
+        """The span between the bounds."""
+        return Ranges((self.bounds(),), absent)
+
+    def describe(self) -> list[Any]:
+        """The name and the bounds."""
+        return [self.name, *self.bounds()]
+
+    def _within(self, stored: Any) -> Any:
+        low, high = self.bounds()
+        if not low <= stored <= high:
+            raise ContentError(
+                f"{self.write(stored)} is not between {self.write(low)} and {self.write(high)}"
+            )
+        return stored
+
+
+class Integer(_Ordered, frozen=True):
+    """A whole number of 64 bits, within optional bounds."""
+
+    name = "integer"
+
+    min: int = INT64[0]
+    max: int = INT64[1]
+
+    def __post_init__(self) -> None:
+        if not INT64[0] <= self.min <= self.max <= INT64[1]:
+            raise ContentError(f"an integer between {self.min} and {self.max} cannot be")
+
+    def bounds(self) -> tuple[int, int]:
+        """As declared."""
+        return self.min, self.max
+
+    def store(self, value: Any) -> int:
+        """Check that it is a whole number within the bounds."""
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise ContentError(f"{value!r} is not an integer")
+        return int(self._within(value))
+
+    def read(self, text: str) -> int:
+        """A whole number in decimal digits."""
+        text = text.strip(" \t\r\n")
+        if not _INTEGER.fullmatch(text):
+            raise ContentError(f"{text[:40]!r} is not an integer")
+        return int(self._within(int(text)))
+
+
+class Decimal(_Ordered, frozen=True):
+    """A number with a fraction, kept as a double, within optional bounds."""
+
+    name = "decimal"
+
+    min: float = -sys.float_info.max
+    max: float = sys.float_info.max
+
+    def __post_init__(self) -> None:
+        if not -math.inf < self.min <= self.max < math.inf:
+            raise ContentError(f"a decimal between {self.min} and {self.max} cannot be")
+
+    def bounds(self) -> tuple[float, float]:
+        """As declared."""
+        return float(self.min), float(self.max)
+
+    def store(self, value: Any) -> float:
+        """Check that it is a finite number within the bounds."""
+        if isinstance(value, bool) or not isinstance(value, int | float | BigDecimal):
+            raise ContentError(f"{value!r} is not a number")
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if not math.isfinite(number):
+            raise ContentError(f"{value!r} is not a finite number")
+        return float(self._within(number)) + 0.0
+
+    def read(self, text: str) -> float:
+        """A number in decimal digits, with or without a point."""
+        text = text.strip(" \t\r\n")
+        if not _DECIMAL.fullmatch(text):
+            raise ContentError(f"{text[:40]!r} is not a decimal number")
+        return self.store(float(text))
+
+    def write(self, stored: Any) -> str:
+        """The shortest decimal digits that read back as the same double; XML decimals have no exponent."""
+        return plain_number(stored)
+
+
+class Boolean(_Ordered, frozen=True):
+    """True or false."""
+
+    name = "boolean"
+    ordered = False
+
+    def bounds(self) -> tuple[int, int]:
+        """False and true."""
+        return 0, 1
+
+    def store(self, value: Any) -> int:
+        """Check that it is True or False."""
+        if not isinstance(value, bool):
+            raise ContentError(f"{value!r} is neither True nor False")
+        return int(value)
+
+    def load(self, stored: Any) -> bool:
+        """True or False."""
+        return bool(stored)
+
+    def read(self, text: str) -> int:
+        """One of the four words of XML Schema."""
+        text = text.strip(" \t\r\n")
+        if text not in ("true", "false", "1", "0"):
+            raise ContentError(f"{text[:40]!r} is neither 'true' nor 'false'")
+        return int(text in ("true", "1"))
+
+    def write(self, stored: Any) -> str:
+        """The word."""
+        return "true" if stored else "false"
+
+
+class Date(_Ordered, frozen=True):
+    """A day of the calendar, without time zone, within optional bounds."""
+
+    name = "date"
+
+    min: date = date.min
+    max: date = date.max
+
+    def __post_init__(self) -> None:
+        if self.min > self.max:
+            raise ContentError(f"a date between {self.min} and {self.max} cannot be")
+
+    def bounds(self) -> tuple[int, int]:
+        """As declared, as day numbers."""
+        return self.min.toordinal(), self.max.toordinal()
+
+    def store(self, value: Any) -> int:
+        """The day number of a date, or of its text."""
+        if isinstance(value, str):
+            return self.read(value)
+        if type(value) is not date:
+            raise ContentError(f"{value!r} is not a date")
+        return int(self._within(value.toordinal()))
+
+    def load(self, stored: Any) -> date:
+        """The day."""
+        return date.fromordinal(stored)
+
+    def read(self, text: str) -> int:
+        """A day written YYYY-MM-DD."""
+        text = text.strip(" \t\r\n")
+        if not _DATE.fullmatch(text):
+            raise ContentError(f"{text[:40]!r} is not a date like '2005-03-08' (without time zone)")
+        try:
+            return int(self._within(date.fromisoformat(text).toordinal()))
+        except ValueError:
+            raise ContentError(f"{text!r} is not a day of the calendar") from None
+
+    def write(self, stored: Any) -> str:
+        """YYYY-MM-DD."""
+        return date.fromordinal(stored).isoformat()
+
+
+class Enumeration(_Ordered, frozen=True):
+    """One of a few listed strings."""
+
+    name = "enumeration"
+    ordered = False
+
+    values: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if not self.values or len(set(self.values)) != len(self.values):
+            raise ContentError("an enumeration lists its values, each once")
+        for value in self.values:
+            String().store(value)
+
+    @classmethod
+    def of(cls, *values: str) -> Enumeration:
+        """One of `values`."""
+        return cls(values)
+
+    def bounds(self) -> tuple[int, int]:
+        """The first and the last place in the list."""
+        return 0, len(self.values) - 1
+
+    def store(self, value: Any) -> int:
+        """The place of `value` in the list."""
+        if not isinstance(value, str):
+            raise ContentError(f"{value!r} is not a string")
+        return self.read(value)
+
+    def load(self, stored: Any) -> str:
+        """The value at a place."""
+        return self.values[int(stored)]
+
+    def read(self, text: str) -> int:
+        """The place of `text` in the list."""
+        try:
+            return self.values.index(text)
+        except ValueError:
+            near = difflib.get_close_matches(text, self.values, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(self.values[:20])}"
+            raise ContentError(f"{text[:40]!r} is not in the enumeration; {hint}") from None
+
+    def write(self, stored: Any) -> str:
+        """The value itself."""
+        return self.values[int(stored)]
+
+    def describe(self) -> list[Any]:
+        """The name and the list."""
+        return [self.name, *self.values]
+
+
+def plain_number(value: float) -> str:
+    """A double in decimal digits without exponent, as short as reads back the same."""
+    if value == int(value) and abs(value) < 1e15:
+        return str(int(value))
+    return format(BigDecimal(repr(value)), "f")

@@ -1,0 +1,118 @@
+"""Filters written as XPath, so that parsing gives the same filter back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from roamcast.content.constraint import write_glob
+from roamcast.content.glob import Glob
+from roamcast.content.kind import Decimal, Integer
+from roamcast.content.ranges import Ranges, Span, after, before
+from roamcast.content.schema import Field
+from roamcast.content.texts import Texts
+
+if TYPE_CHECKING:
+    from roamcast.content.conjunction import Conjunction
+    from roamcast.content.filter import Filter
+
+
+def write_filter(filter: Filter) -> str:
+    """The whole filter: one path for each conjunction."""
+    name = filter.type.name
+    if not filter.conjunctions:
+        return f"/{name}[false()]"
+    return " | ".join(f"/{name}{_write_conjunction(filter, each)}" for each in filter.conjunctions)
+
+
+def write_constraint(field: Field, domain: Ranges | Texts) -> str:
+    """One field's constraint, in parentheses if it has an `or` in it."""
+    path = field.path
+    alternatives = _write_ranges(field, domain) if isinstance(domain, Ranges) else _write_texts(field, domain)
+    if domain.absent:
+        alternatives.append(f"not({path})")
+    return alternatives[0] if len(alternatives) == 1 else f"({' or '.join(alternatives)})"
+
+
+def quote(text: str) -> str:
+    """A string literal; `concat()` where both quotes occur, since XPath has no escapes."""
+    if '"' not in text:
+        return f'"{text}"'
+    if "'" not in text:
+        return f"'{text}'"
+    return "concat(" + ", '\"', ".join(f'"{part}"' for part in text.split('"')) + ")"
+
+
+def _write_conjunction(filter: Filter, each: Conjunction) -> str:
+    if not each:
+        return ""
+    written = [write_constraint(filter.type.fields[place], domain) for place, domain in each]
+    if len(written) == 1 and written[0].startswith("("):
+        return f"[{written[0][1:-1]}]"
+    return f"[{' and '.join(written)}]"
+
+
+def _write_ranges(field: Field, domain: Ranges) -> list[str]:
+    everything: Any = field.kind.everything(absent=False)
+    if domain.spans == everything.spans:
+        return [field.path]
+    if isinstance(field.kind, Integer | Decimal) and len(domain.spans) > 1:
+        holes = [(after(a[1]), before(b[0])) for a, b in zip(domain.spans, domain.spans[1:], strict=False)]
+        if all(low == high for low, high in holes):
+            outer = _write_span(field, (domain.spans[0][0], domain.spans[-1][1]), everything.spans[0])
+            return [" and ".join([*outer, *(f"{field.path}!={field.kind.write(low)}" for low, _ in holes)])]
+    if field.kind.name in ("enumeration", "boolean"):
+        return [
+            f"{field.path}={quote(field.kind.write(place))}"
+            for low, high in domain.spans
+            for place in range(int(low), int(high) + 1)
+        ]
+    return [" and ".join(_write_span(field, span, everything.spans[0])) for span in domain.spans]
+
+
+def _write_span(field: Field, span: Span, everything: Span) -> list[str]:
+    (low, high), path = span, field.path
+    if low == high:
+        return [f"{path}={_literal(field, low)}"]
+    written = []
+    if low > everything[0]:
+        written.append(_shorter(f"{path}>={_literal(field, low)}", ">", field, before(low)))
+    if high < everything[1]:
+        written.append(_shorter(f"{path}<={_literal(field, high)}", "<", field, after(high)))
+    return written
+
+
+def _shorter(closed: str, operator: str, field: Field, value: Any) -> str:
+    if not isinstance(field.kind, Decimal):
+        return closed
+    opened = f"{field.path}{operator}{_literal(field, value)}"
+    return opened if len(opened) < len(closed) else closed
+
+
+def _literal(field: Field, stored: Any) -> str:
+    text = field.kind.write(stored)
+    return text if isinstance(field.kind, Integer | Decimal) else quote(text)
+
+
+def _write_texts(field: Field, domain: Texts) -> list[str]:
+    path = field.path
+    if domain.values is not None:
+        return [f"{path}={quote(write_glob((value,)))}" for value in domain.values]
+    written = [_write_glob(path, glob) for glob in domain.like]
+    negative = [
+        f"{path}!={quote(write_glob(glob))}" if len(glob) == 1 else f"not({_write_glob(path, glob)})"
+        for glob in domain.unlike
+    ]
+    sure = written or any(len(glob) == 1 for glob in domain.unlike)
+    if field.optional and not sure:
+        written.append(path)
+    return [" and ".join(written + negative) or path]
+
+
+def _write_glob(path: str, glob: Glob) -> str:
+    if len(glob) == 2 and not glob[1]:
+        return f"starts-with({path}, {quote(glob[0])})"
+    if len(glob) == 2 and not glob[0]:
+        return f"ends-with({path}, {quote(glob[1])})"
+    if len(glob) == 3 and not glob[0] and not glob[2]:
+        return f"contains({path}, {quote(glob[1])})"
+    return f"{path}={quote(write_glob(glob))}"

@@ -1,0 +1,222 @@
+"""Event types: a name and an ordered list of typed fields, some of them nested, some attributes."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+from weakref import WeakValueDictionary
+
+import msgspec
+
+from roamcast.content.errors import ContentError
+from roamcast.content.kind import Domain, Kind
+
+if TYPE_CHECKING:
+    from roamcast.content.build import Term
+    from roamcast.content.event import Event
+
+MAX_FIELDS = 4096
+MAX_DEPTH = 256
+
+_NAME = re.compile(r"[A-Za-z_][\w.-]*")
+
+
+class Field(msgspec.Struct, frozen=True):
+    """One typed place in an event."""
+
+    path: str
+    "From the root, as XPath writes it: `price`, `@id`, `artist/name`, `artist/@born`."
+    kind: Kind
+    optional: bool = False
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """The path in pieces."""
+        return tuple(self.path.split("/"))
+
+    @property
+    def everything(self) -> Domain:
+        """All that the field can be."""
+        return self.kind.everything(self.optional)
+
+
+class EventType:
+    """What events of one sort look like; two types with the same definition are one object.
+
+    `CD(price=12.5, category="jazz")` makes an event, `CD.price < 20` a filter. A field whose name
+    is taken by a Python attribute, or is not a Python name, is written `CD["artist/name"]`.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_containers",
+        "_places",
+        "_shortcuts",
+        "always",
+        "everything",
+        "fields",
+        "fingerprint",
+        "name",
+    )
+
+    name: str
+    fields: tuple[Field, ...]
+    always: tuple[str, ...]
+    everything: tuple[Domain, ...]
+    "What each field can be at all, by place."
+    fingerprint: bytes
+    "Eight bytes that differ where the definition differs, the same on every machine."
+
+    _places: dict[str, int]
+    _shortcuts: dict[str, int]
+    _containers: dict[str, tuple[int, ...]]
+    _known: ClassVar[WeakValueDictionary[Any, EventType]] = WeakValueDictionary()
+
+    def __new__(
+        cls,
+        name: str,
+        fields: Mapping[str, Kind] | tuple[Field, ...],
+        *,
+        optional: tuple[str, ...] = (),
+        always: tuple[str, ...] = (),
+    ) -> EventType:
+        """Declare a type: `fields` by path, those in `optional` may be missing.
+
+        `always` names containers that stand in the XML even when everything in them is missing.
+        """
+        if isinstance(fields, Mapping):
+            for path in optional:
+                if path not in fields:
+                    raise ContentError(f"{name}: optional field {path!r} is not a field")
+            fields = tuple(Field(path, kind, path in optional) for path, kind in fields.items())
+        definition = (name, fields, always)
+        known = cls._known.get(definition)
+        if known is not None:
+            return known
+        self = super().__new__(cls)
+        containers = _check(name, fields, always)
+        places = {field.path: place for place, field in enumerate(fields)}
+        plain = [name, [[f.path, f.optional, f.kind.describe()] for f in fields], always]
+        values = {
+            "name": name,
+            "fields": fields,
+            "always": always,
+            "everything": tuple(field.everything for field in fields),
+            "fingerprint": hashlib.blake2b(json.dumps(plain).encode(), digest_size=8).digest(),
+            "_places": places,
+            "_containers": containers,
+            "_shortcuts": {
+                f.path[1:]: p for f, p in zip(fields, range(len(fields)), strict=True) if f.path[0] == "@"
+            }
+            | places,
+        }
+        for slot, value in values.items():
+            object.__setattr__(self, slot, value)
+        return cls._known.setdefault(definition, self)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError("an event type does not change")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _declare, (self.name, self.fields, self.always)
+
+    def __copy__(self) -> EventType:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> EventType:
+        return self
+
+    def __hash__(self) -> int:
+        return int.from_bytes(self.fingerprint, "big") >> 3
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __repr__(self) -> str:
+        return f"<EventType {self.name}: {', '.join(field.path for field in self.fields)}>"
+
+    def __call__(self, values: Mapping[str, Any] | None = None, /, **named: Any) -> Event:
+        """Make an event of this type."""
+        from roamcast.content.event import Event
+
+        return Event.of(self, {**(values or {}), **named})
+
+    def __getitem__(self, path: str) -> Term:
+        """The field at `path`, to build filters with."""
+        from roamcast.content.build import Term
+
+        if path in self._containers:
+            return Term(self, path, None)
+        return Term(self, path, self.place(path))
+
+    def __getattr__(self, name: str) -> Term:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        try:
+            return self[name]
+        except ContentError as error:
+            raise AttributeError(str(error)) from None
+
+    def place(self, path: str) -> int:
+        """The place of the field at `path`; `@` may be left out where nothing else is so called."""
+        try:
+            return self._shortcuts[path]
+        except KeyError:
+            raise self.unknown(path) from None
+
+    def unknown(self, path: str) -> ContentError:
+        """The complaint about a path that is no field."""
+        if path in self._containers:
+            return ContentError(f"{path!r} of {self.name} holds other fields and has no value itself")
+        near = difflib.get_close_matches(path, self._places, n=1)
+        hint = (
+            f"did you mean {near[0]!r}?" if near else f"it has {', '.join(list(self._places)[:20]) or 'none'}"
+        )
+        return ContentError(f"{self.name} has no field {path!r}; {hint}")
+
+    def has(self, path: str) -> bool:
+        """Whether there is a field at exactly `path`."""
+        return path in self._places
+
+    def inside(self, container: str) -> tuple[int, ...] | None:
+        """The places of the fields below a container (`""`: the root), or None if there is no such one."""
+        return self._containers.get(container)
+
+
+def _declare(name: str, fields: tuple[Field, ...], always: tuple[str, ...]) -> EventType:
+    return EventType(name, fields, always=always)
+
+
+def _check(name: str, fields: tuple[Field, ...], always: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
+    """Refuse what could not be an element; return the fields inside each container."""
+    if not _NAME.fullmatch(name):
+        raise ContentError(f"{name!r} cannot be an element's name")
+    if len(fields) > MAX_FIELDS:
+        raise ContentError(f"{name} has {len(fields)} fields; {MAX_FIELDS} are the most")
+    inside: dict[str, list[int]] = {"": []}
+    for path in always:
+        for depth in range(1, len(path.split("/")) + 1):
+            inside.setdefault("/".join(path.split("/")[:depth]), [])
+    seen: set[str] = set()
+    for place, field in enumerate(fields):
+        steps = field.steps
+        if len(steps) > MAX_DEPTH:
+            raise ContentError(f"{name}: a field lies {len(steps)} deep; {MAX_DEPTH} is the most")
+        if field.path in seen:
+            raise ContentError(f"{name} has the field {field.path!r} twice")
+        seen.add(field.path)
+        for step in (*steps[:-1], steps[-1].removeprefix("@")):
+            if not _NAME.fullmatch(step):
+                raise ContentError(f"{name}: {step!r} in {field.path!r} cannot be a name")
+        for depth in range(len(steps)):
+            inside.setdefault("/".join(steps[:depth]), []).append(place)
+    for path in seen & inside.keys():
+        if any(not fields[place].steps[len(path.split("/"))].startswith("@") for place in inside[path]):
+            raise ContentError(
+                f"{name}: {path!r} is both a field and holds elements; mixed content cannot be"
+            )
+    return {path: tuple(places) for path, places in inside.items()}

@@ -1,0 +1,69 @@
+"""Conditions: what a predicate says, before it is brought into normal form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import reduce
+from typing import TypeAlias
+
+import msgspec
+
+from roamcast.content.filter import Filter
+from roamcast.content.kind import Domain
+from roamcast.content.schema import EventType
+
+
+class Is(msgspec.Struct, frozen=True):
+    """The field at a place has one of these values."""
+
+    place: int
+    domain: Domain
+
+
+class Both(msgspec.Struct, frozen=True):
+    """All parts hold."""
+
+    parts: tuple[Condition, ...]
+
+
+class Either(msgspec.Struct, frozen=True):
+    """At least one part holds."""
+
+    parts: tuple[Condition, ...]
+
+
+class Not(msgspec.Struct, frozen=True):
+    """The part does not hold."""
+
+    part: Condition
+
+
+Condition: TypeAlias = Is | Both | Either | Not
+
+TRUE = Both(())
+FALSE = Either(())
+
+
+def normalise(type: EventType, condition: Condition, negated: bool = False) -> Filter:
+    """The condition as a filter, with every `not()` carried down to single fields."""
+    if isinstance(condition, Is):
+        domains: Iterable[Domain] = [condition.domain]
+        if negated:
+            domains = condition.domain.outside(type.everything[condition.place])  # type: ignore[arg-type]
+        return Filter.of(type, [[(condition.place, domain)] for domain in domains])
+    if isinstance(condition, Not):
+        return normalise(type, condition.part, not negated)
+    parts = [normalise(type, part, negated) for part in condition.parts]
+    if isinstance(condition, Both) is not negated:
+        return reduce(lambda a, b: (a & b).simplify(), parts, Filter.everything(type))
+    return _unite(type, parts)
+
+
+def _unite(type: EventType, parts: list[Filter]) -> Filter:
+    """The union, by halves, so that a thousand alternatives on one field stay cheap."""
+    if not parts:
+        return Filter.nothing(type)
+    while len(parts) > 1:
+        pairs = [parts[n].merge(parts[n + 1]) for n in range(0, len(parts) - 1, 2)]
+        parts = pairs if len(parts) % 2 == 0 else [*pairs, parts[-1]]
+    return parts[0]

@@ -1,0 +1,354 @@
+"""From XPath to a filter: recursive descent over the grammar in docs/subscriptions.md."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from decimal import Decimal as BigDecimal
+from typing import Any
+
+from roamcast.content import constraint
+from roamcast.content.errors import ContentError, FilterError
+from roamcast.content.filter import Filter
+from roamcast.content.kind import Boolean, Decimal, Enumeration, Integer
+from roamcast.content.schema import EventType, Field
+from roamcast.content.xpath.condition import FALSE, TRUE, Both, Condition, Either, Is, Not, normalise
+from roamcast.content.xpath.tokens import Token, tokenize
+
+MAX_NESTING = 64
+
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)")
+_FLIPPED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_REFUSED = {
+    "//": "only paths from the root are understood, not '//'",
+    "::": "axes are not understood; write plain paths",
+    "..": "a path cannot climb with '..'",
+    "$": "variables are not understood",
+    "*": "a step must name its element; '*' is understood only inside strings",
+    ":": "namespace prefixes are not understood; write the bare name",
+    "+": "arithmetic is not understood",
+}
+
+
+def parse(text: str, types: EventType | Mapping[str, EventType]) -> Filter:
+    """The filter that `text` writes; raises `FilterError` with the reason and the position."""
+    return _Parser(text, types).whole()
+
+
+class _Literal:
+    """A quoted string or a number, with its place."""
+
+    def __init__(self, value: str | BigDecimal, token: Token) -> None:
+        self.value = value
+        self.token = token
+
+
+class _Place:
+    """Where a path leads: a field, or a container; with what its predicates ask on the way."""
+
+    def __init__(self, path: str, token: Token, asked: tuple[Condition, ...]) -> None:
+        self.path = path
+        self.token = token
+        self.asked = asked
+
+
+class _Parser:
+    def __init__(self, text: str, types: EventType | Mapping[str, EventType]) -> None:
+        self.text = text
+        self.types = {types.name: types} if isinstance(types, EventType) else types
+        self.tokens = tokenize(text)
+        self.next = 0
+        self.nesting = 0
+        self.type: EventType | None = None
+
+    def whole(self) -> Filter:
+        conditions = [self.location()]
+        while self.accept("|"):
+            conditions.append(self.location())
+        if self.peek.sort != "end":
+            raise self.error(self.reason("expected '|' or the end"))
+        assert self.type is not None
+        try:
+            return normalise(self.type, Either(tuple(conditions))).simplify()
+        except FilterError:
+            raise
+        except ContentError as error:
+            raise FilterError(str(error), self.text, 0) from None
+
+    def location(self) -> Condition:
+        self.expect("/", "a subscription begins with '/' and the event type's name")
+        token = self.name("the event type's name")
+        if token.text not in self.types:
+            known = ", ".join(self.types) or "none"
+            raise self.error(f"no event type is called {token.text!r}; known: {known}", token)
+        type = self.types[token.text]
+        if self.type is not None and type is not self.type:
+            raise self.error(f"one subscription speaks of one event type, here {self.type.name}", token)
+        self.type = type
+        asked = self.predicates("")
+        place = _Place("", token, asked)
+        if self.accept("/"):
+            place = self.path("", asked)
+        return Both((*place.asked, self.exists(place)))
+
+    def path(self, outer: str, asked: tuple[Condition, ...]) -> _Place:
+        """Steps below `outer`; a `/` has been read or none is needed."""
+        while True:
+            token = self.peek
+            if self.accept("@"):
+                step = "@" + self.name("an attribute's name").text
+            else:
+                step = self.name("an element's name").text
+            path = f"{outer}/{step}" if outer else step
+            self.check(path, token)
+            asked += self.predicates(path)
+            if step.startswith("@") or not self.accept("/"):
+                if self.peek.text == "/":
+                    raise self.error("nothing lies below an attribute")
+                return _Place(path, token, asked)
+            outer = path
+
+    def predicates(self, path: str) -> tuple[Condition, ...]:
+        asked: list[Condition] = []
+        while self.accept("["):
+            asked.append(self.either(path))
+            self.expect("]", "expected 'and', 'or' or ']'")
+        return tuple(asked)
+
+    def either(self, path: str) -> Condition:
+        self.nesting += 1
+        if self.nesting > MAX_NESTING:
+            raise self.error(f"nested deeper than {MAX_NESTING}")
+        parts = [self.both(path)]
+        while self.word("or"):
+            parts.append(self.both(path))
+        self.nesting -= 1
+        return parts[0] if len(parts) == 1 else Either(tuple(parts))
+
+    def both(self, path: str) -> Condition:
+        parts = [self.comparison(path)]
+        while self.word("and"):
+            parts.append(self.comparison(path))
+        return parts[0] if len(parts) == 1 else Both(tuple(parts))
+
+    def comparison(self, path: str) -> Condition:
+        start = self.peek
+        if self.accept("("):
+            inner = self.either(path)
+            self.expect(")", "expected 'and', 'or' or ')'")
+            if self.peek.text in constraint.OPERATORS:
+                raise self.error("only a path can be compared, not a condition")
+            return inner
+        if start.sort == "name" and self.tokens[self.next + 1].text == "(":
+            found = self.call(path)
+            if not isinstance(found, _Literal):
+                if self.peek.text in constraint.OPERATORS:
+                    raise self.error(f"{start.text}() says true or false; it cannot be compared")
+                return found
+            left: _Literal | _Place = found
+        else:
+            left = self.operand(path)
+        operator = self.peek
+        if operator.text not in constraint.OPERATORS or operator.sort != "sign":
+            if isinstance(left, _Literal):
+                raise self.error(
+                    "a value alone says nothing here (a number would be a position); compare it with a path",
+                    left.token,
+                )
+            if operator.text in ("-", "*", "+"):
+                raise self.error("arithmetic is not understood")
+            return Both((*left.asked, self.exists(left)))
+        self.next += 1
+        right = self.operand(path)
+        if isinstance(left, _Place) and isinstance(right, _Literal):
+            return self.compared(left, operator.text, right)
+        if isinstance(left, _Literal) and isinstance(right, _Place):
+            return self.compared(right, _FLIPPED[operator.text], left)
+        raise self.error("one side of a comparison must be a path and the other a value", operator)
+
+    def operand(self, path: str) -> _Literal | _Place:
+        token = self.peek
+        if token.text == "-" or token.sort in ("number", "string") or self.at_call("concat"):
+            return self.literal()
+        if self.accept("."):
+            if self.accept("/"):
+                return self.path(path, ())
+            return _Place(path, token, ())
+        if token.text == "/":
+            raise self.error("inside [ ] paths begin at the element before it, not at the root")
+        if token.sort == "name" and self.tokens[self.next + 1].text == "(":
+            if token.text in ("true", "false"):
+                raise self.error(
+                    f"compare with the quoted word, '{token.text}'; in XPath {token.text}() asks if it exists"
+                )
+            raise self.error(f"{token.text}() is not understood here")
+        return self.path(path, ())
+
+    def literal(self) -> _Literal:
+        token = self.peek
+        if self.at_call("concat"):
+            self.next += 2
+            parts = [self.string()]
+            while self.accept(","):
+                parts.append(self.string())
+            self.expect(")", "expected ',' or ')'")
+            return _Literal("".join(parts), token)
+        if self.accept("-"):
+            number = self.peek
+            if number.sort != "number":
+                raise self.error("expected a number after '-'")
+            self.next += 1
+            return _Literal(-BigDecimal(number.text), token)
+        if token.sort == "number":
+            self.next += 1
+            return _Literal(BigDecimal(token.text), token)
+        return _Literal(self.string(), token)
+
+    def string(self) -> str:
+        token = self.peek
+        if token.sort != "string":
+            raise self.error(self.reason("expected a quoted string"))
+        self.next += 1
+        return token.text[1:-1]
+
+    def call(self, path: str) -> Condition | _Literal:
+        token = self.peek
+        if token.text == "concat":
+            return self.literal()
+        if token.text not in ("not", "true", "false", *constraint.FUNCTIONS):
+            known = ", ".join(("not", "true", "false", "concat", *constraint.FUNCTIONS))
+            raise self.error(f"{token.text}() is not understood; the functions are {known}")
+        self.next += 2
+        if token.text in ("true", "false"):
+            self.expect(")", f"{token.text}() takes nothing")
+            return TRUE if token.text == "true" else FALSE
+        if token.text == "not":
+            inner = self.either(path)
+            self.expect(")", "expected 'and', 'or' or ')'")
+            return Not(inner)
+        target = self.operand(path)
+        if not isinstance(target, _Place):
+            raise self.error(f"{token.text}() looks into a path first", target.token)
+        self.expect(",", f"{token.text}() takes a path and a string")
+        text = self.literal()
+        self.expect(")", "expected ')'")
+        if not isinstance(text.value, str):
+            raise self.error("expected a quoted string", text.token)
+        field, place = self.field(target)
+        if target.asked:
+            raise self.error(f"{token.text}() takes a path without predicates", target.token)
+        try:
+            return Is(place, constraint.apply(field, token.text, text.value))
+        except ContentError as error:
+            raise self.error(str(error), text.token) from None
+
+    def compared(self, target: _Place, operator: str, literal: _Literal) -> Condition:
+        field, place = self.field(target)
+        try:
+            if (
+                operator in ("=", "!=")
+                and isinstance(literal.value, str)
+                and _is_pattern(field, literal.value)
+            ):
+                domain = constraint.like(field, constraint.read_glob(literal.value))
+                found: Condition = Is(place, domain)
+                if operator == "!=":
+                    found = Both((Is(place, constraint.present(field)), Not(found)))
+            else:
+                found = Is(place, constraint.compare(field, operator, _value(field, literal.value)))
+        except ContentError as error:
+            raise self.error(str(error), literal.token) from None
+        return Both((*target.asked, found)) if target.asked else found
+
+    def field(self, target: _Place) -> tuple[Field, int]:
+        assert self.type is not None
+        if not self.type.has(target.path):
+            whole = target.path or self.type.name
+            raise self.error(f"{whole!r} holds other fields and has no value itself", target.token)
+        place = self.type.place(target.path)
+        return self.type.fields[place], place
+
+    def exists(self, target: _Place) -> Condition:
+        assert self.type is not None
+        type = self.type
+        present: list[Condition] = []
+        if target.path in type.always or any(a.startswith(f"{target.path}/") for a in type.always):
+            return TRUE
+        for place, field in enumerate(type.fields):
+            if field.path == target.path or field.path.startswith(f"{target.path}/"):
+                present.append(Is(place, constraint.present(field)))
+        return TRUE if target.path == "" else Either(tuple(present))
+
+    def check(self, path: str, token: Token) -> None:
+        """Refuse a step that leads nowhere in the type."""
+        assert self.type is not None
+        if self.type.inside(path) is None and not self.type.has(path):
+            raise self.error(str(self.type.unknown(path)), token)
+
+    @property
+    def peek(self) -> Token:
+        return self.tokens[self.next]
+
+    def accept(self, sign: str) -> bool:
+        token = self.tokens[self.next]
+        if token.sort == "sign" and token.text == sign:
+            self.next += 1
+            return True
+        return False
+
+    def word(self, word: str) -> bool:
+        token = self.tokens[self.next]
+        if token.sort == "name" and token.text == word:
+            self.next += 1
+            return True
+        return False
+
+    def expect(self, sign: str, reason: str) -> None:
+        if not self.accept(sign):
+            raise self.error(self.reason(reason))
+
+    def name(self, what: str) -> Token:
+        token = self.peek
+        if token.sort != "name":
+            raise self.error(self.reason(f"expected {what}"))
+        self.next += 1
+        following = self.peek
+        if following.sort == "sign" and following.text in ("::", ":"):
+            raise self.error(_REFUSED[following.text])
+        return token
+
+    def at_call(self, name: str) -> bool:
+        return self.peek.sort == "name" and self.peek.text == name and self.tokens[self.next + 1].text == "("
+
+    def reason(self, expected: str) -> str:
+        """Why the next token is wrong: that we never take it, or what should stand here."""
+        token = self.peek
+        if token.sort == "sign" and token.text in _REFUSED:
+            return _REFUSED[token.text]
+        return f"{expected}, not {token.text!r}" if token.text else f"{expected}, not the end"
+
+    def error(self, reason: str, token: Token | None = None) -> FilterError:
+        return FilterError(reason, self.text, (token or self.peek).position)
+
+
+def _is_pattern(field: Field, text: str) -> bool:
+    if "*" not in text:
+        return False
+    return not (isinstance(field.kind, Enumeration) and text in field.kind.values)
+
+
+def _value(field: Field, value: str | BigDecimal) -> Any:
+    """The literal as the field's kind wants it: quoted numbers are numbers where the field is one."""
+    kind = field.kind
+    if isinstance(kind, Integer | Decimal):
+        if isinstance(value, BigDecimal):
+            return value
+        text = value.strip(" \t\r\n")
+        if not _NUMBER.fullmatch(text):
+            raise ContentError(f"{field.path} is {kind.name}, and {value[:40]!r} is no number")
+        return BigDecimal(text)
+    if isinstance(value, BigDecimal):
+        raise ContentError(f"{field.path} is {kind.name}; quote the value")
+    if isinstance(kind, Boolean):
+        return bool(kind.read(value))
+    return value

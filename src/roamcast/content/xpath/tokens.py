@@ -1,0 +1,48 @@
+"""Tokens of the subscription language, each with its place in the text."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from roamcast.content.errors import FilterError
+
+MAX_TEXT = 1 << 16
+
+_TOKEN = re.compile(
+    r"""(?P<space>[ \t\r\n]+)
+    |(?P<string>"[^"]*"|'[^']*')
+    |(?P<number>\d+(?:\.\d*)?|\.\d+)
+    |(?P<name>[^\W\d][\w.\-]*)
+    |(?P<sign>//|::|!=|<=|>=|\.\.|[/\[\]()@=<>|,.*\-+$:])""",
+    re.VERBOSE,
+)
+
+
+class Token(NamedTuple):
+    """A piece of text: string, number, name, sign, or end."""
+
+    sort: str
+    text: str
+    position: int
+
+
+def tokenize(text: str) -> list[Token]:
+    """The tokens of `text`, closed by an end token."""
+    if len(text) > MAX_TEXT:
+        raise FilterError(
+            f"a subscription of {len(text)} characters; {MAX_TEXT} are the most", text, MAX_TEXT
+        )
+    tokens = []
+    at = 0
+    while at < len(text):
+        found = _TOKEN.match(text, at)
+        if found is None:
+            if text[at] in "\"'":
+                raise FilterError("this string is never closed", text, at)
+            raise FilterError(f"{text[at]!r} has no meaning here", text, at)
+        if found.lastgroup != "space":
+            tokens.append(Token(found.lastgroup or "", found.group(), at))
+        at = found.end()
+    tokens.append(Token("end", "", len(text)))
+    return tokens

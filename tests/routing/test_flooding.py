@@ -1,11 +1,13 @@
-from roamcast.content.event import Event
 from roamcast.content.filter import Filter
+from roamcast.content.kind import Integer
+from roamcast.content.schema import EventType
 from roamcast.routing.flooding import Flood, Flooding
 from roamcast.routing.router import Drop
 from roamcast.testing import Mesh
 
-NEWS = Event("news", (("level", 5),))
-ALL_NEWS = Filter("news")
+News = EventType("news", {"level": Integer()})
+NEWS = News(level=5)
+ALL_NEWS = Filter.everything(News)
 
 
 def test_an_event_crosses_the_line_and_is_delivered_once_to_whoever_wants_it():

@@ -4,7 +4,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamcast.content.event import Event
+from roamcast.content.schema import EventType
 from roamcast.routing.router import Position
 from roamcast.scenario.model import Area
 from roamcast.scenario.read import load
@@ -81,4 +81,4 @@ def test_the_oracle_expects_whoever_wants_it_now_except_the_publisher():
     assert oracle.expected(GRID.event(3), publisher=0) == [2]
     oracle.end(2, GRID.filter(3))
     assert oracle.expected(GRID.event(3), publisher=0) == []
-    assert oracle.expected(Event("other"), publisher=0) == []
+    assert oracle.expected(EventType("other", {})(), publisher=0) == []

@@ -11,7 +11,6 @@ import math
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from roamcast.content.event import Event
 from roamcast.errors import UserError
 from roamcast.routing.router import NodeId
 
@@ -29,7 +28,8 @@ class Scheduled(NamedTuple):
     time: float
     publisher: NodeId
     size: int
-    event: Event
+    type: str
+    values: dict[str, Any]
 
 
 def read_schedule(path: Path, nodes: int, duration: float) -> list[Scheduled]:
@@ -81,8 +81,7 @@ def _read_row(header: list[str], cells: list[str], nodes: int, duration: float) 
     if not 0 < size < 2**16:
         raise ScheduleError(f"size: {size} bytes; expected 1 to 65535")
     kind = row.pop("type", "") or DEFAULT_TYPE
-    values = tuple((name, _value(text)) for name, text in row.items() if text)
-    return Scheduled(time, publisher, size, Event(kind, values))
+    return Scheduled(time, publisher, size, kind, {name: _value(text) for name, text in row.items() if text})
 
 
 def _number(text: str, column: str, kind: Any) -> Any:

@@ -75,6 +75,8 @@ class Workload(Part):
     "By group."
     subscribe: dict[str, Subscribing] = Field(default_factory=dict)
     "By group."
+    types: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    "Event types by name; a field is a kind, a list of values, or a table of kind, min, max, optional."
     schedule: Path | None = None
     "A CSV file of publications instead of generated ones; relative to the scenario's file."
 

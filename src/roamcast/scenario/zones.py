@@ -6,6 +6,8 @@ import math
 
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
+from roamcast.content.kind import Integer
+from roamcast.content.schema import EventType
 from roamcast.scenario.model import Area
 from roamcast.scenario.workload import Zones
 
@@ -18,8 +20,9 @@ class ZoneGrid:
         self.columns = max(1, math.ceil(area.width / zones.side - 1e-9))
         self.rows = max(1, math.ceil(area.height / zones.side - 1e-9))
         numbers = range(1, len(self) + 1)
-        self.events = [Event(zones.type, (("zone", number),)) for number in numbers]
-        self.filters = [Filter(zones.type, (("zone", number),)) for number in numbers]
+        self.type = EventType(zones.type, {"zone": Integer(1, len(self))})
+        self.events = [self.type(zone=number) for number in numbers]
+        self.filters = [self.type.zone == number for number in numbers]
 
     def __len__(self) -> int:
         return self.columns * self.rows

@@ -6,8 +6,9 @@ from random import Random
 from typing import NamedTuple
 
 from roamcast.content.filter import Filter
+from roamcast.content.schema import EventType
 from roamcast.routing.router import NodeId, Position
-from roamcast.scenario.content import read_filter
+from roamcast.scenario.content import event_types, read_filter
 from roamcast.scenario.model import Scenario
 from roamcast.scenario.workload import Subscribing
 from roamcast.scenario.zones import ZoneGrid
@@ -50,29 +51,36 @@ def subscribers(scenario: Scenario, seed: int) -> list[Subscriber]:
     """The subscribers of a run, in order of node; a function of the scenario and the seed alone."""
     zones = scenario.workload.zones
     grid = ZoneGrid(scenario.area, zones) if zones is not None else None
+    types = event_types(scenario)
     chosen: list[Subscriber] = []
     for group, subscribing in scenario.workload.subscribe.items():
         random = Random(f"{seed}/subscribers/{group}")
         nodes = choose(scenario.nodes_of(group), subscribing.count, random)
         alike = round(subscribing.locality * len(nodes))
-        common = _common(subscribing, grid, seed) if alike else ()
+        common = _common(subscribing, types, grid, seed) if alike else ()
         for place, node in enumerate(nodes):
-            chosen.append(_subscriber(subscribing, grid, node, common if place < alike else None, seed))
+            chosen.append(
+                _subscriber(subscribing, types, grid, node, common if place < alike else None, seed=seed)
+            )
     return sorted(chosen, key=lambda subscriber: subscriber.node)
 
 
-def _common(subscribing: Subscribing, grid: ZoneGrid | None, seed: int) -> tuple[Filter, ...]:
+def _common(
+    subscribing: Subscribing, types: dict[str, EventType], grid: ZoneGrid | None, seed: int
+) -> tuple[Filter, ...]:
     if subscribing.common is not None:
-        return (read_filter(subscribing.common),)
+        return (read_filter(subscribing.common, types),)
     assert grid is not None, "a scenario without zones names the common interest"
     return (grid.filter(1 + Random(f"{seed}/common").randrange(len(grid))),)
 
 
 def _subscriber(
     subscribing: Subscribing,
+    types: dict[str, EventType],
     grid: ZoneGrid | None,
     node: NodeId,
     common: tuple[Filter, ...] | None,
+    *,
     seed: int,
 ) -> Subscriber:
     random = Random(f"{seed}/interest/{node}")
@@ -84,7 +92,7 @@ def _subscriber(
     elif subscribing.interest == "zone":
         follows = True
     else:
-        listed = [read_filter(text) for text in subscribing.interest]
+        listed = [read_filter(text, types) for text in subscribing.interest]
         count = min(subscribing.choose or len(listed), len(listed))
         fixed = tuple(listed[index] for index in sorted(random.sample(range(len(listed)), count)))
     return Subscriber(node, fixed, grid if follows else None, subscribing.tick, phase, subscribing.bias, seed)

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
+from roamcast.content.schema import EventType
 from roamcast.routing.router import NodeId, Publication
-from roamcast.scenario.content import read_filter, whole_type
+from roamcast.scenario.content import event_types, read_filter
 from roamcast.scenario.model import Scenario
 from roamcast.scenario.schedule import read_schedule
 from roamcast.scenario.workload import Publishing
@@ -46,19 +47,24 @@ class _Draft(NamedTuple):
 
 def plan(scenario: Scenario, seed: int) -> Plan:
     """Plan the publications of a run; a function of the scenario and the seed alone."""
+    types = event_types(scenario)
     if scenario.workload.schedule is not None:
         rows = read_schedule(scenario.workload.schedule, scenario.count, scenario.duration)
-        drafts = [_Draft(r.time, r.publisher, turn, r.event, r.size) for turn, r in enumerate(rows)]
-        types = sorted({(draft.publisher, draft.event.type) for draft in drafts})
-        return Plan(_number(drafts), [Advertised(node, whole_type(kind)) for node, kind in types])
+        drafts = [
+            _Draft(r.time, r.publisher, turn, types[r.type](r.values), r.size) for turn, r in enumerate(rows)
+        ]
+        said = sorted({(row.publisher, row.type) for row in rows})
+        return Plan(
+            _number(drafts), [Advertised(node, Filter.everything(types[name])) for node, name in said]
+        )
     drafts = []
     advertisements = []
     for group, publishing in scenario.workload.publish.items():
         grid = _grid(scenario)
         publishers = choose(scenario.nodes_of(group), publishing.count, Random(f"{seed}/publishers/{group}"))
         for node in publishers:
-            drafts += _generate(scenario, publishing, grid, node, seed)
-            advertisements.append(Advertised(node, _offered(publishing, grid)))
+            drafts += _generate(scenario, publishing, types, grid, node, seed=seed)
+            advertisements.append(Advertised(node, _offered(publishing, types, grid)))
     drafts.sort(key=lambda draft: (draft.time, draft.publisher, draft.turn))
     return Plan(_number(drafts), sorted(advertisements, key=lambda advertised: advertised.node))
 
@@ -76,7 +82,13 @@ def _grid(scenario: Scenario) -> ZoneGrid | None:
 
 
 def _generate(
-    scenario: Scenario, publishing: Publishing, grid: ZoneGrid | None, node: NodeId, seed: int
+    scenario: Scenario,
+    publishing: Publishing,
+    types: dict[str, EventType],
+    grid: ZoneGrid | None,
+    node: NodeId,
+    *,
+    seed: int,
 ) -> list[_Draft]:
     clock = Random(f"{seed}/times/{node}")
     content = Random(f"{seed}/content/{node}")
@@ -89,7 +101,7 @@ def _generate(
         for place in range(publishing.burst):
             when = time + place * publishing.spacing
             if when < end:
-                event = _event(publishing, grid, len(drafts), content)
+                event = _event(publishing, types, grid, len(drafts), content)
                 drafts.append(_Draft(when, node, len(drafts), event, publishing.size))
         bursts += 1
         if publishing.gaps == "even":
@@ -99,23 +111,25 @@ def _generate(
     return drafts
 
 
-def _event(publishing: Publishing, grid: ZoneGrid | None, turn: int, random: Random) -> Event:
+def _event(
+    publishing: Publishing, types: dict[str, EventType], grid: ZoneGrid | None, turn: int, random: Random
+) -> Event:
     if isinstance(publishing.content, str):
         assert grid is not None, "a scenario whose content is zones has zones"
         zone = 1 + (turn % len(grid) if publishing.content == "each-zone" else random.randrange(len(grid)))
         return grid.event(zone)
     values = publishing.content.values.items()
-    drawn = [(name, random.choice(value) if isinstance(value, list) else value) for name, value in values]
-    return Event(publishing.content.type, tuple(drawn))
+    drawn = {name: random.choice(value) if isinstance(value, list) else value for name, value in values}
+    return types[publishing.content.type](drawn)
 
 
-def _offered(publishing: Publishing, grid: ZoneGrid | None) -> Filter:
+def _offered(publishing: Publishing, types: dict[str, EventType], grid: ZoneGrid | None) -> Filter:
     if publishing.advertise is not None:
-        return read_filter(publishing.advertise)
+        return read_filter(publishing.advertise, types)
     if isinstance(publishing.content, str):
         assert grid is not None, "a scenario whose content is zones has zones"
-        return whole_type(grid.event(1).type)
-    return whole_type(publishing.content.type)
+        return Filter.everything(grid.type)
+    return Filter.everything(types[publishing.content.type])
 
 
 def _number(drafts: list[_Draft]) -> list[Planned]:

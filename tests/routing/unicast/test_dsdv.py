@@ -5,16 +5,18 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roamcast.content.event import Event
 from roamcast.content.filter import Filter
+from roamcast.content.kind import Integer
+from roamcast.content.schema import EventType
 from roamcast.routing.router import Drop, Publication
 from roamcast.routing.unicast.copies import DsdvUnicast, DsdvUnicastParameters, UnicastCopy
 from roamcast.routing.unicast.dsdv import DsdvUpdate
 from roamcast.routing.unicast.table import INFINITY
 from roamcast.testing import Mesh
 
-NEWS = Event("news", (("level", 5),))
-ALL_NEWS = Filter("news")
+News = EventType("news", {"level": Integer()})
+NEWS = News(level=5)
+ALL_NEWS = Filter.everything(News)
 SETTLED = 60
 "Long enough for the first settling times (12 s a hop at most) to pass."
 

@@ -1,0 +1,85 @@
+"""Event types without XML: declared as plain data, as in a scenario file, or inferred from values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import date
+from typing import Any
+
+from roamcast.content.errors import ContentError
+from roamcast.content.kind import Boolean, Date, Decimal, Enumeration, Integer, Kind, String
+from roamcast.content.schema import EventType
+
+_KINDS: dict[str, Callable[..., Kind]] = {
+    "string": String,
+    "integer": Integer,
+    "decimal": Decimal,
+    "boolean": Boolean,
+    "date": Date,
+}
+
+
+def declare_type(name: str, fields: Mapping[str, Any]) -> EventType:
+    """A type from plain data: each field a kind's name, a list of values, or a table.
+
+    `{"level": "integer", "area": ["north"], "price": {"kind": "decimal", "min": 10, "optional": True}}`
+    """
+    kinds: dict[str, Kind] = {}
+    optional: list[str] = []
+    for path, told in fields.items():
+        try:
+            table = dict(told) if isinstance(told, Mapping) else {"kind": told}
+            if table.pop("optional", False):
+                optional.append(path)
+            kinds[path] = _read_kind(table)
+        except ContentError as error:
+            raise ContentError(f"{name}/{path}: {error}") from None
+    return EventType(name, kinds, optional=tuple(optional))
+
+
+def infer_type(name: str, samples: Iterable[Mapping[str, Any]]) -> EventType:
+    """The plainest type that has all of `samples` as events; a field that one lacks is optional."""
+    seen: dict[str, list[Any]] = {}
+    count = 0
+    for sample in samples:
+        count += 1
+        for path, value in sample.items():
+            seen.setdefault(path, []).append(value)
+    kinds = {path: _infer_kind(f"{name}/{path}", values) for path, values in seen.items()}
+    return EventType(name, kinds, optional=tuple(path for path in seen if len(seen[path]) < count))
+
+
+def _read_kind(table: dict[str, Any]) -> Kind:
+    kind = table.pop("kind", None)
+    if isinstance(kind, list | tuple):
+        if table:
+            raise ContentError(f"{next(iter(table))!r} means nothing for an enumeration")
+        if not all(isinstance(value, str) for value in kind):
+            raise ContentError("an enumeration lists strings")
+        return Enumeration(tuple(kind))
+    if kind not in _KINDS:
+        raise ContentError(f"{kind!r} is no kind; expected a list of values or one of {', '.join(_KINDS)}")
+    bounded = kind in ("integer", "decimal", "date")
+    for key in table:
+        if key not in ("min", "max") or not bounded:
+            raise ContentError(f"{key!r} means nothing for a {kind}")
+    if kind == "date":
+        table = {key: Date().load(Date().store(value)) for key, value in table.items()}
+    elif kind == "integer":
+        table = {key: Integer().store(value) for key, value in table.items()}
+    elif kind == "decimal":
+        table = {key: Decimal().store(value) for key, value in table.items()}
+    return _KINDS[kind](**table)
+
+
+def _infer_kind(where: str, values: list[Any]) -> Kind:
+    for kind, types in (
+        (Boolean(), bool),
+        (Integer(), int),
+        (Decimal(), int | float),
+        (String(), str),
+        (Date(), date),
+    ):
+        if all(isinstance(v, types) and (types is bool or not isinstance(v, bool)) for v in values):
+            return kind
+    raise ContentError(f"{where}: the values {values[:4]!r} have no kind in common")

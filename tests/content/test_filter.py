@@ -1,0 +1,100 @@
+import pickle
+from datetime import date
+
+import pytest
+
+from roamcast.content.errors import ContentError
+from roamcast.content.event import Event
+from roamcast.content.filter import Filter
+from roamcast.content.kind import Boolean, Date, Decimal, Enumeration, Integer, String
+from roamcast.content.schema import EventType
+
+CD = EventType(
+    "CD",
+    {
+        "@id": Integer(),
+        "@timestamp": Date(),
+        "category": Enumeration.of("pop", "jazz", "classic"),
+        "artist/name": String(),
+        "artist/alive": Boolean(),
+        "price": Decimal(min=10),
+    },
+    optional=("@timestamp", "artist/alive"),
+)
+KIND_OF_BLUE = CD({"artist": {"name": "Davis"}, "@id": 5, "category": "jazz", "price": 12})
+
+
+def test_python_and_xpath_build_the_same_filter():
+    assert (CD.price < 20) & (CD.category == "jazz") == Filter.parse('/CD[category="jazz" and price<20]', CD)
+    assert CD.artist.name.startswith("Da") == Filter.parse('/CD/artist[starts-with(name, "Da")]', CD)
+    assert CD.artist.name.like("D*s") == Filter.parse('/CD[artist/name="D*s"]', CD)
+    assert CD.id.isin([1, 2, 3]) == Filter.parse("/CD[@id=1 or @id=2 or @id=3]", CD)
+    assert (CD["@timestamp"] < date(2005, 1, 1)) == Filter.parse("/CD[@timestamp<'2005-01-01']", CD)
+    assert ~CD.timestamp.exists() == Filter.parse("/CD[not(@timestamp)]", CD)
+
+
+def test_an_event_is_read_by_path_and_a_missing_field_is_none():
+    assert KIND_OF_BLUE["artist/name"] == "Davis"
+    assert KIND_OF_BLUE["category"] == "jazz"
+    assert KIND_OF_BLUE["@timestamp"] is None
+    assert KIND_OF_BLUE.get("id") == 5
+    assert KIND_OF_BLUE.get("label", "none") == "none"
+    assert CD(KIND_OF_BLUE.to_mapping()) == KIND_OF_BLUE
+
+
+@pytest.mark.parametrize(
+    ("values", "complaint"),
+    [
+        ({"@id": 1, "category": "jazz", "price": 12}, "'artist/name' is missing"),
+        ({"@id": True}, "CD/@id: True is not an integer"),
+        ({"price": 9.99}, "CD/price: 9.99 is not between 10"),
+        ({"category": "jaz"}, "did you mean 'jazz'"),
+        ({"artist": "Davis"}, "holds other fields"),
+        ({"artst/name": "x"}, "did you mean 'artist/name'"),
+        ({"artist/name": "\x00"}, "cannot be written in XML"),
+        ({"price": float("nan")}, "not a finite number"),
+    ],
+)
+def test_an_event_that_is_not_of_its_type_is_refused(values, complaint):
+    with pytest.raises(ContentError, match=complaint):
+        CD(values)
+
+
+def test_events_and_filters_survive_pickle_json_and_bytes():
+    wanted = (CD.price < 20) & ~CD.artist.name.contains("x")
+    assert pickle.loads(pickle.dumps(wanted)) == wanted
+    assert pickle.loads(pickle.dumps(KIND_OF_BLUE)) == KIND_OF_BLUE
+    assert Event.from_json(KIND_OF_BLUE.to_json(), {"CD": CD}) == KIND_OF_BLUE
+    assert Filter.from_bytes(wanted.to_bytes(), CD) == wanted
+    assert wanted.matches(pickle.loads(pickle.dumps(KIND_OF_BLUE)))
+
+
+def test_two_declarations_of_one_type_are_one_type():
+    assert EventType("CD", CD.fields) is CD
+    assert EventType("CD", {"price": Decimal()}) is not CD
+
+
+def test_a_filter_has_no_truth_value():
+    with pytest.raises(TypeError, match="neither true nor false"):
+        assert 10 < CD.price < 20
+
+
+def test_filters_of_two_types_do_not_mix():
+    other = Filter.everything(EventType("DVD", {"price": Decimal()}))
+    assert not Filter.everything(CD).covers(other)
+    assert not Filter.everything(CD).intersects(other)
+    assert Filter.everything(CD).covers(Filter.nothing(other.type))
+    with pytest.raises(ContentError, match="cannot be combined"):
+        other.merge(Filter.everything(CD))
+
+
+def test_bounds_of_the_type_take_part_in_covering():
+    assert (CD.price >= 10).covers(Filter.everything(CD))
+    assert not (CD.price > 10).covers(Filter.everything(CD))
+    assert (CD.price < 5).empty
+    assert ((CD.price < 15) | (CD.price >= 15)).equivalent(Filter.everything(CD))
+
+
+def test_the_hash_of_a_filter_is_the_same_in_every_process():
+    assert hash(CD.id == 5) == hash(CD.id == 5)
+    assert hash(EventType("t", {"n": Integer()}).n == 5) == 1025642490509020330

@@ -1,12 +1,13 @@
 import numpy as np
 import pytest
 
-from roamcast.content.event import Event
 from roamcast.content.filter import Filter
+from roamcast.content.schema import EventType
 from roamcast.facts.recorder import CATEGORIES, Recorder, Words
 from roamcast.facts.tables import Run
 from roamcast.routing.router import Publication
 
+NEWS = EventType("news", {})()
 RUN = Run(
     scenario="tiny",
     protocol="flooding",
@@ -27,10 +28,10 @@ def recorder():
     """Five publications, the first within the warm-up; node 3 gets one twice and one it did not want."""
     r = Recorder()
     for sequence, time in enumerate([5.0, 10.0, 20.0, 30.0, 40.0], 1):
-        publication = Publication(0, sequence, Event("news"), 512)
+        publication = Publication(0, sequence, NEWS, 512)
         r.publication(time, publication)
         r.expectations(publication.id, [1, 2] if sequence != 5 else [])
-    r.interest(0.0, 1, Filter("news"), True)
+    r.interest(0.0, 1, Filter.everything(NEWS.type), True)
     r.delivery(1, 1, 5.5)
     r.delivery(2, 1, 10.2)
     r.delivery(2, 2, 10.4)

@@ -5,12 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamcast.content.event import Event
 from roamcast.facts.metrics import measure
 from roamcast.facts.recorder import Recorder
 from roamcast.routing.router import Publication
 
-from .conftest import RUN
+from .conftest import NEWS, RUN
 
 
 def test_a_small_run_by_hand(facts):
@@ -44,9 +43,9 @@ sent = st.lists(st.tuples(st.integers(0, 3), st.integers(1, 4), st.floats(0, 50)
 )
 def test_metrics_equal_their_slow_twin(published, expected, delivered):
     recorder = Recorder()
-    ids = [Publication(p, s, Event("news")).id for p, s, _ in published]
+    ids = [Publication(p, s, NEWS).id for p, s, _ in published]
     for publisher, sequence, time in published:
-        recorder.publication(time, Publication(publisher, sequence, Event("news")))
+        recorder.publication(time, Publication(publisher, sequence, NEWS))
     at = {id: time for id, (_, _, time) in zip(ids, published, strict=True)}
     expected = [(ids[i % len(ids)], n) for i, n in expected if ids]
     delivered = [(ids[i % len(ids)], n, at[ids[i % len(ids)]] + late) for i, n, late in delivered if ids]

@@ -65,7 +65,7 @@ def subtract(type: EventType, whole: Conjunction, hole: Conjunction) -> list[Con
     return pieces
 
 
-def unite(one: Conjunction, other: Conjunction) -> Conjunction | None:
+def unite(type: EventType, one: Conjunction, other: Conjunction) -> Conjunction | None:
     """The union of two conjunctions where it is a conjunction that can be seen at a glance."""
     if len(one) != len(other):
         return None
@@ -83,7 +83,8 @@ def unite(one: Conjunction, other: Conjunction) -> Conjunction | None:
     joined = domain.join(other[differing][1])  # type: ignore[arg-type]
     if joined is None:
         return None
-    return (*one[:differing], (place, joined), *one[differing + 1 :])
+    kept = () if joined == type.everything[place] else ((place, joined),)
+    return (*one[:differing], *kept, *one[differing + 1 :])
 
 
 def _place(item: tuple[int, Domain]) -> int:

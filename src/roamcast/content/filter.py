@@ -119,7 +119,7 @@ class Filter:
                 for number, other in enumerate(kept):
                     if boxes.covers(other, one):
                         break
-                    union = one if boxes.covers(one, other) else boxes.unite(one, other)
+                    union = one if boxes.covers(one, other) else boxes.unite(self.type, one, other)
                     if union is not None:
                         kept[number] = union
                         changed = True
@@ -164,9 +164,9 @@ class Filter:
     def __or__(self, other: Filter) -> Filter:
         self._same_type(other)
         if len(self.conjunctions) == len(other.conjunctions) == 1:
-            union = boxes.unite(self.conjunctions[0], other.conjunctions[0])
+            union = boxes.unite(self.type, self.conjunctions[0], other.conjunctions[0])
             if union is not None:
-                return Filter(self.type, (union,)) if union else Filter.everything(self.type)
+                return Filter(self.type, (union,))
         _refuse_too_many(len(self.conjunctions) + len(other.conjunctions))
         return Filter(self.type, _in_order(dict.fromkeys(self.conjunctions + other.conjunctions)))
 

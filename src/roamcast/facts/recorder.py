@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -52,7 +51,7 @@ class Recorder:
         event = publication.event
         text = self._events.get(event)
         if text is None:
-            text = self._events[event] = msgspec.json.encode(event).decode()
+            text = self._events[event] = event.to_json()
         self._publications.append((publication.id, time, publication.publisher, publication.size, text))
 
     def expectations(self, publication: int, nodes: Iterable[NodeId]) -> None:

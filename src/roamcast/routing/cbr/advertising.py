@@ -1,0 +1,86 @@
+"""Advertising: what all three protocols share. Offers are flooded once and then beaconed from table to table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from roamcast.content.filter import Filter
+from roamcast.routing.cbr.adverts import AdvertTable, Offer
+from roamcast.routing.cbr.messages import HIGHEST_SERIAL, Advert
+from roamcast.routing.cbr.parameters import LeaseParameters
+from roamcast.routing.router import Drop, Host, Message, NodeId, Parameters, Router
+
+
+class Advertising(Router):
+    """Keeps the neighbours' advertisements under lease and renews what it knows at a random phase."""
+
+    parameters_type = LeaseParameters
+    parameters: LeaseParameters
+
+    def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
+        super().__init__(host, parameters)
+        p = self.parameters
+        self.adverts = AdvertTable(p.expire, p.adverts, p.hop_limit)
+        self.offered: list[Filter] = []
+        self.serial = 0
+        self.life = host.random.getrandbits(31) | 1
+        self.handlers: dict[type, Callable[[Any, NodeId], Drop | None]] = {Advert: self._take_advert}
+
+    def start(self) -> None:
+        """Begin to renew leases, each node at its own phase."""
+        self.host.call_later(self.host.random.random() * self.parameters.renew, self._renew_forever)
+
+    def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
+        """Hand the message to its handler."""
+        handler = self.handlers.get(type(message))
+        if handler is None or sender == self.host.node:
+            return Drop.MALFORMED
+        return handler(message, sender)
+
+    def advertise(self, offered: Filter) -> None:
+        """Tell everyone what will be published here, now and at every renewal."""
+        if offered not in self.offered:
+            self.offered.append(offered)
+            self.serial = min(self.serial + 1, HIGHEST_SERIAL)
+            self.host.broadcast(Advert(self.host.node, offered, 0, self.serial, self.life))
+
+    def renew(self, now: float, offers: list[Offer]) -> None:
+        """Say again what must not lapse; called once every period with what is offered now."""
+
+    def _renew_forever(self) -> None:
+        self.host.call_later(self.parameters.renew, self._renew_forever)
+        now = self.host.now()
+        self.adverts.leases.sweep(now)
+        offers = self.adverts.offers(now)
+        self._beacon(offers)
+        self.renew(now, offers)
+
+    def _beacon(self, offers: Iterable[Offer]) -> None:
+        if self.offered:
+            self.serial = min(self.serial + 1, HIGHEST_SERIAL)
+        for pattern in self.offered:
+            self.host.broadcast(Advert(self.host.node, pattern, 0, self.serial, self.life))
+        for offer in offers:
+            hops = offer.ways[0][0] + 1
+            if hops < self.parameters.hop_limit:
+                self.host.broadcast(Advert(offer.publisher, offer.pattern, hops, offer.serial, offer.life))
+
+    def _take_advert(self, advert: Advert, sender: NodeId) -> Drop | None:
+        if advert.publisher == self.host.node:
+            # An echo. A serial that this life has not reached yet is of an earlier life, and must be outdone.
+            if self.serial < advert.serial <= HIGHEST_SERIAL // 2:
+                self.serial = advert.serial
+            return Drop.DUPLICATE
+        now = self.host.now()
+        refused = self.adverts.hear(advert, sender, now)
+        if refused is None and self.adverts.first_hearing(advert, now):
+            hops = advert.hops + 1
+            if hops < self.parameters.hop_limit:
+                onward = Advert(advert.publisher, advert.pattern, hops, advert.serial, advert.life)
+                self.after_jitter(self.host.broadcast, onward)
+        return refused
+
+    def after_jitter(self, action: Callable[[Any], None], message: Message) -> None:
+        """Do something with `message` after a short random wait."""
+        self.host.call_later(self.host.random.random() * self.parameters.jitter, action, message)

@@ -1,0 +1,109 @@
+"""RAFT-CBR at every node on the way: splitting events, caching them, gathering acknowledgements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from roamcast.routing.cbr.leases import Leases
+from roamcast.routing.cbr.parameters import RaftCbrParameters
+from roamcast.routing.cbr.raft_messages import Nack, XcastEvent
+from roamcast.routing.router import Host, NodeId, Publication
+
+
+class Cached(NamedTuple):
+    """An event that passed here."""
+
+    publication: Publication
+    chain: tuple[NodeId, ...]
+    "From the publisher to here."
+    destinations: dict[NodeId, int]
+    "The subscribers it was for, and for each the event before it."
+
+
+class EventCache:
+    """Events of the last seconds, for those who miss them."""
+
+    def __init__(self, host: Host, parameters: RaftCbrParameters) -> None:
+        self.host = host
+        self.parameters = parameters
+        self.events: Leases[int, Cached] = Leases(parameters.cache_life, parameters.cached)
+
+    def keep(self, event: XcastEvent, chain: tuple[NodeId, ...]) -> None:
+        """Remember an event, whom it was for and the way it came."""
+        now = self.host.now()
+        held = self.events.get(event.id, now)
+        destinations = dict(event.destinations)
+        if held is not None:
+            destinations = held.destinations | destinations
+        self.events.sweep(now)
+        self.events.renew(event.id, Cached(event.publication, chain, destinations), now)
+
+    def parent(self, publisher: NodeId, sequence: int) -> NodeId:
+        """The node that an event came from; the publisher itself if that is forgotten."""
+        held = self.events.get(publisher << 32 | sequence, self.host.now())
+        return held.chain[-2] if held is not None and len(held.chain) > 1 else publisher
+
+    def serve(self, nack: Nack) -> tuple[list[XcastEvent], list[tuple[int, int]]]:
+        """The events here that a subscriber misses, and the holes that remain."""
+        found = []
+        for _, cached in self.events.items(self.host.now()):
+            if cached.publication.publisher == nack.publisher and nack.subscriber in cached.destinations:
+                found.append((cached.publication.sequence, cached))
+        holes = list(nack.holes)
+        served: list[XcastEvent] = []
+        for sequence, cached in sorted(found, key=lambda pair: pair[0]):
+            if len(served) >= self.parameters.window:
+                break
+            if any(first <= sequence <= last for first, last in holes):
+                before = cached.destinations[nack.subscriber]
+                holes = subtract(holes, before + 1, sequence)
+                served.append(
+                    XcastEvent(
+                        cached.publication.id,
+                        cached.publication,
+                        cached.chain,
+                        ((nack.subscriber, before),),
+                        nack.subscriber,
+                    )
+                )
+        return served, holes
+
+
+def subtract(holes: Iterable[tuple[int, int]], first: int, last: int) -> list[tuple[int, int]]:
+    """What remains of `holes` when first..last is filled."""
+    left = []
+    for low, high in holes:
+        if last < low or high < first:
+            left.append((low, high))
+            continue
+        if low < first:
+            left.append((low, first - 1))
+        if last < high:
+            left.append((last + 1, high))
+    return left
+
+
+class AckGathering:
+    """Acknowledgements that wait a moment for others like them."""
+
+    def __init__(
+        self, host: Host, parameters: RaftCbrParameters, send: Callable[[NodeId, int, frozenset[NodeId]], None]
+    ) -> None:
+        self.host = host
+        self.parameters = parameters
+        self.gathered: dict[tuple[NodeId, int], set[NodeId]] = {}
+        self._send = send
+
+    def add(self, publisher: NodeId, sequence: int, subscribers: Iterable[NodeId]) -> None:
+        """Let an acknowledgement travel on with the next ones."""
+        if not self.gathered:
+            self.host.call_later(self.parameters.ack_gather, self._flush)
+        self.gathered.setdefault((publisher, sequence), set()).update(subscribers)
+        if len(self.gathered) > self.parameters.cached:
+            self._flush()
+
+    def _flush(self) -> None:
+        gathered, self.gathered = self.gathered, {}
+        for (publisher, sequence), subscribers in gathered.items():
+            self._send(publisher, sequence, frozenset(subscribers))

@@ -1,0 +1,58 @@
+"""Most-covering: attach to a tree that exists, even if it is not the shortest way (section 4.1.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from roamcast.content.filter import Filter
+from roamcast.routing.cbr.covering import Relations
+from roamcast.routing.cbr.leases import Leases
+from roamcast.routing.cbr.messages import HIGHEST_NODE, MostCovering
+from roamcast.routing.router import Drop, NodeId
+
+HIGHEST_COUNT = 2**16 - 1
+
+
+class Branch(NamedTuple):
+    """A neighbour on a tree: how many subscriptions it has there, and its hops along the tree."""
+
+    count: int
+    hops: int
+    neighbour: NodeId
+
+
+class MostCoveringTable:
+    """What neighbours say of their subscriptions (MCTable)."""
+
+    def __init__(self, life: float, capacity: int, hop_limit: int, relations: Relations) -> None:
+        self.leases: Leases[tuple[NodeId, NodeId, Filter], tuple[int, int]] = Leases(life, capacity)
+        self._hop_limit = hop_limit
+        self._relations = relations
+
+    def hear(self, news: MostCovering, sender: NodeId, now: float) -> Drop | None:
+        """Enter or renew a neighbour's branch."""
+        if not (0 < news.count <= HIGHEST_COUNT and 0 <= news.publisher <= HIGHEST_NODE and news.hops >= 0):
+            return Drop.MALFORMED
+        if news.hops >= self._hop_limit:
+            return Drop.HOP_LIMIT
+        self.leases.renew((news.publisher, sender, news.pattern), (news.count, news.hops), now)
+        return None
+
+    def best(
+        self, publisher: NodeId, pattern: Filter, avoid: Collection[NodeId], now: float
+    ) -> Branch | None:
+        """The neighbour whose tree to `publisher` covers `pattern` with most subscriptions.
+
+        `avoid` holds the neighbours that come to the publisher through us: attaching to one of them
+        would close a ring.
+        """
+        best: Branch | None = None
+        for (whose, neighbour, wide), (count, hops) in self.leases.items(now):
+            if whose != publisher or neighbour in avoid:
+                continue
+            if best is not None and (-count, hops, neighbour) >= (-best.count, best.hops, best.neighbour):
+                continue
+            if self._relations.covers(wide, pattern):
+                best = Branch(count, hops, neighbour)
+        return best

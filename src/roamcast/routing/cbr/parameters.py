@@ -1,0 +1,115 @@
+"""The constants of section 5.3 and those that the paper leaves open, each explained and checked."""
+
+from __future__ import annotations
+
+from pydantic import Field, model_validator
+
+from roamcast.routing.router import Parameters
+from roamcast.routing.unicast.dsdv import DsdvParameters
+from roamcast.units import Seconds
+
+
+class LeaseParameters(Parameters):
+    """What can be said of leases and advertising, which all three protocols share."""
+
+    renew: Seconds = Field(7.0, gt=0)
+    "Between renewals of a lease. Shorter follows movement better and costs airtime."
+    expire: Seconds = Field(15.0, gt=0)
+    "Life of an unrenewed lease; must outlast two renewals."
+    jitter: Seconds = Field(0.01, ge=0)
+    "A broadcast that answers a broadcast waits up to this long, so that neighbours do not speak at once."
+    hop_limit: int = Field(64, ge=1)
+    "An advertisement that has travelled this far goes no further."
+    adverts: int = Field(4096, ge=1)
+    "Advertisements kept (one a publisher, pattern and neighbour); the oldest lease makes room."
+
+    @model_validator(mode="after")
+    def _outlast(self) -> LeaseParameters:
+        if self.expire <= 2 * self.renew:
+            raise ValueError(
+                f"expire = {self.expire:g} s must outlast two renewals (2 x {self.renew:g} s),"
+                " or one lost renewal ends a lease"
+            )
+        return self
+
+
+class CbrParameters(LeaseParameters):
+    """What can be said of CBR."""
+
+    covering: bool = False
+    "Send a neighbour only the smallest set of subscriptions that covers all (section 4.1.1)."
+    most_covering: bool = False
+    "Prefer the neighbour that has most subscriptions like ours to the shortest path (section 4.1.2)."
+    detour: int = Field(2, ge=0)
+    "Hops that a path chosen by most-covering may be longer than the advertised one."
+    subscriptions: int = Field(4096, ge=1)
+    "Subscriptions kept (one a child and pattern); the oldest lease makes room."
+    neighbours_news: int = Field(4096, ge=1)
+    "Most-covering entries kept; the oldest lease makes room."
+    remember: int = Field(65536, ge=1)
+    "Events remembered as handled; the oldest is forgotten first."
+
+
+class FtCbrParameters(CbrParameters):
+    """What can be said of FT-CBR, beyond CBR."""
+
+    ack_wait: Seconds = Field(0.5, gt=0)
+    "Wait for a child's acknowledgement before the event is flooded for it."
+    flood_hops: int = Field(2, ge=1)
+    "How far a repair flood searches for a child."
+    flood_memory: Seconds = Field(5.0, gt=0)
+    "How long a handled event is remembered; must outlast the wait for an acknowledgement."
+    unacked: int = Field(4096, ge=1)
+    "Events that may wait for acknowledgements; the oldest makes room."
+    floods: int = Field(4096, ge=1)
+    "Events remembered in the flood table; the oldest makes room."
+
+    @model_validator(mode="after")
+    def _remember_longer(self) -> FtCbrParameters:
+        if self.flood_memory <= self.ack_wait:
+            raise ValueError(
+                f"flood_memory = {self.flood_memory:g} s must outlast ack_wait = {self.ack_wait:g} s,"
+                " or a repair is taken for a new event"
+            )
+        return self
+
+
+class RaftCbrParameters(LeaseParameters):
+    """What can be said of RAFT-CBR."""
+
+    ack_gather: Seconds = Field(0.01, gt=0)
+    "How long acknowledgements are gathered before they travel on together."
+    nack_gather: Seconds = Field(0.03, gt=0)
+    "How long a subscriber that misses events waits for them before it asks."
+    ping_wait: Seconds = Field(10.0, gt=0)
+    "Silence of a subscriber, while events wait for its acknowledgement, before the publisher pings it."
+    cache_life: Seconds = Field(10.0, gt=0)
+    "How long a broker keeps an event to serve those who miss it."
+    subscribe_retry: Seconds = Field(1.0, gt=0)
+    "Between copies of a subscription until the publisher acknowledges it. The paper leaves it open."
+    window: int = Field(8, ge=1)
+    "Events repeated to one subscriber at a time; more follow as it acknowledges. The paper leaves it open."
+    chain_limit: int = Field(32, ge=2)
+    "Nodes that a message may pass."
+    subscribers: int = Field(1024, ge=1)
+    "Subscribers that a publisher keeps; the one silent longest makes room."
+    publishers: int = Field(1024, ge=1)
+    "Publishers that a subscriber keeps; the one silent longest makes room."
+    kept: int = Field(65536, ge=1)
+    "Events that a publisher keeps for subscribers that have not acknowledged; the oldest is given up."
+    cached: int = Field(1024, ge=1)
+    "Events that a broker caches; the oldest makes room."
+    reorder: int = Field(1024, ge=1)
+    "Events that a subscriber holds until those before them arrive; the furthest ahead makes room."
+    dsdv: DsdvParameters = DsdvParameters()
+    "The unicast routing below."
+
+    @model_validator(mode="after")
+    def _ask_before_ping(self) -> RaftCbrParameters:
+        if max(self.ack_gather, self.nack_gather) >= min(self.ping_wait, self.cache_life):
+            raise ValueError(
+                f"ping_wait = {self.ping_wait:g} s and cache_life = {self.cache_life:g} s must outlast"
+                f" ack_gather = {self.ack_gather:g} s and nack_gather = {self.nack_gather:g} s,"
+                " or nobody can answer in time"
+            )
+        return self

@@ -1,0 +1,228 @@
+"""RAFT-CBR: every event, once, in order, to everyone who asked; reliable explicit multicast over DSDV."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from roamcast.content.filter import Filter
+from roamcast.routing.cbr.advertising import Advertising
+from roamcast.routing.cbr.broker import AckGathering, EventCache
+from roamcast.routing.cbr.messages import Advert
+from roamcast.routing.cbr.ordering import Ordering
+from roamcast.routing.cbr.parameters import RaftCbrParameters
+from roamcast.routing.cbr.publishing import Publishing
+from roamcast.routing.cbr.raft_messages import Ack, Nack, Ping, Subscribe, SubscribeAck, XcastEvent
+from roamcast.routing.cbr.subscribing import Subscribing
+from roamcast.routing.router import BROADCAST, Drop, Host, NodeId, Parameters, Publication
+from roamcast.routing.unicast.dsdv import Dsdv, DsdvUpdate
+
+HIGHEST_SEQUENCE = 2**32 - 1
+
+
+class RaftCbr(Advertising):
+    """A publisher knows its subscribers, and does not let go of an event before they all have it."""
+
+    parameters_type = RaftCbrParameters
+    parameters: RaftCbrParameters
+
+    def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
+        super().__init__(host, parameters)
+        p = self.parameters
+        self.unicast = Dsdv(host, p.dsdv)
+        self.publishing = Publishing(host, p, self.life, self._post, self._xcast, self._ping)
+        self.subscribing = Subscribing(host, p, self.life, self._post)
+        self.ordering = Ordering(host, p, self.life, self._acknowledge, self._ask)
+        self.cache = EventCache(host, p)
+        self.acks = AckGathering(host, p, self._send_acks)
+        self.handlers |= {
+            DsdvUpdate: self.unicast.receive,
+            XcastEvent: self._take_event,
+            Ack: self._take_ack,
+            Nack: self._take_nack,
+            Ping: self._take_ping,
+            Subscribe: self._take_subscribe,
+            SubscribeAck: self._take_subscribe_ack,
+        }
+
+    # What the application asks.
+
+    def start(self) -> None:
+        """Begin to renew advertisements and to find routes."""
+        super().start()
+        self.unicast.start()
+
+    def publish(self, publication: Publication) -> None:
+        """Send an event to everyone known to want it."""
+        self.publishing.publish(publication)
+
+    def subscribe(self, wanted: Filter) -> None:
+        """Want it, and tell the publishers that may have it."""
+        super().subscribe(wanted)
+        self.subscribing.change(self.interests)
+
+    def unsubscribe(self, wanted: Filter) -> None:
+        """Stop wanting it; what was already addressed to this node still comes."""
+        super().unsubscribe(wanted)
+        self.subscribing.change(self.interests)
+
+    def link_failed(self, message: Any, to: NodeId) -> None:
+        """Tell the routing below; whatever was lost will be asked for."""
+        self.unicast.link_failed(to)
+
+    # Sending.
+
+    def _post(self, message: Any, destination: NodeId) -> None:
+        """Send a message over as many hops as it takes, to be handled at its destination alone."""
+        if destination == self.host.node:
+            return
+        self.unicast.forward(message, destination)
+
+    def _pass_on(self, message: Any) -> Drop | None:
+        """Carry a message for someone else one hop further."""
+        if not 0 <= message.hops < self.parameters.chain_limit:
+            return Drop.HOP_LIMIT
+        self.unicast.forward(msgspec.structs.replace(message, hops=message.hops + 1), message.to)
+        return None
+
+    def _xcast(self, event: XcastEvent) -> None:
+        """Send an event to the next hops of its destinations, each with its own share of them."""
+        shares: dict[NodeId, list[tuple[NodeId, int]]] = {}
+        for destination in event.destinations:
+            hop = self.unicast.next_hop(destination[0])
+            if hop is None or hop in event.chain:
+                alone = XcastEvent(event.id, event.publication, event.chain, (destination,), destination[0])
+                self._post(alone, destination[0])
+            else:
+                shares.setdefault(hop, []).append(destination)
+        for hop, share in shares.items():
+            self.host.send(XcastEvent(event.id, event.publication, event.chain, tuple(share)), hop)
+
+    def _ping(self, ping: Ping) -> None:
+        shares: dict[NodeId, list[NodeId]] = {}
+        for destination in ping.destinations:
+            hop = self.unicast.next_hop(destination)
+            if hop is None or hop in ping.chain:
+                self._post(Ping(ping.publisher, ping.chain, (destination,), destination), destination)
+            else:
+                shares.setdefault(hop, []).append(destination)
+        for hop, share in shares.items():
+            self.host.send(Ping(ping.publisher, ping.chain, tuple(share)), hop)
+
+    def _acknowledge(self, publisher: NodeId, sequence: int) -> None:
+        self.acks.add(publisher, sequence, (self.host.node,))
+
+    def _send_acks(self, publisher: NodeId, sequence: int, subscribers: frozenset[NodeId]) -> None:
+        parent = self.cache.parent(publisher, sequence)
+        if self.unicast.next_hop(parent) is None:
+            parent = publisher
+        self._post(Ack(parent, publisher, sequence, subscribers), parent)
+
+    def _ask(self, nack: Nack) -> None:
+        """Send a request to the next node of its chain that can be reached; in doubt to the publisher."""
+        for place, node in enumerate(nack.chain):
+            if node != self.host.node and self.unicast.next_hop(node) is not None:
+                self._post(
+                    msgspec.structs.replace(nack, to=node, chain=nack.chain[place + 1 :], hops=0), node
+                )
+                return
+        self._post(msgspec.structs.replace(nack, to=nack.publisher, chain=(), hops=0), nack.publisher)
+
+    # Receiving.
+
+    def _take_advert(self, advert: Advert, sender: NodeId) -> Drop | None:
+        refused = super()._take_advert(advert, sender)
+        if refused is None:
+            self.subscribing.hear(advert)
+        return refused
+
+    def _take_event(self, event: XcastEvent, sender: NodeId) -> Drop | None:
+        if event.to not in (BROADCAST, self.host.node):
+            return self._pass_on(event)
+        publication = event.publication
+        chain = event.chain
+        if event.id != publication.id or not chain or chain[0] != publication.publisher:
+            return Drop.MALFORMED
+        if publication.publisher == self.host.node or not 0 <= publication.sequence <= HIGHEST_SEQUENCE:
+            return Drop.MALFORMED
+        if len(chain) >= self.parameters.chain_limit:
+            return Drop.HOP_LIMIT
+        chain = join_chain(chain, self.host.node)
+        self.cache.keep(event, chain)
+        reason: Drop | None = None
+        others = []
+        for destination in event.destinations:
+            if destination[0] == self.host.node:
+                reason = self._take_mine(publication, destination[1], chain)
+            else:
+                others.append(destination)
+        if others:
+            self._xcast(XcastEvent(event.id, publication, chain, tuple(others)))
+        return reason
+
+    def _take_mine(self, publication: Publication, before: int, chain: tuple[NodeId, ...]) -> Drop | None:
+        if not self.subscribing.knows(publication.publisher):
+            self.subscribing.introduce(publication.publisher)
+            return Drop.EXPIRED
+        return self.ordering.take(publication, before, chain[-2::-1])
+
+    def _take_ping(self, ping: Ping, sender: NodeId) -> Drop | None:
+        if ping.to not in (BROADCAST, self.host.node):
+            return self._pass_on(ping)
+        if ping.publisher == self.host.node or not ping.chain or ping.chain[0] != ping.publisher:
+            return Drop.MALFORMED
+        if len(ping.chain) >= self.parameters.chain_limit:
+            return Drop.HOP_LIMIT
+        chain = join_chain(ping.chain, self.host.node)
+        others = tuple(d for d in ping.destinations if d != self.host.node)
+        if len(others) < len(ping.destinations):
+            if self.subscribing.knows(ping.publisher):
+                self.ordering.answer(ping.publisher, chain[-2::-1])
+            else:
+                self.subscribing.introduce(ping.publisher)
+        if others:
+            self._ping(Ping(ping.publisher, chain, others))
+        return None
+
+    def _take_ack(self, ack: Ack, sender: NodeId) -> Drop | None:
+        if ack.to != self.host.node:
+            return self._pass_on(ack)
+        if not 0 <= ack.sequence <= HIGHEST_SEQUENCE:
+            return Drop.MALFORMED
+        if ack.publisher != self.host.node:
+            self.acks.add(ack.publisher, ack.sequence, ack.subscribers)
+            return None
+        reasons = [self.publishing.acknowledge(node, ack.sequence) for node in sorted(ack.subscribers)]
+        return None if None in reasons else next(iter(reasons), Drop.MALFORMED)
+
+    def _take_nack(self, nack: Nack, sender: NodeId) -> Drop | None:
+        if nack.to != self.host.node:
+            return self._pass_on(nack)
+        if nack.publisher == self.host.node:
+            return self.publishing.serve(nack)
+        if nack.subscriber == self.host.node or len(nack.chain) >= self.parameters.chain_limit:
+            return Drop.MALFORMED
+        served, holes = self.cache.serve(nack)
+        for event in served:
+            self._post(event, nack.subscriber)
+        if holes:
+            self._ask(msgspec.structs.replace(nack, holes=tuple(holes)))
+        return None
+
+    def _take_subscribe(self, message: Subscribe, sender: NodeId) -> Drop | None:
+        if message.to != self.host.node:
+            return self._pass_on(message)
+        if message.subscriber == self.host.node:
+            return Drop.MALFORMED
+        return self.publishing.subscribe(message)
+
+    def _take_subscribe_ack(self, message: SubscribeAck, sender: NodeId) -> Drop | None:
+        if message.to != self.host.node:
+            return self._pass_on(message)
+        return self.subscribing.acknowledge(message)
+
+
+def join_chain(chain: tuple[NodeId, ...], node: NodeId) -> tuple[NodeId, ...]:
+    """`chain` with `node` at its end, and without the circle that leads back to it."""
+    return (*chain[: chain.index(node)], node) if node in chain else (*chain, node)

@@ -1,0 +1,155 @@
+"""What RAFT-CBR says (Table 4 of the paper), with honest sizes.
+
+`to` is the node that a message is for: nodes on the way pass it on and do nothing else. Events and pings
+without it (`BROADCAST`) are handled by every node that they pass, each for the destinations it was given.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from roamcast.content.filter import Filter
+from roamcast.routing.cbr.messages import pattern_size
+from roamcast.routing.router import BROADCAST, Category, Message, NodeId, Publication
+
+LOWEST = -(2**63)
+"A hole that begins here begins with the first event there ever was."
+HIGHEST = 2**63 - 1
+"A hole that ends here has no end."
+
+
+class XcastEvent(Message, frozen=True):
+    """An event with the subscribers it is for."""
+
+    category: ClassVar[Category] = Category.EVENT
+
+    id: int
+    publication: Publication
+    chain: tuple[NodeId, ...]
+    "Who forwarded it, the publisher first."
+    destinations: tuple[tuple[NodeId, int], ...]
+    "Subscriber, and the sequence number of the event that was sent to it before this one."
+    to: NodeId = BROADCAST
+    hops: int = 0
+
+    @property
+    def size(self) -> int:
+        """The publication's, whose padding leaves room for a few addresses; more if they are many."""
+        return max(self.publication.size, 20 + 4 * len(self.chain) + 8 * len(self.destinations))
+
+    @property
+    def about(self) -> int:
+        """The publication it carries."""
+        return self.id
+
+
+class Subscribe(Message, frozen=True):
+    """All that a subscriber wants of one publisher from now on; nothing ends the subscription."""
+
+    category: ClassVar[Category] = Category.SUBSCRIPTION
+
+    to: NodeId
+    "The publisher."
+    subscriber: NodeId
+    life: int
+    "A number that the subscriber drew when it started; another one means that it has forgotten everything."
+    version: int
+    "The highest version counts, whatever order they arrive in."
+    patterns: tuple[Filter, ...]
+    hops: int = 0
+
+    @property
+    def size(self) -> int:
+        """Addresses, life, version and the patterns."""
+        return 18 + sum(map(pattern_size, self.patterns))
+
+
+class SubscribeAck(Message, frozen=True):
+    """The publisher's word that it knows a version of a subscription."""
+
+    category: ClassVar[Category] = Category.CONTROL
+
+    to: NodeId
+    "The subscriber."
+    publisher: NodeId
+    life: int
+    "The subscriber's."
+    version: int
+    publisher_life: int
+    hops: int = 0
+
+    @property
+    def size(self) -> int:
+        """Addresses, lives and version."""
+        return 22
+
+
+class Ping(Message, frozen=True):
+    """A question to subscribers that have been silent: what do you have?"""
+
+    category: ClassVar[Category] = Category.CONTROL
+
+    publisher: NodeId
+    chain: tuple[NodeId, ...]
+    destinations: tuple[NodeId, ...]
+    to: NodeId = BROADCAST
+    hops: int = 0
+
+    @property
+    def size(self) -> int:
+        """Addresses."""
+        return 10 + 4 * (len(self.chain) + len(self.destinations))
+
+
+class Ack(Message, frozen=True):
+    """Subscribers that have everything up to an event."""
+
+    category: ClassVar[Category] = Category.CONTROL
+
+    to: NodeId
+    "The next node of the chain, upwards."
+    publisher: NodeId
+    sequence: int
+    subscribers: frozenset[NodeId]
+    hops: int = 0
+
+    @property
+    def size(self) -> int:
+        """Addresses and the sequence number."""
+        return 14 + 4 * len(self.subscribers)
+
+    @property
+    def about(self) -> int:
+        """The last event that arrived."""
+        return self.publisher << 32 | self.sequence
+
+
+class Nack(Message, frozen=True):
+    """A subscriber's request for events that it has not received."""
+
+    category: ClassVar[Category] = Category.CONTROL
+
+    to: NodeId
+    "The next node of the chain, upwards."
+    publisher: NodeId
+    subscriber: NodeId
+    chain: tuple[NodeId, ...]
+    "Where to ask after `to`, the publisher last."
+    last: int
+    "The subscriber has everything up to here, whatever holes others on the way have promised to fill."
+    holes: tuple[tuple[int, int], ...]
+    "First and last sequence number of each range that is missing."
+    hops: int = 0
+
+    @property
+    def size(self) -> int:
+        """Addresses, the last event and the ranges."""
+        return 18 + 4 * len(self.chain) + 8 * len(self.holes)
+
+    @property
+    def about(self) -> int:
+        """The last event known to be missing, or -1 if none is known."""
+        for _, last in self.holes:
+            if 0 <= last < HIGHEST:
+                return self.publisher << 32 | last
+        return -1

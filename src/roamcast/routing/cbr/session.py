@@ -1,0 +1,71 @@
+"""What a publisher knows of one subscriber."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+
+from roamcast.content.event import Event
+from roamcast.content.filter import Filter
+
+
+class Session:
+    """One subscriber in one of its lives: what it wants, was sent, and has not acknowledged."""
+
+    __slots__ = (
+        "asked", "former_lives", "last", "life", "outstanding", "patterns", "pinged", "repeated", "since",
+        "version",
+    )  # fmt: skip
+
+    def __init__(self, life: int, now: float) -> None:
+        self.life = life
+        self.former_lives: list[int] = []
+        "A subscription of one of these was long on its way and says nothing about today."
+        self.version = 0
+        self.patterns: tuple[Filter, ...] = ()
+        self.last = -life
+        "Sequence number of the event addressed to it last; before the first, a number that only this life has."
+        self.outstanding: dict[int, int] = {}
+        "Events addressed and not acknowledged, in order, each with the one that was addressed before it."
+        self.since = now
+        "When it was heard of, or when it began to owe an acknowledgement."
+        self.pinged = False
+        self.asked: deque[int] = deque()
+        "Events that it misses and that were not repeated yet."
+        self.repeated: set[int] = set()
+        "Events repeated since it last said what it misses."
+
+    def wants(self, event: Event) -> bool:
+        """Whether it is to get `event`."""
+        return any(pattern.matches(event) for pattern in self.patterns)
+
+    def address(self, sequence: int, now: float) -> int:
+        """Add an event to what it is to get; gives the number of the one before."""
+        before = self.last
+        if not self.outstanding:
+            self.since = now
+        self.outstanding[sequence] = before
+        self.last = sequence
+        return before
+
+    def skip(self, sequence: int) -> None:
+        """Join the event after `sequence` to the one before it."""
+        before = self.outstanding[sequence]
+        for later in self.outstanding:
+            if self.outstanding[later] == sequence:
+                self.outstanding[later] = before
+
+    def ask(self, sequences: Iterable[int]) -> None:
+        """Note what it misses now."""
+        self.asked = deque(sequences)
+        self.repeated.clear()
+
+    def due(self, window: int) -> list[int]:
+        """Take what is to be repeated now, so that no more than `window` are on their way."""
+        due = []
+        while self.asked and len(self.repeated) < window:
+            sequence = self.asked.popleft()
+            if sequence in self.outstanding:
+                self.repeated.add(sequence)
+                due.append(sequence)
+        return due

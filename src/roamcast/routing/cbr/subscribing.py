@@ -1,0 +1,137 @@
+"""RAFT-CBR at the subscriber: telling publishers what is wanted, until they acknowledge it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from roamcast.content.filter import Filter
+from roamcast.routing.cbr.covering import Relations
+from roamcast.routing.cbr.messages import Advert
+from roamcast.routing.cbr.parameters import RaftCbrParameters
+from roamcast.routing.cbr.raft_messages import Subscribe, SubscribeAck
+from roamcast.routing.router import Drop, Host, Message, NodeId, Timer
+
+OFFERS_KEPT = 64
+
+
+class Wish:
+    """What one publisher has been, or is to be, told."""
+
+    __slots__ = ("acknowledged", "heard_at", "life", "offers", "patterns", "timer", "version")
+
+    def __init__(self, life: int) -> None:
+        self.life = life
+        self.offers: dict[Filter, None] = {}
+        self.patterns: tuple[Filter, ...] = ()
+        self.version = 0
+        self.acknowledged = True
+        self.heard_at = 0.0
+        self.timer: Timer | None = None
+
+
+class Subscribing:
+    """Keeps every publisher whose offer intersects an interest informed of those interests."""
+
+    def __init__(
+        self,
+        host: Host,
+        parameters: RaftCbrParameters,
+        life: int,
+        post: Callable[[Message, NodeId], None],
+    ) -> None:
+        self.host = host
+        self.parameters = parameters
+        self.life = life
+        self.wishes: dict[NodeId, Wish] = {}
+        "Publishers, the one silent longest first."
+        self.interests: tuple[Filter, ...] = ()
+        self._relations = Relations()
+        self._post = post
+        self._dirty = False
+
+    def change(self, interests: Iterable[Filter]) -> None:
+        """Want other things; changes of one moment travel together."""
+        self.interests = tuple(dict.fromkeys(interests))
+        if not self._dirty:
+            self._dirty = True
+            self.host.call_later(0.0, self._tell_all)
+
+    def hear(self, advert: Advert) -> None:
+        """Learn of a publisher, of something else it offers, or that it has forgotten everything."""
+        wish = self.wishes.pop(advert.publisher, None) or self._meet(advert.publisher, advert.life)
+        self.wishes[advert.publisher] = wish
+        wish.heard_at = self.host.now()
+        if advert.pattern not in wish.offers and len(wish.offers) < OFFERS_KEPT:
+            wish.offers[advert.pattern] = None
+            self._tell(advert.publisher, wish)
+        if wish.life != advert.life:
+            wish.life = advert.life
+            if wish.version:
+                wish.acknowledged = False
+        if not wish.acknowledged and (wish.timer is None or not wish.timer.active):
+            self._send(advert.publisher, wish)
+
+    def introduce(self, publisher: NodeId) -> None:
+        """Tell a publisher that takes us for an earlier life who we are now."""
+        wish = self.wishes.get(publisher)
+        if wish is None:
+            wish = self.wishes[publisher] = self._meet(publisher, 0)
+            wish.heard_at = self.host.now()
+        if not wish.version:
+            wish.version = 1
+            self._send(publisher, wish)
+
+    def acknowledge(self, message: SubscribeAck) -> Drop | None:
+        """Learn that a publisher knows what is wanted."""
+        wish = self.wishes.get(message.publisher)
+        if wish is None or message.life != self.life:
+            return Drop.EXPIRED
+        wish.life = message.publisher_life
+        if message.version != wish.version or wish.acknowledged:
+            return Drop.DUPLICATE
+        wish.acknowledged = True
+        if wish.timer is not None:
+            wish.timer.cancel()
+        return None
+
+    def knows(self, publisher: NodeId) -> bool:
+        """Whether this life has told `publisher` anything."""
+        wish = self.wishes.get(publisher)
+        return wish is not None and wish.version > 0
+
+    def _meet(self, publisher: NodeId, life: int) -> Wish:
+        if len(self.wishes) >= self.parameters.publishers:
+            silent = self.wishes.pop(next(iter(self.wishes)))
+            if silent.timer is not None:
+                silent.timer.cancel()
+        return Wish(life)
+
+    def _tell_all(self) -> None:
+        self._dirty = False
+        for publisher, wish in self.wishes.items():
+            self._tell(publisher, wish)
+
+    def _tell(self, publisher: NodeId, wish: Wish) -> None:
+        """Send what is wanted of `publisher` if that is not what it was told."""
+        intersects = self._relations.intersects
+        wanted = tuple(p for p in self.interests if any(intersects(offer, p) for offer in wish.offers))
+        if wanted != wish.patterns:
+            wish.patterns = wanted
+            wish.version += 1
+            self._send(publisher, wish)
+
+    def _send(self, publisher: NodeId, wish: Wish) -> None:
+        """Send, and send again until it is acknowledged or the publisher is heard of no more."""
+        wish.acknowledged = False
+        if wish.timer is not None:
+            wish.timer.cancel()
+        message = Subscribe(publisher, self.host.node, self.life, wish.version, wish.patterns)
+        self._post(message, publisher)
+        spread = 0.75 + 0.5 * self.host.random.random()
+        wish.timer = self.host.call_later(spread * self.parameters.subscribe_retry, self._again, publisher, wish)
+
+    def _again(self, publisher: NodeId, wish: Wish) -> None:
+        if wish.acknowledged or self.wishes.get(publisher) is not wish:
+            return
+        if wish.heard_at + self.parameters.expire > self.host.now():
+            self._send(publisher, wish)

@@ -1,9 +1,9 @@
-"""Advertising: what all three protocols share. Offers are flooded once and then beaconed from table to table."""
+"""Advertising, shared by all three protocols: offers are flooded once, then beaconed table to table."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 from roamcast.content.filter import Filter
 from roamcast.routing.cbr.adverts import AdvertTable, Offer
@@ -15,7 +15,7 @@ from roamcast.routing.router import Drop, Host, Message, NodeId, Parameters, Rou
 class Advertising(Router):
     """Keeps the neighbours' advertisements under lease and renews what it knows at a random phase."""
 
-    parameters_type = LeaseParameters
+    parameters_type: ClassVar[type[Parameters]] = LeaseParameters
     parameters: LeaseParameters
 
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:

@@ -88,7 +88,10 @@ class AckGathering:
     """Acknowledgements that wait a moment for others like them."""
 
     def __init__(
-        self, host: Host, parameters: RaftCbrParameters, send: Callable[[NodeId, int, frozenset[NodeId]], None]
+        self,
+        host: Host,
+        parameters: RaftCbrParameters,
+        send: Callable[[NodeId, int, frozenset[NodeId]], None],
     ) -> None:
         self.host = host
         self.parameters = parameters

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from roamcast.content.filter import Filter
-from roamcast.routing.cbr.adverts import Offer
 from roamcast.routing.cbr.advertising import Advertising
+from roamcast.routing.cbr.adverts import Offer
 from roamcast.routing.cbr.covering import Relations
 from roamcast.routing.cbr.messages import MostCovering, Subscription, TreeEvent
 from roamcast.routing.cbr.most_covering import HIGHEST_COUNT, Branch, MostCoveringTable
@@ -17,7 +19,7 @@ from roamcast.routing.router import Drop, Host, NodeId, Parameters, Publication
 class Cbr(Advertising):
     """Every node keeps its neighbours' offers and wishes under lease; events go where wishes came from."""
 
-    parameters_type = CbrParameters
+    parameters_type: ClassVar[type[Parameters]] = CbrParameters
     parameters: CbrParameters
 
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:

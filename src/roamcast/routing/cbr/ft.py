@@ -1,6 +1,8 @@
-"""FT-CBR: every hop acknowledges, and a child that stays silent is searched for by a short flood (figure 3)."""
+"""FT-CBR: every hop acknowledges, and a silent child is searched for by a short flood (figure 3)."""
 
 from __future__ import annotations
+
+from typing import ClassVar
 
 from roamcast.routing.cbr.acks import AckWait
 from roamcast.routing.cbr.cbr import Cbr
@@ -13,7 +15,7 @@ from roamcast.routing.router import BROADCAST, Drop, Host, NodeId, Parameters
 class FtCbr(Cbr):
     """CBR with an acknowledgement for each hop and a repair flood of two hops."""
 
-    parameters_type = FtCbrParameters
+    parameters_type: ClassVar[type[Parameters]] = FtCbrParameters
     parameters: FtCbrParameters
 
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:

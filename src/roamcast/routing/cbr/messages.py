@@ -1,6 +1,6 @@
 """What CBR and FT-CBR say (Table 2 of the paper), with honest sizes.
 
-A node's address takes 4 bytes, a sequence number 4, a hop count or a count 2, a pattern its text.
+A node's address takes 4 bytes, a sequence number 4, a hop count or a count 2, a pattern its code.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ HIGHEST_NODE = 2**31 - 1
 
 @lru_cache(maxsize=4096)
 def pattern_size(pattern: Filter) -> int:
-    """Bytes of a pattern on the air: its text and a length."""
-    return 2 + len(str(pattern).encode())
+    """Bytes of a pattern on the air, and two for its length."""
+    return 2 + len(pattern.to_bytes())
 
 
 class Advert(Message, frozen=True):

@@ -15,10 +15,12 @@ HIGHEST_COUNT = 2**16 - 1
 
 
 class Branch(NamedTuple):
-    """A neighbour on a tree: how many subscriptions it has there, and its hops along the tree."""
+    """A neighbour on a tree; the smallest is the best."""
 
-    count: int
+    fewness: int
+    "The number of its subscriptions there, negated."
     hops: int
+    "From the neighbour along the tree to the publisher."
     neighbour: NodeId
 
 
@@ -51,8 +53,7 @@ class MostCoveringTable:
         for (whose, neighbour, wide), (count, hops) in self.leases.items(now):
             if whose != publisher or neighbour in avoid:
                 continue
-            if best is not None and (-count, hops, neighbour) >= (-best.count, best.hops, best.neighbour):
-                continue
-            if self._relations.covers(wide, pattern):
-                best = Branch(count, hops, neighbour)
+            branch = Branch(-count, hops, neighbour)
+            if (best is None or branch < best) and self._relations.covers(wide, pattern):
+                best = branch
         return best

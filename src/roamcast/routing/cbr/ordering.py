@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from roamcast.routing.cbr.parameters import RaftCbrParameters
 from roamcast.routing.cbr.raft_messages import HIGHEST, LOWEST, Nack
-from roamcast.routing.router import Drop, Host, Message, NodeId, Publication
+from roamcast.routing.router import Drop, Host, NodeId, Publication
 
 
 class Stream:

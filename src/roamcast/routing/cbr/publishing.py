@@ -18,6 +18,7 @@ class Publishing:
         host: Host,
         parameters: RaftCbrParameters,
         life: int,
+        *,
         post: Callable[[Message, NodeId], None],
         xcast: Callable[[XcastEvent], None],
         ping: Callable[[Ping], None],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -24,14 +24,14 @@ HIGHEST_SEQUENCE = 2**32 - 1
 class RaftCbr(Advertising):
     """A publisher knows its subscribers, and does not let go of an event before they all have it."""
 
-    parameters_type = RaftCbrParameters
+    parameters_type: ClassVar[type[Parameters]] = RaftCbrParameters
     parameters: RaftCbrParameters
 
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
         super().__init__(host, parameters)
         p = self.parameters
         self.unicast = Dsdv(host, p.dsdv)
-        self.publishing = Publishing(host, p, self.life, self._post, self._xcast, self._ping)
+        self.publishing = Publishing(host, p, self.life, post=self._post, xcast=self._xcast, ping=self._ping)
         self.subscribing = Subscribing(host, p, self.life, self._post)
         self.ordering = Ordering(host, p, self.life, self._acknowledge, self._ask)
         self.cache = EventCache(host, p)

@@ -24,7 +24,7 @@ class Session:
         self.version = 0
         self.patterns: tuple[Filter, ...] = ()
         self.last = -life
-        "Sequence number of the event addressed to it last; before the first, a number that only this life has."
+        "Sequence number of the event addressed to it last; at first a number that only this life has."
         self.outstanding: dict[int, int] = {}
         "Events addressed and not acknowledged, in order, each with the one that was addressed before it."
         self.since = now

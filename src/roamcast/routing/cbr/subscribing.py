@@ -128,7 +128,9 @@ class Subscribing:
         message = Subscribe(publisher, self.host.node, self.life, wish.version, wish.patterns)
         self._post(message, publisher)
         spread = 0.75 + 0.5 * self.host.random.random()
-        wish.timer = self.host.call_later(spread * self.parameters.subscribe_retry, self._again, publisher, wish)
+        wish.timer = self.host.call_later(
+            spread * self.parameters.subscribe_retry, self._again, publisher, wish
+        )
 
     def _again(self, publisher: NodeId, wish: Wish) -> None:
         if wish.acknowledged or self.wishes.get(publisher) is not wish:

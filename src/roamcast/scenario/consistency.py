@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from roamcast.scenario.model import Scenario
 
 
+MOST_NODES = 1_000_000
+MOST_SAMPLES = 1_000_000
+MOST_ZONES = 100_000
+MOST_PUBLICATIONS = 10_000_000
+
+
 def nearest(word: str, known: Iterable[str]) -> str:
     """A hint at what `word` was meant to be."""
     known = list(known)
@@ -27,6 +33,7 @@ def disagreements(scenario: Scenario, context: Any = None) -> Iterator[tuple[str
     `context` is the validation context; protocols' parameters are validated in it as the rest was.
     """
     yield from _times(scenario)
+    yield from _sizes(scenario)
     yield from _places(scenario)
     yield from _roles(scenario)
     yield from _protocols(scenario, context)
@@ -35,6 +42,30 @@ def disagreements(scenario: Scenario, context: Any = None) -> Iterator[tuple[str
 def _times(scenario: Scenario) -> Iterator[tuple[str, str]]:
     if scenario.warmup + scenario.quiet >= scenario.duration:
         yield "warmup", "warmup and quiet leave nothing of the duration to measure"
+
+
+def _sizes(scenario: Scenario) -> Iterator[tuple[str, str]]:
+    """Slips of a unit or a zero, found before they fill the memory."""
+    if scenario.count > MOST_NODES:
+        yield "nodes", f"{scenario.count} nodes are more than {MOST_NODES}"
+        return
+    if scenario.duration / scenario.sample > MOST_SAMPLES:
+        yield "sample", f"more than {MOST_SAMPLES} samples in {scenario.duration:g} s"
+    workload = scenario.workload
+    if workload.zones is not None:
+        columns, rows = scenario.area.width / workload.zones.side, scenario.area.height / workload.zones.side
+        if max(columns, 1) * max(rows, 1) > MOST_ZONES:
+            yield "workload.zones.side", f"more than {MOST_ZONES} zones fit into the area"
+    for name, publishing in workload.publish.items():
+        publishers = publishing.count or scenario.groups[name].count if name in scenario.groups else 1
+        if (scenario.duration / publishing.every + 1) * publishing.burst * publishers > MOST_PUBLICATIONS:
+            yield f"workload.publish.{name}.every", f"more than {MOST_PUBLICATIONS} publications"
+    for name, subscribing in workload.subscribe.items():
+        if scenario.duration / subscribing.tick > MOST_SAMPLES:
+            yield (
+                f"workload.subscribe.{name}.tick",
+                f"more than {MOST_SAMPLES} looks in {scenario.duration:g} s",
+            )
 
 
 def _places(scenario: Scenario) -> Iterator[tuple[str, str]]:

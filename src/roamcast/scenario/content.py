@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from typing import Any
 
 from roamcast.content.declare import declare_type, infer_type
+from roamcast.content.errors import ContentError
+from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.content.schema import EventType
 from roamcast.scenario.model import Scenario
-from roamcast.scenario.schedule import read_schedule
+from roamcast.scenario.schedule import Scheduled, ScheduleError, read_schedule
 from roamcast.scenario.workload import Template
 from roamcast.scenario.zones import ZoneGrid
 
@@ -33,6 +35,58 @@ def event_types(scenario: Scenario) -> dict[str, EventType]:
         if name not in types:
             types[name] = infer_type(name, values)
     return types
+
+
+def scheduled_events(scenario: Scenario, types: Mapping[str, EventType]) -> list[tuple[Scheduled, Event]]:
+    """The lines of the scenario's schedule, each with its event."""
+    path = scenario.workload.schedule
+    if path is None:
+        return []
+    rows = read_schedule(path, scenario.count, scenario.duration)
+    try:
+        return [(row, types[row.type](row.values)) for row in rows]
+    except ContentError as error:
+        raise ScheduleError(f"{path}: {error}") from None
+
+
+def misunderstandings(scenario: Scenario) -> Iterator[tuple[str, str]]:
+    """What is wrong with the scenario's types, templates and filters: the key, and the problem."""
+    workload = scenario.workload
+    for name, fields in workload.types.items():
+        try:
+            declare_type(name, fields)
+        except ContentError as error:
+            yield f"workload.types.{name}", str(error)
+            return
+    try:
+        types = event_types(scenario)
+    except ContentError as error:
+        if workload.schedule is None:
+            yield "workload.publish", str(error)
+        else:
+            yield "workload.schedule", f"{workload.schedule}: {error}"
+        return
+    for group, publishing in workload.publish.items():
+        key = f"workload.publish.{group}"
+        if isinstance(publishing.content, Template):
+            for sample in _samples(publishing.content):
+                yield from _complaints(f"{key}.content", types[publishing.content.type], sample)
+        if publishing.advertise is not None:
+            yield from _complaints(f"{key}.advertise", read_filter, publishing.advertise, types)
+    for group, subscribing in workload.subscribe.items():
+        key = f"workload.subscribe.{group}"
+        for text in subscribing.interest if isinstance(subscribing.interest, list) else ():
+            yield from _complaints(f"{key}.interest", read_filter, text, types)
+        if subscribing.common is not None:
+            yield from _complaints(f"{key}.common", read_filter, subscribing.common, types)
+    scheduled_events(scenario, types)
+
+
+def _complaints(key: str, make: Any, *arguments: Any) -> Iterator[tuple[str, str]]:
+    try:
+        make(*arguments)
+    except ContentError as error:
+        yield key, str(error)
 
 
 def read_filter(text: str, types: Mapping[str, EventType]) -> Filter:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from roamcast.errors import UserError
 from roamcast.scenario.consistency import nearest
+from roamcast.scenario.content import misunderstandings
 from roamcast.scenario.model import Scenario
 from roamcast.units import FROM_FILE
 
@@ -28,8 +29,11 @@ def load(path: str | Path, overrides: Iterable[str] | Mapping[str, Any] = ()) ->
     text, data = read_toml(path)
     pairs = overrides.items() if isinstance(overrides, Mapping) else map(split_override, overrides)
     overridden = [override(data, key, value) for key, value in pairs]
-    scenario = validate(Scenario, data, str(path), text, overridden)
-    return _resolve(scenario, path)
+    scenario = _resolve(validate(Scenario, data, str(path), text, overridden), path)
+    for key, problem in misunderstandings(scenario):
+        where = _where(str(path), text, key.split("."), set(overridden))
+        raise ScenarioError(f"{where}: {key}: {problem}")
+    return scenario
 
 
 def read_toml(path: Path) -> tuple[str, dict[str, Any]]:
@@ -105,13 +109,18 @@ def explain(
             message = "is missing"
         elif "key" not in context and _is_scalar(problem["input"]) and repr(problem["input"]) not in message:
             message = f"{message[0].lower()}{message[1:]}, not {problem['input']!r}"
-        if any(key == o or key.startswith(f"{o}.") or o.startswith(f"{key}.") for o in overridden):
-            where = "--set"
-        else:
-            line = line_of(text, path)
-            where = f"{source}:{line}" if line else source
+        where = _where(source, text, path, overridden)
         lines[f"{where}: {key}: {message}" if key else f"{where}: {message}"] = None
     return "\n".join(lines)
+
+
+def _where(source: str, text: str, path: list[str], overridden: set[str]) -> str:
+    """Whom to blame for the key at `path`: an override, or a line of the file."""
+    key = ".".join(path)
+    if any(key == o or key.startswith(f"{o}.") or o.startswith(f"{key}.") for o in overridden):
+        return "--set"
+    line = line_of(text, path)
+    return f"{source}:{line}" if line else source
 
 
 def line_of(text: str, path: list[str]) -> int | None:

@@ -9,9 +9,8 @@ from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.content.schema import EventType
 from roamcast.routing.router import NodeId, Publication
-from roamcast.scenario.content import event_types, read_filter
+from roamcast.scenario.content import event_types, read_filter, scheduled_events
 from roamcast.scenario.model import Scenario
-from roamcast.scenario.schedule import read_schedule
 from roamcast.scenario.workload import Publishing
 from roamcast.scenario.zones import ZoneGrid
 
@@ -49,14 +48,11 @@ def plan(scenario: Scenario, seed: int) -> Plan:
     """Plan the publications of a run; a function of the scenario and the seed alone."""
     types = event_types(scenario)
     if scenario.workload.schedule is not None:
-        rows = read_schedule(scenario.workload.schedule, scenario.count, scenario.duration)
-        drafts = [
-            _Draft(r.time, r.publisher, turn, types[r.type](r.values), r.size) for turn, r in enumerate(rows)
-        ]
-        said = sorted({(row.publisher, row.type) for row in rows})
-        return Plan(
-            _number(drafts), [Advertised(node, Filter.everything(types[name])) for node, name in said]
-        )
+        events = scheduled_events(scenario, types)
+        drafts = [_Draft(row.time, row.publisher, turn, e, row.size) for turn, (row, e) in enumerate(events)]
+        said = sorted({(row.publisher, row.type) for row, _ in events})
+        offers = [Advertised(node, Filter.everything(types[name])) for node, name in said]
+        return Plan(_number(drafts), offers)
     drafts = []
     advertisements = []
     for group, publishing in scenario.workload.publish.items():

@@ -1,6 +1,11 @@
 // The Python module `roamcast._kernel`: one function per room, each in its own file beside this one.
 #include <nanobind/nanobind.h>
 
+void bind_world(nanobind::module_& module);
+
 NB_MODULE(_kernel, module) {
     module.doc() = "The compiled parts of Roamcast.";
+    // A run interrupted by an exception leaves its world to the end of the process; that is no fault.
+    nanobind::set_leak_warnings(false);
+    bind_world(module);
 }

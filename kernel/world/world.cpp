@@ -1,1 +1,78 @@
-#include "world/clock.h"
+#include "world/world.h"
+
+namespace roamcast {
+
+void World::start() {
+    const std::size_t nodes = mobility_.size();
+    ears_.resize(nodes);
+    stations_.resize(nodes);
+    promiscuous_.resize(nodes, false);
+    for (NodeId node = 0; node < nodes; ++node) {
+        stations_[node].random = Random(seed_, Purpose::Backoff, node);
+        stations_[node].window = mac_.cw_min;
+    }
+}
+
+void World::post(NodeId node, const Parcel& parcel) {
+    hold(parcel.message);
+    std::uint32_t slot;
+    if (free_descents_.empty()) {
+        slot = static_cast<std::uint32_t>(descents_.size());
+        descents_.push_back({node, parcel});
+    } else {
+        slot = free_descents_.back();
+        free_descents_.pop_back();
+        descents_[slot] = {node, parcel};
+    }
+    agenda_.enter(now_ + mac_.link_delay, Happening::MessageDown, slot);
+}
+
+void World::hold(Handle message) {
+    if (message >= holds_.size()) holds_.resize(message + 1, 0);
+    ++holds_[message];
+}
+
+void World::let_go(Handle message) {
+    if (--holds_[message] == 0) owner_.release(message);
+}
+
+void World::handle(const Entry& entry) {
+    const std::uint32_t subject = entry.subject;
+    switch (entry.what) {
+        case Happening::SignalsArrive: sweep_arrivals(subject); break;
+        case Happening::SignalsEnd: sweep_ends(subject); break;
+        case Happening::FramesRise: sweep_rises(subject); break;
+        case Happening::MessageDown: {
+            const Descent descent = descents_[subject];
+            free_descents_.push_back(subject);
+            enqueue(descent.node, descent.parcel);
+            break;
+        }
+        case Happening::BackoffOver:
+            if (stations_[subject].backoff.order == entry.order) backoff_over(subject);
+            break;
+        case Happening::ResponseWindow:
+            if (stations_[subject].response_order == entry.order) response_window_over(subject);
+            break;
+        case Happening::SifsOver:
+            if (stations_[subject].sifs_order == entry.order) sifs_over(subject);
+            break;
+        case Happening::NavOver:
+            if (stations_[subject].nav_order == entry.order) heed_medium(subject);
+            break;
+        case Happening::Timer: owner_.timer(subject, entry.order); break;
+    }
+}
+
+void World::run_until(Time end) {
+    constexpr std::uint64_t breath = 1 << 14;
+    while (!stopped_ && agenda_.next_time() <= end) {
+        const Entry entry = agenda_.take();
+        now_ = entry.time;
+        handle(entry);
+        if (++counters_.happenings % breath == 0 && owner_.interrupted()) return;
+    }
+    if (!stopped_ && end > now_) now_ = end;
+}
+
+}  // namespace roamcast

@@ -1,0 +1,348 @@
+// The distributed coordination function of 802.11, with the choices that ns-2 makes: a backoff is
+// always drawn (from 0 .. window-1 slots), also when the medium is idle; a station backs off after
+// each frame; a CTS is sent only if the medium is idle, an ACK in any case.
+#include <algorithm>
+#include <cmath>
+
+#include "world/world.h"
+
+namespace roamcast {
+
+namespace {
+
+constexpr Time plcp = 192'000;             // preamble and PLCP header, at 1 Mb/s
+constexpr Time longest_way = 2'000;        // that a timeout allows for, each way
+constexpr std::uint32_t data_bytes = 34;   // MAC header with four addresses, and FCS
+constexpr std::uint32_t rts_bytes = 20;
+constexpr std::uint32_t answer_bytes = 14; // CTS and ACK
+
+}  // namespace
+
+Time World::airtime(std::uint32_t bytes, double rate) const {
+    return plcp + static_cast<Time>(std::llround(static_cast<double>(bytes) * 8e9 / rate));
+}
+
+World::World(const RadioParameters& radio, const MacParameters& mac, std::uint64_t seed, Owner& owner)
+    : radio_(radio),
+      mac_(mac),
+      seed_(seed),
+      owner_(owner),
+      mobility_(seed),
+      surroundings_(radio_, mobility_),
+      rts_airtime_(airtime(rts_bytes, mac.basic_rate)),
+      cts_airtime_(airtime(answer_bytes, mac.basic_rate)),
+      ack_airtime_(airtime(answer_bytes, mac.basic_rate)),
+      eifs_(mac.sifs + mac.difs + airtime(answer_bytes, 1e6)) {}
+
+bool World::announced(const Frame& data) const {
+    return data.to != everyone && data.parcel.size + mac_.network_header >= mac_.rts_threshold;
+}
+
+void World::enqueue(NodeId node, const Parcel& parcel) {
+    Station& station = stations_[node];
+    if (!station.serving) {
+        serve(node, parcel);
+        return;
+    }
+    const bool urgent = (mac_.priority >> parcel.category & 1) != 0;
+    if (urgent) {
+        station.queue.insert(station.queue.begin() + static_cast<std::ptrdiff_t>(station.urgent), parcel);
+        ++station.urgent;
+    } else {
+        station.queue.push_back(parcel);
+    }
+    if (station.queue.size() > mac_.queue) {
+        const Parcel lost = station.queue.back();
+        station.queue.pop_back();
+        station.urgent = std::min(station.urgent, station.queue.size());
+        ++counters_.queue_full;
+        if (record_losses_) {
+            records_.lost.push_back({now_, lost.about, node, lost.to, lost.kind, lost.category,
+                                     static_cast<std::uint8_t>(16 + static_cast<int>(Loss::QueueFull))});
+        }
+        let_go(lost.message);
+    }
+}
+
+void World::serve(NodeId node, const Parcel& parcel) {
+    Station& station = stations_[node];
+    station.serving = true;
+    station.data = Frame{FrameType::Data, node, parcel.to, ++station.sequence, 0, 0, parcel};
+    const std::uint32_t bytes = parcel.size + mac_.network_header + data_bytes;
+    if (parcel.to == everyone) {
+        station.data.airtime = airtime(bytes, mac_.basic_rate);
+    } else {
+        station.data.airtime = airtime(bytes, mac_.rate);
+        station.data.reserve = mac_.sifs + ack_airtime_;
+    }
+    station.rts_pending = announced(station.data);
+    station.data_airtime = 0;
+    station.data_first = -1;
+    station.attempts = 0;
+    // With an answer due, the backoff begins when the answer is sent.
+    if (!station.backoff.active && station.answer == Answer::None) start_backoff(node);
+}
+
+void World::serve_next(NodeId node) {
+    Station& station = stations_[node];
+    if (station.queue.empty()) return;
+    const Parcel parcel = station.queue.front();
+    station.queue.pop_front();
+    if (station.urgent > 0) --station.urgent;
+    serve(node, parcel);
+}
+
+void World::finish_parcel(NodeId node, bool failed) {
+    Station& station = stations_[node];
+    const Parcel parcel = station.data.parcel;
+    station.serving = false;
+    station.rts_pending = false;
+    station.window = mac_.cw_min;
+    records_.transmissions.push_back({station.data_first, station.data_airtime, parcel.about, node, parcel.to,
+                                      parcel.size, parcel.kind, station.attempts, parcel.category, failed});
+    if (failed) {
+        ++counters_.retry_limit;
+        owner_.link_failed(node, parcel);
+    }
+    let_go(parcel.message);
+}
+
+void World::start_backoff(NodeId node) {
+    Station& station = stations_[node];
+    Backoff& backoff = station.backoff;
+    backoff.active = true;
+    backoff.paused = true;
+    backoff.left = static_cast<Time>(station.random.below(station.window)) * mac_.slot;
+    ears_[node].waiting = true;
+    heed_medium(node);
+}
+
+// Let the backoff follow the medium: count while it is idle, stop while it is busy.
+void World::heed_medium(NodeId node) {
+    Station& station = stations_[node];
+    Backoff& backoff = station.backoff;
+    if (!backoff.active) return;
+    Ear& ear = ears_[node];
+    if (!ear.busy(now_)) {
+        if (!backoff.paused) return;
+        backoff.paused = false;
+        backoff.counting_at = now_ + mac_.difs;
+        backoff.order = agenda_.enter(backoff.counting_at + backoff.left, Happening::BackoffOver, node);
+        return;
+    }
+    if (!backoff.paused) {
+        const Time counted = std::max<Time>(0, now_ - backoff.counting_at);
+        backoff.left = std::max<Time>(0, backoff.left - counted / mac_.slot * mac_.slot);
+        backoff.paused = true;
+        backoff.order = 0;
+    }
+    // Only the NAV is in the way: nothing else will happen when it ends, so enter it.
+    const bool only_nav = ear.hearing == UINT32_MAX && ear.doing == Doing::Nothing;
+    if (only_nav && station.nav_entered != ear.reserved) {
+        station.nav_entered = ear.reserved;
+        station.nav_order = agenda_.enter(ear.reserved, Happening::NavOver, node);
+    }
+}
+
+void World::reserve(NodeId node, Time until) {
+    Ear& ear = ears_[node];
+    ear.reserved = std::max(ear.reserved, until);
+}
+
+void World::widen(Station& station) const {
+    station.window = std::min(station.window * 2 + 1, mac_.cw_max);
+}
+
+void World::send_rts(NodeId node) {
+    Station& station = stations_[node];
+    if (station.data_first < 0) station.data_first = now_;
+    station.data_airtime += rts_airtime_;
+    ears_[node].doing = Doing::AwaitingCts;
+    const Time reserved = 3 * mac_.sifs + cts_airtime_ + station.data.airtime + ack_airtime_;
+    const Time window = rts_airtime_ + longest_way + mac_.sifs + cts_airtime_ + longest_way;
+    station.response_order = agenda_.enter(now_ + window, Happening::ResponseWindow, node);
+    transmit(node, Frame{FrameType::Rts, node, station.data.to, 0, rts_airtime_, reserved, {}});
+}
+
+void World::send_data(NodeId node) {
+    Station& station = stations_[node];
+    if (station.data_first < 0) station.data_first = now_;
+    station.data_airtime += station.data.airtime;
+    ++station.attempts;
+    ears_[node].doing = Doing::AwaitingAck;
+    Time window = station.data.airtime;
+    if (station.data.to != everyone) window += longest_way + mac_.sifs + ack_airtime_ + longest_way;
+    station.response_order = agenda_.enter(now_ + window, Happening::ResponseWindow, node);
+    transmit(node, station.data);
+}
+
+void World::send_answer(NodeId node) {
+    Station& station = stations_[node];
+    Ear& ear = ears_[node];
+    if (station.answer == Answer::Cts) {
+        if (ear.busy(now_)) {
+            station.answer = Answer::None;
+            if (station.serving && !station.backoff.active) start_backoff(node);
+            return;
+        }
+        ear.doing = Doing::AwaitingData;
+        // Until the data should have come: what the CTS reserves, less the ACK at its end.
+        const Time window = cts_airtime_ + station.answer_reserve - mac_.sifs - ack_airtime_ + 2 * longest_way;
+        station.response_order = agenda_.enter(now_ + window, Happening::ResponseWindow, node);
+        transmit(node, Frame{FrameType::Cts, node, station.answer_to, 0, cts_airtime_, station.answer_reserve, {}});
+    } else {
+        ear.doing = Doing::SendingAck;
+        station.response_order = agenda_.enter(now_ + ack_airtime_, Happening::ResponseWindow, node);
+        transmit(node, Frame{FrameType::Ack, node, station.answer_to, 0, ack_airtime_, 0, {}});
+    }
+}
+
+void World::backoff_over(NodeId node) {
+    Station& station = stations_[node];
+    station.backoff.active = false;
+    ears_[node].waiting = false;
+    if (station.answer != Answer::None || !station.serving) return;
+    if (station.rts_pending) {
+        send_rts(node);
+    } else {
+        send_data(node);
+    }
+}
+
+void World::response_window_over(NodeId node) {
+    Station& station = stations_[node];
+    switch (ears_[node].doing) {
+        case Doing::AwaitingCts: retry(node, true); break;
+        case Doing::AwaitingAck:
+            if (station.data.to == everyone) {
+                finish_parcel(node, false);
+                start_backoff(node);
+            } else {
+                retry(node, false);
+            }
+            break;
+        case Doing::AwaitingData:
+        case Doing::SendingAck: station.answer = Answer::None; break;
+        case Doing::Nothing: return;
+    }
+    resume(node);
+}
+
+void World::retry(NodeId node, bool rts) {
+    Station& station = stations_[node];
+    const bool counts_short = rts || !announced(station.data);
+    std::uint32_t& tries = counts_short ? station.short_tries : station.long_tries;
+    if (++tries >= (counts_short ? mac_.short_retry : mac_.long_retry)) {
+        tries = 0;
+        finish_parcel(node, true);
+        return;
+    }
+    station.rts_pending = announced(station.data);
+    widen(station);
+    start_backoff(node);
+}
+
+// The transmitter is free again: answer, go on with the parcel, or take the next.
+void World::resume(NodeId node) {
+    Station& station = stations_[node];
+    if (station.answer != Answer::None) {
+        station.sifs_order = agenda_.enter(now_ + mac_.sifs, Happening::SifsOver, node);
+    } else if (station.serving) {
+        if (!station.backoff.active) {
+            if (station.rts_pending || !announced(station.data)) {
+                start_backoff(node);
+            } else {
+                station.sifs_order = agenda_.enter(now_ + mac_.sifs, Happening::SifsOver, node);
+            }
+        }
+    } else {
+        serve_next(node);
+    }
+    ears_[node].doing = Doing::Nothing;
+    heed_medium(node);
+}
+
+void World::sifs_over(NodeId node) {
+    Station& station = stations_[node];
+    if (station.answer != Answer::None) {
+        send_answer(node);
+    } else if (station.serving && !station.rts_pending) {
+        // The CTS has come; a medium that has become busy meanwhile means to begin again.
+        if (ears_[node].busy(now_)) {
+            station.rts_pending = announced(station.data);
+            widen(station);
+            start_backoff(node);
+        } else {
+            send_data(node);
+        }
+    }
+}
+
+void World::frame_heard(NodeId node, Flight& flight, std::size_t index) {
+    const Frame& frame = flight.frame;
+    if (frame.to == everyone) {
+        flight.heard_by.push_back(static_cast<std::uint32_t>(index));
+        return;
+    }
+    if (frame.to != node) {
+        reserve(node, now_ + frame.reserve);
+        if (frame.type == FrameType::Data && promiscuous_[node]) {
+            flight.heard_by.push_back(static_cast<std::uint32_t>(index));
+        }
+        return;
+    }
+    Station& station = stations_[node];
+    Ear& ear = ears_[node];
+    switch (frame.type) {
+        case FrameType::Rts:
+            if (ear.doing != Doing::Nothing || station.answer != Answer::None) return;
+            station.answer = Answer::Cts;
+            station.answer_to = frame.from;
+            station.answer_reserve = frame.reserve - mac_.sifs - cts_airtime_;
+            resume(node);
+            return;
+        case FrameType::Cts:
+            if (ear.doing != Doing::AwaitingCts) return;
+            station.rts_pending = false;
+            station.response_order = 0;
+            station.short_tries = 0;
+            resume(node);
+            return;
+        case FrameType::Ack:
+            if (ear.doing != Doing::AwaitingAck) return;
+            station.response_order = 0;
+            (announced(station.data) ? station.long_tries : station.short_tries) = 0;
+            finish_parcel(node, false);
+            start_backoff(node);
+            resume(node);
+            return;
+        case FrameType::Data: break;
+    }
+    if (announced(frame)) {
+        // Without our CTS standing, the sender's reservation has lapsed: no ACK is due.
+        if (ear.doing != Doing::AwaitingData) return;
+        station.response_order = 0;
+        station.answer = Answer::Ack;
+        station.answer_to = frame.from;
+        resume(node);
+    } else {
+        if (station.answer != Answer::None) return;
+        station.answer = Answer::Ack;
+        station.answer_to = frame.from;
+        if (ear.doing == Doing::Nothing) resume(node);
+    }
+    for (auto& [sender, sequence] : station.last_heard) {
+        if (sender != frame.from) continue;
+        if (sequence == frame.sequence) {
+            ++counters_.repeated;
+            return;
+        }
+        sequence = frame.sequence;
+        flight.heard_by.push_back(static_cast<std::uint32_t>(index));
+        return;
+    }
+    station.last_heard.emplace_back(frame.from, frame.sequence);
+    flight.heard_by.push_back(static_cast<std::uint32_t>(index));
+}
+
+}  // namespace roamcast

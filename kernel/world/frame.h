@@ -1,0 +1,92 @@
+// What is put on the air, and what became of it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "world/clock.h"
+#include "world/mobility.h"
+
+namespace roamcast {
+
+constexpr NodeId everyone = UINT32_MAX;
+
+using Handle = std::uint32_t;  // a router's message, kept by whoever owns the routers
+
+// A router's message as the link sees it.
+struct Parcel {
+    Handle message = 0;
+    NodeId to = everyone;
+    std::uint32_t size = 0;      // bytes above the network header
+    std::uint16_t kind = 0;      // the message's type, as numbered by the owner
+    std::uint8_t category = 0;   // event, subscription, routing, control
+    std::int64_t about = -1;     // the publication that it serves
+};
+
+enum class FrameType : std::uint8_t { Data, Rts, Cts, Ack };
+
+struct Frame {
+    FrameType type = FrameType::Data;
+    NodeId from = 0;
+    NodeId to = everyone;
+    std::uint32_t sequence = 0;  // of data, so that a repeated frame is known
+    Time airtime = 0;
+    Time reserve = 0;  // how long others must keep silent after it (the NAV)
+    Parcel parcel{};   // of data
+};
+
+// What became of a frame at one node in carrier-sense range; every frame ends as one of these there.
+enum class Fate : std::uint8_t {
+    Received,  // decoded, whoever it was for
+    Collided,  // another signal overlapped it
+    Captured,  // it came while a much stronger frame was being received
+    Weak,      // sensed only: beyond the range of decoding
+    Deaf,      // the node was sending itself
+};
+constexpr std::size_t fates = 5;
+
+// Why the link gave up on a parcel.
+enum class Loss : std::uint8_t { QueueFull, RetryLimit };
+
+struct Counters {
+    std::array<std::uint64_t, 4> frames{};  // sent, by FrameType
+    std::array<std::uint64_t, fates> fate{};
+    std::uint64_t sensed = 0;      // (frame, node) pairs in carrier-sense range whose frame has ended
+    std::uint64_t repeated = 0;    // data frames received again because the ACK was lost
+    std::uint64_t queue_full = 0;
+    std::uint64_t retry_limit = 0;
+    std::uint64_t happenings = 0;  // entries of the agenda handled
+};
+
+// One row a parcel that the link finished with.
+struct Transmission {
+    Time time;     // first on the air
+    Time airtime;  // of its data and RTS frames
+    std::int64_t about;
+    NodeId node;
+    NodeId to;
+    std::uint32_t size;
+    std::uint16_t kind;
+    std::uint16_t attempts;
+    std::uint8_t category;
+    bool failed;
+};
+
+// One row a frame about an event that a node should have heard and did not.
+struct LostFrame {
+    Time time;
+    std::int64_t about;
+    NodeId node;
+    NodeId from;
+    std::uint16_t kind;
+    std::uint8_t category;
+    std::uint8_t cause;  // a Fate; or 16 + a Loss
+};
+
+struct Records {
+    std::vector<Transmission> transmissions;
+    std::vector<LostFrame> lost;
+};
+
+}  // namespace roamcast

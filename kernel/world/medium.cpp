@@ -1,0 +1,173 @@
+// The medium: signals start, overlap and end at everyone in carrier-sense range.
+//
+// A transmission reaches its receivers one after the other, nearest first. Instead of an entry of the
+// agenda for each of them, it has one entry a sweep, which goes on from receiver to receiver as long as
+// nothing else is due before the next.
+#include <algorithm>
+
+#include "world/world.h"
+
+namespace roamcast {
+
+void World::transmit(NodeId node, const Frame& frame) {
+    std::uint32_t id;
+    if (free_flights_.empty()) {
+        id = static_cast<std::uint32_t>(flights_.size());
+        flights_.push_back(std::make_unique<Flight>());
+    } else {
+        id = free_flights_.back();
+        free_flights_.pop_back();
+    }
+    Flight& flight = *flights_[id];
+    flight.frame = frame;
+    flight.start = now_;
+    flight.heard_by.clear();
+    flight.arrived = flight.ended = flight.risen = 0;
+    surroundings_.receivers(node, now_, flight.receivers);
+
+    ++counters_.frames[static_cast<std::size_t>(frame.type)];
+    Ear& ear = ears_[node];
+    ear.sending = now_ + frame.airtime;
+    ear.deaf = true;  // whatever is being heard is lost
+
+    if (frame.type == FrameType::Data) hold(frame.parcel.message);
+    if (flight.receivers.empty()) {
+        land(id);
+        return;
+    }
+    const Time first = now_ + flight.receivers.front().delay;
+    agenda_.enter(first, Happening::SignalsArrive, id);
+    agenda_.enter(first + frame.airtime, Happening::SignalsEnd, id);
+}
+
+void World::sweep_arrivals(std::uint32_t id) {
+    Flight& flight = *flights_[id];
+    for (;;) {
+        const Reception& reception = flight.receivers[flight.arrived];
+        signal_arrives(id, flight, reception);
+        if (++flight.arrived == flight.receivers.size()) return;
+        const Time next = flight.start + flight.receivers[flight.arrived].delay;
+        if (agenda_.next_time() <= next) {
+            agenda_.enter(next, Happening::SignalsArrive, id);
+            return;
+        }
+        now_ = next;
+    }
+}
+
+void World::sweep_ends(std::uint32_t id) {
+    Flight& flight = *flights_[id];
+    for (;;) {
+        signal_ends(id, flight, flight.ended);
+        if (++flight.ended == flight.receivers.size()) break;
+        const Time next = flight.start + flight.receivers[flight.ended].delay + flight.frame.airtime;
+        if (agenda_.next_time() <= next) {
+            agenda_.enter(next, Happening::SignalsEnd, id);
+            return;
+        }
+        now_ = next;
+    }
+    if (flight.heard_by.empty()) {
+        land(id);
+    } else {
+        const Reception& first = flight.receivers[flight.heard_by.front()];
+        const Time rise = flight.start + first.delay + flight.frame.airtime + mac_.link_delay;
+        agenda_.enter(std::max(now_, rise), Happening::FramesRise, id);
+    }
+}
+
+void World::sweep_rises(std::uint32_t id) {
+    for (;;) {
+        // The flight is looked up each time: a router may send, and so make more flights.
+        Flight& flight = *flights_[id];
+        const Reception reception = flight.receivers[flight.heard_by[flight.risen]];
+        const NodeId to = flight.frame.to;
+        if (to == everyone || to == reception.node) {
+            owner_.receive(reception.node, flight.frame.parcel, flight.frame.from, reception.power);
+        } else {
+            owner_.overhear(reception.node, flight.frame.parcel, flight.frame.from, reception.power);
+        }
+        if (++flight.risen == flight.heard_by.size()) break;
+        const Reception& following = flight.receivers[flight.heard_by[flight.risen]];
+        const Time next = std::max(now_, flight.start + following.delay + flight.frame.airtime + mac_.link_delay);
+        if (agenda_.next_time() <= next) {
+            agenda_.enter(next, Happening::FramesRise, id);
+            return;
+        }
+        now_ = next;
+    }
+    land(id);
+}
+
+void World::land(std::uint32_t id) {
+    const Frame& frame = flights_[id]->frame;
+    if (frame.type == FrameType::Data) let_go(frame.parcel.message);
+    free_flights_.push_back(id);
+}
+
+void World::signal_arrives(std::uint32_t id, const Flight& flight, const Reception& reception) {
+    Ear& ear = ears_[reception.node];
+    const Time ends = now_ + flight.frame.airtime;
+    const bool deaf = ear.sending > now_;
+    if (ear.hearing == UINT32_MAX) {
+        ear.hearing = id;
+        ear.power = reception.power;
+        ear.ends = ends;
+        ear.collided = false;
+        ear.deaf = deaf;
+        if (ear.waiting) heed_medium(reception.node);
+        return;
+    }
+    const double heard = ear.power < 0 ? -ear.power : ear.power;
+    const double came = reception.power < 0 ? -reception.power : reception.power;
+    if (heard >= came * radio_.capture()) {
+        settle(flight, reception, deaf ? Fate::Deaf : Fate::Captured);
+        reserve(reception.node, ends + eifs_);
+        return;
+    }
+    ear.collided = true;
+    if (ends > ear.ends) {
+        // The newcomer lasts longer: it is what keeps the receiver occupied from now on.
+        const Flight& old = *flights_[ear.hearing];
+        settle(old, Reception{reception.node, 0, ear.power}, ear.deaf ? Fate::Deaf : Fate::Collided);
+        ear.hearing = id;
+        ear.power = reception.power;
+        ear.ends = ends;
+        ear.deaf = deaf;
+    } else {
+        settle(flight, reception, deaf ? Fate::Deaf : Fate::Collided);
+    }
+}
+
+void World::signal_ends(std::uint32_t id, Flight& flight, std::size_t index) {
+    const Reception& reception = flight.receivers[index];
+    Ear& ear = ears_[reception.node];
+    if (ear.hearing != id) return;  // lost and settled before
+    if (ear.sending > now_ || ear.deaf) {
+        settle(flight, reception, Fate::Deaf);
+        if (ear.sending <= now_) reserve(reception.node, now_ + eifs_);
+    } else if (ear.collided || reception.power < 0) {
+        settle(flight, reception, Fate::Collided);
+        reserve(reception.node, now_ + eifs_);
+    } else {
+        settle(flight, reception, Fate::Received);
+        frame_heard(reception.node, flight, index);
+    }
+    ear.hearing = UINT32_MAX;
+    if (ear.waiting) heed_medium(reception.node);
+}
+
+void World::settle(const Flight& flight, const Reception& reception, Fate fate) {
+    ++counters_.sensed;
+    if (reception.power < 0) fate = Fate::Weak;
+    ++counters_.fate[static_cast<std::size_t>(fate)];
+    const bool concerned = flight.frame.to == everyone || flight.frame.to == reception.node;
+    if (record_losses_ && fate != Fate::Received && fate != Fate::Weak && concerned &&
+        flight.frame.type == FrameType::Data && flight.frame.parcel.about >= 0) {
+        records_.lost.push_back({now_, flight.frame.parcel.about, reception.node, flight.frame.from,
+                                 flight.frame.parcel.kind, flight.frame.parcel.category,
+                                 static_cast<std::uint8_t>(fate)});
+    }
+}
+
+}  // namespace roamcast

@@ -1,0 +1,168 @@
+#include "world/mobility.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace roamcast {
+
+namespace {
+
+Point somewhere(Random& random, const Rectangle& home) {
+    const double x = home.x + home.width * random.uniform();
+    const double y = home.y + home.height * random.uniform();
+    return {x, y};
+}
+
+double distance(Point a, Point b) {
+    const double dx = b.x - a.x;
+    const double dy = b.y - a.y;
+    return std::sqrt(dx * dx + dy * dy);
+}
+
+// The mean of 1/v for a speed drawn uniformly: what a walk's mean duration needs.
+double mean_slowness(double low, double high) {
+    return high > low ? std::log(high / low) / (high - low) : 1 / low;
+}
+
+}  // namespace
+
+double mean_distance(double width, double height) {
+    const double a = std::max(width, height);
+    const double b = std::min(width, height);
+    if (b <= 0) return a / 3;
+    const double d = std::sqrt(a * a + b * b);
+    const double corners = (a * a * a / (b * b) + b * b * b / (a * a) + d * (3 - a * a / (b * b) - b * b / (a * a))) / 15;
+    const double sides = (b * b / a * std::acosh(d / b) + a * a / b * std::acosh(d / a)) / 6;
+    return corners + sides;
+}
+
+NodeId Mobility::add(const Leg& leg, Mind mind, double top_speed) {
+    legs_.push_back(leg);
+    minds_.push_back(std::move(mind));
+    top_speed_ = std::max(top_speed_, top_speed);
+    return static_cast<NodeId>(legs_.size() - 1);
+}
+
+NodeId Mobility::add_static(Point place) {
+    Leg leg;
+    leg.x = place.x;
+    leg.y = place.y;
+    return add(leg, Mind{}, 0);
+}
+
+NodeId Mobility::add_waypoint(const Waypoint& walk) {
+    Mind mind;
+    mind.kind = Kind::Waypoint;
+    mind.walk = walk;
+    mind.random = Random(seed_, Purpose::Movement, legs_.size());
+    Leg leg;
+    if (walk.stationary) {
+        start_stationary(mind, leg);
+    } else {
+        const Point place = somewhere(mind.random, walk.home);
+        leg.x = place.x;
+        leg.y = place.y;
+        leg.end = from_seconds(walk.pause);
+    }
+    return add(leg, std::move(mind), walk.max_speed);
+}
+
+// The walk as it looks after a long time (Navidi and Camp): paused with the share of time that pauses
+// take, else on a leg chosen in proportion to its length, at a speed in proportion to its slowness.
+void Mobility::start_stationary(Mind& mind, Leg& leg) const {
+    const Waypoint& walk = mind.walk;
+    const double walking = mean_distance(walk.home.width, walk.home.height) * mean_slowness(walk.min_speed, walk.max_speed);
+    if (mind.random.uniform() * (walk.pause + walking) < walk.pause) {
+        const Point place = somewhere(mind.random, walk.home);
+        leg.x = place.x;
+        leg.y = place.y;
+        leg.end = from_seconds(walk.pause * mind.random.uniform());
+        return;
+    }
+    const double longest = std::sqrt(walk.home.width * walk.home.width + walk.home.height * walk.home.height);
+    Point from;
+    Point to;
+    do {
+        from = somewhere(mind.random, walk.home);
+        to = somewhere(mind.random, walk.home);
+    } while (mind.random.uniform() * longest > distance(from, to));
+    const double speed = walk.min_speed * std::pow(walk.max_speed / walk.min_speed, mind.random.uniform());
+    const double done = mind.random.uniform();
+    mind.pausing = false;
+    mind.target = to;
+    walk_to(leg, {from.x + (to.x - from.x) * done, from.y + (to.y - from.y) * done}, to, 0, speed);
+}
+
+void Mobility::walk_to(Leg& leg, Point from, Point target, Time start, double speed) {
+    const double way = distance(from, target);
+    leg.x = from.x;
+    leg.y = from.y;
+    leg.start = start;
+    // A leg lasts at least a nanosecond, so that walks of no length cannot stop the clock.
+    const Time duration = std::max<Time>(1, from_seconds(way / speed));
+    leg.vx = (target.x - from.x) / static_cast<double>(duration);
+    leg.vy = (target.y - from.y) / static_cast<double>(duration);
+    leg.end = start + duration;
+}
+
+NodeId Mobility::add_ordered(Point start, std::vector<Order> orders) {
+    Mind mind;
+    mind.kind = Kind::Ordered;
+    mind.orders = std::move(orders);
+    double top = 0;
+    for (const Order& order : mind.orders) top = std::max(top, order.speed);
+    Leg leg;
+    leg.x = start.x;
+    leg.y = start.y;
+    leg.end = mind.orders.empty() ? never : mind.orders.front().time;
+    return add(leg, std::move(mind), top);
+}
+
+// The next leg of a node under orders: a new order interrupts the walk under way; without one it
+// stands at its target.
+void Mobility::follow_orders(Mind& mind, Leg& leg) const {
+    const Time now = leg.end;
+    const bool ordered = mind.next_order < mind.orders.size() && mind.orders[mind.next_order].time <= now;
+    const Point here = !ordered && !mind.pausing ? mind.target : leg.at(now);
+    Leg next;
+    next.x = here.x;
+    next.y = here.y;
+    next.start = now;
+    mind.pausing = true;
+    if (ordered) {
+        const Order& order = mind.orders[mind.next_order++];
+        if (order.speed > 0) {
+            mind.pausing = false;
+            mind.target = order.target;
+            walk_to(next, here, order.target, now, order.speed);
+        }
+    }
+    if (mind.next_order < mind.orders.size()) next.end = std::min(next.end, std::max(now, mind.orders[mind.next_order].time));
+    leg = next;
+}
+
+void Mobility::advance(NodeId node) {
+    Leg& leg = legs_[node];
+    Mind& mind = minds_[node];
+    if (mind.kind == Kind::Ordered) {
+        follow_orders(mind, leg);
+        return;
+    }
+    if (mind.kind == Kind::Static) {
+        leg.end = never;
+        return;
+    }
+    const Time now = leg.end;
+    const Point here = mind.pausing ? leg.at(now) : mind.target;
+    if (mind.pausing || mind.walk.pause <= 0) {
+        mind.pausing = false;
+        mind.target = somewhere(mind.random, mind.walk.home);
+        walk_to(leg, here, mind.target, now, mind.random.uniform(mind.walk.min_speed, mind.walk.max_speed));
+        return;
+    }
+    mind.pausing = true;
+    leg = Leg{here.x, here.y, 0, 0, now, now + from_seconds(mind.walk.pause)};
+}
+
+}  // namespace roamcast

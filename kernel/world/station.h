@@ -1,0 +1,88 @@
+// A station: one node's 802.11 link. State only; the rules are in dcf.cpp.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "world/frame.h"
+#include "world/random.h"
+
+namespace roamcast {
+
+struct MacParameters {
+    double rate = 2e6;        // b/s, unicast data
+    double basic_rate = 1e6;  // b/s, broadcast and control frames
+    Time slot = 20'000;       // ns
+    Time sifs = 10'000;
+    Time difs = 50'000;
+    std::uint32_t cw_min = 31;
+    std::uint32_t cw_max = 1023;
+    std::uint32_t short_retry = 7;
+    std::uint32_t long_retry = 4;
+    std::uint32_t rts_threshold = 0;   // bytes; unicast of at least this size is announced by an RTS
+    std::uint32_t queue = 50;          // parcels waiting
+    std::uint32_t network_header = 20; // bytes before the message
+    Time link_delay = 25'000;          // between router and link, each way
+    std::uint32_t priority = 1 << 2;   // a bit per category that goes first in the queue
+};
+
+// What a station is doing with its transmitter.
+enum class Doing : std::uint8_t { Nothing, AwaitingCts, AwaitingData, AwaitingAck, SendingAck };
+
+enum class Answer : std::uint8_t { None, Cts, Ack };
+
+// What is touched at every signal at every node in range; small, so that many fit into the cache.
+struct Ear {
+    std::uint32_t hearing = UINT32_MAX;  // the transmission being received, or none
+    bool collided = false;
+    bool deaf = false;     // own transmission overlapped the reception
+    bool waiting = false;  // the station has a backoff under way that the medium matters to
+    Doing doing = Doing::Nothing;
+    double power = 0;  // of what is being heard; negative: too weak to decode
+    Time ends = 0;     // of what is being heard
+    Time reserved = 0; // the NAV: others have the medium until then
+    Time sending = 0;  // own transmission lasts until then
+
+    bool busy(Time now) const { return hearing != UINT32_MAX || doing != Doing::Nothing || reserved > now; }
+};
+
+// A backoff counts slots of an idle medium and stops while it is busy.
+struct Backoff {
+    bool active = false;
+    bool paused = false;
+    Time left = 0;         // without the DIFS before it
+    Time counting_at = 0;  // when the first slot begins
+    std::uint64_t order = 0;
+};
+
+struct Station {
+    Random random;
+    Backoff backoff;
+    std::uint32_t window = 31;
+    std::uint32_t short_tries = 0;
+    std::uint32_t long_tries = 0;
+    std::uint32_t sequence = 0;
+
+    bool serving = false;      // `data` is the parcel being sent
+    bool rts_pending = false;  // and must be announced first
+    Frame data{};
+    Time data_airtime = 0;     // spent on this parcel so far
+    Time data_first = -1;      // first on the air
+    std::uint16_t attempts = 0;
+
+    Answer answer = Answer::None;
+    NodeId answer_to = 0;
+    Time answer_reserve = 0;
+
+    std::uint64_t response_order = 0;  // entries of the agenda that are not stale
+    std::uint64_t sifs_order = 0;
+    std::uint64_t nav_order = 0;
+    Time nav_entered = -1;
+
+    std::deque<Parcel> queue;
+    std::size_t urgent = 0;  // parcels at the head of the queue that go first
+    std::vector<std::pair<NodeId, std::uint32_t>> last_heard;  // sender, sequence of its last data frame
+};
+
+}  // namespace roamcast

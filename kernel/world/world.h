@@ -1,0 +1,131 @@
+// The radio world: nodes that move, a medium that they share, and a clock.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "world/agenda.h"
+#include "world/frame.h"
+#include "world/mobility.h"
+#include "world/radio.h"
+#include "world/station.h"
+
+namespace roamcast {
+
+// Whoever owns the routers.
+class Owner {
+public:
+    virtual ~Owner() = default;
+    virtual void receive(NodeId node, const Parcel& parcel, NodeId from, double power) = 0;
+    virtual void overhear(NodeId node, const Parcel& parcel, NodeId from, double power) = 0;
+    virtual void link_failed(NodeId node, const Parcel& parcel) = 0;
+    virtual void timer(std::uint32_t slot, std::uint64_t order) = 0;
+    virtual void release(Handle message) = 0;  // the world holds this message no longer
+    virtual bool interrupted() = 0;            // asked now and then: stop?
+};
+
+class World {
+public:
+    World(const RadioParameters& radio, const MacParameters& mac, std::uint64_t seed, Owner& owner);
+
+    Mobility& mobility() { return mobility_; }
+    void start();  // after the nodes are added
+
+    Time now() const { return now_; }
+    void run_until(Time end);
+    void stop() { stopped_ = true; }  // for good: an owner's router has failed
+
+    void set_promiscuous(NodeId node) { promiscuous_[node] = true; }
+    void record_losses(bool on) { record_losses_ = on; }
+
+    void post(NodeId node, const Parcel& parcel);  // a message on its way down to the link
+    std::uint64_t set_timer(Time delay, std::uint32_t slot) {
+        return agenda_.enter(now_ + delay, Happening::Timer, slot);
+    }
+
+    const Counters& counters() const { return counters_; }
+    Records& records() { return records_; }
+    std::size_t size() const { return stations_.size(); }
+    Surroundings& surroundings() { return surroundings_; }
+
+private:
+    // A frame in flight: its receivers, nearest first, and how far its three sweeps over them have come.
+    struct Flight {
+        Frame frame;
+        Time start = 0;
+        std::vector<Reception> receivers;
+        std::vector<std::uint32_t> heard_by;  // indices of receivers that its parcel rises at
+        std::size_t arrived = 0;
+        std::size_t ended = 0;
+        std::size_t risen = 0;
+    };
+
+    // The medium (medium.cpp).
+    void transmit(NodeId node, const Frame& frame);
+    void sweep_arrivals(std::uint32_t flight);
+    void sweep_ends(std::uint32_t flight);
+    void sweep_rises(std::uint32_t flight);
+    void signal_arrives(std::uint32_t flight_id, const Flight& flight, const Reception& reception);
+    void signal_ends(std::uint32_t flight_id, Flight& flight, std::size_t index);
+    void settle(const Flight& flight, const Reception& reception, Fate fate);
+    void land(std::uint32_t flight);
+
+    // The 802.11 rules (dcf.cpp).
+    void enqueue(NodeId node, const Parcel& parcel);
+    void serve(NodeId node, const Parcel& parcel);
+    void serve_next(NodeId node);
+    void finish_parcel(NodeId node, bool failed);
+    void start_backoff(NodeId node);
+    void heed_medium(NodeId node);
+    void reserve(NodeId node, Time until);
+    void frame_heard(NodeId node, Flight& flight, std::size_t index);
+    void send_rts(NodeId node);
+    void send_data(NodeId node);
+    void send_answer(NodeId node);
+    void backoff_over(NodeId node);
+    void response_window_over(NodeId node);
+    void sifs_over(NodeId node);
+    void resume(NodeId node);
+    void retry(NodeId node, bool rts);
+    void widen(Station& station) const;
+    bool announced(const Frame& data) const;
+    Time airtime(std::uint32_t bytes, double rate) const;
+
+    void handle(const Entry& entry);
+    void hold(Handle message);
+    void let_go(Handle message);
+
+    Radio radio_;
+    MacParameters mac_;
+    std::uint64_t seed_;
+    Owner& owner_;
+    Mobility mobility_;
+    Surroundings surroundings_;
+    Agenda agenda_;
+    Time now_ = 0;
+
+    std::vector<Ear> ears_;
+    std::vector<Station> stations_;
+    std::vector<char> promiscuous_;
+    std::vector<std::unique_ptr<Flight>> flights_;
+    std::vector<std::uint32_t> free_flights_;
+    struct Descent {
+        NodeId node;
+        Parcel parcel;
+    };
+    std::vector<Descent> descents_;  // messages between router and link
+    std::vector<std::uint32_t> free_descents_;
+    std::vector<std::uint32_t> holds_;  // by Handle: in how many places of this world a message is
+
+    Time rts_airtime_;
+    Time cts_airtime_;
+    Time ack_airtime_;
+    Time eifs_;
+    Counters counters_;
+    Records records_;
+    bool record_losses_ = false;
+    bool stopped_ = false;
+};
+
+}  // namespace roamcast

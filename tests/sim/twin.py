@@ -1,0 +1,120 @@
+"""The slow twin of the kernel: plain loops that say what becomes of every frame at every node."""
+
+import math
+from typing import NamedTuple
+
+LIGHT = 3e8
+POWER, FREQUENCY, HEIGHT = 0.28183815, 914e6, 1.5
+RANGE, SENSE = 250.0, 550.0
+
+RADIO = {
+    "propagation": "two-ray",
+    "power": POWER,
+    "frequency": FREQUENCY,
+    "antenna_height": HEIGHT,
+    "range": RANGE,
+    "carrier_sense": SENSE,
+    "capture": 10.0,
+}
+MAC = {
+    "rate": 2e6,
+    "basic_rate": 1e6,
+    "slot": 20e-6,
+    "sifs": 10e-6,
+    "difs": 50e-6,
+    "cw_min": 31,
+    "cw_max": 1023,
+    "short_retry": 7,
+    "long_retry": 4,
+    "rts_threshold": 0,
+    "queue": 50,
+    "network_header": 20,
+    "link_delay": 25e-6,
+    "priority": 4,
+}
+
+
+def received_power(distance):
+    wave = LIGHT / FREQUENCY
+    if distance < 4 * math.pi * HEIGHT * HEIGHT / wave:
+        return POWER * min(1.0, (wave / (4 * math.pi * max(distance, 1e-9))) ** 2)
+    return POWER * HEIGHT**4 / distance**4
+
+
+class Sent(NamedTuple):
+    start: int  # ns
+    airtime: int  # ns
+    node: int
+
+
+class Outcome(NamedTuple):
+    sender: int
+    sent_at: int
+    node: int
+    fate: str
+    power: float
+    arrives: int
+
+
+def outcomes(sent, position, nodes, capture=10.0):
+    """What becomes of each broadcast at each node that senses it; `position(node, ns)` tells places."""
+    signals = []
+    for number, frame in enumerate(sent):
+        here = position(frame.node, frame.start)
+        for node in range(nodes):
+            there = position(node, frame.start)
+            distance = math.dist(here, there)
+            if node != frame.node and distance <= SENSE:
+                start = frame.start + int(distance / LIGHT * 1e9)
+                signals.append((start, number, node, distance))
+    results = {}
+    busy = {}  # node -> [signal number, power, end, collided, deaf]
+    steps = []
+    for start, number, node, distance in signals:
+        steps.append((start, 1, number, node, distance))
+        steps.append((start + sent[number].airtime, 0, number, node, distance))
+
+    def sending(node, now):
+        return any(f.node == node and f.start <= now < f.start + f.airtime for f in sent)
+
+    def overlaps_own(node, start, end):
+        return any(f.node == node and f.start < end and start < f.start + f.airtime for f in sent)
+
+    def settle(number, node, fate):
+        assert (number, node) not in results
+        results[number, node] = fate
+
+    for now, begins, number, node, distance in sorted(steps):
+        power = received_power(distance)
+        weak = distance > RANGE
+        if begins:
+            if node not in busy:
+                busy[node] = [number, power, now + sent[number].airtime, False, now]
+                continue
+            held, held_power, held_end, _, held_start = busy[node]
+            end = now + sent[number].airtime
+            deaf = sending(node, now)
+            if held_power >= capture * power:
+                settle(number, node, "weak" if weak else "deaf" if deaf else "captured")
+            elif end > held_end:
+                then = sent[held].start
+                held_weak = math.dist(position(sent[held].node, then), position(node, then))
+                lost = "deaf" if overlaps_own(node, held_start, now) else "collided"
+                settle(held, node, "weak" if held_weak > RANGE else lost)
+                busy[node] = [number, power, end, True, now]
+            else:
+                busy[node][3] = True
+                settle(number, node, "weak" if weak else "deaf" if deaf else "collided")
+        elif node in busy and busy[node][0] == number:
+            _, _, end, collided, start = busy.pop(node)
+            if weak:
+                settle(number, node, "weak")
+            elif overlaps_own(node, start, end):
+                settle(number, node, "deaf")
+            else:
+                settle(number, node, "collided" if collided else "received")
+    powers = {(number, node): (received_power(d), start) for start, number, node, d in signals}
+    return [
+        Outcome(sent[number].node, sent[number].start, node, fate, *powers[number, node])
+        for (number, node), fate in sorted(results.items())
+    ]

@@ -44,6 +44,9 @@ class Event(msgspec.Struct, frozen=True, cache_hash=True, gc=False):
         for place, field in enumerate(type.fields):
             if stored[place] is None and not field.optional:
                 raise ContentError(f"{type.name}: {field.path!r} is missing")
+        for attribute, owner in type.owned:
+            if stored[owner] is None and stored[attribute] is not None:
+                raise ContentError(f"{type.name}: {type.fields[attribute].path!r} without its element")
         return cls(type, tuple(stored))
 
     def __getitem__(self, path: str) -> Any:

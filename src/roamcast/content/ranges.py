@@ -140,8 +140,9 @@ class Ranges(msgspec.Struct, frozen=True, cache_hash=True):
             if low <= 0 <= high:
                 return type(low)(0)
         low, high = self.spans[0]
-        if isinstance(low, float) and low != high:
-            for whole in (math.ceil(low), math.floor(high)):
-                if low <= whole <= high:
-                    return float(whole)
-        return low if low > 0 else high
+        if not isinstance(low, float):
+            return low if low > 0 else high
+        for whole in (math.ceil(low), math.floor(high)) if low > 0 else (math.floor(high), math.ceil(low)):
+            if low <= whole <= high:
+                return float(whole)
+        return low + (high - low) / 2

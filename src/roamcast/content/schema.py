@@ -61,6 +61,7 @@ class EventType:
         "fields",
         "fingerprint",
         "name",
+        "owned",
     )
 
     name: str
@@ -71,6 +72,8 @@ class EventType:
     fingerprint: bytes
     "Eight bytes that differ where the definition differs, the same on every machine."
 
+    owned: tuple[tuple[int, int], ...]
+    "Attributes of elements that have a value themselves: (place of the attribute, place of the element)."
     _places: dict[str, int]
     _shortcuts: dict[str, int]
     _containers: dict[str, tuple[int, ...]]
@@ -107,6 +110,11 @@ class EventType:
             "always": always,
             "everything": tuple(field.everything for field in fields),
             "fingerprint": hashlib.blake2b(json.dumps(plain).encode(), digest_size=8).digest(),
+            "owned": tuple(
+                (place, places[f.path.rpartition("/")[0]])
+                for place, f in enumerate(fields)
+                if f.path.rpartition("/")[0] in places
+            ),
             "_places": places,
             "_containers": containers,
             "_shortcuts": {

@@ -1,0 +1,179 @@
+"""Generated event types, events and subscriptions, drawn from any `Random`."""
+
+from datetime import date
+
+from roamcast.content.event import Event
+from roamcast.content.filter import Filter
+from roamcast.content.kind import Boolean, Date, Decimal, Enumeration, Integer, String
+from roamcast.content.printer import quote
+from roamcast.content.schema import EventType, Field
+
+WORDS = [
+    "",
+    "a",
+    "b",
+    "ab",
+    "ba",
+    "aab",
+    "abab",
+    "jazz",
+    "ja",
+    "z",
+    "'",
+    '"',
+    "'\"",
+    "é",
+    "a b",
+    "\\",
+    "1",
+    "<&>",
+]
+KINDS = [
+    Integer(),
+    Integer(-2, 5),
+    Decimal(),
+    Decimal(-1.5, 2.25),
+    Boolean(),
+    Date(),
+    Date(date(2005, 1, 1), date(2005, 1, 9)),
+    Enumeration(("pop", "jazz", "ja")),
+    Enumeration(("one",)),
+    String(),
+    String(),
+]
+
+
+def event_type(r):
+    paths = [
+        "@id",
+        "@on",
+        "a",
+        "b",
+        "box/a",
+        "box/@id",
+        "box/bag/c",
+        "box/bag/@k",
+        "bin/x",
+        "bin/y",
+        "a/@unit",
+    ]
+    chosen = [path for path in paths if r.random() < 0.45]
+    if "a/@unit" in chosen and "a" not in chosen:
+        chosen.remove("a/@unit")
+    fields = tuple(Field(path, r.choice(KINDS), r.random() < 0.4) for path in chosen)
+    # An attribute of a field is there only if the field is, so here the field is always there.
+    return EventType("T", tuple(Field(f.path, f.kind, f.optional and f.path != "a") for f in fields))
+
+
+def value(r, kind):
+    """A stored value near the others, so that constraints are often met."""
+    if isinstance(kind, String):
+        return r.choice(WORDS) + r.choice(["", "", "b", "x"])
+    low, high = kind.bounds()
+    if isinstance(kind, Decimal):
+        return min(max(r.randint(-8, 8) / 4, low), high)
+    if isinstance(kind, Date):
+        return min(max(date(2005, 1, 1).toordinal() + r.randint(-2, 11), low), high)
+    return min(max(r.randint(-3, 6), low), high)
+
+
+def event(r, type):
+    values = [None if field.optional and r.random() < 0.3 else value(r, field.kind) for field in type.fields]
+    return Event(type, tuple(values))
+
+
+def near(r, type, wanted):
+    """An event that meets one conjunction of a filter if it has any, then is changed a little."""
+    found = wanted.example() or event(r, type)
+    values = list(found.values)
+    for _ in range(r.randint(0, 2)):
+        if values:
+            place = r.randrange(len(values))
+            values[place] = event(r, type).values[place]
+    return Event(type, tuple(values))
+
+
+def xpath(r, type, pure=False):
+    """A subscription; `pure` ones mean the same in XPath 1.0."""
+    return " | ".join(location(r, type, pure) for _ in range(r.choice([1, 1, 1, 2, 3])))
+
+
+def location(r, type, pure):
+    text, base = f"/{type.name}", ""
+    while True:
+        for _ in range(r.choice([0, 1, 1, 2])):
+            text += f"[{condition(r, type, base, 2, pure)}]"
+        steps = sorted(set(below(type, base)))
+        if not steps or r.random() < 0.7:
+            return text
+        step = r.choice(steps)
+        text, base = f"{text}/{step}", f"{base}/{step}" if base else step
+        if step.startswith("@"):
+            return text
+
+
+def below(type, base):
+    prefix = f"{base}/" if base else ""
+    return [f.path[len(prefix) :].split("/")[0] for f in type.fields if f.path.startswith(prefix)]
+
+
+def condition(r, type, base, depth, pure):
+    roll = r.random()
+    inside = [f for f in type.fields if f.path.startswith(f"{base}/" if base else "") or f.path == base]
+    if not inside:
+        return r.choice(["true()", "false()", "not(false())"])
+    if depth and roll < 0.15:
+        return f"not({condition(r, type, base, depth - 1, pure)})"
+    if depth and roll < 0.45:
+        word = r.choice([" and ", " or ", "\n\tand "])
+        parts = [condition(r, type, base, depth - 1, pure) for _ in range(r.choice([2, 2, 3]))]
+        return f"({word.join(parts)})" if r.random() < 0.8 else word.join(parts)
+    if roll < 0.5:
+        return r.choice(["true()", "false()"])
+    field = r.choice(inside)
+    path = relative(r, type, base, field.path, pure)
+    if roll < 0.6:
+        return path
+    return comparison(r, field, path, pure)
+
+
+def relative(r, type, base, path, pure):
+    """The path from `base`, now and then with a dot before or a predicate inside."""
+    if path == base:
+        return "."
+    steps = path[len(base) + 1 if base else 0 :].split("/")
+    if len(steps) > 1 and r.random() < 0.3:
+        inner = f"{base}/{steps[0]}" if base else steps[0]
+        steps[0] += f"[{condition(r, type, inner, 0, pure)}]"
+    return ("./" if r.random() < 0.1 else "") + "/".join(steps)
+
+
+def comparison(r, field, path, pure):
+    kind = field.kind
+    operator = r.choice(["=", "!=", "<", "<=", ">", ">="] if kind.ordered else ["=", "!="])
+    if isinstance(kind, String | Enumeration) and r.random() < 0.5 and "[" not in path:
+        function = r.choice(["starts-with", "contains"] if pure else ["starts-with", "contains", "ends-with"])
+        return f"{function}({path}, {quote(r.choice(WORDS))})"
+    if isinstance(kind, Integer | Decimal):
+        drawn = value(r, Decimal() if r.random() < 0.2 else kind)
+        text = Decimal().write(float(drawn))
+        literal = quote(text) if r.random() < 0.3 else text
+        if r.random() < 0.2:
+            flipped = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}.get(operator, operator)
+            return f"{literal} {flipped} {path}"
+    elif isinstance(kind, String):
+        text = r.choice(WORDS)
+        if not pure and r.random() < 0.4:
+            text = "*".join([text.replace("\\", "\\\\"), r.choice(["", "a", "b", "ab"]), r.choice(["", "b"])])
+        literal = quote(text)
+    elif isinstance(kind, Date):
+        if pure:
+            operator = r.choice(["=", "!="])
+        literal = quote(Date().write(value(r, Date())))
+    else:
+        literal = quote(kind.write(value(r, kind)))
+    return f"{path}{operator}{literal}"
+
+
+def filter(r, type):
+    return Filter.parse(xpath(r, type), type)

@@ -1,0 +1,311 @@
+"""Documents and subscriptions that mean harm are refused quickly, with a clear word, in little memory."""
+
+import time
+import tracemalloc
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from roamcast.content.errors import ContentError, FilterError
+from roamcast.content.event import Event
+from roamcast.content.filter import Filter
+from roamcast.content.kind import Decimal, String
+from roamcast.content.schema import EventType
+from roamcast.content.xml import MAX_XML, XmlError, read_xml
+from roamcast.content.xsd import SchemaError, XmlSchema
+
+SCHEMA = XmlSchema.load(Path(__file__).parents[2] / "docs/examples/cd.xsd")
+CD = SCHEMA.type()
+DEEP = EventType("CD", {"/".join(["CD"] * depth): String() for depth in (200,)})
+
+BOMB = b'<!DOCTYPE CD [<!ENTITY l0 "lol">' + b"".join(
+    b'<!ENTITY l%d "%s">' % (n, b"&l%d;" % (n - 1) * 10) for n in range(1, 10)
+)
+DOCUMENTS = {
+    "an entity bomb": (BOMB + b"]><CD><composer>&l9;</composer></CD>", "DOCTYPE"),
+    "an external entity": (
+        b'<!DOCTYPE CD [<!ENTITY x SYSTEM "file:///etc/passwd">]><CD><composer>&x;</composer></CD>',
+        "DOCTYPE",
+    ),
+    "an external document type": (b'<!DOCTYPE CD SYSTEM "http://example.org/cd.dtd"><CD/>', "DOCTYPE"),
+    "an inclusion": (
+        b'<CD xmlns:i="http://www.w3.org/2001/XInclude"><i:include href="/etc/passwd"/></CD>',
+        "namespace",
+    ),
+    "an unknown entity": (b"<CD><composer>&x;</composer></CD>", "Entity 'x' not defined"),
+    "100 MB of text": (b"<CD><composer>" + b"x" * 100_000_000, "longer than"),
+    "depth 10000": (b"<CD>" * 10_000, "has no field 'CD'"),
+    "a million attributes": (b"<CD " + b" ".join(b'a%d="1"' % n for n in range(80_000)) + b"/>", "no field"),
+    "an unclosed element": (b"<CD><composer>", "not XML"),
+    "nothing": (b"", "not XML"),
+    "Latin-1": ("<CD><composer>é</composer></CD>".encode("latin-1"), "not in UTF-8: byte 15 is 0xe9"),
+    "declared Latin-1": (b'<?xml version="1.0" encoding="ISO-8859-1"?><CD/>', "in ISO-8859-1"),
+    "UTF-7": (b'<?xml version="1.0" encoding="UTF-7"?><CD/>', "in UTF-7"),
+    "UTF-32": ("<CD/>".encode("utf-32"), "not XML"),
+    "UTF-16 without mark": ("<CD/>".encode("utf-16-le"), "not XML"),
+    "a zero byte": (b"<CD>\0</CD>", "not XML"),
+    "half a surrogate": ("<CD>\ud800</CD>", "not XML"),
+    "a second root": (b"<CD/><CD/>", "missing|not XML"),
+    "text between elements": (b"<CD>x<category>jazz</category></CD>", "text between elements"),
+    "an element twice": (b"<CD><price>12</price><price>12</price></CD>", "occurs twice"),
+    "a huge number": (b"<CD><price>1" + b"0" * 5000 + b"</price></CD>", "not a decimal"),
+    "an infinite number": (b"<CD><price>INF</price></CD>", "not a decimal"),
+    "a nil": (b'<CD xmlns:x="http://www.w3.org/2001/XMLSchema-instance" x:nil="1"/>', "nil"),
+    "another type": (b"<DVD/>", "no event type is called 'DVD'; known: CD"),
+    "wrong order": (
+        b"<CD><composer>D</composer><category>jazz</category><price>12</price></CD>",
+        "not valid by the schema",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_a_document_is_refused(name):
+    data, complaint = DOCUMENTS[name]
+    tracemalloc.start()
+    start = time.perf_counter()
+    with pytest.raises(ContentError, match=complaint) as raised:
+        SCHEMA.read(data)
+    assert time.perf_counter() - start < 2
+    assert tracemalloc.get_traced_memory()[1] < 20 * MAX_XML
+    tracemalloc.stop()
+    assert len(str(raised.value)) < 500
+
+
+def test_deep_documents_are_refused_even_where_the_type_is_deep():
+    assert read_xml(b"<CD>" * 201 + b"x" + b"</CD>" * 201, DEEP).values == ("x",)
+    with pytest.raises(XmlError):
+        read_xml(b"<CD>" * 10_000, DEEP)
+
+
+def test_utf_16_with_its_mark_is_read():
+    text = '<?xml version="1.0" encoding="UTF-16"?>'
+    text += "<CD><category>jazz</category><composer>é</composer><price>12</price></CD>"
+    assert SCHEMA.read(text.encode("utf-16"))["composer"] == "é"
+
+
+XS = '<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">%s</xs:schema>'
+ELEMENT = '<xs:element name="T"><xs:complexType>%s</xs:complexType></xs:element>'
+
+
+@pytest.mark.parametrize(
+    ("schema", "complaint"),
+    [
+        ("<xs:schema", "not an XML Schema"),
+        ("<html/>", "not an XML Schema"),
+        (XS % '<xs:element name="n" type="xs:int"/>', "no global element that holds others"),
+        (
+            XS % ELEMENT % '<xs:sequence><xs:element name="a" maxOccurs="2" type="xs:int"/></xs:sequence>',
+            "T/a: maxOccurs must be 1",
+        ),
+        (
+            XS
+            % ELEMENT
+            % '<xs:choice><xs:element name="a" type="xs:date"/><xs:element name="b"/></xs:choice>',
+            "T: xs:choice",
+        ),
+        (XS % ELEMENT % '<xs:sequence><xs:element ref="T" minOccurs="0"/></xs:sequence>', "recursive"),
+        (XS % ELEMENT % "<xs:sequence><xs:any/></xs:sequence>", "xs:any"),
+        (
+            XS % ELEMENT % '<xs:sequence><xs:element name="a" type="xs:NMTOKENS"/></xs:sequence>',
+            "list and union",
+        ),
+        (
+            XS % ELEMENT % '<xs:sequence><xs:element name="a" type="xs:hexBinary"/></xs:sequence>',
+            "'hexBinary' is not understood",
+        ),
+        (XS % '<xs:include schemaLocation="/etc/passwd"/>', "not an XML Schema"),
+        ('<!DOCTYPE a [<!ENTITY x "y">]>' + XS % "", "not an XML Schema"),
+    ],
+)
+def test_a_schema_that_describes_no_event_is_refused_by_name(schema, complaint):
+    with pytest.raises(SchemaError, match=complaint):
+        XmlSchema(schema.encode())
+
+
+def test_a_schema_with_everything():
+    text = XS.replace("<xs:schema", '<xs:schema targetNamespace="urn:x" elementFormDefault="qualified"') % (
+        ELEMENT
+        % """<xs:all><xs:element name="box" minOccurs="1"><xs:complexType><xs:sequence>
+          <xs:element name="n" minOccurs="0"><xs:simpleType><xs:restriction base="xs:short">
+            <xs:minExclusive value="3"/><xs:maxExclusive value="9"/></xs:restriction></xs:simpleType>
+          </xs:element></xs:sequence></xs:complexType></xs:element>
+          <xs:element name="price"><xs:complexType><xs:simpleContent><xs:extension base="xs:decimal">
+            <xs:attribute name="unit" type="xs:string" use="required"/></xs:extension></xs:simpleContent>
+            </xs:complexType></xs:element>
+          <xs:element name="when" type="xs:dateTime" minOccurs="0"/><xs:element name="ok" type="xs:boolean"/>
+          </xs:all>"""
+    )
+    schema = XmlSchema(text.encode())
+    T = schema.type()
+    assert [f.path for f in T.fields] == ["box/n", "price/@unit", "price", "when", "ok"]
+    assert T.fields[0].kind.bounds() == (4, 8)
+    event = T({"price": 3.5, "price/@unit": "EUR", "ok": True})
+    assert schema.read(schema.write(event)) == event
+    assert b"<box/>" in schema.write(event)
+    assert T.box.exists() == Filter.everything(T)
+    assert (T.price.unit == "EUR").matches(event)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason", "position"),
+    [
+        ("", "begins with '/'", 0),
+        ("CD", "begins with '/'", 0),
+        ("//CD", "not '//'", 0),
+        ("/CD[categry='jazz']", "did you mean 'category'", 4),
+        ("/CD[category='jaz']", "did you mean 'jazz'", 13),
+        ("/CD[price<'x']", "no number", 10),
+        ("/CD[5]", "would be a position", 4),
+        ("/CD[composer<'x']", "< has no meaning", 13),
+        ("/CD[price", "not the end", 9),
+        ("/DVD", "known: CD", 1),
+        ("/CD | /DVD", "known: CD", 7),
+        ("/CD[a:b=3]", "namespace prefixes", 5),
+        ("/CD[child::price=3]", "axes", 9),
+        ("/CD[count(price)=1]", "count() is not understood", 4),
+        ("/CD[price+1=3]", "arithmetic", 9),
+        ("/CD[price>composer]", "the other a value", 9),
+        ("/CD[@id/x]", "below an attribute", 7),
+        ("/CD[../x]", "cannot climb", 4),
+        ("/CD[composer=']", "never closed", 13),
+        ("/CD[composer=true()]", "quoted word", 13),
+        ("/CD[composer=5]", "quote the value", 13),
+        ("/CD[/CD]", "not at the root", 4),
+        ("/CD/*", "'*' is understood only inside strings", 4),
+        ("/CD]", "expected '|'", 3),
+        ("/CD[starts-with(price, '1')]", "text has no meaning", 23),
+        ("/CD[" + "(" * 10_000, "nested deeper", 68),
+        ("/CD[" + "not(" * 10_000, "nested deeper", 260),
+    ],
+)
+def test_a_subscription_outside_the_language_is_refused_with_reason_and_position(text, reason, position):
+    with pytest.raises(FilterError) as raised:
+        Filter.parse(text, CD)
+    assert reason in raised.value.reason
+    assert raised.value.position == position
+    assert f"at character {position + 1}" in str(raised.value)
+
+
+def test_a_subscription_that_would_explode_is_refused_quickly():
+    many = EventType("T", {f"n{n}": Decimal() for n in range(30)})
+    text = "/T" + "".join(f"[n{n}=1 or n{n + 1}=2]" for n in range(0, 30, 2))
+    start = time.perf_counter()
+    with pytest.raises(FilterError, match="are the most"):
+        Filter.parse(text, many)
+    assert time.perf_counter() - start < 5
+    a_thousand = " or ".join(f"n0={n}" for n in range(1000))
+    assert len(Filter.parse(f"/T[{a_thousand}]", many).conjunctions) == 1
+
+
+pieces = st.sampled_from(
+    [
+        "/CD",
+        "[",
+        "]",
+        "(",
+        ")",
+        "@id",
+        "price",
+        "category",
+        "composer",
+        "=",
+        "!=",
+        "<",
+        "<=",
+        ">",
+        ">=",
+        "and",
+        "or",
+        "not(",
+        "starts-with(",
+        "contains(",
+        "ends-with(",
+        "concat(",
+        '"jazz"',
+        "'a*b'",
+        '"*"',
+        "5",
+        "-5",
+        ".",
+        "..",
+        "//",
+        "|",
+        ",",
+        "true()",
+        "false()",
+        "*",
+        "::",
+        '"20"',
+        '"2005-01-01"',
+        "@timestamp",
+        "/",
+    ]
+)
+
+
+@settings(max_examples=300, deadline=1000)
+@given(st.lists(pieces, max_size=20).map(" ".join) | st.text(max_size=40).map("/CD".__add__))
+def test_any_text_is_a_filter_or_a_clear_refusal(text):
+    try:
+        wanted = Filter.parse(text, CD)
+    except FilterError as error:
+        assert 0 <= error.position <= len(text)
+        return
+    assert Filter.parse(str(wanted), CD) == wanted
+
+
+tags = st.sampled_from(
+    [
+        "<CD>",
+        "</CD>",
+        "<CD",
+        'id="5">',
+        "<category>",
+        "jazz",
+        "</category>",
+        "<composer>",
+        "x",
+        "</composer>",
+        "<price>",
+        "12",
+        "</price>",
+        "&amp;",
+        "&lt;",
+        "&x;",
+        "<![CDATA[",
+        "]]>",
+        "<!--",
+        "-->",
+        "<?pi",
+        "?>",
+        "<!DOCTYPE",
+        "CD>",
+        "<CD/>",
+        "<x:y>",
+        '"',
+        "'",
+        "&",
+        "<",
+    ]
+)
+
+
+@settings(max_examples=300, deadline=1000)
+@given(st.lists(tags, max_size=16).map("".join) | st.binary(max_size=60) | st.text(max_size=60))
+def test_any_document_is_an_event_or_a_clear_refusal(data):
+    try:
+        event = SCHEMA.read(data)
+    except ContentError:
+        return
+    assert SCHEMA.read(SCHEMA.write(event)) == event
+
+
+@given(st.text(max_size=60) | st.binary(max_size=60))
+def test_any_json_is_an_event_or_a_clear_refusal(text):
+    with pytest.raises(ContentError):
+        Event.from_json(text, CD)
+    with pytest.raises(ContentError):
+        Event.from_json("[" * 100_000, CD)

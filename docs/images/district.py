@@ -10,7 +10,7 @@ import numpy as np
 import roamcast
 
 mpl.use("svg")
-from matplotlib import pyplot as plt  # noqa: E402 - the backend comes first
+from matplotlib import pyplot as plt
 
 SEED = 1
 NOT_BEFORE = 400.0
@@ -44,17 +44,23 @@ def draw(target: Path) -> None:
         axes.plot(track.x, track.y, color=PALE, lw=1.2, zorder=1)
     axes.scatter(now.x, now.y, s=28, color="white", edgecolor=PALE, zorder=2)
     told = now.loc[heard.index]
-    shade = axes.scatter(told.x, told.y, c=1000 * heard, s=42, cmap="viridis", edgecolor="white", lw=0.6, zorder=3)
+    shade = axes.scatter(
+        told.x, told.y, c=1000 * heard, s=42, cmap="viridis", edgecolor="white", lw=0.6, zorder=3
+    )
     for node in targets:
         style = "-" if node in reached else ":"
-        axes.scatter(now.x[node], now.y[node], s=170, facecolor="none", edgecolor=RING, ls=style, lw=1.6, zorder=4)
+        axes.scatter(
+            now.x[node], now.y[node], s=170, facecolor="none", edgecolor=RING, ls=style, lw=1.6, zorder=4
+        )
     axes.annotate("shop", (0, 0), (12, 14), textcoords="offset points", color=INK)
-    axes.set(xlim=(-15, area.width + 15), ylim=(-15, area.height + 15), aspect="equal", xlabel="m", ylabel="m")
+    axes.set(
+        xlim=(-15, area.width + 15), ylim=(-15, area.height + 15), aspect="equal", xlabel="m", ylabel="m"
+    )
     bar = figure.colorbar(shade, ax=axes, shrink=0.7, pad=0.02)
     bar.set_label("repeated after, ms")
     axes.set_title(
-        f"A coupon crosses the district: {len(reached & set(targets))} of {len(targets)} who want it (rings) have it "
-        f"in {1000 * (got[got.publication == about].time.max() - began):.0f} ms",
+        f"A coupon crosses the district: {len(reached & set(targets))} of the {len(targets)} who want it "
+        f"(rings) have it within {1000 * (got[got.publication == about].time.max() - began):.0f} ms",
         fontsize=10,
         color=INK,
         loc="left",

@@ -1,0 +1,381 @@
+"""A campaign: which scenario, swept how, under which protocols and seeds; what to draw, what is claimed.
+
+The models here are strict and pure. `plan` turns them into runs, `judge` holds their claims against
+the numbers, `report` draws their figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import product
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from roamcast.pipeline.metrics import METRICS
+from roamcast.scenario.consistency import nearest
+from roamcast.units import Bytes, Seconds
+
+Setting: TypeAlias = bool | int | float | str | list[Any]
+"The value of a scenario's or a protocol's parameter, as a TOML file writes it."
+
+
+def flatten(given: Any) -> Any:
+    """Nested tables as dotted keys: TOML reads `a.b = 1` as one and `"a.b" = 1` as the other."""
+    if not isinstance(given, Mapping):
+        return given
+    flat: dict[str, Any] = {}
+    for key, value in given.items():
+        if isinstance(value, Mapping):
+            flat |= {f"{key}.{inner}": deeper for inner, deeper in flatten(value).items()}
+        else:
+            flat[str(key)] = value
+    return flat
+
+
+def _known_metric(name: str) -> str:
+    if name not in METRICS:
+        raise ValueError(f"no metric is called {name!r}; {nearest(name, METRICS)}")
+    return name
+
+
+Settings = Annotated[dict[str, Setting], BeforeValidator(flatten)]
+Axes = Annotated[dict[str, Annotated[list[Setting], Field(min_length=1)]], BeforeValidator(flatten)]
+MetricName = Annotated[str, BeforeValidator(_known_metric)]
+Stack = Annotated[
+    list[MetricName], Field(min_length=1), BeforeValidator(lambda y: [y] if isinstance(y, str) else y)
+]
+
+
+class Entry(BaseModel):
+    """Base of all parts of a campaign file: frozen, no unknown keys, each key explained."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
+
+
+class Variant(Entry):
+    """A protocol under a label, with the parameters that make it differ from its defaults."""
+
+    router: str | None = None
+    "The protocol's name in the catalogue; the label itself if absent."
+    parameters: Settings = {}
+    "Its parameters, as after `protocol.NAME.` in a scenario."
+    title: str | None = None
+    "What figures call it; the label if absent."
+
+
+class Sweep(Entry):
+    """Points at which every protocol runs: the product of a grid, zipped lists and explicit points."""
+
+    protocols: Annotated[list[str], Field(min_length=1)]
+    "Labels of the protocols that run here."
+    set: Settings = {}
+    "Settings that hold at every point."
+    grid: Axes = {}
+    "Every combination of these values is a point."
+    zip: Axes = {}
+    "Lists of equal length, taken together: first with first, second with second."
+    points: list[Settings] = []
+    "Points named one by one."
+
+    @model_validator(mode="after")
+    def _agree(self) -> Sweep:
+        lengths = {key: len(values) for key, values in self.zip.items()}
+        if len(set(lengths.values())) > 1:
+            told = ", ".join(f"{key} has {length}" for key, length in lengths.items())
+            raise ValueError(f"zipped lists must be of one length: {told}")
+        owners: dict[str, str] = {}
+        named = {key for point in self.points for key in point}
+        for owner, keys in (
+            ("set", self.set),
+            ("grid", self.grid),
+            ("zip", self.zip),
+            ("points", named),
+        ):
+            for key in keys:
+                if key in owners:
+                    raise ValueError(f"{key!r} is given both in {owners[key]} and in {owner}")
+                owners[key] = owner
+        if any(set(point) != named for point in self.points):
+            raise ValueError("every explicit point must give the same keys")
+        return self
+
+    @property
+    def axes(self) -> list[str]:
+        """The keys that vary over the points, in the file's order."""
+        return [*self.grid, *self.zip, *(self.points[0] if self.points else ())]
+
+    def expand(self) -> list[dict[str, Setting]]:
+        """Its points: what varies, without what `set` fixes."""
+        grid = [dict(zip(self.grid, values, strict=True)) for values in product(*self.grid.values())]
+        rows = [dict(zip(self.zip, values, strict=True)) for values in zip(*self.zip.values(), strict=True)]
+        return [a | b | c for a in grid for b in (rows or [{}]) for c in (self.points or [{}])]
+
+    def thin(self, keep: int) -> Sweep:
+        """The same sweep with at most `keep` values on each axis, evenly spread, ends included."""
+        shorter = {
+            "grid": {key: thin(values, keep) for key, values in self.grid.items()},
+            "zip": {key: thin(values, keep) for key, values in self.zip.items()},
+            "points": thin(self.points, keep),
+        }
+        return self.model_copy(update=shorter)
+
+
+def thin(values: list[Any], keep: int) -> list[Any]:
+    """At most `keep` of `values`, evenly spread, first and last included."""
+    if len(values) <= keep:
+        return values
+    if keep == 1:
+        return [values[-1]]
+    return [values[round(i * (len(values) - 1) / (keep - 1))] for i in range(keep)]
+
+
+class Figure(Entry):
+    """A figure: one panel for each metric, a line for each series, intervals on every point."""
+
+    title: str
+    section: str = ""
+    "Of the paper, where it is one of the paper's figures."
+    sweep: str
+    x: str
+    "The key on the horizontal axis."
+    x_title: str | None = None
+    y: Annotated[list[Stack], Field(min_length=1)]
+    "A panel each: a metric is drawn as lines, a list of metrics as stacked bars."
+    series: str = "protocol"
+    "What distinguishes the lines: `protocol` or an axis of the sweep."
+    panel: str | None = None
+    "An axis of the sweep that gets a row of panels for each of its values."
+
+
+class Where(Entry):
+    """Which numbers a claim speaks of."""
+
+    protocol: str
+    metric: MetricName | None = None
+    "If it is not the claim's metric."
+    where: Settings = {}
+    "Points of the sweep that agree with these; all if absent."
+    less: Settings | None = None
+    "Take off the number at these points: the rise from there to `where`."
+
+
+class _Claim(Entry):
+    says: str
+    "The claim, in our own words."
+    section: str = ""
+    "Where the paper says it."
+    figure: str = ""
+    "The paper's figure."
+    paper: str = ""
+    "The paper's number, as it gives it."
+    sweep: str
+    metric: MetricName
+    where: Settings = {}
+    "Points of the sweep that agree with these; all if absent."
+    points: Literal["each", "mean"] = "each"
+    "Whether it must hold at each point or for the mean over the points."
+
+
+class Band(_Claim):
+    """A metric of one protocol lies between two numbers."""
+
+    kind: Literal["band"]
+    protocol: str
+    low: float | None = None
+    high: float | None = None
+
+    @model_validator(mode="after")
+    def _agree(self) -> Band:
+        _check_band(self.low, self.high)
+        return self
+
+
+class Ordering(_Claim):
+    """A metric rises from protocol to protocol, in the order given; compared on common seeds."""
+
+    kind: Literal["ordering"]
+    protocols: Annotated[list[str], Field(min_length=2)]
+    "Smallest first."
+
+
+class Trend(_Claim):
+    """A metric of one protocol rises, falls or stays level along an axis (least-squares line)."""
+
+    kind: Literal["trend"]
+    protocol: str
+    along: str
+    direction: Literal["rising", "falling", "level"]
+    tolerance: Annotated[float, Field(gt=0)] = 0.1
+    "How far, of its mean, the line of a level metric may climb or sink from end to end."
+
+
+class Ratio(_Claim):
+    """One number divided by another lies in a band."""
+
+    kind: Literal["ratio"]
+    of: Where
+    to: Where
+    low: float | None = None
+    high: float | None = None
+
+    @model_validator(mode="after")
+    def _agree(self) -> Ratio:
+        _check_band(self.low, self.high)
+        return self
+
+
+class Difference(_Claim):
+    """One number less another lies in a band."""
+
+    kind: Literal["difference"]
+    of: Where
+    to: Where
+    low: float | None = None
+    high: float | None = None
+
+    @model_validator(mode="after")
+    def _agree(self) -> Difference:
+        _check_band(self.low, self.high)
+        return self
+
+
+def _check_band(low: float | None, high: float | None) -> None:
+    if low is None and high is None:
+        raise ValueError("a band needs low, high or both")
+    if low is not None and high is not None and low > high:
+        raise ValueError(f"low ({low}) is above high ({high})")
+
+
+Claim: TypeAlias = Annotated[Band | Ordering | Trend | Ratio | Difference, Field(discriminator="kind")]
+
+
+class Limits(Entry):
+    """What one run may use before it is given up."""
+
+    time: Annotated[Seconds, Field(gt=0)] = 1800.0
+    "Wall time of one run."
+    memory: Annotated[Bytes, Field(gt=0)] = 4e9
+    "Memory of one run."
+
+
+class Quick(Entry):
+    """What `--quick` makes of the campaign."""
+
+    seeds: Annotated[int, Field(ge=1)] = 2
+    points: Annotated[int, Field(ge=1)] = 3
+    "Values kept on each axis, ends included."
+    set: Settings = {}
+    "Settings changed at every point, as a shorter duration."
+
+
+class Energy(Entry):
+    """Feeney's linear model: a frame of so many bytes costs `per_byte * bytes + per_frame` microjoules.
+
+    The defaults are her measurements of a 2 Mb/s WaveLAN card, with the cost of idling taken off: a
+    neighbour that discards a long frame not meant for it saves a little.
+    """
+
+    unicast_send_per_byte: float = 1.9
+    unicast_send_per_frame: float = 420.0
+    unicast_receive_per_byte: float = 0.42
+    unicast_receive_per_frame: float = 330.0
+    broadcast_send_per_byte: float = 1.9
+    broadcast_send_per_frame: float = 250.0
+    broadcast_receive_per_byte: float = 0.50
+    broadcast_receive_per_frame: float = 56.0
+    overhear_per_byte: float = -0.49
+    overhear_per_frame: float = 97.2
+    "Of a unicast frame heard by a neighbour that it is not for."
+
+
+class Measure(Entry):
+    """Constants that the metrics leave to the person who measures."""
+
+    gamma: Annotated[float, Field(gt=0)] = 10.0
+    "How many other messages one event message weighs in the normalised overhead."
+    energy: Energy = Energy()
+
+
+class Campaign(Entry):
+    """A whole campaign file."""
+
+    title: str
+    about: str = ""
+    "A sentence or two for the report's head."
+    paper: str = ""
+    "The paper that it reproduces, if any."
+    scenario: Path
+    "The scenario's file; relative to the campaign's file."
+    seeds: Annotated[int, Field(ge=1)] | Annotated[list[int], Field(min_length=1)] = 10
+    "How many (1, 2, 3 ...), or which."
+    protocols: Annotated[dict[str, Variant], Field(min_length=1)]
+    sweeps: Annotated[dict[str, Sweep], Field(min_length=1)]
+    figures: dict[str, Figure] = {}
+    claims: dict[str, Claim] = {}
+    limits: Limits = Limits()
+    quick: Quick = Quick()
+    measure: Measure = Measure()
+
+    @property
+    def seed_list(self) -> list[int]:
+        """The seeds, one by one."""
+        return list(range(1, self.seeds + 1)) if isinstance(self.seeds, int) else self.seeds
+
+    @model_validator(mode="after")
+    def _agree(self) -> Campaign:
+        if len(set(self.seed_list)) != len(self.seed_list):
+            raise ValueError("seeds must differ from each other")
+        for name, sweep in self.sweeps.items():
+            for label in sweep.protocols:
+                _member(label, self.protocols, f"sweeps.{name}.protocols", "protocol")
+        for name, figure in self.figures.items():
+            sweep = self.sweeps[_member(figure.sweep, self.sweeps, f"figures.{name}.sweep", "sweep")]
+            _member(figure.x, sweep.axes, f"figures.{name}.x", "axis of the sweep")
+            _member(figure.series, ["protocol", *sweep.axes], f"figures.{name}.series", "axis of the sweep")
+            if figure.panel is not None:
+                _member(figure.panel, sweep.axes, f"figures.{name}.panel", "axis of the sweep")
+        for name, claim in self.claims.items():
+            self._check_claim(f"claims.{name}", claim)
+        return self
+
+    def _check_claim(self, place: str, claim: Claim) -> None:
+        sweep = self.sweeps[_member(claim.sweep, self.sweeps, f"{place}.sweep", "sweep")]
+        spoken: list[tuple[str, str, list[Mapping[str, Setting]]]]
+        if isinstance(claim, Ordering):
+            spoken = [(f"{place}.protocols", label, [claim.where]) for label in claim.protocols]
+        elif isinstance(claim, Ratio | Difference):
+            spoken = [
+                (f"{place}.{side}", end.protocol, [claim.where | end.where, claim.where | (end.less or {})])
+                for side, end in (("of", claim.of), ("to", claim.to))
+            ]
+        else:
+            spoken = [(f"{place}.protocol", claim.protocol, [claim.where])]
+        if isinstance(claim, Trend):
+            _member(claim.along, sweep.axes, f"{place}.along", "axis of the sweep")
+        points = sweep.expand()
+        for where, label, selections in spoken:
+            _member(label, sweep.protocols, where, "protocol of the sweep")
+            for selection in selections:
+                for key in selection:
+                    _member(key, sweep.axes, where, "axis of the sweep")
+                if not any(agrees(point, selection) for point in points):
+                    raise _disagreement(where, f"no point of sweep {claim.sweep!r} has {dict(selection)}")
+
+
+def agrees(point: Mapping[str, Setting], selection: Mapping[str, Setting]) -> bool:
+    """Whether a point has every value that `selection` names."""
+    return all(point.get(key) == value for key, value in selection.items())
+
+
+def _member(name: str, known: Any, place: str, what: str) -> str:
+    if name not in known:
+        raise _disagreement(place, f"{name!r} is no {what}; {nearest(name, known)}")
+    return name
+
+
+def _disagreement(key: str, problem: str) -> PydanticCustomError:
+    """An error that the reader of files shows at the line of `key`."""
+    return PydanticCustomError("disagreement", "{problem}", {"key": key, "problem": problem})

@@ -1,0 +1,193 @@
+"""plan: a campaign file -> one row for each run, and where each run belongs. Pure; needs no Spark."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from roamcast.errors import UserError
+from roamcast.pipeline.campaign import Campaign, Setting, Variant
+from roamcast.pipeline.tables import PLAN, POINTS
+from roamcast.pipeline.version import code_version
+from roamcast.scenario.read import load, read_toml, validate
+
+if TYPE_CHECKING:
+    from roamcast.scenario.model import Scenario
+
+
+_SEED = " --seed "
+
+
+class CampaignError(UserError):
+    """A campaign file that cannot be planned as it stands."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run: all that decides its facts, and what its metrics need to know."""
+
+    id: str
+    router: str
+    parameters: str
+    seed: int
+    scenario: str
+    duration: float
+    warmup: float
+    radio_range: float
+    header: int
+    nodes: int
+    version: str
+    inputs: str
+    command: str
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a run belongs: a point of a sweep, under a label, with a seed."""
+
+    sweep: str
+    point: str
+    protocol: str
+    seed: int
+    run: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The runs of a campaign, each once, and their places."""
+
+    runs: tuple[Run, ...]
+    places: tuple[Place, ...]
+
+    def tables(self) -> dict[str, pa.Table]:
+        """The tables `plan` and `points`."""
+        runs = [{"run": run.id, **vars(run)} for run in self.runs]
+        return {
+            "plan": pa.Table.from_pylist(runs, PLAN),
+            "points": pa.Table.from_pylist([vars(place) for place in self.places], POINTS),
+        }
+
+
+def read_campaign(path: str | Path) -> Campaign:
+    """The campaign in the file at `path`, its scenario's path relative to the file; checks no scenario."""
+    path = Path(path)
+    text, data = read_toml(path)
+    campaign = validate(Campaign, data, str(path), text)
+    return campaign.model_copy(update={"scenario": path.parent / campaign.scenario})
+
+
+def check_campaign(path: str | Path) -> Plan:
+    """Read the campaign at `path` and plan it whole: whatever is wrong with it is said here."""
+    return make_plan(read_campaign(path))
+
+
+def shape(
+    campaign: Campaign, *, seeds: int | None = None, quick: bool = False, only: Iterable[str] = ()
+) -> Campaign:
+    """The campaign with fewer or more seeds, in its quick version, or for some of its figures alone."""
+    changes: dict[str, Any] = {}
+    if quick:
+        hurried = {
+            name: sweep.thin(campaign.quick.points).model_copy(update={"set": sweep.set | campaign.quick.set})
+            for name, sweep in campaign.sweeps.items()
+        }
+        changes |= {"seeds": campaign.seed_list[: campaign.quick.seeds], "sweeps": hurried}
+    if seeds is not None:
+        changes["seeds"] = seeds if isinstance(campaign.seeds, int) else campaign.seeds[:seeds]
+    chosen = list(only)
+    for figure in chosen:
+        if figure not in campaign.figures:
+            raise CampaignError(
+                f"the campaign has no figure {figure!r}; it has {', '.join(campaign.figures)}"
+            )
+    if chosen:
+        figures = {name: campaign.figures[name] for name in chosen}
+        kept = {figure.sweep for figure in figures.values()}
+        sweeps = changes.get("sweeps", campaign.sweeps)
+        changes["figures"] = figures
+        changes["sweeps"] = {name: sweep for name, sweep in sweeps.items() if name in kept}
+        changes["claims"] = {name: claim for name, claim in campaign.claims.items() if claim.sweep in kept}
+    return campaign.model_copy(update=changes)
+
+
+def make_plan(campaign: Campaign) -> Plan:
+    """Every run of the campaign, each once, however many points share it."""
+    runs: dict[str, Run] = {}
+    places: list[Place] = []
+    for name, sweep in campaign.sweeps.items():
+        for point in sweep.expand():
+            for label in sweep.protocols:
+                variant = campaign.protocols[label]
+                first = make_run(campaign.scenario, label, variant, sweep.set | point, campaign.seed_list[0])
+                for seed in campaign.seed_list:
+                    run = reseed(first, seed)
+                    runs.setdefault(run.id, run)
+                    places.append(Place(name, point_text(point), label, seed, run.id))
+    return Plan(tuple(runs.values()), tuple(places))
+
+
+def make_run(file: Path, label: str, variant: Variant, settings: Mapping[str, Setting], seed: int) -> Run:
+    """The run of `label` with `settings` and `seed` on the scenario in `file`."""
+    router = variant.router or label
+    of_protocol = {f"protocol.{router}.{key}": value for key, value in variant.parameters.items()}
+    overrides = dict(settings) | of_protocol
+    scenario = load(file, overrides)
+    parameters = scenario.parameters(router).model_dump(mode="json")
+    alone = scenario.model_copy(update={"protocols": {router: parameters}})
+    run = Run(
+        id="",
+        router=router,
+        parameters=_json(parameters),
+        seed=seed,
+        scenario=_json(alone.model_dump(mode="json", by_alias=True)),
+        duration=scenario.duration,
+        warmup=scenario.warmup,
+        radio_range=scenario.radio.range,
+        header=scenario.mac.network_header,
+        nodes=scenario.count,
+        version=code_version(),
+        inputs=_digest_inputs(scenario),
+        command=_command(file, router, overrides),
+    )
+    return reseed(run, seed)
+
+
+def reseed(run: Run, seed: int) -> Run:
+    """The same run with another seed, and so another id."""
+    content = _json([run.scenario, run.inputs, run.router, run.parameters, seed, run.version])
+    digest = hashlib.blake2b(content.encode(), digest_size=10).hexdigest()
+    command = run.command.partition(_SEED)[0]
+    return replace(run, id=digest, seed=seed, command=f"{command}{_SEED}{seed}")
+
+
+def point_text(point: Mapping[str, Setting]) -> str:
+    """A point as the tables write it."""
+    return _json(dict(point))
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def _digest_inputs(scenario: Scenario) -> str:
+    """A digest of the files that the scenario names, which its JSON holds only by path."""
+    digest = hashlib.blake2b(digest_size=4)
+    named = [scenario.mobility.ns2 if scenario.mobility else None, scenario.workload.schedule]
+    for file in named:
+        digest.update(file.read_bytes() if file else b"")
+    return digest.hexdigest()
+
+
+def _command(file: Path, router: str, overrides: Mapping[str, Setting]) -> str:
+    """What reproduces the run, but for its seed."""
+    words = ["roamcast", "run", str(file), "--protocol", router]
+    for key, value in overrides.items():
+        words += ["--set", f"{key}={value if isinstance(value, str) else json.dumps(value)}"]
+    return shlex.join(words)

@@ -1,0 +1,209 @@
+"""The pipeline's tables: every column with its type, unit and meaning, declared once.
+
+`docs/tables.md` is written from here and from `roamcast.facts.schema` (python -m roamcast.pipeline.tables).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from roamcast.facts.schema import TABLES as FACTS
+from roamcast.pipeline.metrics import METRICS
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+
+def _column(name: str, kind: pa.DataType, meaning: str, unit: str = "", null: str = "") -> pa.Field:
+    told = f"{meaning}; null: {null}" if null else meaning
+    return pa.field(name, kind, nullable=bool(null), metadata={"meaning": told, "unit": unit})
+
+
+_TEXT, _COUNT, _REAL = pa.string(), pa.int64(), pa.float64()
+_RUN = _column("run", _TEXT, "digest of scenario, protocol, parameters, seed and version")
+_SWEEP = _column("sweep", _TEXT, "the campaign's sweep")
+_POINT = _column("point", _TEXT, "the sweep's settings at this point, as JSON with sorted keys")
+_LABEL = _column("protocol", _TEXT, "the campaign's label of the protocol")
+_SEED = _column("seed", _COUNT, "same seed, same movement and publications under every protocol")
+_METRIC = _column("metric", _TEXT, "a column of the metrics table")
+_SEEDS = _column("count", _COUNT, "seeds that have a value")
+_HALF = _column(
+    "half", _REAL, "half of the 95 % Student-t interval of the mean", "the metric's", "fewer than two seeds"
+)
+
+PLAN = pa.schema(
+    [
+        _RUN,
+        _column("router", _TEXT, "the protocol's name in the catalogue"),
+        _column("parameters", _TEXT, "all its parameters, as JSON"),
+        _SEED,
+        _column("scenario", _TEXT, "the scenario with the point's settings, as JSON in SI units"),
+        _column("duration", _REAL, "simulated", "s"),
+        _column("warmup", _REAL, "left out of the metrics", "s"),
+        _column("radio_range", _REAL, "within which a frame is understood", "m"),
+        _column("header", _COUNT, "added to each message below the router", "B"),
+        _column("nodes", _COUNT, "in the scenario"),
+        _column("version", _TEXT, "of Roamcast, with a digest of the code that decides results"),
+        _column("inputs", _TEXT, "digest of the files that the scenario names"),
+        _column("command", _TEXT, "reproduces this run"),
+    ]
+)
+
+POINTS = pa.schema([_SWEEP, _POINT, _LABEL, _SEED, _RUN])
+
+RUNS = pa.schema(
+    [
+        _RUN,
+        _column("status", _TEXT, "done, failed or missing"),
+        _column("error", _TEXT, "why it failed, in a line; empty if it did not"),
+        _column("wall", _REAL, "time it took", "s", "not run"),
+        _column("cpu", _REAL, "processor time it took", "s", "not run"),
+        _column("memory", _COUNT, "the most memory it held", "B", "not run"),
+        _column("rows", _COUNT, "facts it wrote", "", "not done"),
+        _column("size", _COUNT, "of its fact files", "B", "not done"),
+    ]
+)
+
+METRICS_TABLE = pa.schema(
+    [_RUN, *(_column(m.name, _REAL, m.meaning, m.unit, "nothing to divide by") for m in METRICS.values())]
+)
+
+SUMMARY = pa.schema(
+    [
+        _SWEEP,
+        _POINT,
+        _LABEL,
+        _METRIC,
+        _SEEDS,
+        _column("mean", _REAL, "over seeds", "the metric's"),
+        _column("deviation", _REAL, "standard deviation over seeds", "the metric's", "fewer than two seeds"),
+        _HALF,
+        _column("least", _REAL, "over seeds", "the metric's"),
+        _column("most", _REAL, "over seeds", "the metric's"),
+    ]
+)
+
+DIFFERENCES = pa.schema(
+    [
+        _SWEEP,
+        _POINT,
+        _METRIC,
+        _LABEL,
+        _column("other", _TEXT, "the protocol whose number is taken off, seed by seed"),
+        _column("count", _COUNT, "seeds that both have"),
+        _column("mean", _REAL, "of the differences", "the metric's"),
+        _HALF,
+    ]
+)
+
+TERMS = pa.schema(
+    [
+        _column("claim", _TEXT, "key of the claim in the campaign"),
+        _column("part", _COUNT, "which of the claim's checks"),
+        _SEED,
+        _RUN,
+        _METRIC,
+        _column("above", _REAL, "weight of the value in the check's numerator"),
+        _column("below", _REAL, "weight of the value in its denominator, zero everywhere if it has none"),
+    ]
+)
+
+CHECKS = pa.schema(
+    [
+        _column("claim", _TEXT, "key of the claim in the campaign"),
+        _column("part", _COUNT, "which of the claim's checks"),
+        _column("tells", _TEXT, "what the check compares, and where"),
+        _column("terms", _COUNT, "values that a seed must have to count"),
+        _column("divided", pa.bool_(), "whether the check has a denominator"),
+        _column("low", _REAL, "the number must not be below", "", "no such bound"),
+        _column("high", _REAL, "the number must not be above", "", "no such bound"),
+        _column("strict", pa.bool_(), "whether touching a bound breaks it"),
+    ]
+)
+
+VERDICTS = pa.schema(
+    [
+        *CHECKS,
+        _SEEDS,
+        _column("ours", _REAL, "our number: the mean over seeds", "", "no seed has all values"),
+        _HALF,
+        _column(
+            "held", pa.bool_(), "whether our number lies within the bounds", "", "no seed has all values"
+        ),
+        _column("sure", pa.bool_(), "whether the whole interval says the same", "", "fewer than two seeds"),
+    ]
+)
+
+TABLES: dict[str, pa.Schema] = {
+    "plan": PLAN,
+    "points": POINTS,
+    "runs": RUNS,
+    "metrics": METRICS_TABLE,
+    "summary": SUMMARY,
+    "differences": DIFFERENCES,
+    "terms": TERMS,
+    "checks": CHECKS,
+    "verdicts": VERDICTS,
+}
+"The pipeline's tables by name; the file of table T in a campaign's folder is tables/T.parquet."
+
+_ABOUT = {
+    "plan": "One row for each run that the campaign plans.",
+    "points": "Where each run belongs; a run may serve several sweeps.",
+    "runs": "What became of each run.",
+    "metrics": "One row of metrics for each run that is done.",
+    "summary": "Each metric at each point, over seeds.",
+    "differences": "Each metric at each point, between two protocols on common seeds.",
+    "terms": "Which value of which run counts how much in which check of a claim.",
+    "checks": "What must hold for a claim to hold.",
+    "verdicts": "Each check with our number, held or not.",
+}
+
+
+def spark_schema(schema: pa.Schema) -> StructType:
+    """The same schema as Spark's."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    plain = [
+        field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
+        for field in schema
+    ]
+    return from_arrow_schema(pa.schema(plain))
+
+
+def document() -> str:
+    """`docs/tables.md`."""
+    lines = [
+        "# Tables",
+        "",
+        "Written by `python -m roamcast.pipeline.tables` from the schemas in the code; do not edit.",
+        "",
+        "## Facts: what happened in a run",
+        "",
+        "Parquet files `runs/run=ID/TABLE.parquet` in a campaign's folder, `TABLE.parquet` in one that",
+        "`roamcast run` writes.",
+        "",
+    ]
+    for name, schema in FACTS.items():
+        lines += _section(name, "", schema)
+    lines += ["## The pipeline: plan to verdict", "", "Parquet files `tables/TABLE.parquet`.", ""]
+    for name, schema in TABLES.items():
+        lines += _section(name, _ABOUT[name], schema)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _section(name: str, about: str, schema: pa.Schema) -> list[str]:
+    lines = [f"### {name}", ""] + ([about, ""] if about else [])
+    lines += ["| column | type | unit | meaning |", "|---|---|---|---|"]
+    for field in schema:
+        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        told = {key.decode(): value.decode() for key, value in (field.metadata or {}).items()}
+        meaning = told["meaning"].replace("|", "\\|")
+        lines.append(f"| `{field.name}` | {kind} | {told['unit']} | {meaning} |")
+    return [*lines, ""]
+
+
+if __name__ == "__main__":
+    print(document(), end="")

@@ -1,0 +1,37 @@
+"""summarise: metrics of runs -> each metric at each point over seeds, and between protocols."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from roamcast.pipeline.metrics import METRICS
+from roamcast.pipeline.statistics import summarise_values
+from roamcast.pipeline.tables import DIFFERENCES, SUMMARY
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def long_metrics(metrics: DataFrame) -> DataFrame:
+    """The metrics table with a row for each run and metric: run, metric, value."""
+    return metrics.unpivot("run", list(METRICS), "metric", "value")
+
+
+def summarise(metrics: DataFrame, points: DataFrame, seeds: int) -> DataFrame:
+    """The table `summary`; `seeds` is the most seeds that a point has."""
+    values = points.join(long_metrics(metrics), "run")
+    keys = ["sweep", "point", "protocol", "metric"]
+    return summarise_values(values, keys, "value", seeds).select(*SUMMARY.names)
+
+
+def compare(metrics: DataFrame, points: DataFrame, seeds: int) -> DataFrame:
+    """The table `differences`: every pair of protocols, seed by seed, so that common luck cancels."""
+    from pyspark.sql import functions as f
+
+    values = points.join(long_metrics(metrics), "run").drop("run")
+    other = values.withColumnsRenamed({"protocol": "other", "value": "theirs"})
+    same = ["sweep", "point", "metric", "seed"]
+    paired = values.join(other, same).where(f.col("protocol") < f.col("other"))
+    taken = paired.withColumn("difference", f.col("value") - f.col("theirs"))
+    keys = ["sweep", "point", "metric", "protocol", "other"]
+    return summarise_values(taken, keys, "difference", seeds).select(*DIFFERENCES.names)

@@ -1,0 +1,17 @@
+import os
+from pathlib import Path
+
+import pytest
+
+# Python workers import the invented runners of these tests by name.
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    filter(None, [str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+)
+
+
+@pytest.fixture(scope="session")
+def spark():
+    from roamcast.pipeline.session import open_session
+
+    with open_session("local[2]") as session:
+        yield session

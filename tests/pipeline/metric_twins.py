@@ -1,0 +1,138 @@
+"""The metrics again, slowly and plainly; what `measure` must equal."""
+
+import json
+import math
+from fractions import Fraction
+
+from roamcast.pipeline.metrics import METRICS
+
+
+def average(values):
+    return float(sum(map(Fraction, values)) / len(values)) if values else None
+
+
+def percentile(values, share):
+    values, place = sorted(values), share * (len(values) - 1)
+    low = math.floor(place)
+    high = min(low + 1, len(values) - 1)
+    return values[low] + (values[high] - values[low]) * (place - low)
+
+
+def measure_pairs(facts, warmup):
+    born = {p["publication"]: p["time"] for p in facts["publications"] if p["time"] >= warmup}
+    expected = {(e["publication"], e["node"]) for e in facts["expectations"] if e["publication"] in born}
+    copies = {}
+    for row in facts["deliveries"]:
+        if row["publication"] in born:
+            copies.setdefault((row["publication"], row["node"]), []).append(row["time"])
+    delays = [min(times) - born[pair[0]] for pair, times in copies.items() if pair in expected]
+    shares = []
+    for publication in born:
+        wanted = [pair for pair in expected if pair[0] == publication]
+        if wanted:
+            shares.append(sum(pair in copies for pair in wanted) / len(wanted))
+    return {
+        "publications": len(born),
+        "expected": len(expected),
+        "delivered": len(delays),
+        "delivery_rate": len(delays) / len(expected) if expected else None,
+        "delivery_rate_mean": average(shares),
+        "false_deliveries": len(copies.keys() - expected),
+        "duplicate_deliveries": sum(len(times) - 1 for times in copies.values()),
+        "delay_mean": average(delays),
+        "delay_p50": percentile(delays, 0.5) if delays else None,
+        "delay_p90": percentile(delays, 0.9) if delays else None,
+        "delay_p95": percentile(delays, 0.95) if delays else None,
+        "delay_p99": percentile(delays, 0.99) if delays else None,
+        "delay_max": max(delays, default=None),
+    }
+
+
+def measure_requests(facts, warmup):
+    zones = {p["publication"]: json.loads(p["event"])["coupon"]["zone"] for p in facts["publications"]}
+    requests, delays = 0, []
+    for node, wanted in {(i["node"], i["wanted"]) for i in facts["interests"]}:
+        rows = sorted(
+            (i["time"], i["begins"]) for i in facts["interests"] if (i["node"], i["wanted"]) == (node, wanted)
+        )
+        since = None
+        for time, begins in [*rows, (math.inf, False)]:
+            if begins and since is None:
+                since = time
+            elif not begins and since is not None:
+                if since >= warmup:
+                    requests += 1
+                    met = [
+                        d["time"] - since
+                        for d in facts["deliveries"]
+                        if d["node"] == node
+                        and since <= d["time"] <= time
+                        and d["publication"] in zones
+                        and wanted == f"/coupon[zone = {zones[d['publication']]}]"
+                    ]
+                    delays += [min(met)] if met else []
+                since = None
+    return {
+        "requests": requests,
+        "answer_rate": len(delays) / requests if requests else None,
+        "response_delay": average(delays),
+    }
+
+
+def measure_sent(facts, warmup, gamma=10.0):
+    sent = [t for t in facts["transmissions"] if t["time"] >= warmup]
+    lost = [d["cause"] for d in facts["drops"] if d["time"] >= warmup]
+    found = {
+        f"messages_{c}": sum(t["category"] == c for t in sent)
+        for c in ("event", "subscription", "routing", "control")
+    }
+    return found | {
+        "messages": len(sent),
+        "messages_failed": sum(t["failed"] for t in sent),
+        "frames": sum(t["attempts"] for t in sent),
+        "bytes": sum(t["attempts"] * t["size"] for t in sent),
+        "airtime": sum(math.floor(t["airtime"] * 1e9 + 0.5) for t in sent) / 1e9,
+        "normalised_overhead": len(sent) + (gamma - 1) * found["messages_event"],
+        "drops": len(lost),
+        "drops_link": sum(cause in ("collision", "retry_limit", "queue_full") for cause in lost),
+    }
+
+
+def measure_neighbours(facts, warmup, reach):
+    rows = [p for p in facts["positions"] if p["time"] >= warmup]
+    near = [
+        sum(
+            a["time"] == b["time"]
+            and a["node"] != b["node"]
+            and math.dist((a["x"], a["y"]), (b["x"], b["y"])) <= reach
+            for b in rows
+        )
+        for a in rows
+    ]
+    return average(near)
+
+
+def measure_energy(facts, warmup, neighbours, header):
+    if neighbours is None:
+        return None
+    total = 0.0
+    for t in facts["transmissions"]:
+        if t["time"] >= warmup:
+            size = t["size"] + header
+            if t["to"] == -1:
+                one = 1.9 * size + 250 + neighbours * (0.50 * size + 56)
+            else:
+                one = 1.9 * size + 420 + 0.42 * size + 330 + max(neighbours - 1, 0) * (-0.49 * size + 97.2)
+            total += t["attempts"] * one / 1e6
+    return total
+
+
+def measure(facts, warmup, reach, header):
+    rows = {name: table.to_pylist() for name, table in facts.items()}
+    found = measure_pairs(rows, warmup) | measure_requests(rows, warmup) | measure_sent(rows, warmup)
+    found["neighbours"] = measure_neighbours(rows, warmup, reach)
+    found["energy"] = measure_energy(rows, warmup, found["neighbours"], header)
+    for name, unit in (("overhead_per_event", "publications"), ("transmissions_per_delivery", "delivered")):
+        found[name] = found["messages"] / found[unit] if found[unit] else None
+    assert found.keys() == METRICS.keys()
+    return found

@@ -1,0 +1,123 @@
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from invented_facts import invent
+
+from roamcast.errors import UserError
+from roamcast.pipeline.campaign import Campaign
+from roamcast.pipeline.conduct import Conductor, Listener
+from roamcast.pipeline.store import Store
+
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+
+SHOPPING = Path(__file__).parents[2] / "scenarios" / "shopping.toml"
+COUNT = "workload.subscribe.walkers.count"
+RUNNER = "synthetic_runner:run"
+
+
+def campaign(**changes):
+    asked = {
+        "title": "test",
+        "scenario": SHOPPING,
+        "seeds": 3,
+        "protocols": {"flooding": {}, "slow": {"router": "flooding", "parameters": {"jitter": "20 ms"}}},
+        "sweeps": {"people": {"protocols": ["flooding", "slow"], "grid": {COUNT: [10, 50]}}},
+        "claims": {
+            "most": {
+                "kind": "band",
+                "says": "half arrive",
+                "sweep": "people",
+                "metric": "delivery_rate",
+                "protocol": "slow",
+                "low": 0.5,
+            }
+        },
+    }
+    return Campaign.model_validate(asked | changes)
+
+
+def names(*given):
+    return {"people": {"protocols": ["flooding"], "points": [{"name": name} for name in given]}}
+
+
+def conduct(asked, store, spark, listener=None):
+    conductor = Conductor(asked, store, listener, runner=RUNNER)
+    with conductor.prepare():
+        conductor.work(spark)
+    return conductor.account
+
+
+def tables(store):
+    wanted = ("plan", "points", "metrics", "summary", "differences", "verdicts")
+    return {name: store.read_table(name).to_pylist() for name in wanted}
+
+
+def test_a_campaign_goes_from_plan_to_verdict_and_repeats_nothing(spark, tmp_path, monkeypatch):
+    store = Store(tmp_path / "out")
+    first = conduct(campaign(), store, spark)
+    assert first.simulated == 12
+    assert {row["status"] for row in store.read_table("runs").to_pylist()} == {"done"}
+    told = tables(store)
+    assert len(told["metrics"]) == 12
+    assert {row["count"] for row in told["summary"] if row["metric"] == "messages"} == {3}
+    before = {file: file.stat().st_mtime_ns for file in store.runs.rglob("*") if file.is_file()}
+    assert conduct(campaign(), store, spark).simulated == 0
+    assert {file: file.stat().st_mtime_ns for file in store.runs.rglob("*") if file.is_file()} == before
+    assert tables(store) == told
+    assert conduct(campaign(seeds=4), store, spark).simulated == 4
+
+
+def test_runs_that_raise_hang_die_or_hog_are_rows_with_their_error_and_the_rest_go_on(spark, tmp_path):
+    store = Store(tmp_path)
+    asked = campaign(
+        seeds=1,
+        sweeps=names("raise", "hang", "die", "hog", "fine", "good"),
+        claims={},
+        limits={"time": "3 s", "memory": "300 MB"},
+    )
+    conduct(asked, store, spark)
+    points = {row["run"]: json.loads(row["point"])["name"] for row in store.read_table("points").to_pylist()}
+    rows = {points[row["run"]]: row for row in store.read_table("runs").to_pylist()}
+    assert rows["raise"]["error"].startswith("RuntimeError: the radio caught fire")
+    assert rows["hang"]["error"] == "took longer than its limit of 3 s"
+    assert rows["die"]["error"] == "its process was killed by SIGABRT"
+    assert rows["hog"]["error"] == "used more memory than its limit"
+    assert [rows[name]["status"] for name in ("fine", "good", "raise")] == ["done", "done", "failed"]
+    assert len(store.read_table("metrics")) == 2
+
+
+def test_a_damaged_file_is_noticed_and_its_run_repeated_with_a_word_to_the_user(spark, tmp_path):
+    store = Store(tmp_path)
+    conduct(campaign(), store, spark)
+    told = tables(store)
+    folders = sorted(store.runs.glob("run=*"))
+    flipped, short, gone, odd = (folder / "deliveries.parquet" for folder in folders[:4])
+    content = bytearray(flipped.read_bytes())
+    content[len(content) // 2] ^= 1
+    flipped.write_bytes(content)
+    short.write_bytes(short.read_bytes()[:-5])
+    gone.unlink()
+    (odd.parent / "manifest.json").write_text('{"status": "do')
+    heard = []
+    again = conduct(campaign(), store, spark, Listener(say=heard.append))
+    assert again.simulated == 4
+    assert tables(store) == told
+    words = " ".join(heard)
+    assert "4 damaged, to be simulated again" in words
+    kinds = ("is not what was written", "bytes, not", "is gone", "cannot be read", "1 more")
+    assert sum(kind in words for kind in kinds) == 4
+
+
+def test_two_commands_do_not_write_to_one_folder(tmp_path):
+    store = Store(tmp_path)
+    store.create()
+    with store.lock(), pytest.raises(UserError, match="is running this campaign"), store.lock():
+        pass
+
+
+def test_facts_written_twice_have_the_same_bytes(tmp_path):
+    for name in ("a", "b"):
+        pq.write_table(invent(2)["deliveries"], tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()

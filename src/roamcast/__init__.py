@@ -1,3 +1,30 @@
 """Roamcast: content-based publish/subscribe for networks that move."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from roamcast.scenario.model import Scenario
+    from roamcast.sim.result import Result
+
 __version__ = "0.1.0"
+__all__ = ["run"]
+
+
+def run(
+    scenario: str | Path | Scenario,
+    protocol: str = "flooding",
+    seed: int = 1,
+    settings: Iterable[str] | Mapping[str, Any] = (),
+) -> Result:
+    """Run a scenario (its file, or the name of a shipped one) under a protocol.
+
+    `settings` change the scenario: `{"radio.range": "200 m"}`.
+    """
+    from roamcast.sim.result import play  # here, so that importing roamcast costs nothing
+
+    return play(scenario, protocol, seed, settings)

@@ -25,7 +25,7 @@ MAY_IMPORT = {
 
 OPEN_TO_ALL = {"errors", "units", "__version__", "_kernel"}
 
-FORBIDDEN = {"time", "asyncio", "socket", "logging", "os", "threading", "subprocess", "pathlib"}
+FORBIDDEN = {"time", "asyncio", "socket", "logging", "os", "threading", "subprocess"}
 "What a router asks of its host instead; content needs none of it."
 
 

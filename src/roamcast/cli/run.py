@@ -1,0 +1,87 @@
+"""roamcast run: one scenario, one protocol, one seed."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from roamcast.scenario.read import load
+from roamcast.scenario.shipped import locate
+
+if TYPE_CHECKING:
+    from roamcast.facts.metrics import Metrics
+    from roamcast.facts.tables import Facts
+    from roamcast.scenario.model import Scenario
+
+
+def command(  # noqa: PLR0917 - typer takes options as parameters
+    scenario: Annotated[
+        str,
+        typer.Argument(
+            metavar="SCENARIO", help="A scenario file, or the name of one that comes with roamcast."
+        ),
+    ],
+    protocol: Annotated[str, typer.Option(help="One of those that `roamcast protocols` lists.")] = "flooding",
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same run.")] = 1,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help='Change the scenario: radio.range="200 m". May be repeated.'
+        ),
+    ] = None,
+    facts: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write what happened to this folder.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Tell the metrics as one JSON object.")] = False,
+) -> None:
+    """Run one scenario under one protocol and tell how it went."""
+    from roamcast.facts.metrics import measure
+    from roamcast.routing import catalogue
+
+    world = load(locate(scenario), settings or ())
+    catalogue.find(protocol)
+    happened = _simulate(world, protocol, seed, quiet=json)
+    metrics = measure(happened)
+    if facts is not None:
+        happened.write(facts)
+    if json:
+        print(metrics.to_json())
+    else:
+        _show(metrics, facts)
+
+
+def _simulate(scenario: Scenario, protocol: str, seed: int, quiet: bool) -> Facts:
+    from roamcast.sim.run import simulate
+
+    if quiet:
+        return simulate(scenario, protocol, seed)
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    title = f"{scenario.name}, {protocol}, seed {seed}"
+    columns = (TextColumn(title), BarColumn(), TextColumn("{task.completed:.0f} s"), TimeRemainingColumn())
+    with Progress(*columns, console=Console(file=sys.stderr), transient=True) as bar:
+        task = bar.add_task(title, total=scenario.duration)
+        return simulate(scenario, protocol, seed, progress=lambda now: bar.update(task, completed=now))
+
+
+def _show(metrics: Metrics, facts: Path | None) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from roamcast.facts.summary import lines
+
+    table = Table(title=f"{metrics.scenario}, {metrics.protocol}, seed {metrics.seed}", title_justify="left")
+    table.add_column("")
+    table.add_column("", justify="right")
+    for section in lines(metrics):
+        for name, value in section:
+            table.add_row(name, value)
+        table.add_section()
+    console = Console()
+    console.print(table)
+    if facts is not None:
+        console.print(f"facts in {facts}", highlight=False, soft_wrap=True)

@@ -88,18 +88,29 @@ class Facts:
             run, {name: read_table(folder / f"{name}.parquet", schema) for name, schema in TABLES.items()}
         )
 
-    def digest(self) -> str:
-        """One hash of all facts, whatever the library that stores them."""
-        hashed = hashlib.sha256(json.dumps(msgspec.to_builtins(self.run), sort_keys=True).encode())
+    def digests(self) -> dict[str, str]:
+        """A hash of each table and of what was run, whatever the library that stores them.
+
+        Version and happenings are left out: they tell of the code, not of what happened.
+        """
+        about = msgspec.to_builtins(self.run)
+        told = {key: value for key, value in about.items() if key not in ("version", "happenings")}
+        digests = {"run": hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()}
         for name in TABLES:
+            hashed = hashlib.sha256()
             for column in self.tables[name].columns:
-                hashed.update(f"/{name}".encode())
                 if pa.types.is_dictionary(column.type) or pa.types.is_string(column.type):
                     hashed.update("\0".join(column.cast(pa.string()).to_pylist()).encode())
                 else:
                     values = column.to_numpy()
                     hashed.update(np.ascontiguousarray(values, values.dtype.newbyteorder("<")).tobytes())
-        return hashed.hexdigest()
+                hashed.update(b"\n")
+            digests[name] = hashed.hexdigest()
+        return digests
+
+    def digest(self) -> str:
+        """One hash of all facts."""
+        return hashlib.sha256(json.dumps(self.digests()).encode()).hexdigest()
 
 
 def read_table(path: Path, schema: pa.Schema) -> pa.Table:

@@ -18,7 +18,6 @@ enum class Happening : std::uint32_t {
     BackoffOver,     // of a station
     ResponseWindow,  // of a station: own frame sent, or its answer overdue
     SifsOver,        // of a station that answers
-    NavOver,         // of a station that waits
     Timer,           // of a router
 };
 

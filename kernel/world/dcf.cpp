@@ -117,30 +117,22 @@ void World::start_backoff(NodeId node) {
     heed_medium(node);
 }
 
-// Let the backoff follow the medium: count while it is idle, stop while it is busy.
+// Let the backoff follow the medium: count while it is idle, stop while it is busy. A NAV has a known end,
+// so the count is set to begin after it; whatever comes before that stops it again with nothing counted.
 void World::heed_medium(NodeId node) {
-    Station& station = stations_[node];
-    Backoff& backoff = station.backoff;
+    Backoff& backoff = stations_[node].backoff;
     if (!backoff.active) return;
-    Ear& ear = ears_[node];
-    if (!ear.busy(now_)) {
+    const Ear& ear = ears_[node];
+    if (ear.hearing == UINT32_MAX && ear.doing == Doing::Nothing) {
         if (!backoff.paused) return;
         backoff.paused = false;
-        backoff.counting_at = now_ + mac_.difs;
+        backoff.counting_at = std::max(now_, ear.reserved) + mac_.difs;
         backoff.order = agenda_.enter(backoff.counting_at + backoff.left, Happening::BackoffOver, node);
-        return;
-    }
-    if (!backoff.paused) {
+    } else if (!backoff.paused) {
         const Time counted = std::max<Time>(0, now_ - backoff.counting_at);
         backoff.left = std::max<Time>(0, backoff.left - counted / mac_.slot * mac_.slot);
         backoff.paused = true;
         backoff.order = 0;
-    }
-    // Only the NAV is in the way: nothing else will happen when it ends, so enter it.
-    const bool only_nav = ear.hearing == UINT32_MAX && ear.doing == Doing::Nothing;
-    if (only_nav && station.nav_entered != ear.reserved) {
-        station.nav_entered = ear.reserved;
-        station.nav_order = agenda_.enter(ear.reserved, Happening::NavOver, node);
     }
 }
 

@@ -15,6 +15,9 @@ constexpr double light = 3e8;  // m/s, as ns-2 has it
 // nodes move. More of it means rarer surveys and more distances taken in vain.
 constexpr double slack = 0.1;
 
+// Cells per reach: smaller cells follow the circle more closely and are more to visit.
+constexpr int fineness = 2;
+
 }  // namespace
 
 Radio::Radio(const RadioParameters& p)
@@ -55,7 +58,7 @@ void Surroundings::survey(Time now) {
     reach_ = radio_.carrier_sense() + (top_speed > 0 ? margin : 0);
     // Never more than a few cells per node, however far apart they are.
     const double widest = std::max(right - left_, top - bottom_);
-    cell_ = std::max({reach_, 1e-3, widest / (2 * std::sqrt(static_cast<double>(nodes)) + 1)});
+    cell_ = std::max({reach_ / fineness, 1e-3, widest / (2 * std::sqrt(static_cast<double>(nodes)) + 1)});
     columns_ = static_cast<std::size_t>((right - left_) / cell_) + 1;
     rows_ = static_cast<std::size_t>((top - bottom_) / cell_) + 1;
 
@@ -78,8 +81,9 @@ void Surroundings::gather(NodeId source, Candidates& candidates) {
     const Point here = places_[source];
     const auto column = static_cast<std::size_t>((here.x - left_) / cell_);
     const auto row = static_cast<std::size_t>((here.y - bottom_) / cell_);
-    for (std::size_t r = row > 0 ? row - 1 : 0; r < std::min(rows_, row + 2); ++r) {
-        for (std::size_t c = column > 0 ? column - 1 : 0; c < std::min(columns_, column + 2); ++c) {
+    const std::size_t around = fineness;
+    for (std::size_t r = row > around ? row - around : 0; r < std::min(rows_, row + around + 1); ++r) {
+        for (std::size_t c = column > around ? column - around : 0; c < std::min(columns_, column + around + 1); ++c) {
             const std::size_t cell = r * columns_ + c;
             for (std::uint32_t i = cell_starts_[cell]; i < cell_starts_[cell + 1]; ++i) {
                 const NodeId node = cell_nodes_[i];

@@ -77,8 +77,6 @@ struct Station {
 
     std::uint64_t response_order = 0;  // entries of the agenda that are not stale
     std::uint64_t sifs_order = 0;
-    std::uint64_t nav_order = 0;
-    Time nav_entered = -1;
 
     std::deque<Parcel> queue;
     std::size_t urgent = 0;  // parcels at the head of the queue that go first

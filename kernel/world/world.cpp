@@ -57,9 +57,6 @@ void World::handle(const Entry& entry) {
         case Happening::SifsOver:
             if (stations_[subject].sifs_order == entry.order) sifs_over(subject);
             break;
-        case Happening::NavOver:
-            if (stations_[subject].nav_order == entry.order) heed_medium(subject);
-            break;
         case Happening::Timer: owner_.timer(subject, entry.order); break;
     }
 }

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from roamcast.routing.router import Category, Drop, Host, Message, NodeId, Parameters, Publication, Router
+from roamcast.routing.router import (
+    DUPLICATE,
+    Category,
+    Drop,
+    Host,
+    Message,
+    NodeId,
+    Parameters,
+    Publication,
+    Router,
+)
 from roamcast.units import Seconds
 
 
@@ -58,7 +68,7 @@ class Flooding(Router):
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
         """Deliver and repeat what is new."""
         if message.id in self.seen:
-            return Drop.DUPLICATE
+            return DUPLICATE
         if message.id != message.publication.id:
             return Drop.MALFORMED
         self._remember(message.id)

@@ -59,6 +59,11 @@ class Drop(IntEnum):
     "Enough neighbours have already repeated it."
 
 
+DUPLICATE = Drop.DUPLICATE
+NOT_MINE = Drop.NOT_MINE
+"Plain names for how most messages heard end: looking up an enumeration's member costs more than the test."
+
+
 class Position(NamedTuple):
     """A place in the scenario's plane, in metres."""
 

@@ -11,11 +11,12 @@ namespace roamcast {
 
 // What an entry of the agenda is about; `subject` of the entry says who.
 enum class Happening : std::uint32_t {
-    SignalsArrive,   // of a transmission, at its next receivers
-    SignalsEnd,      // of a transmission, at its next receivers
+    SignalsArrive,   // of a transmission, at its first receiver
+    SignalsEnd,      // of a transmission, at its first receiver
     FramesRise,      // of a transmission, from the link to the routers of its next receivers
     MessageDown,     // a router's message reaches its link
     BackoffOver,     // of a station
+    ContestOver,     // of a transmission: the first of those whose backoff its end set going is done
     ResponseWindow,  // of a station: own frame sent, or its answer overdue
     SifsOver,        // of a station that answers
     Timer,           // of a router

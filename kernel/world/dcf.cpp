@@ -80,7 +80,7 @@ void World::serve(NodeId node, const Parcel& parcel) {
     station.data_first = -1;
     station.attempts = 0;
     // With an answer due, the backoff begins when the answer is sent.
-    if (!station.backoff.active && station.answer == Answer::None) start_backoff(node);
+    if (!backoffs_[node].active && station.answer == Answer::None) start_backoff(node);
 }
 
 void World::serve_next(NodeId node) {
@@ -109,7 +109,7 @@ void World::finish_parcel(NodeId node, bool failed) {
 
 void World::start_backoff(NodeId node) {
     Station& station = stations_[node];
-    Backoff& backoff = station.backoff;
+    Backoff& backoff = backoffs_[node];
     backoff.active = true;
     backoff.paused = true;
     backoff.left = static_cast<Time>(station.random.below(station.window)) * mac_.slot;
@@ -120,19 +120,26 @@ void World::start_backoff(NodeId node) {
 // Let the backoff follow the medium: count while it is idle, stop while it is busy. A NAV has a known end,
 // so the count is set to begin after it; whatever comes before that stops it again with nothing counted.
 void World::heed_medium(NodeId node) {
-    Backoff& backoff = stations_[node].backoff;
+    Backoff& backoff = backoffs_[node];
     if (!backoff.active) return;
     const Ear& ear = ears_[node];
     if (ear.hearing == UINT32_MAX && ear.doing == Doing::Nothing) {
         if (!backoff.paused) return;
         backoff.paused = false;
         backoff.counting_at = std::max(now_, ear.reserved) + mac_.difs;
-        backoff.order = agenda_.enter(backoff.counting_at + backoff.left, Happening::BackoffOver, node);
+        const Time due = backoff.counting_at + backoff.left;
+        if (ending_ != nullptr) {
+            // The top bit tells these tickets from those that the agenda gives out.
+            backoff.ticket = ++tickets_ | 1ULL << 63;
+            ending_->contenders.push_back({due, backoff.ticket, node});
+        } else {
+            backoff.ticket = agenda_.enter(due, Happening::BackoffOver, node);
+        }
     } else if (!backoff.paused) {
         const Time counted = std::max<Time>(0, now_ - backoff.counting_at);
         backoff.left = std::max<Time>(0, backoff.left - counted / mac_.slot * mac_.slot);
         backoff.paused = true;
-        backoff.order = 0;
+        backoff.ticket = 0;
     }
 }
 
@@ -174,7 +181,7 @@ void World::send_answer(NodeId node) {
     if (station.answer == Answer::Cts) {
         if (ear.busy(now_)) {
             station.answer = Answer::None;
-            if (station.serving && !station.backoff.active) start_backoff(node);
+            if (station.serving && !backoffs_[node].active) start_backoff(node);
             return;
         }
         ear.doing = Doing::AwaitingData;
@@ -191,7 +198,7 @@ void World::send_answer(NodeId node) {
 
 void World::backoff_over(NodeId node) {
     Station& station = stations_[node];
-    station.backoff.active = false;
+    backoffs_[node].active = false;
     ears_[node].waiting = false;
     if (station.answer != Answer::None || !station.serving) return;
     if (station.rts_pending) {
@@ -240,7 +247,7 @@ void World::resume(NodeId node) {
     if (station.answer != Answer::None) {
         station.sifs_order = agenda_.enter(now_ + mac_.sifs, Happening::SifsOver, node);
     } else if (station.serving) {
-        if (!station.backoff.active) {
+        if (!backoffs_[node].active) {
             if (station.rts_pending || !announced(station.data)) {
                 start_backoff(node);
             } else {

@@ -1,8 +1,8 @@
 // The medium: signals start, overlap and end at everyone in carrier-sense range.
 //
 // A transmission reaches its receivers one after the other, nearest first. Instead of an entry of the
-// agenda for each of them, it has one entry a sweep, which goes on from receiver to receiver as long as
-// nothing else is due before the next.
+// agenda for each of them it has one for the first; from there a sweep goes on from receiver to receiver
+// as long as nothing else is due before the next.
 #include <algorithm>
 
 #include "world/world.h"
@@ -32,7 +32,7 @@ void World::transmit(NodeId node, const Frame& frame) {
 
     if (frame.type == FrameType::Data) hold(frame.parcel.message);
     if (flight.receivers.empty()) {
-        land(id);
+        land_if_done(id);
         return;
     }
     const Time first = now_ + flight.receivers.front().delay;
@@ -40,40 +40,71 @@ void World::transmit(NodeId node, const Frame& frame) {
     agenda_.enter(first + frame.airtime, Happening::SignalsEnd, id);
 }
 
-void World::sweep_arrivals(std::uint32_t id) {
-    Flight& flight = *flights_[id];
+void World::advance_sweep() {
+    const Sweep sweep = sweeps_.first();
+    const Time others = sweeps_.second();
+    Flight& flight = *flights_[sweep.flight];
+    std::size_t& place = sweep.ends ? flight.ended : flight.arrived;
+    const Time start = flight.start + (sweep.ends ? flight.frame.airtime : 0);
+    const std::size_t size = flight.receivers.size();
+    ending_ = sweep.ends ? &flight : nullptr;
+    now_ = sweep.next;
     for (;;) {
-        const Reception& reception = flight.receivers[flight.arrived];
-        signal_arrives(id, flight, reception);
-        if (++flight.arrived == flight.receivers.size()) return;
-        const Time next = flight.start + flight.receivers[flight.arrived].delay;
-        if (agenda_.next_time() <= next) {
-            agenda_.enter(next, Happening::SignalsArrive, id);
+        if (sweep.ends) {
+            signal_ends(sweep.flight, flight, place);
+        } else {
+            signal_arrives(sweep.flight, flight, flight.receivers[place]);
+        }
+        if (++place == size) break;
+        const Time next = start + flight.receivers[place].delay;
+        if (next >= others || next >= agenda_.next_time()) {
+            ending_ = nullptr;
+            sweeps_.put_off_first(next);
             return;
         }
         now_ = next;
     }
+    ending_ = nullptr;
+    sweeps_.finish_first();
+    if (sweep.ends) all_ended(sweep.flight);
 }
 
-void World::sweep_ends(std::uint32_t id) {
+void World::all_ended(std::uint32_t id) {
     Flight& flight = *flights_[id];
-    for (;;) {
-        signal_ends(id, flight, flight.ended);
-        if (++flight.ended == flight.receivers.size()) break;
-        const Time next = flight.start + flight.receivers[flight.ended].delay + flight.frame.airtime;
-        if (agenda_.next_time() <= next) {
-            agenda_.enter(next, Happening::SignalsEnd, id);
-            return;
-        }
-        now_ = next;
-    }
+    await_contest(id);
     if (flight.heard_by.empty()) {
-        land(id);
+        land_if_done(id);
     } else {
         const Reception& first = flight.receivers[flight.heard_by.front()];
         const Time rise = flight.start + first.delay + flight.frame.airtime + mac_.link_delay;
         agenda_.enter(std::max(now_, rise), Happening::FramesRise, id);
     }
+}
+
+void World::await_contest(std::uint32_t id) {
+    Flight& flight = *flights_[id];
+    if (flight.contenders.empty()) return;
+    Time first = never;
+    for (const Contender& contender : flight.contenders) first = std::min(first, contender.due);
+    agenda_.enter(first, Happening::ContestOver, id);
+}
+
+void World::contest_over(std::uint32_t id) {
+    Flight& flight = *flights_[id];
+    due_.clear();
+    std::size_t kept = 0;
+    for (const Contender& contender : flight.contenders) {
+        if (backoffs_[contender.node].ticket != contender.ticket) continue;  // silenced
+        if (contender.due <= now_) {
+            due_.push_back(contender.node);
+        } else {
+            flight.contenders[kept++] = contender;
+        }
+    }
+    flight.contenders.resize(kept);
+    for (const NodeId node : due_) backoff_over(node);
+    await_contest(id);
+    land_if_done(id);
 }
 
 void World::sweep_rises(std::uint32_t id) {
@@ -96,11 +127,14 @@ void World::sweep_rises(std::uint32_t id) {
         }
         now_ = next;
     }
-    land(id);
+    land_if_done(id);
 }
 
-void World::land(std::uint32_t id) {
-    const Frame& frame = flights_[id]->frame;
+void World::land_if_done(std::uint32_t id) {
+    const Flight& flight = *flights_[id];
+    const bool done = flight.ended == flight.receivers.size() && flight.risen == flight.heard_by.size();
+    if (!done || !flight.contenders.empty()) return;
+    const Frame& frame = flight.frame;
     if (frame.type == FrameType::Data) let_go(frame.parcel.message);
     free_flights_.push_back(id);
 }

@@ -53,12 +53,11 @@ struct Backoff {
     bool paused = false;
     Time left = 0;         // without the DIFS before it
     Time counting_at = 0;  // when the first slot begins
-    std::uint64_t order = 0;
+    std::uint64_t ticket = 0;  // of the count under way; an expiry with another ticket is stale
 };
 
 struct Station {
     Random random;
-    Backoff backoff;
     std::uint32_t window = 31;
     std::uint32_t short_tries = 0;
     std::uint32_t long_tries = 0;

@@ -5,6 +5,7 @@ namespace roamcast {
 void World::start() {
     const std::size_t nodes = mobility_.size();
     ears_.resize(nodes);
+    backoffs_.resize(nodes);
     stations_.resize(nodes);
     promiscuous_.resize(nodes, false);
     for (NodeId node = 0; node < nodes; ++node) {
@@ -39,8 +40,10 @@ void World::let_go(Handle message) {
 void World::handle(const Entry& entry) {
     const std::uint32_t subject = entry.subject;
     switch (entry.what) {
-        case Happening::SignalsArrive: sweep_arrivals(subject); break;
-        case Happening::SignalsEnd: sweep_ends(subject); break;
+        case Happening::SignalsArrive:
+        case Happening::SignalsEnd:
+            sweeps_.begin({entry.time, entry.order, subject, entry.what == Happening::SignalsEnd});
+            break;
         case Happening::FramesRise: sweep_rises(subject); break;
         case Happening::MessageDown: {
             const Descent descent = descents_[subject];
@@ -49,7 +52,10 @@ void World::handle(const Entry& entry) {
             break;
         }
         case Happening::BackoffOver:
-            if (stations_[subject].backoff.order == entry.order) backoff_over(subject);
+            if (backoffs_[subject].ticket == entry.order) backoff_over(subject);
+            break;
+        case Happening::ContestOver:
+            contest_over(subject);
             break;
         case Happening::ResponseWindow:
             if (stations_[subject].response_order == entry.order) response_window_over(subject);
@@ -63,10 +69,16 @@ void World::handle(const Entry& entry) {
 
 void World::run_until(Time end) {
     constexpr std::uint64_t breath = 1 << 14;
-    while (!stopped_ && agenda_.next_time() <= end) {
-        const Entry entry = agenda_.take();
-        now_ = entry.time;
-        handle(entry);
+    while (!stopped_) {
+        if (!sweeps_.empty() && sweeps_.first().next < agenda_.next_time()) {
+            if (sweeps_.first().next > end) break;
+            advance_sweep();
+        } else {
+            if (agenda_.next_time() > end) break;
+            const Entry entry = agenda_.take();
+            now_ = entry.time;
+            handle(entry);
+        }
         if (++counters_.happenings % breath == 0 && owner_.interrupted()) return;
     }
     if (!stopped_ && end > now_) now_ = end;

@@ -10,6 +10,7 @@
 #include "world/mobility.h"
 #include "world/radio.h"
 #include "world/station.h"
+#include "world/sweeps.h"
 
 namespace roamcast {
 
@@ -50,6 +51,12 @@ public:
     Surroundings& surroundings() { return surroundings_; }
 
 private:
+    struct Contender {
+        Time due;
+        std::uint64_t ticket;
+        NodeId node;
+    };
+
     // A frame in flight: its receivers, nearest first, and how far its three sweeps over them have come.
     struct Flight {
         Frame frame;
@@ -59,17 +66,22 @@ private:
         std::size_t arrived = 0;
         std::size_t ended = 0;
         std::size_t risen = 0;
+        // Stations whose backoff counts since this frame ended. They wait on one entry of the agenda
+        // together: whoever is first will mostly silence the others before they are due.
+        std::vector<Contender> contenders;
     };
 
     // The medium (medium.cpp).
     void transmit(NodeId node, const Frame& frame);
-    void sweep_arrivals(std::uint32_t flight);
-    void sweep_ends(std::uint32_t flight);
+    void advance_sweep();
+    void all_ended(std::uint32_t flight);
     void sweep_rises(std::uint32_t flight);
     void signal_arrives(std::uint32_t flight_id, const Flight& flight, const Reception& reception);
     void signal_ends(std::uint32_t flight_id, Flight& flight, std::size_t index);
     void settle(const Flight& flight, const Reception& reception, Fate fate);
-    void land(std::uint32_t flight);
+    void await_contest(std::uint32_t flight);
+    void contest_over(std::uint32_t flight);
+    void land_if_done(std::uint32_t flight);
 
     // The 802.11 rules (dcf.cpp).
     void enqueue(NodeId node, const Parcel& parcel);
@@ -103,13 +115,18 @@ private:
     Mobility mobility_;
     Surroundings surroundings_;
     Agenda agenda_;
+    Sweeps sweeps_;
     Time now_ = 0;
 
     std::vector<Ear> ears_;
+    std::vector<Backoff> backoffs_;
     std::vector<Station> stations_;
     std::vector<char> promiscuous_;
     std::vector<std::unique_ptr<Flight>> flights_;
     std::vector<std::uint32_t> free_flights_;
+    Flight* ending_ = nullptr;  // the flight whose end is being swept, or none
+    std::uint64_t tickets_ = 0;
+    std::vector<NodeId> due_;  // scratch of contest_over()
     struct Descent {
         NodeId node;
         Parcel parcel;

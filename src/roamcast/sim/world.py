@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from random import Random
 from typing import Any
 
@@ -80,12 +82,13 @@ class World:
     def run(self, progress: Callable[[float], object] | None = None) -> None:
         """Play the run to its end; `progress` hears the simulated seconds done."""
         try:
-            self._begin()
-            for done in range(1, SLICES + 1):
-                until = self.scenario.duration * done / SLICES
-                self.kernel.run_until(until)
-                if progress is not None:
-                    progress(until)
+            with _seldom_collecting():
+                self._begin()
+                for done in range(1, SLICES + 1):
+                    until = self.scenario.duration * done / SLICES
+                    self.kernel.run_until(until)
+                    if progress is not None:
+                        progress(until)
             self._collect()
         finally:
             self.kernel.close()  # routers, hosts and kernel refer to each other
@@ -148,6 +151,19 @@ class World:
         self.recorder.transmissions(**_worded(self.kernel.transmissions(), kinds))
         self.recorder.link_drops(**_worded(self.kernel.lost_frames(), kinds, LINK_CAUSES))
         self.recorder.link_drops(**_worded(self.kernel.router_drops(), kinds, ROUTER_CAUSES))
+
+
+@contextmanager
+def _seldom_collecting() -> Iterator[None]:
+    """Look for cyclic garbage seldom: a run makes hardly any, and its many live objects are dear to visit."""
+    thresholds = gc.get_threshold()
+    gc.freeze()
+    gc.set_threshold(200_000, 20, 100)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*thresholds)
+        gc.unfreeze()
 
 
 def _worded(columns: dict[str, Any], kinds: list[str], causes: list[str] | None = None) -> dict[str, Any]:

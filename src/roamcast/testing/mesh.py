@@ -272,7 +272,7 @@ class Mesh:
         heapq.heappush(self._due, (time, next(self._order), action))
 
     def _reaches(self, a: NodeId, b: NodeId) -> bool:
-        return self._alive[a] and self._alive[b] and frozenset((a, b)) in self._joined
+        return frozenset((a, b)) in self._joined and self._alive[a] and self._alive[b]
 
     def _flight(self) -> float:
         return self.links.delay + (self.links.jitter * self._random.random() if self.links.jitter else 0.0)

@@ -24,6 +24,7 @@ class Advertising(Router):
         self.adverts = AdvertTable(p.expire, p.adverts, p.hop_limit)
         self.offered: list[Filter] = []
         self.serial = 0
+        self._floods_left = p.advert_floods
         self.life = host.random.getrandbits(31) | 1
         self.handlers: dict[type, Callable[[Any, NodeId], Drop | None]] = {Advert: self._take_advert}
 
@@ -53,6 +54,7 @@ class Advertising(Router):
         now = self.host.now()
         self.adverts.leases.sweep(now)
         offers = self.adverts.offers(now)
+        self._floods_left = self.parameters.advert_floods
         self._beacon(offers)
         self.renew(now, offers)
 
@@ -76,7 +78,8 @@ class Advertising(Router):
         refused = self.adverts.hear(advert, sender, now)
         if refused is None and self.adverts.first_hearing(advert, now):
             hops = advert.hops + 1
-            if hops < self.parameters.hop_limit:
+            if hops < self.parameters.hop_limit and self._floods_left:
+                self._floods_left -= 1
                 onward = Advert(advert.publisher, advert.pattern, hops, advert.serial, advert.life)
                 self.after_jitter(self.host.broadcast, onward)
         return refused

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from roamcast.routing.cbr.leases import Leases
 from roamcast.routing.cbr.parameters import RaftCbrParameters
-from roamcast.routing.cbr.raft_messages import Nack, XcastEvent
+from roamcast.routing.cbr.raft_messages import LOWEST, Nack, XcastEvent
 from roamcast.routing.router import Host, NodeId, Publication
 
 
@@ -57,7 +57,8 @@ class EventCache:
                 break
             if any(first <= sequence <= last for first, last in holes):
                 before = cached.destinations[nack.subscriber]
-                holes = subtract(holes, before + 1, sequence)
+                # Before the first event that was ever addressed to it, a subscriber misses nothing.
+                holes = subtract(holes, before + 1 if before >= 0 else LOWEST, sequence)
                 served.append(
                     XcastEvent(
                         cached.publication.id,

@@ -20,8 +20,10 @@ class LeaseParameters(Parameters):
     "A broadcast that answers a broadcast waits up to this long, so that neighbours do not speak at once."
     hop_limit: int = Field(64, ge=1)
     "An advertisement that has travelled this far goes no further."
-    adverts: int = Field(4096, ge=1)
+    adverts: int = Field(1024, ge=1)
     "Advertisements kept (one a publisher, pattern and neighbour); the oldest lease makes room."
+    advert_floods: int = Field(64, ge=1)
+    "New advertisements passed on at once in one renewal period; more wait for the next renewal."
 
     @model_validator(mode="after")
     def _outlast(self) -> LeaseParameters:

@@ -79,10 +79,13 @@ class RaftCbr(Advertising):
             return
         self.unicast.forward(message, destination)
 
-    def _pass_on(self, message: Any) -> Drop | None:
+    def _pass_on(self, message: Any, sender: NodeId) -> Drop | None:
         """Carry a message for someone else one hop further."""
         if not 0 <= message.hops < self.parameters.chain_limit:
             return Drop.HOP_LIMIT
+        if self.unicast.next_hop(message.to) == sender:
+            # Routes that point at each other: the message would only go to and fro.
+            return Drop.NO_ROUTE
         self.unicast.forward(msgspec.structs.replace(message, hops=message.hops + 1), message.to)
         return None
 
@@ -139,7 +142,7 @@ class RaftCbr(Advertising):
 
     def _take_event(self, event: XcastEvent, sender: NodeId) -> Drop | None:
         if event.to not in (BROADCAST, self.host.node):
-            return self._pass_on(event)
+            return self._pass_on(event, sender)
         publication = event.publication
         chain = event.chain
         if event.id != publication.id or not chain or chain[0] != publication.publisher:
@@ -169,7 +172,7 @@ class RaftCbr(Advertising):
 
     def _take_ping(self, ping: Ping, sender: NodeId) -> Drop | None:
         if ping.to not in (BROADCAST, self.host.node):
-            return self._pass_on(ping)
+            return self._pass_on(ping, sender)
         if ping.publisher == self.host.node or not ping.chain or ping.chain[0] != ping.publisher:
             return Drop.MALFORMED
         if len(ping.chain) >= self.parameters.chain_limit:
@@ -187,7 +190,7 @@ class RaftCbr(Advertising):
 
     def _take_ack(self, ack: Ack, sender: NodeId) -> Drop | None:
         if ack.to != self.host.node:
-            return self._pass_on(ack)
+            return self._pass_on(ack, sender)
         if not 0 <= ack.sequence <= HIGHEST_SEQUENCE:
             return Drop.MALFORMED
         if ack.publisher != self.host.node:
@@ -198,7 +201,7 @@ class RaftCbr(Advertising):
 
     def _take_nack(self, nack: Nack, sender: NodeId) -> Drop | None:
         if nack.to != self.host.node:
-            return self._pass_on(nack)
+            return self._pass_on(nack, sender)
         if nack.publisher == self.host.node:
             return self.publishing.serve(nack)
         if nack.subscriber == self.host.node or len(nack.chain) >= self.parameters.chain_limit:
@@ -212,14 +215,14 @@ class RaftCbr(Advertising):
 
     def _take_subscribe(self, message: Subscribe, sender: NodeId) -> Drop | None:
         if message.to != self.host.node:
-            return self._pass_on(message)
+            return self._pass_on(message, sender)
         if message.subscriber == self.host.node:
             return Drop.MALFORMED
         return self.publishing.subscribe(message)
 
     def _take_subscribe_ack(self, message: SubscribeAck, sender: NodeId) -> Drop | None:
         if message.to != self.host.node:
-            return self._pass_on(message)
+            return self._pass_on(message, sender)
         return self.subscribing.acknowledge(message)
 
 

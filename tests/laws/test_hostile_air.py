@@ -1,0 +1,136 @@
+"""Hostile air: nothing that anyone says crashes a node, fills its tables or stops the others."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from roamcast.content.kind import Integer
+from roamcast.content.schema import EventType
+from roamcast.routing.cbr.cbr import Cbr
+from roamcast.routing.cbr.ft import FtCbr
+from roamcast.routing.cbr.messages import Advert, EventAck, MostCovering, Subscription, TreeEvent
+from roamcast.routing.cbr.parameters import CbrParameters, FtCbrParameters, RaftCbrParameters
+from roamcast.routing.cbr.raft import RaftCbr
+from roamcast.routing.cbr.raft_messages import Ack, Nack, Ping, Subscribe, SubscribeAck, XcastEvent
+from roamcast.routing.router import Publication
+from roamcast.testing import Mesh
+
+Coupon = EventType("coupon", {"zone": Integer()})
+EVERYTHING = Coupon.zone >= 0
+NARROW = Coupon.zone == 3
+THREE = Coupon(zone=3)
+
+node = st.one_of(st.integers(-2, 5), st.sampled_from([2**31, 2**63, -(2**40)]))
+number = st.one_of(st.integers(-3, 40), st.sampled_from([2**32, 2**63 - 1, -(2**63), 10**30]))
+pattern = st.integers(-5, 5).map(lambda zone: Coupon.zone == zone)
+chain = st.lists(node, max_size=40).map(tuple)
+publication = st.builds(Publication, node, number, st.just(THREE))
+event_id = st.one_of(number, publication.map(lambda p: p.id))
+
+
+def with_id(build):
+    return publication.flatmap(lambda p: build(st.one_of(st.just(p.id), number), st.just(p)))
+
+
+cbr_words = st.one_of(
+    st.builds(Advert, node, pattern, number, number, number),
+    st.builds(Subscription, pattern),
+    st.builds(MostCovering, node, pattern, number, number),
+    with_id(lambda id, p: st.builds(TreeEvent, id, p, st.frozensets(node), number)),
+    st.builds(EventAck, event_id),
+)
+destinations = st.lists(st.tuples(node, number)).map(tuple)
+raft_words = st.one_of(
+    st.builds(Advert, node, pattern, number, number, number),
+    with_id(lambda id, p: st.builds(XcastEvent, id, p, chain, destinations, node, number)),
+    st.builds(Subscribe, node, node, number, number, st.lists(pattern).map(tuple), number),
+    st.builds(SubscribeAck, node, node, number, number, number, number),
+    st.builds(Ping, node, chain, chain, node, number),
+    st.builds(Ack, node, node, number, st.frozensets(node), number),
+    st.builds(Nack, node, node, node, chain, number, st.lists(st.tuples(number, number)).map(tuple), number),
+    st.builds(Subscription, pattern),
+)
+
+
+def listen(router, words):
+    mesh = Mesh.line(4, router, seed=1)
+    mesh.advertise(0, EVERYTHING)
+    mesh.run(for_=20)
+    mesh.subscribe(3, NARROW)
+    mesh.run(for_=10)
+    mesh.publish(0, THREE)
+    mesh.run(for_=1)
+    for to, sender, message in words:
+        mesh.inject(to, message, sender)
+        mesh.run(for_=0.01)
+    mesh.run(for_=20)
+    return mesh
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.tuples(st.integers(0, 3), node, cbr_words), max_size=30), st.booleans())
+def test_no_noise_breaks_cbr(words, most_covering):
+    mesh = listen(
+        lambda host: FtCbr(host, FtCbrParameters(covering=True, most_covering=most_covering)), words
+    )
+    # Forged leases last 15 s a hop, forged serials of adverts as long; then all is as it was.
+    mesh.run(for_=120)
+    mesh.deliveries.clear()
+    mesh.publish(0, THREE)
+    mesh.run(for_=2)
+    assert [d.node for d in mesh.deliveries] == [3]
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.tuples(st.integers(0, 3), node, raft_words), max_size=30))
+def test_no_noise_breaks_raft(words):
+    mesh = listen(RaftCbr, words)
+    mesh.publish(0, THREE)
+    mesh.run(for_=5)
+
+
+@pytest.mark.parametrize("router", [Cbr, FtCbr, RaftCbr])
+def test_a_message_that_claims_to_come_from_me_is_refused(router):
+    mesh = Mesh.line(2, router)
+    for message in (Advert(5, EVERYTHING, 0, 1), Subscription(NARROW)):
+        assert mesh.inject(1, message, sender=1) is not None
+
+
+def test_a_flood_of_fake_advertisements_leaves_tables_bounded_and_the_run_goes_on():
+    small = CbrParameters(adverts=50, subscriptions=50, neighbours_news=50, most_covering=True)
+    mesh = Mesh.line(3, lambda host: Cbr(host, small))
+    mesh.advertise(0, EVERYTHING)
+    mesh.run(for_=1)
+    router = mesh.routers[1]
+    for fake in range(1_000):
+        router.receive(Advert(1000 + fake, NARROW, 1, fake), 9, 0.0)
+        router.receive(Subscription(Coupon.zone == fake % 500), 1000 + fake, 0.0)
+        router.receive(MostCovering(1000 + fake, NARROW, 1, 1), 9, 0.0)
+    assert len(router.adverts.leases) == len(router.subscriptions.leases) == len(router.trees.leases) == 50
+    mesh.run(for_=60)
+    mesh.subscribe(2, NARROW)
+    mesh.run(for_=10)
+    mesh.publish(0, THREE)
+    mesh.run(for_=1)
+    assert mesh.delivered == [(2, THREE)]
+
+
+def test_fake_subscribers_and_publishers_leave_raft_tables_bounded():
+    small = RaftCbrParameters(adverts=50, subscribers=50, publishers=50, cached=50, reorder=50)
+    mesh = Mesh.line(2, lambda host: RaftCbr(host, small))
+    mesh.advertise(0, EVERYTHING)
+    mesh.subscribe(1, NARROW)
+    mesh.run(for_=60)
+    for fake in range(2_000):
+        mesh.routers[0].receive(Subscribe(0, 1000 + fake, 1, 1, (NARROW,)), 1, 0.0)
+        mesh.routers[1].receive(Advert(1000 + fake, NARROW, 1, fake, 1), 0, 0.0)
+        forged = Publication(0, 10**6 + fake, THREE)
+        mesh.routers[1].receive(XcastEvent(forged.id, forged, (0,), ((1, 10**6 + fake - 1),)), 0, 0.0)
+        mesh.routers[1].receive(Ack(1, 7, fake, frozenset({3})), 0, 0.0)
+    publisher, subscriber = mesh.routers
+    assert len(publisher.publishing.sessions) == 50
+    assert len(subscriber.subscribing.wishes) == 50
+    assert len(subscriber.ordering.streams[0].early) == 50
+    assert len(subscriber.cache.events) == 50
+    assert len(subscriber.acks.gathered) <= 51
+    mesh.run(for_=10)

@@ -1,0 +1,156 @@
+"""RAFT-CBR's promise as a law: every event, once, in publisher order, to everyone it was addressed to.
+
+A history is generated from a seed: a topology, links that lose, double and reorder, interests that change,
+edges that come and go, relays that crash and start anew. Publishers stay alive and in the end the network is
+whole again. What a publisher owes is noted when it publishes, from the subscriptions known to it then.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from random import Random
+
+import msgspec
+import pytest
+
+from roamcast.content.kind import Integer
+from roamcast.content.schema import EventType
+from roamcast.routing.cbr.parameters import RaftCbrParameters
+from roamcast.routing.cbr.raft import RaftCbr
+from roamcast.routing.unicast.dsdv import DsdvParameters
+from roamcast.testing import LinkModel, Mesh
+
+Coupon = EventType("coupon", {"zone": Integer()})
+EVERYTHING = Coupon.zone >= 0
+INTERESTS = [
+    EVERYTHING,
+    Coupon.zone < 3,
+    Coupon.zone == 2,
+    Coupon.zone > 2,
+    (Coupon.zone >= 1) & (Coupon.zone <= 3),
+]
+PATIENCE = 3600.0
+
+
+class History:
+    """One generated history and what it owes to whom."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random = Random(seed)
+        nodes = random.randint(3, 8)
+        self.edges = {(max(0, node - random.randint(1, 3)), node) for node in range(1, nodes)}
+        for _ in range(random.randint(0, nodes)):
+            a, b = sorted(random.sample(range(nodes), 2))
+            self.edges.add((a, b))
+        links = LinkModel(
+            jitter=random.choice([0.0, 0.02, 0.5]),
+            loss=random.choice([0.0, 0.1, 0.4]),
+            duplicate=random.choice([0.0, 0.2]),
+            tries=random.choice([1, 4]),
+        )
+        parameters = RaftCbrParameters(
+            window=random.choice([1, 3, 8]),
+            cache_life=random.choice([0.5, 10.0]),
+            ping_wait=random.choice([2.0, 10.0]),
+            cached=random.choice([2, 1024]),
+            reorder=random.choice([2, 1024]),
+            dsdv=DsdvParameters(period=5.0, settling=1.0),
+        )
+        self.mesh = Mesh(nodes, lambda host: RaftCbr(host, parameters), self.edges, links=links, seed=seed)
+        roles = random.sample(range(nodes), nodes)
+        self.publishers = roles[: random.randint(1, 2)]
+        self.subscribers = roles[len(self.publishers) :][: random.randint(1, 3)]
+        if random.random() < 0.5:
+            self.subscribers.append(self.publishers[-1])
+        self.relays = [node for node in roles if node not in self.publishers and node not in self.subscribers]
+        self.dead: set[int] = set()
+        self.wanted = defaultdict(list)
+        self.owed = defaultdict(list)
+
+    def tell(self, steps: int) -> None:
+        """Live through `steps` generated moments."""
+        for publisher in self.publishers:
+            self.mesh.advertise(publisher, EVERYTHING)
+        for _ in self.subscribers:
+            self.change_interest()
+        self.mesh.run(for_=self.random.choice([0.0, 20.0]))
+        acts = [self.publish] * 6 + [self.change_interest] * 2 + [self.churn] * 3 + [self.crash]
+        for _ in range(steps):
+            self.random.choice(acts)()
+            self.mesh.run(for_=self.random.choice([0.0, 0.01, 0.3, 2.0, 8.0]))
+
+    def publish(self) -> None:
+        publisher = self.random.choice(self.publishers)
+        for _ in range(self.random.choice([1, 1, 2, 5])):
+            self.publish_one(publisher)
+
+    def publish_one(self, publisher: int) -> None:
+        event = Coupon(zone=self.random.randrange(5))
+        sessions = self.mesh.routers[publisher].publishing.sessions
+        known = [node for node, session in sessions.items() if session.wants(event)]
+        publication = self.mesh.publish(publisher, event)
+        for node in known:
+            self.owed[node, publisher].append(publication.id)
+
+    def change_interest(self) -> None:
+        node = self.random.choice(self.subscribers)
+        if self.wanted[node] and self.random.random() < 0.5:
+            self.mesh.unsubscribe(node, self.wanted[node].pop())
+        else:
+            wanted = self.random.choice(INTERESTS)
+            self.wanted[node].append(wanted)
+            self.mesh.subscribe(node, wanted)
+
+    def churn(self) -> None:
+        a, b = self.random.choice(sorted(self.edges))
+        (self.mesh.part if self.random.random() < 0.5 else self.mesh.join)(a, b)
+
+    def crash(self) -> None:
+        if self.dead and self.random.random() < 0.5:
+            self.mesh.revive(self.dead.pop())
+        elif self.relays:
+            node = self.random.choice(self.relays)
+            if node not in self.dead:
+                self.mesh.kill(node)
+                self.dead.add(node)
+
+    def heal(self) -> None:
+        """Make the network whole, its links no worse than a working radio's, and let it finish."""
+        self.mesh.links = msgspec.structs.replace(
+            self.mesh.links, loss=min(self.mesh.links.loss, 0.1), tries=4
+        )
+        for a, b in self.edges:
+            self.mesh.join(a, b)
+        for node in sorted(self.dead):
+            self.mesh.revive(node)
+        waited = 0.0
+        while waited < PATIENCE and any(self.mesh.routers[p].publishing.events for p in self.publishers):
+            self.mesh.run(for_=10)
+            waited += 10
+        self.mesh.run(for_=5)
+
+    def given(self):
+        """Who got what of whom, in order."""
+        given = defaultdict(list)
+        for delivery in self.mesh.deliveries:
+            given[delivery.node, delivery.publication.publisher].append(delivery.publication.id)
+        return given
+
+
+def check(seed: int) -> int:
+    history = History(seed)
+    history.tell(steps=40)
+    history.heal()
+    assert dict(history.given()) == dict(history.owed), f"history {seed}"
+    return sum(map(len, history.owed.values()))
+
+
+@pytest.mark.parametrize("first", range(0, 1000, 100))
+def test_every_event_once_in_order_to_everyone_it_was_addressed_to(first):
+    assert sum(check(seed) for seed in range(first, first + 100)) > 1000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(1000, 10_000, 500))
+def test_thousands_of_histories_keep_the_promise(first):
+    assert sum(check(seed) for seed in range(first, first + 500)) > 5000

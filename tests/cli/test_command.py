@@ -74,3 +74,26 @@ def test_check_tells_good_files_from_bad_ones(tmp_path):
     assert f"{bad}: area: is missing" in told.stderr
     assert "none.toml: no such file" in told.stderr
     assert "Traceback" not in told.stderr
+
+
+CAMPAIGN = """\
+title = "jitter"
+scenario = "SCENARIO"
+seeds = 3
+protocols = { flooding = {} }
+
+[sweeps.jitter]
+protocols = ["flooding"]
+grid = { "protocol.flooding.jitter" = ["1 ms", "10 ms"] }
+"""
+
+
+def test_check_knows_campaigns_too(tmp_path):
+    file = tmp_path / "c.toml"
+    file.write_text(CAMPAIGN.replace("SCENARIO", str(SCENARIOS / "shopping.toml")))
+    told = roamcast("check", file)
+    assert told.stdout == f"{file}: a campaign of 6 runs at 2 points\n", told.stderr
+    file.write_text(file.read_text().replace("flooding.jitter", "flooding.jiter"))
+    told = roamcast("check", file)
+    assert told.returncode == 2
+    assert "unknown parameter; did you mean 'jitter'?" in told.stderr

@@ -28,7 +28,7 @@ class Verb(NamedTuple):
 VERBS: dict[str, Verb] = {
     "run": Verb("roamcast.cli.run", "Run one scenario under one protocol and tell how it went."),
     "protocols": Verb("roamcast.cli.protocols", "List the protocols, or one protocol's parameters."),
-    "check": Verb("roamcast.cli.check", "Check scenario files without running them."),
+    "check": Verb("roamcast.cli.check", "Check scenario and campaign files without running them."),
 }
 "A new verb is one line here, and its module."
 

@@ -13,13 +13,15 @@ from roamcast.scenario.read import load, read_toml
 
 
 def command(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Scenario files.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Scenario or campaign files.")],
 ) -> None:
-    """Check scenario files, and the movements and schedules that they name, without running them."""
+    """Check scenario and campaign files, and all that they name, without running them."""
     wrong = 0
     for file in files:
         try:
-            print(f"{file}: {_check(file)}")
+            _, data = read_toml(file)
+            told = _check_campaign(file) if "sweeps" in data else _check_scenario(file)
+            print(f"{file}: {told}")
         except UserError as error:
             wrong += 1
             print(f"roamcast: {error}", file=sys.stderr)
@@ -27,12 +29,11 @@ def command(
         raise typer.Exit(2)
 
 
-def _check(file: Path) -> str:
+def _check_scenario(file: Path) -> str:
     from roamcast.scenario.movement import read_ns2
     from roamcast.sim.interest import subscribers
     from roamcast.sim.workload import plan
 
-    read_toml(file)
     scenario = load(file)
     if scenario.mobility is not None:
         read_ns2(scenario.mobility.ns2, scenario.count, scenario.area)
@@ -42,3 +43,10 @@ def _check(file: Path) -> str:
         f"a scenario of {scenario.count} nodes for {scenario.duration:g} s; with seed 1, "
         f"{publications} publications and {wanting} subscribers"
     )
+
+
+def _check_campaign(file: Path) -> str:
+    from roamcast.pipeline.plan import check_campaign
+
+    plan = check_campaign(file)
+    return f"a campaign of {len(plan.runs)} runs at {len({place.point for place in plan.places})} points"

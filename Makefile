@@ -6,7 +6,7 @@ DEPS   := $(VENV)/.deps
 BUILT  := $(VENV)/.built
 KERNEL := $(shell find kernel -type f) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test lint bench validate setup lock clean
+.PHONY: demo test lint bench validate sanitize setup lock clean
 
 setup: $(BUILT)
 
@@ -24,8 +24,14 @@ lint: $(BUILT)
 bench: $(BUILT)
 	$(PY) -m bench
 
-validate: $(BUILT)
+validate: $(BUILT) sanitize
 	$(PY) -m pytest -m slow
+
+sanitize:  ## the kernel alone, under address and undefined-behaviour sanitizers
+	@mkdir -p build
+	cmake -S . -B build/sanitize -DROAMCAST_PYTHON=OFF -DROAMCAST_SANITIZE=ON > build/sanitize.log 2>&1 || { cat build/sanitize.log; exit 1; }
+	cmake --build build/sanitize --target churn --parallel 2
+	build/sanitize/kernel/churn
 
 clean:
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,3 +1,4 @@
+import math
 from collections import Counter
 from pathlib import Path
 
@@ -82,3 +83,29 @@ def test_the_oracle_expects_whoever_wants_it_now_except_the_publisher():
     oracle.end(2, GRID.filter(3))
     assert oracle.expected(GRID.event(3), publisher=0) == []
     assert oracle.expected(EventType("other", {})(), publisher=0) == []
+
+
+@given(
+    st.floats(0, 1000),
+    st.floats(0, 500),
+    st.floats(0, 6.28),
+    st.floats(0.1, 20),
+    st.floats(0.1, 5),
+    st.integers(0, 3),
+)
+def test_a_look_is_left_out_only_where_nothing_can_have_changed(x, y, heading, speed, tick, look):
+    someone = subscribers(shopping(), 1)[0]._replace(pace=speed, tick=tick, phase=tick / 3)
+    following = someone.next_look(Position(x, y), look)
+    assert following > look
+    for left_out in range(look + 1, following):
+        gone = speed * (someone.time_of(left_out) - someone.time_of(look))
+        there = Position(x + gone * math.cos(heading), y + gone * math.sin(heading))
+        if 0 <= there.x <= 1000 and 0 <= there.y <= 500:
+            assert someone.wants(there, left_out) == someone.wants(Position(x, y), look)
+
+
+def test_who_stands_still_looks_once_and_who_leans_looks_every_time():
+    someone = subscribers(shopping(), 1)[0]
+    assert someone._replace(pace=0.0).next_look(Position(1, 1), 0) is None
+    assert someone._replace(bias=0.5).next_look(Position(125, 125), 7) == 8
+    assert someone._replace(pace=math.inf).next_look(Position(125, 125), 7) == 8

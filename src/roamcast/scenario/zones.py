@@ -33,6 +33,11 @@ class ZoneGrid:
         row = min(max(int(y // self.side), 0), self.rows - 1)
         return row * self.columns + column + 1
 
+    def room_at(self, x: float, y: float) -> float:
+        """How far one can surely go from a place without leaving its zone."""
+        side = self.side
+        return min(x % side, side - x % side, y % side, side - y % side)
+
     def event(self, zone: int) -> Event:
         """An event about a zone."""
         return self.events[zone - 1]

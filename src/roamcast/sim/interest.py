@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from random import Random
 from typing import NamedTuple
 
@@ -27,6 +28,8 @@ class Subscriber(NamedTuple):
     "Seconds between two looks at its position."
     phase: float
     "When it looks for the second time (the first is at 0), so that not everyone looks at once."
+    pace: float
+    "The fastest that it moves, in m/s."
     bias: float
     "Probability that a look turns to the zone where it is."
     seed: int
@@ -46,6 +49,24 @@ class Subscriber(NamedTuple):
                 return (self.grid.filter(1 + random.randrange(len(self.grid))),)
         return (self.grid.filter(self.grid.zone_at(*position)),)
 
+    def time_of(self, look: int) -> float:
+        """When it makes its look number `look`."""
+        return self.phase + (look - 1) * self.tick if look else 0.0
+
+    def next_look(self, position: Position, look: int) -> int | None:
+        """The first look after `look` that may find it in another zone than `position`'s; None if none can.
+
+        A walker far from the edge of its zone cannot have left it by its next look: this saves the others.
+        """
+        if self.grid is None:
+            return None
+        if self.bias < 1.0:
+            return look + 1
+        if self.pace == 0:
+            return None
+        earliest = self.time_of(look) + self.grid.room_at(*position) / self.pace
+        return max(look + 1, math.ceil((earliest - self.phase) / self.tick - 1e-9) + 1)
+
 
 def subscribers(scenario: Scenario, seed: int) -> list[Subscriber]:
     """The subscribers of a run, in order of node; a function of the scenario and the seed alone."""
@@ -56,11 +77,14 @@ def subscribers(scenario: Scenario, seed: int) -> list[Subscriber]:
     for group, subscribing in scenario.workload.subscribe.items():
         random = Random(f"{seed}/subscribers/{group}")
         nodes = choose(scenario.nodes_of(group), subscribing.count, random)
+        pace = _pace(scenario, group)
         alike = round(subscribing.locality * len(nodes))
         common = _common(subscribing, types, grid, seed) if alike else ()
         for place, node in enumerate(nodes):
             chosen.append(
-                _subscriber(subscribing, types, grid, node, common if place < alike else None, seed=seed)
+                _subscriber(
+                    subscribing, types, grid, node, common if place < alike else None, pace=pace, seed=seed
+                )
             )
     return sorted(chosen, key=lambda subscriber: subscriber.node)
 
@@ -81,6 +105,7 @@ def _subscriber(
     node: NodeId,
     common: tuple[Filter, ...] | None,
     *,
+    pace: float,
     seed: int,
 ) -> Subscriber:
     random = Random(f"{seed}/interest/{node}")
@@ -95,4 +120,13 @@ def _subscriber(
         listed = [read_filter(text, types) for text in subscribing.interest]
         count = min(subscribing.choose or len(listed), len(listed))
         fixed = tuple(listed[index] for index in sorted(random.sample(range(len(listed)), count)))
-    return Subscriber(node, fixed, grid if follows else None, subscribing.tick, phase, subscribing.bias, seed)
+    return Subscriber(
+        node, fixed, grid if follows else None, subscribing.tick, phase, pace, subscribing.bias, seed
+    )
+
+
+def _pace(scenario: Scenario, group: str) -> float:
+    if scenario.mobility is not None:
+        return math.inf
+    speed = scenario.groups[group].speed
+    return speed.max if speed is not None and scenario.groups[group].mobility == "waypoint" else 0.0

@@ -122,7 +122,8 @@ class World:
     def _look(self, subscriber: Subscriber, look: int, wanted: tuple[Filter, ...]) -> None:
         """Have a subscriber see where it is, and want what it wants there."""
         node = subscriber.node
-        now_wanted = subscriber.wants(Position(*self.hosts[node].place()), look)
+        position = Position(*self.hosts[node].place())
+        now_wanted = subscriber.wants(position, look)
         if now_wanted != wanted:
             for filter in wanted:
                 if filter not in now_wanted:
@@ -134,9 +135,10 @@ class World:
                     self.routers[node].subscribe(filter)
                     self.oracle.begin(node, filter)
                     self.recorder.interest(self.kernel.now(), node, filter, begins=True)
-        if subscriber.follows:
-            wait = subscriber.phase if look == 0 else subscriber.tick
-            self.hosts[node].call_later(wait, self._look, subscriber, look + 1, now_wanted)
+        following = subscriber.next_look(position, look)
+        if following is not None:
+            wait = max(0.0, subscriber.time_of(following) - self.kernel.now())
+            self.hosts[node].call_later(wait, self._look, subscriber, following, now_wanted)
 
     def _sample(self) -> None:
         places = self.kernel.positions()

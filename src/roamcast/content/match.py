@@ -1,0 +1,90 @@
+"""The match index: which of many filters match an event, in far less time than asking each."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from typing import Any, Generic, TypeVar
+
+from roamcast._kernel import MatchIndex as KernelIndex
+from roamcast.content.event import Event
+from roamcast.content.filter import Filter
+from roamcast.content.kind import Decimal, Kind, String
+from roamcast.content.schema import EventType
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+class MatchIndex(Generic[Key]):
+    """Filters by key, of any event types; a key has one filter.
+
+    `match` gives keys in an order that depends only on the adds and removes before it.
+    """
+
+    def __init__(self) -> None:
+        self._types: dict[EventType, _OfType] = {}
+        self._places: dict[Key, tuple[EventType, int]] = {}
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __contains__(self, key: Key) -> bool:
+        return key in self._places
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self._places)
+
+    def add(self, key: Key, filter: Filter) -> None:
+        """Have `key` want what `filter` matches, instead of what it wanted before."""
+        if key in self._places:
+            self.remove(key)
+        of_type = self._types.get(filter.type)
+        if of_type is None:
+            of_type = self._types[filter.type] = _OfType(filter.type)
+        self._places[key] = (filter.type, of_type.add(key, filter))
+
+    def remove(self, key: Key) -> bool:
+        """Forget `key`; says whether it was there."""
+        place = self._places.pop(key, None)
+        if place is None:
+            return False
+        self._types[place[0]].remove(place[1])
+        return True
+
+    def match(self, event: Event) -> list[Key]:
+        """The keys whose filter matches `event`."""
+        of_type = self._types.get(event.type)
+        if of_type is None:
+            return []
+        return of_type.kernel.match(event.values, of_type.keys)
+
+    def bytes(self) -> int:
+        """Memory of the compiled index, without keys and filters."""
+        return sum(of_type.kernel.bytes() for of_type in self._types.values())
+
+
+class _OfType:
+    """The filters of one type, numbered; numbers of removed ones are used again."""
+
+    def __init__(self, type: EventType) -> None:
+        self.kernel = KernelIndex("".join(_letter(field.kind) for field in type.fields))
+        self.keys: list[Any] = []
+        self.free: list[int] = []
+
+    def add(self, key: Any, filter: Filter) -> int:
+        if self.free:
+            number = self.free.pop()
+            self.keys[number] = key
+        else:
+            number = len(self.keys)
+            self.keys.append(key)
+        self.kernel.add(number, filter.conjunctions)
+        return number
+
+    def remove(self, number: int) -> None:
+        self.kernel.remove(number)
+        self.keys[number] = None
+        self.free.append(number)
+
+
+def _letter(kind: Kind) -> str:
+    return "t" if isinstance(kind, String) else "d" if isinstance(kind, Decimal) else "i"

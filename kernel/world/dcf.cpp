@@ -185,12 +185,14 @@ void World::send_answer(NodeId node) {
             return;
         }
         ear.doing = Doing::AwaitingData;
+        heed_medium(node);
         // Until the data should have come: what the CTS reserves, less the ACK at its end.
         const Time window = cts_airtime_ + station.answer_reserve - mac_.sifs - ack_airtime_ + 2 * longest_way;
         station.response_order = agenda_.enter(now_ + window, Happening::ResponseWindow, node);
         transmit(node, Frame{FrameType::Cts, node, station.answer_to, 0, cts_airtime_, station.answer_reserve, {}});
     } else {
         ear.doing = Doing::SendingAck;
+        heed_medium(node);
         station.response_order = agenda_.enter(now_ + ack_airtime_, Happening::ResponseWindow, node);
         transmit(node, Frame{FrameType::Ack, node, station.answer_to, 0, ack_airtime_, 0, {}});
     }

@@ -1,5 +1,7 @@
 """Unicast over the DCF: acknowledged, retried, announced by RTS, and given up with a word to the router."""
 
+from itertools import pairwise
+
 import pytest
 
 from roamcast import _kernel
@@ -164,3 +166,22 @@ def test_a_timer_for_a_moment_never_fires_before_it():
         wait_for(moment)
     world.run_until(1)
     assert len(early) < len(moments)  # and that the run came to its end: no moment is approached for ever
+
+
+def test_a_station_does_not_count_its_backoff_while_it_sends_an_answer():
+    world, (a, b) = office([0, 30], rts_threshold=1000)
+    for number in range(40):
+        a.host.send(Letter(number), 1)
+        b.host.send(Letter(number), 0)
+    world.run_until(1)
+    sent = world.transmissions()
+    rows = sorted(zip(sent["time"].tolist(), sent["attempts"].tolist(), strict=True))
+    exchange = 2456e-6 + 10e-6 + 304e-6 + 50e-6  # data, SIFS, ACK, DIFS
+    waits = [
+        (later - earlier - exchange) / 20e-6
+        for (earlier, _), (later, attempts) in pairwise(rows)
+        if attempts == 1 and later > earlier + exchange / 2
+    ]
+    alone = [wait for wait in waits if wait < 31]
+    assert len(alone) > 40
+    assert all(wait > -0.05 and abs(wait - round(wait)) < 0.05 for wait in alone)

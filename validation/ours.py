@@ -1,0 +1,167 @@
+"""Running our own kernel on the same ground and traffic as the rivals, and counting the same things."""
+
+from __future__ import annotations
+
+import tempfile
+from math import cos, pi, sin
+from pathlib import Path
+from typing import Any
+
+import roamcast
+from roamcast import _kernel
+from roamcast.scenario.model import Scenario
+from roamcast.scenario.movement import write_ns2
+from roamcast.sim import kernel
+from validation.ns2 import Ground, Outcome, Send
+
+
+def lay_out(scenario: Scenario, seed: int, folder: Path) -> Ground:
+    """Write the movement that `scenario` generates to a file that ns-2 reads, and we as well."""
+    path = folder / f"{scenario.name}-{seed}.mov"
+    with path.open("w") as file:
+        write_ns2(kernel.movement(scenario, seed), file)
+    return Ground(scenario.count, scenario.area.width, scenario.area.height, scenario.duration, path)
+
+
+def flood(ground: Ground, sends: list[Send], seed: int, jitter: float = 0.01) -> Outcome:
+    """Flood each publication to everyone."""
+    rows = [(s, "") for s in sends]
+    return _run(ground, rows, ["/news"], "flooding", seed, protocol={"jitter": f"{jitter} s"})
+
+
+def unicast(
+    ground: Ground, sends: list[Send], seed: int, *, feedback: bool, since: float = 0.0, routing: str = "dsdv"
+) -> Outcome:
+    """Send each publication to each of its receivers; count from `since` on."""
+    return _run(
+        ground,
+        [(s, f"{'-'.join(map(str, s.receivers))}") for s in sends],
+        None,
+        f"{routing}-unicast",
+        seed,
+        protocol={"link_feedback": feedback},
+        since=since,
+    )
+
+
+def _run(
+    ground: Ground,
+    rows: list[tuple[Send, str]],
+    interest: list[str] | None,
+    protocol_name: str,
+    seed: int,
+    *,
+    protocol: dict[str, Any],
+    since: float = 0.0,
+) -> Outcome:
+    """Play a schedule whose second column of each row names the receivers, if not everyone is meant."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        lines = ["time,publisher,size,type" + (",receivers" if interest is None else "")]
+        lines += [
+            f"{s.time!r},{s.publisher},{s.size},news" + (f",to-{who}-" if who else "") for s, who in rows
+        ]
+        (folder / "schedule.csv").write_text("\n".join(lines) + "\n")
+        groups = {"all": {"count": ground.nodes, "mobility": "file"}}
+        if interest is None:
+            groups = {f"n{node}": {"count": 1, "mobility": "file"} for node in range(ground.nodes)}
+        subscribe: dict[str, Any] = {"all": {"interest": interest}}
+        if interest is None:
+            wanted = sorted({receiver for s, _ in rows for receiver in s.receivers})
+            subscribe = {f"n{node}": {"interest": [f"/news[receivers = '*-{node}-*']"]} for node in wanted}
+        scenario = Scenario.model_validate(
+            {
+                "name": "validation",
+                "area": {"width": ground.width, "height": ground.height},
+                "duration": ground.seconds,
+                "warmup": since,
+                "sample": ground.seconds,
+                "nodes": groups,
+                "mobility": {"ns2": ground.movement},
+                "workload": {"schedule": folder / "schedule.csv", "subscribe": subscribe},
+                "protocol": {protocol_name: protocol},
+            }
+        )
+        metrics = roamcast.run(scenario, protocol_name, seed).metrics
+    return Outcome(
+        delivery=metrics.delivery_rate or 0.0,
+        delay=metrics.delay_mean or float("nan"),
+        transmissions=metrics.messages["total"],
+        routing=metrics.messages["routing"],
+        cpu_seconds=metrics.cpu_seconds or 0.0,
+        drops={**metrics.drops, **{k: v for k, v in metrics.frames.items() if v}},
+    )
+
+
+class _Load:
+    """What a saturated station sends."""
+
+    category = 0
+    about = -1
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+
+class _Station:
+    """A station that always has something to send: it feeds its queue faster than the air can take it."""
+
+    def __init__(self, host: _kernel.Host, load: _Load, to: int | None, every: float) -> None:
+        self.host, self.load, self.to, self.every = host, load, to, every
+        self.received = 0
+        self.counting = False
+
+    def feed(self) -> None:
+        if self.to is None:
+            self.host.broadcast(self.load)
+        else:
+            self.host.send(self.load, self.to)
+        self.host.call_later(self.every, self.feed)
+
+    def receive(self, message: Any, sender: int, signal: float) -> None:
+        self.received += self.counting
+
+    def overhear(self, message: Any, sender: int, to: int, signal: float) -> None:
+        """Heard, but not counted."""
+
+    def link_failed(self, message: Any, to: int) -> None:
+        """Given up, and so not received."""
+
+
+def cell(
+    stations: int, seconds: float, seed: int, *, payload: int, broadcast: bool, rts: bool, senders: int = 0
+) -> float:
+    """Frames a second that get through in a saturated cell with capture off."""
+    circle = [
+        (50 + 10 * cos(2 * pi * k / stations), 50 + 10 * sin(2 * pi * k / stations)) for k in range(stations)
+    ]
+    scenario = Scenario.model_validate(
+        {
+            "name": "cell",
+            "area": {"width": 100, "height": 100},
+            "duration": seconds,
+            "nodes": {"all": {"count": stations, "at": circle}},
+            "radio": {"capture": 120},
+            "mac": {"rts_threshold": 0 if rts else 3000},
+        }
+    )
+    world = kernel.build(scenario, seed)
+    world.start()
+    load = _Load(payload)
+    every = 0.001 * max(senders or stations, 1)
+    members = []
+    for node in range(stations):
+        to = None if broadcast else (node + 1) % stations
+        member = _Station(_kernel.Host(world, node), load, to, every)
+        world.attach(node, member)
+        members.append(member)
+    for member in members[: senders or stations]:
+        member.feed()
+    warmup = 1.0
+    world.run_until(warmup)
+    for member in members:
+        member.counting = True
+    world.run_until(warmup + seconds)
+    world.close()
+    received = sum(member.received for member in members)
+    return received / seconds / ((stations - 1) if broadcast else 1)

@@ -11,7 +11,7 @@ KERNEL := $(shell find kernel -type f) CMakeLists.txt pyproject.toml
 setup: $(BUILT)
 
 demo: $(BUILT)
-	$(VENV)/bin/roamcast run scenarios/shopping.toml --protocol flooding
+	$(VENV)/bin/roamcast reproduce petrovic --quick
 
 test: $(BUILT)
 	$(PY) -m pytest -n 2 --dist worksteal -m "not slow"

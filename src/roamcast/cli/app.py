@@ -29,6 +29,9 @@ VERBS: dict[str, Verb] = {
     "run": Verb("roamcast.cli.run", "Run one scenario under one protocol and tell how it went."),
     "protocols": Verb("roamcast.cli.protocols", "List the protocols, or one protocol's parameters."),
     "check": Verb("roamcast.cli.check", "Check scenario and campaign files without running them."),
+    "compare": Verb("roamcast.cli.compare", "Tell which protocol serves a scenario best."),
+    "campaign": Verb("roamcast.cli.campaign", "Run a campaign, see how it goes, report it."),
+    "reproduce": Verb("roamcast.cli.reproduce", "Run a paper's evaluation and judge its claims."),
 }
 "A new verb is one line here, and its module."
 

@@ -7,6 +7,7 @@ import json
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -80,7 +81,7 @@ def read_campaign(path: str | Path) -> Campaign:
     path = Path(path)
     text, data = read_toml(path)
     campaign = validate(Campaign, data, str(path), text)
-    return campaign.model_copy(update={"scenario": path.parent / campaign.scenario})
+    return campaign.model_copy(update={"scenario": Path(normpath(path.parent / campaign.scenario))})
 
 
 def check_campaign(path: str | Path) -> Plan:

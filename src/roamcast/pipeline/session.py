@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -37,12 +38,16 @@ def local_master() -> str:
 def open_session(master: str | None = None, settings: dict[str, str] | None = None) -> Iterator[SparkSession]:
     """A Spark session that ends with the block, together with every process that it started."""
     folder = Path(tempfile.mkdtemp(prefix="roamcast-spark-"))
+    patience = 3.0
     try:
         spark = _start(master or local_master(), folder, settings or {})
         try:
             yield spark
+        except KeyboardInterrupt:
+            patience = 0.0  # nobody waits for running tasks: what is done is on disk
+            raise
         finally:
-            _stop(spark)
+            _stop(spark, patience)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -97,6 +102,9 @@ def _start(master: str, folder: Path, settings: dict[str, str]) -> SparkSession:
         except (PySparkRuntimeError, Exception) as error:
             SparkContext._gateway = None
             raise SessionError(f"Spark did not start with master {master!r}: {_reason(error, log)}") from None
+    if threading.current_thread() is threading.main_thread():
+        # PySpark's own handler calls into the JVM, which may not answer.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     return SparkSession(context)
 
 
@@ -169,17 +177,18 @@ def one_line(error: BaseException) -> str:
     return (telling or lines or [type(error).__name__])[0][:300]
 
 
-def _stop(spark: SparkSession) -> None:
-    """End the session politely if it answers in 3 s, else by killing the JVM; its workers follow."""
+def _stop(spark: SparkSession, patience: float) -> None:
+    """End the session politely if it answers in time, else by killing the JVM; its workers follow."""
     gateway = spark.sparkContext._gateway
     polite = threading.Thread(target=lambda: _politely(spark), daemon=True)
-    polite.start()
-    polite.join(3)
+    if patience:
+        polite.start()
+        polite.join(patience)
     process = getattr(gateway, "proc", None)
     if process is not None:
         with suppress(OSError):
             process.stdin.close()  # the JVM ends when its stdin does
-        if polite.is_alive():
+        if not patience or polite.is_alive():
             process.kill()
         try:
             process.wait(3)

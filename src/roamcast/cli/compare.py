@@ -1,0 +1,55 @@
+"""roamcast compare: which protocol serves this scenario best?"""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from roamcast.errors import UserError
+
+
+def command(
+    scenario: Annotated[Path, typer.Argument(metavar="SCENARIO.toml", help="The scenario.")],
+    *,
+    protocols: Annotated[
+        str | None, typer.Option(metavar="A,B,C", help="Which to compare; all by default.")
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Runs of each protocol.")] = 5,
+    out: Annotated[Path | None, typer.Option(help="Keep facts, tables and report here.")] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change the scenario.")
+    ] = None,
+    master: Annotated[
+        str | None, typer.Option(help="A Spark master; by default all processors here.")
+    ] = None,
+) -> None:
+    """Run protocols in one scenario on the same seeds, and say which is best at what."""
+    from roamcast.cli.conducting import conduct, finish
+    from roamcast.pipeline.campaign import Campaign
+    from roamcast.routing.catalogue import find, names
+    from roamcast.scenario.read import load, split_override
+
+    chosen = [name.strip() for name in protocols.split(",")] if protocols else names()
+    if len(set(chosen)) != len(chosen) or not all(chosen):
+        raise UserError(f"--protocols {protocols}: name each protocol once, as in cbr,flooding")
+    for name in chosen:
+        find(name)
+    settings = dict(split_override(pair) for pair in set_ or [])
+    known = load(scenario, settings)
+    campaign = Campaign.model_validate(
+        {
+            "title": f"Protocols compared: {known.name}",
+            "scenario": scenario,
+            "seeds": seeds,
+            "protocols": {name: {} for name in chosen},
+            "sweeps": {"scenario": {"protocols": chosen, "set": settings}},
+        }
+    )
+    folder = out or Path("out") / f"compare-{known.name}"
+    words = ["roamcast", "compare", str(scenario), "--protocols", ",".join(chosen), "--seeds", str(seeds)]
+    words += ["--out", str(folder), *(word for pair in set_ or [] for word in ("--set", pair))]
+    words += ["--master", master] if master else []
+    finish(conduct(campaign, folder, shlex.join(words), master=master))

@@ -1,0 +1,77 @@
+"""A campaign's result as a page of documentation, with its figures beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from roamcast.pipeline.metrics import METRICS
+from roamcast.report.figures import Panels
+from roamcast.report.result import Result
+
+
+def write_markdown(result: Result, file: Path) -> None:
+    """Write `file`, and the figures into a folder of its name."""
+    figures = file.with_suffix("")
+    figures.mkdir(parents=True, exist_ok=True)
+    for name in result.campaign.figures:
+        Panels(result, name).save(figures / f"{name}.svg")
+    file.write_text(make_markdown(result, figures.name), encoding="utf-8")
+
+
+def make_markdown(result: Result, figures: str) -> str:
+    """The page's text; `figures` is the folder of its figures."""
+    campaign = result.campaign
+    lines = [f"# {campaign.title}", ""]
+    lines += [f"{campaign.paper}.", ""] if campaign.paper else []
+    lines += [campaign.about, ""] if campaign.about else []
+    if result.notes.get("quick"):
+        lines += ["**Quick version**: few seeds and few points.", ""]
+    counts = ", ".join(f"{count} {status}" for status, count in sorted(result.counts().items()))
+    runs = result.tables["runs"]
+    cpu = sum(row["cpu"] or 0.0 for row in runs)
+    lines += [
+        f"- runs: {counts}; {len(campaign.seed_list)} seeds a point",
+        f"- processor time of the runs: {cpu:,.0f} s",
+        *(f"- {stage}: {took:,.1f} s" for stage, took in result.notes.get("seconds", {}).items()),
+        f"- code: {', '.join(sorted({row['version'] for row in result.tables['plan']}))}",
+        f"- again: `{result.notes['command']}`" if "command" in result.notes else "",
+        "",
+        "Written by the tool from the campaign's tables; numbers are means over seeds with 95 % intervals.",
+        "",
+    ]
+    if campaign.claims:
+        lines += _claims(result)
+    for name, figure in campaign.figures.items():
+        lines += [f"## {figure.title}", "", f"![{figure.title}]({figures}/{name}.svg)", ""]
+    failures = result.failures()
+    if failures:
+        lines += ["## Failures", "", *(f"- `{run}`: {error}" for run, error in failures), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _claims(result: Result) -> list[str]:
+    lines = [
+        "## Claims",
+        "",
+        "| claim | section | the paper | asked | ours | verdict |",
+        "|---|---|---|---|---|---|",
+    ]
+    broken = []
+    for judged in result.claims:
+        claim = judged.claim
+        within = " (within the interval)" if judged.sure is False else ""
+        cells = (
+            claim.says,
+            ", ".join(part for part in (claim.section, claim.figure) if part),
+            claim.paper,
+            f"{METRICS[claim.metric].title}: {judged.bounds}",
+            judged.ours,
+            f"**{judged.verdict}**{within}",
+        )
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        broken += [f"- {judged.name}: {line}" for line in judged.broken]
+    tally = {v: sum(j.verdict == v for j in result.claims) for v in ("held", "not held", "not judged")}
+    lines += ["", ", ".join(f"{count} {verdict}" for verdict, count in tally.items()) + ".", ""]
+    if broken:
+        lines += ["### Where a claim did not hold", "", *broken, ""]
+    return lines

@@ -1,0 +1,45 @@
+"""How the report looks: one column on a phone, panels side by side on a screen, ink saved on paper."""
+
+STYLE = """
+:root{color-scheme:light}
+*{box-sizing:border-box}
+body{margin:0;font:16px/1.5 system-ui,sans-serif;color:#1a1a1a;background:#fff}
+main{max-width:72rem;margin:0 auto;padding:1rem}
+h1{font-size:1.6rem;line-height:1.2;margin:.5rem 0}
+h2{font-size:1.2rem;margin:2rem 0 .5rem;border-bottom:1px solid #ddd;padding-bottom:.2rem}
+.paper,.where,.small,footer{color:#555;font-size:.85rem}
+.where{display:block}
+h2 .where{display:inline;font-weight:normal}
+.note{background:#fff4d6;border-left:4px solid #e69f00;padding:.5rem .75rem}
+.facts{display:flex;flex-wrap:wrap;gap:.4rem;padding:0;list-style:none}
+.facts li{background:#eef3f8;border-radius:1rem;padding:.1rem .7rem;font-size:.9rem}
+table{border-collapse:collapse;width:100%;font-size:.9rem}
+th,td{text-align:left;vertical-align:top;padding:.35rem .5rem;border-bottom:1px solid #e5e5e5}
+th{background:#f6f6f6}
+tr.held td:last-child{color:#00694c}
+tr.not-held td:last-child{color:#a33b00}
+tr.not-judged td:last-child{color:#666}
+.wide{overflow-x:auto}
+.panels{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,19rem),1fr));gap:.5rem}
+.panel svg{width:100%;height:auto;display:block}
+details{margin:.4rem 0}
+summary{cursor:pointer;color:#0060a0}
+code,pre{font:.8rem/1.4 ui-monospace,monospace;overflow-wrap:anywhere}
+pre{white-space:pre-wrap;background:#f6f6f6;padding:.5rem}
+dt{font-weight:600;margin-top:.4rem}
+dt .where{display:inline}
+dd{margin:0 0 0 1rem;font-size:.9rem}
+@media(max-width:40rem){
+.claims thead{display:none}
+.claims tr{display:block;border:1px solid #ddd;border-left:4px solid #999;border-radius:4px;margin:.6rem 0}
+.claims tr.held{border-left-color:#009e73}.claims tr.not-held{border-left-color:#d55e00}
+.claims td{display:block;border:0;padding:.2rem .6rem}
+.claims td:not(:first-child)::before{content:attr(data-label) ": ";color:#555}
+}
+@media print{
+body{font-size:10pt}main{max-width:none;padding:0}
+section{break-inside:auto}.panel,tr{break-inside:avoid}
+details:not([open])>*:not(summary){display:none}summary{color:inherit}
+.panels{grid-template-columns:repeat(2,1fr)}
+}
+"""

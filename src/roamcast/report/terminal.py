@@ -1,0 +1,117 @@
+"""A campaign's result on a terminal: claims with verdicts, protocols side by side, runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from roamcast.pipeline.metrics import METRICS
+from roamcast.pipeline.plan import point_text
+from roamcast.report.result import Result, with_interval
+
+SIDE_BY_SIDE = (
+    *("delivery_rate", "delay_mean", "delay_p95", "messages", "transmissions_per_delivery"),
+    *("airtime", "energy"),
+)
+"The metrics that a comparison shows."
+
+
+def show_claims(result: Result, console: Console) -> None:
+    """Every claim with the paper's figure and section, our number, and whether it held."""
+    table = Table("claim", "paper", "asked", "ours", "verdict", title=result.campaign.title, show_lines=True)
+    colours = {"held": "green", "not held": "red", "not judged": "yellow"}
+    for judged in result.claims:
+        claim = judged.claim
+        place = ", ".join(part for part in (claim.section, claim.figure) if part)
+        within = " (within the interval)" if judged.sure is False else ""
+        table.add_row(
+            f"{claim.says}\n[dim]{place}[/]",
+            claim.paper or "-",
+            f"{METRICS[claim.metric].title}\n{judged.bounds}",
+            judged.ours,
+            f"[{colours[judged.verdict]}]{judged.verdict}[/]{within}",
+        )
+    console.print(table)
+    counts = [f"{sum(j.verdict == verdict for j in result.claims)} {verdict}" for verdict in colours]
+    console.print(f"{len(result.claims)} claims: {', '.join(counts)}.", highlight=False)
+
+
+def show_comparison(result: Result, console: Console) -> None:
+    """The protocols of each point side by side: best marked, ties said to be ties."""
+    for sweep, asked in result.campaign.sweeps.items():
+        for point in asked.expand():
+            place = (sweep, point_text(point))
+            table = Table("", *asked.protocols)
+            words = []
+            for metric in SIDE_BY_SIDE:
+                ranked = rank(result, place, metric, asked.protocols)
+                if not ranked:
+                    continue
+                unit = f" ({METRICS[metric].unit})" if METRICS[metric].unit else ""
+                cells = []
+                for protocol in asked.protocols:
+                    told = ranked.get(protocol)
+                    mark = {"best": " [bold green]best[/]", "tie": " [green]tie[/]", "": ""}
+                    cells.append(f"{told[0]}{mark[told[1]]}" if told else "-")
+                table.add_row(f"{METRICS[metric].title}{unit}", *cells)
+                words.append(_sentence(metric, ranked))
+            console.print(table)
+            console.print("\n".join(filter(None, words[:1] + words[1:2] + words[4:5])), highlight=False)
+    console.print(
+        "[dim]Means over seeds with 95 % intervals. A tie: the difference to the best, seed by seed, is "
+        "within its interval.[/]"
+    )
+
+
+def rank(
+    result: Result, place: tuple[str, str], metric: str, protocols: list[str]
+) -> dict[str, tuple[str, str]]:
+    """For each protocol with a value: the value in words, and `best`, `tie` or nothing."""
+    rows = {p: row for p in protocols if (row := result.values.get((*place, p, metric)))}
+    if not rows:
+        return {}
+    sign = -1 if METRICS[metric].better == "more" else 1
+    best = min(rows, key=lambda p: (sign * rows[p]["mean"], protocols.index(p)))
+    ties = {p for p in rows if p != best and _tie(result, place, metric, (p, best))}
+    return {
+        p: (
+            with_interval(row["mean"], row["half"]),
+            "" if p not in (best, *ties) else "tie" if ties else "best",
+        )
+        for p, row in rows.items()
+    }
+
+
+def _tie(result: Result, place: tuple[str, str], metric: str, pair: tuple[str, str]) -> bool:
+    for row in _differences(result, place, metric):
+        if {row["protocol"], row["other"]} == set(pair):
+            return row["half"] is None or abs(row["mean"]) <= row["half"]
+    return True
+
+
+def _differences(result: Result, place: tuple[str, str], metric: str) -> Iterator[dict[str, Any]]:
+    for row in result.tables["differences"]:
+        if (row["sweep"], row["point"], row["metric"]) == (*place, metric):
+            yield row
+
+
+def _sentence(metric: str, ranked: dict[str, tuple[str, str]]) -> str:
+    first = [protocol for protocol, (_, mark) in ranked.items() if mark]
+    if len(ranked) < 2:
+        return ""
+    title = METRICS[metric].title
+    if len(first) == 1:
+        return f"{title}: {first[0]} is best."
+    return f"{title}: {', '.join(first[:-1])} and {first[-1]} tie."
+
+
+def show_runs(result_rows: list[dict[str, Any]], console: Console) -> None:
+    """Runs, one a line."""
+    table = Table("run", "protocol", "seed", "status", "cpu (s)", "error")
+    for row in result_rows:
+        cpu = f"{row['cpu']:.1f}" if row["cpu"] is not None else "-"
+        table.add_row(row["run"], row["router"], str(row["seed"]), row["status"], cpu, row["error"])
+    console.print(table)

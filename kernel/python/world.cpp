@@ -3,7 +3,6 @@
 // A router's message never crosses: the world carries a handle, and the message object waits here until
 // no frame needs it any more. Receptions are the hot path, so they use the C API directly.
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -16,6 +15,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "python/columns.h"
+#include "python/parameters.h"
 #include "world/world.h"
 
 namespace nb = nanobind;
@@ -37,66 +38,6 @@ struct TimerSlot {
     PyObject* args = nullptr;
     std::uint64_t order = 0;
 };
-
-struct RouterDrop {
-    Time time;
-    std::int64_t about;
-    NodeId node;
-    std::int32_t peer;
-    std::uint16_t kind;
-    std::uint8_t category;
-    std::uint8_t reason;
-};
-
-template <typename T>
-nb::object column(std::vector<T> values) {
-    auto* kept = new std::vector<T>(std::move(values));
-    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
-}
-
-template <typename T, typename Row, typename Get>
-nb::object column_of(const std::vector<Row>& rows, Get get) {
-    std::vector<T> values;
-    values.reserve(rows.size());
-    for (const Row& row : rows) values.push_back(static_cast<T>(get(row)));
-    return column(std::move(values));
-}
-
-std::int32_t address(NodeId node) { return node == everyone ? -1 : static_cast<std::int32_t>(node); }
-
-double number(nb::dict options, const char* name) { return nb::cast<double>(options[name]); }
-
-RadioParameters radio_parameters(nb::dict o) {
-    RadioParameters p;
-    p.propagation = nb::cast<std::string>(o["propagation"]) == "friis" ? Propagation::Friis : Propagation::TwoRay;
-    p.power = number(o, "power");
-    p.frequency = number(o, "frequency");
-    p.antenna_height = number(o, "antenna_height");
-    p.range = number(o, "range");
-    p.carrier_sense = number(o, "carrier_sense");
-    p.capture = number(o, "capture");
-    return p;
-}
-
-MacParameters mac_parameters(nb::dict o) {
-    MacParameters p;
-    p.rate = number(o, "rate");
-    p.basic_rate = number(o, "basic_rate");
-    p.slot = from_seconds(number(o, "slot"));
-    p.sifs = from_seconds(number(o, "sifs"));
-    p.difs = from_seconds(number(o, "difs"));
-    p.cw_min = nb::cast<std::uint32_t>(o["cw_min"]);
-    p.cw_max = nb::cast<std::uint32_t>(o["cw_max"]);
-    p.short_retry = nb::cast<std::uint32_t>(o["short_retry"]);
-    p.long_retry = nb::cast<std::uint32_t>(o["long_retry"]);
-    p.rts_threshold = nb::cast<std::uint32_t>(o["rts_threshold"]);
-    p.queue = nb::cast<std::uint32_t>(o["queue"]);
-    p.network_header = nb::cast<std::uint32_t>(o["network_header"]);
-    p.link_delay = from_seconds(number(o, "link_delay"));
-    p.priority = nb::cast<std::uint32_t>(o["priority"]);
-    return p;
-}
 
 }  // namespace
 
@@ -307,47 +248,9 @@ public:
         return out;
     }
 
-    nb::dict transmissions() {
-        const auto& rows = world_.records().transmissions;
-        nb::dict out;
-        out["time"] = column_of<double>(rows, [](const Transmission& r) { return to_seconds(r.time); });
-        out["node"] = column_of<std::int32_t>(rows, [](const Transmission& r) { return r.node; });
-        out["to"] = column_of<std::int32_t>(rows, [](const Transmission& r) { return address(r.to); });
-        out["category"] = column_of<std::int16_t>(rows, [](const Transmission& r) { return r.category; });
-        out["kind"] = column_of<std::int16_t>(rows, [](const Transmission& r) { return r.kind; });
-        out["publication"] = column_of<std::int64_t>(rows, [](const Transmission& r) { return r.about; });
-        out["size"] = column_of<std::int32_t>(rows, [](const Transmission& r) { return r.size; });
-        out["attempts"] = column_of<std::int16_t>(rows, [](const Transmission& r) { return r.attempts; });
-        out["failed"] = column_of<std::uint8_t>(rows, [](const Transmission& r) { return r.failed; });
-        out["airtime"] = column_of<double>(rows, [](const Transmission& r) { return to_seconds(r.airtime); });
-        return out;
-    }
-
-    // Frames that the link lost; cause is a Fate, or 16 + a Loss.
-    nb::dict lost_frames() {
-        const auto& rows = world_.records().lost;
-        nb::dict out;
-        out["time"] = column_of<double>(rows, [](const LostFrame& r) { return to_seconds(r.time); });
-        out["node"] = column_of<std::int32_t>(rows, [](const LostFrame& r) { return r.node; });
-        out["peer"] = column_of<std::int32_t>(rows, [](const LostFrame& r) { return address(r.from); });
-        out["category"] = column_of<std::int16_t>(rows, [](const LostFrame& r) { return r.category; });
-        out["kind"] = column_of<std::int16_t>(rows, [](const LostFrame& r) { return r.kind; });
-        out["publication"] = column_of<std::int64_t>(rows, [](const LostFrame& r) { return r.about; });
-        out["cause"] = column_of<std::int16_t>(rows, [](const LostFrame& r) { return r.cause; });
-        return out;
-    }
-
-    nb::dict router_drops() {
-        nb::dict out;
-        out["time"] = column_of<double>(drops_, [](const RouterDrop& r) { return to_seconds(r.time); });
-        out["node"] = column_of<std::int32_t>(drops_, [](const RouterDrop& r) { return r.node; });
-        out["peer"] = column_of<std::int32_t>(drops_, [](const RouterDrop& r) { return r.peer; });
-        out["category"] = column_of<std::int16_t>(drops_, [](const RouterDrop& r) { return r.category; });
-        out["kind"] = column_of<std::int16_t>(drops_, [](const RouterDrop& r) { return r.kind; });
-        out["publication"] = column_of<std::int64_t>(drops_, [](const RouterDrop& r) { return r.about; });
-        out["cause"] = column_of<std::int16_t>(drops_, [](const RouterDrop& r) { return r.reason; });
-        return out;
-    }
+    nb::dict transmissions() { return transmission_columns(world_.records().transmissions); }
+    nb::dict lost_frames() { return lost_columns(world_.records().lost); }
+    nb::dict router_drops() { return drop_columns(drops_); }
 
     void record_losses(bool on) { world_.record_losses(on); }
 

@@ -1,0 +1,83 @@
+// What the world recorded, as NumPy columns.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "world/frame.h"
+
+namespace roamcast {
+
+namespace nb = nanobind;
+
+// One row a message that a router let go.
+struct RouterDrop {
+    Time time;
+    std::int64_t about;
+    NodeId node;
+    std::int32_t peer;
+    std::uint16_t kind;
+    std::uint8_t category;
+    std::uint8_t reason;
+};
+
+template <typename T>
+nb::object column(std::vector<T> values) {
+    auto* kept = new std::vector<T>(std::move(values));
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
+}
+
+template <typename T, typename Row, typename Get>
+nb::object column_of(const std::vector<Row>& rows, Get get) {
+    std::vector<T> values;
+    values.reserve(rows.size());
+    for (const Row& row : rows) values.push_back(static_cast<T>(get(row)));
+    return column(std::move(values));
+}
+
+inline std::int32_t address(NodeId node) { return node == everyone ? -1 : static_cast<std::int32_t>(node); }
+
+// The columns that every kind of row about a message has.
+template <typename Row>
+nb::dict message_columns(const std::vector<Row>& rows) {
+    nb::dict out;
+    out["time"] = column_of<double>(rows, [](const Row& r) { return to_seconds(r.time); });
+    out["node"] = column_of<std::int32_t>(rows, [](const Row& r) { return r.node; });
+    out["category"] = column_of<std::int16_t>(rows, [](const Row& r) { return r.category; });
+    out["kind"] = column_of<std::int16_t>(rows, [](const Row& r) { return r.kind; });
+    out["publication"] = column_of<std::int64_t>(rows, [](const Row& r) { return r.about; });
+    return out;
+}
+
+inline nb::dict transmission_columns(const std::vector<Transmission>& rows) {
+    nb::dict out = message_columns(rows);
+    out["to"] = column_of<std::int32_t>(rows, [](const Transmission& r) { return address(r.to); });
+    out["size"] = column_of<std::int32_t>(rows, [](const Transmission& r) { return r.size; });
+    out["attempts"] = column_of<std::int16_t>(rows, [](const Transmission& r) { return r.attempts; });
+    out["failed"] = column_of<std::uint8_t>(rows, [](const Transmission& r) { return r.failed; });
+    out["airtime"] = column_of<double>(rows, [](const Transmission& r) { return to_seconds(r.airtime); });
+    return out;
+}
+
+// Cause is a Fate, or 16 + a Loss.
+inline nb::dict lost_columns(const std::vector<LostFrame>& rows) {
+    nb::dict out = message_columns(rows);
+    out["peer"] = column_of<std::int32_t>(rows, [](const LostFrame& r) { return address(r.from); });
+    out["cause"] = column_of<std::int16_t>(rows, [](const LostFrame& r) { return r.cause; });
+    return out;
+}
+
+// Cause is a Drop.
+inline nb::dict drop_columns(const std::vector<RouterDrop>& rows) {
+    nb::dict out = message_columns(rows);
+    out["peer"] = column_of<std::int32_t>(rows, [](const RouterDrop& r) { return r.peer; });
+    out["cause"] = column_of<std::int16_t>(rows, [](const RouterDrop& r) { return r.reason; });
+    return out;
+}
+
+}  // namespace roamcast

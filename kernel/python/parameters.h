@@ -1,0 +1,49 @@
+// A scenario's radio and MAC, from the dictionaries that Python gives.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <string>
+
+#include "world/radio.h"
+#include "world/station.h"
+
+namespace roamcast {
+
+namespace nb = nanobind;
+
+inline double number(nb::dict options, const char* name) { return nb::cast<double>(options[name]); }
+
+inline RadioParameters radio_parameters(nb::dict o) {
+    RadioParameters p;
+    p.propagation = nb::cast<std::string>(o["propagation"]) == "friis" ? Propagation::Friis : Propagation::TwoRay;
+    p.power = number(o, "power");
+    p.frequency = number(o, "frequency");
+    p.antenna_height = number(o, "antenna_height");
+    p.range = number(o, "range");
+    p.carrier_sense = number(o, "carrier_sense");
+    p.capture = number(o, "capture");
+    return p;
+}
+
+inline MacParameters mac_parameters(nb::dict o) {
+    MacParameters p;
+    p.rate = number(o, "rate");
+    p.basic_rate = number(o, "basic_rate");
+    p.slot = from_seconds(number(o, "slot"));
+    p.sifs = from_seconds(number(o, "sifs"));
+    p.difs = from_seconds(number(o, "difs"));
+    p.cw_min = nb::cast<std::uint32_t>(o["cw_min"]);
+    p.cw_max = nb::cast<std::uint32_t>(o["cw_max"]);
+    p.short_retry = nb::cast<std::uint32_t>(o["short_retry"]);
+    p.long_retry = nb::cast<std::uint32_t>(o["long_retry"]);
+    p.rts_threshold = nb::cast<std::uint32_t>(o["rts_threshold"]);
+    p.queue = nb::cast<std::uint32_t>(o["queue"]);
+    p.network_header = nb::cast<std::uint32_t>(o["network_header"]);
+    p.link_delay = from_seconds(number(o, "link_delay"));
+    p.priority = nb::cast<std::uint32_t>(o["priority"]);
+    return p;
+}
+
+}  // namespace roamcast

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
+from roamcast.content.match import MatchIndex
 from roamcast.routing.router import NodeId
 
 
@@ -12,10 +13,14 @@ class Oracle:
 
     def __init__(self) -> None:
         self._wanting: dict[Filter, dict[NodeId, int]] = {}
+        self._index: MatchIndex[Filter] = MatchIndex()
 
     def begin(self, node: NodeId, wanted: Filter) -> None:
         """Note that `node` starts wanting something."""
-        nodes = self._wanting.setdefault(wanted, {})
+        nodes = self._wanting.get(wanted)
+        if nodes is None:
+            nodes = self._wanting[wanted] = {}
+            self._index.add(wanted, wanted)
         nodes[node] = nodes.get(node, 0) + 1
 
     def end(self, node: NodeId, wanted: Filter) -> None:
@@ -26,12 +31,12 @@ class Oracle:
             del nodes[node]
             if not nodes:
                 del self._wanting[wanted]
+                self._index.remove(wanted)
 
     def expected(self, event: Event, publisher: NodeId) -> list[NodeId]:
         """Who should get `event` if it is published now, in order; never its publisher."""
         found: set[NodeId] = set()
-        for wanted, nodes in self._wanting.items():
-            if wanted.matches(event):
-                found.update(nodes)
+        for wanted in self._index.match(event):
+            found.update(self._wanting[wanted])
         found.discard(publisher)
         return sorted(found)

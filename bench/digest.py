@@ -1,0 +1,128 @@
+"""The paper's claim: turning an event into its digest costs the same up to 200 nested elements.
+
+Also what more values cost, and the measured rate of a summary's false positives beside the formula's.
+Draws build/bench/digest.png.
+"""
+
+from pathlib import Path
+from random import Random
+from time import process_time
+
+from rich.console import Console
+from rich.table import Table
+
+from roamcast.content.event import Event
+from roamcast.content.filter import Filter
+from roamcast.content.kind import Decimal, Enumeration, Integer, String
+from roamcast.content.schema import EventType
+from roamcast.content.summary import Digest, Shape, Summary
+from roamcast.content.texts import Texts
+from roamcast.content.xml import read_xml, write_xml
+
+DEPTHS = [1, 2, 5, 10, 20, 50, 100, 150, 200]
+KINDS = (Integer(), Decimal(), String(), Enumeration(("pop", "jazz")))
+
+
+def nested(depth: int) -> Event:
+    """Four values at the bottom of `depth` nested elements."""
+    below = "/".join(f"e{n}" for n in range(depth - 1))
+    paths = [f"{below}/v{n}" if below else f"v{n}" for n in range(4)]
+    type = EventType("Deep", dict(zip(paths, KINDS, strict=True)))
+    return type(dict(zip(paths, (5, 2.5, "Davis", "jazz"), strict=True)))
+
+
+def wide(count: int) -> Event:
+    """So many elements with a value each."""
+    type = EventType("Wide", {f"v{n}": KINDS[n % 4] for n in range(count)})
+    return type({f"v{n}": (5, 2.5, "Davis", "jazz")[n % 4] for n in range(count)})
+
+
+def timed(action, *args) -> float:
+    """Microseconds a call, the best of a few rounds."""
+    best = float("inf")
+    for _ in range(7):
+        start = process_time()
+        for _ in range(200):
+            action(*args)
+        best = min(best, (process_time() - start) / 200)
+    return best * 1e6
+
+
+def conversion(event: Event) -> tuple[float, float]:
+    document = write_xml(event)
+    return (
+        timed(lambda: Digest.of(event).to_bytes()),
+        timed(lambda: Digest.of(read_xml(document, event.type)).to_bytes()),
+    )
+
+
+def false_positives(
+    elements: int, shape: Shape, summaries: int = 40, trials: int = 100
+) -> tuple[float, float]:
+    """Measured and expected share of strangers that a summary of so many words admits, over many summaries."""
+    type = EventType("Word", {"s": String()})
+    r = Random(elements)
+    wrong = lookups = 0
+    for _ in range(summaries):
+        members = [f"{r.getrandbits(48):012x}" for _ in range(elements)]
+        summary = Summary.of([Filter(type, (((0, Texts((word,))),),)) for word in members], shape)
+        for _ in range(trials):
+            digest = Digest.of(Event(type, (f"{r.getrandbits(48):012x}",)))
+            wrong += summary.admits(digest)
+            # Every prefix, every suffix and the whole of the event's string are looked up among the words.
+            lookups += len(digest.values[0].prefixes) + len(digest.values[0].suffixes) + 1
+    count = summaries * trials
+    return wrong / count, 1 - (1 - shape.rate(elements)) ** (lookups / count)
+
+
+def main() -> None:
+    deep = {depth: conversion(nested(depth)) for depth in DEPTHS}
+    broad = {count: conversion(wide(count)) for count in DEPTHS}
+    table = Table(title="event to digest, microseconds")
+    for column in ("elements", "nested: event", "nested: from XML", "side by side: event", "from XML"):
+        table.add_column(column, justify="right")
+    for n in DEPTHS:
+        table.add_row(str(n), *(f"{value:.1f}" for value in (*deep[n], *broad[n])))
+    console = Console(width=120)
+    console.print(table)
+    console.print(f"depth 200 against depth 1: {deep[200][0] / deep[1][0]:.2f} x for an event, ", end="")
+    console.print(f"{deep[200][1] / deep[1][1]:.2f} x from XML")
+    rates = Table(title="false positives of a string constraint (SC)")
+    for column in (
+        "words",
+        "bits",
+        "hashes",
+        "one lookup, formula",
+        "an event, formula",
+        "an event, measured",
+    ):
+        rates.add_column(column, justify="right")
+    for elements, rate in ((20, 0.01), (50, 0.001), (100, 0.001), (200, 0.0001), (200, 0.01)):
+        shape = Shape.wanted(elements, rate)
+        measured, expected = false_positives(elements, shape)
+        cells = (f"{shape.rate(elements):.4%}", f"{expected:.3%}", f"{measured:.3%}")
+        rates.add_row(str(elements), str(shape.bits), str(shape.hashes), *cells)
+    console.print(rates)
+    draw(deep, broad)
+
+
+def draw(deep: dict[int, tuple[float, float]], broad: dict[int, tuple[float, float]]) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(7, 4))
+    axes.plot(DEPTHS, [deep[n][0] for n in DEPTHS], marker="o", label="nested, from an event")
+    axes.plot(DEPTHS, [deep[n][1] for n in DEPTHS], marker="s", label="nested, from XML")
+    axes.plot(DEPTHS, [broad[n][0] for n in DEPTHS], marker="^", label="side by side, from an event")
+    axes.set(xlabel="elements", ylabel="microseconds", title="Event to digest", yscale="log")
+    axes.legend()
+    path = Path("build/bench/digest.png")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=120, bbox_inches="tight")
+    print(f"drawn: {path}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""Bloom filters over stable hashes, sized for a wanted rate of false positives."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from functools import lru_cache
+
+import msgspec
+
+from roamcast.content.errors import ContentError
+
+MAX_BITS = 1 << 16
+
+
+def stable_hash(role: str, text: str) -> int:
+    """32 bits that are the same on every machine; texts in different roles do not collide on purpose."""
+    return int.from_bytes(hashlib.blake2b(f"{role}{text}".encode(), digest_size=4).digest(), "big")
+
+
+class Shape(msgspec.Struct, frozen=True):
+    """Bits and hash functions of a Bloom filter; only filters of one shape can be merged."""
+
+    bits: int = 384
+    hashes: int = 4
+
+    def __post_init__(self) -> None:
+        if not (1 <= self.bits <= MAX_BITS and 1 <= self.hashes <= 32):
+            raise ContentError(f"a Bloom filter of {self.bits} bits and {self.hashes} hashes cannot be")
+
+    @classmethod
+    def wanted(cls, elements: int, rate: float) -> Shape:
+        """The smallest shape that holds so many elements with this rate of false positives."""
+        if elements < 1 or not 0 < rate < 1:
+            raise ContentError(
+                f"{elements} elements at a rate of {rate}: expected at least one, and 0 < rate < 1"
+            )
+        bits = math.ceil(-elements * math.log(rate) / math.log(2) ** 2)
+        return cls(bits, max(1, round(bits / elements * math.log(2))))
+
+    def rate(self, elements: int) -> float:
+        """The formula's rate of false positives with so many elements in it."""
+        return float((1 - math.exp(-self.hashes * elements / self.bits)) ** self.hashes)
+
+    def mask(self, hashed: int) -> int:
+        """The bits of one element."""
+        return _mask(self.bits, self.hashes, hashed)
+
+
+@lru_cache(maxsize=1 << 16)
+def _mask(bits: int, hashes: int, hashed: int) -> int:
+    # Two halves of a mixed hash, stepped, are as good as independent functions (Kirsch, Mitzenmacher).
+    mixed = hashed * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF
+    mixed = (mixed ^ mixed >> 29) * 0xBF58476D1CE4E5B9 & 0xFFFFFFFFFFFFFFFF
+    start, step = mixed >> 32, mixed & 0xFFFFFFFF | 1
+    mask = 0
+    for turn in range(hashes):
+        mask |= 1 << (start + turn * step) % bits
+    return mask

@@ -1,0 +1,143 @@
+"""Summaries as bytes: bounded, strict, and readable without the schema."""
+
+from __future__ import annotations
+
+import math
+import struct
+
+from roamcast.content.errors import CodecError, ContentError
+from roamcast.content.ranges import Span, coalesce
+from roamcast.content.summary.bloom import Shape
+from roamcast.content.summary.parts import MAX_SPANS, Arithmetic, Enumerated, Part, Textual
+from roamcast.content.summary.summary import MAX_BYTES, MAX_ROWS, Row, Summary
+
+_KINDS = "teid"
+_MAX_TYPES = 1024
+_MAX_FIELDS = 4096
+
+
+def encode(summary: Summary) -> bytes:
+    """The summary in bytes; types in the order of their fingerprints."""
+    out = bytearray(struct.pack(">HBH", summary.shape.bits - 1, summary.shape.hashes, len(summary.rows)))
+    for name in sorted(summary.rows):
+        kinds = summary.kinds[name]
+        out += name + struct.pack(">HB", len(kinds), len(summary.rows[name]))
+        packed = sum(_KINDS.index(kind) << 2 * n for n, kind in enumerate(kinds))
+        out += packed.to_bytes((len(kinds) + 3) // 4, "little")
+        for row in summary.rows[name]:
+            out += struct.pack(">H", len(row))
+            for place, part in row.items():
+                out += struct.pack(">HB", place, part.absent)
+                _put_part(out, part, kinds[place])
+    return bytes(out)
+
+
+def decode(data: bytes) -> Summary:
+    """Read what `encode` wrote, and refuse anything else."""
+    if len(data) > MAX_BYTES:
+        raise CodecError(f"a summary of {len(data)} bytes; {MAX_BYTES} are the most")
+    reader = _Reader(bytes(data))
+    bits, hashes, types = reader.unpack("HBH")
+    try:
+        shape = Shape(bits + 1, hashes)
+    except ContentError as error:
+        raise CodecError(str(error)) from None
+    if types > _MAX_TYPES:
+        raise CodecError(f"a summary of {types} event types")
+    all_rows: dict[bytes, tuple[Row, ...]] = {}
+    all_kinds: dict[bytes, str] = {}
+    for _ in range(types):
+        name = reader.take(8)
+        width, count = reader.unpack("HB")
+        if width > _MAX_FIELDS or not 1 <= count <= MAX_ROWS:
+            raise CodecError(f"{width} fields and {count} rows")
+        packed = int.from_bytes(reader.take((width + 3) // 4), "little")
+        kinds = "".join(_KINDS[packed >> 2 * n & 3] for n in range(width))
+        all_kinds[name] = kinds
+        all_rows[name] = tuple(_get_row(reader, kinds, shape) for _ in range(count))
+    summary = Summary(shape, all_rows, all_kinds)
+    if encode(summary) != data:
+        raise CodecError("a summary that its encoder would have written otherwise")
+    return summary
+
+
+def _get_row(reader: _Reader, kinds: str, shape: Shape) -> Row:
+    row: Row = {}
+    [fields] = reader.unpack("H")
+    for _ in range(fields):
+        place, absent = reader.unpack("HB")
+        if place >= len(kinds) or place <= max(row, default=-1) or absent > 1:
+            raise CodecError("a row whose fields are not in order")
+        row[place] = _get_part(reader, kinds[place], bool(absent), shape)
+    return row
+
+
+def _put_part(out: bytearray, part: Part, kind: str) -> None:
+    if isinstance(part, Enumerated):
+        size = (part.bits.bit_length() + 7) // 8
+        out += struct.pack(">H", size) + part.bits.to_bytes(size, "big")
+    elif isinstance(part, Arithmetic):
+        out.append(len(part.spans))
+        for low, high in part.spans:
+            out += struct.pack(">dd" if kind == "d" else ">qq", low, high)
+    else:
+        for bits in (part.left, part.right, part.words):
+            _put_bits(out, bits, part.shape.bits)
+
+
+def _get_part(reader: _Reader, kind: str, absent: bool, shape: Shape) -> Part:
+    if kind == "e":
+        [size] = reader.unpack("H")
+        return Enumerated(int.from_bytes(reader.take(size), "big"), absent)
+    if kind == "t":
+        left, right, words = (_get_bits(reader, shape.bits) for _ in range(3))
+        return Textual(shape, left, right, words, absent)
+    [count] = reader.unpack("B")
+    if count > MAX_SPANS:
+        raise CodecError(f"{count} sub-ranges; {MAX_SPANS} are the most")
+    spans: list[Span] = [tuple(reader.unpack("dd" if kind == "d" else "qq")) for _ in range(count)]  # type: ignore[misc]
+    if any(math.isnan(low) or math.isnan(high) for low, high in spans) or coalesce(spans) != tuple(spans):
+        raise CodecError("sub-ranges that overlap")
+    return Arithmetic(tuple(spans), absent)
+
+
+def _put_bits(out: bytearray, bits: int, size: int) -> None:
+    """A list of places where few bits are set, else all bits: whichever is shorter."""
+    places = [n for n in range(size) if bits >> n & 1] if bits.bit_count() * 2 < (size + 7) // 8 else None
+    if places is not None:
+        out += struct.pack(f">BH{len(places)}H", 0, len(places), *places)
+    else:
+        out += b"\x01" + bits.to_bytes((size + 7) // 8, "big")
+
+
+def _get_bits(reader: _Reader, size: int) -> int:
+    [dense] = reader.unpack("B")
+    if dense > 1:
+        raise CodecError("bits in no known form")
+    if dense:
+        bits = int.from_bytes(reader.take((size + 7) // 8), "big")
+        if bits >> size:
+            raise CodecError("bits outside a Bloom filter")
+        return bits
+    [count] = reader.unpack("H")
+    bits = 0
+    for place in reader.unpack(f"{count}H"):
+        if place >= size:
+            raise CodecError("bits outside a Bloom filter")
+        bits |= 1 << place
+    return bits
+
+
+class _Reader:
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.at = 0
+
+    def take(self, count: int) -> bytes:
+        if count > len(self.data) - self.at:
+            raise CodecError("a summary that ends too early")
+        self.at += count
+        return self.data[self.at - count : self.at]
+
+    def unpack(self, layout: str) -> tuple[int, ...]:
+        return struct.unpack(f">{layout}", self.take(struct.calcsize(f">{layout}")))

@@ -1,0 +1,147 @@
+"""The parts of a summary for one field of one row: EC, AC and SC."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeAlias
+
+import msgspec
+
+from roamcast.content.glob import Glob
+from roamcast.content.ranges import Ranges, Span, coalesce
+from roamcast.content.summary.bloom import Shape
+from roamcast.content.summary.digest import DigestValue, TextDigest, hash_prefix, hash_suffix, hash_whole
+from roamcast.content.texts import Texts
+
+MAX_SPANS = 16
+"Sub-ranges of one field; where there would be more, the closest are joined."
+
+
+class Enumerated(msgspec.Struct, frozen=True):
+    """EC: which listed values somebody wants, a bit each."""
+
+    bits: int
+    absent: bool = False
+
+    @classmethod
+    def of(cls, domain: Ranges) -> Enumerated:
+        """The values of a constraint."""
+        places = [place for low, high in domain.spans for place in range(int(low), int(high) + 1)]
+        return cls(sum(1 << place for place in places), domain.absent)
+
+    def merge(self, other: Enumerated) -> Enumerated:
+        """The values of either."""
+        return Enumerated(self.bits | other.bits, self.absent or other.absent)
+
+    def admits(self, value: DigestValue) -> bool:
+        """Whether the value at a place may be wanted."""
+        if value is None:
+            return self.absent
+        return isinstance(value, int) and value >= 0 and bool(self.bits >> value & 1)
+
+
+class Arithmetic(msgspec.Struct, frozen=True):
+    """AC: sub-ranges that do not overlap, and single values outside them."""
+
+    spans: tuple[Span, ...]
+    absent: bool = False
+
+    @classmethod
+    def of(cls, domain: Ranges) -> Arithmetic:
+        """The spans of a constraint."""
+        return cls(_few(domain.spans), domain.absent)
+
+    @property
+    def ranges(self) -> tuple[Span, ...]:
+        """The paper's first array: sub-ranges."""
+        return tuple(span for span in self.spans if span[0] != span[1])
+
+    @property
+    def equalities(self) -> tuple[float, ...]:
+        """The paper's second array: values that no sub-range has."""
+        return tuple(low for low, high in self.spans if low == high)
+
+    def merge(self, other: Arithmetic) -> Arithmetic:
+        """The spans of either."""
+        return Arithmetic(_few(coalesce(self.spans + other.spans)), self.absent or other.absent)
+
+    def admits(self, value: DigestValue) -> bool:
+        """Whether a number may be wanted."""
+        if value is None:
+            return self.absent
+        if isinstance(value, TextDigest):
+            return False
+        return any(low <= value <= high for low, high in self.spans)
+
+
+class Textual(msgspec.Struct, frozen=True):
+    """SC: three Bloom filters; left and right of a star, and whole words, prefixes and suffixes."""
+
+    shape: Shape
+    left: int = 0
+    right: int = 0
+    words: int = 0
+    absent: bool = False
+
+    @classmethod
+    def of(cls, domain: Texts, shape: Shape) -> Textual:
+        """The hashes of a constraint."""
+        if domain.values is not None:
+            words = _union(shape, (hash_whole(value) for value in domain.values))
+            return cls(shape, words=words, absent=domain.absent)
+        # One pattern is enough to never say no wrongly; the most letters leave the fewest wrong yeses.
+        glob: Glob = max(domain.like, key=lambda g: (len(g[0]) + len(g[-1]), g), default=("", ""))
+        first, last = glob[0], glob[-1]
+        if first and not last:
+            return cls(shape, words=shape.mask(hash_prefix(first)), absent=domain.absent)
+        if last and not first:
+            return cls(shape, words=shape.mask(hash_suffix(last)), absent=domain.absent)
+        left, right = shape.mask(hash_prefix(first)), shape.mask(hash_suffix(last))
+        return cls(shape, left, right, absent=domain.absent)
+
+    def merge(self, other: Textual) -> Textual:
+        """The hashes of either."""
+        return Textual(
+            self.shape,
+            self.left | other.left,
+            self.right | other.right,
+            self.words | other.words,
+            self.absent or other.absent,
+        )
+
+    def admits(self, value: DigestValue) -> bool:
+        """Whether a string may be wanted."""
+        if value is None:
+            return self.absent
+        if not isinstance(value, TextDigest):
+            return False
+        left, right, words = value.masks(self.shape)
+        return any(self.words & mask == mask for mask in words) or (
+            any(self.left & mask == mask for mask in left)
+            and any(self.right & mask == mask for mask in right)
+        )
+
+
+Part: TypeAlias = Enumerated | Arithmetic | Textual
+
+
+def _union(shape: Shape, hashes: Iterable[int]) -> int:
+    bits = 0
+    for hashed in hashes:
+        bits |= shape.mask(hashed)
+    return bits
+
+
+def _few(spans: tuple[Span, ...]) -> tuple[Span, ...]:
+    """At most `MAX_SPANS` spans that hold all of these, the smallest gaps closed."""
+    if len(spans) <= MAX_SPANS:
+        return spans
+    gaps = sorted(range(len(spans) - 1), key=lambda n: (spans[n + 1][0] - spans[n][1], n))
+    closed = set(gaps[: len(spans) - MAX_SPANS])
+    found: list[Span] = [spans[0]]
+    for n in range(1, len(spans)):
+        if n - 1 in closed:
+            found[-1] = (found[-1][0], spans[n][1])
+        else:
+            found.append(spans[n])
+    return tuple(found)

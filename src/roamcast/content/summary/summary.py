@@ -1,0 +1,164 @@
+"""The summary of a set of filters: by event type (EN), rows of fields (EL) with their parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from roamcast.content.errors import ContentError
+from roamcast.content.event import Event
+from roamcast.content.filter import Filter
+from roamcast.content.summary.bloom import Shape
+from roamcast.content.summary.digest import Digest, has, letter
+from roamcast.content.summary.parts import Arithmetic, Enumerated, Part, Textual
+
+MAX_ROWS = 32
+"Rows of one event type; where there would be more, the two most alike are joined."
+MAX_BYTES = 1 << 16
+
+Row = dict[int, Part]
+"By field's place; a field that is not there is not constrained. Its keys are a row of the EL."
+
+
+class Summary:
+    """What a broker's subscribers may want; immutable.
+
+    `kinds` of each type (t, e, i or d a field) let a node read, test and merge summaries of types that
+    it has no schema of.
+    """
+
+    __slots__ = ("kinds", "rows", "shape")
+
+    def __init__(
+        self,
+        shape: Shape,
+        rows: Mapping[bytes, tuple[Row, ...]],
+        kinds: Mapping[bytes, str],
+    ) -> None:
+        self.shape = shape
+        self.rows = dict(rows)
+        self.kinds = dict(kinds)
+
+    @classmethod
+    def of(cls, filters: Iterable[Filter], shape: Shape | None = None) -> Summary:
+        """The summary of some filters."""
+        shape = shape or Shape()
+        found: dict[bytes, dict[frozenset[int], Row]] = {}
+        kinds: dict[bytes, str] = {}
+        for filter in filters:
+            if filter.empty:
+                continue
+            name = filter.type.fingerprint
+            rows = found.setdefault(name, {})
+            kinds[name] = "".join(letter(field.kind) for field in filter.type.fields)
+            for conjunction in filter.conjunctions:
+                row = {place: _part(kinds[name][place], domain, shape) for place, domain in conjunction}
+                _put(rows, row)
+        limited = {name: _limited(rows, MAX_ROWS) for name, rows in found.items()}
+        return cls(shape, limited, kinds)
+
+    def merge(self, other: Summary) -> Summary:
+        """The summary of the filters of both."""
+        if self.shape != other.shape:
+            raise ContentError(
+                f"summaries of different shapes cannot be merged: {self.shape} and {other.shape}"
+            )
+        found: dict[bytes, dict[frozenset[int], Row]] = {}
+        for name, rows in (*self.rows.items(), *other.rows.items()):
+            by_fields = found.setdefault(name, {})
+            for row in rows:
+                _put(by_fields, row)
+        merged = {name: _limited(by_fields, MAX_ROWS) for name, by_fields in found.items()}
+        return Summary(self.shape, merged, self.kinds | other.kinds)
+
+    def admits(self, digest: Digest | Event) -> bool:
+        """Whether some filter may match the event; never no for one that does."""
+        if isinstance(digest, Event):
+            digest = Digest.of(digest)
+        rows = self.rows.get(digest.type)
+        if not rows:
+            return False
+        values = digest.values
+        kinds = self.kinds[digest.type]
+        if len(values) != len(kinds) or not all(map(has, values, kinds)):
+            return False
+        return any(all(part.admits(values[place]) for place, part in row.items()) for row in rows)
+
+    def associations(self, name: bytes) -> list[tuple[int, ...]]:
+        """The EL of a type as the paper draws it: a bit for the root, then one a field, a row each."""
+        width = len(self.kinds.get(name, ""))
+        return [(1, *(int(place in row) for place in range(width))) for row in self.rows.get(name, ())]
+
+    def coarser(self) -> Summary:
+        """A smaller summary that admits at least as much: the longest list of rows loses one."""
+        name = max(self.rows, key=lambda n: (len(self.rows[n]), sum(map(len, self.rows[n])), n))
+        rows = self.rows[name]
+        if len(rows) > 1:
+            by_fields = {frozenset(row): row for row in rows}
+            smaller = _limited(by_fields, len(rows) - 1)
+        else:
+            place = max(rows[0], key=lambda p: (isinstance(rows[0][p], Textual), p), default=None)
+            smaller = ({p: part for p, part in rows[0].items() if p != place},)
+        return Summary(self.shape, self.rows | {name: smaller}, self.kinds)
+
+    def to_bytes(self, limit: int = MAX_BYTES) -> bytes:
+        """The summary in at most `limit` bytes, made coarser until it fits."""
+        from roamcast.content.summary.codec import encode
+
+        summary = self
+        while True:
+            data = encode(summary)
+            if len(data) <= limit:
+                return data
+            if not any(row for rows in summary.rows.values() for row in rows):
+                raise ContentError(f"a summary of {len(self.rows)} event types does not fit in {limit} bytes")
+            summary = summary.coarser()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Summary:
+        """Read what `to_bytes` wrote, and refuse anything else."""
+        from roamcast.content.summary.codec import decode
+
+        return decode(data)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Summary) and (self.shape, self.rows, self.kinds) == (
+            other.shape,
+            other.rows,
+            other.kinds,
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{name.hex()}: {len(rows)} rows" for name, rows in self.rows.items())
+        return f"<Summary {counts or 'of nothing'}>"
+
+
+def _part(kind: str, domain: Any, shape: Shape) -> Part:
+    if kind == "t":
+        return Textual.of(domain, shape)
+    return Enumerated.of(domain) if kind == "e" else Arithmetic.of(domain)
+
+
+def _put(rows: dict[frozenset[int], Row], row: Row) -> None:
+    """Add a row, or join it with the one of the same fields: redundant rows of the EL are eliminated."""
+    fields = frozenset(row)
+    known = rows.get(fields)
+    rows[fields] = row if known is None else _join(known, row)
+
+
+def _join(one: Row, other: Row) -> Row:
+    """What both constrain, to the union of both."""
+    return {place: part.merge(other[place]) for place, part in one.items() if place in other}  # type: ignore[arg-type]
+
+
+def _limited(rows: dict[frozenset[int], Row], most: int) -> tuple[Row, ...]:
+    """At most so many rows, by joining those that share the most fields; in a fixed order."""
+    while len(rows) > most:
+        order = sorted(rows, key=sorted)
+        pairs = ((len(a & b), n, m) for n, a in enumerate(order) for m, b in enumerate(order[:n]))
+        _, n, m = max(pairs)
+        row = _join(rows.pop(order[n]), rows.pop(order[m]))
+        _put(rows, row)
+    return tuple(dict(sorted(rows[fields].items())) for fields in sorted(rows, key=sorted))

@@ -1,0 +1,167 @@
+"""A summary never says no wrongly; how often it says yes wrongly follows the formula."""
+
+from contextlib import suppress
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from roamcast.content.errors import CodecError, ContentError
+from roamcast.content.filter import Filter
+from roamcast.content.ranges import after, before
+from roamcast.content.schema import EventType
+from roamcast.content.summary import Digest, Shape, Summary
+from roamcast.content.summary.bloom import stable_hash
+from roamcast.content.summary.digest import hash_whole
+from roamcast.content.summary.summary import MAX_ROWS
+
+from . import generate
+from .test_figures import CD, wanted
+
+randoms = st.randoms(use_true_random=False)
+laws = settings(max_examples=150, deadline=None)
+
+
+@laws
+@given(randoms)
+def test_a_summary_never_says_no_wrongly_however_it_is_made(r):
+    types = [generate.event_type(r), generate.event_type(r)]
+    filters = [generate.filter(r, r.choice(types)) for _ in range(r.randint(1, 8))]
+    shape = r.choice([Shape(), Shape(64, 2), Shape(1, 1)])
+    halves = Summary.of(filters[::2], shape).merge(Summary.of(filters[1::2], shape))
+    summary = Summary.of(filters, shape)
+    coarse = summary
+    for _ in range(r.randint(1, 4)):
+        if coarse.rows:
+            coarse = coarse.coarser()
+    summaries = [summary, halves, Summary.from_bytes(summary.to_bytes()), coarse]
+    for filter in filters:
+        event = generate.near(r, filter.type, filter)
+        digest = Digest.from_bytes(Digest.of(event).to_bytes())
+        if filter.matches(event):
+            assert all(each.admits(digest) for each in summaries)
+
+
+@laws
+@given(randoms)
+def test_without_strings_and_with_one_row_a_summary_of_one_conjunction_is_exact(r):
+    type = generate.event_type(r)
+    filter = generate.filter(r, type)
+    if len(filter.conjunctions) == 1 and not any(
+        type.fields[p].kind.name == "string" for p, _ in filter.conjunctions[0]
+    ):
+        event = generate.near(r, type, filter)
+        assert Summary.of([filter]).admits(event) == filter.matches(event)
+
+
+@laws
+@given(randoms, st.binary(max_size=80))
+def test_bytes_are_a_summary_written_one_way_or_refused(r, noise):
+    type = generate.event_type(r)
+    data = bytearray(Summary.of([generate.filter(r, type)], Shape(40, 2)).to_bytes())
+    digest = bytearray(Digest.of(generate.event(r, type)).to_bytes())
+    for changed in (data, digest):
+        for _ in range(r.randint(0, 3)):
+            changed[r.randrange(len(changed))] = r.randrange(256)
+    for attempt in (bytes(data), bytes(data)[: r.randint(0, len(data))], noise):
+        with suppress(CodecError):
+            assert Summary.from_bytes(attempt).to_bytes() == attempt
+    for attempt in (bytes(digest), bytes(digest)[: r.randint(0, len(digest))], noise):
+        try:
+            read = Digest.from_bytes(attempt)
+        except CodecError:
+            continue
+        assert read.to_bytes() == attempt
+        Summary.of([generate.filter(r, type)]).admits(read)
+
+
+def test_bytes_stay_within_any_limit_and_only_admit_more():
+    r = Random(3)
+    type = EventType("T", tuple(generate.Field(f"f{n}", r.choice(generate.KINDS)) for n in range(12)))
+    filters = []
+    while len(filters) < 300:
+        filter = generate.filter(r, type)
+        if not filter.empty:
+            filters.append(filter)
+    summary = Summary.of(filters)
+    assert len(summary.rows[type.fingerprint]) <= MAX_ROWS
+    events = [generate.near(r, type, r.choice(filters)) for _ in range(300)]
+    for limit in (1400, 300, 60, 40):
+        data = summary.to_bytes(limit)
+        assert len(data) <= limit
+        small = Summary.from_bytes(data)
+        for event in events:
+            assert small.admits(event) or not summary.admits(event)
+    with pytest.raises(ContentError, match="does not fit"):
+        summary.to_bytes(10)
+
+
+def test_hashes_are_the_same_on_every_machine():
+    assert stable_hash("=", "jazz") == 3370309152
+    assert Shape(384, 4).mask(hash_whole("jazz")).bit_count() <= 4
+
+
+@pytest.mark.parametrize(("elements", "rate"), [(50, 0.1), (100, 0.02), (400, 0.005)])
+def test_the_measured_rate_of_a_bloom_filter_is_the_formulas(elements, rate):
+    shape = Shape.wanted(elements, rate)
+    bits = 0
+    for n in range(elements):
+        bits |= shape.mask(hash_whole(f"member {n}"))
+    trials = 40_000
+    wrong = sum(
+        bits & mask == mask for mask in (shape.mask(hash_whole(f"stranger {n}")) for n in range(trials))
+    )
+    expected = shape.rate(elements)
+    assert expected == pytest.approx(rate, rel=0.1)
+    deviation = (expected / trials) ** 0.5
+    # A filter's own rate scatters about the formula's, as its number of set bits does.
+    assert abs(wrong / trials - expected) < 5 * deviation + 0.35 * expected
+
+
+def test_shapes_must_agree():
+    with pytest.raises(ContentError, match="different shapes"):
+        Summary.of([], Shape(64, 2)).merge(Summary.of([]))
+    with pytest.raises(ContentError):
+        Shape.wanted(0, 0.1)
+
+
+def test_figure_6_the_association_list_of_subscriptions_1_to_3():
+    rows = [Summary.of([wanted(n)]).associations(CD.fingerprint) for n in (1, 2, 3)]
+    assert rows == [[(1, 0, 0, 1, 0, 1)], [(1, 0, 0, 1, 1, 0)], [(1, 0, 0, 1, 0, 1)]]
+    together = Summary.of([wanted(n) for n in (1, 2, 3)])
+    assert together.associations(CD.fingerprint) == [(1, 0, 0, 1, 1, 0), (1, 0, 0, 1, 0, 1)]
+
+
+def test_figure_7_the_arithmetic_constraint_of_price():
+    summary = Summary.of([wanted(n) for n in (1, 2, 3)])
+    [row] = [row for row in summary.rows[CD.fingerprint] if CD.place("price") in row]
+    price = row[CD.place("price")]
+    assert price.ranges == ((after(10.0), before(20.0)),)
+    assert price.equalities == ()
+    more = Summary.of([wanted(1), wanted(3), (CD.category == "jazz") & (CD.price == 42)])
+    [row] = more.rows[CD.fingerprint]
+    assert row[CD.place("price")].equalities == (42.0,)
+
+
+def test_stars_prefixes_suffixes_and_words_are_told_apart():
+    names = ["Davis", "Dizzy", "Evans", "vis", "Da", "sivaD"]
+
+    def admitted(filter):
+        summary = Summary.of([filter], Shape(4096, 6))
+        return [n for n in names if summary.admits(CD(category="jazz", composer=n, price=12))]
+
+    assert admitted(CD.composer.like("D*s")) == ["Davis"]
+    assert admitted(CD.composer.startswith("D")) == ["Davis", "Dizzy", "Da"]
+    assert admitted(CD.composer.endswith("vis")) == ["Davis", "vis"]
+    assert admitted(CD.composer == "Da") == ["Da"]
+    assert admitted(CD.composer.contains("i")) == names
+    assert admitted(CD.composer != "Da") == names
+
+
+def test_an_unknown_type_and_a_misfit_are_not_admitted():
+    summary = Summary.of([Filter.everything(CD)])
+    assert summary.admits(CD(category="jazz", composer="x", price=12))
+    assert not summary.admits(EventType("Other", {})())
+    assert not summary.admits(Digest(CD.fingerprint, (1,)))
+    assert not summary.admits(Digest(CD.fingerprint, ("x", None, 0, 0, 0)))

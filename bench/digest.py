@@ -59,7 +59,7 @@ def conversion(event: Event) -> tuple[float, float]:
 def false_positives(
     elements: int, shape: Shape, summaries: int = 40, trials: int = 100
 ) -> tuple[float, float]:
-    """Measured and expected share of strangers that a summary of so many words admits, over many summaries."""
+    """Measured and expected share of strangers that summaries of so many words admit."""
     type = EventType("Word", {"s": String()})
     r = Random(elements)
     wrong = lookups = 0

@@ -12,7 +12,12 @@ from roamcast.errors import UserError
 
 
 def command(
-    scenario: Annotated[Path, typer.Argument(metavar="SCENARIO.toml", help="The scenario.")],
+    scenario: Annotated[
+        str,
+        typer.Argument(
+            metavar="SCENARIO", help="A file, or the name of a scenario that comes with roamcast."
+        ),
+    ],
     *,
     protocols: Annotated[
         str | None, typer.Option(metavar="A,B,C", help="Which to compare; all by default.")
@@ -31,6 +36,7 @@ def command(
     from roamcast.pipeline.campaign import Campaign
     from roamcast.routing.catalogue import find, names
     from roamcast.scenario.read import load, split_override
+    from roamcast.scenario.shipped import locate
 
     chosen = [name.strip() for name in protocols.split(",")] if protocols else names()
     if len(set(chosen)) != len(chosen) or not all(chosen):
@@ -38,18 +44,19 @@ def command(
     for name in chosen:
         find(name)
     settings = dict(split_override(pair) for pair in set_ or [])
-    known = load(scenario, settings)
+    file = locate(scenario)
+    known = load(file, settings)
     campaign = Campaign.model_validate(
         {
             "title": f"Protocols compared: {known.name}",
-            "scenario": scenario,
+            "scenario": file,
             "seeds": seeds,
             "protocols": {name: {} for name in chosen},
             "sweeps": {"scenario": {"protocols": chosen, "set": settings}},
         }
     )
     folder = out or Path("out") / f"compare-{known.name}"
-    words = ["roamcast", "compare", str(scenario), "--protocols", ",".join(chosen), "--seeds", str(seeds)]
+    words = ["roamcast", "compare", scenario, "--protocols", ",".join(chosen), "--seeds", str(seeds)]
     words += ["--out", str(folder), *(word for pair in set_ or [] for word in ("--set", pair))]
     words += ["--master", master] if master else []
     finish(conduct(campaign, folder, shlex.join(words), master=master))

@@ -8,8 +8,6 @@ from typing import Annotated
 
 import typer
 
-from roamcast.errors import UserError
-
 
 def command(
     paper: Annotated[str, typer.Argument(metavar="PAPER", help="As petrovic; or a campaign file.")],
@@ -28,8 +26,9 @@ def command(
 ) -> None:
     """Run a paper's campaign and print each claim with the paper's number and ours, held or not held."""
     from roamcast.cli.conducting import conduct_file, finish
+    from roamcast.scenario.shipped import locate
 
-    file = find_campaign(paper)
+    file = locate(paper, "campaigns")
     folder = out or Path("out") / f"{file.stem}{'-quick' * quick}"
     words = ["roamcast", "reproduce", paper, "--out", str(folder)]
     words += ["--quick"] * quick
@@ -40,17 +39,3 @@ def command(
         file, folder, master=master, seeds=seeds, quick=quick, only=only or [], command=shlex.join(words)
     )
     finish(result)
-
-
-def find_campaign(paper: str) -> Path:
-    """The campaign file of a paper: named itself, in ./campaigns, or in the source tree of this package."""
-    import roamcast
-
-    if Path(paper).suffix == ".toml":
-        return Path(paper)
-    folders = [Path("campaigns"), Path(roamcast.__file__).parents[2] / "campaigns"]
-    for folder in folders:
-        if (folder / f"{paper}.toml").is_file():
-            return folder / f"{paper}.toml"
-    known = sorted({file.stem for folder in folders for file in folder.glob("*.toml")})
-    raise UserError(f"no campaign is called {paper!r}; known: {', '.join(known) or 'none here'}")

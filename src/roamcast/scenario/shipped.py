@@ -22,11 +22,12 @@ def shipped(kind: str) -> dict[str, Path]:
 def locate(name: str, kind: str = "scenarios") -> Path:
     """The file at the path `name`, or else the shipped one of this name."""
     path = Path(name)
-    if path.suffix or path.exists():
+    if path.suffix or path.is_file():
         return path
     known = shipped(kind)
     if name not in known:
+        one = kind.removesuffix("s")
         raise ScenarioError(
-            f"{name}: no such file, and none of the {kind} that come with roamcast; {nearest(name, known)}"
+            f"{name}: no such file, and no {one} of this name comes with roamcast; {nearest(name, known)}"
         )
     return known[name]

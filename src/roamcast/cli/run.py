@@ -74,9 +74,13 @@ def _show(metrics: Metrics, facts: Path | None) -> None:
 
     from roamcast.facts.summary import lines
 
-    table = Table(title=f"{metrics.scenario}, {metrics.protocol}, seed {metrics.seed}", title_justify="left")
-    table.add_column("")
-    table.add_column("", justify="right")
+    table = Table(
+        title=f"{metrics.scenario}, {metrics.protocol}, seed {metrics.seed}",
+        title_justify="left",
+        show_header=False,
+    )
+    table.add_column()
+    table.add_column(justify="right")
     for section in lines(metrics):
         for name, value in section:
             table.add_row(name, value)

@@ -21,14 +21,18 @@ def lines(metrics: Metrics) -> list[list[Line]]:
             ("median", _time(metrics.delay_p50)),
             ("95th percentile", _time(metrics.delay_p95)),
         ],
-        [(f"messages, {name}", f"{count:,}") for name, count in metrics.messages.items()],
-        [(f"frames, {name.replace('_', ' ')}", f"{count:,}") for name, count in metrics.frames.items()],
+        [(f"messages, {name}", f"{count:,}") for name, count in metrics.messages.items() if count],
+        [(f"frames, {name}", f"{count:,}") for name, count in _frames(metrics)],
         [
             ("nodes", f"{metrics.nodes:,}"),
             ("simulated", f"{metrics.sim_seconds:,.0f} s"),
             ("processor time", _time(metrics.cpu_seconds)),
         ],
     ]
+
+
+def _frames(metrics: Metrics) -> list[tuple[str, int]]:
+    return [(name.replace("_", " "), count) for name, count in metrics.frames.items() if count]
 
 
 def _share(value: float | None) -> str:

@@ -40,6 +40,21 @@ def coalesce(spans: Iterable[Span]) -> tuple[Span, ...]:
     return tuple(merged)
 
 
+def thin(spans: tuple[Span, ...], most: int) -> tuple[Span, ...]:
+    """At most so many spans that hold all of these, the smallest gaps closed."""
+    if len(spans) <= most:
+        return spans
+    gaps = sorted(range(len(spans) - 1), key=lambda n: (spans[n + 1][0] - spans[n][1], n))
+    closed = set(gaps[: len(spans) - most])
+    found: list[Span] = [spans[0]]
+    for n in range(1, len(spans)):
+        if n - 1 in closed:
+            found[-1] = (found[-1][0], spans[n][1])
+        else:
+            found.append(spans[n])
+    return tuple(found)
+
+
 class Ranges(msgspec.Struct, frozen=True, cache_hash=True):
     """The values inside some spans, and whether the field may be missing."""
 

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import msgspec
 
 from roamcast.content.glob import Glob
-from roamcast.content.ranges import Ranges, Span, coalesce
+from roamcast.content.ranges import Ranges, Span, coalesce, thin
 from roamcast.content.summary.bloom import Shape
 from roamcast.content.summary.digest import DigestValue, TextDigest, hash_prefix, hash_suffix, hash_whole
 from roamcast.content.texts import Texts
@@ -49,7 +49,7 @@ class Arithmetic(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, domain: Ranges) -> Arithmetic:
         """The spans of a constraint."""
-        return cls(_few(domain.spans), domain.absent)
+        return cls(thin(domain.spans, MAX_SPANS), domain.absent)
 
     @property
     def ranges(self) -> tuple[Span, ...]:
@@ -63,7 +63,7 @@ class Arithmetic(msgspec.Struct, frozen=True):
 
     def merge(self, other: Arithmetic) -> Arithmetic:
         """The spans of either."""
-        return Arithmetic(_few(coalesce(self.spans + other.spans)), self.absent or other.absent)
+        return Arithmetic(thin(coalesce(self.spans + other.spans), MAX_SPANS), self.absent or other.absent)
 
     def admits(self, value: DigestValue) -> bool:
         """Whether a number may be wanted."""
@@ -130,18 +130,3 @@ def _union(shape: Shape, hashes: Iterable[int]) -> int:
     for hashed in hashes:
         bits |= shape.mask(hashed)
     return bits
-
-
-def _few(spans: tuple[Span, ...]) -> tuple[Span, ...]:
-    """At most `MAX_SPANS` spans that hold all of these, the smallest gaps closed."""
-    if len(spans) <= MAX_SPANS:
-        return spans
-    gaps = sorted(range(len(spans) - 1), key=lambda n: (spans[n + 1][0] - spans[n][1], n))
-    closed = set(gaps[: len(spans) - MAX_SPANS])
-    found: list[Span] = [spans[0]]
-    for n in range(1, len(spans)):
-        if n - 1 in closed:
-            found[-1] = (found[-1][0], spans[n][1])
-        else:
-            found.append(spans[n])
-    return tuple(found)

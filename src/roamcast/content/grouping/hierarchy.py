@@ -1,0 +1,56 @@
+"""The papers' comparison: hierarchical clustering, from single subscriptions up and from all of them down."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from roamcast.content.filter import Filter
+from roamcast.content.grouping.features import Matrix, cluster_count, vectors
+from roamcast.content.grouping.group import Group, by_type
+from roamcast.content.grouping.kmeans import Labels, divide, to_groups
+
+
+def agglomerative_groups(filters: Sequence[Filter], k: int | None = None) -> list[Group]:
+    """Each alone at first; the two closest groups are joined until K are left."""
+    from sklearn.cluster import AgglomerativeClustering
+
+    groups = []
+    for places in by_type(filters).values():
+        chosen = [filters[p] for p in places]
+        wanted = min(k or cluster_count(chosen), len(chosen))
+        labels = np.zeros(len(chosen), dtype=np.int64)
+        if wanted > 1 or len(chosen) > 1:
+            labels = AgglomerativeClustering(wanted, linkage="average").fit(vectors(chosen)).labels_
+        groups.extend(to_groups(filters, places, labels))
+    return groups
+
+
+def divisive_groups(
+    filters: Sequence[Filter], k: int | None = None, threshold: float | None = None
+) -> list[Group]:
+    """All together at first; the widest group is cut at its two farthest members, who gather the others.
+
+    It stops at K groups, or, if a threshold is given, when no two members of a group lie farther apart.
+    """
+    groups = []
+    for places in by_type(filters).values():
+        chosen = [filters[p] for p in places]
+        labels = _divide(vectors(chosen), k or cluster_count(chosen), threshold)
+        groups.extend(to_groups(filters, places, labels))
+    return groups
+
+
+def _divide(points: Matrix, k: int, threshold: float | None) -> Labels:
+    labels: Labels = np.zeros(len(points), dtype=np.int64)
+    distances = np.linalg.norm(points[:, None] - points[None], axis=2)
+    while True:
+        count = int(labels.max()) + 1
+        widths = [float(distances[np.ix_(labels == n, labels == n)].max()) for n in range(count)]
+        widest = int(np.argmax(widths))
+        enough = widths[widest] <= threshold if threshold is not None else count >= k
+        if enough or widths[widest] == 0.0:
+            return labels
+        inside = np.flatnonzero(labels == widest)
+        labels[inside[divide(points[inside])]] = count

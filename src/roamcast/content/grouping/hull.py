@@ -1,0 +1,88 @@
+"""The hull of filters: one conjunction that covers them all."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from functools import reduce
+from typing import Any
+
+import msgspec
+
+from roamcast.content.errors import ContentError
+from roamcast.content.filter import Filter
+from roamcast.content.kind import Domain
+from roamcast.content.ranges import Ranges, thin
+from roamcast.content.texts import Texts
+
+MAX_SPANS = 16
+MAX_WORDS = 64
+
+
+def hull(filters: Iterable[Filter]) -> Filter:
+    """The filter that asks only what all of these ask, as loosely as any of them asks it."""
+    given = [filter for filter in filters if not filter.empty]
+    if not given:
+        raise ContentError("nothing to cover: no filter, or none that matches anything")
+    type = given[0].type
+    if any(filter.type is not type for filter in given):
+        raise ContentError("filters of several event types have no common cover")
+    conjunctions = [dict(each) for filter in given for each in filter.conjunctions]
+    common = sorted(set(conjunctions[0]).intersection(*conjunctions[1:]))
+    kept: list[tuple[int, Domain]] = []
+    for place in common:
+        joined = _join([each[place] for each in conjunctions])
+        if joined is not None:
+            kept.append((place, joined))
+    return Filter.of(type, [kept])
+
+
+def union(filters: Sequence[Filter], most: int = 8) -> Filter:
+    """The exact union of filters if it takes at most so many alternatives, else their hull."""
+    merged = filters[0]
+    for filter in filters[1:]:
+        merged = merged.merge(filter)
+        if len(merged.conjunctions) > most:
+            return hull(filters)
+    return merged
+
+
+def _join(domains: list[Any]) -> Domain | None:
+    if isinstance(domains[0], Ranges):
+        joined: Ranges = reduce(Ranges.join, domains)
+        return Ranges(thin(joined.spans, MAX_SPANS), joined.absent)
+    absent = any(texts.absent for texts in domains)
+    exact: Texts | None = domains[0]
+    for other in domains[1:]:
+        exact = exact.join(other) if exact is not None else None
+    if exact is not None and len(exact.values or ()) <= MAX_WORDS:
+        return msgspec.structs.replace(exact, absent=absent)
+    starts = [_starts(texts) for texts in domains if texts.values != ()]
+    ends = [_ends(texts) for texts in domains if texts.values != ()]
+    start = _common(list(itertools.chain(*starts)))
+    end = _common([text[::-1] for text in itertools.chain(*ends)])[::-1]
+    if not start and not end:
+        return None
+    return Texts.where([(start, ""), ("", end)], absent=absent)
+
+
+def _starts(texts: Texts) -> list[str]:
+    """What a string of the set surely begins with, one way or another."""
+    if texts.values is not None:
+        return list(texts.values)
+    return [max((glob[0] for glob in texts.like), key=len, default="")]
+
+
+def _ends(texts: Texts) -> list[str]:
+    if texts.values is not None:
+        return list(texts.values)
+    return [max((glob[-1] for glob in texts.like), key=len, default="")]
+
+
+def _common(words: list[str]) -> str:
+    """The longest common beginning."""
+    low, high = min(words), max(words)
+    length = 0
+    while length < min(len(low), len(high)) and low[length] == high[length]:
+        length += 1
+    return low[:length]

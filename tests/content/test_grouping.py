@@ -1,0 +1,188 @@
+"""Every grouping covers its members; the graph is the covering order; the figures of the papers."""
+
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from roamcast.content.errors import ContentError
+from roamcast.content.filter import Filter
+from roamcast.content.grouping import cost, hull, least_constrained, point
+from roamcast.content.grouping.features import cluster_count, vectors
+from roamcast.content.grouping.graph import SubscriptionGraph, graph_groups
+from roamcast.content.grouping.hierarchy import agglomerative_groups, divisive_groups
+from roamcast.content.grouping.kmeans import KMeansGroups, kmeans_groups, spread
+from roamcast.content.schema import EventType
+
+from . import generate
+from .test_figures import CD
+
+randoms = st.randoms(use_true_random=False)
+METHODS = {
+    "least": least_constrained,
+    "graph": graph_groups,
+    "kmeans": kmeans_groups,
+    "agglomerative": agglomerative_groups,
+    "divisive": divisive_groups,
+}
+
+FIGURE_8 = [
+    Filter.parse(text, CD)
+    for text in (
+        '/CD [category="jazz" and price<"20" and price>"15"]',
+        '/CD [category="pop"] [composer="Harrison"]',
+        '/CD [category="jazz" and price<"20" and price>"10"]',
+        '/CD [category="jazz"] [composer="Evans"]',
+    )
+]
+EVENT_8 = CD(category="jazz", composer="Evans", price=12)
+
+
+def some_filters(r, count):
+    type = generate.event_type(r)
+    return [generate.filter(r, type) for _ in range(r.randint(1, count))]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_groups_cover_their_members_and_everyone_has_one(method):
+    r = Random(f"groups/{method}")
+    for _ in range(25):
+        filters = some_filters(r, 8) + some_filters(r, 4)
+        groups = METHODS[method](filters)
+        members = sorted(place for group in groups for place in group.members)
+        assert members == [place for place, filter in enumerate(filters) if not filter.empty]
+        for group in groups:
+            assert all(group.filter.covers(filters[place]) for place in group.members)
+            for place in group.members:
+                event = generate.near(r, filters[place].type, filters[place])
+                assert group.filter.matches(event) or not filters[place].matches(event)
+
+
+@settings(max_examples=150, deadline=None)
+@given(randoms)
+def test_the_hull_covers_in_one_conjunction(r):
+    filters = [filter for filter in some_filters(r, 5) if not filter.empty]
+    if filters:
+        found = hull(filters)
+        assert len(found.conjunctions) == 1
+        assert all(found.covers(filter) for filter in filters)
+    else:
+        with pytest.raises(ContentError):
+            hull(filters)
+
+
+@settings(max_examples=100, deadline=None)
+@given(randoms)
+def test_the_graph_is_the_hasse_diagram_of_covering(r):
+    filters = some_filters(r, 7)
+    graph = SubscriptionGraph(filters)
+    stands_for = {place: node for node in graph.nodes for place in graph.equals[node]}
+    edges = {(node, child) for node in graph.nodes for child in graph.children[node]}
+    for a, up in stands_for.items():
+        for b, down in stands_for.items():
+            assert filters[a].covers(filters[b]) == (up == down or down in graph.below[up])
+    for node, child in edges:
+        assert not any(child in graph.below[other] for other in graph.below[node])
+    for node in graph.nodes:
+        reached, queue = set(), [node]
+        while queue:
+            for child in graph.children[queue.pop()]:
+                if child not in reached:
+                    reached.add(child)
+                    queue.append(child)
+        assert reached == graph.below[node]
+
+
+def test_figure_8_the_least_constrained_group_of_the_published_event():
+    [group] = least_constrained(FIGURE_8, EVENT_8)
+    assert group.members == (2, 3)
+    assert str(group.filter) == '/CD[category="jazz"]'
+
+
+def test_the_graph_of_the_examples_can_be_read_and_drawn(tmp_path):
+    filters = [*FIGURE_8, CD.category == "jazz"]
+    graph = SubscriptionGraph(filters)
+    assert graph.to_text().splitlines() == [
+        '/CD[category="pop" and composer="Harrison"]',
+        '/CD[category="jazz"]',
+        '  /CD[category="jazz" and price>10 and price<20]',
+        '    /CD[category="jazz" and price>15 and price<20]',
+        '  /CD[category="jazz" and composer="Evans"]',
+    ]
+    assert graph.to_networkx().number_of_edges() == 3
+    graph.draw(tmp_path / "graph.png")
+    assert (tmp_path / "graph.png").stat().st_size > 5000
+
+
+def test_cost_counts_what_reaches_those_who_did_not_want_it():
+    [group] = least_constrained(FIGURE_8, EVENT_8)
+    events = [
+        EVENT_8,
+        CD(category="jazz", composer="Davis", price=30),
+        CD(category="pop", composer="x", price=10),
+    ]
+    paid = cost([group], FIGURE_8, events)
+    assert (paid.channels, paid.sent, paid.deliveries, paid.unwanted) == (1, 2, 4, 2)
+    assert paid.noise == 0.5
+    assert cost([], [], events).noise == 0
+
+
+def clusters():
+    """Three kinds of subscribers that anyone can tell apart."""
+    jazz = [(CD.category == "jazz") & (CD.price < 20 + n) for n in range(6)]
+    classic = [(CD.category == "classic") & (CD.price > 80 + n) for n in range(6)]
+    pop = [(CD.category == "pop") & (CD.composer == name) for name in ("Harrison", "Lennon", "Starr")]
+    return [*jazz, *classic, *pop]
+
+
+@pytest.mark.parametrize("method", ["kmeans", "agglomerative", "divisive"])
+def test_clusters_that_anyone_can_see_are_found(method):
+    filters = clusters()
+    assert cluster_count(filters) == 3
+    found = {group.members for group in METHODS[method](filters)}
+    assert found == {tuple(range(6)), tuple(range(6, 12)), (12, 13, 14)}
+
+
+def test_a_field_that_everyone_agrees_on_has_no_weight():
+    same = vectors([(CD.category == "jazz") & (CD.price < n) for n in (20, 30, 40)])
+    alone = vectors([CD.price < n for n in (20, 30, 40)])
+    assert np.ptp(same, axis=0).sum() == pytest.approx(np.ptp(alone, axis=0).sum())
+
+
+def test_the_event_draws_those_about_it_together_and_is_no_member():
+    groups = kmeans_groups(FIGURE_8, event=EVENT_8)
+    assert sorted(place for group in groups for place in group.members) == [0, 1, 2, 3]
+    assert point(EVENT_8).matches(EVENT_8)
+    assert FIGURE_8[3].covers(point(EVENT_8))
+
+
+def test_groups_split_and_combine_as_subscriptions_come_and_go():
+    following = KMeansGroups()
+    filters = clusters()
+    counts = []
+    for key, filter in enumerate(filters):
+        following.add(key, filter)
+        for members, channel in following.groups():
+            assert all(channel.covers(filters[member]) for member in members)
+        counts.append(len(following.groups()))
+    assert counts[0] == 1
+    assert counts[-1] == 3
+    labels = {key: n for n, (members, _) in enumerate(following.groups()) for key in members}
+    points = vectors(filters)
+    batch = kmeans_groups(filters)
+    best = spread(points, [n for key in range(15) for n, g in enumerate(batch) if key in g.members])
+    assert spread(points, [labels[key] for key in range(15)]) <= 1.5 * best
+    for key in range(12, 15):
+        following.remove(key)
+    assert len(following.groups()) == 2
+    for key in range(12):
+        following.remove(key)
+    assert following.groups() == []
+
+
+def test_types_do_not_share_channels():
+    other = EventType("DVD", {"n": generate.Integer()})
+    groups = kmeans_groups([CD.price < 20, other.n == 1, CD.price < 30])
+    assert sorted(len(group.members) for group in groups) == [1, 2]

@@ -2,7 +2,9 @@
 
 A history is generated from a seed: a topology, links that lose, double and reorder, interests that change,
 edges that come and go, relays that crash and start anew. Publishers stay alive and in the end the network is
-whole again. What a publisher owes is noted when it publishes, from the subscriptions known to it then.
+whole again. A publisher owes an event to everyone whose subscription it knows when it publishes, and to those
+who want it then and whose subscription comes later, unless they were sent a later event in between.
+(A subscription tells its age when it is sent, so its travel makes it younger.)
 """
 
 from __future__ import annotations
@@ -30,6 +32,9 @@ INTERESTS = [
     (Coupon.zone >= 1) & (Coupon.zone <= 3),
 ]
 PATIENCE = 3600.0
+TRAVEL = 5.0
+"Seconds that a subscription may take over the slowest links; it counts as that much younger."
+SLACK = RaftCbrParameters().recall_slack + 0.001
 
 
 class History:
@@ -50,6 +55,7 @@ class History:
         )
         parameters = RaftCbrParameters(
             window=random.choice([1, 3, 8]),
+            recall=PATIENCE,
             cache_life=random.choice([0.5, 10.0]),
             ping_wait=random.choice([2.0, 10.0]),
             cached=random.choice([2, 1024]),
@@ -65,7 +71,10 @@ class History:
         self.relays = [node for node in roles if node not in self.publishers and node not in self.subscribers]
         self.dead: set[int] = set()
         self.wanted = defaultdict(list)
-        self.owed = defaultdict(list)
+        self.began = []
+        self.owed = defaultdict(set)
+        self.hoped = defaultdict(set)
+        self.published = {}
 
     def tell(self, steps: int) -> None:
         """Live through `steps` generated moments."""
@@ -89,8 +98,19 @@ class History:
         sessions = self.mesh.routers[publisher].publishing.sessions
         known = [node for node, session in sessions.items() if session.wants(event)]
         publication = self.mesh.publish(publisher, event)
+        self.published[publication.id] = (self.mesh.now, event)
         for node in known:
-            self.owed[node, publisher].append(publication.id)
+            self.owed[node, publisher].add(publication.id)
+        for node in self.subscribers:
+            if node != publisher and any(wanted.matches(event) for wanted in self.long_wanted(node)):
+                self.hoped[node, publisher].add(publication.id)
+
+    def long_wanted(self, node: int):
+        """What a node wants, and did already before a subscription could have travelled."""
+        before = {
+            wanted for began, who, wanted in self.began if who == node and began < self.mesh.now - TRAVEL
+        }
+        return [wanted for wanted in self.wanted[node] if wanted in before]
 
     def change_interest(self) -> None:
         node = self.random.choice(self.subscribers)
@@ -99,6 +119,7 @@ class History:
         else:
             wanted = self.random.choice(INTERESTS)
             self.wanted[node].append(wanted)
+            self.began.append((self.mesh.now, node, wanted))
             self.mesh.subscribe(node, wanted)
 
     def churn(self) -> None:
@@ -123,6 +144,7 @@ class History:
             self.mesh.join(a, b)
         for node in sorted(self.dead):
             self.mesh.revive(node)
+        self.mesh.run(for_=60)  # for adverts and subscriptions that have not got through yet
         waited = 0.0
         while waited < PATIENCE and any(self.mesh.routers[p].publishing.events for p in self.publishers):
             self.mesh.run(for_=10)
@@ -136,12 +158,28 @@ class History:
             given[delivery.node, delivery.publication.publisher].append(delivery.publication.id)
         return given
 
+    def was_coming(self, node: int, id: int) -> bool:
+        """Whether a node wanted an event when it was published, or within the allowance for travel after."""
+        published, event = self.published[id]
+        return any(
+            node == who and began <= published + SLACK and wanted.matches(event)
+            for began, who, wanted in self.began
+        )
+
 
 def check(seed: int) -> int:
     history = History(seed)
     history.tell(steps=40)
     history.heal()
-    assert dict(history.given()) == dict(history.owed), f"history {seed}"
+    given = history.given()
+    for pair in history.owed.keys() | history.hoped.keys() | given.keys():
+        got, owed, hoped = given[pair], history.owed[pair], history.hoped[pair]
+        assert got == sorted(set(got)), f"history {seed}: once and in order"
+        assert owed <= set(got), f"history {seed}: everything addressed"
+        assert all(got and id < got[-1] for id in hoped - set(got)), f"history {seed}: everything asked for"
+        assert all(history.was_coming(pair[0], id) for id in got if id not in owed), (
+            f"history {seed}: no more"
+        )
     return sum(map(len, history.owed.values()))
 
 

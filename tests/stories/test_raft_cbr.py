@@ -177,7 +177,7 @@ def test_no_more_than_a_window_is_repeated_before_it_is_acknowledged():
     hear_again()
     mesh.sent.clear()
     mesh.inject(0, Nack(0, 0, 1, (), -mesh.routers[1].life, ((-(2**63), 2**63 - 1),)), sender=1)
-    mesh.run(for_=1)
+    mesh.run(for_=0.9)
     assert len([s for s in mesh.sent_of(XcastEvent) if s.node == 0]) == 8
 
 
@@ -273,3 +273,25 @@ def test_subscribing_and_unsubscribing_in_one_moment_is_one_message():
     mesh.subscribe(1, Coupon.zone == 4)
     mesh.run(for_=5)
     assert len(mesh.sent_of(Subscribe)) == before + 1
+
+
+def test_events_published_while_a_subscription_was_on_its_way_are_not_lost():
+    mesh = line(3, [])
+    mesh.part(0, 1)
+    mesh.publish(0, THREE)
+    mesh.run(for_=1)
+    mesh.subscribe(2, NARROW)
+    mesh.run(for_=1)
+    mesh.publish(0, THREE)
+    mesh.publish(0, SEVEN)
+    mesh.run(for_=1)
+    mesh.unsubscribe(2, NARROW)
+    mesh.subscribe(2, Coupon.zone == 7)
+    mesh.run(for_=1)
+    mesh.publish(0, THREE)
+    mesh.publish(0, SEVEN)
+    mesh.run(for_=1)
+    mesh.join(0, 1)
+    mesh.run(for_=30)
+    # Of the five, the second was wanted when it was published and so was the last.
+    assert numbers(mesh, 2) == [2, 5]

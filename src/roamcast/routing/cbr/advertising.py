@@ -75,8 +75,9 @@ class Advertising(Router):
                 self.serial = advert.serial
             return Drop.DUPLICATE
         now = self.host.now()
+        unheard_of = self.adverts.is_unheard_of(advert, now)
         refused = self.adverts.hear(advert, sender, now)
-        if refused is None and self.adverts.first_hearing(advert, now):
+        if refused is None and unheard_of:
             hops = advert.hops + 1
             if hops < self.parameters.hop_limit and self._floods_left:
                 self._floods_left -= 1

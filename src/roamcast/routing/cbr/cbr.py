@@ -96,9 +96,11 @@ class Cbr(Advertising):
         self.trees.leases.sweep(now)
         ways = self._ways(now, offers)
         entries = self._entries(now)
+        wait = 0.0
         for neighbour, patterns in self._outgoing(entries, ways).items():
             for pattern in patterns:
-                self.host.send(Subscription(pattern), neighbour)
+                self.host.call_later(wait, self.host.send, Subscription(pattern), neighbour)
+                wait += self.parameters.pace
         if self.parameters.most_covering:
             self._tell_most_covering(entries, ways)
 

@@ -32,12 +32,6 @@ class Leases(Generic[K, V]):
             del entries[next(iter(entries))]
         return held is None or held[0] <= now
 
-    def amend(self, key: K, value: V) -> None:
-        """Change the value of `key` and leave its lease as it is."""
-        held = self._entries.get(key)
-        if held is not None:
-            self._entries[key] = (held[0], value)
-
     def get(self, key: K, now: float) -> V | None:
         """The value of `key` if its lease has not lapsed."""
         held = self._entries.get(key)

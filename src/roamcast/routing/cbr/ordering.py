@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 
 from roamcast.routing.cbr.parameters import RaftCbrParameters
 from roamcast.routing.cbr.raft_messages import HIGHEST, LOWEST, Nack
@@ -12,7 +13,7 @@ from roamcast.routing.router import Drop, Host, NodeId, Publication
 class Stream:
     """What has come from one publisher."""
 
-    __slots__ = ("asking", "chain", "early", "last")
+    __slots__ = ("asked", "asked_at", "asking", "chain", "early", "last")
 
     def __init__(self, life: int) -> None:
         self.last = -life
@@ -22,6 +23,10 @@ class Stream:
         self.chain: tuple[NodeId, ...] = ()
         "The nodes over which the latest event came, the nearest first."
         self.asking = False
+        self.asked = LOWEST
+        "The highest number asked for."
+        self.asked_at = -inf
+        "When all that is missing was asked for."
 
     def holes(self) -> list[tuple[int, int]]:
         """The ranges that are missing before what has arrived early."""
@@ -114,7 +119,14 @@ class Ordering:
     def _ask_now(self, publisher: NodeId, stream: Stream) -> None:
         stream.asking = False
         holes = stream.holes()
+        now = self.host.now()
+        if now < stream.asked_at + self.parameters.repeat_wait:
+            # What was asked for a moment ago may be on its way.
+            holes = [hole for hole in holes if hole[1] > stream.asked]
+        else:
+            stream.asked_at = now
         if holes:
+            stream.asked = holes[-1][1]
             self._send_nack(publisher, stream, holes)
 
     def _send_nack(self, publisher: NodeId, stream: Stream, holes: list[tuple[int, int]]) -> None:

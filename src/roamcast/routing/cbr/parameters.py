@@ -44,6 +44,8 @@ class CbrParameters(LeaseParameters):
     "Prefer the neighbour that has most subscriptions like ours to the shortest path (section 4.1.2)."
     detour: int = Field(2, ge=0)
     "Hops that a path chosen by most-covering may be longer than the advertised one."
+    pace: Seconds = Field(0.01, ge=0)
+    "Between the subscriptions of one renewal; all at once they would overflow the link's queue."
     subscriptions: int = Field(4096, ge=1)
     "Subscriptions kept (one a child and pattern); the oldest lease makes room."
     neighbours_news: int = Field(4096, ge=1)
@@ -89,8 +91,14 @@ class RaftCbrParameters(LeaseParameters):
     "How long a broker keeps an event to serve those who miss it."
     subscribe_retry: Seconds = Field(1.0, gt=0)
     "Between copies of a subscription until the publisher acknowledges it. The paper leaves it open."
+    recall: Seconds = Field(10.0, ge=0)
+    "How far back a late subscription reaches, for events that were wanted when they were published."
+    recall_slack: Seconds = Field(0.25, ge=0)
+    "Allowance for the travel of a subscription, whose age is told when it is sent."
     window: int = Field(8, ge=1)
-    "Events repeated to one subscriber at a time; more follow as it acknowledges. The paper leaves it open."
+    "Repeated events on their way at a time; more follow as they are acknowledged. The paper leaves it open."
+    repeat_wait: Seconds = Field(1.0, gt=0)
+    "A repeated event not acknowledged for this long makes room for the next. The paper leaves it open."
     chain_limit: int = Field(32, ge=2)
     "Nodes that a message may pass."
     subscribers: int = Field(1024, ge=1)
@@ -103,8 +111,8 @@ class RaftCbrParameters(LeaseParameters):
     "Events that a broker caches; the oldest makes room."
     reorder: int = Field(1024, ge=1)
     "Events that a subscriber holds until those before them arrive; the furthest ahead makes room."
-    dsdv: DsdvParameters = DsdvParameters()
-    "The unicast routing below."
+    dsdv: DsdvParameters = DsdvParameters(link_feedback=False)
+    "The unicast routing below, as ns-2 ships it: what the link reports does not break its routes."
 
     @model_validator(mode="after")
     def _ask_before_ping(self) -> RaftCbrParameters:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 
 from roamcast.routing.cbr.parameters import RaftCbrParameters
-from roamcast.routing.cbr.raft_messages import Nack, Ping, Subscribe, SubscribeAck, XcastEvent
+from roamcast.routing.cbr.raft_messages import Nack, Period, Ping, Subscribe, SubscribeAck, XcastEvent
+from roamcast.routing.cbr.repeats import Repeats
 from roamcast.routing.cbr.session import Session
 from roamcast.routing.router import Drop, Host, Message, NodeId, Publication, Timer
 
@@ -32,16 +34,20 @@ class Publishing:
         "Events that someone has not acknowledged, the oldest first."
         self._waiting: dict[int, int] = {}
         "How many have not acknowledged each of them."
+        self.recent: deque[tuple[float, Publication]] = deque(maxlen=parameters.kept)
+        "Events published lately, for subscriptions that come late."
         self._post = post
         self._xcast = xcast
         self._ping = ping
         self._timer: Timer | None = None
+        self.repeats = Repeats(host, parameters.window, parameters.repeat_wait, self._repeat)
 
     # Subscriptions.
 
     def subscribe(self, message: Subscribe) -> Drop | None:
         """Learn what a subscriber wants, and say that it is known."""
-        if not (message.life > 0 and message.version > 0):
+        periods = message.periods
+        if message.life <= 0 or message.version <= 0 or not all(p.began >= p.ended >= 0 for p in periods):
             return Drop.MALFORMED
         session = self.sessions.get(message.subscriber)
         if session is not None and message.life in session.former_lives:
@@ -50,12 +56,31 @@ class Publishing:
             session = self._open(message.subscriber, message.life)
         new = message.version > session.version
         if new:
+            late = [period for period in periods if period.pattern not in session.patterns]
             session.version = message.version
-            session.patterns = message.patterns
+            session.patterns = tuple(period.pattern for period in periods if not period.ended)
         self._hear(message.subscriber, session)
         known = SubscribeAck(message.subscriber, self.host.node, session.life, session.version, self.life)
         self._post(known, message.subscriber)
+        if new and late:
+            self._catch_up(message.subscriber, session, late)
         return None if new else Drop.DUPLICATE
+
+    def _catch_up(self, subscriber: NodeId, session: Session, periods: list[Period]) -> None:
+        """Address what was published while a subscription was on its way, unless something later has been."""
+        now, slack = self.host.now(), self.parameters.recall_slack
+        spans = [(p.pattern, now - p.began / 1000 - slack, now - p.ended / 1000) for p in periods]
+        found = []
+        for time, publication in reversed(self.recent):
+            if publication.sequence <= session.last or time < now - self.parameters.recall:
+                break
+            if any(begin <= time <= end and p.matches(publication.event) for p, begin, end in spans):
+                found.append(publication)
+        for publication in reversed(found):
+            session.address(publication.sequence, now)
+            self._keep(publication, 1)
+            self.repeats.ask(publication.sequence, subscriber)
+        self._watch()
 
     def _open(self, subscriber: NodeId, life: int) -> Session:
         """Begin a session with a subscriber that is new, or has forgotten everything."""
@@ -63,18 +88,19 @@ class Publishing:
         session = Session(life, self.host.now())
         if old is not None:
             session.former_lives = [*old.former_lives[-7:], old.life]
-            self._abandon(old)
+            self._abandon(subscriber, old)
         elif len(self.sessions) >= self.parameters.subscribers:
-            self._abandon(self.sessions.pop(next(iter(self.sessions))))
+            silent = next(iter(self.sessions))
+            self._abandon(silent, self.sessions.pop(silent))
         self.sessions[subscriber] = session
         return session
 
-    def _abandon(self, session: Session) -> None:
+    def _abandon(self, subscriber: NodeId, session: Session) -> None:
         """Let go what a subscriber of another life, or of none, was to get."""
         for sequence in session.outstanding:
             publication = self.events[sequence]
             self.host.drop(XcastEvent(publication.id, publication, (self.host.node,), ()), Drop.EXPIRED)
-        self._release(session, list(session.outstanding))
+        self._release(subscriber, session, list(session.outstanding))
 
     # Events.
 
@@ -82,6 +108,9 @@ class Publishing:
         """Address an event to everyone known to want it, and send it."""
         event, sequence = publication.event, publication.sequence
         now = self.host.now()
+        self.recent.append((now, publication))
+        while self.recent[0][0] < now - self.parameters.recall:
+            self.recent.popleft()
         destinations = []
         for subscriber, session in self.sessions.items():
             if session.wants(event):
@@ -90,21 +119,25 @@ class Publishing:
         if not destinations:
             self.host.drop(message, Drop.UNWANTED)
             return
-        self.events[sequence] = publication
-        self._waiting[sequence] = len(destinations)
-        if len(self.events) > self.parameters.kept:
-            self._give_up(next(iter(self.events)))
+        self._keep(publication, len(destinations))
         self._xcast(message)
         self._watch()
+
+    def _keep(self, publication: Publication, owing: int) -> None:
+        sequence = publication.sequence
+        self.events[sequence] = publication
+        self._waiting[sequence] = self._waiting.get(sequence, 0) + owing
+        if len(self.events) > self.parameters.kept:
+            self._give_up(next(iter(self.events)))
 
     def _give_up(self, sequence: int) -> None:
         """Let the oldest event go; those who waited for it go on with the next."""
         publication = self.events[sequence]
         lost = XcastEvent(publication.id, publication, (self.host.node,), ())
-        for session in self.sessions.values():
+        for subscriber, session in self.sessions.items():
             if sequence in session.outstanding:
                 session.skip(sequence)
-                self._release(session, [sequence])
+                self._release(subscriber, session, [sequence])
                 self.host.drop(lost, Drop.TABLE_FULL)
 
     # What subscribers say.
@@ -117,11 +150,12 @@ class Publishing:
         if sequence > session.last:
             return Drop.MALFORMED
         self._hear(subscriber, session)
-        self._settle(session, sequence)
+        self._settle(subscriber, session, sequence)
         if session.pinged:
             # It has answered a ping and knows of nothing more: all that is left must have been lost.
-            session.ask(session.outstanding)
-        self._repeat(subscriber, session)
+            session.pinged = False
+            for missing in session.outstanding:
+                self.repeats.ask(missing, subscriber)
         return None
 
     def serve(self, nack: Nack) -> Drop | None:
@@ -132,40 +166,40 @@ class Publishing:
         if nack.last > session.last or not all(first <= last for first, last in nack.holes):
             return Drop.MALFORMED
         self._hear(nack.subscriber, session)
-        self._settle(session, nack.last)
-        session.ask(s for s in session.outstanding if any(a <= s <= b for a, b in nack.holes))
-        self._repeat(nack.subscriber, session)
+        self._settle(nack.subscriber, session, nack.last)
+        session.pinged = False
+        for missing in session.outstanding:
+            if any(first <= missing <= last for first, last in nack.holes):
+                self.repeats.ask(missing, nack.subscriber)
         return None
 
     def _hear(self, subscriber: NodeId, session: Session) -> None:
         self.sessions[subscriber] = self.sessions.pop(subscriber)
         session.since = self.host.now()
 
-    def _settle(self, session: Session, sequence: int) -> None:
+    def _settle(self, subscriber: NodeId, session: Session, sequence: int) -> None:
         done = []
         for outstanding in session.outstanding:
             if outstanding > sequence:
                 break
             done.append(outstanding)
-        self._release(session, done)
+        self._release(subscriber, session, done)
 
-    def _release(self, session: Session, sequences: list[int]) -> None:
+    def _release(self, subscriber: NodeId, session: Session, sequences: list[int]) -> None:
         for sequence in sequences:
             del session.outstanding[sequence]
-            session.repeated.discard(sequence)
+            self.repeats.settle(sequence, subscriber)
             left = self._waiting[sequence] - 1
             if left:
                 self._waiting[sequence] = left
             else:
                 del self._waiting[sequence], self.events[sequence]
 
-    def _repeat(self, subscriber: NodeId, session: Session) -> None:
-        """Send again what was asked for, a window at a time."""
-        session.pinged = False
-        for sequence in session.due(self.parameters.window):
-            publication = self.events[sequence]
-            destination = (subscriber, session.outstanding[sequence])
-            self._xcast(XcastEvent(publication.id, publication, (self.host.node,), (destination,)))
+    def _repeat(self, sequence: int, subscribers: list[NodeId]) -> None:
+        """Send an event again to those who miss it."""
+        publication = self.events[sequence]
+        destinations = tuple((node, self.sessions[node].outstanding[sequence]) for node in subscribers)
+        self._xcast(XcastEvent(publication.id, publication, (self.host.node,), destinations))
 
     # Silence.
 

@@ -68,14 +68,27 @@ class RaftCbr(Advertising):
         self.subscribing.change(self.interests)
 
     def link_failed(self, message: Any, to: NodeId) -> None:
-        """Tell the routing below; whatever was lost will be asked for."""
+        """Tell the routing below, and try another neighbour with a subscription.
+
+        Until it arrives events are not even addressed; all other losses are left to those who will ask.
+        """
         self.unicast.link_failed(to)
+        if isinstance(message, Subscribe) and message.hops < self.parameters.chain_limit:
+            hop = self.adverts.nearest(message.to, avoid=to, now=self.host.now())
+            if hop is not None:
+                self.host.send(msgspec.structs.replace(message, hops=message.hops + 1), hop)
 
     # Sending.
 
     def _post(self, message: Any, destination: NodeId) -> None:
         """Send a message over as many hops as it takes, to be handled at its destination alone."""
         if destination == self.host.node:
+            return
+        if isinstance(message, Subscribe) and self.unicast.next_hop(destination) is None:
+            # Where no route is known yet, advertisements still tell who is nearer to the publisher.
+            hop = self.adverts.nearest(destination, avoid=BROADCAST, now=self.host.now())
+            if hop is not None:
+                self.host.send(message, hop)
             return
         self.unicast.forward(message, destination)
 
@@ -86,7 +99,7 @@ class RaftCbr(Advertising):
         if self.unicast.next_hop(message.to) == sender:
             # Routes that point at each other: the message would only go to and fro.
             return Drop.NO_ROUTE
-        self.unicast.forward(msgspec.structs.replace(message, hops=message.hops + 1), message.to)
+        self._post(msgspec.structs.replace(message, hops=message.hops + 1), message.to)
         return None
 
     def _xcast(self, event: XcastEvent) -> None:

@@ -6,7 +6,7 @@ without it (`BROADCAST`) are handled by every node that they pass, each for the 
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from roamcast.content.filter import Filter
 from roamcast.routing.cbr.messages import pattern_size
@@ -43,8 +43,18 @@ class XcastEvent(Message, frozen=True):
         return self.id
 
 
+class Period(NamedTuple):
+    """A time in which a subscriber wanted something, counted back from when it says so."""
+
+    pattern: Filter
+    began: int
+    "Milliseconds ago."
+    ended: int
+    "Milliseconds ago; 0 while it is still wanted."
+
+
 class Subscribe(Message, frozen=True):
-    """All that a subscriber wants of one publisher from now on; nothing ends the subscription."""
+    """All that a subscriber wants of one publisher now, and what it wanted since it was last understood."""
 
     category: ClassVar[Category] = Category.SUBSCRIPTION
 
@@ -55,13 +65,13 @@ class Subscribe(Message, frozen=True):
     "A number that the subscriber drew when it started; another one means that it has forgotten everything."
     version: int
     "The highest version counts, whatever order they arrive in."
-    patterns: tuple[Filter, ...]
+    periods: tuple[Period, ...]
     hops: int = 0
 
     @property
     def size(self) -> int:
-        """Addresses, life, version and the patterns."""
-        return 18 + sum(map(pattern_size, self.patterns))
+        """Addresses, life, version and the periods."""
+        return 18 + sum(8 + pattern_size(period.pattern) for period in self.periods)
 
 
 class SubscribeAck(Message, frozen=True):

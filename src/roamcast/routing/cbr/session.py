@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable
-
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 
@@ -12,10 +9,7 @@ from roamcast.content.filter import Filter
 class Session:
     """One subscriber in one of its lives: what it wants, was sent, and has not acknowledged."""
 
-    __slots__ = (
-        "asked", "former_lives", "last", "life", "outstanding", "patterns", "pinged", "repeated", "since",
-        "version",
-    )  # fmt: skip
+    __slots__ = ("former_lives", "last", "life", "outstanding", "patterns", "pinged", "since", "version")
 
     def __init__(self, life: int, now: float) -> None:
         self.life = life
@@ -30,10 +24,6 @@ class Session:
         self.since = now
         "When it was heard of, or when it began to owe an acknowledgement."
         self.pinged = False
-        self.asked: deque[int] = deque()
-        "Events that it misses and that were not repeated yet."
-        self.repeated: set[int] = set()
-        "Events repeated since it last said what it misses."
 
     def wants(self, event: Event) -> bool:
         """Whether it is to get `event`."""
@@ -54,18 +44,3 @@ class Session:
         for later in self.outstanding:
             if self.outstanding[later] == sequence:
                 self.outstanding[later] = before
-
-    def ask(self, sequences: Iterable[int]) -> None:
-        """Note what it misses now."""
-        self.asked = deque(sequences)
-        self.repeated.clear()
-
-    def due(self, window: int) -> list[int]:
-        """Take what is to be repeated now, so that no more than `window` are on their way."""
-        due = []
-        while self.asked and len(self.repeated) < window:
-            sequence = self.asked.popleft()
-            if sequence in self.outstanding:
-                self.repeated.add(sequence)
-                due.append(sequence)
-        return due

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable
+from math import inf
 
 from roamcast.content.filter import Filter
 from roamcast.routing.cbr.covering import Relations
 from roamcast.routing.cbr.messages import Advert
 from roamcast.routing.cbr.parameters import RaftCbrParameters
-from roamcast.routing.cbr.raft_messages import Subscribe, SubscribeAck
+from roamcast.routing.cbr.raft_messages import Period, Subscribe, SubscribeAck
 from roamcast.routing.router import Drop, Host, Message, NodeId, Timer
 
 OFFERS_KEPT = 64
+PERIODS_KEPT = 64
 
 
 class Wish:
     """What one publisher has been, or is to be, told."""
 
-    __slots__ = ("acknowledged", "heard_at", "life", "offers", "patterns", "timer", "version")
+    __slots__ = (
+        "acknowledged",
+        "heard_at",
+        "life",
+        "offers",
+        "patterns",
+        "sent_at",
+        "timer",
+        "understood",
+        "version",
+    )
 
     def __init__(self, life: int) -> None:
         self.life = life
@@ -26,6 +39,10 @@ class Wish:
         self.version = 0
         self.acknowledged = True
         self.heard_at = 0.0
+        self.sent_at = -inf
+        "When it was told last."
+        self.understood = -inf
+        "When what it has acknowledged was told."
         self.timer: Timer | None = None
 
 
@@ -44,14 +61,20 @@ class Subscribing:
         self.life = life
         self.wishes: dict[NodeId, Wish] = {}
         "Publishers, the one silent longest first."
-        self.interests: tuple[Filter, ...] = ()
+        self.interests: dict[Filter, float] = {}
+        "What is wanted, and since when."
+        self._past: deque[tuple[Filter, float, float]] = deque(maxlen=PERIODS_KEPT)
+        "What was wanted, from when until when."
         self._relations = Relations()
         self._post = post
         self._dirty = False
 
     def change(self, interests: Iterable[Filter]) -> None:
         """Want other things; changes of one moment travel together."""
-        self.interests = tuple(dict.fromkeys(interests))
+        now = self.host.now()
+        wanted = {pattern: self.interests.get(pattern, now) for pattern in interests}
+        self._past.extend((p, began, now) for p, began in self.interests.items() if p not in wanted)
+        self.interests = wanted
         if not self._dirty:
             self._dirty = True
             self.host.call_later(0.0, self._tell_all)
@@ -66,6 +89,7 @@ class Subscribing:
             self._tell(advert.publisher, wish)
         if wish.life != advert.life:
             wish.life = advert.life
+            wish.understood = -inf
             if wish.version:
                 wish.acknowledged = False
         if not wish.acknowledged and (wish.timer is None or not wish.timer.active):
@@ -90,6 +114,7 @@ class Subscribing:
         if message.version != wish.version or wish.acknowledged:
             return Drop.DUPLICATE
         wish.acknowledged = True
+        wish.understood = wish.sent_at
         if wish.timer is not None:
             wish.timer.cancel()
         return None
@@ -111,11 +136,18 @@ class Subscribing:
         for publisher, wish in self.wishes.items():
             self._tell(publisher, wish)
 
+    def _offered(self, wish: Wish, pattern: Filter) -> bool:
+        return any(self._relations.intersects(offer, pattern) for offer in wish.offers)
+
+    def _missed(self, wish: Wish) -> list[tuple[Filter, float, float]]:
+        """What was wanted of a publisher lately and may never have come to its knowledge."""
+        since = max(wish.understood, self.host.now() - self.parameters.recall)
+        return [past for past in self._past if past[2] >= since and self._offered(wish, past[0])]
+
     def _tell(self, publisher: NodeId, wish: Wish) -> None:
         """Send what is wanted of `publisher` if that is not what it was told."""
-        intersects = self._relations.intersects
-        wanted = tuple(p for p in self.interests if any(intersects(offer, p) for offer in wish.offers))
-        if wanted != wish.patterns:
+        wanted = tuple(pattern for pattern in self.interests if self._offered(wish, pattern))
+        if wanted != wish.patterns or (not wish.version and self._missed(wish)):
             wish.patterns = wanted
             wish.version += 1
             self._send(publisher, wish)
@@ -125,7 +157,15 @@ class Subscribing:
         wish.acknowledged = False
         if wish.timer is not None:
             wish.timer.cancel()
-        message = Subscribe(publisher, self.host.node, self.life, wish.version, wish.patterns)
+        now = self.host.now()
+        wish.sent_at = now
+        periods = [
+            Period(pattern, round(1000 * (now - self.interests.get(pattern, now))), 0)
+            for pattern in wish.patterns
+        ]
+        for pattern, began, ended in self._missed(wish):
+            periods.append(Period(pattern, round(1000 * (now - began)), round(1000 * (now - ended)) or 1))
+        message = Subscribe(publisher, self.host.node, self.life, wish.version, tuple(periods))
         self._post(message, publisher)
         spread = 0.75 + 0.5 * self.host.random.random()
         wish.timer = self.host.call_later(

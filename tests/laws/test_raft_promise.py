@@ -72,6 +72,7 @@ class History:
         self.dead: set[int] = set()
         self.wanted = defaultdict(list)
         self.began = []
+        self.since = {}
         self.owed = defaultdict(set)
         self.hoped = defaultdict(set)
         self.published = {}
@@ -107,10 +108,8 @@ class History:
 
     def long_wanted(self, node: int):
         """What a node wants, and did already before a subscription could have travelled."""
-        before = {
-            wanted for began, who, wanted in self.began if who == node and began < self.mesh.now - TRAVEL
-        }
-        return [wanted for wanted in self.wanted[node] if wanted in before]
+        settled = self.mesh.now - TRAVEL
+        return [wanted for wanted in self.wanted[node] if self.since[node, wanted] < settled]
 
     def change_interest(self) -> None:
         node = self.random.choice(self.subscribers)
@@ -118,6 +117,8 @@ class History:
             self.mesh.unsubscribe(node, self.wanted[node].pop())
         else:
             wanted = self.random.choice(INTERESTS)
+            if wanted not in self.wanted[node]:
+                self.since[node, wanted] = self.mesh.now
             self.wanted[node].append(wanted)
             self.began.append((self.mesh.now, node, wanted))
             self.mesh.subscribe(node, wanted)

@@ -22,9 +22,6 @@ from roamcast.pipeline.task import SIMULATOR
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_MANY_ROWS = 5_000_000
-"From here on, compiling queries costs less than it saves."
-
 
 @dataclass
 class Listener:
@@ -134,15 +131,12 @@ class Conductor:
             self.store.write_table(name, table)
         self.store.write_table("runs", runs_table(self.plan, survey))
         done = [run.id for run in self.plan.runs if run.id in survey.done]
-        rows = sum(manifest["rows"] for manifest in survey.done.values())
         seeds = len(self.campaign.seed_list)
-        _compile_queries(spark, rows > _MANY_ROWS)
         with self.account.time("measure"):
             chosen = (
                 self._frame(spark, "plan").join(self._frame(spark, "runs"), "run").where("status = 'done'")
             )
             self._keep("metrics", measure(spark, chosen, self.store.runs, done, self.campaign.measure))
-        _compile_queries(spark, False)
         metrics, points = self._frame(spark, "metrics"), self._frame(spark, "points")
         with self.account.time("summarise"):
             self._keep("summary", summarise(metrics, points, seeds))
@@ -178,9 +172,3 @@ def runs_table(plan: Plan, survey: Survey) -> pa.Table:
         size = sum(file["size"] for file in manifest["files"].values()) if run.id in survey.done else None
         rows.append(row | {"run": run.id, "error": manifest.get("error", ""), "size": size})
     return pa.Table.from_pylist(rows, RUNS)
-
-
-def _compile_queries(spark: SparkSession, worth: bool) -> None:
-    """Spark compiles each query to bytecode, which takes seconds: too long for small tables."""
-    spark.conf.set("spark.sql.codegen.wholeStage", str(worth).lower())
-    spark.conf.set("spark.sql.codegen.factoryMode", "FALLBACK" if worth else "NO_CODEGEN")

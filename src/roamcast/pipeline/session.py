@@ -110,11 +110,13 @@ def _start(master: str, folder: Path, settings: dict[str, str]) -> SparkSession:
 
 def _defaults(folder: Path) -> dict[str, str]:
     logging = Path(__file__).with_name("log4j2.properties")
+    # A session lives for minutes: compiling its bytecode twice over costs more than it brings.
+    options = f"-Dlog4j2.configurationFile={logging.as_uri()} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
     return {
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.memory": "2g",
-        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={logging.as_uri()} -XX:+UseParallelGC",
+        "spark.driver.extraJavaOptions": options,
         "spark.local.dir": str(folder),
         "spark.locality.wait": "0s",
         "spark.python.worker.reuse": "true",

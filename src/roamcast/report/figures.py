@@ -29,6 +29,7 @@ _STYLE: dict[Any, Any] = {
     "font.family": "sans-serif",
     "axes.spines.top": False,
     "axes.spines.right": False,
+    "axes.axisbelow": True,
     "axes.grid": True,
     "axes.grid.axis": "y",
     "grid.color": "#e0e0e0",
@@ -86,14 +87,26 @@ class Panels:
             self._bars(axes, points, stack)
         metric = METRICS[stack[0]]
         title = metric.title if len(stack) == 1 else "Messages by category"
-        axes.set_title(title if row is None else f"{title}, {self.figure.panel} = {row}", fontsize=10)
+        axes.set_title(title if row is None else f"{title}, {self.figure.panel} = {row}", fontsize=10, pad=12)
         axes.set_ylabel(
             f"{title.split(',', maxsplit=1)[0].lower()}" + (f" ({metric.unit})" if metric.unit else "")
         )
         axes.set_xlabel(self.figure.x_title or self.figure.x)
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(bottom=0, top=self._top(points, stack))
         if stack[0].startswith(("delivery_rate", "answer_rate")):
             axes.set_ylim(0, 1.05)
+
+    def _top(self, points: list[dict[str, Setting]], stack: list[str]) -> float | None:
+        """Where the vertical axis ends: above all means, and above their intervals unless these are huge."""
+        tops, reaches = [0.0], [0.0]
+        for point in points:
+            for label in self.sweep.protocols:
+                place = (self.figure.sweep, point_text(point), label)
+                rows = [row for metric in stack if (row := self.result.values.get((*place, metric)))]
+                tops.append(sum(row["mean"] for row in rows))
+                reaches.append(tops[-1] + (rows[0]["half"] or 0.0 if len(stack) == 1 and rows else 0.0))
+        room = 1.05 if len(stack) == 1 else 1.3
+        return min(max(reaches), 2 * max(tops)) * room or None
 
     def _lines(self, axes: Axes, points: list[dict[str, Setting]], metric: str) -> None:
         places = _places([point[self.figure.x] for point in points])
@@ -147,7 +160,6 @@ class Panels:
             axes.bar(0, 0, color=colour, label=METRICS[metric].title.removesuffix(" messages").lower())
         axes.grid(visible=False, axis="x")
         axes.legend(ncols=2)
-        axes.margins(y=0.25)
 
     def _series(
         self, points: list[dict[str, Setting]]

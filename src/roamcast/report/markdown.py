@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from roamcast.pipeline.metrics import METRICS
 from roamcast.report.figures import Panels
 from roamcast.report.result import Result
 
@@ -64,7 +63,7 @@ def _claims(result: Result) -> list[str]:
             claim.says,
             ", ".join(part for part in (claim.section, claim.figure) if part),
             claim.paper,
-            f"{METRICS[claim.metric].title}: {judged.bounds}",
+            judged.asked,
             judged.ours,
             f"**{judged.verdict}**{within}",
         )

@@ -78,7 +78,7 @@ def _claims(claims: list[Judged]) -> str:
             f'<tr class="{mark}"><td data-label="Claim">{escape(claim.says)}'
             f'<span class="where">{escape(where)}</span>{detail}</td>'
             f'<td data-label="Paper">{escape(claim.paper or "-")}</td>'
-            f'<td data-label="Asked">{escape(METRICS[claim.metric].title)}: {escape(judged.bounds)}</td>'
+            f'<td data-label="Asked">{escape(judged.asked)}</td>'
             f'<td data-label="Ours">{escape(judged.ours)}</td>'
             f'<td data-label="Verdict"><strong>{judged.verdict}</strong>{sure}</td></tr>'
         )

@@ -8,6 +8,7 @@ from typing import Any
 
 from roamcast.pipeline.campaign import Campaign, Claim
 from roamcast.pipeline.claims import settings_of
+from roamcast.pipeline.metrics import METRICS
 from roamcast.pipeline.store import Store
 
 Row = dict[str, Any]
@@ -51,20 +52,16 @@ class Judged:
         return f"{short(ordered[0]['ours'])} to {short(ordered[-1]['ours'])} ({len(known)} checks)"
 
     @property
-    def bounds(self) -> str:
+    def asked(self) -> str:
         """What was asked of our number."""
+        of = {"ordering": "each step ", "difference": "difference ", "ratio": "ratio ", "trend": "climb "}
         first = self.checks[0] if self.checks else {"low": None, "high": None, "strict": False}
         low, high = first["low"], first["high"]
-        if low is not None and high is not None:
-            return f"{short(low)} to {short(high)}"
         above, below = ("above", "below") if first["strict"] else ("at least", "at most")
-        return (
-            f"{above} {short(low)}"
-            if low is not None
-            else f"{below} {short(high)}"
-            if high is not None
-            else "-"
-        )
+        bound = f"{above} {short(low)}" if high is None else f"{below} {short(high)}"
+        if low is not None and high is not None:
+            bound = f"{short(low)} to {short(high)}"
+        return f"{METRICS[self.claim.metric].title}: {of.get(self.claim.kind, '')}{bound}"
 
     @property
     def broken(self) -> list[str]:

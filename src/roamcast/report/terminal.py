@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from roamcast.pipeline.metrics import METRICS
@@ -21,20 +22,22 @@ SIDE_BY_SIDE = (
 
 def show_claims(result: Result, console: Console) -> None:
     """Every claim with the paper's figure and section, our number, and whether it held."""
-    table = Table("claim", "paper", "asked", "ours", "verdict", title=result.campaign.title, show_lines=True)
     colours = {"held": "green", "not held": "red", "not judged": "yellow"}
+    console.print(f"[bold]{result.campaign.title}[/]", highlight=False)
+    table = Table(box=None, show_header=False, padding=(0, 1, 1, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(ratio=1)
     for judged in result.claims:
         claim = judged.claim
         place = ", ".join(part for part in (claim.section, claim.figure) if part)
-        within = " (within the interval)" if judged.sure is False else ""
+        within = " [dim](within the interval)[/]" if judged.sure is False else ""
         table.add_row(
-            f"{claim.says}\n[dim]{place}[/]",
-            claim.paper or "-",
-            f"{METRICS[claim.metric].title}\n{judged.bounds}",
-            judged.ours,
-            f"[{colours[judged.verdict]}]{judged.verdict}[/]{within}",
+            f"[{colours[judged.verdict]}]{judged.verdict}[/]",
+            f"{escape(claim.says)} [dim]{escape(place)}[/]\n"
+            f"paper: {escape(claim.paper or '-')}; ours: [bold]{escape(judged.ours)}[/]{within}\n"
+            f"[dim]asked: {escape(judged.asked)}[/]",
         )
-    console.print(table)
+    console.print(table, highlight=False)
     counts = [f"{sum(j.verdict == verdict for j in result.claims)} {verdict}" for verdict in colours]
     console.print(f"{len(result.claims)} claims: {', '.join(counts)}.", highlight=False)
 

@@ -14,7 +14,7 @@ demo: $(BUILT)
 	$(VENV)/bin/roamcast reproduce petrovic --quick
 
 test: $(BUILT)
-	$(PY) -m pytest -n 2 --dist worksteal -m "not slow"
+	$(PY) -m pytest -n 2 --dist loadgroup -m "not slow"
 
 lint: $(BUILT)
 	$(PY) -m ruff check .

@@ -73,7 +73,8 @@ class Conductor:
     def conduct(self, master: str | None = None, **notes: Any) -> Account:
         """Everything, in a session of its own; `notes` are kept beside the campaign."""
         with self.prepare(**notes):
-            self.listener.say(f"starting Spark ({master or local_master()}) ...")
+            count = len(self.plan.runs)
+            self.listener.say(f"{count} runs planned; starting Spark ({master or local_master()}) ...")
             began = perf_counter()
             with open_session(master) as spark:
                 warm_up(spark)
@@ -159,8 +160,8 @@ class Conductor:
             self.listener.say(f"{len(survey.damaged)} damaged, to be simulated again: {shown}{more}")
         if survey.failed:
             self.listener.say(f"{len(survey.failed)} failed before, to be tried again")
-        done = f", {len(survey.done)} of them done" if survey.done else ""
-        self.listener.say(f"{len(self.plan.runs)} runs planned{done}")
+        if survey.done:
+            self.listener.say(f"{len(survey.done)} of {len(self.plan.runs)} runs are done already")
 
 
 def runs_table(plan: Plan, survey: Survey) -> pa.Table:

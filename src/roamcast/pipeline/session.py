@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from roamcast.errors import UserError
 
 if TYPE_CHECKING:
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
 RETRIES = 4
@@ -102,10 +103,19 @@ def _start(master: str, folder: Path, settings: dict[str, str]) -> SparkSession:
         except (PySparkRuntimeError, Exception) as error:
             SparkContext._gateway = None
             raise SessionError(f"Spark did not start with master {master!r}: {_reason(error, log)}") from None
+    _hush(context)
     if threading.current_thread() is threading.main_thread():
         # PySpark's own handler calls into the JVM, which may not answer.
         signal.signal(signal.SIGINT, signal.default_int_handler)
     return SparkSession(context)
+
+
+def _hush(context: SparkContext) -> None:
+    """When the JVM goes, each thread that talked to it would print a traceback; once is enough."""
+    import logging
+
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)
+    context._accumulatorServer.handle_error = lambda *_: None
 
 
 def _defaults(folder: Path) -> dict[str, str]:

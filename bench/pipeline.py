@@ -1,0 +1,158 @@
+"""The pipeline: Spark against plain multiprocessing on the same runs, and the measuring of many facts."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from roamcast.facts.schema import TABLES
+from roamcast.pipeline.campaign import Campaign, Limits, Measure
+from roamcast.pipeline.measure import measure
+from roamcast.pipeline.plan import Run, make_plan
+from roamcast.pipeline.session import open_session, warm_up
+from roamcast.pipeline.simulate import estimate, simulate
+from roamcast.pipeline.store import Store
+from roamcast.pipeline.task import Task, execute
+
+SHOPPING = Path(__file__).parents[1] / "scenarios" / "shopping.toml"
+RUNS, ROWS = 60, 20_000_000
+
+
+def uneven_runs() -> list[Run]:
+    """Sixty real runs, the longest some eight times the shortest."""
+    asked = Campaign.model_validate(
+        {
+            "title": "uneven",
+            "scenario": SHOPPING,
+            "seeds": 4,
+            "protocols": {"flooding": {}, "cbr": {}, "ft-cbr": {}},
+            "sweeps": {
+                "long": {
+                    "protocols": ["flooding", "cbr", "ft-cbr"],
+                    "grid": {"duration": ["250 s", "300 s", "400 s", "600 s", "800 s"]},
+                }
+            },
+        }
+    )
+    runs = list(make_plan(asked).runs)
+    assert len(runs) == RUNS
+    return runs
+
+
+def by_multiprocessing(runs: list[Run], folder: Path, processes: int) -> float:
+    """The seconds that a plain pool takes for the same work: simulate, write, digest, manifest."""
+    costs = estimate(runs, [])
+    tasks = [Task(run, str(folder), 600, 4e9) for run in sorted(runs, key=lambda run: -costs[run.id])]
+    with multiprocessing.get_context("fork").Pool(processes) as pool:
+        pool.map(_import, range(processes), 1)
+        began = time.perf_counter()
+        done = pool.map(execute, tasks, 1)
+        took = time.perf_counter() - began
+    assert all(manifest["status"] == "done" for manifest in done)
+    return took
+
+
+def _import(_: int) -> None:
+    import pandas  # noqa: F401
+
+    import roamcast.sim.run  # noqa: F401
+
+
+def invent_rows(folder: Path, runs: int, rows: int) -> list[str]:
+    """Facts like those of a dense network: for each delivery some transmissions and many drops."""
+    each = rows // runs
+    shares = {"publications": 0.005, "expectations": 0.04, "deliveries": 0.035, "positions": 0.01}
+    shares |= {"interests": 0.001, "transmissions": 0.25}
+    counts = {name: int(each * share) for name, share in shares.items()}
+    counts["drops"] = each - sum(counts.values())
+    names = []
+    for number in range(runs):
+        random = np.random.default_rng(number)
+        names.append(f"{number:020x}")
+        place = folder / f"run={names[-1]}"
+        place.mkdir()
+        for name, schema in TABLES.items():
+            columns = [_column(field, counts, name, random) for field in schema]
+            table = pa.Table.from_arrays(columns, schema=schema)
+            pq.write_table(table, place / f"{name}.parquet", compression="zstd")
+    return names
+
+
+def _column(field: pa.Field, counts: dict[str, int], table: str, random: np.random.Generator) -> pa.Array:
+    count = counts[table]
+    if field.name == "publication":
+        numbers = (
+            np.arange(count) if table == "publications" else random.integers(0, counts["publications"], count)
+        )
+        return pa.array(numbers, pa.int64())
+    words = {
+        "category": ["event", "subscription", "routing", "control"],
+        "kind": ["Event", "Subscribe"],
+        "cause": ["duplicate", "collision", "no_route"],
+    }
+    if field.name in words:
+        codes = random.integers(0, len(words[field.name]), count).astype(np.int16)
+        return pa.DictionaryArray.from_arrays(codes, words[field.name])
+    if field.name in ("event", "wanted"):
+        texts = [
+            f'{{"coupon":{{"zone":{i}}}}}' if field.name == "event" else f"/coupon[zone={i}]"
+            for i in range(8)
+        ]
+        return pa.array([texts[i] for i in random.integers(0, 8, count)])
+    if pa.types.is_floating(field.type):
+        top = {"time": 800.0, "airtime": 5e-3}.get(field.name, 1000.0)
+        step = 10.0 if table == "positions" and field.name == "time" else 1e-9
+        return pa.array(np.round(random.uniform(0, top, count) / step) * step)
+    if pa.types.is_boolean(field.type):
+        return pa.array(random.random(count) < 0.5)
+    top = {"node": 200, "to": 200, "attempts": 4, "size": 600}.get(field.name, 50)
+    return pa.array(random.integers(-1 if field.name in ("to", "peer") else 0, top, count), field.type)
+
+
+def main() -> None:
+    """Print the ratios."""
+    cores = len(os.sched_getaffinity(0))
+    rows = ROWS if len(sys.argv) < 2 or not sys.argv[1].isdigit() else int(sys.argv[1])
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        runs = uneven_runs()
+        (folder / "plain").mkdir()
+        plain = by_multiprocessing(runs, folder / "plain", cores)
+        began = time.perf_counter()
+        with open_session(f"local[{cores}]") as spark:
+            warm_up(spark)
+            start = time.perf_counter() - began
+            store = Store(folder / "spark")
+            store.create()
+            began = time.perf_counter()
+            simulate(spark, store, runs, Limits())
+            ours = time.perf_counter() - began
+            (folder / "facts").mkdir()
+            ids = invent_rows(folder / "facts", 40, rows)
+            schema = "run string, warmup double, radio_range double, header long"
+            plan = spark.createDataFrame([(run, 200.0, 250.0, 20) for run in ids], schema)
+            times = []
+            for _ in range(2):
+                began = time.perf_counter()
+                found = measure(spark, plan, folder / "facts", ids, Measure()).toArrow()
+                times.append(time.perf_counter() - began)
+            assert len(found) == 40
+    print(f"cores                                  {cores}")
+    print(f"session start-up, warm workers         {start:8.1f} s")
+    print(f"{RUNS} uneven runs, multiprocessing        {plain:8.1f} s")
+    print(f"{RUNS} uneven runs, Spark                  {ours:8.1f} s")
+    print(f"throughput, Spark / multiprocessing    {plain / ours:8.2f}   (goal 0.95)")
+    print(f"{rows / 1e6:.0f} M fact rows measured, first time   {times[0]:8.1f} s (goal 15 s)")
+    print(f"{rows / 1e6:.0f} M fact rows measured, again        {times[1]:8.1f} s")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+"""The verbs that run campaigns, from outside: first words, Ctrl-C, errors."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SHOPPING = ROOT / "scenarios" / "shopping.toml"
+
+
+def roamcast(*arguments, **more):
+    command = [sys.executable, "-c", "from roamcast.cli import main; main()", *map(str, arguments)]
+    return subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        start_new_session=True,
+        **more,
+    )
+
+
+def family(mark):
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if mark.encode() in (folder / "environ").read_bytes():
+                found.append(int(folder.name))
+        except OSError:
+            continue
+    return found
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+def test_ctrl_c_ends_a_comparison_at_once_says_how_to_resume_and_leaves_nothing_behind(tmp_path):
+    mark = uuid.uuid4().hex
+    began = time.monotonic()
+    process = roamcast(
+        *("compare", SHOPPING, "--protocols", "flooding", "--seeds", 3, "--out", tmp_path),
+        *("--set", "duration=100000 s"),
+        env=os.environ | {"ROAMCAST_TEST_MARK": mark},
+    )
+    first = process.stderr.readline()
+    waited = time.monotonic() - began
+    assert "3 runs" in first and "starting Spark" in first
+    assert waited < 5, f"the first word took {waited:.1f} s"
+    deadline = time.monotonic() + 120
+    while not list((tmp_path / "runs").glob(".work-*")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    asked = time.monotonic()
+    _, told = process.communicate(timeout=30)
+    took = time.monotonic() - asked
+    assert process.returncode == 130
+    assert "Resume with: roamcast compare" in told and "Traceback" not in told
+    assert took < 5, f"it took {took:.1f} s to stop"
+    deadline = time.monotonic() + 5
+    while family(mark) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert family(mark) == []
+
+
+def test_a_wrong_protocol_a_missing_campaign_and_an_empty_folder_are_told_in_a_line(tmp_path):
+    cases = {
+        "no protocol is called 'cbx'": ("compare", SHOPPING, "--protocols", "cbx"),
+        "no campaign is called 'nobody'": ("reproduce", "nobody"),
+        "no campaign was run here": ("campaign", "status", tmp_path),
+        "no such file": ("campaign", "run", tmp_path / "x.toml", "--out", tmp_path),
+    }
+    running = {told: roamcast(*arguments) for told, arguments in cases.items()}
+    for told, process in running.items():
+        _, error = process.communicate(timeout=60)
+        assert process.returncode == 2 and told in error and "Traceback" not in error, error
+
+
+def test_without_java_one_line_says_what_to_install(tmp_path):
+    process = roamcast(
+        *("compare", SHOPPING, "--protocols", "flooding", "--seeds", 1, "--out", tmp_path),
+        env=os.environ | {"PATH": str(tmp_path), "JAVA_HOME": ""},
+    )
+    _, error = process.communicate(timeout=60)
+    assert process.returncode == 2 and "Spark needs Java" in error and "Traceback" not in error, error

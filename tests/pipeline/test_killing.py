@@ -1,0 +1,151 @@
+"""Nothing lost, nothing doubled: campaigns are killed at random moments and resumed."""
+
+import contextlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from pathlib import Path
+
+import campaign_driver
+import pytest
+
+from roamcast.pipeline.conduct import Conductor
+from roamcast.pipeline.store import Store
+
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+HERE = Path(__file__).parent
+
+
+class Campaign:
+    """A driver in a process group of its own, and whatever it starts."""
+
+    def __init__(self, out, calls, master):
+        self.mark = uuid.uuid4().hex
+        calls.mkdir(exist_ok=True)
+        seconds = {"ROAMCAST_TEST_CALLS": str(calls), "ROAMCAST_TEST_SECONDS": "0.15"}
+        self.process = subprocess.Popen(
+            [sys.executable, str(HERE / "campaign_driver.py"), str(out), master],
+            env=os.environ | seconds | {"ROAMCAST_TEST_MARK": self.mark, "PYTHONPATH": str(HERE)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    def family(self):
+        """Every living process that carries this campaign's mark, with its command line."""
+        found = {}
+        for folder in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                if self.mark.encode() in (folder / "environ").read_bytes():
+                    found[int(folder.name)] = (folder / "cmdline").read_bytes().decode()
+        return found
+
+    def workers(self):
+        daemons = [pid for pid, line in self.family().items() if "pyspark.daemon" in line]
+        return [pid for pid in daemons if _parent(pid) in daemons]
+
+    def kill(self, what):
+        with contextlib.suppress(ProcessLookupError):
+            if what == "driver":
+                self.process.kill()
+            elif what == "group":
+                os.killpg(self.process.pid, signal.SIGKILL)
+            elif workers := self.workers():
+                os.kill(random.choice(workers), signal.SIGKILL)
+
+    def end(self, timeout=240):
+        told, _ = self.process.communicate(timeout=timeout)
+        return told
+
+    def wait_until_gone(self, seconds=20):
+        deadline = time.monotonic() + seconds
+        while self.family():
+            assert time.monotonic() < deadline, f"left behind: {self.family()}"
+            time.sleep(0.1)
+
+
+def _parent(pid):
+    with contextlib.suppress(OSError):
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    return 0
+
+
+def done(out):
+    store = Store(out)
+    return (
+        {f.parent.name[4:] for f in store.runs.glob("run=*/manifest.json")} if store.runs.is_dir() else set()
+    )
+
+
+def calls_of(calls):
+    return [file.name.partition("-")[0] for file in calls.iterdir()]
+
+
+@pytest.fixture(scope="module")
+def whole(spark, tmp_path_factory):
+    """The same campaign, uninterrupted, on local[2]."""
+    out = tmp_path_factory.mktemp("whole")
+    conductor = Conductor(campaign_driver.CAMPAIGN, Store(out), runner=campaign_driver.RUNNER)
+    with conductor.prepare():
+        conductor.work(spark)
+    return out
+
+
+def assert_same(out, whole):
+    assert campaign_driver.facts(out) == campaign_driver.facts(whole)
+    assert campaign_driver.tables(out) == campaign_driver.tables(whole)
+
+
+def test_a_campaign_killed_as_a_group_resumes_on_one_core_without_a_trace(tmp_path, whole):
+    out, calls = tmp_path / "out", tmp_path / "calls"
+    first = Campaign(out, calls, "local[2]")
+    deadline = time.monotonic() + 200
+    while len(done(out)) < 6 and time.monotonic() < deadline and first.process.poll() is None:
+        time.sleep(0.02)
+    first.kill("group")
+    first.end()
+    first.wait_until_gone()
+    kept, made = done(out), calls_of(calls)
+    assert 6 <= len(kept) < 24
+    second = Campaign(out, calls, "local[1]")
+    told = second.end()
+    assert told.endswith("finished\n"), told
+    assert f"{len(kept)} of 24 runs are done already" in told
+    assert all(calls_of(calls).count(run) == made.count(run) for run in kept), "done runs are not repeated"
+    assert_same(out, whole)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_twenty_kills_at_random_moments_lose_nothing_and_double_nothing(tmp_path, whole):
+    random.seed(5)
+    out, calls = tmp_path / "out", tmp_path / "calls"
+    reference = Campaign(tmp_path / "timed", tmp_path / "timed-calls", "local[2]")
+    began = time.monotonic()
+    assert reference.end().endswith("finished\n")
+    usual = time.monotonic() - began
+    killed = 0
+    while killed < 20:
+        before, made = done(out), calls_of(calls) if calls.is_dir() else []
+        campaign = Campaign(out, calls, "local[2]")
+        what = ("driver", "worker", "group")[killed % 3]
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            campaign.process.wait(random.uniform(0.2, 1.0) * usual)
+        campaign.kill(what)
+        killed += 1
+        told = campaign.end()
+        campaign.wait_until_gone()
+        for run in before:
+            assert calls_of(calls).count(run) == made.count(run), f"{run} was done and simulated again"
+        if "finished" in told:
+            assert_same(out, whole)
+            for folder in list(Store(out).runs.glob("run=*"))[: random.randrange(12, 24)]:
+                (folder / "manifest.json").unlink()  # start over, all but a few
+    last = Campaign(out, calls, "local[2]")
+    assert last.end().endswith("finished\n")
+    assert_same(out, whole)

@@ -36,7 +36,7 @@ CASES = {
     "negative count": (
         ("= 3", "= -3"),
         [],
-        "s.toml:6: nodes.all.count: input should be greater than or equal to 1",
+        "s.toml:6: nodes.all.count: should be greater than or equal to 1",
     ),
     "not TOML": (("[radio]", "[radio"), [], "s.toml: not valid TOML"),
     "override of an unknown key": (

@@ -71,7 +71,7 @@ def test_check_tells_good_files_from_bad_ones(tmp_path):
     told = roamcast("check", SCENARIOS / "shopping.toml", bad, tmp_path / "none.toml")
     assert told.returncode == 2
     assert "shopping.toml: a scenario of 51 nodes for 800 s" in told.stdout
-    assert f"{bad}:1: name: input should be a valid string, not 3" in told.stderr
+    assert f"{bad}:1: name: should be a string, not 3" in told.stderr
     assert f"{bad}: area: is missing" in told.stderr
     assert "none.toml: no such file" in told.stderr
     assert "Traceback" not in told.stderr

@@ -64,7 +64,7 @@ def test_an_override_speaks_units_too(tmp_path):
         ),
         (
             "[nodes.more]\ncount = -4",
-            "s.toml:8: nodes.more.count: input should be greater than or equal to 1, not -4",
+            "s.toml:8: nodes.more.count: should be greater than or equal to 1, not -4",
         ),
         ("[node.more]\ncount = 1", "s.toml:7: node: unknown key; did you mean 'nodes'?"),
         ("[nodes.more]\nmobility = 'waypont'\ncount = 2", "s.toml:8: nodes.more.mobility"),
@@ -101,6 +101,32 @@ def test_a_mistake_in_an_override_is_blamed_on_the_override(tmp_path):
     )
     assert "key=value" in complaint(tmp_path, MINIMAL, "radio.range")
     assert "name is a value and has no keys" in complaint(tmp_path, MINIMAL, "name.x=1")
+
+
+def test_a_single_speed_is_the_slowest_and_the_fastest(tmp_path):
+    walkers = "[nodes.walkers]\ncount = 2\nmobility = 'waypoint'\nspeed = '1.5 m/s'"
+    assert scenario(tmp_path, MINIMAL + walkers).groups["walkers"].speed == (1.5, 1.5)
+    assert "should be a table or a list, not true" in complaint(
+        tmp_path, MINIMAL + walkers.replace("'1.5 m/s'", "true")
+    ).replace("True", "true")
+
+
+@pytest.mark.parametrize(
+    ("setting", "expected"),
+    [
+        ("nodes.all.mobility=walk", "should be 'static', 'waypoint' or 'file', not 'walk'"),
+        ("workload.publish.all.phase=soon", "should be 'random', not 'soon'; or 'soon' is not a quantity"),
+        (
+            "workload.publish.all.content={type='x', valeus={}}",
+            "content.valeus: unknown key; did you mean 'values'?",
+        ),
+        ("nodes.all.speed={min='1 m/s', mx='1 m/s'}", "speed.mx: unknown key; did you mean 'max'?"),
+        ("radio=3", "radio: should be a table, not 3"),
+        ("location=1", "location: should be true or false, not 1"),
+    ],
+)
+def test_complaints_speak_of_files_and_not_of_python(tmp_path, setting, expected):
+    assert expected in complaint(tmp_path, MINIMAL, setting)
 
 
 def test_a_missing_file_is_said_to_be_missing(tmp_path):

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
-from pydantic import Field, ValidationInfo, model_validator
+from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 from pydantic_core import PydanticCustomError
 
 from roamcast.scenario.part import Count, NotNegative, Part, Positive
@@ -55,6 +55,10 @@ class Speeds(NamedTuple):
     max: Annotated[MetersPerSecond, NotNegative]
 
 
+def _steady(given: Any) -> Any:
+    return (given, given) if isinstance(given, str) else given
+
+
 class Point(NamedTuple):
     """A place in the area."""
 
@@ -68,8 +72,8 @@ class Group(Part):
     count: Count
     mobility: Literal["static", "waypoint", "file"] = "static"
     "Whether they stand still, walk a random waypoint, or follow the scenario's movement file."
-    speed: Speeds | None = None
-    "Each leg's speed is drawn between these; needed by walkers."
+    speed: Annotated[Speeds | None, BeforeValidator(_steady)] = None
+    "Each leg's speed is drawn between these; a single speed is both. Needed by walkers."
     pause: Annotated[Seconds, NotNegative] = 0.0
     "How long walkers rest at each waypoint."
     start: Literal["stationary", "rest"] = "stationary"

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from roamcast.errors import UserError
-from roamcast.scenario.consistency import nearest
 from roamcast.scenario.content import misunderstandings
+from roamcast.scenario.explain import blame, explain
 from roamcast.scenario.model import Scenario
 from roamcast.units import FROM_FILE
 
@@ -31,7 +30,7 @@ def load(path: str | Path, overrides: Iterable[str] | Mapping[str, Any] = ()) ->
     overridden = [override(data, key, value) for key, value in pairs]
     scenario = _resolve(validate(Scenario, data, str(path), text, overridden), path)
     for key, problem in misunderstandings(scenario):
-        where = _where(str(path), text, key.split("."), set(overridden))
+        where = blame(str(path), text, key.split("."), set(overridden))
         raise ScenarioError(f"{where}: {key}: {problem}")
     return scenario
 
@@ -90,92 +89,6 @@ def validate(
         return kind.model_validate(data, context=FROM_FILE)
     except ValidationError as error:
         raise ScenarioError(explain(error, kind, source, text, overridden)) from None
-
-
-def explain(
-    error: ValidationError, kind: type[BaseModel], source: str, text: str = "", overridden: Iterable[str] = ()
-) -> str:
-    """A validation error in one line a problem: where, which key, what is wrong, what to do."""
-    overridden = set(overridden)
-    lines: dict[str, None] = {}
-    for problem in error.errors(include_url=False):
-        context = problem.get("ctx", {})
-        path = str(context["key"]).split(".") if "key" in context else _keys(problem["loc"])
-        key = ".".join(path)
-        message = problem["msg"].removeprefix("Value error, ")
-        if problem["type"] == "extra_forbidden":
-            message = f"unknown key; {nearest(path[-1], _known_keys(kind, problem['loc'][:-1]))}"
-        elif problem["type"] == "missing":
-            message = "is missing"
-        elif "key" not in context and _is_scalar(problem["input"]) and repr(problem["input"]) not in message:
-            message = f"{message[0].lower()}{message[1:]}, not {problem['input']!r}"
-        where = _where(source, text, path, overridden)
-        lines[f"{where}: {key}: {message}" if key else f"{where}: {message}"] = None
-    return "\n".join(lines)
-
-
-def _where(source: str, text: str, path: list[str], overridden: set[str]) -> str:
-    """Whom to blame for the key at `path`: an override, or a line of the file."""
-    key = ".".join(path)
-    if any(key == o or key.startswith(f"{o}.") or o.startswith(f"{key}.") for o in overridden):
-        return "--set"
-    line = line_of(text, path)
-    return f"{source}:{line}" if line else source
-
-
-def line_of(text: str, path: list[str]) -> int | None:
-    """The line of `text` (TOML) that sets the key at `path`, or the nearest table around it."""
-    best: tuple[int, int] | None = None
-    table: list[str] = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if header := re.match(r"\s*\[+\s*([^\[\]]+?)\s*\]", line):
-            table = [part.strip(" \"'") for part in header[1].split(".")]
-            keys = table
-        elif pair := re.match(r"\s*([\w.\"'-]+)\s*=", line):
-            keys = table + [part.strip("\"'") for part in pair[1].split(".")]
-        else:
-            continue
-        shared = min(len(keys), len(path))
-        if keys[:shared] == path[:shared] and (best is None or shared > best[0]):
-            best = (shared, number)
-    return best[1] if best else None
-
-
-def _keys(loc: tuple[int | str, ...]) -> list[str]:
-    """The keys of a pydantic location, without the names of union members that pydantic puts in."""
-    return [
-        str(part)
-        for part in loc
-        if not re.fullmatch(
-            r"Template|literal\[.*|list\[.*|constrained-.*|float|function-.*|Speeds|Point", str(part)
-        )
-    ]
-
-
-def _known_keys(kind: type[BaseModel], loc: tuple[int | str, ...]) -> list[str]:
-    """The keys of the model at `loc` below `kind`."""
-    here: Any = kind
-    for part in loc:
-        models = list(_models(here))
-        for model in models:
-            field = model.model_fields.get(str(part)) or next(
-                (f for f in model.model_fields.values() if f.alias == part), None
-            )
-            if field is not None:
-                here = field.annotation
-                break
-    return [f.alias or name for model in _models(here) for name, f in model.model_fields.items()]
-
-
-def _models(annotation: Any) -> Iterable[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    for argument in get_args(annotation):
-        yield from _models(argument)
-
-
-def _is_scalar(value: Any) -> bool:
-    return isinstance(value, (str, int, float, bool))
 
 
 def _resolve(scenario: Scenario, path: Path) -> Scenario:

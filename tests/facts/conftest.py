@@ -53,7 +53,7 @@ def recorder():
         airtime=np.array([0.1, 0.1, 0.1, 0.1]),
     )
     for time, cause in ((30.0, "collided"), (12.0, "no_route")):
-        r.link_drops(
+        r.drops(
             time=np.array([time]),
             node=np.array([2]),
             peer=np.array([1]),

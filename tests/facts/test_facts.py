@@ -26,7 +26,7 @@ def test_drops_of_several_sources_come_in_order_of_time_with_their_words(facts):
 
 def test_a_column_that_is_missing_or_too_many_is_refused(recorder):
     with pytest.raises(TypeError, match="drops has the columns"):
-        recorder.link_drops(time=[1.0])
+        recorder.drops(time=[1.0])
 
 
 def test_what_is_written_is_read_back_and_written_again_byte_for_byte(facts, tmp_path):

@@ -73,7 +73,7 @@ class Recorder:
         """Take down what the link sent, as columns of the transmissions table."""
         self._transmissions.append(_from_columns("transmissions", columns))
 
-    def link_drops(self, **columns: npt.NDArray[Any] | Words) -> None:
+    def drops(self, **columns: npt.NDArray[Any] | Words) -> None:
         """Take down what link or routers let go, as columns of the drops table."""
         self._drops.append(_from_columns("drops", columns))
 

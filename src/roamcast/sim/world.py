@@ -151,8 +151,8 @@ class World:
         self.drop_counts = self.kernel.drop_counts()
         kinds = self.kernel.kinds()
         self.recorder.transmissions(**_worded(self.kernel.transmissions(), kinds))
-        self.recorder.link_drops(**_worded(self.kernel.lost_frames(), kinds, LINK_CAUSES))
-        self.recorder.link_drops(**_worded(self.kernel.router_drops(), kinds, ROUTER_CAUSES))
+        self.recorder.drops(**_worded(self.kernel.lost_frames(), kinds, LINK_CAUSES))
+        self.recorder.drops(**_worded(self.kernel.router_drops(), kinds, ROUTER_CAUSES))
 
 
 @contextmanager

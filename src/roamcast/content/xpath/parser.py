@@ -13,29 +13,21 @@ from roamcast.content.filter import Filter
 from roamcast.content.kind import Boolean, Decimal, Enumeration, Integer
 from roamcast.content.schema import EventType, Field
 from roamcast.content.xpath.condition import FALSE, TRUE, Both, Condition, Either, Is, Not, normalise
-from roamcast.content.xpath.tokens import Token, tokenize
+from roamcast.content.xpath.cursor import Cursor
+from roamcast.content.xpath.tokens import Token
 
 MAX_NESTING = 64
 
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)")
 _FLIPPED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_REFUSED = {
-    "//": "only paths from the root are understood, not '//'",
-    "::": "axes are not understood; write plain paths",
-    "..": "a path cannot climb with '..'",
-    "$": "variables are not understood",
-    "*": "a step must name its element; '*' is understood only inside strings",
-    ":": "namespace prefixes are not understood; write the bare name",
-    "+": "arithmetic is not understood",
-}
 
 
 def parse(text: str, types: EventType | Mapping[str, EventType]) -> Filter:
     """The filter that `text` writes; raises `FilterError` with the reason and the position."""
-    return _Parser(text, types).whole()
+    return Parser(text, types).whole()
 
 
-class _Literal:
+class PlacedLiteral:
     """A quoted string or a number, with its place."""
 
     def __init__(self, value: str | BigDecimal, token: Token) -> None:
@@ -43,7 +35,7 @@ class _Literal:
         self.token = token
 
 
-class _Place:
+class PathEnd:
     """Where a path leads: a field, or a container; with what its predicates ask on the way."""
 
     def __init__(self, path: str, token: Token, asked: tuple[Condition, ...]) -> None:
@@ -52,16 +44,17 @@ class _Place:
         self.asked = asked
 
 
-class _Parser:
+class Parser(Cursor):
+    """One subscription being read; a subclass may read it for another purpose."""
+
     def __init__(self, text: str, types: EventType | Mapping[str, EventType]) -> None:
-        self.text = text
+        super().__init__(text)
         self.types = {types.name: types} if isinstance(types, EventType) else types
-        self.tokens = tokenize(text)
-        self.next = 0
         self.nesting = 0
         self.type: EventType | None = None
 
     def whole(self) -> Filter:
+        """The whole subscription."""
         conditions = [self.location()]
         while self.accept("|"):
             conditions.append(self.location())
@@ -76,22 +69,27 @@ class _Parser:
             raise FilterError(str(error), self.text, 0) from None
 
     def location(self) -> Condition:
+        """A path from the root."""
         self.expect("/", "a subscription begins with '/' and the event type's name")
         token = self.name("the event type's name")
+        self.type = self.find_type(token)
+        asked = self.predicates("")
+        place = PathEnd("", token, asked)
+        if self.accept("/"):
+            place = self.path("", asked)
+        return Both((*place.asked, self.exists(place)))
+
+    def find_type(self, token: Token) -> EventType:
+        """The type that the path begins with, the same for all paths."""
         if token.text not in self.types:
             known = ", ".join(self.types) or "none"
             raise self.error(f"no event type is called {token.text!r}; known: {known}", token)
         type = self.types[token.text]
         if self.type is not None and type is not self.type:
             raise self.error(f"one subscription speaks of one event type, here {self.type.name}", token)
-        self.type = type
-        asked = self.predicates("")
-        place = _Place("", token, asked)
-        if self.accept("/"):
-            place = self.path("", asked)
-        return Both((*place.asked, self.exists(place)))
+        return type
 
-    def path(self, outer: str, asked: tuple[Condition, ...]) -> _Place:
+    def path(self, outer: str, asked: tuple[Condition, ...]) -> PathEnd:
         """Steps below `outer`; a `/` has been read or none is needed."""
         while True:
             token = self.peek
@@ -105,10 +103,11 @@ class _Parser:
             if step.startswith("@") or not self.accept("/"):
                 if self.peek.text == "/":
                     raise self.error("nothing lies below an attribute")
-                return _Place(path, token, asked)
+                return PathEnd(path, token, asked)
             outer = path
 
     def predicates(self, path: str) -> tuple[Condition, ...]:
+        """All that stand in brackets after a step to `path`."""
         asked: list[Condition] = []
         while self.accept("["):
             asked.append(self.either(path))
@@ -116,6 +115,7 @@ class _Parser:
         return tuple(asked)
 
     def either(self, path: str) -> Condition:
+        """Tests joined by `or`."""
         self.nesting += 1
         if self.nesting > MAX_NESTING:
             raise self.error(f"nested deeper than {MAX_NESTING}")
@@ -126,12 +126,14 @@ class _Parser:
         return parts[0] if len(parts) == 1 else Either(tuple(parts))
 
     def both(self, path: str) -> Condition:
+        """Tests joined by `and`."""
         parts = [self.comparison(path)]
         while self.word("and"):
             parts.append(self.comparison(path))
         return parts[0] if len(parts) == 1 else Both(tuple(parts))
 
     def comparison(self, path: str) -> Condition:
+        """One test."""
         start = self.peek
         if self.accept("("):
             inner = self.either(path)
@@ -141,16 +143,16 @@ class _Parser:
             return inner
         if start.sort == "name" and self.tokens[self.next + 1].text == "(":
             found = self.call(path)
-            if not isinstance(found, _Literal):
+            if not isinstance(found, PlacedLiteral):
                 if self.peek.text in constraint.OPERATORS:
                     raise self.error(f"{start.text}() says true or false; it cannot be compared")
                 return found
-            left: _Literal | _Place = found
+            left: PlacedLiteral | PathEnd = found
         else:
             left = self.operand(path)
         operator = self.peek
         if operator.text not in constraint.OPERATORS or operator.sort != "sign":
-            if isinstance(left, _Literal):
+            if isinstance(left, PlacedLiteral):
                 raise self.error(
                     "a value alone says nothing here (a number would be a position); compare it with a path",
                     left.token,
@@ -160,20 +162,21 @@ class _Parser:
             return Both((*left.asked, self.exists(left)))
         self.next += 1
         right = self.operand(path)
-        if isinstance(left, _Place) and isinstance(right, _Literal):
+        if isinstance(left, PathEnd) and isinstance(right, PlacedLiteral):
             return self.compared(left, operator.text, right)
-        if isinstance(left, _Literal) and isinstance(right, _Place):
+        if isinstance(left, PlacedLiteral) and isinstance(right, PathEnd):
             return self.compared(right, _FLIPPED[operator.text], left)
         raise self.error("one side of a comparison must be a path and the other a value", operator)
 
-    def operand(self, path: str) -> _Literal | _Place:
+    def operand(self, path: str) -> PlacedLiteral | PathEnd:
+        """A side of a comparison: a value, or a path from `path`."""
         token = self.peek
         if token.text == "-" or token.sort in ("number", "string") or self.at_call("concat"):
             return self.literal()
         if self.accept("."):
             if self.accept("/"):
                 return self.path(path, ())
-            return _Place(path, token, ())
+            return PathEnd(path, token, ())
         if token.text == "/":
             raise self.error("inside [ ] paths begin at the element before it, not at the root")
         if token.sort == "name" and self.tokens[self.next + 1].text == "(":
@@ -184,7 +187,8 @@ class _Parser:
             raise self.error(f"{token.text}() is not understood here")
         return self.path(path, ())
 
-    def literal(self) -> _Literal:
+    def literal(self) -> PlacedLiteral:
+        """A value."""
         token = self.peek
         if self.at_call("concat"):
             self.next += 2
@@ -192,26 +196,28 @@ class _Parser:
             while self.accept(","):
                 parts.append(self.string())
             self.expect(")", "expected ',' or ')'")
-            return _Literal("".join(parts), token)
+            return PlacedLiteral("".join(parts), token)
         if self.accept("-"):
             number = self.peek
             if number.sort != "number":
                 raise self.error("expected a number after '-'")
             self.next += 1
-            return _Literal(-BigDecimal(number.text), token)
+            return PlacedLiteral(-BigDecimal(number.text), token)
         if token.sort == "number":
             self.next += 1
-            return _Literal(BigDecimal(token.text), token)
-        return _Literal(self.string(), token)
+            return PlacedLiteral(BigDecimal(token.text), token)
+        return PlacedLiteral(self.string(), token)
 
     def string(self) -> str:
+        """A quoted string."""
         token = self.peek
         if token.sort != "string":
             raise self.error(self.reason("expected a quoted string"))
         self.next += 1
         return token.text[1:-1]
 
-    def call(self, path: str) -> Condition | _Literal:
+    def call(self, path: str) -> Condition | PlacedLiteral:
+        """A function: a test, or a value."""
         token = self.peek
         if token.text == "concat":
             return self.literal()
@@ -227,22 +233,27 @@ class _Parser:
             self.expect(")", "expected 'and', 'or' or ')'")
             return Not(inner)
         target = self.operand(path)
-        if not isinstance(target, _Place):
+        if not isinstance(target, PathEnd):
             raise self.error(f"{token.text}() looks into a path first", target.token)
         self.expect(",", f"{token.text}() takes a path and a string")
         text = self.literal()
         self.expect(")", "expected ')'")
         if not isinstance(text.value, str):
             raise self.error("expected a quoted string", text.token)
-        field, place = self.field(target)
         if target.asked:
             raise self.error(f"{token.text}() takes a path without predicates", target.token)
-        try:
-            return Is(place, constraint.apply(field, token.text, text.value))
-        except ContentError as error:
-            raise self.error(str(error), text.token) from None
+        return self.applied(token.text, target, text)
 
-    def compared(self, target: _Place, operator: str, literal: _Literal) -> Condition:
+    def applied(self, function: str, target: PathEnd, literal: PlacedLiteral) -> Condition:
+        """The test that a string function makes."""
+        field, place = self.field(target)
+        try:
+            return Is(place, constraint.apply(field, function, str(literal.value)))
+        except ContentError as error:
+            raise self.error(str(error), literal.token) from None
+
+    def compared(self, target: PathEnd, operator: str, literal: PlacedLiteral) -> Condition:
+        """The test that a comparison makes."""
         field, place = self.field(target)
         try:
             if (
@@ -260,7 +271,8 @@ class _Parser:
             raise self.error(str(error), literal.token) from None
         return Both((*target.asked, found)) if target.asked else found
 
-    def field(self, target: _Place) -> tuple[Field, int]:
+    def field(self, target: PathEnd) -> tuple[Field, int]:
+        """The field that a path leads to, and its place."""
         assert self.type is not None
         if not self.type.has(target.path):
             whole = target.path or self.type.name
@@ -268,7 +280,8 @@ class _Parser:
         place = self.type.place(target.path)
         return self.type.fields[place], place
 
-    def exists(self, target: _Place) -> Condition:
+    def exists(self, target: PathEnd) -> Condition:
+        """The test that something is there."""
         assert self.type is not None
         type = self.type
         present: list[Condition] = []
@@ -284,51 +297,6 @@ class _Parser:
         assert self.type is not None
         if self.type.inside(path) is None and not self.type.has(path):
             raise self.error(str(self.type.unknown(path)), token)
-
-    @property
-    def peek(self) -> Token:
-        return self.tokens[self.next]
-
-    def accept(self, sign: str) -> bool:
-        token = self.tokens[self.next]
-        if token.sort == "sign" and token.text == sign:
-            self.next += 1
-            return True
-        return False
-
-    def word(self, word: str) -> bool:
-        token = self.tokens[self.next]
-        if token.sort == "name" and token.text == word:
-            self.next += 1
-            return True
-        return False
-
-    def expect(self, sign: str, reason: str) -> None:
-        if not self.accept(sign):
-            raise self.error(self.reason(reason))
-
-    def name(self, what: str) -> Token:
-        token = self.peek
-        if token.sort != "name":
-            raise self.error(self.reason(f"expected {what}"))
-        self.next += 1
-        following = self.peek
-        if following.sort == "sign" and following.text in ("::", ":"):
-            raise self.error(_REFUSED[following.text])
-        return token
-
-    def at_call(self, name: str) -> bool:
-        return self.peek.sort == "name" and self.peek.text == name and self.tokens[self.next + 1].text == "("
-
-    def reason(self, expected: str) -> str:
-        """Why the next token is wrong: that we never take it, or what should stand here."""
-        token = self.peek
-        if token.sort == "sign" and token.text in _REFUSED:
-            return _REFUSED[token.text]
-        return f"{expected}, not {token.text!r}" if token.text else f"{expected}, not the end"
-
-    def error(self, reason: str, token: Token | None = None) -> FilterError:
-        return FilterError(reason, self.text, (token or self.peek).position)
 
 
 def _is_pattern(field: Field, text: str) -> bool:

@@ -1,0 +1,90 @@
+"""Event types guessed from subscriptions, for people who have no schema at hand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from decimal import Decimal as BigDecimal
+
+from roamcast.content.errors import ContentError, FilterError
+from roamcast.content.kind import Date, Decimal, Kind, String
+from roamcast.content.schema import EventType, Field
+from roamcast.content.xpath.condition import TRUE, Condition
+from roamcast.content.xpath.parser import Parser, PathEnd, PlacedLiteral
+from roamcast.content.xpath.tokens import Token
+
+_NUMBER = re.compile(r"\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)\s*")
+
+
+def guess_types(texts: Iterable[str]) -> dict[str, EventType]:
+    """The types that these subscriptions would make sense for.
+
+    A field is a decimal or a date if everything that it is compared with is one, else a string. Any may be
+    missing.
+    """
+    found: dict[str, dict[str, list[str | BigDecimal]]] = {}
+    for text in texts:
+        guesser = _Guesser(text)
+        guesser.whole()
+        for name, fields in guesser.found.items():
+            for path, values in fields.items():
+                found.setdefault(name, {}).setdefault(path, []).extend(values)
+            found.setdefault(name, {})
+    types = {}
+    for name, fields in found.items():
+        # A path that is only tested for existence may be the container of others.
+        kept = [p for p in fields if fields[p] or not any(o.startswith(f"{p}/") for o in fields)]
+        types[name] = EventType(name, tuple(Field(p, _guess_kind(fields[p]), True) for p in kept))
+    return types
+
+
+def _guess_kind(values: list[str | BigDecimal]) -> Kind:
+    if not values:
+        return String()
+    if all(isinstance(value, BigDecimal) or _NUMBER.fullmatch(value) for value in values):
+        return Decimal()
+    try:
+        for value in values:
+            Date().read(str(value))
+    except ContentError:
+        return String()
+    return Date()
+
+
+class _Guesser(Parser):
+    """Parses for the names alone, and writes down what they are compared with."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text, {})
+        self.found: dict[str, dict[str, list[str | BigDecimal]]] = {}
+        self.name_of_type = ""
+
+    def find_type(self, token: Token) -> EventType:
+        if self.name_of_type not in ("", token.text):
+            raise FilterError("one subscription speaks of one event type", self.text, token.position)
+        self.name_of_type = token.text
+        self.found.setdefault(token.text, {})
+        return EventType(token.text, ())
+
+    def check(self, path: str, token: Token) -> None:
+        """Any step may be."""
+
+    def compared(self, target: PathEnd, operator: str, literal: PlacedLiteral) -> Condition:
+        self._note(target, literal.value)
+        return TRUE
+
+    def applied(self, function: str, target: PathEnd, literal: PlacedLiteral) -> Condition:
+        self._note(target, literal.value)
+        if isinstance(literal.value, str) and _guess_kind([literal.value]).name != "string":
+            self._note(target, "text")  # a function on text makes it text, whatever it looks for
+        return TRUE
+
+    def exists(self, target: PathEnd) -> Condition:
+        self._note(target, None)
+        return TRUE
+
+    def _note(self, target: PathEnd, value: str | BigDecimal | None) -> None:
+        if target.path:
+            values = self.found[self.name_of_type].setdefault(target.path, [])
+            if value is not None:
+                values.append(value)

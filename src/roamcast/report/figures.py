@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 # Told apart by colour-blind eyes, and by marker and dash in black and white.
-_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _DASHES = ("-", "--", "-.", ":")
 _STACK = ("#0072b2", "#56b4e9", "#e69f00", "#b3b3b3", "#009e73", "#cc79a7")
-_STYLE: dict[Any, Any] = {
+STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "roamcast",
     "font.size": 9,
@@ -56,17 +56,17 @@ class Panels:
         """One panel as SVG text for a page."""
         import matplotlib as mpl
 
-        with mpl.rc_context(_STYLE):
-            drawing, axes = _canvas(1, 1)
+        with mpl.rc_context(STYLE):
+            drawing, axes = canvas(1, 1)
             self._panel(axes[0][0], row, stack)
-            return _svg(drawing)
+            return svg_text(drawing)
 
     def save(self, file: Path) -> None:
         """All panels side by side, in the format that the file's name asks for."""
         import matplotlib as mpl
 
-        with mpl.rc_context(_STYLE):
-            drawing, axes = _canvas(len(self.rows), len(self.figure.y))
+        with mpl.rc_context(STYLE):
+            drawing, axes = canvas(len(self.rows), len(self.figure.y))
             for i, row in enumerate(self.rows):
                 for j, stack in enumerate(self.figure.y):
                     self._panel(axes[i][j], row, stack)
@@ -122,7 +122,7 @@ class Panels:
                 [row["mean"] for _, row in known],
                 yerr=[row["half"] or 0.0 for _, row in known],
                 label=title,
-                color=_COLOURS[i % len(_COLOURS)],
+                color=COLOURS[i % len(COLOURS)],
                 marker=_MARKERS[i % len(_MARKERS)],
                 linestyle=_DASHES[i % len(_DASHES)],
                 markersize=4,
@@ -179,16 +179,18 @@ class Panels:
         ]
 
 
-def _canvas(rows: int, columns: int) -> tuple[Drawing, Any]:
+def canvas(rows: int, columns: int, size: tuple[float, float] = (4.4, 3.3)) -> tuple[Drawing, Any]:
+    """A drawing with `rows` x `columns` panels, each of `size` inches."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Drawing
 
-    drawing = Drawing(figsize=(4.4 * columns, 3.3 * rows), layout="constrained")
+    drawing = Drawing(figsize=(size[0] * columns, size[1] * rows), layout="constrained")
     FigureCanvasAgg(drawing)
     return drawing, drawing.subplots(rows, columns, squeeze=False)
 
 
-def _svg(drawing: Drawing) -> str:
+def svg_text(drawing: Drawing) -> str:
+    """A drawing as SVG for a page."""
     sink = io.StringIO()
     drawing.savefig(sink, format="svg", metadata={"Date": None})
     text = sink.getvalue()

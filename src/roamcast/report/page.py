@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import platform
+from collections.abc import Iterable
 from html import escape
 from importlib.metadata import version
 from typing import Any
 
 from roamcast.pipeline.metrics import METRICS
 from roamcast.pipeline.plan import point_text
+from roamcast.report.bars import draw_bars
 from roamcast.report.figures import Panels
+from roamcast.report.ranking import HEADLINES, SIDE_BY_SIDE, rank, sentences
 from roamcast.report.result import Judged, Result, short, tell, with_interval
 from roamcast.report.style import STYLE
 
@@ -24,7 +27,7 @@ def make_page(result: Result) -> str:
         _head(result),
         _claims(result.claims) if campaign.claims else "",
         *(_figure(result, name) for name in campaign.figures),
-        _numbers(result) if not campaign.figures else "",
+        _answers(result) if not campaign.figures else "",
         _failures(result),
         _parameters(result),
         _commands(result),
@@ -116,32 +119,56 @@ def _figure(result: Result, name: str) -> str:
     )
 
 
-def _numbers(result: Result) -> str:
-    """All metrics, where the campaign draws no figure."""
+def _answers(result: Result) -> str:
+    """Protocols side by side, where the campaign draws no figure: the answer, its picture, the numbers."""
     parts = []
     for name, sweep in result.campaign.sweeps.items():
         for point in sweep.expand():
-            text = point_text(point)
-            head = "".join(f"<th>{escape(label)}</th>" for label in sweep.protocols)
-            rows = []
-            for metric in METRICS.values():
-                cells = [result.values.get((name, text, label, metric.name)) for label in sweep.protocols]
-                if not any(cells):
-                    continue
-                told = "".join(
-                    f"<td>{escape(with_interval(cell['mean'], cell['half']) if cell else '-')}</td>"
-                    for cell in cells
-                )
-                unit = f" ({metric.unit})" if metric.unit else ""
-                rows.append(
-                    f"<tr><td title='{escape(metric.meaning)}'>{escape(metric.title + unit)}</td>{told}</tr>"
-                )
-            parts.append(
-                f"<h3>{escape(tell(text))}</h3><div class='wide'><table>"
-                f"<thead><tr><th>Metric</th>{head}</tr></thead>"
-                f"<tbody>{''.join(rows)}</tbody></table></div>"
+            place = (name, point_text(point))
+            told = "".join(f"<li>{escape(line)}</li>" for line in sentences(result, place, sweep.protocols))
+            bars = "".join(
+                f'<div class="panel">{draw_bars(result, place, metric, sweep.protocols)}</div>'
+                for metric in HEADLINES
+                if rank(result, place, metric, sweep.protocols)
             )
-    return f"<section><h2>Numbers</h2>{''.join(parts)}</section>"
+            parts.append(
+                f"<section><h2>Which is best? <span class='where'>{escape(tell(place[1]))}</span></h2>"
+                f"<ul class='answer'>{told}</ul>"
+                f'<div class="panels">{bars}</div>{_side_by_side(result, place, sweep.protocols)}</section>'
+            )
+    return "".join(parts)
+
+
+def _side_by_side(result: Result, place: tuple[str, str], protocols: list[str]) -> str:
+    head = "".join(f"<th>{escape(label)}</th>" for label in protocols)
+
+    def table(metrics: Iterable[str]) -> str:
+        rows = []
+        for metric in (METRICS[name] for name in metrics):
+            ranked = rank(result, place, metric.name, protocols) if metric.name in SIDE_BY_SIDE else {}
+            cells = []
+            for label in protocols:
+                row = result.values.get((*place, label, metric.name))
+                mark = ranked.get(label, ("", ""))[1]
+                tag = f" <strong class='{mark}'>{mark}</strong>" if mark else ""
+                cells.append(
+                    f"<td>{escape(with_interval(row['mean'], row['half']) if row else '-')}{tag}</td>"
+                )
+            unit = f" ({metric.unit})" if metric.unit else ""
+            rows.append(
+                f"<tr><td title='{escape(metric.meaning)}'>{escape(metric.title + unit)}</td>"
+                f"{''.join(cells)}</tr>"
+            )
+        return (
+            f"<div class='wide'><table><thead><tr><th>Metric</th>{head}</tr></thead>"
+            f"<tbody>{''.join(rows)}</tbody></table></div>"
+        )
+
+    return (
+        f"{table(SIDE_BY_SIDE)}<p class='small'>Means over seeds with 95 % Student-t intervals. A tie: the "
+        "difference to the best, seed by seed, is within its interval.</p>"
+        f"<details><summary>All metrics</summary>{table(METRICS)}</details>"
+    )
 
 
 def _failures(result: Result) -> str:

@@ -19,6 +19,8 @@ th{background:#f6f6f6}
 tr.held td:last-child{color:#00694c}
 tr.not-held td:last-child{color:#a33b00}
 tr.not-judged td:last-child{color:#666}
+.answer{font-size:1.05rem;padding-left:1.2rem}
+.best,.tie{color:#00694c;font-size:.8rem;text-transform:uppercase}
 .wide{overflow-x:auto}
 .panels{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,19rem),1fr));gap:.5rem}
 .panel svg{width:100%;height:auto;display:block}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from rich.console import Console
@@ -11,13 +10,8 @@ from rich.table import Table
 
 from roamcast.pipeline.metrics import METRICS
 from roamcast.pipeline.plan import point_text
-from roamcast.report.result import Result, with_interval
-
-SIDE_BY_SIDE = (
-    *("delivery_rate", "delay_mean", "delay_p95", "messages", "transmissions_per_delivery"),
-    *("airtime", "energy"),
-)
-"The metrics that a comparison shows."
+from roamcast.report.ranking import SIDE_BY_SIDE, rank, sentences
+from roamcast.report.result import Result
 
 
 def show_claims(result: Result, console: Console) -> None:
@@ -48,7 +42,6 @@ def show_comparison(result: Result, console: Console) -> None:
         for point in asked.expand():
             place = (sweep, point_text(point))
             table = Table("", *asked.protocols)
-            words = []
             for metric in SIDE_BY_SIDE:
                 ranked = rank(result, place, metric, asked.protocols)
                 if not ranked:
@@ -60,55 +53,12 @@ def show_comparison(result: Result, console: Console) -> None:
                     mark = {"best": " [bold green]best[/]", "tie": " [green]tie[/]", "": ""}
                     cells.append(f"{told[0]}{mark[told[1]]}" if told else "-")
                 table.add_row(f"{METRICS[metric].title}{unit}", *cells)
-                words.append(_sentence(metric, ranked))
             console.print(table)
-            console.print("\n".join(filter(None, words[:1] + words[1:2] + words[4:5])), highlight=False)
+            console.print("\n".join(sentences(result, place, asked.protocols)), highlight=False)
     console.print(
         "[dim]Means over seeds with 95 % intervals. A tie: the difference to the best, seed by seed, is "
         "within its interval.[/]"
     )
-
-
-def rank(
-    result: Result, place: tuple[str, str], metric: str, protocols: list[str]
-) -> dict[str, tuple[str, str]]:
-    """For each protocol with a value: the value in words, and `best`, `tie` or nothing."""
-    rows = {p: row for p in protocols if (row := result.values.get((*place, p, metric)))}
-    if not rows:
-        return {}
-    sign = -1 if METRICS[metric].better == "more" else 1
-    best = min(rows, key=lambda p: (sign * rows[p]["mean"], protocols.index(p)))
-    ties = {p for p in rows if p != best and _tie(result, place, metric, (p, best))}
-    return {
-        p: (
-            with_interval(row["mean"], row["half"]),
-            "" if p not in (best, *ties) else "tie" if ties else "best",
-        )
-        for p, row in rows.items()
-    }
-
-
-def _tie(result: Result, place: tuple[str, str], metric: str, pair: tuple[str, str]) -> bool:
-    for row in _differences(result, place, metric):
-        if {row["protocol"], row["other"]} == set(pair):
-            return row["half"] is None or abs(row["mean"]) <= row["half"]
-    return True
-
-
-def _differences(result: Result, place: tuple[str, str], metric: str) -> Iterator[dict[str, Any]]:
-    for row in result.tables["differences"]:
-        if (row["sweep"], row["point"], row["metric"]) == (*place, metric):
-            yield row
-
-
-def _sentence(metric: str, ranked: dict[str, tuple[str, str]]) -> str:
-    first = [protocol for protocol, (_, mark) in ranked.items() if mark]
-    if len(ranked) < 2:
-        return ""
-    title = METRICS[metric].title
-    if len(first) == 1:
-        return f"{title}: {first[0]} is best."
-    return f"{title}: {', '.join(first[:-1])} and {first[-1]} tie."
 
 
 def show_runs(result_rows: list[dict[str, Any]], console: Console) -> None:

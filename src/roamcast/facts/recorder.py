@@ -7,7 +7,7 @@ is over. The two kinds of drop that most messages heard end as (`UNTOLD`) are on
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +32,9 @@ class Words(NamedTuple):
     words: Sequence[str]
 
 
+Column: TypeAlias = npt.NDArray[Any] | Words
+
+
 class Recorder:
     """Takes down one run."""
 
@@ -40,7 +43,7 @@ class Recorder:
         self._expectations: list[tuple[int, int]] = []
         self._deliveries: list[tuple[int, int, float]] = []
         self._interests: list[tuple[float, int, str, bool]] = []
-        self._drops: list[pa.Table] = []
+        self._drops: list[dict[str, Column]] = []
         self._transmissions: list[pa.Table] = []
         self._positions: list[pa.Table] = []
         self._events: dict[Event, str] = {}
@@ -69,13 +72,15 @@ class Recorder:
             text = self._filters[wanted] = str(wanted)
         self._interests.append((time, node, text, begins))
 
-    def transmissions(self, **columns: npt.NDArray[Any] | Words) -> None:
+    def transmissions(self, **columns: Column) -> None:
         """Take down what the link sent, as columns of the transmissions table."""
         self._transmissions.append(_from_columns("transmissions", columns))
 
-    def drops(self, **columns: npt.NDArray[Any] | Words) -> None:
+    def drops(self, **columns: Column) -> None:
         """Take down what link or routers let go, as columns of the drops table."""
-        self._drops.append(_from_columns("drops", columns))
+        _check_columns("drops", columns)
+        if len(columns["time"]):
+            self._drops.append(columns)
 
     def positions(self, time: float, x: npt.NDArray[Any], y: npt.NDArray[Any]) -> None:
         """Take down where everyone is, in order of node."""
@@ -86,9 +91,6 @@ class Recorder:
 
     def facts(self, run: Run) -> Facts:
         """All that was taken down, as tables."""
-        drops = _join("drops", self._drops)
-        if len(drops):
-            drops = drops.take(pa.array(np.argsort(drops["time"].to_numpy(), kind="stable")))
         return Facts(
             run,
             {
@@ -96,7 +98,7 @@ class Recorder:
                 "expectations": _from_rows("expectations", self._expectations),
                 "deliveries": _from_rows("deliveries", self._deliveries),
                 "transmissions": _join("transmissions", self._transmissions),
-                "drops": drops,
+                "drops": _from_columns("drops", _merge(self._drops)) if self._drops else _join("drops", []),
                 "interests": _from_rows("interests", self._interests),
                 "positions": _join("positions", self._positions),
             },
@@ -110,10 +112,42 @@ def _from_rows(name: str, rows: list[Any]) -> pa.Table:
     return pa.Table.from_arrays(arrays, schema=schema)
 
 
-def _from_columns(name: str, columns: dict[str, npt.NDArray[Any] | Words]) -> pa.Table:
+def _check_columns(name: str, columns: dict[str, Column]) -> None:
+    if columns.keys() != set(TABLES[name].names):
+        raise TypeError(f"{name} has the columns {TABLES[name].names}, not {sorted(columns)}")
+
+
+def _merge(sources: list[dict[str, Column]]) -> dict[str, Column]:
+    """The rows of all sources in order of time; a source in order by itself costs no sorting."""
+    whole = sources[0]
+    if len(sources) > 1:
+        whole = {name: _concatenate([source[name] for source in sources]) for name in whole}
+    time = np.asarray(whole["time"])
+    if np.all(time[1:] >= time[:-1]):
+        return whole
+    order = np.argsort(time, kind="stable")
+    return {
+        name: Words(column.codes[order], column.words) if isinstance(column, Words) else column[order]
+        for name, column in whole.items()
+    }
+
+
+def _concatenate(columns: list[Column]) -> Column:
+    plain = [column for column in columns if not isinstance(column, Words)]
+    if plain:
+        return np.concatenate(plain)
+    words: dict[str, int] = {}
+    codes = []
+    for column in columns:
+        if isinstance(column, Words):
+            new = np.array([words.setdefault(word, len(words)) for word in column.words], np.int16)
+            codes.append(new[column.codes])
+    return Words(np.concatenate(codes), list(words))
+
+
+def _from_columns(name: str, columns: dict[str, Column]) -> pa.Table:
+    _check_columns(name, columns)
     schema = TABLES[name]
-    if columns.keys() != set(schema.names):
-        raise TypeError(f"{name} has the columns {schema.names}, not {sorted(columns)}")
     arrays = []
     for field in schema:
         column = columns[field.name]

@@ -1,6 +1,8 @@
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from roamcast.facts.recorder import Recorder
 from roamcast.facts.schema import TABLES
@@ -92,6 +94,31 @@ def test_no_folder_and_an_unwritable_one_are_errors_of_the_user(facts, tmp_path)
     (tmp_path / "file").write_text("")
     with pytest.raises(FactsError, match="cannot be written"):
         facts.write(tmp_path / "file")
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.sampled_from([*TABLES]), st.floats(0, 1, exclude_max=True), st.integers(0, 7))
+def test_a_flipped_bit_in_a_table_is_noticed_or_changes_no_fact(facts, tmp_path, name, where, bit):
+    facts.write(tmp_path)
+    path = tmp_path / f"{name}.parquet"
+    content = bytearray(path.read_bytes())
+    content[int(where * len(content))] ^= 1 << bit
+    path.write_bytes(content)
+    try:
+        found = Facts.read(tmp_path)
+    except FactsError as error:
+        assert path.name in str(error)
+    else:
+        assert found.digest() == facts.digest()
+
+
+@given(st.binary(max_size=50))
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_noise_instead_of_what_was_run_is_noticed(facts, tmp_path, noise):
+    facts.write(tmp_path)
+    (tmp_path / "run.json").write_bytes(noise)
+    with pytest.raises(FactsError, match=r"run\.json: damaged"):
+        Facts.read(tmp_path)
 
 
 def _cut(path):

@@ -64,7 +64,7 @@ class Facts:
             for name, table in self.tables.items():
                 partial = folder / f".{name}.parquet.partial"
                 pq.write_table(
-                    table, partial, compression="zstd", row_group_size=1 << 20, write_statistics=True
+                    table, partial, compression="zstd", row_group_size=1 << 20, write_page_checksum=True
                 )
                 partial.replace(folder / f"{name}.parquet")
             text = json.dumps(msgspec.to_builtins(self.run), indent=2, sort_keys=True)
@@ -82,7 +82,7 @@ class Facts:
             run = msgspec.json.decode((folder / RUN_FILE).read_bytes(), type=Run)
         except FileNotFoundError:
             raise FactsError(f"{folder}: no {RUN_FILE}, so no run finished writing its facts here") from None
-        except (OSError, msgspec.DecodeError) as error:
+        except (OSError, ValueError) as error:  # msgspec's own errors are ValueErrors
             raise FactsError(f"{folder / RUN_FILE}: damaged: {error}") from None
         return cls(
             run, {name: read_table(folder / f"{name}.parquet", schema) for name, schema in TABLES.items()}
@@ -116,7 +116,7 @@ class Facts:
 def read_table(path: Path, schema: pa.Schema) -> pa.Table:
     """One table of facts from its file."""
     try:
-        table = pq.ParquetFile(path).read()
+        table = pq.ParquetFile(path, page_checksum_verification=True).read()
     except FileNotFoundError:
         raise FactsError(f"{path}: missing") from None
     except (OSError, pa.ArrowException) as error:

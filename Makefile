@@ -6,7 +6,7 @@ DEPS   := $(VENV)/.deps
 BUILT  := $(VENV)/.built
 KERNEL := $(shell find kernel -type f) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test lint bench validate sanitize setup lock clean
+.PHONY: demo test lint bench validate sanitize fuzz setup lock clean
 
 setup: $(BUILT)
 
@@ -24,14 +24,21 @@ lint: $(BUILT)
 bench: $(BUILT)
 	$(PY) -m bench
 
-validate: $(BUILT) sanitize
+validate: $(BUILT) sanitize fuzz
 	$(PY) -m pytest -m slow
 
 sanitize:  ## the kernel alone, under address and undefined-behaviour sanitizers
 	@mkdir -p build
 	cmake -S . -B build/sanitize -DROAMCAST_PYTHON=OFF -DROAMCAST_SANITIZE=ON > build/sanitize.log 2>&1 || { cat build/sanitize.log; exit 1; }
-	cmake --build build/sanitize --target churn --parallel 2
+	cmake --build build/sanitize --target churn filters --parallel 2
 	build/sanitize/kernel/churn
+	build/sanitize/kernel/filters
+
+fuzz: $(BUILT)  ## atheris on the readers of subscriptions and documents, a minute each
+	$(PY) -c "import atheris" 2>/dev/null || $(VENV)/bin/pip install --quiet atheris==3.0.0
+	@mkdir -p build/fuzz/subscriptions build/fuzz/documents
+	$(PY) fuzz/subscriptions.py build/fuzz/subscriptions fuzz/seeds/subscriptions -dict=fuzz/xpath.dict -max_total_time=40 -timeout=10 -artifact_prefix=build/fuzz/
+	$(PY) fuzz/documents.py build/fuzz/documents fuzz/seeds/documents -dict=fuzz/xml.dict -max_total_time=40 -timeout=10 -artifact_prefix=build/fuzz/
 
 clean:
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -52,6 +52,10 @@ DOCUMENTS = {
     "an element twice": (b"<CD><price>12</price><price>12</price></CD>", "occurs twice"),
     "a huge number": (b"<CD><price>1" + b"0" * 5000 + b"</price></CD>", "not a decimal"),
     "an infinite number": (b"<CD><price>INF</price></CD>", "not a decimal"),
+    "a name with colons": (
+        b"<?a: b?><CD><category>pop</category><composer/><price>12</price></CD>",
+        "colons are forbidden",
+    ),
     "a nil": (b'<CD xmlns:x="http://www.w3.org/2001/XMLSchema-instance" x:nil="1"/>', "nil"),
     "another type": (b"<DVD/>", "no event type is called 'DVD'; known: CD"),
     "wrong order": (

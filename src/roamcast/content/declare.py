@@ -62,7 +62,7 @@ def _read_kind(table: dict[str, Any]) -> Kind:
     bounded = kind in ("integer", "decimal", "date")
     for key in table:
         if key not in ("min", "max") or not bounded:
-            raise ContentError(f"{key!r} means nothing for a {kind}")
+            raise ContentError(f"{key!r} means nothing for the kind {kind}")
     if kind == "date":
         table = {key: Date().load(Date().store(value)) for key, value in table.items()}
     elif kind == "integer":

@@ -93,6 +93,11 @@ def check_document(data: bytes | str) -> str:
     return text
 
 
+def undeclared(text: str) -> bytes:
+    """The document in UTF-8 without its declaration, which names the encoding of other bytes."""
+    return re.sub(r"\A<\?xml\s[^>]{0,200}\?>", "", text).encode("utf-8", "surrogatepass")
+
+
 def feed(text: str, target: Any) -> None:
     """Parse `text` into `target`, which may stop at any point by an `XmlError`."""
     from lxml import etree
@@ -100,8 +105,7 @@ def feed(text: str, target: Any) -> None:
     # Entities are "resolved" so that &amp; is text; others cannot be declared where no DOCTYPE is read.
     safe: dict[str, Any] = {"resolve_entities": "internal", "no_network": True, "load_dtd": False}
     parser = etree.XMLParser(target=target, huge_tree=False, encoding="utf-8", **safe)
-    # The declaration names the encoding of bytes that are text by now.
-    data = re.sub(r"\A<\?xml[^>]{0,200}\?>", "", text).encode("utf-8", "surrogatepass")
+    data = undeclared(text)
     try:
         for start in range(0, len(data), 1 << 14):
             parser.feed(data[start : start + (1 << 14)])

@@ -15,7 +15,7 @@ from roamcast.content.event import Event, pick_type
 from roamcast.content.kind import INT64, Boolean, Date, Decimal, Enumeration, Integer, Kind, String
 from roamcast.content.ranges import after, before
 from roamcast.content.schema import MAX_DEPTH, EventType, Field
-from roamcast.content.xml import XmlError, check_document, read_xml, write_xml
+from roamcast.content.xml import XmlError, check_document, read_xml, undeclared, write_xml
 
 MAX_SCHEMA = 1 << 20
 _XS = "{http://www.w3.org/2001/XMLSchema}"
@@ -99,8 +99,10 @@ class XmlSchema:
     def _validate(self, text: str) -> None:
         from lxml import etree
 
-        data = text[text.find("?>") + 2 :] if text.startswith("<?xml") else text
-        document = etree.fromstring(data.encode(), etree.XMLParser(**_SAFE))
+        try:
+            document = etree.fromstring(undeclared(text), etree.XMLParser(**_SAFE))
+        except etree.XMLSyntaxError as error:
+            raise XmlError(f"not XML: {str(error)[:200]}") from None
         if not self._validator.validate(document):
             log: Any = self._validator.error_log
             raise XmlError(f"not valid by the schema: {log.last_error.message}")

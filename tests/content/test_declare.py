@@ -1,0 +1,98 @@
+from datetime import date
+
+import pytest
+
+from roamcast.content.declare import declare_type, infer_type
+from roamcast.content.errors import ContentError
+from roamcast.content.kind import Boolean, Date, Decimal, Enumeration, Integer, String
+from roamcast.content.schema import EventType
+from roamcast.content.xpath.guess import guess_types
+
+
+def test_a_type_is_declared_as_plain_data():
+    declared = declare_type(
+        "alert",
+        {
+            "level": {"kind": "integer", "min": 0, "max": 9},
+            "area": ["north", "south"],
+            "area/@since": {"kind": "date", "min": "2005-01-01", "optional": True},
+            "ok": "boolean",
+            "price": {"kind": "decimal", "max": 5},
+            "text": {"kind": "string", "optional": True},
+        },
+    )
+    assert declared is EventType(
+        "alert",
+        {
+            "level": Integer(0, 9),
+            "area": Enumeration(("north", "south")),
+            "area/@since": Date(min=date(2005, 1, 1)),
+            "ok": Boolean(),
+            "price": Decimal(max=5.0),
+            "text": String(),
+        },
+        optional=("area/@since", "text"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("field", "complaint"),
+    [
+        ("int", "'int' is no kind"),
+        ({"min": 3}, "None is no kind"),
+        ({"kind": "string", "min": 3}, "'min' means nothing for the kind string"),
+        ({"kind": "integer", "least": 3}, "'least' means nothing for the kind integer"),
+        ({"kind": "integer", "min": 3.5}, "3.5 is not an integer"),
+        ({"kind": "integer", "min": 3, "max": 2}, "cannot be"),
+        ([1, 2], "an enumeration lists strings"),
+        ([], "lists its values"),
+        ({"kind": "date", "min": "soon"}, "'soon' is not a date"),
+    ],
+)
+def test_a_wrong_declaration_names_the_field(field, complaint):
+    with pytest.raises(ContentError, match=complaint) as raised:
+        declare_type("alert", {"level": field})
+    assert str(raised.value).startswith("alert/level: ")
+
+
+@pytest.mark.parametrize(
+    ("fields", "complaint"),
+    [
+        ({"a b": String()}, "cannot be a name"),
+        ({"a/@b/c": String()}, "cannot be a name"),
+        ({"a": String(), "a/b": String()}, "both a field and holds elements"),
+        ({"/".join("x" * 300): String()}, "deep"),
+    ],
+)
+def test_a_type_that_could_not_be_xml_is_refused(fields, complaint):
+    with pytest.raises(ContentError, match=complaint):
+        EventType("T", fields)
+    with pytest.raises(ContentError, match="element's name"):
+        EventType("1", {})
+
+
+def test_a_type_is_inferred_from_values():
+    samples = [{"n": 1, "x": 1, "s": "a", "b": True}, {"n": 2, "x": 1.5, "b": False, "d": date(2005, 1, 1)}]
+    inferred = infer_type("T", samples)
+    assert {f.path: (f.kind.name, f.optional) for f in inferred.fields} == {
+        "n": ("integer", False),
+        "x": ("decimal", False),
+        "s": ("string", True),
+        "b": ("boolean", False),
+        "d": ("date", True),
+    }
+    with pytest.raises(ContentError, match="T/n: the values"):
+        infer_type("T", [{"n": 1}, {"n": "a"}])
+    with pytest.raises(ContentError):
+        infer_type("T", [{"n": True}, {"n": 1}])
+
+
+def test_a_type_is_guessed_from_subscriptions():
+    types = guess_types(
+        ["/T[n>3 and box/s='x']/box", "/T[n='5' or not(@w<'2005-01-01')]", "/U[contains(a, '5')][b]", "/V"]
+    )
+    assert {name: {f.path: f.kind.name for f in t.fields} for name, t in types.items()} == {
+        "T": {"n": "decimal", "box/s": "string", "@w": "date"},
+        "U": {"a": "string", "b": "string"},
+        "V": {},
+    }

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 PAGE = (Path(__file__).parents[2] / "docs" / "routers.md").read_text()
-SCENARIOS = Path(__file__).parents[2] / "scenarios"
+SQUARE = Path(__file__).parents[1] / "golden" / "square.toml"
 
 
 def block(language, number=0):
@@ -50,6 +50,17 @@ def test_a_third_party_router_is_found_by_its_entry_point(installed):
     assert "gossip" in [row["protocol"] for row in json.loads(roamcast(installed, "protocols", "--json"))]
     (parameter,) = json.loads(roamcast(installed, "protocols", "gossip", "--json"))
     assert parameter["default"] == 0.7
+
+
+def test_it_runs_in_the_radio_world_with_its_parameters(installed):
+    run = ("run", SQUARE, "--protocol", "gossip", "--json", "--set")
+    often, seldom = (
+        json.loads(roamcast(installed, *run, f"protocol.gossip.probability={probability}"))
+        for probability in (1.0, 0.2)
+    )
+    assert often["delivery_rate"] > 0.6
+    assert seldom["messages"]["total"] < often["messages"]["total"] / 2
+    assert seldom["drops"]["suppressed"] > 0
 
 
 def test_its_story_on_a_mesh_is_true(installed, tmp_path):

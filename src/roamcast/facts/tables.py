@@ -35,6 +35,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     nodes: int
     duration: float
     warmup: float
+    range: float | None = None
+    "Metres within which a frame can be understood; None where that is not known."
     frames: dict[str, int]
     "Frames sent, heard and lost, by cause, as the kernel counted them."
     drops: dict[str, int]

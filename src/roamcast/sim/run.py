@@ -31,6 +31,7 @@ def simulate(
         nodes=scenario.count,
         duration=scenario.duration,
         warmup=scenario.warmup,
+        range=scenario.radio.range,
         frames={name: count for name, count in counters.items() if name != "happenings"},
         drops={
             reason.name.lower(): world.drop_counts[reason] for reason in Drop if world.drop_counts[reason]

@@ -85,6 +85,11 @@ class Ordering:
             self._ask_soon(publication.publisher, stream)
         return None
 
+    def last(self, publisher: NodeId) -> int:
+        """The number of the event delivered last."""
+        stream = self.streams.get(publisher)
+        return -self.life if stream is None else stream.last
+
     def answer(self, publisher: NodeId, chain: tuple[NodeId, ...]) -> None:
         """Answer a ping: with what is missing, or with what is here."""
         stream = self._stream(publisher)

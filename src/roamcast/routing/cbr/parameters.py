@@ -91,7 +91,7 @@ class RaftCbrParameters(LeaseParameters):
     "How long a broker keeps an event to serve those who miss it."
     subscribe_retry: Seconds = Field(1.0, gt=0)
     "Between copies of a subscription until the publisher acknowledges it. The paper leaves it open."
-    recall: Seconds = Field(10.0, ge=0)
+    recall: Seconds = Field(60.0, ge=0)
     "How far back a late subscription reaches, for events that were wanted when they were published."
     recall_slack: Seconds = Field(0.25, ge=0)
     "Allowance for the travel of a subscription, whose age is told when it is sent."

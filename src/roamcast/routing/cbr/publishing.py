@@ -63,21 +63,23 @@ class Publishing:
         known = SubscribeAck(message.subscriber, self.host.node, session.life, session.version, self.life)
         self._post(known, message.subscriber)
         if new and late:
-            self._catch_up(message.subscriber, session, late)
+            self._catch_up(message.subscriber, session, message.last, late)
         return None if new else Drop.DUPLICATE
 
-    def _catch_up(self, subscriber: NodeId, session: Session, periods: list[Period]) -> None:
-        """Address what was published while a subscription was on its way, unless something later has been."""
+    def _catch_up(self, subscriber: NodeId, session: Session, has_until: int, periods: list[Period]) -> None:
+        """Address what was published while a subscription was on its way, as far as order still allows."""
         now, slack = self.host.now(), self.parameters.recall_slack
         spans = [(p.pattern, now - p.began / 1000 - slack, now - p.ended / 1000) for p in periods]
         found = []
         for time, publication in reversed(self.recent):
-            if publication.sequence <= session.last or time < now - self.parameters.recall:
+            if publication.sequence <= has_until or time < now - self.parameters.recall:
                 break
-            if any(begin <= time <= end and p.matches(publication.event) for p, begin, end in spans):
+            if publication.sequence not in session.outstanding and any(
+                begin <= time <= end and pattern.matches(publication.event) for pattern, begin, end in spans
+            ):
                 found.append(publication)
-        for publication in reversed(found):
-            session.address(publication.sequence, now)
+        found.reverse()
+        for publication in session.insert(found, now):
             self._keep(publication, 1)
             self.repeats.ask(publication.sequence, subscriber)
         self._watch()

@@ -32,8 +32,8 @@ class RaftCbr(Advertising):
         p = self.parameters
         self.unicast = Dsdv(host, p.dsdv)
         self.publishing = Publishing(host, p, self.life, post=self._post, xcast=self._xcast, ping=self._ping)
-        self.subscribing = Subscribing(host, p, self.life, self._post)
         self.ordering = Ordering(host, p, self.life, self._acknowledge, self._ask)
+        self.subscribing = Subscribing(host, p, self.life, self._post, self.ordering.last)
         self.cache = EventCache(host, p)
         self.acks = AckGathering(host, p, self._send_acks)
         self.handlers |= {

@@ -65,13 +65,15 @@ class Subscribe(Message, frozen=True):
     "A number that the subscriber drew when it started; another one means that it has forgotten everything."
     version: int
     "The highest version counts, whatever order they arrive in."
+    last: int
+    "The event of the publisher that it delivered last; nothing earlier can come in order any more."
     periods: tuple[Period, ...]
     hops: int = 0
 
     @property
     def size(self) -> int:
-        """Addresses, life, version and the periods."""
-        return 18 + sum(8 + pattern_size(period.pattern) for period in self.periods)
+        """Addresses, life, version, the last event and the periods."""
+        return 22 + sum(8 + pattern_size(period.pattern) for period in self.periods)
 
 
 class SubscribeAck(Message, frozen=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
+from roamcast.routing.router import Publication
 
 
 class Session:
@@ -37,6 +38,18 @@ class Session:
         self.outstanding[sequence] = before
         self.last = sequence
         return before
+
+    def insert(self, publications: list[Publication], now: float) -> list[Publication]:
+        """Add events that it was not known to want, in their places; gives those that can still come."""
+        settled = next(iter(self.outstanding.values()), self.last)
+        added = [publication for publication in publications if publication.sequence > settled]
+        if added:
+            if not self.outstanding:
+                self.since = now
+            numbers = sorted([*self.outstanding, *(publication.sequence for publication in added)])
+            self.outstanding = dict(zip(numbers, [settled, *numbers], strict=False))
+            self.last = numbers[-1]
+        return added
 
     def skip(self, sequence: int) -> None:
         """Join the event after `sequence` to the one before it."""

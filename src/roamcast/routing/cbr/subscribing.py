@@ -55,6 +55,7 @@ class Subscribing:
         parameters: RaftCbrParameters,
         life: int,
         post: Callable[[Message, NodeId], None],
+        last: Callable[[NodeId], int],
     ) -> None:
         self.host = host
         self.parameters = parameters
@@ -67,6 +68,7 @@ class Subscribing:
         "What was wanted, from when until when."
         self._relations = Relations()
         self._post = post
+        self._last = last
         self._dirty = False
 
     def change(self, interests: Iterable[Filter]) -> None:
@@ -165,7 +167,8 @@ class Subscribing:
         ]
         for pattern, began, ended in self._missed(wish):
             periods.append(Period(pattern, round(1000 * (now - began)), round(1000 * (now - ended)) or 1))
-        message = Subscribe(publisher, self.host.node, self.life, wish.version, tuple(periods))
+        last = self._last(publisher)
+        message = Subscribe(publisher, self.host.node, self.life, wish.version, last, tuple(periods))
         self._post(message, publisher)
         spread = 0.75 + 0.5 * self.host.random.random()
         wish.timer = self.host.call_later(

@@ -18,14 +18,12 @@ def roamcast(*arguments, cwd=None):
 
 
 def test_help_answers_at_once():
-    took = []
-    for _ in range(5):  # processor time, and the quickest counts: other work on the machine only ever adds
-        began = resource.getrusage(resource.RUSAGE_CHILDREN)
-        told = roamcast("--help")
-        ended = resource.getrusage(resource.RUSAGE_CHILDREN)
-        took.append(ended.ru_utime + ended.ru_stime - began.ru_utime - began.ru_stime)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    told = roamcast("--help")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    took = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     assert all(verb in told.stdout for verb in VERBS)
-    assert min(took) < 0.3
+    assert took < 0.3  # of the processor, since a busy machine would make any wall clock lie
 
 
 def test_help_loads_no_room():

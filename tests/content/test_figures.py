@@ -57,3 +57,27 @@ def test_figure_5_relations():
     assert wanted(5).covers(wanted(2))
     assert not wanted(4).intersects(wanted(1))
     assert len(wanted(5).conjunctions) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('/CD[price="12.0"]', True),
+        ('/CD["12.00">=price]', True),
+        ("/CD[price!='12']", False),
+        ("/CD[@timestamp<'2005-03-09']", True),
+        ("/CD[@timestamp>'2005-03-08' or @timestamp<'2005-03-08']", False),
+        ("/CD[composer='D*s']", True),
+        ("/CD[composer='*a*i*']", True),
+        ("/CD[composer='D*v']", False),
+        ("/CD[composer!='D*']", False),
+        ("/CD[category='j*']", True),
+        (r"/CD[composer='\*Davis']", False),
+        ("/CD[ends-with(composer, 'vis')]", True),
+        ("/CD[ends-with(composer, 'xDavis')]", False),
+    ],
+)
+def test_what_the_papers_have_beyond_xpath_1(text, expected):
+    event = CD({"@timestamp": "2005-03-08", "category": "jazz", "composer": "Davis", "price": 12})
+    assert Filter.parse(text, CD).matches(event) == expected
+    assert Filter.parse(str(Filter.parse(text, CD)), CD).matches(event) == expected

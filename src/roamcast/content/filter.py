@@ -98,6 +98,8 @@ class Filter:
         """Whether some event is matched by both; yes where that is undecided."""
         if self.type is not other.type:
             return False
+        if len(self.conjunctions) == 1 and len(other.conjunctions) == 1:
+            return boxes.intersects(self.conjunctions[0], other.conjunctions[0])
         return any(boxes.intersects(a, b) for a in self.conjunctions for b in other.conjunctions)
 
     def equivalent(self, other: Filter) -> bool:

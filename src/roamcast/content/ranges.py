@@ -132,6 +132,9 @@ class Ranges(msgspec.Struct, frozen=True, cache_hash=True):
         """Whether whatever satisfies `other` satisfies this."""
         if other.absent and not self.absent:
             return False
+        mine, theirs = self.spans, other.spans
+        if len(mine) == 1:  # nearly always, and routers ask often
+            return not theirs or (mine[0][0] <= theirs[0][0] and theirs[-1][1] <= mine[0][1])
         return all(
             any(low <= other_low and other_high <= high for low, high in self.spans)
             for other_low, other_high in other.spans
@@ -141,6 +144,9 @@ class Ranges(msgspec.Struct, frozen=True, cache_hash=True):
         """Whether some value satisfies both."""
         if self.absent and other.absent:
             return True
+        mine, theirs = self.spans, other.spans
+        if len(mine) == 1 and len(theirs) == 1:
+            return mine[0][0] <= theirs[0][1] and theirs[0][0] <= mine[0][1]
         return any(
             low <= other_high and other_low <= high
             for low, high in self.spans

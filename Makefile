@@ -46,6 +46,7 @@ clean:
 $(DEPS): requirements.lock
 	@command -v $(PYTHON) >/dev/null || { echo "roamcast needs Python 3.11 or later: apt-get install python3 python3-venv"; exit 2; }
 	@command -v g++ >/dev/null || { echo "roamcast needs a C++20 compiler: apt-get install g++"; exit 2; }
+	@command -v java >/dev/null || echo "campaigns need Java 17 or later: apt-get install openjdk-17-jre-headless"
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet --require-hashes -r requirements.lock
 	touch $@

@@ -150,6 +150,7 @@ def unicast(
             trace=trace,
             agenttrace="ON",
             routertrace="ON",
+            prefer=1,
             routing=routing,
             feedback=int(feedback),
         )

@@ -123,7 +123,9 @@ void Surroundings::receivers(NodeId source, Time now, std::vector<Reception>& ou
             continue;
         }
         const double power = radio_.received(squared);
-        const auto delay = static_cast<std::uint32_t>(std::sqrt(squared) * (1e9 / light));
+        // Rounded up, no detour is ever shorter than the straight way; else a station would hear another's slot
+        // begin a nanosecond before its own, and lose it.
+        const auto delay = static_cast<std::uint32_t>(std::ceil(std::sqrt(squared) * (1e9 / light)));
         const Reception reception{node, delay, radio_.decodable(squared) ? power : -power};
         // The candidates come in the order of last time, so this insertion hardly moves anything.
         // Ties go by node, so that the order does not depend on the past.

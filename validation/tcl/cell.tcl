@@ -1,7 +1,6 @@
 # A cell of stations in a small circle that always have a frame to send. Written out: "R packets" for all that
 # was received in the second part of the run (from `warmup` on).
 source [file join [file dirname [info script]] network.tcl]
-Queue/DropTail/PriQueue set Prefer_Routing_Protocols 0
 
 for {set node 0} {$node < $option(nodes)} {incr node} {
     set angle [expr {6.283185307179586 * $node / $option(nodes)}]

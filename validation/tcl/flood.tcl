@@ -3,9 +3,6 @@
 source [file join [file dirname [info script]] network.tcl]
 if {![info exists option(jitter)]} { set option(jitter) 0.01 }
 
-# Message packets would otherwise go to the head of the queue, last in first out.
-Queue/DropTail/PriQueue set Prefer_Routing_Protocols 0
-
 Class Agent/MessagePassing/Flood -superclass Agent/MessagePassing
 
 Agent/MessagePassing/Flood instproc recv {source port bytes id} {

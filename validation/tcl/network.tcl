@@ -2,20 +2,24 @@
 array set option {
     nodes 2  width 1000  height 1000  seconds 10  seed 1  out /dev/null  trace /dev/null
     movement {}  schedule {}  routing DumbAgent  data 2Mb  basic 1Mb  rts 0  capture 10
-    queue 50  agenttrace OFF  routertrace OFF  mactrace OFF
+    queue 50  prefer 0  agenttrace OFF  routertrace OFF  mactrace OFF
 }
 foreach word $argv {
     set split [string first = $word]
     set option([string range $word 0 [expr {$split - 1}]]) [string range $word [expr {$split + 1}] end]
 }
 ns-random $option(seed)
+# A stream of its own: with the same seed, waits of agents would repeat the backoffs of the link.
 set random [new RNG]
-$random seed $option(seed)
+$random seed [expr {$option(seed) + 104729}]
 
 Mac/802_11 set dataRate_ $option(data)
 Mac/802_11 set basicRate_ $option(basic)
 Mac/802_11 set RTSThreshold_ $option(rts)
 Phy/WirelessPhy set CPThresh_ $option(capture)
+# With 1 (its default) ns-2 puts routing packets, and those of message agents, at the head of the queue, the last
+# first. It must be said before the nodes are made.
+Queue/DropTail/PriQueue set Prefer_Routing_Protocols $option(prefer)
 
 set ns_ [new Simulator]
 $ns_ use-newtrace

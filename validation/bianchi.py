@@ -113,12 +113,12 @@ def saturate(stations: int, access: Access) -> Saturation:
 def _solve(stations: int, windows: tuple[int, ...]) -> tuple[float, float, float]:
     """Share of busy periods that are successes, transmitters and idle slots per busy period."""
     chain = _Chain(stations, windows)
-    for _ in range(10):
+    for _ in range(6):
         # Long backoffs take thousands of steps to spread: start them where they should end.
-        for _ in range(30):
+        for _ in range(15):
             chain.step()
         chain.left = chain.guess(chain.collided)
-    for _ in range(300):
+    for _ in range(150):
         if chain.step() < SETTLED:
             break
     return float(chain.share[1]), chain.sent, chain.idle

@@ -9,12 +9,16 @@ import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Timer
 
 from roamcast.errors import UserError
 
 TCL = Path(__file__).parent / "tcl"
 NETWORK_HEADER = 20
 "Bytes that ns-2's agents do not add to a broadcast by themselves."
+RATES = (2e6, 1e6)
+PATIENCE = 900.0
+"Seconds after which a run of ns-2 is given up: some of its options make it loop for ever."
 
 
 class Ns2Missing(UserError):
@@ -91,7 +95,10 @@ def run(script: str, **options: object) -> Finished:
         process = subprocess.Popen(
             ["ns", str(TCL / f"{script}.tcl"), *words], stdout=subprocess.DEVNULL, stderr=complaints
         )
+        watch = Timer(PATIENCE, process.kill)
+        watch.start()
         _, status, usage = os.wait4(process.pid, 0)
+        watch.cancel()
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode != 0:
             complaints.seek(0)
@@ -101,8 +108,10 @@ def run(script: str, **options: object) -> Finished:
     return Finished(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
 
 
-def flood(ground: Ground, sends: list[Send], seed: int, jitter: float = 0.01) -> Outcome:
-    """Flood each publication to everyone."""
+def flood(
+    ground: Ground, sends: list[Send], seed: int, *, jitter: float = 0.01, rates: tuple[float, float] = RATES
+) -> Outcome:
+    """Flood each publication to everyone; `rates` are those of data and of broadcasts, in b/s."""
     with tempfile.TemporaryDirectory() as folder:
         schedule, out = Path(folder, "schedule.tcl"), Path(folder, "out.txt")
         schedule.write_text(
@@ -111,7 +120,15 @@ def flood(ground: Ground, sends: list[Send], seed: int, jitter: float = 0.01) ->
                 for number, s in enumerate(sends)
             )
         )
-        ended = run("flood", **_options(ground, seed), schedule=schedule, out=out, jitter=jitter)
+        ended = run(
+            "flood",
+            **_options(ground, seed),
+            schedule=schedule,
+            out=out,
+            jitter=jitter,
+            data=rates[0],
+            basic=rates[1],
+        )
         delays = []
         sent = 0
         with out.open() as lines:
@@ -168,9 +185,9 @@ def read_unicast_trace(lines: Iterable[str], since: float) -> Outcome:
     drops: dict[str, int] = {}
     for line in lines:
         words = line.split(" ", 3)
+        if " -Nl " not in line or float(words[2]) < since:
+            continue  # lines of movement have no layer
         what, time = words[0], float(words[2])
-        if time < since:
-            continue
         where = line[line.index(" -Nl ") + 5 : line.index(" -Nl ") + 8]
         kind = line[line.index(" -It ") + 5 :].split(" ", 1)[0] if " -It " in line else ""
         if kind == "udp":

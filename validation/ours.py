@@ -12,7 +12,7 @@ from roamcast import _kernel
 from roamcast.scenario.model import Scenario
 from roamcast.scenario.movement import write_ns2
 from roamcast.sim import kernel
-from validation.ns2 import Ground, Outcome, Send
+from validation.ns2 import RATES, Ground, Outcome, Send
 
 
 def lay_out(scenario: Scenario, seed: int, folder: Path) -> Ground:
@@ -23,10 +23,12 @@ def lay_out(scenario: Scenario, seed: int, folder: Path) -> Ground:
     return Ground(scenario.count, scenario.area.width, scenario.area.height, scenario.duration, path)
 
 
-def flood(ground: Ground, sends: list[Send], seed: int, jitter: float = 0.01) -> Outcome:
-    """Flood each publication to everyone."""
+def flood(
+    ground: Ground, sends: list[Send], seed: int, *, jitter: float = 0.01, rates: tuple[float, float] = RATES
+) -> Outcome:
+    """Flood each publication to everyone; `rates` are those of data and of broadcasts, in b/s."""
     rows = [(s, "") for s in sends]
-    return _run(ground, rows, ["/news"], "flooding", seed, protocol={"jitter": f"{jitter} s"})
+    return _run(ground, rows, ["/news"], "flooding", seed, protocol={"jitter": jitter}, rates=rates)
 
 
 def unicast(
@@ -53,6 +55,7 @@ def _run(
     *,
     protocol: dict[str, Any],
     since: float = 0.0,
+    rates: tuple[float, float] = RATES,
 ) -> Outcome:
     """Play a schedule whose second column of each row names the receivers, if not everyone is meant."""
     with tempfile.TemporaryDirectory() as name:
@@ -78,6 +81,7 @@ def _run(
                 "sample": ground.seconds,
                 "nodes": groups,
                 "mobility": {"ns2": ground.movement},
+                "mac": {"rate": rates[0], "basic_rate": rates[1]},
                 "workload": {"schedule": folder / "schedule.csv", "subscribe": subscribe},
                 "protocol": {protocol_name: protocol},
             }
@@ -129,9 +133,17 @@ class _Station:
 
 
 def cell(
-    stations: int, seconds: float, seed: int, *, payload: int, broadcast: bool, rts: bool, senders: int = 0
+    stations: int,
+    seconds: float,
+    seed: int,
+    *,
+    payload: int,
+    broadcast: bool,
+    rts: bool,
+    senders: int = 0,
+    capture: float = 120,
 ) -> float:
-    """Frames a second that get through in a saturated cell with capture off."""
+    """Frames a second that get through in a saturated cell; a capture of 120 dB is none."""
     circle = [
         (50 + 10 * cos(2 * pi * k / stations), 50 + 10 * sin(2 * pi * k / stations)) for k in range(stations)
     ]
@@ -141,7 +153,7 @@ def cell(
             "area": {"width": 100, "height": 100},
             "duration": seconds,
             "nodes": {"all": {"count": stations, "at": circle}},
-            "radio": {"capture": 120},
+            "radio": {"capture": capture},
             "mac": {"rts_threshold": 0 if rts else 3000},
         }
     )

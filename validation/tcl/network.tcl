@@ -2,7 +2,7 @@
 array set option {
     nodes 2  width 1000  height 1000  seconds 10  seed 1  out /dev/null  trace /dev/null
     movement {}  schedule {}  routing DumbAgent  data 2Mb  basic 1Mb  rts 0  capture 10
-    queue 50  prefer 0  agenttrace OFF  routertrace OFF  mactrace OFF
+    queue 50  prefer 0  feedback 0  agenttrace OFF  routertrace OFF  mactrace OFF
 }
 foreach word $argv {
     set split [string first = $word]
@@ -20,6 +20,7 @@ Phy/WirelessPhy set CPThresh_ $option(capture)
 # With 1 (its default) ns-2 puts routing packets, and those of message agents, at the head of the queue, the last
 # first. It must be said before the nodes are made.
 Queue/DropTail/PriQueue set Prefer_Routing_Protocols $option(prefer)
+Agent/DSDV set use_mac_ $option(feedback)
 
 set ns_ [new Simulator]
 $ns_ use-newtrace

@@ -1,7 +1,6 @@
 # Copies sent to each receiver over a unicast routing protocol. The schedule calls `send node receiver id bytes`.
-# What happens is read from the trace of agents and routers; "C id sequence" lines tell which packet is which copy.
+# What happens is read from the trace of agents and routers.
 source [file join [file dirname [info script]] network.tcl]
-if {[info exists option(feedback)]} { Agent/DSDV set use_mac_ $option(feedback) }
 
 proc send {node receiver id bytes} {
     global ns_ node_ agent_ out

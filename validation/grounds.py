@@ -1,0 +1,74 @@
+"""The worlds of the comparisons: who walks where, and what is said when."""
+
+from __future__ import annotations
+
+from random import Random
+
+from roamcast.scenario.model import Scenario
+from validation.ns2 import Send
+
+SHOP = 0
+"The node in the corner of the district."
+
+
+def district(seconds: float) -> Scenario:
+    """The shopping district: a shop in the corner and fifty walkers."""
+    return Scenario.model_validate(
+        {
+            "name": "district",
+            "area": {"width": 1000, "height": 500},
+            "duration": seconds,
+            "nodes": {
+                "shop": {"count": 1, "at": [(0, 0)]},
+                "walkers": {"count": 50, "mobility": "waypoint", "speed": (0.1, 1), "pause": 60},
+            },
+        }
+    )
+
+
+def field(seconds: float, nodes: int = 200, density: float = 140.0) -> Scenario:
+    """An open field with so many walkers on a square kilometre."""
+    side = 1000 * (nodes / density) ** 0.5
+    walkers = {"count": nodes, "mobility": "waypoint", "speed": (0.1, 3), "pause": 200}
+    return Scenario.model_validate(
+        {
+            "name": "field",
+            "area": {"width": side, "height": side},
+            "duration": seconds,
+            "nodes": {"walkers": walkers},
+        }
+    )
+
+
+def evenly(seconds: float, every: float, quiet: float = 3.0) -> list[Send]:
+    """The shop says something at even intervals."""
+    return [Send(1 + every * turn, SHOP) for turn in range(int((seconds - 1 - quiet) / every))]
+
+
+def in_bursts(seconds: float, every: float, burst: int, quiet: float = 4.0) -> list[Send]:
+    """The shop says `burst` things at once, at even intervals."""
+    turns = int((seconds - 1 - quiet) / every)
+    return [Send(1 + every * turn, SHOP) for turn in range(turns) for _ in range(burst)]
+
+
+def by_many(seconds: float, publishers: int, rate: float, nodes: int, seed: int) -> list[Send]:
+    """Some of the nodes each say something at exponential intervals."""
+    random = Random(f"{seed}/publishers")
+    sends = []
+    for publisher in random.sample(range(nodes), publishers):
+        time = 1 + random.expovariate(rate)
+        while time < seconds - 2:
+            sends.append(Send(round(time, 9), publisher))
+            time += random.expovariate(rate)
+    return sorted(sends, key=lambda send: send.time)
+
+
+def copies(seconds: float, pattern: str, seed: int, receivers: int = 10) -> list[Send]:
+    """The shop sends copies to ten walkers: to `all` at once, or to one after the other (`turns`)."""
+    chosen = tuple(sorted(Random(f"{seed}/receivers").sample(range(1, 51), receivers)))
+    if pattern == "all":
+        return [Send(5 + 2.5 * turn, SHOP, 512, chosen) for turn in range(int((seconds - 10) / 2.5))]
+    return [
+        Send(5 + 0.3125 * turn, SHOP, 512, (chosen[turn % receivers],))
+        for turn in range(int((seconds - 10) / 0.3125))
+    ]

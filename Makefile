@@ -24,7 +24,9 @@ lint: $(BUILT)
 bench: $(BUILT)
 	$(PY) -m bench
 
-validate: $(BUILT) sanitize fuzz
+validate: $(BUILT) sanitize fuzz  ## writes docs/validation.md
+	@command -v ns >/dev/null || { echo "validation needs ns-2: apt-get install ns2"; exit 2; }
+	$(PY) -m validation
 	$(PY) -m pytest -m slow
 
 sanitize:  ## the kernel alone, under address and undefined-behaviour sanitizers

@@ -20,8 +20,8 @@ PAGE = Path("docs/validation.md")
 PREFACE = """# Validation
 
 Written by `make validate` (or `python -m validation`) from what it measured; do not edit. A simulator is
-worth what its results are worth, so here are ours beside those of others: known values, analysis, and ns-2 on the
-same movement and traffic. A row that does not hold says FAIL.
+worth what its results are worth, so here are ours beside those of others: known values, analysis, and ns-2
+on the same movement and traffic. A row that does not hold says FAIL.
 
 Roamcast {version} beside ns-2 {ns2} (Debian's package `ns2`; only its binary is used, all Tcl is in
 `validation/tcl/`), on {machine}, Python {python}. It took {minutes:.0f} minutes.

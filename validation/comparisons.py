@@ -145,8 +145,8 @@ def dsdv(say: Say, quick: bool, folder: Path) -> Section:
         "after the other every 0.3125 s; 300 s, the first quarter not counted, five runs a side averaged. "
         "Word of failed links is ignored on both sides (`link_feedback = false`), which is ns-2's default: "
         "with `use_mac_ 1`, Debian's ns-2 did not finish this scenario in ten minutes of CPU, which "
-        "otherwise takes it one second. ns-2 asks by ARP before it first talks to a neighbour and keeps one packet meanwhile; we have no ARP. "
-        "It costs ns-2 a few packets a run.",
+        "otherwise takes it one second. ns-2 asks by ARP before it first talks to a neighbour and keeps one "
+        "packet meanwhile; we have no ARP. It costs ns-2 a few packets a run.",
         checks,
     )
 

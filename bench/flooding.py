@@ -15,12 +15,12 @@ from random import Random
 
 from rich.console import Console
 from rich.table import Table
-from validation.grounds import field
-from validation.ns2 import Send
 
 import roamcast
 from bench import ns2
 from roamcast.scenario.model import Scenario
+from validation.grounds import field
+from validation.ns2 import Send
 
 SIZES = (50, 200, 800, 3200, 12800)
 EVERY = 2.0

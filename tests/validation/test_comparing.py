@@ -1,9 +1,8 @@
 """The comparisons can fail, and read ns-2's traces right."""
 
+from validation import ours
 from validation.ns2 import read_unicast_trace
 from validation.report import Check, Section, page
-
-from validation import ours
 
 TRACE = """\
 s -t 10.0 -Hs 0 -Hd -2 -Ni 0 -Nl AGT -Nw --- -Is 0.0 -Id 3.0 -It udp -Il 512 -If 0 -Ii 7 -Iv 32

@@ -10,11 +10,10 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
-from validation import ns2, ours
-
 from roamcast.facts.tables import Facts
 from roamcast.scenario.read import load
 from roamcast.sim.run import simulate
+from validation import ns2, ours
 
 SHOPPING = Path(__file__).parents[1] / "scenarios" / "shopping.toml"
 SEED = 2

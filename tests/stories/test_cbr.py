@@ -178,6 +178,19 @@ def test_a_subscriber_that_leaves_and_returns_is_served_again():
     assert mesh.delivered == [(2, THREE)]
 
 
+def test_a_publisher_that_moves_is_found_again():
+    mesh = line(5)
+    mesh.subscribe(4, NARROW)
+    mesh.run(for_=10)
+    mesh.part(0, 1)
+    mesh.join(0, 3)
+    mesh.run(for_=30)
+    mesh.publish(0, THREE)
+    mesh.run(for_=1)
+    assert mesh.delivered == [(4, THREE)]
+    assert [s.node for s in mesh.sent_of(TreeEvent)] == [0, 3]
+
+
 # Covering.
 
 

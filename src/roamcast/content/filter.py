@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from roamcast.content import conjunction as boxes
 from roamcast.content.conjunction import Conjunction
@@ -12,6 +12,8 @@ from roamcast.content.errors import ContentError
 from roamcast.content.event import Event
 from roamcast.content.kind import Domain
 from roamcast.content.schema import EventType
+
+Test: TypeAlias = Callable[[tuple[Any, ...]], bool]
 
 MAX_CONJUNCTIONS = 256
 "A filter that would need more alternatives is refused."
@@ -30,7 +32,7 @@ class Filter:
 
     type: EventType
     conjunctions: tuple[Conjunction, ...]
-    _test: Callable[[tuple[Any, ...]], bool]
+    _test: Test
     _hash: int
 
     def __init__(self, type: EventType, conjunctions: tuple[Conjunction, ...]) -> None:
@@ -243,24 +245,36 @@ def _in_order(conjunctions: Iterable[Conjunction]) -> tuple[Conjunction, ...]:
     return found if len(found) < 2 else tuple(sorted(found, key=repr))
 
 
-def _compile(conjunctions: tuple[Conjunction, ...]) -> Callable[[tuple[Any, ...]], bool]:
-    """Matching as nested closures, the sharpest test of each conjunction first."""
-    compiled = [
-        tuple((place, domain.test()) for place, domain in sorted(each, key=lambda c: not c[1].point))
-        for each in conjunctions
-    ]
-    if not compiled:
+def _compile(conjunctions: tuple[Conjunction, ...]) -> Test:
+    """Matching as nested closures, which cost less than a loop that asks what to do next."""
+    tests = [_compile_one(each) for each in conjunctions]
+    if not tests:
         return lambda values: False
-    if len(compiled) > 1:
-        return lambda values: any(all(test(values[place]) for place, test in each) for each in compiled)
-    [only] = compiled
-    if not only:
-        return lambda values: True
-    if len(only) == 1:
-        [(place, test)] = only
-        return lambda values: test(values[place])
-    if len(only) == 2:
-        (place_a, test_a), (place_b, test_b) = only
-        return lambda values: test_a(values[place_a]) and test_b(values[place_b])
+    if len(tests) == 1:
+        return tests[0]
+    if len(tests) == 2:
+        first, second = tests
+        return lambda values: first(values) or second(values)
+    return lambda values: any(test(values) for test in tests)
 
-    return lambda values: all(test(values[place]) for place, test in only)
+
+def _compile_one(conjunction: Conjunction) -> Test:
+    """All constraints of a conjunction, the sharpest first."""
+    parts = [(place, domain.test()) for place, domain in sorted(conjunction, key=lambda c: not c[1].point)]
+    if not parts:
+        return lambda values: True
+    place_a, test_a = parts[0]
+    if len(parts) == 1:
+        return lambda values: test_a(values[place_a])
+    place_b, test_b = parts[1]
+    if len(parts) == 2:
+        return lambda values: test_a(values[place_a]) and test_b(values[place_b])
+    rest = parts[2:]
+    if len(rest) == 1:
+        [(place_c, test_c)] = rest
+        return lambda values: test_a(values[place_a]) and test_b(values[place_b]) and test_c(values[place_c])
+    return lambda values: (
+        test_a(values[place_a])
+        and test_b(values[place_b])
+        and all(test(values[place]) for place, test in rest)
+    )

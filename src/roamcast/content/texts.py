@@ -123,6 +123,12 @@ class Texts(msgspec.Struct, frozen=True, cache_hash=True):
 
     def intersects(self, other: Texts) -> bool:
         """Whether some value satisfies both; yes where that is undecided."""
+        if self.absent and other.absent:
+            return True
+        if self.values is not None:
+            return any(map(other.has, self.values))
+        if other.values is not None:
+            return any(map(self.has, other.values))
         return not self.meet(other).empty
 
     def example(self) -> Any:

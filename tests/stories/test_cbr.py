@@ -115,6 +115,20 @@ def test_a_relay_that_dies_between_renewals_loses_events_until_another_way_is_le
     assert mesh.delivered == [(3, THREE)]
 
 
+def test_with_link_feedback_the_other_way_is_taken_at_once():
+    feedback = partial(Cbr, parameters=CbrParameters(link_feedback=True))
+    mesh = Mesh(4, feedback, [(0, 1), (0, 2), (1, 3), (2, 3)])
+    mesh.advertise(0, EVERYTHING)
+    mesh.run(for_=8)
+    mesh.kill(1)
+    mesh.subscribe(3, NARROW)
+    mesh.run(for_=1)
+    mesh.publish(0, THREE)
+    mesh.run(for_=1)
+    assert mesh.delivered == [(3, THREE)]
+    assert [s.to for s in mesh.sent_of(Subscription) if s.node == 3] == [1, 2]
+
+
 def test_a_subscriber_delivers_only_what_it_wants_now():
     mesh = line(3)
     mesh.subscribe(2, NARROW)

@@ -81,6 +81,11 @@ class AdvertTable:
             return True
         return not silent and advert.life == newest.life and advert.serial >= newest.serial - LAG
 
+    def forget(self, neighbour: NodeId, now: float) -> None:
+        """Drop all that a neighbour offers: it has gone."""
+        for key in [key for key, _ in self.leases.items(now) if key[2] == neighbour]:
+            self.leases.discard(key)
+
     def nearest(self, publisher: NodeId, avoid: NodeId, now: float) -> NodeId | None:
         """The neighbour with fewest hops to a publisher."""
         ways = [

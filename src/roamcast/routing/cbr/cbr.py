@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from roamcast.content.filter import Filter
 from roamcast.routing.cbr.advertising import Advertising
@@ -53,6 +53,12 @@ class Cbr(Advertising):
             self._send_down(message)
         else:
             self.host.drop(message, self._why_nobody(publication))
+
+    def link_failed(self, message: Any, to: NodeId) -> None:
+        """Take another way for a subscription, if that is asked for; CBR by itself does not notice."""
+        if self.parameters.link_feedback and isinstance(message, Subscription):
+            self.adverts.forget(to, self.host.now())
+            self._pass_on(message.pattern, self.host.node)
 
     # Events.
 

@@ -44,6 +44,8 @@ class CbrParameters(LeaseParameters):
     "Prefer the neighbour that has most subscriptions like ours to the shortest path (section 4.1.2)."
     detour: int = Field(2, ge=0)
     "Hops that a path chosen by most-covering may be longer than the advertised one."
+    link_feedback: bool = False
+    "Whether a subscription takes another way when the link gives up on it. Not in the paper."
     pace: Seconds = Field(0.01, ge=0)
     "Between the subscriptions of one renewal; all at once they would overflow the link's queue."
     subscriptions: int = Field(4096, ge=1)

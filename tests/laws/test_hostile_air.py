@@ -74,6 +74,7 @@ def test_no_noise_breaks_cbr(words, most_covering):
     mesh = listen(
         lambda host: FtCbr(host, FtCbrParameters(covering=True, most_covering=most_covering)), words
     )
+    assert all(-1 <= sent.message.about < 2**63 for sent in mesh.sent)
     # Forged leases last 15 s a hop, forged serials of adverts as long; then all is as it was.
     mesh.run(for_=120)
     mesh.deliveries.clear()
@@ -86,6 +87,7 @@ def test_no_noise_breaks_cbr(words, most_covering):
 @given(st.lists(st.tuples(st.integers(0, 3), node, raft_words), max_size=30))
 def test_no_noise_breaks_raft(words):
     mesh = listen(RaftCbr, words)
+    assert all(-1 <= sent.message.about < 2**63 for sent in mesh.sent)
     mesh.publish(0, THREE)
     mesh.run(for_=5)
 

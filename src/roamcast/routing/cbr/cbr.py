@@ -8,7 +8,7 @@ from roamcast.content.filter import Filter
 from roamcast.routing.cbr.advertising import Advertising
 from roamcast.routing.cbr.adverts import Offer
 from roamcast.routing.cbr.covering import Relations
-from roamcast.routing.cbr.messages import MostCovering, Subscription, TreeEvent
+from roamcast.routing.cbr.messages import HIGHEST_ID, MostCovering, Subscription, TreeEvent
 from roamcast.routing.cbr.most_covering import HIGHEST_COUNT, Branch, MostCoveringTable
 from roamcast.routing.cbr.parameters import CbrParameters
 from roamcast.routing.cbr.subscriptions import SubscriptionTable
@@ -67,9 +67,12 @@ class Cbr(Advertising):
             return Drop.NOT_MINE
         if message.id in self.seen:
             return Drop.DUPLICATE
-        if message.id != message.publication.id or message.publication.publisher == self.host.node:
+        publication = message.publication
+        if message.id != publication.id or not 0 <= message.id <= HIGHEST_ID:
             return Drop.MALFORMED
-        return self._handle(message.publication, sender)
+        if publication.publisher == self.host.node:
+            return Drop.MALFORMED
+        return self._handle(publication, sender)
 
     def _handle(self, publication: Publication, sender: NodeId) -> Drop | None:
         """Deliver a new event here if it is wanted now, and pass it to the children that want it."""

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from roamcast.routing.cbr.acks import AckWait
 from roamcast.routing.cbr.cbr import Cbr
-from roamcast.routing.cbr.messages import EventAck, TreeEvent
+from roamcast.routing.cbr.messages import HIGHEST_ID, EventAck, TreeEvent
 from roamcast.routing.cbr.parameters import FtCbrParameters
 from roamcast.routing.cbr.repair import FloodTable
 from roamcast.routing.router import BROADCAST, Drop, Host, NodeId, Parameters
@@ -42,7 +42,9 @@ class FtCbr(Cbr):
         flood = message.flood
         if not mine and flood == 0:
             return Drop.NOT_MINE
-        if not 0 <= flood <= self.parameters.flood_hops or message.id != message.publication.id:
+        if not 0 <= flood <= self.parameters.flood_hops:
+            return Drop.MALFORMED
+        if message.id != message.publication.id or not 0 <= message.id <= HIGHEST_ID:
             return Drop.MALFORMED
         if message.publication.publisher == self.host.node:
             return Drop.DUPLICATE

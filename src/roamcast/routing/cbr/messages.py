@@ -13,6 +13,8 @@ from roamcast.routing.router import Category, Message, NodeId, Publication
 
 HIGHEST_SERIAL = 2**32 - 1
 HIGHEST_NODE = 2**31 - 1
+HIGHEST_ID = 2**63 - 1
+"Of a publication; what is beyond has no place in the facts, so nobody passes it on."
 
 
 @lru_cache(maxsize=4096)

@@ -9,7 +9,7 @@ import msgspec
 from roamcast.content.filter import Filter
 from roamcast.routing.cbr.advertising import Advertising
 from roamcast.routing.cbr.broker import AckGathering, EventCache
-from roamcast.routing.cbr.messages import Advert
+from roamcast.routing.cbr.messages import HIGHEST_ID, HIGHEST_NODE, Advert
 from roamcast.routing.cbr.ordering import Ordering
 from roamcast.routing.cbr.parameters import RaftCbrParameters
 from roamcast.routing.cbr.publishing import Publishing
@@ -96,6 +96,8 @@ class RaftCbr(Advertising):
         """Carry a message for someone else one hop further."""
         if not 0 <= message.hops < self.parameters.chain_limit:
             return Drop.HOP_LIMIT
+        if not -1 <= message.about <= HIGHEST_ID:
+            return Drop.MALFORMED
         if self.unicast.next_hop(message.to) == sender:
             # Routes that point at each other: the message would only go to and fro.
             return Drop.NO_ROUTE
@@ -160,6 +162,8 @@ class RaftCbr(Advertising):
         chain = event.chain
         if event.id != publication.id or not chain or chain[0] != publication.publisher:
             return Drop.MALFORMED
+        if not 0 <= publication.publisher <= HIGHEST_NODE:
+            return Drop.MALFORMED
         if publication.publisher == self.host.node or not 0 <= publication.sequence <= HIGHEST_SEQUENCE:
             return Drop.MALFORMED
         if len(chain) >= self.parameters.chain_limit:
@@ -204,7 +208,7 @@ class RaftCbr(Advertising):
     def _take_ack(self, ack: Ack, sender: NodeId) -> Drop | None:
         if ack.to != self.host.node:
             return self._pass_on(ack, sender)
-        if not 0 <= ack.sequence <= HIGHEST_SEQUENCE:
+        if not (0 <= ack.sequence <= HIGHEST_SEQUENCE and 0 <= ack.publisher <= HIGHEST_NODE):
             return Drop.MALFORMED
         if ack.publisher != self.host.node:
             self.acks.add(ack.publisher, ack.sequence, ack.subscribers)
@@ -218,6 +222,8 @@ class RaftCbr(Advertising):
         if nack.publisher == self.host.node:
             return self.publishing.serve(nack)
         if nack.subscriber == self.host.node or len(nack.chain) >= self.parameters.chain_limit:
+            return Drop.MALFORMED
+        if not -1 <= nack.about <= HIGHEST_ID:
             return Drop.MALFORMED
         served, holes = self.cache.serve(nack)
         for event in served:

@@ -101,6 +101,7 @@ def main() -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) == 3:
+        measure(50, 1)  # what is imported at the first run is not the kernel's cost
         print(json.dumps(measure(int(sys.argv[1]), int(sys.argv[2]))))
     else:
         main()

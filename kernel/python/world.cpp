@@ -27,10 +27,12 @@ namespace roamcast {
 namespace {
 
 constexpr std::size_t reasons = 64;
+constexpr long duplicate = 1;  // Drop.DUPLICATE
 
 struct Kind {
     std::uint16_t number;
     std::uint8_t category;
+    bool identified;  // its messages have an id
 };
 
 struct TimerSlot {
@@ -72,6 +74,7 @@ public:
         world_.start();
         ids_.resize(world_.size());
         receive_.resize(world_.size(), nullptr);
+        handled_.resize(world_.size(), nullptr);
         overhear_.resize(world_.size(), nullptr);
         link_failed_.resize(world_.size(), nullptr);
         for (std::size_t node = 0; node < world_.size(); ++node) {
@@ -82,6 +85,8 @@ public:
     void attach(NodeId node, nb::object router, bool promiscuous) {
         check(node);
         set(receive_[node], router.attr("receive"));
+        const nb::object handled = nb::getattr(router, "handled", nb::none());
+        if (PyDict_CheckExact(handled.ptr())) set(handled_[node], handled);
         set(overhear_[node], router.attr("overhear"));
         set(link_failed_[node], router.attr("link_failed"));
         if (promiscuous) world_.set_promiscuous(node);
@@ -90,7 +95,7 @@ public:
     // Drop every reference to Python objects: routers, hosts and this world refer to each other.
     void close() {
         world_.stop();
-        for (auto* table : {&receive_, &overhear_, &link_failed_, &ids_, &messages_}) {
+        for (auto* table : {&receive_, &handled_, &overhear_, &link_failed_, &ids_, &messages_, &keys_}) {
             for (PyObject*& object : *table) Py_CLEAR(object);
         }
         for (TimerSlot& slot : timers_) {
@@ -118,7 +123,9 @@ public:
         parcel.kind = kind.number;
         parcel.category = kind.category;
         parcel.about = whole(message, about_name_);
-        parcel.message = keep(message.inc_ref().ptr());
+        PyObject* const key = kind.identified ? PyObject_GetAttr(message.ptr(), id_name_) : nullptr;
+        if (kind.identified && key == nullptr) throw nb::python_error();
+        parcel.message = keep(message.inc_ref().ptr(), key);
         world_.post(node, parcel);
     }
 
@@ -263,6 +270,12 @@ public:
         if (failed_) return;
         PyObject* const callee = receive_[node];
         if (callee == nullptr) return;
+        // Most of what is heard are copies: where the router tells which messages it has handled, they need no call.
+        if (handled_[node] != nullptr && keys_[parcel.message] != nullptr) {
+            const int copy = PyDict_Contains(handled_[node], keys_[parcel.message]);
+            if (copy < 0) return fail();
+            if (copy == 1) return count_drop(node, parcel.kind, parcel.category, parcel.about, address(from), duplicate);
+        }
         PyObject* const watts = PyFloat_FromDouble(power);
         PyObject* args[] = {nullptr, messages_[parcel.message], ids_[from], watts};
         PyObject* const result = PyObject_Vectorcall(callee, args + 1, 3 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr);
@@ -311,6 +324,7 @@ public:
 
     void release(Handle message) override {
         Py_CLEAR(messages_[message]);
+        Py_CLEAR(keys_[message]);
         free_messages_.push_back(message);
     }
 
@@ -355,14 +369,16 @@ private:
         }
     }
 
-    Handle keep(PyObject* message) {
+    Handle keep(PyObject* message, PyObject* key) {
         if (free_messages_.empty()) {
             messages_.push_back(message);
+            keys_.push_back(key);
             return static_cast<Handle>(messages_.size() - 1);
         }
         const Handle handle = free_messages_.back();
         free_messages_.pop_back();
         messages_[handle] = message;
+        keys_[handle] = key;
         return handle;
     }
 
@@ -380,7 +396,8 @@ private:
         const auto found = kinds_.find(reinterpret_cast<PyObject*>(type));
         if (found != kinds_.end()) return found->second;
         const auto category = nb::cast<int>(nb::int_(message.attr("category")));
-        const Kind kind{static_cast<std::uint16_t>(kind_names_.size()), static_cast<std::uint8_t>(category)};
+        const bool identified = PyObject_HasAttr(reinterpret_cast<PyObject*>(type), id_name_) == 1;
+        const Kind kind{static_cast<std::uint16_t>(kind_names_.size()), static_cast<std::uint8_t>(category), identified};
         kind_names_.push_back(nb::cast<std::string>(nb::handle(reinterpret_cast<PyObject*>(type)).attr("__name__")));
         Py_INCREF(type);
         kinds_.emplace(reinterpret_cast<PyObject*>(type), kind);
@@ -390,9 +407,11 @@ private:
     World world_;
     std::vector<PyObject*> ids_;
     std::vector<PyObject*> receive_;
+    std::vector<PyObject*> handled_;  // a router's table of the messages that it has handled, by id; or none
     std::vector<PyObject*> overhear_;
     std::vector<PyObject*> link_failed_;
     std::vector<PyObject*> messages_;
+    std::vector<PyObject*> keys_;  // the message's id, where it has one
     std::vector<Handle> free_messages_;
     std::vector<TimerSlot> timers_;
     std::vector<std::uint32_t> free_timers_;
@@ -403,6 +422,7 @@ private:
     std::uint64_t recorded_reasons_ = ~0ULL;
     PyObject* size_name_ = PyUnicode_InternFromString("size");
     PyObject* about_name_ = PyUnicode_InternFromString("about");
+    PyObject* id_name_ = PyUnicode_InternFromString("id");
     bool failed_ = false;
 };
 

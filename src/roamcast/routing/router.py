@@ -166,6 +166,9 @@ class Router:
         self.host = host
         self.parameters = parameters if parameters is not None else self.parameters_type()
         self.interests: list[Filter] = []
+        self.handled: dict[int, Any] | None = None
+        """Ids of messages that `receive` would answer with DUPLICATE before all else; a host may look here
+        and save the call. Optional: one and the same table for the life of the router."""
         self.audience: Callable[[Publication], Iterable[NodeId]] = _nobody
         "Who wants a publication at this moment; set by the world where `knows_audience`, in order of node."
 

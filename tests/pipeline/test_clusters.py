@@ -36,7 +36,6 @@ def standalone(tmp_path):
         "SPARK_HOME": str(home),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "PYSPARK_PYTHON": sys.executable,
-        "PYTHONPATH": str(HERE),
         "SPARK_WORKER_DIR": str(tmp_path / "work"),
     }
     started = []
@@ -77,7 +76,6 @@ def standalone(tmp_path):
 def conduct(out, master):
     done = subprocess.run(
         [sys.executable, str(HERE / "campaign_driver.py"), str(out), master],
-        env=os.environ | {"PYTHONPATH": str(HERE)},
         capture_output=True,
         text=True,
         timeout=600,

@@ -29,7 +29,7 @@ class Campaign:
         seconds = {"ROAMCAST_TEST_CALLS": str(calls), "ROAMCAST_TEST_SECONDS": "0.15"}
         self.process = subprocess.Popen(
             [sys.executable, str(HERE / "campaign_driver.py"), str(out), master],
-            env=os.environ | seconds | {"ROAMCAST_TEST_MARK": self.mark, "PYTHONPATH": str(HERE)},
+            env=os.environ | seconds | {"ROAMCAST_TEST_MARK": self.mark},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -72,7 +72,7 @@ def main() -> None:
         "ours",
         "ns-2, Tcl agent",
         "ratio",
-        "ns-2, C++ agent",
+        "C++ agent, known",
         "ratio",
         "MiB",
     ):

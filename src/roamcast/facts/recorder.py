@@ -6,6 +6,7 @@ is over. The two kinds of drop that most messages heard end as (`UNTOLD`) are on
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
@@ -40,8 +41,14 @@ class Recorder:
 
     def __init__(self) -> None:
         self._publications: list[tuple[int, float, int, int, str]] = []
-        self._expectations: list[tuple[int, int]] = []
-        self._deliveries: list[tuple[int, int, float]] = []
+        # Arrays, not rows: a flood has many of these, and the garbage collector visits every row that lives.
+        self._expectations: dict[str, array[Any]] = {"publication": array("q"), "node": array("i")}
+        self._deliveries: dict[str, array[Any]] = {
+            "publication": array("q"),
+            "node": array("i"),
+            "time": array("d"),
+        }
+        self._deliver = tuple(column.append for column in self._deliveries.values())
         self._interests: list[tuple[float, int, str, bool]] = []
         self._drops: list[dict[str, Column]] = []
         self._transmissions: list[pa.Table] = []
@@ -59,11 +66,16 @@ class Recorder:
 
     def expectations(self, publication: int, nodes: Iterable[NodeId]) -> None:
         """Take down who should get it."""
-        self._expectations.extend((publication, node) for node in nodes)
+        expecting = list(nodes)
+        self._expectations["publication"].extend([publication] * len(expecting))
+        self._expectations["node"].extend(expecting)
 
     def delivery(self, publication: int, node: NodeId, time: float) -> None:
         """Take down that an event reached an application."""
-        self._deliveries.append((publication, node, time))
+        add_publication, add_node, add_time = self._deliver
+        add_publication(publication)
+        add_node(node)
+        add_time(time)
 
     def interest(self, time: float, node: NodeId, wanted: Filter, begins: bool) -> None:
         """Take down that a node starts or stops wanting something."""
@@ -95,8 +107,8 @@ class Recorder:
             run,
             {
                 "publications": _from_rows("publications", self._publications),
-                "expectations": _from_rows("expectations", self._expectations),
-                "deliveries": _from_rows("deliveries", self._deliveries),
+                "expectations": _from_arrays("expectations", self._expectations),
+                "deliveries": _from_arrays("deliveries", self._deliveries),
                 "transmissions": _join("transmissions", self._transmissions),
                 "drops": _from_columns("drops", _merge(self._drops)) if self._drops else _join("drops", []),
                 "interests": _from_rows("interests", self._interests),
@@ -110,6 +122,10 @@ def _from_rows(name: str, rows: list[Any]) -> pa.Table:
     columns = zip(*rows, strict=True) if rows else ((),) * len(schema)
     arrays = [pa.array(column, field.type) for field, column in zip(schema, columns, strict=True)]
     return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _from_arrays(name: str, columns: dict[str, array[Any]]) -> pa.Table:
+    return _from_columns(name, {key: np.array(column) for key, column in columns.items()})
 
 
 def _check_columns(name: str, columns: dict[str, Column]) -> None:

@@ -70,6 +70,8 @@ def warm_up(spark: SparkSession, slots: int | None = None) -> float:
         from roamcast.pipeline.version import code_version
 
         try:
+            import pandas  # noqa: F401
+
             import roamcast.sim.run  # noqa: F401
         except ImportError:
             return "no simulator"
@@ -96,10 +98,18 @@ def _start(master: str, folder: Path, settings: dict[str, str]) -> SparkSession:
     conf = SparkConf(loadDefaults=False).setMaster(_with_retries(master)).setAppName("roamcast")
     conf.setAll(list((_defaults(folder) | settings).items()))
     log = folder / "spark.log"
+    earlier = _children(os.getpid())
     with log.open("wb") as errors:
         try:
             gateway = launch_gateway(conf, {"stderr": errors, "stdout": errors})
             context = SparkContext(conf=conf, gateway=gateway)
+        except KeyboardInterrupt:
+            # A JVM that nobody came to meet would wait for ever.
+            for child in _children(os.getpid()) - earlier:
+                for process in (*_children(child), child):
+                    with suppress(ProcessLookupError):
+                        os.kill(process, signal.SIGKILL)
+            raise
         except (PySparkRuntimeError, Exception) as error:
             SparkContext._gateway = None
             raise SessionError(f"Spark did not start with master {master!r}: {_reason(error, log)}") from None
@@ -108,6 +118,16 @@ def _start(master: str, folder: Path, settings: dict[str, str]) -> SparkSession:
         # PySpark's own handler calls into the JVM, which may not answer.
         signal.signal(signal.SIGINT, signal.default_int_handler)
     return SparkSession(context)
+
+
+def _children(parent: int) -> set[int]:
+    """The processes that `parent` started and that still run."""
+    found = set()
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            if int(stat.read_text().rpartition(")")[2].split()[1]) == parent:
+                found.add(int(stat.parent.name))
+    return found
 
 
 def _hush(context: SparkContext) -> None:

@@ -271,11 +271,10 @@ public:
         PyObject* const callee = receive_[node];
         if (callee == nullptr) return;
         // Most of what is heard are copies: where the router tells which messages it has handled, they need no call.
-        if (handled_[node] != nullptr && keys_[parcel.message] != nullptr) {
-            const int copy = PyDict_Contains(handled_[node], keys_[parcel.message]);
-            if (copy < 0) return fail();
-            if (copy == 1) return count_drop(node, parcel.kind, parcel.category, parcel.about, address(from), duplicate);
+        if (has_handled(node, parcel)) {
+            return count_drop(node, parcel.kind, parcel.category, parcel.about, address(from), duplicate);
         }
+        if (failed_) return;
         PyObject* const watts = PyFloat_FromDouble(power);
         PyObject* args[] = {nullptr, messages_[parcel.message], ids_[from], watts};
         PyObject* const result = PyObject_Vectorcall(callee, args + 1, 3 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr);
@@ -322,6 +321,8 @@ public:
         Py_DECREF(args);
     }
 
+    bool misses(NodeId node, const Parcel& parcel) override { return !has_handled(node, parcel); }
+
     void release(Handle message) override {
         Py_CLEAR(messages_[message]);
         Py_CLEAR(keys_[message]);
@@ -336,6 +337,14 @@ public:
 private:
     void check(NodeId node) const {
         if (node >= world_.size()) throw nb::index_error("no such node");
+    }
+
+    // Whether the router on a node, if it tells, has handled this very message.
+    bool has_handled(NodeId node, const Parcel& parcel) {
+        if (handled_[node] == nullptr || keys_[parcel.message] == nullptr) return false;
+        const int found = PyDict_Contains(handled_[node], keys_[parcel.message]);
+        if (found < 0) fail();
+        return found == 1;
     }
 
     static void set(PyObject*& place, nb::object value) {

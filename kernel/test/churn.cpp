@@ -83,6 +83,7 @@ public:
         speak(slot);
         world_.set_timer(from_seconds(random_.uniform() * 0.2), slot);
     }
+    bool misses(NodeId node, const Parcel&) override { return node % 3 > 0; }
     void release(Handle message) override {
         --held_;
         free_.push_back(message);

@@ -197,7 +197,8 @@ void World::settle(const Flight& flight, const Reception& reception, Fate fate) 
     ++counters_.fate[static_cast<std::size_t>(fate)];
     const bool concerned = flight.frame.to == everyone || flight.frame.to == reception.node;
     if (record_losses_ && fate != Fate::Received && fate != Fate::Weak && concerned &&
-        flight.frame.type == FrameType::Data && flight.frame.parcel.about >= 0) {
+        flight.frame.type == FrameType::Data && flight.frame.parcel.about >= 0 &&
+        owner_.misses(reception.node, flight.frame.parcel)) {
         records_.lost.push_back({now_, flight.frame.parcel.about, reception.node, flight.frame.from,
                                  flight.frame.parcel.kind, flight.frame.parcel.category,
                                  static_cast<std::uint8_t>(fate)});

@@ -22,6 +22,7 @@ public:
     virtual void overhear(NodeId node, const Parcel& parcel, NodeId from, double power) = 0;
     virtual void link_failed(NodeId node, const Parcel& parcel) = 0;
     virtual void timer(std::uint32_t slot, std::uint64_t order) = 0;
+    virtual bool misses(NodeId node, const Parcel& parcel) = 0;  // or had it before: is its loss worth a row?
     virtual void release(Handle message) = 0;  // the world holds this message no longer
     virtual bool interrupted() = 0;            // asked now and then: stop?
 };

@@ -119,6 +119,7 @@ def read_table(path: Path, schema: pa.Schema) -> pa.Table:
     """One table of facts from its file."""
     try:
         table = pq.ParquetFile(path, page_checksum_verification=True).read()
+        table.validate(full=True)  # a word's code may point beyond the words
     except FileNotFoundError:
         raise FactsError(f"{path}: missing") from None
     except (OSError, pa.ArrowException) as error:

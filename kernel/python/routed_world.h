@@ -1,0 +1,433 @@
+// The radio world with Python's routers in it: routers above, kernel/world below.
+//
+// A router's message never crosses: the world carries a handle, and the message object waits here until
+// no frame needs it any more. Receptions are the hot path, so they use the C API directly.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "python/columns.h"
+#include "python/parameters.h"
+#include "world/world.h"
+
+namespace roamcast {
+
+namespace nb = nanobind;
+
+inline constexpr std::size_t reasons = 64;
+inline constexpr long duplicate = 1;  // Drop.DUPLICATE
+
+struct Kind {
+    std::uint16_t number;
+    std::uint8_t category;
+    bool identified;  // its messages have an id
+};
+
+struct TimerSlot {
+    PyObject* action = nullptr;
+    PyObject* args = nullptr;
+    std::uint64_t order = 0;
+};
+
+class PyWorld final : public Owner {
+public:
+    PyWorld(nb::dict radio, nb::dict mac, std::uint64_t seed)
+        : world_(radio_parameters(radio), mac_parameters(mac), seed, *this) {}
+
+    PyWorld(const PyWorld&) = delete;
+    PyWorld& operator=(const PyWorld&) = delete;
+    ~PyWorld() override { close(); }
+
+    // Building ------------------------------------------------------------------------------------
+
+    NodeId add_static(double x, double y) { return world_.mobility().add_static({x, y}); }
+
+    NodeId add_waypoint(double x, double y, double width, double height, double min_speed, double max_speed,
+                        double pause, bool stationary) {
+        return world_.mobility().add_waypoint({{x, y, width, height}, min_speed, max_speed, pause, stationary});
+    }
+
+    NodeId add_ordered(double x, double y, const std::vector<double>& times, const std::vector<double>& xs,
+                       const std::vector<double>& ys, const std::vector<double>& speeds) {
+        std::vector<Order> orders;
+        for (std::size_t i = 0; i < times.size(); ++i) {
+            orders.push_back({from_seconds(times[i]), {xs.at(i), ys.at(i)}, speeds.at(i)});
+        }
+        return world_.mobility().add_ordered({x, y}, std::move(orders));
+    }
+
+    void start() {
+        world_.start();
+        ids_.resize(world_.size());
+        receive_.resize(world_.size(), nullptr);
+        handled_.resize(world_.size(), nullptr);
+        overhear_.resize(world_.size(), nullptr);
+        link_failed_.resize(world_.size(), nullptr);
+        for (std::size_t node = 0; node < world_.size(); ++node) {
+            ids_[node] = PyLong_FromSize_t(node);
+        }
+    }
+
+    void attach(NodeId node, nb::object router, bool promiscuous) {
+        check(node);
+        set(receive_[node], router.attr("receive"));
+        const nb::object handled = nb::getattr(router, "handled", nb::none());
+        if (PyDict_CheckExact(handled.ptr())) set(handled_[node], handled);
+        set(overhear_[node], router.attr("overhear"));
+        set(link_failed_[node], router.attr("link_failed"));
+        if (promiscuous) world_.set_promiscuous(node);
+    }
+
+    // Drop every reference to Python objects: routers, hosts and this world refer to each other.
+    void close() {
+        world_.stop();
+        for (auto* table : {&receive_, &handled_, &overhear_, &link_failed_, &ids_, &messages_, &keys_}) {
+            for (PyObject*& object : *table) Py_CLEAR(object);
+        }
+        for (TimerSlot& slot : timers_) {
+            Py_CLEAR(slot.action);
+            Py_CLEAR(slot.args);
+        }
+        for (auto& [type, kind] : kinds_) Py_DECREF(type);
+        kinds_.clear();
+    }
+
+    // Running -------------------------------------------------------------------------------------
+
+    void run_until(double seconds) {
+        world_.run_until(from_seconds(seconds));
+        if (PyErr_Occurred()) throw nb::python_error();
+    }
+
+    double now() const { return to_seconds(world_.now()); }
+
+    void post(NodeId node, nb::handle message, NodeId to) {
+        const Kind kind = kind_of(message);
+        Parcel parcel;
+        parcel.to = to;
+        parcel.size = static_cast<std::uint32_t>(whole(message, size_name_));
+        parcel.kind = kind.number;
+        parcel.category = kind.category;
+        parcel.about = whole(message, about_name_);
+        PyObject* const key = kind.identified ? PyObject_GetAttr(message.ptr(), id_name_) : nullptr;
+        if (kind.identified && key == nullptr) throw nb::python_error();
+        parcel.message = keep(message.inc_ref().ptr(), key);
+        world_.post(node, parcel);
+    }
+
+    void broadcast(NodeId node, nb::handle message) { post(node, message, everyone); }
+
+    void send(NodeId node, nb::handle message, std::int64_t to) {
+        if (to < 0 || to >= static_cast<std::int64_t>(world_.size())) {
+            PyErr_Format(PyExc_ValueError, "there is no node %lld to send to", static_cast<long long>(to));
+            throw nb::python_error();
+        }
+        post(node, message, static_cast<NodeId>(to));
+    }
+
+    std::uint32_t set_timer(double delay, nb::handle action, nb::handle args, std::uint64_t& order) {
+        if (!(delay >= 0) || delay > 1e9) {
+            PyErr_SetString(PyExc_ValueError, "a delay must be finite and not negative");
+            throw nb::python_error();
+        }
+        std::uint32_t slot;
+        if (free_timers_.empty()) {
+            slot = static_cast<std::uint32_t>(timers_.size());
+            timers_.emplace_back();
+        } else {
+            slot = free_timers_.back();
+            free_timers_.pop_back();
+        }
+        order = world_.set_timer(at_least_seconds(delay), slot);
+        timers_[slot] = {action.inc_ref().ptr(), args.inc_ref().ptr(), order};
+        return slot;
+    }
+
+    bool timer_active(std::uint32_t slot, std::uint64_t order) const {
+        return timers_[slot].order == order && timers_[slot].action != nullptr;
+    }
+
+    // The slot stays taken until its entry of the agenda comes up, so that no other timer can inherit it.
+    void cancel_timer(std::uint32_t slot, std::uint64_t order) {
+        if (!timer_active(slot, order)) return;
+        Py_CLEAR(timers_[slot].action);
+        Py_CLEAR(timers_[slot].args);
+    }
+
+    void note_drop(NodeId node, nb::handle message, std::int64_t peer, long reason) {
+        const Kind kind = kind_of(message);
+        count_drop(node, kind.number, kind.category, whole(message, about_name_), static_cast<std::int32_t>(peer), reason);
+    }
+
+    nb::tuple position(NodeId node) {
+        check(node);
+        const Point point = world_.mobility().position(node, world_.now());
+        return nb::make_tuple(point.x, point.y);
+    }
+
+    nb::object positions() {
+        std::vector<double> places;
+        places.reserve(2 * world_.size());
+        for (NodeId node = 0; node < world_.size(); ++node) {
+            const Point point = world_.mobility().position(node, world_.now());
+            places.push_back(point.x);
+            places.push_back(point.y);
+        }
+        return column(std::move(places));
+    }
+
+    // Everyone's legs from now until `seconds`, as columns; uses the movement up, so ask a world of its own.
+    nb::dict movement(double seconds) {
+        std::vector<std::int32_t> nodes;
+        std::array<std::vector<double>, 6> columns;
+        const Time until = from_seconds(seconds);
+        Mobility& mobility = world_.mobility();
+        for (NodeId node = 0; node < mobility.size(); ++node) {
+            for (;;) {
+                const Leg leg = mobility.leg(node);
+                const Time end = std::min(leg.end, until);
+                const Point target = leg.at(end);
+                nodes.push_back(static_cast<std::int32_t>(node));
+                const double speed = std::sqrt(leg.vx * leg.vx + leg.vy * leg.vy) * 1e9;
+                const double values[] = {to_seconds(leg.start), leg.x, leg.y, target.x, target.y, speed};
+                for (std::size_t i = 0; i < 6; ++i) columns[i].push_back(values[i]);
+                if (leg.end >= until) break;
+                mobility.advance(node);
+            }
+        }
+        nb::dict out;
+        out["node"] = column(std::move(nodes));
+        const char* names[] = {"time", "x0", "y0", "x1", "y1", "speed"};
+        for (std::size_t i = 0; i < 6; ++i) out[names[i]] = column(std::move(columns[i]));
+        return out;
+    }
+
+    // Who senses a signal of `source` now: (node, delay in ns, watts; negative where it cannot be decoded).
+    nb::list receivers(NodeId source) {
+        check(source);
+        std::vector<Reception> found;
+        world_.surroundings().receivers(source, world_.now(), found);
+        nb::list out;
+        for (const Reception& r : found) out.append(nb::make_tuple(r.node, r.delay, r.power));
+        return out;
+    }
+
+    // What happened ---------------------------------------------------------------------------------
+
+    nb::dict counters() const {
+        const Counters& c = world_.counters();
+        nb::dict out;
+        const char* types[] = {"data", "rts", "cts", "ack"};
+        for (std::size_t i = 0; i < 4; ++i) out[types[i]] = c.frames[i];
+        const char* names[] = {"received", "collided", "captured", "weak", "deaf"};
+        for (std::size_t i = 0; i < fates; ++i) out[names[i]] = c.fate[i];
+        out["sensed"] = c.sensed;
+        out["repeated"] = c.repeated;
+        out["queue_full"] = c.queue_full;
+        out["retry_limit"] = c.retry_limit;
+        out["happenings"] = c.happenings;
+        return out;
+    }
+
+    nb::list drop_counts() const {
+        nb::list out;
+        for (const std::uint64_t count : drop_counts_) out.append(count);
+        return out;
+    }
+
+    nb::list kinds() const {
+        nb::list out;
+        for (const std::string& name : kind_names_) out.append(name);
+        return out;
+    }
+
+    nb::dict transmissions() { return transmission_columns(world_.records().transmissions); }
+    nb::dict lost_frames() { return lost_columns(world_.records().lost); }
+    nb::dict router_drops() { return drop_columns(drops_); }
+
+    void record_losses(bool on) { world_.record_losses(on); }
+
+    // Which reasons of routers are recorded one by one, beyond being counted; a bit a reason.
+    void record_reasons(std::uint64_t mask) { recorded_reasons_ = mask; }
+
+    // The owner's side ------------------------------------------------------------------------------
+
+    void receive(NodeId node, const Parcel& parcel, NodeId from, double power) override {
+        if (failed_) return;
+        PyObject* const callee = receive_[node];
+        if (callee == nullptr) return;
+        // Most of what is heard are copies: where the router tells which messages it has handled, they need no call.
+        if (has_handled(node, parcel)) {
+            return count_drop(node, parcel.kind, parcel.category, parcel.about, address(from), duplicate);
+        }
+        if (failed_) return;
+        PyObject* const watts = PyFloat_FromDouble(power);
+        PyObject* args[] = {nullptr, messages_[parcel.message], ids_[from], watts};
+        PyObject* const result = PyObject_Vectorcall(callee, args + 1, 3 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr);
+        Py_DECREF(watts);
+        if (result == nullptr) {
+            fail();
+            return;
+        }
+        if (result != Py_None) {
+            const long reason = PyLong_AsLong(result);
+            if (reason == -1 && PyErr_Occurred()) {
+                fail();
+            } else {
+                count_drop(node, parcel.kind, parcel.category, parcel.about, address(from), reason);
+            }
+        }
+        Py_DECREF(result);
+    }
+
+    void overhear(NodeId node, const Parcel& parcel, NodeId from, double power) override {
+        if (failed_ || overhear_[node] == nullptr) return;
+        PyObject* const watts = PyFloat_FromDouble(power);
+        PyObject* args[] = {nullptr, messages_[parcel.message], ids_[from], ids_[parcel.to], watts};
+        finish(PyObject_Vectorcall(overhear_[node], args + 1, 4 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr));
+        Py_DECREF(watts);
+    }
+
+    void link_failed(NodeId node, const Parcel& parcel) override {
+        if (failed_ || link_failed_[node] == nullptr) return;
+        PyObject* args[] = {nullptr, messages_[parcel.message], ids_[parcel.to]};
+        finish(PyObject_Vectorcall(link_failed_[node], args + 1, 2 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr));
+    }
+
+    void timer(std::uint32_t slot, std::uint64_t order) override {
+        TimerSlot& entry = timers_[slot];
+        if (entry.order != order) return;
+        PyObject* const action = entry.action;
+        PyObject* const args = entry.args;
+        entry = TimerSlot{};
+        free_timers_.push_back(slot);
+        if (action == nullptr) return;  // cancelled
+        if (!failed_) finish(PyObject_CallObject(action, args));
+        Py_DECREF(action);
+        Py_DECREF(args);
+    }
+
+    bool misses(NodeId node, const Parcel& parcel) override { return !has_handled(node, parcel); }
+
+    void release(Handle message) override {
+        Py_CLEAR(messages_[message]);
+        Py_CLEAR(keys_[message]);
+        free_messages_.push_back(message);
+    }
+
+    bool interrupted() override {
+        if (!failed_ && PyErr_CheckSignals() != 0) fail();
+        return failed_;
+    }
+
+private:
+    void check(NodeId node) const {
+        if (node >= world_.size()) throw nb::index_error("no such node");
+    }
+
+    // Whether the router on a node, if it tells, has handled this very message.
+    bool has_handled(NodeId node, const Parcel& parcel) {
+        if (handled_[node] == nullptr || keys_[parcel.message] == nullptr) return false;
+        const int found = PyDict_Contains(handled_[node], keys_[parcel.message]);
+        if (found < 0) fail();
+        return found == 1;
+    }
+
+    static void set(PyObject*& place, nb::object value) {
+        Py_XDECREF(place);
+        place = value.release().ptr();
+    }
+
+    void fail() {
+        failed_ = true;
+        world_.stop();
+    }
+
+    void finish(PyObject* result) {
+        if (result == nullptr) {
+            fail();
+        } else {
+            Py_DECREF(result);
+        }
+    }
+
+    void count_drop(NodeId node, std::uint16_t kind, std::uint8_t category, std::int64_t about, std::int32_t peer,
+                    long reason) {
+        if (reason < 0 || static_cast<std::size_t>(reason) >= reasons) {
+            PyErr_Format(PyExc_ValueError, "a router gave %ld as its reason to drop a message; use Drop", reason);
+            fail();
+            return;
+        }
+        ++drop_counts_[static_cast<std::size_t>(reason)];
+        if ((recorded_reasons_ >> reason & 1) != 0) {
+            drops_.push_back({world_.now(), about, node, peer, kind, category, static_cast<std::uint8_t>(reason)});
+        }
+    }
+
+    Handle keep(PyObject* message, PyObject* key) {
+        if (free_messages_.empty()) {
+            messages_.push_back(message);
+            keys_.push_back(key);
+            return static_cast<Handle>(messages_.size() - 1);
+        }
+        const Handle handle = free_messages_.back();
+        free_messages_.pop_back();
+        messages_[handle] = message;
+        keys_[handle] = key;
+        return handle;
+    }
+
+    static std::int64_t whole(nb::handle object, PyObject* name) {
+        PyObject* const value = PyObject_GetAttr(object.ptr(), name);
+        if (value == nullptr) throw nb::python_error();
+        const std::int64_t number = PyLong_AsLongLong(value);
+        Py_DECREF(value);
+        if (number == -1 && PyErr_Occurred()) throw nb::python_error();
+        return number;
+    }
+
+    Kind kind_of(nb::handle message) {
+        PyTypeObject* const type = Py_TYPE(message.ptr());
+        const auto found = kinds_.find(reinterpret_cast<PyObject*>(type));
+        if (found != kinds_.end()) return found->second;
+        const auto category = nb::cast<int>(nb::int_(message.attr("category")));
+        const bool identified = PyObject_HasAttr(reinterpret_cast<PyObject*>(type), id_name_) == 1;
+        const Kind kind{static_cast<std::uint16_t>(kind_names_.size()), static_cast<std::uint8_t>(category), identified};
+        kind_names_.push_back(nb::cast<std::string>(nb::handle(reinterpret_cast<PyObject*>(type)).attr("__name__")));
+        Py_INCREF(type);
+        kinds_.emplace(reinterpret_cast<PyObject*>(type), kind);
+        return kind;
+    }
+
+    World world_;
+    std::vector<PyObject*> ids_;
+    std::vector<PyObject*> receive_;
+    std::vector<PyObject*> handled_;  // a router's table of the messages that it has handled, by id; or none
+    std::vector<PyObject*> overhear_;
+    std::vector<PyObject*> link_failed_;
+    std::vector<PyObject*> messages_;
+    std::vector<PyObject*> keys_;  // the message's id, where it has one
+    std::vector<Handle> free_messages_;
+    std::vector<TimerSlot> timers_;
+    std::vector<std::uint32_t> free_timers_;
+    std::unordered_map<PyObject*, Kind> kinds_;
+    std::vector<std::string> kind_names_;
+    std::array<std::uint64_t, reasons> drop_counts_{};
+    std::vector<RouterDrop> drops_;
+    std::uint64_t recorded_reasons_ = ~0ULL;
+    PyObject* size_name_ = PyUnicode_InternFromString("size");
+    PyObject* about_name_ = PyUnicode_InternFromString("about");
+    PyObject* id_name_ = PyUnicode_InternFromString("id");
+    bool failed_ = false;
+};
+
+}  // namespace roamcast

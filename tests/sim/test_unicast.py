@@ -149,7 +149,7 @@ def test_a_cancelled_timer_does_not_fire_and_its_slot_is_not_inherited():
     assert not third.active
 
 
-def test_a_timer_for_a_moment_never_fires_before_it():
+def test_a_timer_for_a_moment_is_not_early_by_more_than_floats_can_tell():
     world, (a, _) = office([0, 100])
     early = []
     moments = [0.1 + k / 3e4 + k * 1e-10 for k in range(3000)]
@@ -157,7 +157,7 @@ def test_a_timer_for_a_moment_never_fires_before_it():
     def wait_for(moment):
         def check():
             if a.host.now() < moment:
-                early.append(moment)
+                early.append(moment - a.host.now())
                 a.host.call_later(moment - a.host.now(), check)
 
         a.host.call_later(moment - a.host.now(), check)
@@ -165,7 +165,7 @@ def test_a_timer_for_a_moment_never_fires_before_it():
     for moment in moments:
         wait_for(moment)
     world.run_until(1)
-    assert len(early) < len(moments)  # and that the run came to its end: no moment is approached for ever
+    assert max(early, default=0.0) < 1e-12  # and the run came to its end: no moment is approached for ever
 
 
 def test_a_station_does_not_count_its_backoff_while_it_sends_an_answer():

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING
 from roamcast.errors import UserError
 
 if TYPE_CHECKING:
+    from logging import LogRecord
+
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
@@ -135,7 +137,13 @@ def _hush(context: SparkContext) -> None:
     import logging
 
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
+    logging.getLogger().addFilter(_is_of_others)
     context._accumulatorServer.handle_error = lambda *_: None
+
+
+def _is_of_others(record: LogRecord) -> bool:
+    """Not Py4J's: it logs a lost connection as the root logger, with a traceback, besides raising it."""
+    return Path(record.pathname).parent.name != "py4j"
 
 
 def _defaults(folder: Path) -> dict[str, str]:

@@ -1,12 +1,11 @@
-// What a signal is worth at a distance, and who is near enough to sense it.
+// What a signal is worth at a distance.
 #pragma once
 
 #include <cstdint>
-#include <vector>
-
-#include "world/mobility.h"
 
 namespace roamcast {
+
+constexpr double light = 3e8;  // m/s, as ns-2 has it
 
 enum class Propagation : std::uint8_t { Friis, TwoRay };
 
@@ -25,15 +24,15 @@ public:
     explicit Radio(const RadioParameters& parameters);
 
     // Watts received at the square of a distance: Friis near, two-ray ground beyond the crossover.
+    // Both are worked out and one is chosen, so that a loop over distances has no branch in it.
     double received(double squared_distance) const {
-        if (squared_distance < crossover_squared_) {
-            // Never more than was sent: Friis does not hold within a tenth of a wave.
-            return squared_distance * power_ <= friis_ ? power_ : friis_ / squared_distance;
-        }
-        return two_ray_ / (squared_distance * squared_distance);
+        // Never more than was sent: Friis does not hold within a tenth of a wave.
+        const double near = squared_distance * power_ <= friis_ ? power_ : friis_ / squared_distance;
+        const double far = two_ray_ / (squared_distance * squared_distance);
+        return squared_distance < crossover_squared_ ? near : far;
     }
 
-    bool sensed(double squared_distance) const { return squared_distance <= sense_squared_; }
+    double sense_squared() const { return sense_squared_; }
     bool decodable(double squared_distance) const { return squared_distance <= range_squared_; }
     double carrier_sense() const { return carrier_sense_; }
     double capture() const { return capture_; }
@@ -47,48 +46,6 @@ private:
     double sense_squared_;
     double carrier_sense_;
     double capture_;
-};
-
-// One receiver of a transmission.
-struct Reception {
-    NodeId node;
-    std::uint32_t delay;  // ns on the way
-    double power;         // W; negative: sensed, but too weak to decode
-};
-
-// Who senses whom. A grid laid over the plane gives each node its candidates for a while; the exact
-// distances are taken at each transmission.
-class Surroundings {
-public:
-    Surroundings(const Radio& radio, Mobility& mobility) : radio_(radio), mobility_(mobility) {}
-
-    // Everyone who senses a signal that `source` sends at `now`, nearest first.
-    void receivers(NodeId source, Time now, std::vector<Reception>& out);
-
-private:
-    struct Candidates {
-        Time survey = -1;
-        std::vector<NodeId> nodes;  // in the order of the last distances, so that sorting is quick
-    };
-
-    void survey(Time now);
-    void gather(NodeId source, Candidates& candidates);
-
-    const Radio& radio_;
-    Mobility& mobility_;
-    Time surveyed_ = -1;
-    Time valid_until_ = -1;
-    double reach_ = 0;
-    double cell_ = 1;
-    double left_ = 0;
-    double bottom_ = 0;
-    std::size_t columns_ = 0;
-    std::size_t rows_ = 0;
-    std::vector<Point> places_;
-    std::vector<std::uint32_t> cell_starts_;
-    std::vector<NodeId> cell_nodes_;
-    std::vector<Candidates> candidates_;
-    std::vector<NodeId> beyond_;  // scratch of receivers()
 };
 
 }  // namespace roamcast

@@ -10,6 +10,7 @@
 #include "world/mobility.h"
 #include "world/radio.h"
 #include "world/station.h"
+#include "world/surroundings.h"
 #include "world/sweeps.h"
 
 namespace roamcast {

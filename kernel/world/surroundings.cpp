@@ -1,0 +1,184 @@
+#include "world/surroundings.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+namespace roamcast {
+
+namespace {
+
+// How much farther than the carrier-sense range nodes are sought, so that cells stay valid while nodes
+// move. More of it means rarer surveys and more distances taken in vain.
+constexpr double slack = 0.05;
+
+// Metres that rounding may misplace a node by, and more.
+constexpr double rounding = 1e-3;
+
+// Cells per reach: smaller cells follow the circle more closely and are more to visit.
+constexpr int fineness = 4;
+
+// Classes of distance to sort by. Nodes are spread evenly over areas, so squares of distances are, too:
+// with about as many classes as nodes each has few.
+constexpr std::size_t classes = 256;
+
+}  // namespace
+
+void Surroundings::Legs::resize(std::size_t size) {
+    for (auto* column : {&x, &y, &vx, &vy, &start}) column->resize(size);
+    node.resize(size);
+}
+
+void Surroundings::Legs::set(std::size_t place, NodeId whose, const Leg& leg) {
+    node[place] = whose;
+    x[place] = leg.x;
+    y[place] = leg.y;
+    vx[place] = leg.vx;
+    vy[place] = leg.vy;
+    start[place] = static_cast<double>(leg.start);  // exact for the first hundred days
+}
+
+std::size_t Surroundings::column_of(double x) const {
+    return std::min(columns_ - 1, static_cast<std::size_t>(std::max(0.0, (x - left_) / cell_)));
+}
+
+std::size_t Surroundings::row_of(double y) const {
+    return std::min(rows_ - 1, static_cast<std::size_t>(std::max(0.0, (y - bottom_) / cell_)));
+}
+
+void Surroundings::survey(Time now) {
+    const std::size_t nodes = mobility_.size();
+    std::vector<Point> places(nodes);
+    double right = -std::numeric_limits<double>::infinity();
+    double top = right;
+    left_ = bottom_ = std::numeric_limits<double>::infinity();
+    for (NodeId node = 0; node < nodes; ++node) {
+        const Point place = places[node] = mobility_.position(node, now);
+        left_ = std::min(left_, place.x);
+        right = std::max(right, place.x);
+        bottom_ = std::min(bottom_, place.y);
+        top = std::max(top, place.y);
+    }
+    const double top_speed = mobility_.top_speed();
+    const double margin = radio_.carrier_sense() * slack;
+    valid_until_ = top_speed > 0 ? now + from_seconds(margin / top_speed) : never;
+    reach_ = radio_.carrier_sense() + rounding + (top_speed > 0 ? margin : 0);
+    // Never more than a few cells per node, however far apart they are.
+    const double widest = std::max(right - left_, top - bottom_);
+    cell_ = std::max({reach_ / fineness, 1e-3, widest / (2 * std::sqrt(static_cast<double>(nodes)) + 1)});
+    columns_ = static_cast<std::size_t>((right - left_) / cell_) + 1;
+    rows_ = static_cast<std::size_t>((top - bottom_) / cell_) + 1;
+
+    const auto cell_of = [this](Point place) { return row_of(place.y) * columns_ + column_of(place.x); };
+    cell_starts_.assign(columns_ * rows_ + 1, 0);
+    for (const Point place : places) ++cell_starts_[cell_of(place) + 1];
+    for (std::size_t cell = 1; cell < cell_starts_.size(); ++cell) cell_starts_[cell] += cell_starts_[cell - 1];
+    legs_.resize(nodes);
+    place_of_.resize(nodes);
+    leg_ends_.clear();
+    std::vector<std::uint32_t> next(cell_starts_.begin(), cell_starts_.end() - 1);
+    for (NodeId node = 0; node < nodes; ++node) {
+        const Leg& leg = mobility_.leg(node);
+        place_of_[node] = next[cell_of(places[node])]++;
+        legs_.set(place_of_[node], node, leg);
+        if (leg.end != never) leg_ends_.emplace_back(leg.end, node);
+    }
+    std::make_heap(leg_ends_.begin(), leg_ends_.end(), std::greater<>());
+    for (auto* scratch : {&squared_, &found_squared_, &powers_}) scratch->resize(nodes);
+    found_.resize(nodes + 1);
+    delays_.resize(nodes);
+}
+
+// Nodes whose leg is over are on their next.
+void Surroundings::follow_legs(Time now) {
+    while (!leg_ends_.empty() && leg_ends_.front().first <= now) {
+        std::pop_heap(leg_ends_.begin(), leg_ends_.end(), std::greater<>());
+        const NodeId node = leg_ends_.back().second;
+        leg_ends_.pop_back();
+        mobility_.position(node, now);
+        const Leg& leg = mobility_.leg(node);
+        legs_.set(place_of_[node], node, leg);
+        if (leg.end == never) continue;
+        leg_ends_.emplace_back(leg.end, node);
+        std::push_heap(leg_ends_.begin(), leg_ends_.end(), std::greater<>());
+    }
+}
+
+// Take down who of a run of places senses a signal sent from `here`.
+void Surroundings::look_along(std::size_t first, std::size_t last, Point here, NodeId source, double now) {
+    const std::size_t size = last - first;
+    const double* const x = legs_.x.data() + first;
+    const double* const y = legs_.y.data() + first;
+    const double* const vx = legs_.vx.data() + first;
+    const double* const vy = legs_.vy.data() + first;
+    const double* const start = legs_.start.data() + first;
+    double* const squared = squared_.data();
+    for (std::size_t i = 0; i < size; ++i) {
+        const double passed = now - start[i];
+        const double dx = x[i] + vx[i] * passed - here.x;
+        const double dy = y[i] + vy[i] * passed - here.y;
+        squared[i] = dx * dx + dy * dy;
+    }
+    // Written whether it counts or not: cheaper than a branch that goes either way.
+    const double limit = radio_.sense_squared();
+    std::size_t count = count_;
+    for (std::size_t i = 0; i < size; ++i) {
+        found_[count] = legs_.node[first + i];
+        found_squared_[count] = squared[i];
+        count += static_cast<std::size_t>((squared[i] <= limit) & (found_[count] != source));
+    }
+    count_ = count;
+}
+
+void Surroundings::receivers(NodeId source, Time now, std::vector<Reception>& out) {
+    if (now >= valid_until_) survey(now);
+    follow_legs(now);
+    const Point here = mobility_.position(source, now);
+    count_ = 0;
+    const std::size_t top = row_of(here.y + reach_);
+    for (std::size_t row = row_of(here.y - reach_); row <= top; ++row) {
+        // How far the row is from here at its nearest tells how much of it is within reach.
+        const double low = bottom_ + static_cast<double>(row) * cell_;
+        const double away = std::max({0.0, low - here.y - rounding, here.y - (low + cell_) - rounding});
+        const double half = std::sqrt(std::max(0.0, reach_ * reach_ - away * away));
+        const std::size_t begin = row * columns_ + column_of(here.x - half);
+        const std::size_t end = row * columns_ + column_of(here.x + half) + 1;
+        look_along(cell_starts_[begin], cell_starts_[end], here, source, static_cast<double>(now));
+    }
+    for (std::size_t i = 0; i < count_; ++i) {
+        // Rounded up, no detour is ever shorter than the straight way; else a station would hear another's slot
+        // begin a nanosecond before its own, and lose it.
+        const double way = std::sqrt(found_squared_[i]) * (1e9 / light);
+        const auto whole = static_cast<std::int32_t>(way);
+        delays_[i] = static_cast<std::uint32_t>(whole + (static_cast<double>(whole) < way ? 1 : 0));
+    }
+    for (std::size_t i = 0; i < count_; ++i) {
+        const double power = radio_.received(found_squared_[i]);
+        powers_[i] = radio_.decodable(found_squared_[i]) ? power : -power;
+    }
+    sort_by_distance(out);
+}
+
+void Surroundings::sort_by_distance(std::vector<Reception>& out) {
+    std::array<std::uint32_t, classes + 2> next{};
+    const double scale = static_cast<double>(classes) / radio_.sense_squared();
+    const auto class_of = [scale](double squared) { return static_cast<std::size_t>(static_cast<std::int32_t>(squared * scale)); };
+    for (std::size_t i = 0; i < count_; ++i) ++next[class_of(found_squared_[i]) + 1];
+    for (std::size_t c = 1; c < next.size(); ++c) next[c] += next[c - 1];
+    out.resize(count_);
+    for (std::size_t i = 0; i < count_; ++i) {
+        out[next[class_of(found_squared_[i])]++] = Reception{found_[i], delays_[i], powers_[i]};
+    }
+    // Within a class they are still as they were found.
+    for (std::size_t i = 1; i < count_; ++i) {
+        if (!out[i].before(out[i - 1])) continue;
+        const Reception reception = out[i];
+        std::size_t hole = i;
+        for (; hole > 0 && reception.before(out[hole - 1]); --hole) out[hole] = out[hole - 1];
+        out[hole] = reception;
+    }
+}
+
+}  // namespace roamcast

@@ -72,9 +72,9 @@ def warm_up(spark: SparkSession, slots: int | None = None) -> float:
         from roamcast.pipeline.version import code_version
 
         try:
-            import pandas  # noqa: F401
+            from roamcast.pipeline.task import SIMULATOR, find_runner
 
-            import roamcast.sim.run  # noqa: F401
+            find_runner(SIMULATOR)
         except ImportError:
             return "no simulator"
         time.sleep(0.05)  # so that one worker does not answer for all

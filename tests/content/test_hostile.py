@@ -69,10 +69,10 @@ DOCUMENTS = {
 def test_a_document_is_refused(name):
     data, complaint = DOCUMENTS[name]
     tracemalloc.start()
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(ContentError, match=complaint) as raised:
         SCHEMA.read(data)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
     assert tracemalloc.get_traced_memory()[1] < 20 * MAX_XML
     tracemalloc.stop()
     assert len(str(raised.value)) < 500
@@ -196,10 +196,10 @@ def test_a_subscription_outside_the_language_is_refused_with_reason_and_position
 def test_a_subscription_that_would_explode_is_refused_quickly():
     many = EventType("T", {f"n{n}": Decimal() for n in range(30)})
     text = "/T" + "".join(f"[n{n}=1 or n{n + 1}=2]" for n in range(0, 30, 2))
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(FilterError, match="are the most"):
         Filter.parse(text, many)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
     a_thousand = " or ".join(f"n0={n}" for n in range(1000))
     assert len(Filter.parse(f"/T[{a_thousand}]", many).conjunctions) == 1
 
@@ -250,7 +250,7 @@ pieces = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=1000)
+@settings(max_examples=300)
 @given(st.lists(pieces, max_size=20).map(" ".join) | st.text(max_size=40).map("/CD".__add__))
 def test_any_text_is_a_filter_or_a_clear_refusal(text):
     try:
@@ -297,7 +297,7 @@ tags = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=1000)
+@settings(max_examples=300)
 @given(st.lists(tags, max_size=16).map("".join) | st.binary(max_size=60) | st.text(max_size=60))
 def test_any_document_is_an_event_or_a_clear_refusal(data):
     try:

@@ -41,7 +41,11 @@ def disagreements(scenario: Scenario, context: Any = None) -> Iterator[tuple[str
 
 def _times(scenario: Scenario) -> Iterator[tuple[str, str]]:
     if scenario.warmup + scenario.quiet >= scenario.duration:
-        yield "warmup", "warmup and quiet leave nothing of the duration to measure"
+        yield (
+            "warmup",
+            f"{scenario.warmup:g} s of it and {scenario.quiet:g} s of quiet leave nothing to measure "
+            f"of a duration of {scenario.duration:g} s",
+        )
 
 
 def _sizes(scenario: Scenario) -> Iterator[tuple[str, str]]:

@@ -25,6 +25,13 @@ struct RouterDrop {
     std::uint8_t reason;
 };
 
+// One row an event that reached an application.
+struct Delivery {
+    Time time;
+    std::int64_t publication;
+    NodeId node;
+};
+
 template <typename T>
 nb::object column(std::vector<T> values) {
     auto* kept = new std::vector<T>(std::move(values));
@@ -51,6 +58,14 @@ nb::dict message_columns(const std::vector<Row>& rows) {
     out["category"] = column_of<std::int16_t>(rows, [](const Row& r) { return r.category; });
     out["kind"] = column_of<std::int16_t>(rows, [](const Row& r) { return r.kind; });
     out["publication"] = column_of<std::int64_t>(rows, [](const Row& r) { return r.about; });
+    return out;
+}
+
+inline nb::dict delivery_columns(const std::vector<Delivery>& rows) {
+    nb::dict out;
+    out["publication"] = column_of<std::int64_t>(rows, [](const Delivery& r) { return r.publication; });
+    out["node"] = column_of<std::int32_t>(rows, [](const Delivery& r) { return r.node; });
+    out["time"] = column_of<double>(rows, [](const Delivery& r) { return to_seconds(r.time); });
     return out;
 }
 

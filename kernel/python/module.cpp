@@ -1,13 +1,17 @@
 // The Python module `roamcast._kernel`: one function per room, each in its own file beside this one.
 #include <nanobind/nanobind.h>
 
+void bind_host(nanobind::module_& module);
 void bind_match(nanobind::module_& module);
+void bind_seen(nanobind::module_& module);
 void bind_world(nanobind::module_& module);
 
 NB_MODULE(_kernel, module) {
     module.doc() = "The compiled parts of Roamcast.";
     // A run interrupted by an exception leaves its world to the end of the process; that is no fault.
     nanobind::set_leak_warnings(false);
+    bind_host(module);
     bind_match(module);
+    bind_seen(module);
     bind_world(module);
 }

@@ -17,6 +17,7 @@
 
 #include "python/columns.h"
 #include "python/parameters.h"
+#include "routing/seen.h"
 #include "world/world.h"
 
 namespace roamcast {
@@ -34,8 +35,22 @@ struct Kind {
 
 struct TimerSlot {
     PyObject* action = nullptr;
-    PyObject* args = nullptr;
+    PyObject* args = nullptr;  // a tuple; or the only argument, as it is
     std::uint64_t order = 0;
+    bool single = false;
+};
+
+// A message that the world has in its care.
+struct Kept {
+    PyObject* message = nullptr;
+    PyObject* key = nullptr;   // its id, where it has one
+    std::uint64_t number = 0;  // the same, as `Seen` takes it
+};
+
+// The messages that a router says it has handled; if it does, in one of two ways.
+struct Handled {
+    Seen* seen = nullptr;
+    PyObject* table = nullptr;  // a dict
 };
 
 class PyWorld final : public Owner {
@@ -69,7 +84,8 @@ public:
         world_.start();
         ids_.resize(world_.size());
         receive_.resize(world_.size(), nullptr);
-        handled_.resize(world_.size(), nullptr);
+        handled_.resize(world_.size());
+        shown_.resize(world_.size(), nullptr);
         overhear_.resize(world_.size(), nullptr);
         link_failed_.resize(world_.size(), nullptr);
         for (std::size_t node = 0; node < world_.size(); ++node) {
@@ -81,7 +97,13 @@ public:
         check(node);
         set(receive_[node], router.attr("receive"));
         const nb::object handled = nb::getattr(router, "handled", nb::none());
-        if (PyDict_CheckExact(handled.ptr())) set(handled_[node], handled);
+        handled_[node] = {};
+        if (nb::isinstance<Seen>(handled)) {
+            handled_[node].seen = nb::inst_ptr<Seen>(handled);
+        } else if (PyDict_CheckExact(handled.ptr())) {
+            handled_[node].table = handled.ptr();
+        }
+        set(shown_[node], handled);
         set(overhear_[node], router.attr("overhear"));
         set(link_failed_[node], router.attr("link_failed"));
         if (promiscuous) world_.set_promiscuous(node);
@@ -90,8 +112,13 @@ public:
     // Drop every reference to Python objects: routers, hosts and this world refer to each other.
     void close() {
         world_.stop();
-        for (auto* table : {&receive_, &handled_, &overhear_, &link_failed_, &ids_, &messages_, &keys_}) {
+        handled_.assign(handled_.size(), {});
+        for (auto* table : {&receive_, &shown_, &overhear_, &link_failed_, &ids_}) {
             for (PyObject*& object : *table) Py_CLEAR(object);
+        }
+        for (Kept& kept : kept_) {
+            Py_CLEAR(kept.message);
+            Py_CLEAR(kept.key);
         }
         for (TimerSlot& slot : timers_) {
             Py_CLEAR(slot.action);
@@ -118,9 +145,18 @@ public:
         parcel.kind = kind.number;
         parcel.category = kind.category;
         parcel.about = whole(message, about_name_);
-        PyObject* const key = kind.identified ? PyObject_GetAttr(message.ptr(), id_name_) : nullptr;
-        if (kind.identified && key == nullptr) throw nb::python_error();
-        parcel.message = keep(message.inc_ref().ptr(), key);
+        Kept kept;
+        if (kind.identified) {
+            kept.key = PyObject_GetAttr(message.ptr(), id_name_);
+            if (kept.key == nullptr) throw nb::python_error();
+            if (PyLong_Check(kept.key)) {
+                kept.number = PyLong_AsUnsignedLongLongMask(kept.key);
+            } else {
+                Py_CLEAR(kept.key);
+            }
+        }
+        kept.message = message.inc_ref().ptr();
+        parcel.message = keep(kept);
         world_.post(node, parcel);
     }
 
@@ -134,12 +170,17 @@ public:
         post(node, message, static_cast<NodeId>(to));
     }
 
-    std::uint32_t set_timer(double delay, nb::handle action, nb::handle args, std::uint64_t& order) {
+    // Says where the timer is and which it is; or false, with a Python error set.
+    bool set_timer(double delay, PyObject* action, PyObject* const* args, Py_ssize_t count, std::uint32_t& slot,
+                   std::uint64_t& order) {
         if (!(delay >= 0) || delay > 1e9) {
             PyErr_SetString(PyExc_ValueError, "a delay must be finite and not negative");
-            throw nb::python_error();
+            return false;
         }
-        std::uint32_t slot;
+        const bool single = count == 1;
+        PyObject* const given = single ? Py_NewRef(args[0]) : PyTuple_New(count);
+        if (given == nullptr) return false;
+        for (Py_ssize_t i = 0; i < count && !single; ++i) PyTuple_SET_ITEM(given, i, Py_NewRef(args[i]));
         if (free_timers_.empty()) {
             slot = static_cast<std::uint32_t>(timers_.size());
             timers_.emplace_back();
@@ -148,8 +189,8 @@ public:
             free_timers_.pop_back();
         }
         order = world_.set_timer(at_least_seconds(delay), slot);
-        timers_[slot] = {action.inc_ref().ptr(), args.inc_ref().ptr(), order};
-        return slot;
+        timers_[slot] = {Py_NewRef(action), given, order, single};
+        return true;
     }
 
     bool timer_active(std::uint32_t slot, std::uint64_t order) const {
@@ -166,6 +207,10 @@ public:
     void note_drop(NodeId node, nb::handle message, std::int64_t peer, long reason) {
         const Kind kind = kind_of(message);
         count_drop(node, kind.number, kind.category, whole(message, about_name_), static_cast<std::int32_t>(peer), reason);
+    }
+
+    void deliver(NodeId node, nb::handle publication) {
+        deliveries_.push_back({world_.now(), whole(publication, id_name_), node});
     }
 
     nb::tuple position(NodeId node) {
@@ -250,6 +295,7 @@ public:
         return out;
     }
 
+    nb::dict deliveries() { return delivery_columns(deliveries_); }
     nb::dict transmissions() { return transmission_columns(world_.records().transmissions); }
     nb::dict lost_frames() { return lost_columns(world_.records().lost); }
     nb::dict router_drops() { return drop_columns(drops_); }
@@ -271,7 +317,7 @@ public:
         }
         if (failed_) return;
         PyObject* const watts = PyFloat_FromDouble(power);
-        PyObject* args[] = {nullptr, messages_[parcel.message], ids_[from], watts};
+        PyObject* args[] = {nullptr, kept_[parcel.message].message, ids_[from], watts};
         PyObject* const result = PyObject_Vectorcall(callee, args + 1, 3 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr);
         Py_DECREF(watts);
         if (result == nullptr) {
@@ -292,14 +338,14 @@ public:
     void overhear(NodeId node, const Parcel& parcel, NodeId from, double power) override {
         if (failed_ || overhear_[node] == nullptr) return;
         PyObject* const watts = PyFloat_FromDouble(power);
-        PyObject* args[] = {nullptr, messages_[parcel.message], ids_[from], ids_[parcel.to], watts};
+        PyObject* args[] = {nullptr, kept_[parcel.message].message, ids_[from], ids_[parcel.to], watts};
         finish(PyObject_Vectorcall(overhear_[node], args + 1, 4 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr));
         Py_DECREF(watts);
     }
 
     void link_failed(NodeId node, const Parcel& parcel) override {
         if (failed_ || link_failed_[node] == nullptr) return;
-        PyObject* args[] = {nullptr, messages_[parcel.message], ids_[parcel.to]};
+        PyObject* args[] = {nullptr, kept_[parcel.message].message, ids_[parcel.to]};
         finish(PyObject_Vectorcall(link_failed_[node], args + 1, 2 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr));
     }
 
@@ -307,20 +353,24 @@ public:
         TimerSlot& entry = timers_[slot];
         if (entry.order != order) return;
         PyObject* const action = entry.action;
-        PyObject* const args = entry.args;
+        PyObject* args[] = {nullptr, entry.args};
+        const bool single = entry.single;
         entry = TimerSlot{};
         free_timers_.push_back(slot);
         if (action == nullptr) return;  // cancelled
-        if (!failed_) finish(PyObject_CallObject(action, args));
+        if (!failed_) {
+            finish(single ? PyObject_Vectorcall(action, args + 1, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr)
+                          : PyObject_CallObject(action, args[1]));
+        }
         Py_DECREF(action);
-        Py_DECREF(args);
+        Py_DECREF(args[1]);
     }
 
     bool misses(NodeId node, const Parcel& parcel) override { return !has_handled(node, parcel); }
 
     void release(Handle message) override {
-        Py_CLEAR(messages_[message]);
-        Py_CLEAR(keys_[message]);
+        Py_CLEAR(kept_[message].message);
+        Py_CLEAR(kept_[message].key);
         free_messages_.push_back(message);
     }
 
@@ -329,15 +379,19 @@ public:
         return failed_;
     }
 
-private:
     void check(NodeId node) const {
         if (node >= world_.size()) throw nb::index_error("no such node");
     }
 
+private:
     // Whether the router on a node, if it tells, has handled this very message.
     bool has_handled(NodeId node, const Parcel& parcel) {
-        if (handled_[node] == nullptr || keys_[parcel.message] == nullptr) return false;
-        const int found = PyDict_Contains(handled_[node], keys_[parcel.message]);
+        const Handled& handled = handled_[node];
+        const Kept& kept = kept_[parcel.message];
+        if (kept.key == nullptr) return false;
+        if (handled.seen != nullptr) return handled.seen->contains(kept.number);
+        if (handled.table == nullptr) return false;
+        const int found = PyDict_Contains(handled.table, kept.key);
         if (found < 0) fail();
         return found == 1;
     }
@@ -373,16 +427,14 @@ private:
         }
     }
 
-    Handle keep(PyObject* message, PyObject* key) {
+    Handle keep(const Kept& kept) {
         if (free_messages_.empty()) {
-            messages_.push_back(message);
-            keys_.push_back(key);
-            return static_cast<Handle>(messages_.size() - 1);
+            kept_.push_back(kept);
+            return static_cast<Handle>(kept_.size() - 1);
         }
         const Handle handle = free_messages_.back();
         free_messages_.pop_back();
-        messages_[handle] = message;
-        keys_[handle] = key;
+        kept_[handle] = kept;
         return handle;
     }
 
@@ -411,11 +463,11 @@ private:
     World world_;
     std::vector<PyObject*> ids_;
     std::vector<PyObject*> receive_;
-    std::vector<PyObject*> handled_;  // a router's table of the messages that it has handled, by id; or none
+    std::vector<Handled> handled_;
+    std::vector<PyObject*> shown_;  // what `handled_` points into
     std::vector<PyObject*> overhear_;
     std::vector<PyObject*> link_failed_;
-    std::vector<PyObject*> messages_;
-    std::vector<PyObject*> keys_;  // the message's id, where it has one
+    std::vector<Kept> kept_;  // by Handle
     std::vector<Handle> free_messages_;
     std::vector<TimerSlot> timers_;
     std::vector<std::uint32_t> free_timers_;
@@ -423,6 +475,7 @@ private:
     std::vector<std::string> kind_names_;
     std::array<std::uint64_t, reasons> drop_counts_{};
     std::vector<RouterDrop> drops_;
+    std::vector<Delivery> deliveries_;
     std::uint64_t recorded_reasons_ = ~0ULL;
     PyObject* size_name_ = PyUnicode_InternFromString("size");
     PyObject* about_name_ = PyUnicode_InternFromString("about");

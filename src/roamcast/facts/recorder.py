@@ -7,7 +7,7 @@ is over. The two kinds of drop that most messages heard end as (`UNTOLD`) are on
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -77,6 +77,12 @@ class Recorder:
         add_node(node)
         add_time(time)
 
+    def deliveries(self, **columns: npt.NDArray[Any]) -> None:
+        """Take down such rows as columns of the deliveries table."""
+        _check_columns("deliveries", columns)
+        for name, column in self._deliveries.items():
+            column.frombytes(np.ascontiguousarray(columns[name], column.typecode).tobytes())
+
     def interest(self, time: float, node: NodeId, wanted: Filter, begins: bool) -> None:
         """Take down that a node starts or stops wanting something."""
         text = self._filters.get(wanted)
@@ -128,7 +134,7 @@ def _from_arrays(name: str, columns: dict[str, array[Any]]) -> pa.Table:
     return _from_columns(name, {key: np.array(column) for key, column in columns.items()})
 
 
-def _check_columns(name: str, columns: dict[str, Column]) -> None:
+def _check_columns(name: str, columns: Mapping[str, Column]) -> None:
     if columns.keys() != set(TABLES[name].names):
         raise TypeError(f"{name} has the columns {TABLES[name].names}, not {sorted(columns)}")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from roamcast._kernel import Seen
 from roamcast.routing.router import (
     DUPLICATE,
     Category,
@@ -58,30 +59,30 @@ class Flooding(Router):
 
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
         super().__init__(host, parameters)
-        self.seen: dict[int, None] = {}
+        self.seen = Seen(self.parameters.remember)
         self.handled = self.seen  # the simulator asks it about copies, and saves most calls of receive
+        # Looked up once: every event asks for these at every node.
+        self._jitter = self.parameters.jitter
+        self._hop_limit = self.parameters.hop_limit
 
     def publish(self, publication: Publication) -> None:
         """Broadcast a new event; the publisher does not deliver to itself."""
-        self._remember(publication.id)
+        self.seen.add(publication.id)
         self.host.broadcast(Flood(publication.id, publication))
 
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
         """Deliver and repeat what is new."""
-        if message.id in self.seen:
+        publication = message.publication
+        if message.id != publication.id:
+            return DUPLICATE if message.id in self.seen else Drop.MALFORMED
+        if not self.seen.add(message.id):
             return DUPLICATE
-        if message.id != message.publication.id:
-            return Drop.MALFORMED
-        self._remember(message.id)
-        if self.wants(message.publication.event):
-            self.host.deliver(message.publication)
-        if not 0 <= message.hops < self.parameters.hop_limit:
+        if self.wants(publication.event):
+            self.host.deliver(publication)
+        hops = message.hops
+        if not 0 <= hops < self._hop_limit:
             return Drop.HOP_LIMIT
-        onward = Flood(message.id, message.publication, message.hops + 1)
-        self.host.call_later(self.host.random.random() * self.parameters.jitter, self.host.broadcast, onward)
+        host = self.host
+        onward = Flood(message.id, publication, hops + 1)
+        host.call_later(host.random.random() * self._jitter, host.broadcast, onward)
         return None
-
-    def _remember(self, id: int) -> None:
-        self.seen[id] = None
-        if len(self.seen) > self.parameters.remember:
-            del self.seen[next(iter(self.seen))]

@@ -18,6 +18,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
 import msgspec
 from pydantic import BaseModel, ConfigDict
 
+from roamcast._kernel import Seen
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 
@@ -80,10 +81,11 @@ class Publication(msgspec.Struct, frozen=True, gc=False):
     size: int = 512
     "Bytes of the event message on the air, its own header and padding included."
 
-    @property
-    def id(self) -> int:
-        """One number that names this publication in the whole network."""
-        return self.publisher << 32 | self.sequence
+    id: int = -1
+    "One number that names this publication in the whole network; follows from publisher and sequence."
+
+    def __post_init__(self) -> None:
+        msgspec.structs.force_setattr(self, "id", self.publisher << 32 | self.sequence)
 
 
 class Message(msgspec.Struct, frozen=True):
@@ -166,7 +168,7 @@ class Router:
         self.host = host
         self.parameters = parameters if parameters is not None else self.parameters_type()
         self.interests: list[Filter] = []
-        self.handled: dict[int, Any] | None = None
+        self.handled: Seen | dict[int, Any] | None = None
         """Ids of messages that `receive` would answer with DUPLICATE before all else; a host may look here
         and save the call. Optional: one and the same table for the life of the router."""
         self.audience: Callable[[Publication], Iterable[NodeId]] = _nobody

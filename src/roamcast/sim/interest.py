@@ -80,10 +80,13 @@ def subscribers(scenario: Scenario, seed: int) -> list[Subscriber]:
         pace = _pace(scenario, group)
         alike = round(subscribing.locality * len(nodes))
         common = _common(subscribing, types, grid, seed) if alike else ()
+        # Read once for all: many want the same, and then it is one filter in memory.
+        texts = () if subscribing.interest == "zone" else subscribing.interest
+        listed = [read_filter(text, types) for text in texts]
         for place, node in enumerate(nodes):
             chosen.append(
                 _subscriber(
-                    subscribing, types, grid, node, common if place < alike else None, pace=pace, seed=seed
+                    subscribing, listed, grid, node, common if place < alike else None, pace=pace, seed=seed
                 )
             )
     return sorted(chosen, key=lambda subscriber: subscriber.node)
@@ -100,7 +103,7 @@ def _common(
 
 def _subscriber(
     subscribing: Subscribing,
-    types: dict[str, EventType],
+    listed: list[Filter],
     grid: ZoneGrid | None,
     node: NodeId,
     common: tuple[Filter, ...] | None,
@@ -117,7 +120,6 @@ def _subscriber(
     elif subscribing.interest == "zone":
         follows = True
     else:
-        listed = [read_filter(text, types) for text in subscribing.interest]
         count = min(subscribing.choose or len(listed), len(listed))
         fixed = tuple(listed[index] for index in sorted(random.sample(range(len(listed)), count)))
     return Subscriber(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from roamcast import __version__
 from roamcast.facts.recorder import Recorder
@@ -19,8 +21,9 @@ def simulate(
     """Run `protocol` in `scenario`; the same arguments give the same facts, on every machine."""
     began = time.process_time()
     recorder = Recorder()
-    world = World(scenario, protocol, seed, recorder)
-    world.run(progress)
+    with _seldom_collecting():
+        world = World(scenario, protocol, seed, recorder)
+        world.run(progress)
     counters = world.counters
     run = Run(
         scenario=scenario.name,
@@ -41,3 +44,16 @@ def simulate(
     facts = recorder.facts(run)
     facts.cpu_seconds = time.process_time() - began
     return facts
+
+
+@contextmanager
+def _seldom_collecting() -> Iterator[None]:
+    """Look for cyclic garbage seldom: a run makes hardly any, and its many live objects are dear to visit."""
+    thresholds = gc.get_threshold()
+    gc.freeze()
+    gc.set_threshold(200_000, 20, 100)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*thresholds)
+        gc.unfreeze()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -34,7 +32,7 @@ SLICES = 400
 
 
 class SimHost(_kernel.Host):
-    """The host that a router sees: the kernel's, with entropy, position and the way up to the application."""
+    """The host that a router sees: the kernel's, with entropy, and position where it is granted."""
 
     def __init__(self, world: World, node: NodeId) -> None:
         super().__init__(world.kernel, node)
@@ -46,10 +44,6 @@ class SimHost(_kernel.Host):
         if not self._world.scenario.location:
             raise PermissionError("nodes of this scenario do not know where they are (location = false)")
         return Position(*self.place())
-
-    def deliver(self, publication: Publication) -> None:
-        """Note that the application on this node got an event."""
-        self._world.recorder.delivery(publication.id, self.node, self.now())
 
 
 class World:
@@ -82,13 +76,12 @@ class World:
     def run(self, progress: Callable[[float], object] | None = None) -> None:
         """Play the run to its end; `progress` hears the simulated seconds done."""
         try:
-            with _seldom_collecting():
-                self._begin()
-                for done in range(1, SLICES + 1):
-                    until = self.scenario.duration * done / SLICES
-                    self.kernel.run_until(until)
-                    if progress is not None:
-                        progress(until)
+            self._begin()
+            for done in range(1, SLICES + 1):
+                until = self.scenario.duration * done / SLICES
+                self.kernel.run_until(until)
+                if progress is not None:
+                    progress(until)
             self._collect()
         finally:
             self.kernel.close()  # routers, hosts and kernel refer to each other
@@ -150,22 +143,10 @@ class World:
         self.counters = self.kernel.counters()
         self.drop_counts = self.kernel.drop_counts()
         kinds = self.kernel.kinds()
+        self.recorder.deliveries(**self.kernel.deliveries())
         self.recorder.transmissions(**_worded(self.kernel.transmissions(), kinds))
         self.recorder.drops(**_worded(self.kernel.lost_frames(), kinds, LINK_CAUSES))
         self.recorder.drops(**_worded(self.kernel.router_drops(), kinds, ROUTER_CAUSES))
-
-
-@contextmanager
-def _seldom_collecting() -> Iterator[None]:
-    """Look for cyclic garbage seldom: a run makes hardly any, and its many live objects are dear to visit."""
-    thresholds = gc.get_threshold()
-    gc.freeze()
-    gc.set_threshold(200_000, 20, 100)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*thresholds)
-        gc.unfreeze()
 
 
 def _worded(columns: dict[str, Any], kinds: list[str], causes: list[str] | None = None) -> dict[str, Any]:

@@ -172,7 +172,7 @@ def main() -> None:
             times = []
             for _ in range(2):
                 began = time.perf_counter()
-                found = measure(spark, plan, folder / "facts", ids, Measure()).toArrow()
+                found = measure(plan, folder / "facts", Measure()).toArrow()
                 times.append(time.perf_counter() - began)
             assert len(found) == 40
     print(f"cores                                  {cores}")

@@ -110,6 +110,20 @@ def test_a_damaged_file_is_noticed_and_its_run_repeated_with_a_word_to_the_user(
     assert sum(kind in words for kind in kinds) == 4
 
 
+def test_facts_that_vanish_while_they_are_measured_are_told_in_a_line(spark, tmp_path):
+    store = Store(tmp_path)
+    conductor = Conductor(campaign(), store, runner=RUNNER)
+    with conductor.prepare():
+        conductor.work(spark)
+        survey = conductor.survey()
+        next(store.runs.glob("run=*/drops.parquet")).unlink()
+        with pytest.raises(
+            UserError, match=r"making the table 'metrics': FileNotFoundError.*drops\.parquet"
+        ) as told:
+            conductor.evaluate(spark, survey)
+    assert "\n" not in str(told.value)
+
+
 def test_two_commands_do_not_write_to_one_folder(tmp_path):
     store = Store(tmp_path)
     store.create()

@@ -1,10 +1,11 @@
 import metric_twins
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from invented_facts import invent
 
 from roamcast.pipeline.campaign import Measure
-from roamcast.pipeline.measure import measure
+from roamcast.pipeline.measure import measure, measure_run
 from roamcast.pipeline.metrics import METRICS
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
@@ -29,7 +30,7 @@ def plan_of(spark, runs, warmup):
 @pytest.mark.parametrize("warmup", [0.0, 40.0])
 def test_every_metric_equals_its_slow_twin(spark, invented, warmup):
     folder, runs = invented
-    found = measure(spark, plan_of(spark, runs, warmup), folder, list(runs), Measure()).collect()
+    found = measure(plan_of(spark, runs, warmup), folder, Measure()).collect()
     assert {row.run for row in found} == runs.keys()
     for row in found:
         expected = metric_twins.measure(runs[row.run], warmup, 250.0, 20)
@@ -38,7 +39,26 @@ def test_every_metric_equals_its_slow_twin(spark, invented, warmup):
             assert row[metric] == told, (row.run, metric)
 
 
+@pytest.mark.parametrize("seed", range(24))
+def test_files_in_many_pieces_with_plain_words_give_the_same_metrics(tmp_path, seed):
+    facts = invent(seed)
+    folder = tmp_path / "run=one"
+    folder.mkdir()
+    for name, table in facts.items():
+        plain = pa.table(
+            [column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column for column in table],
+            names=table.column_names,
+        )
+        pq.write_table(plain, folder / f"{name}.parquet", row_group_size=7)
+    run = {"run": "one", "warmup": 40.0, "radio_range": 250.0, "header": 20}
+    found = measure_run(str(tmp_path), run, Measure())
+    expected = metric_twins.measure(facts, 40.0, 250.0, 20)
+    for metric in METRICS:
+        told = None if expected[metric] is None else pytest.approx(expected[metric], rel=1e-12)
+        assert found[metric] == told, metric
+
+
 def test_no_runs_give_an_empty_table_of_the_same_shape(spark, tmp_path):
-    found = measure(spark, plan_of(spark, ["none"], 0.0).where("false"), tmp_path, [], Measure())
+    found = measure(plan_of(spark, ["none"], 0.0).where("false"), tmp_path, Measure())
     assert found.columns == ["run", *METRICS]
     assert found.count() == 0

@@ -13,7 +13,7 @@ import pyarrow as pa
 from roamcast.pipeline.campaign import Campaign
 from roamcast.pipeline.claims import make_tables
 from roamcast.pipeline.plan import Plan, make_plan
-from roamcast.pipeline.session import local_master, open_session, warm_up
+from roamcast.pipeline.session import briefly, local_master, open_session, warm_up
 from roamcast.pipeline.simulate import Progress, estimate, simulate
 from roamcast.pipeline.store import Store, Survey
 from roamcast.pipeline.tables import RUNS, TABLES, spark_schema
@@ -131,13 +131,11 @@ class Conductor:
         for name, table in make_tables(self.campaign, self.plan).items():
             self.store.write_table(name, table)
         self.store.write_table("runs", runs_table(self.plan, survey))
-        done = [run.id for run in self.plan.runs if run.id in survey.done]
         seeds = len(self.campaign.seed_list)
         with self.account.time("measure"):
-            chosen = (
-                self._frame(spark, "plan").join(self._frame(spark, "runs"), "run").where("status = 'done'")
-            )
-            self._keep("metrics", measure(spark, chosen, self.store.runs, done, self.campaign.measure))
+            done = self._frame(spark, "runs").where("status = 'done'")
+            chosen = self._frame(spark, "plan").join(done, "run")
+            self._keep("metrics", measure(chosen, self.store.runs, self.campaign.measure))
         metrics, points = self._frame(spark, "metrics"), self._frame(spark, "points")
         with self.account.time("summarise"):
             self._keep("summary", summarise(metrics, points, seeds))
@@ -151,7 +149,9 @@ class Conductor:
         return spark.read.schema(spark_schema(TABLES[name])).parquet(str(file))
 
     def _keep(self, name: str, frame: DataFrame) -> None:
-        self.store.write_table(name, frame.toArrow())
+        with briefly(f"making the table {name!r}"):
+            table = frame.toArrow()
+        self.store.write_table(name, table)
 
     def _tell(self, survey: Survey) -> None:
         if survey.damaged:

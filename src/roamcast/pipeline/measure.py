@@ -1,213 +1,127 @@
 """measure: facts -> one row of metrics for each run that is done.
 
-Counts and sums of whole numbers are group-bys; what needs sorted values per run (pairs of event and node,
-percentiles, requests, neighbours) is `arithmetic`, applied to one run's narrow columns at a time. Nothing
-depends on the order of rows or on how Spark lays them out.
+A Spark job over the plan: each task takes some runs and reads their facts, only the columns that metrics
+need, once. A run's facts lie together, so nothing is ever shuffled. Nothing depends on the order of rows
+or on how Spark deals the runs out.
 """
 
 from __future__ import annotations
 
-from functools import reduce
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from roamcast.facts.schema import TABLES as FACTS
-from roamcast.pipeline.campaign import Measure
+from roamcast.pipeline.campaign import Energy, Measure
+from roamcast.pipeline.columns import read
 from roamcast.pipeline.metrics import METRICS
-from roamcast.pipeline.tables import spark_schema
-from roamcast.routing.router import Drop
+from roamcast.pipeline.tables import METRICS_TABLE, spark_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+    from collections.abc import Iterable, Iterator
 
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
-_PUBLISHED, _EXPECTED, _DELIVERED, _INTEREST = 0, 1, 2, 3
-_OF_STORY = (
-    *("publications", "expected", "delivered", "delivery_rate", "delivery_rate_mean"),
-    *("false_deliveries", "duplicate_deliveries"),
-    *("delay_mean", "delay_p50", "delay_p90", "delay_p95", "delay_p99", "delay_max"),
-    *("requests", "answer_rate", "response_delay"),
-)
+Found = dict[str, float | None]
+
+_TASKS_PER_SLOT = 4
+"Enough that a slot which got long runs is not the last by far."
 
 
-def measure(
-    spark: SparkSession, plan: DataFrame, runs_folder: Path, done: Sequence[str], constants: Measure
-) -> DataFrame:
-    """The metrics of the runs `done`, whose facts are in `runs_folder`/run=ID."""
-    facts = {name: _read(spark, runs_folder, name, done) for name in FACTS}
-    runs = plan.select("run", "warmup", "radio_range", "header")
-    return measure_facts(facts, runs, constants)
+def measure(plan: DataFrame, runs_folder: Path, constants: Measure) -> DataFrame:
+    """The table `metrics` for the rows of `plan`, whose facts are in `runs_folder`/run=ID."""
+    folder = str(runs_folder)
+    tasks = _TASKS_PER_SLOT * plan.sparkSession.sparkContext.defaultParallelism
+
+    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            rows = [measure_run(folder, run, constants) for run in batch.to_pylist()]
+            yield pa.RecordBatch.from_pylist(rows, METRICS_TABLE)
+
+    asked = plan.select("run", "warmup", "radio_range", "header").repartition(tasks)
+    return asked.mapInArrow(work, spark_schema(METRICS_TABLE))
 
 
-def measure_facts(facts: dict[str, DataFrame], runs: DataFrame, constants: Measure) -> DataFrame:
-    """The metrics of the facts in `facts` (each with a column `run`); `runs` says how to read them."""
-    from pyspark.sql import functions as f
+def measure_run(runs_folder: str, run: dict[str, Any], constants: Measure) -> dict[str, Any]:
+    """The row of metrics of one run."""
+    from roamcast.pipeline.tally import tally_drops, tally_transmissions
 
-    runs = f.broadcast(runs)
-    parts = [
-        _story(facts, runs),
-        _sent(facts["transmissions"].join(runs.select("run", "warmup"), "run")),
-        _dropped(facts["drops"].join(runs.select("run", "warmup"), "run")),
-        _neighbours(facts["positions"].join(runs.select("run", "warmup", "radio_range"), "run")),
-    ]
-    joined = reduce(lambda left, right: left.join(right, "run", "left"), parts, runs.select("run", "header"))
-    counted = joined.fillna(0, [name for name in joined.columns if name in _COUNTED])
-    derived = counted.withColumns(_derive(constants))
-    return derived.select("run", *(f.col(name).cast("double").alias(name) for name in METRICS))
+    folder, warmup = Path(runs_folder) / f"run={run['run']}", run["warmup"]
+    found: Found = _story(folder, warmup)
+    found |= tally_transmissions(folder, warmup)
+    found |= tally_drops(folder, warmup)
+    found["neighbours"] = _neighbours(folder, run["radio_range"], warmup)
+    found |= _derive(found, run["header"], constants)
+    return {"run": run["run"]} | {name: _real(found[name]) for name in METRICS}
 
 
-def _read(spark: SparkSession, folder: Path, table: str, done: Sequence[str]) -> DataFrame:
-    schema = spark_schema(FACTS[table].append(pa.field("run", pa.string())))
-    files = [str(folder / f"run={run}" / f"{table}.parquet") for run in done]
-    if not files:
-        return spark.createDataFrame([], schema)
-    return spark.read.schema(schema).option("basePath", str(folder)).parquet(*files)
+def _real(value: float | None) -> float | None:
+    return None if value is None else float(value)
 
 
-def _story(facts: dict[str, DataFrame], runs: DataFrame) -> DataFrame:
-    """Publications, expectations, deliveries and interests of a run in one narrow table, measured at once."""
-    from pyspark.sql import functions as f
-
-    def narrow(table: str, kind: int, **columns: str | Column) -> DataFrame:
-        chosen = {"publication": "publication", "node": "node", "time": "time"} | columns
-        return facts[table].select(
-            "run",
-            f.lit(kind).cast("byte").alias("kind"),
-            *(
-                (f.col(source) if isinstance(source, str) else source).alias(name)
-                for name, source in chosen.items()
-            ),
-        )
-
-    no_text, no_flag, no_time = f.lit(None).cast("string"), f.lit(None).cast("boolean"), f.lit(0.0)
-    story = (
-        narrow("publications", _PUBLISHED, node="publisher", text="event", begins=no_flag)
-        .unionByName(narrow("expectations", _EXPECTED, time=no_time, text=no_text, begins=no_flag))
-        .unionByName(narrow("deliveries", _DELIVERED, text=no_text, begins=no_flag))
-        .unionByName(
-            narrow("interests", _INTEREST, publication=f.lit(-1).cast("long"), text="wanted", begins="begins")
-        )
-    )
-    told = story.join(runs.select("run", "warmup"), "run")
-    schema = ", ".join(["run string", *(f"{name} double" for name in _OF_STORY)])
-    return told.groupBy("run").applyInArrow(_measure_story, schema)
-
-
-def _measure_story(key: tuple[Any, ...], rows: pa.Table) -> pa.Table:
+def _story(folder: Path, warmup: float) -> Found:
+    """Deliveries, delays and answers."""
     from roamcast.pipeline.answers import matcher
     from roamcast.pipeline.arithmetic import measure_pairs, measure_requests
 
-    kind = rows["kind"].to_numpy()
-    warmup = rows["warmup"][0].as_py()
-
-    def numbers(wanted: int, *columns: str) -> Any:
-        return tuple(rows[column].to_numpy()[kind == wanted] for column in columns)
-
-    published = numbers(_PUBLISHED, "publication", "time")
-    delivered = numbers(_DELIVERED, "publication", "node", "time")
-    found = measure_pairs(published, numbers(_EXPECTED, "publication", "node"), delivered, warmup)
-
-    interests = rows.filter(pa.compute.equal(rows["kind"], _INTEREST))
-    events = rows.filter(pa.compute.equal(rows["kind"], _PUBLISHED))
-    said = dict(zip(events["publication"].to_pylist(), events["text"].to_pylist(), strict=True))
-    found |= measure_requests(
-        zip(*(interests[name].to_pylist() for name in ("time", "node", "text", "begins")), strict=True),
-        (
-            (time, node, said[publication])
-            for publication, node, time in zip(*(column.tolist() for column in delivered), strict=True)
-            if publication in said
-        ),
+    published = read(folder, "publications", "publication", "time", "event")
+    expected = read(folder, "expectations", "publication", "node")
+    delivered = read(folder, "deliveries", "publication", "node", "time")
+    interests = read(folder, "interests", "time", "node", "wanted", "begins")
+    found = measure_pairs(
+        (published["publication"].to_numpy(), published["time"].to_numpy()),
+        (expected["publication"].to_numpy(), expected["node"].to_numpy()),
+        (delivered["publication"].to_numpy(), delivered["node"].to_numpy(), delivered["time"].to_numpy()),
+        warmup,
+    )
+    said = dict(zip(published["publication"].to_pylist(), published["event"].to_pylist(), strict=True))
+    heard = zip(*(delivered[name].to_pylist() for name in ("time", "node", "publication")), strict=True)
+    return found | measure_requests(
+        zip(*(column.to_pylist() for column in interests.columns), strict=True),
+        ((time, node, said[about]) for time, node, about in heard if about in said),
         warmup,
         matcher(),
     )
-    return pa.table(
-        {"run": [key[0].as_py()]} | {name: pa.array([found[name]], pa.float64()) for name in _OF_STORY}
-    )
 
 
-def _sent(transmissions: DataFrame) -> DataFrame:
-    from pyspark.sql import functions as f
-
-    sent = transmissions.where(f.col("time") >= f.col("warmup"))
-    broadcast = f.col("to") == -1
-    frames = f.col("attempts").cast("long")
-    volume = f.col("size") * frames
-    nothing = f.lit(0).cast("long")
-
-    def of(category: str) -> Column:
-        return f.count_if(f.col("category") == category).alias(f"messages_{category}")
-
-    return sent.groupBy("run").agg(
-        f.count("*").alias("messages"),
-        *(of(category) for category in ("event", "subscription", "routing", "control")),
-        f.count_if("failed").alias("messages_failed"),
-        f.sum(frames).alias("frames"),
-        f.sum(volume).alias("bytes"),
-        # Whole nanoseconds add up the same in every order.
-        f.sum((f.col("airtime") * 1e9 + 0.5).cast("long")).alias("airtime_ns"),
-        f.sum(f.when(broadcast, frames).otherwise(nothing)).alias("broadcast_frames"),
-        f.sum(f.when(broadcast, volume).otherwise(nothing)).alias("broadcast_bytes"),
-    )
-
-
-def _dropped(drops: DataFrame) -> DataFrame:
-    from pyspark.sql import functions as f
-
-    lost = drops.where(f.col("time") >= f.col("warmup"))
-    of_router = [reason.name.lower() for reason in Drop]
-    return lost.groupBy("run").agg(
-        f.count("*").alias("drops"), f.count_if(~f.col("cause").isin(of_router)).alias("drops_link")
-    )
-
-
-def _neighbours(positions: DataFrame) -> DataFrame:
-    return positions.groupBy("run").applyInArrow(_measure_neighbours, "run string, neighbours double")
-
-
-def _measure_neighbours(key: tuple[Any, ...], rows: pa.Table) -> pa.Table:
+def _neighbours(folder: Path, reach: float, warmup: float) -> float | None:
     from roamcast.pipeline.arithmetic import count_neighbours
 
-    time, x, y = (rows[name].to_numpy() for name in ("time", "x", "y"))
-    near = count_neighbours(time, x, y, rows["radio_range"][0].as_py(), rows["warmup"][0].as_py())
-    return pa.table({"run": [key[0].as_py()], "neighbours": pa.array([near], pa.float64())})
+    positions = read(folder, "positions", "time", "x", "y")
+    time, x, y = (column.to_numpy() for column in positions.columns)
+    return count_neighbours(time, x, y, reach, warmup)
 
 
-_COUNTED = (
-    *("publications", "expected", "delivered", "false_deliveries", "duplicate_deliveries", "requests"),
-    *("messages", "messages_event", "messages_subscription", "messages_routing", "messages_control"),
-    *("messages_failed", "frames", "bytes", "airtime_ns", "broadcast_frames", "broadcast_bytes"),
-    *("drops", "drops_link"),
-)
-"Zero, not unknown, where a run has no such fact."
-
-
-def _derive(constants: Measure) -> dict[str, Column]:
-    from pyspark.sql import functions as f
-
-    energy = constants.energy
-    on_air = f.col("bytes") + f.col("header") * f.col("frames")
-    broadcast = f.col("broadcast_bytes") + f.col("header") * f.col("broadcast_frames")
-    unicast_frames, unicast = f.col("frames") - f.col("broadcast_frames"), on_air - broadcast
-    bystanders = f.greatest(f.col("neighbours") - 1, f.lit(0.0))
-    microjoules = (
-        energy.broadcast_send_per_byte * broadcast
-        + energy.broadcast_send_per_frame * f.col("broadcast_frames")
-        + f.col("neighbours")
-        * (
-            energy.broadcast_receive_per_byte * broadcast
-            + energy.broadcast_receive_per_frame * f.col("broadcast_frames")
-        )
-        + (energy.unicast_send_per_byte + energy.unicast_receive_per_byte) * unicast
-        + (energy.unicast_send_per_frame + energy.unicast_receive_per_frame) * unicast_frames
-        + bystanders * (energy.overhear_per_byte * unicast + energy.overhear_per_frame * unicast_frames)
-    )
+def _derive(found: Found, header: int, constants: Measure) -> Found:
+    """What follows from other metrics."""
+    messages, events = found["messages"] or 0.0, found["messages_event"] or 0.0
     return {
-        "airtime": f.col("airtime_ns") / 1e9,
-        "normalised_overhead": f.col("messages") + (constants.gamma - 1) * f.col("messages_event"),
-        "overhead_per_event": f.try_divide("messages", "publications"),
-        "transmissions_per_delivery": f.try_divide("messages", "delivered"),
-        "energy": microjoules / 1e6,
+        "normalised_overhead": messages + (constants.gamma - 1) * events,
+        "overhead_per_event": _divide(messages, found["publications"]),
+        "transmissions_per_delivery": _divide(messages, found["delivered"]),
+        "energy": _spend(found, header, constants.energy),
     }
+
+
+def _divide(number: float, by: float | None) -> float | None:
+    return number / by if by else None
+
+
+def _spend(found: Found, header: int, cost: Energy) -> float | None:
+    """Joules by Feeney's linear model; None where nobody knows how many neighbours hear a frame."""
+    near = found["neighbours"]
+    if near is None:
+        return None
+    frames, payload = found["frames"] or 0.0, found["bytes"] or 0.0
+    broadcasts, broadcast_payload = found["broadcast_frames"] or 0.0, found["broadcast_bytes"] or 0.0
+    broadcast = broadcast_payload + header * broadcasts
+    unicasts, unicast = frames - broadcasts, payload + header * frames - broadcast
+    microjoules = (
+        cost.broadcast_send_per_byte * broadcast
+        + cost.broadcast_send_per_frame * broadcasts
+        + near * (cost.broadcast_receive_per_byte * broadcast + cost.broadcast_receive_per_frame * broadcasts)
+        + (cost.unicast_send_per_byte + cost.unicast_receive_per_byte) * unicast
+        + (cost.unicast_send_per_frame + cost.unicast_receive_per_frame) * unicasts
+        + max(near - 1, 0.0) * (cost.overhear_per_byte * unicast + cost.overhear_per_frame * unicasts)
+    )
+    return microjoules / 1e6

@@ -217,6 +217,21 @@ def one_line(error: BaseException) -> str:
     return (telling or lines or [type(error).__name__])[0][:300]
 
 
+@contextmanager
+def briefly(what: str) -> Iterator[None]:
+    """Tell in one line if Spark fails in the block; an error of our own code stays as it is."""
+    from py4j.protocol import Py4JError, Py4JNetworkError
+    from pyspark.errors import PySparkException
+
+    again = "finished runs are kept: run the same command again"
+    try:
+        yield
+    except (Py4JNetworkError, ConnectionError, EOFError):
+        raise SessionError(f"Spark's Java process ended while it was {what}; {again}") from None
+    except (PySparkException, Py4JError) as error:
+        raise SessionError(f"Spark gave up {what}: {one_line(error)}; {again}") from None
+
+
 def _stop(spark: SparkSession, patience: float) -> None:
     """End the session politely if it answers in time, else by killing the JVM; its workers follow."""
     gateway = spark.sparkContext._gateway

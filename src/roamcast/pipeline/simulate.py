@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from roamcast.errors import UserError
 from roamcast.pipeline.campaign import Limits
 from roamcast.pipeline.plan import Run
-from roamcast.pipeline.session import SessionError, one_line
+from roamcast.pipeline.session import briefly
 from roamcast.pipeline.store import Store
 from roamcast.pipeline.task import SIMULATOR, Task, execute
 
@@ -85,12 +85,13 @@ def simulate(
         return outcome
 
     answers: list[dict[str, Any]] = []
-    trouble: list[BaseException] = []
+    trouble: list[Exception] = []
 
     def job() -> None:
         try:
-            answers.extend(context.parallelize(tasks, len(tasks)).map(work).collect())
-        except Exception as error:
+            with briefly("simulating"):
+                answers.extend(context.parallelize(tasks, len(tasks)).map(work).collect())
+        except Exception as error:  # whatever it is, the caller's thread raises it
             trouble.append(error)
 
     thread = threading.Thread(target=job, name="simulate", daemon=True)
@@ -103,7 +104,7 @@ def simulate(
             context.cancelAllJobs()
             raise DiskFull(f"{store.folder}: the disk is full ({progress.trouble}); make room and run again")
     if trouble:
-        raise SessionError(f"Spark gave up: {one_line(trouble[0])}") from None
+        raise trouble[0]
     return answers
 
 

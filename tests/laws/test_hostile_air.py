@@ -11,7 +11,16 @@ from roamcast.routing.cbr.ft import FtCbr
 from roamcast.routing.cbr.messages import Advert, EventAck, MostCovering, Subscription, TreeEvent
 from roamcast.routing.cbr.parameters import CbrParameters, FtCbrParameters, RaftCbrParameters
 from roamcast.routing.cbr.raft import RaftCbr
-from roamcast.routing.cbr.raft_messages import Ack, Nack, Period, Ping, Subscribe, SubscribeAck, XcastEvent
+from roamcast.routing.cbr.raft_messages import (
+    Ack,
+    Addressee,
+    Nack,
+    Period,
+    Ping,
+    Subscribe,
+    SubscribeAck,
+    XcastEvent,
+)
 from roamcast.routing.router import Publication
 from roamcast.testing import Mesh
 
@@ -40,15 +49,16 @@ cbr_words = st.one_of(
     st.builds(EventAck, event_id),
 )
 period = st.builds(Period, pattern, number, number)
-destinations = st.lists(st.tuples(node, number)).map(tuple)
+destinations = st.lists(st.builds(Addressee, node, number, number)).map(tuple)
+holes = st.lists(st.tuples(number, number)).map(tuple)
 raft_words = st.one_of(
     st.builds(Advert, node, pattern, number, number, number),
-    with_id(lambda id, p: st.builds(XcastEvent, id, p, chain, destinations, node, number)),
+    with_id(lambda id, p: st.builds(XcastEvent, id, p, chain, destinations, number, node, number)),
     st.builds(Subscribe, node, node, number, number, number, st.lists(period).map(tuple), number),
-    st.builds(SubscribeAck, node, node, number, number, number, number),
+    st.builds(SubscribeAck, node, node, number, number, number, number, number),
     st.builds(Ping, node, chain, chain, node, number),
     st.builds(Ack, node, node, number, st.frozensets(node), number),
-    st.builds(Nack, node, node, node, chain, number, st.lists(st.tuples(number, number)).map(tuple), number),
+    st.builds(Nack, node, node, node, chain, number, holes, number, number),
     st.builds(Subscription, pattern),
 )
 
@@ -128,7 +138,9 @@ def test_fake_subscribers_and_publishers_leave_raft_tables_bounded():
         mesh.routers[0].receive(Subscribe(0, 1000 + fake, 1, 1, -1, (Period(NARROW, 0, 0),)), 1, 0.0)
         mesh.routers[1].receive(Advert(1000 + fake, NARROW, 1, fake, 1), 0, 0.0)
         forged = Publication(0, 10**6 + fake, THREE)
-        mesh.routers[1].receive(XcastEvent(forged.id, forged, (0,), ((1, 10**6 + fake - 1),)), 0, 0.0)
+        mesh.routers[1].receive(
+            XcastEvent(forged.id, forged, (0,), (Addressee(1, 10**6 + fake - 1, 1),)), 0, 0.0
+        )
         mesh.routers[1].receive(Ack(1, 7, fake, frozenset({3})), 0, 0.0)
     publisher, subscriber = mesh.routers
     assert len(publisher.publishing.sessions) == 50

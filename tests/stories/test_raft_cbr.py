@@ -176,7 +176,7 @@ def test_no_more_than_a_window_is_repeated_before_it_is_acknowledged():
     deafen(mesh, 0, Ack)
     hear_again()
     mesh.sent.clear()
-    mesh.inject(0, Nack(0, 0, 1, (), -mesh.routers[1].life, ((-(2**63), 2**63 - 1),)), sender=1)
+    mesh.inject(0, Nack(0, 0, 1, (), -mesh.routers[1].life, ((-(2**63), 2**63 - 1),), 1), sender=1)
     mesh.run(for_=0.9)
     assert len([s for s in mesh.sent_of(XcastEvent) if s.node == 0]) == 8
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from roamcast.routing.cbr.leases import Leases
 from roamcast.routing.cbr.parameters import RaftCbrParameters
-from roamcast.routing.cbr.raft_messages import LOWEST, Nack, XcastEvent
+from roamcast.routing.cbr.raft_messages import LOWEST, Addressee, Nack, XcastEvent
 from roamcast.routing.router import Host, NodeId, Publication
 
 
@@ -17,8 +17,10 @@ class Cached(NamedTuple):
     publication: Publication
     chain: tuple[NodeId, ...]
     "From the publisher to here."
-    destinations: dict[NodeId, int]
-    "The subscribers it was for, and for each the event before it."
+    destinations: dict[NodeId, Addressee]
+    "The subscribers it was for."
+    published: float
+    "When it was published, at the latest."
 
 
 class EventCache:
@@ -33,11 +35,13 @@ class EventCache:
         """Remember an event, whom it was for and the way it came."""
         now = self.host.now()
         held = self.events.get(event.id, now)
-        destinations = dict(event.destinations)
+        destinations = {each.node: each for each in event.destinations}
+        published = now - event.age / 1000
         if held is not None:
             destinations = held.destinations | destinations
+            published = min(published, held.published)
         self.events.sweep(now)
-        self.events.renew(event.id, Cached(event.publication, chain, destinations), now)
+        self.events.renew(event.id, Cached(event.publication, chain, destinations, published), now)
 
     def parent(self, publisher: NodeId, sequence: int) -> NodeId:
         """The node that an event came from; the publisher itself if that is forgotten."""
@@ -46,25 +50,28 @@ class EventCache:
 
     def serve(self, nack: Nack) -> tuple[list[XcastEvent], list[tuple[int, int]]]:
         """The events here that a subscriber misses, and the holes that remain."""
+        now = self.host.now()
         found = []
-        for _, cached in self.events.items(self.host.now()):
-            if cached.publication.publisher == nack.publisher and nack.subscriber in cached.destinations:
-                found.append((cached.publication.sequence, cached))
+        for _, cached in self.events.items(now):
+            if cached.publication.publisher == nack.publisher:
+                addressee = cached.destinations.get(nack.subscriber)
+                if addressee is not None and addressee.edition >= nack.edition:
+                    found.append((cached.publication.sequence, cached, addressee))
         holes = list(nack.holes)
         served: list[XcastEvent] = []
-        for sequence, cached in sorted(found, key=lambda pair: pair[0]):
+        for sequence, cached, addressee in sorted(found, key=lambda each: each[0]):
             if len(served) >= self.parameters.window:
                 break
             if any(first <= sequence <= last for first, last in holes):
-                before = cached.destinations[nack.subscriber]
                 # Before the first event that was ever addressed to it, a subscriber misses nothing.
-                holes = subtract(holes, before + 1 if before >= 0 else LOWEST, sequence)
+                holes = subtract(holes, addressee.before + 1 if addressee.before >= 0 else LOWEST, sequence)
                 served.append(
                     XcastEvent(
                         cached.publication.id,
                         cached.publication,
                         cached.chain,
-                        ((nack.subscriber, before),),
+                        (addressee,),
+                        int(1000 * (now - cached.published)),
                         nack.subscriber,
                     )
                 )

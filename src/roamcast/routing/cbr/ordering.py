@@ -4,22 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf
+from typing import NamedTuple
 
 from roamcast.routing.cbr.parameters import RaftCbrParameters
-from roamcast.routing.cbr.raft_messages import HIGHEST, LOWEST, Nack
+from roamcast.routing.cbr.raft_messages import HIGHEST, LOWEST, Addressee, Nack, XcastEvent
 from roamcast.routing.router import Drop, Host, NodeId, Publication
+
+
+class Early(NamedTuple):
+    """An event that cannot be delivered yet."""
+
+    before: int
+    "Sequence number of the event before it."
+    published: float
+    "When, at the latest."
+    publication: Publication
 
 
 class Stream:
     """What has come from one publisher."""
 
-    __slots__ = ("asked", "asked_at", "asking", "chain", "early", "last")
+    __slots__ = ("asked", "asked_at", "asking", "chain", "early", "edition", "last")
 
     def __init__(self, life: int) -> None:
         self.last = -life
         "Sequence number of the event delivered last."
-        self.early: dict[int, tuple[int, Publication]] = {}
-        "Events that wait for those before them: sequence number -> the one before, and the event."
+        self.early: dict[int, Early] = {}
+        "Events that wait for those before them, by sequence number."
+        self.edition = 0
+        "Copies of an older one tell the wrong predecessor."
         self.chain: tuple[NodeId, ...] = ()
         "The nodes over which the latest event came, the nearest first."
         self.asking = False
@@ -28,12 +41,18 @@ class Stream:
         self.asked_at = -inf
         "When all that is missing was asked for."
 
+    def renumber(self, edition: int) -> None:
+        """Forget what waits if events have been put between since; the publisher sends it again."""
+        if edition > self.edition:
+            self.edition = edition
+            self.early.clear()
+
     def holes(self) -> list[tuple[int, int]]:
         """The ranges that are missing before what has arrived early."""
         holes = []
         first = self.last + 1 if self.last >= 0 else LOWEST
         for sequence in sorted(self.early):
-            before = self.early[sequence][0]
+            before = self.early[sequence].before
             if before >= first:
                 holes.append((first, before))
             first = sequence + 1
@@ -58,8 +77,15 @@ class Ordering:
         self._acknowledge = acknowledge
         self._ask = ask
 
-    def take(self, publication: Publication, before: int, chain: tuple[NodeId, ...]) -> Drop | None:
-        """Take an event that was addressed to this node after the event numbered `before`."""
+    def take(
+        self, event: XcastEvent, place: Addressee, chain: tuple[NodeId, ...], sure: float
+    ) -> Drop | None:
+        """Take an event that was addressed to this node.
+
+        Up to the moment `sure` the publisher knew all that was wanted. Between later events others may still
+        be put, so they wait.
+        """
+        publication, before = event.publication, place.before
         if before < 0 and before != -self.life:
             return Drop.EXPIRED
         stream = self._stream(publication.publisher)
@@ -68,22 +94,23 @@ class Ordering:
         if sequence <= stream.last:
             self._acknowledge(publication.publisher, stream.last)
             return Drop.DUPLICATE
-        if before > stream.last:
-            return self._keep_early(stream, publication, before)
+        if place.edition < stream.edition:
+            return Drop.EXPIRED
+        stream.renumber(place.edition)
+        published = self.host.now() - event.age / 1000
+        if before > stream.last or published > sure:
+            return self._keep_early(stream, Early(before, published, publication))
         # Nothing was addressed to us between `before` and this one, so nothing is missing.
         self._deliver(stream, publication)
-        while stream.early:
-            first = min(stream.early)
-            before, publication = stream.early[first]
-            if first > stream.last and before > stream.last:
-                break
-            del stream.early[first]
-            if first > stream.last:
-                self._deliver(stream, publication)
-        self._acknowledge(publication.publisher, stream.last)
-        if stream.early:
-            self._ask_soon(publication.publisher, stream)
+        self._go_on(publication.publisher, stream, sure)
         return None
+
+    def resume(self, publisher: NodeId, edition: int) -> None:
+        """Deliver what was held: the publisher knows what is wanted, and has put events between if need be."""
+        stream = self._stream(publisher)
+        stream.renumber(edition)
+        if stream.early:
+            self._go_on(publisher, stream, inf)
 
     def last(self, publisher: NodeId) -> int:
         """The number of the event delivered last."""
@@ -100,14 +127,35 @@ class Ordering:
         top = max(stream.early) + 1 if stream.early else LOWEST
         self._send_nack(publisher, stream, [*stream.holes(), (top, HIGHEST)])
 
+    def _go_on(self, publisher: NodeId, stream: Stream, sure: float) -> None:
+        """Deliver what has waited and can come now, and ask for what is still missing."""
+        while stream.early:
+            first = min(stream.early)
+            waiting = stream.early[first]
+            if first > stream.last and (waiting.before > stream.last or waiting.published > sure):
+                break
+            del stream.early[first]
+            if first > stream.last:
+                self._deliver(stream, waiting.publication)
+        if stream.last >= 0:
+            self._acknowledge(publisher, stream.last)
+        if stream.early:
+            self._ask_soon(publisher, stream)
+
     def _deliver(self, stream: Stream, publication: Publication) -> None:
         stream.last = publication.sequence
         self.host.deliver(publication)
 
-    def _keep_early(self, stream: Stream, publication: Publication, before: int) -> Drop | None:
-        early, sequence = stream.early, publication.sequence
-        reason = Drop.DUPLICATE if sequence in early else None
-        early[sequence] = (min(before, early[sequence][0]) if reason else before, publication)
+    def _keep_early(self, stream: Stream, waiting: Early) -> Drop | None:
+        early, publication = stream.early, waiting.publication
+        sequence = publication.sequence
+        reason = None
+        held = early.get(sequence)
+        if held is not None:
+            reason = Drop.DUPLICATE
+            earliest = min(held.published, waiting.published)
+            waiting = Early(min(held.before, waiting.before), earliest, publication)
+        early[sequence] = waiting
         if len(early) > self.parameters.reorder:
             furthest = max(early)
             del early[furthest]
@@ -135,7 +183,17 @@ class Ordering:
             self._send_nack(publisher, stream, holes)
 
     def _send_nack(self, publisher: NodeId, stream: Stream, holes: list[tuple[int, int]]) -> None:
-        self._ask(Nack(publisher, publisher, self.host.node, stream.chain, stream.last, tuple(holes)))
+        self._ask(
+            Nack(
+                publisher,
+                publisher,
+                self.host.node,
+                stream.chain,
+                stream.last,
+                tuple(holes),
+                stream.edition,
+            )
+        )
 
     def _stream(self, publisher: NodeId) -> Stream:
         stream = self.streams.pop(publisher, None) or Stream(self.life)

@@ -6,7 +6,15 @@ from collections import deque
 from collections.abc import Callable
 
 from roamcast.routing.cbr.parameters import RaftCbrParameters
-from roamcast.routing.cbr.raft_messages import Nack, Period, Ping, Subscribe, SubscribeAck, XcastEvent
+from roamcast.routing.cbr.raft_messages import (
+    Addressee,
+    Nack,
+    Period,
+    Ping,
+    Subscribe,
+    SubscribeAck,
+    XcastEvent,
+)
 from roamcast.routing.cbr.repeats import Repeats
 from roamcast.routing.cbr.session import Session
 from roamcast.routing.router import Drop, Host, Message, NodeId, Publication, Timer
@@ -30,8 +38,8 @@ class Publishing:
         self.life = life
         self.sessions: dict[NodeId, Session] = {}
         "Subscribers, the one silent longest first."
-        self.events: dict[int, Publication] = {}
-        "Events that someone has not acknowledged, the oldest first."
+        self.events: dict[int, tuple[float, Publication]] = {}
+        "Events that someone has not acknowledged, the oldest first, and when each was published."
         self._waiting: dict[int, int] = {}
         "How many have not acknowledged each of them."
         self.recent: deque[tuple[float, Publication]] = deque(maxlen=parameters.kept)
@@ -54,16 +62,18 @@ class Publishing:
             return Drop.EXPIRED
         if session is None or session.life != message.life:
             session = self._open(message.subscriber, message.life)
+            session.edition = message.version
         new = message.version > session.version
+        self._hear(message.subscriber, session)
         if new:
             late = [period for period in periods if period.pattern not in session.patterns]
             session.version = message.version
             session.patterns = tuple(period.pattern for period in periods if not period.ended)
-        self._hear(message.subscriber, session)
-        known = SubscribeAck(message.subscriber, self.host.node, session.life, session.version, self.life)
-        self._post(known, message.subscriber)
-        if new and late:
             self._catch_up(message.subscriber, session, message.last, late)
+        known = SubscribeAck(
+            message.subscriber, self.host.node, session.life, session.version, session.edition, self.life
+        )
+        self._post(known, message.subscriber)
         return None if new else Drop.DUPLICATE
 
     def _catch_up(self, subscriber: NodeId, session: Session, has_until: int, periods: list[Period]) -> None:
@@ -77,12 +87,18 @@ class Publishing:
             if publication.sequence not in session.outstanding and any(
                 begin <= time <= end and pattern.matches(publication.event) for pattern, begin, end in spans
             ):
-                found.append(publication)
+                found.append((time, publication))
         found.reverse()
-        for publication in session.insert(found, now):
-            self._keep(publication, 1)
-            self.repeats.ask(publication.sequence, subscriber)
-        self._watch()
+        added = session.insert([publication.sequence for _, publication in found], now)
+        for time, publication in found:
+            if publication.sequence in added:
+                self._keep(time, publication, 1)
+        if added:
+            for sequence in session.outstanding:
+                if sequence >= added[0]:
+                    self.repeats.settle(sequence, subscriber)
+                    self.repeats.ask(sequence, subscriber)
+            self._watch()
 
     def _open(self, subscriber: NodeId, life: int) -> Session:
         """Begin a session with a subscriber that is new, or has forgotten everything."""
@@ -100,7 +116,7 @@ class Publishing:
     def _abandon(self, subscriber: NodeId, session: Session) -> None:
         """Let go what a subscriber of another life, or of none, was to get."""
         for sequence in session.outstanding:
-            publication = self.events[sequence]
+            _, publication = self.events[sequence]
             self.host.drop(XcastEvent(publication.id, publication, (self.host.node,), ()), Drop.EXPIRED)
         self._release(subscriber, session, list(session.outstanding))
 
@@ -116,25 +132,26 @@ class Publishing:
         destinations = []
         for subscriber, session in self.sessions.items():
             if session.wants(event):
-                destinations.append((subscriber, session.address(sequence, now)))
+                session.address(sequence, now)
+                destinations.append(Addressee(subscriber, session.outstanding[sequence], session.edition))
         message = XcastEvent(publication.id, publication, (self.host.node,), tuple(destinations))
         if not destinations:
             self.host.drop(message, Drop.UNWANTED)
             return
-        self._keep(publication, len(destinations))
+        self._keep(now, publication, len(destinations))
         self._xcast(message)
         self._watch()
 
-    def _keep(self, publication: Publication, owing: int) -> None:
+    def _keep(self, time: float, publication: Publication, owing: int) -> None:
         sequence = publication.sequence
-        self.events[sequence] = publication
+        self.events[sequence] = (time, publication)
         self._waiting[sequence] = self._waiting.get(sequence, 0) + owing
         if len(self.events) > self.parameters.kept:
             self._give_up(next(iter(self.events)))
 
     def _give_up(self, sequence: int) -> None:
         """Let the oldest event go; those who waited for it go on with the next."""
-        publication = self.events[sequence]
+        _, publication = self.events[sequence]
         lost = XcastEvent(publication.id, publication, (self.host.node,), ())
         for subscriber, session in self.sessions.items():
             if sequence in session.outstanding:
@@ -199,9 +216,13 @@ class Publishing:
 
     def _repeat(self, sequence: int, subscribers: list[NodeId]) -> None:
         """Send an event again to those who miss it."""
-        publication = self.events[sequence]
-        destinations = tuple((node, self.sessions[node].outstanding[sequence]) for node in subscribers)
-        self._xcast(XcastEvent(publication.id, publication, (self.host.node,), destinations))
+        time, publication = self.events[sequence]
+        age = int(1000 * (self.host.now() - time))
+        destinations = []
+        for node in subscribers:
+            session = self.sessions[node]
+            destinations.append(Addressee(node, session.outstanding[sequence], session.edition))
+        self._xcast(XcastEvent(publication.id, publication, (self.host.node,), tuple(destinations), age))
 
     # Silence.
 

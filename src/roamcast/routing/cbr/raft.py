@@ -13,12 +13,21 @@ from roamcast.routing.cbr.messages import HIGHEST_ID, HIGHEST_NODE, Advert
 from roamcast.routing.cbr.ordering import Ordering
 from roamcast.routing.cbr.parameters import RaftCbrParameters
 from roamcast.routing.cbr.publishing import Publishing
-from roamcast.routing.cbr.raft_messages import Ack, Nack, Ping, Subscribe, SubscribeAck, XcastEvent
+from roamcast.routing.cbr.raft_messages import (
+    Ack,
+    Addressee,
+    Nack,
+    Ping,
+    Subscribe,
+    SubscribeAck,
+    XcastEvent,
+)
 from roamcast.routing.cbr.subscribing import Subscribing
 from roamcast.routing.router import BROADCAST, Drop, Host, NodeId, Parameters, Publication
 from roamcast.routing.unicast.dsdv import Dsdv, DsdvUpdate
 
 HIGHEST_SEQUENCE = 2**32 - 1
+HIGHEST_AGE = 2**32 - 1
 
 
 class RaftCbr(Advertising):
@@ -106,16 +115,16 @@ class RaftCbr(Advertising):
 
     def _xcast(self, event: XcastEvent) -> None:
         """Send an event to the next hops of its destinations, each with its own share of them."""
-        shares: dict[NodeId, list[tuple[NodeId, int]]] = {}
+        shares: dict[NodeId, list[Addressee]] = {}
         for destination in event.destinations:
-            hop = self.unicast.next_hop(destination[0])
+            hop = self.unicast.next_hop(destination.node)
             if hop is None or hop in event.chain:
-                alone = XcastEvent(event.id, event.publication, event.chain, (destination,), destination[0])
-                self._post(alone, destination[0])
+                alone = msgspec.structs.replace(event, destinations=(destination,), to=destination.node)
+                self._post(alone, destination.node)
             else:
                 shares.setdefault(hop, []).append(destination)
         for hop, share in shares.items():
-            self.host.send(XcastEvent(event.id, event.publication, event.chain, tuple(share)), hop)
+            self.host.send(XcastEvent(event.id, event.publication, event.chain, tuple(share), event.age), hop)
 
     def _ping(self, ping: Ping) -> None:
         shares: dict[NodeId, list[NodeId]] = {}
@@ -166,6 +175,8 @@ class RaftCbr(Advertising):
             return Drop.MALFORMED
         if publication.publisher == self.host.node or not 0 <= publication.sequence <= HIGHEST_SEQUENCE:
             return Drop.MALFORMED
+        if not 0 <= event.age <= HIGHEST_AGE:
+            return Drop.MALFORMED
         if len(chain) >= self.parameters.chain_limit:
             return Drop.HOP_LIMIT
         chain = join_chain(chain, self.host.node)
@@ -173,19 +184,22 @@ class RaftCbr(Advertising):
         reason: Drop | None = None
         others = []
         for destination in event.destinations:
-            if destination[0] == self.host.node:
-                reason = self._take_mine(publication, destination[1], chain)
+            if destination.node == self.host.node:
+                reason = self._take_mine(event, destination, chain)
             else:
                 others.append(destination)
         if others:
-            self._xcast(XcastEvent(event.id, publication, chain, tuple(others)))
+            self._xcast(XcastEvent(event.id, publication, chain, tuple(others), event.age))
         return reason
 
-    def _take_mine(self, publication: Publication, before: int, chain: tuple[NodeId, ...]) -> Drop | None:
-        if not self.subscribing.knows(publication.publisher):
-            self.subscribing.introduce(publication.publisher)
+    def _take_mine(self, event: XcastEvent, place: Addressee, chain: tuple[NodeId, ...]) -> Drop | None:
+        publisher = event.publication.publisher
+        if not self.subscribing.knows(publisher):
+            self.subscribing.introduce(publisher)
             return Drop.EXPIRED
-        return self.ordering.take(publication, before, chain[-2::-1])
+        if not self.subscribing.has_told(publisher, place.edition):
+            return Drop.MALFORMED
+        return self.ordering.take(event, place, chain[-2::-1], self.subscribing.sure_until(publisher))
 
     def _take_ping(self, ping: Ping, sender: NodeId) -> Drop | None:
         if ping.to not in (BROADCAST, self.host.node):
@@ -242,7 +256,12 @@ class RaftCbr(Advertising):
     def _take_subscribe_ack(self, message: SubscribeAck, sender: NodeId) -> Drop | None:
         if message.to != self.host.node:
             return self._pass_on(message, sender)
-        return self.subscribing.acknowledge(message)
+        if not 0 < message.edition <= message.version:
+            return Drop.MALFORMED
+        refused = self.subscribing.acknowledge(message)
+        if refused is None:
+            self.ordering.resume(message.publisher, message.edition)
+        return refused
 
 
 def join_chain(chain: tuple[NodeId, ...], node: NodeId) -> tuple[NodeId, ...]:

@@ -18,6 +18,16 @@ HIGHEST = 2**63 - 1
 "A hole that ends here has no end."
 
 
+class Addressee(NamedTuple):
+    """A subscriber that an event is for, and the event's place among all that it is sent."""
+
+    node: NodeId
+    before: int
+    "Sequence number of the event that was addressed to it before this one."
+    edition: int
+    "The version of its subscription that last put events between those addressed before."
+
+
 class XcastEvent(Message, frozen=True):
     """An event with the subscribers it is for."""
 
@@ -27,15 +37,16 @@ class XcastEvent(Message, frozen=True):
     publication: Publication
     chain: tuple[NodeId, ...]
     "Who forwarded it, the publisher first."
-    destinations: tuple[tuple[NodeId, int], ...]
-    "Subscriber, and the sequence number of the event that was sent to it before this one."
+    destinations: tuple[Addressee, ...]
+    age: int = 0
+    "Milliseconds since it was published, at least; its travel is not counted."
     to: NodeId = BROADCAST
     hops: int = 0
 
     @property
     def size(self) -> int:
         """The publication's, whose padding leaves room for a few addresses; more if they are many."""
-        return max(self.publication.size, 20 + 4 * len(self.chain) + 8 * len(self.destinations))
+        return max(self.publication.size, 24 + 4 * len(self.chain) + 10 * len(self.destinations))
 
     @property
     def about(self) -> int:
@@ -87,13 +98,15 @@ class SubscribeAck(Message, frozen=True):
     life: int
     "The subscriber's."
     version: int
+    edition: int
+    "The version that last brought back events from before it was known; copies sent earlier are void."
     publisher_life: int
     hops: int = 0
 
     @property
     def size(self) -> int:
-        """Addresses, lives and version."""
-        return 22
+        """Addresses, lives, version and edition."""
+        return 24
 
 
 class Ping(Message, frozen=True):
@@ -151,12 +164,14 @@ class Nack(Message, frozen=True):
     "The subscriber has everything up to here, whatever holes others on the way have promised to fill."
     holes: tuple[tuple[int, int], ...]
     "First and last sequence number of each range that is missing."
+    edition: int
+    "Older copies are of no use to it."
     hops: int = 0
 
     @property
     def size(self) -> int:
-        """Addresses, the last event and the ranges."""
-        return 18 + 4 * len(self.chain) + 8 * len(self.holes)
+        """Addresses, the last event, the edition and the ranges."""
+        return 20 + 4 * len(self.chain) + 8 * len(self.holes)
 
     @property
     def about(self) -> int:

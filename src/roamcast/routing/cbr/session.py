@@ -4,19 +4,30 @@ from __future__ import annotations
 
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
-from roamcast.routing.router import Publication
 
 
 class Session:
     """One subscriber in one of its lives: what it wants, was sent, and has not acknowledged."""
 
-    __slots__ = ("former_lives", "last", "life", "outstanding", "patterns", "pinged", "since", "version")
+    __slots__ = (
+        "edition",
+        "former_lives",
+        "last",
+        "life",
+        "outstanding",
+        "patterns",
+        "pinged",
+        "since",
+        "version",
+    )
 
     def __init__(self, life: int, now: float) -> None:
         self.life = life
         self.former_lives: list[int] = []
         "A subscription of one of these was long on its way and says nothing about today."
         self.version = 0
+        self.edition = 0
+        "The version that began the session, or the last since then that put events between those addressed."
         self.patterns: tuple[Filter, ...] = ()
         self.last = -life
         "Sequence number of the event addressed to it last; at first a number that only this life has."
@@ -30,25 +41,27 @@ class Session:
         """Whether it is to get `event`."""
         return any(pattern.matches(event) for pattern in self.patterns)
 
-    def address(self, sequence: int, now: float) -> int:
-        """Add an event to what it is to get; gives the number of the one before."""
-        before = self.last
+    def address(self, sequence: int, now: float) -> None:
+        """Add an event to what it is to get."""
         if not self.outstanding:
             self.since = now
-        self.outstanding[sequence] = before
+        self.outstanding[sequence] = self.last
         self.last = sequence
-        return before
 
-    def insert(self, publications: list[Publication], now: float) -> list[Publication]:
-        """Add events that it was not known to want, in their places; gives those that can still come."""
+    def insert(self, sequences: list[int], now: float) -> list[int]:
+        """Add events that it was not known to want, in their places; gives those that can still come.
+
+        Events that follow them have another predecessor now: copies sent before are of an older edition.
+        """
         settled = next(iter(self.outstanding.values()), self.last)
-        added = [publication for publication in publications if publication.sequence > settled]
+        added = [sequence for sequence in sequences if sequence > settled]
         if added:
             if not self.outstanding:
                 self.since = now
-            numbers = sorted([*self.outstanding, *(publication.sequence for publication in added)])
+            numbers = sorted([*self.outstanding, *added])
             self.outstanding = dict(zip(numbers, [settled, *numbers], strict=False))
             self.last = numbers[-1]
+            self.edition = self.version
         return added
 
     def skip(self, sequence: int) -> None:

@@ -29,6 +29,7 @@ class Wish:
         "sent_at",
         "timer",
         "understood",
+        "unsure_since",
         "version",
     )
 
@@ -43,6 +44,8 @@ class Wish:
         "When it was told last."
         self.understood = -inf
         "When what it has acknowledged was told."
+        self.unsure_since = inf
+        "Since when something is wanted that it may not know of: it may pass over what matches."
         self.timer: Timer | None = None
 
 
@@ -94,8 +97,7 @@ class Subscribing:
             wish.understood = -inf
             if wish.version:
                 wish.acknowledged = False
-        if not wish.acknowledged and (wish.timer is None or not wish.timer.active):
-            self._send(advert.publisher, wish)
+        self._keep_telling(advert.publisher, wish)
 
     def introduce(self, publisher: NodeId) -> None:
         """Tell a publisher that takes us for an earlier life who we are now."""
@@ -117,6 +119,7 @@ class Subscribing:
             return Drop.DUPLICATE
         wish.acknowledged = True
         wish.understood = wish.sent_at
+        wish.unsure_since = inf
         if wish.timer is not None:
             wish.timer.cancel()
         return None
@@ -125,6 +128,23 @@ class Subscribing:
         """Whether this life has told `publisher` anything."""
         wish = self.wishes.get(publisher)
         return wish is not None and wish.version > 0
+
+    def has_told(self, publisher: NodeId, version: int) -> bool:
+        """Whether a publisher can know a version of what is wanted."""
+        wish = self.wishes.get(publisher)
+        return wish is not None and 0 < version <= wish.version
+
+    def sure_until(self, publisher: NodeId) -> float:
+        """Until when a publisher that is heard surely knew all that was wanted."""
+        wish = self.wishes[publisher]
+        if wish.unsure_since < inf:
+            wish.heard_at = self.host.now()
+            self._keep_telling(publisher, wish)
+        return wish.unsure_since
+
+    def _keep_telling(self, publisher: NodeId, wish: Wish) -> None:
+        if not wish.acknowledged and (wish.timer is None or not wish.timer.active):
+            self._send(publisher, wish)
 
     def _meet(self, publisher: NodeId, life: int) -> Wish:
         if len(self.wishes) >= self.parameters.publishers:
@@ -150,6 +170,8 @@ class Subscribing:
         """Send what is wanted of `publisher` if that is not what it was told."""
         wanted = tuple(pattern for pattern in self.interests if self._offered(wish, pattern))
         if wanted != wish.patterns or (not wish.version and self._missed(wish)):
+            for pattern in set(wanted).difference(wish.patterns):
+                wish.unsure_since = min(wish.unsure_since, self.interests[pattern])
             wish.patterns = wanted
             wish.version += 1
             self._send(publisher, wish)

@@ -2,9 +2,9 @@
 
 A history is generated from a seed: a topology, links that lose, double and reorder, interests that change,
 edges that come and go, relays that crash and start anew. Publishers stay alive and in the end the network is
-whole again. A publisher owes an event to everyone whose subscription it knows when it publishes, and to those
-who want it then and whose subscription comes later, unless they were sent a later event in between.
-(A subscription tells its age when it is sent, so its travel makes it younger.)
+whole again. A publisher owes an event to everyone whose subscription it knows when it publishes, and to everyone who
+wants it then, however late the subscription comes. Nobody gets what was published before it asked, but for
+what an event's own travel hides.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ INTERESTS = [
     (Coupon.zone >= 1) & (Coupon.zone <= 3),
 ]
 PATIENCE = 3600.0
-TRAVEL = 5.0
-"Seconds that a subscription may take over the slowest links; it counts as that much younger."
-SLACK = RaftCbrParameters().recall_slack + 0.001
+"How far back a late subscription reaches, and how long the network may take to finish."
+SLACK = 10.0
+"Seconds that a subscription or an event may take over the slowest links."
 
 
 class History:
@@ -56,6 +56,7 @@ class History:
         parameters = RaftCbrParameters(
             window=random.choice([1, 3, 8]),
             recall=PATIENCE,
+            recall_slack=SLACK,
             cache_life=random.choice([0.5, 10.0]),
             ping_wait=random.choice([2.0, 10.0]),
             cached=random.choice([2, 1024]),
@@ -72,7 +73,6 @@ class History:
         self.dead: set[int] = set()
         self.wanted = defaultdict(list)
         self.began = []
-        self.since = {}
         self.owed = defaultdict(set)
         self.hoped = defaultdict(set)
         self.published = {}
@@ -103,13 +103,8 @@ class History:
         for node in known:
             self.owed[node, publisher].add(publication.id)
         for node in self.subscribers:
-            if node != publisher and any(wanted.matches(event) for wanted in self.long_wanted(node)):
+            if node != publisher and any(wanted.matches(event) for wanted in self.wanted[node]):
                 self.hoped[node, publisher].add(publication.id)
-
-    def long_wanted(self, node: int):
-        """What a node wants, and did already before a subscription could have travelled."""
-        settled = self.mesh.now - TRAVEL
-        return [wanted for wanted in self.wanted[node] if self.since[node, wanted] < settled]
 
     def change_interest(self) -> None:
         node = self.random.choice(self.subscribers)
@@ -117,8 +112,6 @@ class History:
             self.mesh.unsubscribe(node, self.wanted[node].pop())
         else:
             wanted = self.random.choice(INTERESTS)
-            if wanted not in self.wanted[node]:
-                self.since[node, wanted] = self.mesh.now
             self.wanted[node].append(wanted)
             self.began.append((self.mesh.now, node, wanted))
             self.mesh.subscribe(node, wanted)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 from roamcast.content.filter import Filter
@@ -86,12 +87,12 @@ class AdvertTable:
         for key in [key for key, _ in self.leases.items(now) if key[2] == neighbour]:
             self.leases.discard(key)
 
-    def nearest(self, publisher: NodeId, avoid: NodeId, now: float) -> NodeId | None:
+    def nearest(self, publisher: NodeId, avoid: Collection[NodeId], now: float) -> NodeId | None:
         """The neighbour with fewest hops to a publisher."""
         ways = [
             (hops, neighbour)
             for (whose, _, neighbour), (hops, _, _) in self.leases.items(now)
-            if whose == publisher and neighbour != avoid
+            if whose == publisher and neighbour not in avoid
         ]
         return min(ways)[1] if ways else None
 

@@ -21,6 +21,8 @@ class Cached(NamedTuple):
     "The subscribers it was for."
     published: float
     "When it was published, at the latest."
+    since: float
+    "When it came here first."
 
 
 class EventCache:
@@ -36,12 +38,20 @@ class EventCache:
         now = self.host.now()
         held = self.events.get(event.id, now)
         destinations = {each.node: each for each in event.destinations}
-        published = now - event.age / 1000
+        published, since = now - event.age / 1000, now
         if held is not None:
             destinations = held.destinations | destinations
-            published = min(published, held.published)
+            published, since = min(published, held.published), held.since
         self.events.sweep(now)
-        self.events.renew(event.id, Cached(event.publication, chain, destinations, published), now)
+        self.events.renew(event.id, Cached(event.publication, chain, destinations, published, since), now)
+
+    def find(self, event: XcastEvent) -> Cached:
+        """The entry of an event, which is made if it was not handled here before."""
+        held = self.events.get(event.id, self.host.now())
+        if held is None:
+            self.keep(event, event.chain)
+            return self.find(event)
+        return held
 
     def parent(self, publisher: NodeId, sequence: int) -> NodeId:
         """The node that an event came from; the publisher itself if that is forgotten."""

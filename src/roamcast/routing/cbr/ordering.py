@@ -18,13 +18,15 @@ class Early(NamedTuple):
     "Sequence number of the event before it."
     published: float
     "When, at the latest."
+    wanted: bool
+    "Whether it is for the application, or was published before it asked."
     publication: Publication
 
 
 class Stream:
     """What has come from one publisher."""
 
-    __slots__ = ("asked", "asked_at", "asking", "chain", "early", "edition", "last")
+    __slots__ = ("asked", "asked_at", "asking", "chain", "early", "edition", "last", "moved_at", "reminded")
 
     def __init__(self, life: int) -> None:
         self.last = -life
@@ -38,6 +40,10 @@ class Stream:
         self.asking = False
         self.asked = LOWEST
         "The highest number asked for."
+        self.moved_at = 0.0
+        "When an event was delivered or came early."
+        self.reminded = False
+        "Whether it will be asked again for what does not come."
         self.asked_at = -inf
         "When all that is missing was asked for."
 
@@ -78,9 +84,9 @@ class Ordering:
         self._ask = ask
 
     def take(
-        self, event: XcastEvent, place: Addressee, chain: tuple[NodeId, ...], sure: float
+        self, event: XcastEvent, place: Addressee, chain: tuple[NodeId, ...], sure: float, wanted: bool
     ) -> Drop | None:
-        """Take an event that was addressed to this node.
+        """Take an event that was addressed to this node, for the application if it is `wanted`.
 
         Up to the moment `sure` the publisher knew all that was wanted. Between later events others may still
         be put, so they wait.
@@ -99,14 +105,14 @@ class Ordering:
         stream.renumber(place.edition)
         published = self.host.now() - event.age / 1000
         if before > stream.last or published > sure:
-            return self._keep_early(stream, Early(before, published, publication))
+            return self._keep_early(stream, Early(before, published, wanted, publication))
         # Nothing was addressed to us between `before` and this one, so nothing is missing.
-        self._deliver(stream, publication)
+        self._deliver(stream, publication, wanted)
         self._go_on(publication.publisher, stream, sure)
         return None
 
     def resume(self, publisher: NodeId, edition: int) -> None:
-        """Deliver what was held: the publisher knows what is wanted, and has put events between if need be."""
+        """Deliver what was held: the publisher knows all that is wanted, and no event will be put between."""
         stream = self._stream(publisher)
         stream.renumber(edition)
         if stream.early:
@@ -136,15 +142,17 @@ class Ordering:
                 break
             del stream.early[first]
             if first > stream.last:
-                self._deliver(stream, waiting.publication)
+                self._deliver(stream, waiting.publication, waiting.wanted)
         if stream.last >= 0:
             self._acknowledge(publisher, stream.last)
         if stream.early:
             self._ask_soon(publisher, stream)
 
-    def _deliver(self, stream: Stream, publication: Publication) -> None:
+    def _deliver(self, stream: Stream, publication: Publication, wanted: bool) -> None:
         stream.last = publication.sequence
-        self.host.deliver(publication)
+        stream.moved_at = self.host.now()
+        if wanted:
+            self.host.deliver(publication)
 
     def _keep_early(self, stream: Stream, waiting: Early) -> Drop | None:
         early, publication = stream.early, waiting.publication
@@ -153,8 +161,14 @@ class Ordering:
         held = early.get(sequence)
         if held is not None:
             reason = Drop.DUPLICATE
-            earliest = min(held.published, waiting.published)
-            waiting = Early(min(held.before, waiting.before), earliest, publication)
+            waiting = Early(
+                min(held.before, waiting.before),
+                min(held.published, waiting.published),
+                held.wanted and waiting.wanted,
+                publication,
+            )
+        else:
+            stream.moved_at = self.host.now()
         early[sequence] = waiting
         if len(early) > self.parameters.reorder:
             furthest = max(early)
@@ -181,6 +195,19 @@ class Ordering:
         if holes:
             stream.asked = holes[-1][1]
             self._send_nack(publisher, stream, holes)
+            self._remember(publisher, stream)
+
+    def _remember(self, publisher: NodeId, stream: Stream) -> None:
+        """See to it that what does not come is asked for again, as long as brokers may have it."""
+        wait = max(self.parameters.repeat_wait, self.host.now() - stream.moved_at)
+        if not stream.reminded and wait < self.parameters.cache_life:
+            stream.reminded = True
+            self.host.call_later(wait, self._remind, publisher, stream)
+
+    def _remind(self, publisher: NodeId, stream: Stream) -> None:
+        stream.reminded = False
+        if self.streams.get(publisher) is stream:
+            self._ask_now(publisher, stream)
 
     def _send_nack(self, publisher: NodeId, stream: Stream, holes: list[tuple[int, int]]) -> None:
         self._ask(

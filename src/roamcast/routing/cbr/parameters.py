@@ -93,14 +93,16 @@ class RaftCbrParameters(LeaseParameters):
     "How long a broker keeps an event to serve those who miss it."
     subscribe_retry: Seconds = Field(1.0, gt=0)
     "Between copies of a subscription until the publisher acknowledges it. The paper leaves it open."
-    recall: Seconds = Field(60.0, ge=0)
+    recall: Seconds = Field(600.0, ge=0)
     "How far back a late subscription reaches, for events that were wanted when they were published."
-    recall_slack: Seconds = Field(0.25, ge=0)
-    "Allowance for the travel of a subscription, whose age is told when it is sent."
+    recall_slack: Seconds = Field(3.0, ge=0)
+    "Allowance for the travel of a subscription, which makes it look younger; events too old are passed over."
     window: int = Field(8, ge=1)
     "Repeated events on their way at a time; more follow as they are acknowledged. The paper leaves it open."
     repeat_wait: Seconds = Field(1.0, gt=0)
     "A repeated event not acknowledged for this long makes room for the next. The paper leaves it open."
+    link_retry: Seconds = Field(0.1, gt=0)
+    "First wait before an event is tried again where a link gave up and no other way is known; then doubled."
     chain_limit: int = Field(32, ge=2)
     "Nodes that a message may pass."
     subscribers: int = Field(1024, ge=1)

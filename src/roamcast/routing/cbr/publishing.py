@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
 
 from roamcast.routing.cbr.parameters import RaftCbrParameters
 from roamcast.routing.cbr.raft_messages import (
-    Addressee,
     Nack,
     Period,
     Ping,
@@ -17,22 +15,14 @@ from roamcast.routing.cbr.raft_messages import (
 )
 from roamcast.routing.cbr.repeats import Repeats
 from roamcast.routing.cbr.session import Session
-from roamcast.routing.router import Drop, Host, Message, NodeId, Publication, Timer
+from roamcast.routing.cbr.xcast import Xcast
+from roamcast.routing.router import Drop, Host, NodeId, Publication, Timer
 
 
 class Publishing:
     """Keeps every event until all to whom it was addressed have acknowledged it."""
 
-    def __init__(
-        self,
-        host: Host,
-        parameters: RaftCbrParameters,
-        life: int,
-        *,
-        post: Callable[[Message, NodeId], None],
-        xcast: Callable[[XcastEvent], None],
-        ping: Callable[[Ping], None],
-    ) -> None:
+    def __init__(self, host: Host, parameters: RaftCbrParameters, life: int, xcast: Xcast) -> None:
         self.host = host
         self.parameters = parameters
         self.life = life
@@ -44,9 +34,7 @@ class Publishing:
         "How many have not acknowledged each of them."
         self.recent: deque[tuple[float, Publication]] = deque(maxlen=parameters.kept)
         "Events published lately, for subscriptions that come late."
-        self._post = post
         self._xcast = xcast
-        self._ping = ping
         self._timer: Timer | None = None
         self.repeats = Repeats(host, parameters.window, parameters.repeat_wait, self._repeat)
 
@@ -73,26 +61,31 @@ class Publishing:
         known = SubscribeAck(
             message.subscriber, self.host.node, session.life, session.version, session.edition, self.life
         )
-        self._post(known, message.subscriber)
+        self._xcast.post(known, message.subscriber)
         return None if new else Drop.DUPLICATE
 
     def _catch_up(self, subscriber: NodeId, session: Session, has_until: int, periods: list[Period]) -> None:
         """Address what was published while a subscription was on its way, as far as order still allows."""
         now, slack = self.host.now(), self.parameters.recall_slack
-        spans = [(p.pattern, now - p.began / 1000 - slack, now - p.ended / 1000) for p in periods]
-        found = []
+        spans = [(p.pattern, now - p.began / 1000, now - p.ended / 1000) for p in periods]
+        found = {}
         for time, publication in reversed(self.recent):
-            if publication.sequence <= has_until or time < now - self.parameters.recall:
+            sequence = publication.sequence
+            if sequence <= has_until or time < now - self.parameters.recall:
                 break
-            if publication.sequence not in session.outstanding and any(
-                begin <= time <= end and pattern.matches(publication.event) for pattern, begin, end in spans
-            ):
-                found.append((time, publication))
-        found.reverse()
-        added = session.insert([publication.sequence for _, publication in found], now)
-        for time, publication in found:
-            if publication.sequence in added:
-                self._keep(time, publication, 1)
+            begins = [
+                begin
+                for pattern, begin, end in spans
+                if begin - slack <= time <= end and pattern.matches(publication.event)
+            ]
+            if begins and sequence not in session.outstanding:
+                found[sequence] = (time, publication, time < min(begins))
+        added = session.insert(found, now)
+        for sequence in added:
+            time, publication, doubtful = found[sequence]
+            self._keep(time, publication, 1)
+            if doubtful:
+                session.doubtful.add(sequence)
         if added:
             for sequence in session.outstanding:
                 if sequence >= added[0]:
@@ -133,13 +126,13 @@ class Publishing:
         for subscriber, session in self.sessions.items():
             if session.wants(event):
                 session.address(sequence, now)
-                destinations.append(Addressee(subscriber, session.outstanding[sequence], session.edition))
+                destinations.append(session.addressee(subscriber, sequence))
         message = XcastEvent(publication.id, publication, (self.host.node,), tuple(destinations))
         if not destinations:
             self.host.drop(message, Drop.UNWANTED)
             return
         self._keep(now, publication, len(destinations))
-        self._xcast(message)
+        self._xcast.send_event(message)
         self._watch()
 
     def _keep(self, time: float, publication: Publication, owing: int) -> None:
@@ -192,6 +185,22 @@ class Publishing:
                 self.repeats.ask(missing, nack.subscriber)
         return None
 
+    def fail(self, sequence: int, subscribers: list[NodeId]) -> None:
+        """Learn that the link gave up on an event: send it again soon, unless pings will see to it."""
+        if sequence in self.events:
+            age = self.host.now() - self.events[sequence][0]
+            if age < self.parameters.ping_wait:
+                self.host.call_later(
+                    max(self.parameters.link_retry, age), self._ask_again, sequence, subscribers
+                )
+
+    def _ask_again(self, sequence: int, subscribers: list[NodeId]) -> None:
+        for subscriber in subscribers:
+            session = self.sessions.get(subscriber)
+            if session is not None and sequence in session.outstanding:
+                self.repeats.settle(sequence, subscriber)
+                self.repeats.ask(sequence, subscriber)
+
     def _hear(self, subscriber: NodeId, session: Session) -> None:
         self.sessions[subscriber] = self.sessions.pop(subscriber)
         session.since = self.host.now()
@@ -206,7 +215,7 @@ class Publishing:
 
     def _release(self, subscriber: NodeId, session: Session, sequences: list[int]) -> None:
         for sequence in sequences:
-            del session.outstanding[sequence]
+            session.settle(sequence)
             self.repeats.settle(sequence, subscriber)
             left = self._waiting[sequence] - 1
             if left:
@@ -218,11 +227,10 @@ class Publishing:
         """Send an event again to those who miss it."""
         time, publication = self.events[sequence]
         age = int(1000 * (self.host.now() - time))
-        destinations = []
-        for node in subscribers:
-            session = self.sessions[node]
-            destinations.append(Addressee(node, session.outstanding[sequence], session.edition))
-        self._xcast(XcastEvent(publication.id, publication, (self.host.node,), tuple(destinations), age))
+        destinations = [self.sessions[node].addressee(node, sequence) for node in subscribers]
+        self._xcast.send_event(
+            XcastEvent(publication.id, publication, (self.host.node,), tuple(destinations), age)
+        )
 
     # Silence.
 
@@ -245,5 +253,5 @@ class Publishing:
                 session.pinged = True
                 silent.append(subscriber)
         if silent:
-            self._ping(Ping(self.host.node, (self.host.node,), tuple(silent)))
+            self._xcast.send_ping(Ping(self.host.node, (self.host.node,), tuple(silent)))
         self._watch()

@@ -9,6 +9,7 @@ import msgspec
 from roamcast.content.filter import Filter
 from roamcast.routing.cbr.advertising import Advertising
 from roamcast.routing.cbr.broker import AckGathering, EventCache
+from roamcast.routing.cbr.custody import Custody
 from roamcast.routing.cbr.messages import HIGHEST_ID, HIGHEST_NODE, Advert
 from roamcast.routing.cbr.ordering import Ordering
 from roamcast.routing.cbr.parameters import RaftCbrParameters
@@ -23,6 +24,7 @@ from roamcast.routing.cbr.raft_messages import (
     XcastEvent,
 )
 from roamcast.routing.cbr.subscribing import Subscribing
+from roamcast.routing.cbr.xcast import Xcast, join_chain
 from roamcast.routing.router import BROADCAST, Drop, Host, NodeId, Parameters, Publication
 from roamcast.routing.unicast.dsdv import Dsdv, DsdvUpdate
 
@@ -40,10 +42,12 @@ class RaftCbr(Advertising):
         super().__init__(host, parameters)
         p = self.parameters
         self.unicast = Dsdv(host, p.dsdv)
-        self.publishing = Publishing(host, p, self.life, post=self._post, xcast=self._xcast, ping=self._ping)
+        self.xcast = Xcast(host, p, self.unicast, self.adverts)
+        self.publishing = Publishing(host, p, self.life, self.xcast)
         self.ordering = Ordering(host, p, self.life, self._acknowledge, self._ask)
-        self.subscribing = Subscribing(host, p, self.life, self._post, self.ordering.last)
+        self.subscribing = Subscribing(host, p, self.life, self.xcast.post, self.ordering.last)
         self.cache = EventCache(host, p)
+        self.custody = Custody(host, p, self.cache, self.xcast.send_event)
         self.acks = AckGathering(host, p, self._send_acks)
         self.handlers |= {
             DsdvUpdate: self.unicast.receive,
@@ -77,65 +81,23 @@ class RaftCbr(Advertising):
         self.subscribing.change(self.interests)
 
     def link_failed(self, message: Any, to: NodeId) -> None:
-        """Tell the routing below, and try another neighbour with a subscription.
-
-        Until it arrives events are not even addressed; all other losses are left to those who will ask.
-        """
+        """Tell the routing below, and send the message another way; an event without one is tried again."""
         self.unicast.link_failed(to)
-        if isinstance(message, Subscribe) and message.hops < self.parameters.chain_limit:
-            hop = self.adverts.nearest(message.to, avoid=to, now=self.host.now())
-            if hop is not None:
-                self.host.send(msgspec.structs.replace(message, hops=message.hops + 1), hop)
+        self.xcast.give_up(to)
+        if isinstance(message, XcastEvent):
+            stuck = self.xcast.event_around(message)
+            if stuck:
+                self._keep(message, stuck)
+        elif isinstance(message, Ping | Subscribe | SubscribeAck | Ack | Nack):
+            self.xcast.go_around(message)
+
+    def _keep(self, event: XcastEvent, stuck: tuple[Addressee, ...]) -> None:
+        if event.publication.publisher == self.host.node:
+            self.publishing.fail(event.publication.sequence, [addressee.node for addressee in stuck])
+        else:
+            self.custody.keep(event, stuck)
 
     # Sending.
-
-    def _post(self, message: Any, destination: NodeId) -> None:
-        """Send a message over as many hops as it takes, to be handled at its destination alone."""
-        if destination == self.host.node:
-            return
-        if isinstance(message, Subscribe) and self.unicast.next_hop(destination) is None:
-            # Where no route is known yet, advertisements still tell who is nearer to the publisher.
-            hop = self.adverts.nearest(destination, avoid=BROADCAST, now=self.host.now())
-            if hop is not None:
-                self.host.send(message, hop)
-            return
-        self.unicast.forward(message, destination)
-
-    def _pass_on(self, message: Any, sender: NodeId) -> Drop | None:
-        """Carry a message for someone else one hop further."""
-        if not 0 <= message.hops < self.parameters.chain_limit:
-            return Drop.HOP_LIMIT
-        if not -1 <= message.about <= HIGHEST_ID:
-            return Drop.MALFORMED
-        if self.unicast.next_hop(message.to) == sender:
-            # Routes that point at each other: the message would only go to and fro.
-            return Drop.NO_ROUTE
-        self._post(msgspec.structs.replace(message, hops=message.hops + 1), message.to)
-        return None
-
-    def _xcast(self, event: XcastEvent) -> None:
-        """Send an event to the next hops of its destinations, each with its own share of them."""
-        shares: dict[NodeId, list[Addressee]] = {}
-        for destination in event.destinations:
-            hop = self.unicast.next_hop(destination.node)
-            if hop is None or hop in event.chain:
-                alone = msgspec.structs.replace(event, destinations=(destination,), to=destination.node)
-                self._post(alone, destination.node)
-            else:
-                shares.setdefault(hop, []).append(destination)
-        for hop, share in shares.items():
-            self.host.send(XcastEvent(event.id, event.publication, event.chain, tuple(share), event.age), hop)
-
-    def _ping(self, ping: Ping) -> None:
-        shares: dict[NodeId, list[NodeId]] = {}
-        for destination in ping.destinations:
-            hop = self.unicast.next_hop(destination)
-            if hop is None or hop in ping.chain:
-                self._post(Ping(ping.publisher, ping.chain, (destination,), destination), destination)
-            else:
-                shares.setdefault(hop, []).append(destination)
-        for hop, share in shares.items():
-            self.host.send(Ping(ping.publisher, ping.chain, tuple(share)), hop)
 
     def _acknowledge(self, publisher: NodeId, sequence: int) -> None:
         self.acks.add(publisher, sequence, (self.host.node,))
@@ -144,17 +106,17 @@ class RaftCbr(Advertising):
         parent = self.cache.parent(publisher, sequence)
         if self.unicast.next_hop(parent) is None:
             parent = publisher
-        self._post(Ack(parent, publisher, sequence, subscribers), parent)
+        self.xcast.post(Ack(parent, publisher, sequence, subscribers), parent)
 
     def _ask(self, nack: Nack) -> None:
         """Send a request to the next node of its chain that can be reached; in doubt to the publisher."""
         for place, node in enumerate(nack.chain):
             if node != self.host.node and self.unicast.next_hop(node) is not None:
-                self._post(
+                self.xcast.post(
                     msgspec.structs.replace(nack, to=node, chain=nack.chain[place + 1 :], hops=0), node
                 )
                 return
-        self._post(msgspec.structs.replace(nack, to=nack.publisher, chain=(), hops=0), nack.publisher)
+        self.xcast.post(msgspec.structs.replace(nack, to=nack.publisher, chain=(), hops=0), nack.publisher)
 
     # Receiving.
 
@@ -165,20 +127,19 @@ class RaftCbr(Advertising):
         return refused
 
     def _take_event(self, event: XcastEvent, sender: NodeId) -> Drop | None:
-        if event.to not in (BROADCAST, self.host.node):
-            return self._pass_on(event, sender)
+        refused = self._refuse(event)
+        if refused is not None:
+            return refused
         publication = event.publication
+        if event.to not in (BROADCAST, self.host.node):
+            refused = self.xcast.pass_on(event, sender)
+            if refused is not Drop.NO_ROUTE:
+                return refused
+            self._keep(event, event.destinations)
+            return None
+        if publication.publisher == self.host.node:
+            return Drop.MALFORMED
         chain = event.chain
-        if event.id != publication.id or not chain or chain[0] != publication.publisher:
-            return Drop.MALFORMED
-        if not 0 <= publication.publisher <= HIGHEST_NODE:
-            return Drop.MALFORMED
-        if publication.publisher == self.host.node or not 0 <= publication.sequence <= HIGHEST_SEQUENCE:
-            return Drop.MALFORMED
-        if not 0 <= event.age <= HIGHEST_AGE:
-            return Drop.MALFORMED
-        if len(chain) >= self.parameters.chain_limit:
-            return Drop.HOP_LIMIT
         chain = join_chain(chain, self.host.node)
         self.cache.keep(event, chain)
         reason: Drop | None = None
@@ -189,8 +150,21 @@ class RaftCbr(Advertising):
             else:
                 others.append(destination)
         if others:
-            self._xcast(XcastEvent(event.id, publication, chain, tuple(others), event.age))
+            self.xcast.send_event(XcastEvent(event.id, publication, chain, tuple(others), event.age))
         return reason
+
+    def _refuse(self, event: XcastEvent) -> Drop | None:
+        """Why an event claims what cannot be true."""
+        publication, chain = event.publication, event.chain
+        if event.id != publication.id or not chain or chain[0] != publication.publisher:
+            return Drop.MALFORMED
+        if not (
+            0 <= publication.publisher <= HIGHEST_NODE
+            and 0 <= publication.sequence <= HIGHEST_SEQUENCE
+            and 0 <= event.age <= HIGHEST_AGE
+        ):
+            return Drop.MALFORMED
+        return Drop.HOP_LIMIT if len(chain) >= self.parameters.chain_limit else None
 
     def _take_mine(self, event: XcastEvent, place: Addressee, chain: tuple[NodeId, ...]) -> Drop | None:
         publisher = event.publication.publisher
@@ -199,11 +173,13 @@ class RaftCbr(Advertising):
             return Drop.EXPIRED
         if not self.subscribing.has_told(publisher, place.edition):
             return Drop.MALFORMED
-        return self.ordering.take(event, place, chain[-2::-1], self.subscribing.sure_until(publisher))
+        published = self.host.now() - event.age / 1000
+        wanted = not place.doubtful or self.subscribing.wanted(event.publication.event, published)
+        return self.ordering.take(event, place, chain[-2::-1], self.subscribing.sure_until(publisher), wanted)
 
     def _take_ping(self, ping: Ping, sender: NodeId) -> Drop | None:
         if ping.to not in (BROADCAST, self.host.node):
-            return self._pass_on(ping, sender)
+            return self.xcast.pass_on(ping, sender)
         if ping.publisher == self.host.node or not ping.chain or ping.chain[0] != ping.publisher:
             return Drop.MALFORMED
         if len(ping.chain) >= self.parameters.chain_limit:
@@ -216,23 +192,24 @@ class RaftCbr(Advertising):
             else:
                 self.subscribing.introduce(ping.publisher)
         if others:
-            self._ping(Ping(ping.publisher, chain, others))
+            self.xcast.send_ping(Ping(ping.publisher, chain, others))
         return None
 
     def _take_ack(self, ack: Ack, sender: NodeId) -> Drop | None:
         if ack.to != self.host.node:
-            return self._pass_on(ack, sender)
+            return self.xcast.pass_on(ack, sender)
         if not (0 <= ack.sequence <= HIGHEST_SEQUENCE and 0 <= ack.publisher <= HIGHEST_NODE):
             return Drop.MALFORMED
         if ack.publisher != self.host.node:
             self.acks.add(ack.publisher, ack.sequence, ack.subscribers)
+            self.custody.settle(ack.publisher, ack.sequence, ack.subscribers)
             return None
         reasons = [self.publishing.acknowledge(node, ack.sequence) for node in sorted(ack.subscribers)]
         return None if None in reasons else next(iter(reasons), Drop.MALFORMED)
 
     def _take_nack(self, nack: Nack, sender: NodeId) -> Drop | None:
         if nack.to != self.host.node:
-            return self._pass_on(nack, sender)
+            return self.xcast.pass_on(nack, sender)
         if nack.publisher == self.host.node:
             return self.publishing.serve(nack)
         if nack.subscriber == self.host.node or len(nack.chain) >= self.parameters.chain_limit:
@@ -241,29 +218,24 @@ class RaftCbr(Advertising):
             return Drop.MALFORMED
         served, holes = self.cache.serve(nack)
         for event in served:
-            self._post(event, nack.subscriber)
+            self.xcast.post(event, nack.subscriber)
         if holes:
             self._ask(msgspec.structs.replace(nack, holes=tuple(holes)))
         return None
 
     def _take_subscribe(self, message: Subscribe, sender: NodeId) -> Drop | None:
         if message.to != self.host.node:
-            return self._pass_on(message, sender)
+            return self.xcast.pass_on(message, sender)
         if message.subscriber == self.host.node:
             return Drop.MALFORMED
         return self.publishing.subscribe(message)
 
     def _take_subscribe_ack(self, message: SubscribeAck, sender: NodeId) -> Drop | None:
         if message.to != self.host.node:
-            return self._pass_on(message, sender)
+            return self.xcast.pass_on(message, sender)
         if not 0 < message.edition <= message.version:
             return Drop.MALFORMED
         refused = self.subscribing.acknowledge(message)
         if refused is None:
             self.ordering.resume(message.publisher, message.edition)
         return refused
-
-
-def join_chain(chain: tuple[NodeId, ...], node: NodeId) -> tuple[NodeId, ...]:
-    """`chain` with `node` at its end, and without the circle that leads back to it."""
-    return (*chain[: chain.index(node)], node) if node in chain else (*chain, node)

@@ -26,6 +26,8 @@ class Addressee(NamedTuple):
     "Sequence number of the event that was addressed to it before this one."
     edition: int
     "The version of its subscription that last put events between those addressed before."
+    doubtful: bool = False
+    "Whether it may have been published before the subscriber asked, who alone can tell."
 
 
 class XcastEvent(Message, frozen=True):

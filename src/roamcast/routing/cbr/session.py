@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
+from roamcast.routing.cbr.raft_messages import Addressee
+from roamcast.routing.router import NodeId
 
 
 class Session:
     """One subscriber in one of its lives: what it wants, was sent, and has not acknowledged."""
 
     __slots__ = (
+        "doubtful",
         "edition",
         "former_lives",
         "last",
@@ -33,6 +38,8 @@ class Session:
         "Sequence number of the event addressed to it last; at first a number that only this life has."
         self.outstanding: dict[int, int] = {}
         "Events addressed and not acknowledged, in order, each with the one that was addressed before it."
+        self.doubtful: set[int] = set()
+        "Those of them that may have been published before it asked."
         self.since = now
         "When it was heard of, or when it began to owe an acknowledgement."
         self.pinged = False
@@ -48,13 +55,22 @@ class Session:
         self.outstanding[sequence] = self.last
         self.last = sequence
 
-    def insert(self, sequences: list[int], now: float) -> list[int]:
+    def addressee(self, node: NodeId, sequence: int) -> Addressee:
+        """The place of an event among all that it is sent."""
+        return Addressee(node, self.outstanding[sequence], self.edition, sequence in self.doubtful)
+
+    def settle(self, sequence: int) -> None:
+        """Take an event off what it is to get."""
+        del self.outstanding[sequence]
+        self.doubtful.discard(sequence)
+
+    def insert(self, sequences: Iterable[int], now: float) -> list[int]:
         """Add events that it was not known to want, in their places; gives those that can still come.
 
         Events that follow them have another predecessor now: copies sent before are of an older edition.
         """
         settled = next(iter(self.outstanding.values()), self.last)
-        added = [sequence for sequence in sequences if sequence > settled]
+        added = sorted(sequence for sequence in sequences if sequence > settled)
         if added:
             if not self.outstanding:
                 self.since = now

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from math import inf
 
+from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.routing.cbr.covering import Relations
 from roamcast.routing.cbr.messages import Advert
@@ -141,6 +142,13 @@ class Subscribing:
             wish.heard_at = self.host.now()
             self._keep_telling(publisher, wish)
         return wish.unsure_since
+
+    def wanted(self, event: Event, published: float) -> bool:
+        """Whether an event published at some moment at the latest is known to have been asked for by then."""
+        return any(
+            began <= published and pattern.matches(event)
+            for pattern, began in (*self.interests.items(), *((past[0], past[1]) for past in self._past))
+        )
 
     def _keep_telling(self, publisher: NodeId, wish: Wish) -> None:
         if not wish.acknowledged and (wish.timer is None or not wish.timer.active):

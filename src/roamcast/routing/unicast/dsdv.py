@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import ClassVar
 
 from pydantic import Field
@@ -97,6 +97,8 @@ class Dsdv:
         self._last_update = -NEVER
         self._heard: dict[NodeId, float] = {}
         "When each neighbour must have spoken again, the soonest first."
+        self._told: dict[NodeId, tuple[float, DsdvUpdate]] = {}
+        "The last full update of each neighbour, and when it came."
         self._watching = False
         self._held: dict[NodeId, deque[Message]] = {}
 
@@ -116,6 +118,20 @@ class Dsdv:
         """Hops to `destination`, or None while no route is known."""
         route = self.table.routes.get(destination)
         return route.metric if route is not None and route.metric < INFINITY else None
+
+    def detour(self, destination: NodeId, avoid: Collection[NodeId]) -> NodeId | None:
+        """The neighbour, none of `avoid`, that lately told of the shortest way to `destination`."""
+        recent = self.host.now() - self.parameters.period
+        best: tuple[int, NodeId] | None = None
+        for neighbour, (time, update) in self._told.items():
+            if time < recent or neighbour in avoid:
+                continue
+            for known, metric, _ in update.entries:
+                if known == destination:
+                    if 0 <= metric < INFINITY and (best is None or (metric, neighbour) < best):
+                        best = (metric, neighbour)
+                    break
+        return None if best is None else best[1]
 
     def forward(self, message: Message, destination: NodeId) -> None:
         """Send `message` one hop towards `destination`, or keep it until there is a route."""
@@ -170,7 +186,7 @@ class Dsdv:
                 self._meet(destination, sender, min(metric + 1, INFINITY), sequence, now)
             else:
                 self._refresh(route, sender, min(metric + 1, INFINITY), sequence, now)
-        self._hear_from(sender, now)
+        self._hear_from(sender, update, now)
         return Drop.MALFORMED if malformed else None
 
     # What is learnt from an entry.
@@ -232,12 +248,15 @@ class Dsdv:
             self._full_timer.cancel()
             self._full_timer = self.host.call_later(0.0, self._full)
 
-    def _hear_from(self, sender: NodeId, now: float) -> None:
+    def _hear_from(self, sender: NodeId, update: DsdvUpdate, now: float) -> None:
         """Note that a neighbour lives, and see to it that its silence will be noticed."""
         if sender not in self.table.routes:
             # Its own entry was not in the update: one hop is known all the same, but not worth telling.
             self._enter(Route(sender, sender, 1, 0, now=now, settling=self.parameters.settling))
             self._changed(sender)
+        if update.entries and update.entries[0][0] == sender:
+            # Only a full update begins with the speaker itself.
+            self._told[sender] = (now, update)
         self._heard.pop(sender, None)
         self._heard[sender] = now + self.parameters.missed_periods * self.parameters.period
         if len(self._heard) > self.parameters.destinations:
@@ -264,6 +283,7 @@ class Dsdv:
     def _lose(self, neighbour: NodeId) -> None:
         """Break every route over a neighbour, and say so."""
         self._heard.pop(neighbour, None)
+        self._told.pop(neighbour, None)
         now = self.host.now()
         for route in self.table.through(neighbour):
             route.metric = INFINITY

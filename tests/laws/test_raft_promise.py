@@ -2,9 +2,9 @@
 
 A history is generated from a seed: a topology, links that lose, double and reorder, interests that change,
 edges that come and go, relays that crash and start anew. Publishers stay alive and in the end the network is
-whole again. A publisher owes an event to everyone whose subscription it knows when it publishes, and to everyone who
-wants it then, however late the subscription comes. Nobody gets what was published before it asked, but for
-what an event's own travel hides.
+whole again. A publisher owes an event to everyone whose subscription it knows when it publishes, and to
+everyone who wants it then, however late the subscription comes. Nobody gets what was published before it
+asked, but for what an event's own travel hides.
 """
 
 from __future__ import annotations

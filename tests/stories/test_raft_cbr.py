@@ -19,10 +19,13 @@ SEVEN = Coupon(zone=7)
 
 # Routes settle at once, so that a story need not wait for them.
 raft = partial(RaftCbr, parameters=RaftCbrParameters(dsdv=DsdvParameters(period=3, settling=0.0)))
+# And here nobody tells the routes that a link has failed, as in the radio world by default.
+deaf_routes = DsdvParameters(period=3, settling=0.0, link_feedback=False)
+unnoticing = partial(RaftCbr, parameters=RaftCbrParameters(dsdv=deaf_routes))
 
 
-def network(nodes, edges, subscribers, wanted=NARROW, **options):
-    mesh = Mesh(nodes, raft, edges, **options)
+def network(nodes, edges, subscribers, wanted=NARROW, router=raft, **options):
+    mesh = Mesh(nodes, router, edges, **options)
     mesh.advertise(0, EVERYTHING)
     mesh.run(for_=20)
     for node in subscribers:
@@ -295,3 +298,108 @@ def test_events_published_while_a_subscription_was_on_its_way_are_not_lost():
     mesh.run(for_=30)
     # Of the five, the second was wanted when it was published and so was the last.
     assert numbers(mesh, 2) == [2, 5]
+
+
+def test_what_was_published_for_a_new_wish_is_not_overtaken_by_what_comes_for_the_old_one():
+    mesh = line(3, [2])
+    hear_again = deafen(mesh, 0, Subscribe)
+    mesh.unsubscribe(2, NARROW)
+    mesh.subscribe(2, Coupon.zone == 7)
+    mesh.run(for_=0.1)
+    mesh.publish(0, SEVEN)  # nobody is known to want it
+    mesh.publish(0, THREE)  # still addressed to the subscriber that wanted it a moment ago
+    mesh.run(for_=0.5)
+    assert mesh.delivered == []
+    hear_again()
+    mesh.run(for_=5)
+    assert numbers(mesh, 2) == [1, 2]
+    assert mesh.routers[0].publishing.events == {}
+
+
+def test_a_copy_from_before_events_were_put_in_between_is_refused():
+    mesh = line(3, [2])
+    hear_again = deafen(mesh, 0, Subscribe)
+    mesh.subscribe(2, Coupon.zone == 7)
+    mesh.run(for_=0.1)
+    mesh.publish(0, SEVEN)
+    mesh.publish(0, THREE)
+    mesh.run(for_=0.1)
+    old = [s for s in mesh.sent_of(XcastEvent) if s.to == 2][-1]
+    hear_again()
+    keep = deafen(mesh, 2, XcastEvent)
+    mesh.run(for_=2)
+    keep()
+    # Its acknowledgement has come, what was put in between has not: the old copy would overtake it.
+    assert mesh.inject(2, old.message, sender=1) is Drop.EXPIRED
+    mesh.run(for_=30)
+    assert numbers(mesh, 2) == [1, 2]
+
+
+def test_what_was_published_before_the_wish_is_waited_for_by_nobody():
+    mesh = line(3, [2])
+    slow = deafen(mesh, 2, XcastEvent)
+    mesh.publish(0, THREE)
+    mesh.run(for_=1)
+    deafen(mesh, 0, Subscribe)
+    mesh.unsubscribe(2, NARROW)
+    mesh.subscribe(2, Coupon.zone == 7)
+    mesh.run(for_=1)
+    slow()
+    mesh.run(for_=15)  # a ping asks for it; that the publisher never hears of the new wish does not matter
+    assert numbers(mesh, 2) == [1]
+
+
+def test_a_subscription_brings_nothing_that_is_older_than_the_wish():
+    mesh = line(3, [])
+    mesh.publish(0, THREE)
+    mesh.run(for_=0.5)
+    mesh.subscribe(2, NARROW)
+    mesh.run(for_=0.5)
+    mesh.publish(0, THREE)
+    mesh.run(for_=5)
+    # The first may have been published after the subscription was sent, for all that the publisher can tell.
+    assert [s for s in mesh.sent_of(XcastEvent) if s.to == 2 and s.message.publication.sequence == 1]
+    assert numbers(mesh, 2) == [2]
+
+
+def test_an_event_goes_around_a_link_that_has_broken():
+    # 0 - 1 - 3, and 2 beside 1 and 3.
+    mesh = network(4, [(0, 1), (1, 2), (1, 3), (2, 3)], [3], router=unnoticing)
+    mesh.part(1, 3)
+    mesh.publish(0, THREE)
+    mesh.run(for_=0.2)
+    assert numbers(mesh, 3) == [1]
+    assert mesh.sent_of(Ping) == []
+
+
+def test_a_broker_that_found_no_way_delivers_when_there_is_one_although_the_publisher_has_gone():
+    mesh = line(4, [3], router=unnoticing)
+    mesh.part(2, 3)
+    mesh.publish(0, THREE)
+    mesh.run(for_=0.1)
+    mesh.kill(0)
+    mesh.run(for_=3)
+    mesh.join(2, 3)
+    mesh.run(for_=4)
+    assert numbers(mesh, 3) == [1]
+    assert mesh.routers[2].custody.waiting == {}
+
+
+def test_a_broker_gives_up_what_nobody_can_be_given():
+    mesh = line(4, [3], router=unnoticing)
+    mesh.part(2, 3)
+    mesh.publish(0, THREE)
+    mesh.run(for_=60)
+    assert mesh.routers[2].custody.waiting == {}
+    assert mesh.drop_counts()[Drop.NO_ROUTE] >= 1
+
+
+def test_the_publisher_tries_a_failed_link_again_at_once_and_does_not_wait_for_the_next_ping():
+    mesh = line(2, [1], router=unnoticing)
+    mesh.part(0, 1)
+    mesh.publish(0, THREE)
+    mesh.run(for_=0.15)
+    mesh.join(0, 1)
+    mesh.run(for_=1)
+    assert numbers(mesh, 1) == [1]
+    assert mesh.sent_of(Ping) == []

@@ -37,9 +37,6 @@ class Cause(Enum):
     UNEXPLAINED = "the facts do not tell"
 
 
-PROVEN = (Cause.UNREACHABLE, Cause.ASKED_LATE)
-"No protocol could have delivered it."
-
 _LINK = {"collided": Cause.COLLIDED, "captured": Cause.COLLIDED, "deaf": Cause.DEAF, "weak": Cause.COLLIDED}
 _ROUTER = {
     "unwanted": Cause.UNWANTED,

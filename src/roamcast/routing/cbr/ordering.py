@@ -26,9 +26,9 @@ class Early(NamedTuple):
 class Stream:
     """What has come from one publisher."""
 
-    __slots__ = ("asked", "asked_at", "asking", "chain", "early", "edition", "last", "moved_at", "reminded")
+    __slots__ = ("asked", "asked_at", "asking", "chain", "early", "edition", "last", "patience", "reminded")
 
-    def __init__(self, life: int) -> None:
+    def __init__(self, life: int, patience: float) -> None:
         self.last = -life
         "Sequence number of the event delivered last."
         self.early: dict[int, Early] = {}
@@ -40,8 +40,8 @@ class Stream:
         self.asking = False
         self.asked = LOWEST
         "The highest number asked for."
-        self.moved_at = 0.0
-        "When an event was delivered or came early."
+        self.patience = patience
+        "How long an answer is awaited before all is asked for again; doubled each time."
         self.reminded = False
         "Whether it will be asked again for what does not come."
         self.asked_at = -inf
@@ -147,10 +147,11 @@ class Ordering:
             self._acknowledge(publisher, stream.last)
         if stream.early:
             self._ask_soon(publisher, stream)
+        else:
+            stream.patience, stream.asked = self.parameters.repeat_wait, LOWEST
 
     def _deliver(self, stream: Stream, publication: Publication, wanted: bool) -> None:
         stream.last = publication.sequence
-        stream.moved_at = self.host.now()
         if wanted:
             self.host.deliver(publication)
 
@@ -167,8 +168,6 @@ class Ordering:
                 held.wanted and waiting.wanted,
                 publication,
             )
-        else:
-            stream.moved_at = self.host.now()
         early[sequence] = waiting
         if len(early) > self.parameters.reorder:
             furthest = max(early)
@@ -186,25 +185,26 @@ class Ordering:
     def _ask_now(self, publisher: NodeId, stream: Stream) -> None:
         stream.asking = False
         holes = stream.holes()
-        now = self.host.now()
-        if now < stream.asked_at + self.parameters.repeat_wait:
+        if not holes:
+            return
+        now, p = self.host.now(), self.parameters
+        if now < stream.asked_at + stream.patience:
             # What was asked for a moment ago may be on its way.
             holes = [hole for hole in holes if hole[1] > stream.asked]
         else:
             stream.asked_at = now
+            if stream.asked > LOWEST:
+                stream.patience = min(2 * stream.patience, p.ping_wait)
         if holes:
             stream.asked = holes[-1][1]
             self._send_nack(publisher, stream, holes)
-            self._remember(publisher, stream)
-
-    def _remember(self, publisher: NodeId, stream: Stream) -> None:
-        """See to it that what does not come is asked for again, as long as brokers may have it."""
-        wait = max(self.parameters.repeat_wait, self.host.now() - stream.moved_at)
-        if not stream.reminded and wait < self.parameters.cache_life:
+        if not stream.reminded and stream.patience < p.ping_wait:
             stream.reminded = True
+            wait = max(stream.asked_at + stream.patience - now, p.nack_gather)
             self.host.call_later(wait, self._remind, publisher, stream)
 
     def _remind(self, publisher: NodeId, stream: Stream) -> None:
+        """Ask again for what has not come, though nothing new shows that it is missing."""
         stream.reminded = False
         if self.streams.get(publisher) is stream:
             self._ask_now(publisher, stream)
@@ -223,7 +223,7 @@ class Ordering:
         )
 
     def _stream(self, publisher: NodeId) -> Stream:
-        stream = self.streams.pop(publisher, None) or Stream(self.life)
+        stream = self.streams.pop(publisher, None) or Stream(self.life, self.parameters.repeat_wait)
         self.streams[publisher] = stream
         if len(self.streams) > self.parameters.publishers:
             del self.streams[next(iter(self.streams))]

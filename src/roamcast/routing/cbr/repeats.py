@@ -7,6 +7,7 @@ several subscribers miss travels once for all of them.
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable
 
 from roamcast.routing.router import Host, NodeId, Timer
@@ -63,13 +64,12 @@ class Repeats:
             if self._away[oldest][0] > now + 1e-9:
                 break
             del self._away[oldest]
-        for sequence in list(self._queue):
-            if len(self._away) >= self._window:
-                break
-            if sequence not in self._away:
-                subscribers = list(self._queue.pop(sequence))
-                self._away[sequence] = (now + self._patience, set(subscribers))
-                self._send(sequence, subscribers)
+        room = self._window - len(self._away)
+        # The oldest first: a subscriber acknowledges nothing that comes before its turn.
+        for sequence in heapq.nsmallest(room, self._queue.keys() - self._away.keys()):
+            subscribers = list(self._queue.pop(sequence))
+            self._away[sequence] = (now + self._patience, set(subscribers))
+            self._send(sequence, subscribers)
         if self._queue and self._away and (self._timer is None or not self._timer.active):
             wait = next(iter(self._away.values()))[0] - now
             self._timer = self._host.call_later(max(wait, 0.0), self._pump)

@@ -30,7 +30,7 @@ class Xcast:
         self.parameters = parameters
         self._routes = routes
         self._adverts = adverts
-        self._failed: Leases[NodeId, None] = Leases(parameters.repeat_wait, parameters.subscribers)
+        self._failed: Leases[NodeId, bool] = Leases(parameters.repeat_wait, parameters.subscribers)
         "Neighbours on whom the link has just given up."
 
     def post(self, message: Any, destination: NodeId) -> None:
@@ -82,12 +82,20 @@ class Xcast:
         shares: dict[NodeId, list[D]] = {}
         alone = []
         for destination in destinations:
-            hop = self._routes.next_hop(node_of(destination))
+            hop = self._hop(node_of(destination), chain)
             if hop is None or hop in chain:
                 alone.append(destination)
             else:
                 shares.setdefault(hop, []).append(destination)
         return shares, alone
+
+    def _hop(self, destination: NodeId, chain: Collection[NodeId]) -> NodeId | None:
+        """The next hop by the routes; or a neighbour that knows another way, if that link has just failed."""
+        hop = self._routes.next_hop(destination)
+        if hop is not None and self._failed and self._failed.get(hop, self.host.now()) is not None:
+            other = self._detour(destination, chain)
+            return hop if other is None else other
+        return hop
 
     # Where a link has failed.
 
@@ -95,7 +103,7 @@ class Xcast:
         """Keep to other ways for a moment: the link to a neighbour has failed."""
         now = self.host.now()
         self._failed.sweep(now)
-        self._failed.renew(neighbour, None, now)
+        self._failed.renew(neighbour, True, now)
 
     def go_around(self, message: Any) -> None:
         """Send a message that the link gave up on another way, if there is one."""

@@ -120,18 +120,18 @@ class Dsdv:
         return route.metric if route is not None and route.metric < INFINITY else None
 
     def detour(self, destination: NodeId, avoid: Collection[NodeId]) -> NodeId | None:
-        """The neighbour, none of `avoid`, that lately told of the shortest way to `destination`."""
+        """The neighbour, none of `avoid`, that lately told of the shortest way to `destination`.
+
+        One that has not spoken of it comes last: nobody tells of a route that has not settled.
+        """
         recent = self.host.now() - self.parameters.period
-        best: tuple[int, NodeId] | None = None
+        ways = []
         for neighbour, (time, update) in self._told.items():
-            if time < recent or neighbour in avoid:
-                continue
-            for known, metric, _ in update.entries:
-                if known == destination:
-                    if 0 <= metric < INFINITY and (best is None or (metric, neighbour) < best):
-                        best = (metric, neighbour)
-                    break
-        return None if best is None else best[1]
+            if time >= recent and neighbour not in avoid:
+                metric = next((metric for known, metric, _ in update.entries if known == destination), None)
+                if metric is None or 0 <= metric < INFINITY:
+                    ways.append((INFINITY if metric is None else metric, neighbour))
+        return min(ways)[1] if ways else None
 
     def forward(self, message: Message, destination: NodeId) -> None:
         """Send `message` one hop towards `destination`, or keep it until there is a route."""

@@ -1,8 +1,12 @@
 """The pipeline over the real simulator agrees with the plain measure of one run."""
 
+import shlex
+
 import pytest
 
+from roamcast.cli.app import invoke
 from roamcast.facts.metrics import measure
+from roamcast.facts.schema import TABLES as FACTS
 from roamcast.facts.tables import Facts
 from roamcast.pipeline.campaign import Campaign
 from roamcast.pipeline.conduct import Conductor
@@ -11,7 +15,7 @@ from roamcast.pipeline.store import Store
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
 
-def test_real_runs_measured_by_spark_equal_the_same_runs_measured_alone(spark, tmp_path):
+def test_real_runs_measured_by_spark_equal_the_same_runs_measured_alone(spark, tmp_path, monkeypatch):
     from test_conduct import SHOPPING
 
     asked = {
@@ -27,6 +31,14 @@ def test_real_runs_measured_by_spark_equal_the_same_runs_measured_alone(spark, t
         conductor.work(spark)
     rows = store.read_table("metrics").to_pylist()
     assert len(rows) == 2
+    monkeypatch.chdir(tmp_path)  # the command works wherever it is pasted
+    for planned in store.read_table("plan").to_pylist():
+        verb, *words = shlex.split(planned["command"])
+        assert verb == "roamcast"
+        assert invoke([*words, "--facts", "again", "--json"]) == 0
+        for name in FACTS:
+            file = store.run_folder(planned["run"]) / f"{name}.parquet"
+            assert (tmp_path / "again" / file.name).read_bytes() == file.read_bytes()
     for row in rows:
         alone = measure(Facts.read(store.run_folder(row["run"])))
         for name in ("delivery_rate", "delay_mean", "delay_p50", "delay_p95", "publications", "expected"):

@@ -1,14 +1,18 @@
 """Reports of a small campaign whose tables are made by hand: no Spark, no simulation."""
 
+import json
+import os
 import re
 import shutil
 import subprocess
+from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
+from roamcast.cli.app import invoke
 from roamcast.pipeline.campaign import Campaign
 from roamcast.pipeline.claims import make_tables
 from roamcast.pipeline.plan import make_plan
@@ -17,6 +21,7 @@ from roamcast.pipeline.tables import TABLES
 from roamcast.report.figures import Panels
 from roamcast.report.markdown import make_markdown
 from roamcast.report.page import make_page
+from roamcast.report.record import record
 from roamcast.report.result import Result, short, with_interval
 
 COUNT = "workload.subscribe.walkers.count"
@@ -129,13 +134,54 @@ def test_the_page_tells_claims_failures_versions_and_how_to_reproduce(result):
     for told in (
         "section 5.1, figure 1",
         "about 75 %",
-        "1 claims held",
-        "1 claims not held",
+        "1 of 2 claims held, 1 did not.",
         "Quick version",
     ):
         assert told in page
-    assert "where not" in page and "17 runs done" in page and "1 runs failed" in page
+    assert "each check" in page and "17 runs done" in page and "1 runs failed" in page
     assert "roamcast run" in page and "--seed 1" in page and "pyspark" in page and "jitter = 20 ms" in page
+
+
+def test_the_page_tells_each_label_by_the_parameters_of_its_own_runs(result):
+    page = make_page(result)
+    told = {label: page.split(f"<dt>{label} ")[1].split("</dd>")[0] for label in ("flooding", "slow")}
+    assert "jitter = 0.01" in told["flooding"] and "jitter = 0.02" in told["slow"]
+
+
+def test_a_failed_run_is_listed_with_the_command_that_shows_it_again(result):
+    run, _ = result.failures()[0]
+    command = next(row["command"] for row in result.tables["plan"] if row["run"] == run)
+    failures = make_page(result).split("<h2>Failures</h2>")[1].split("</section>")[0]
+    assert escape(command) in failures
+
+
+def test_a_program_reads_claims_points_and_failures(result):
+    told = json.loads(json.dumps(record(result, Path("report.html"))))
+    assert told["quick"] and told["seeds"] == [1, 2, 3] and told["runs"] == {"done": 17, "failed": 1}
+    assert told["failures"][0]["error"] == "RuntimeError: <b>fire</b>"
+    verdicts = {claim["name"]: claim["verdict"] for claim in told["claims"]}
+    assert verdicts == {"true": "held", "false": "not held"}
+    assert [check["held"] for check in told["claims"][1]["checks"]] == [False, False, True]
+    assert [point["settings"] for point in told["points"]] == [{COUNT: 10}, {COUNT: 30}, {COUNT: 50}]
+    rate = told["points"][0]["protocols"]["slow"]["delivery_rate"]
+    assert rate["mean"] == 0.7 and rate["half"] == pytest.approx(0.014)
+
+
+def test_a_campaign_tells_how_it_stands(result, capsys):
+    folder = str(result.store.folder)
+    assert invoke(["campaign", "status", folder, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["planned"], told["done"], told["missing"], told["running"]) == (18, 0, 18, None)
+    with result.store.lock():
+        assert invoke(["campaign", "status", folder]) == 0
+    words = capsys.readouterr().out
+    assert (
+        "18 runs: 0 done, 0 failed, 18 missing" in words and f"running now, as process {os.getpid()}" in words
+    )
+    assert invoke(["campaign", "runs", folder, "--json"]) == 0
+    assert {row["status"] for row in json.loads(capsys.readouterr().out)} == {"missing"}
+    assert invoke(["campaign", "runs", folder, "--failed"]) == 0
+    assert capsys.readouterr().out == "none of 18 runs failed\n"
 
 
 def test_the_same_tables_give_the_same_page(result):
@@ -161,20 +207,38 @@ def test_numbers_read_well():
     assert with_interval(0.75, None) == "0.75"
 
 
-def shoot(page, file, width, height, profile):
+def browse(page, profile, *more):
     flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
     flags += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
-    flags += [f"--user-data-dir={profile}", "--hide-scrollbars", f"--window-size={width},{height}"]
+    flags += [f"--user-data-dir={profile}", "--hide-scrollbars", *more]
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     assert chromium, "this test needs a browser: apt-get install chromium"
-    done = subprocess.run(
-        [chromium, *flags, f"--screenshot={file}", page.as_uri()],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
+    return subprocess.run(
+        [chromium, *flags, page.as_uri()], capture_output=True, text=True, timeout=240, check=False
     )
+
+
+def shoot(page, file, width, height, profile):
+    done = browse(page, profile, f"--window-size={width},{height}", f"--screenshot={file}")
     assert file.is_file(), done.stderr[-2000:]
+
+
+@pytest.mark.slow
+def test_nothing_sticks_out_of_a_narrow_phone_and_it_prints(result, tmp_path):
+    """A browser's window is at least 500 pixels wide, so the page stands in a frame of 360."""
+    page = tmp_path / "framed.html"
+    inside = escape(make_page(result))
+    page.write_text(
+        f'<body><iframe id="phone" style="width:360px;height:600px;border:0" srcdoc="{inside}"></iframe>'
+        "<script>document.getElementById('phone').onload = e => { document.title = "
+        "'wide ' + e.target.contentDocument.documentElement.scrollWidth }</script>"
+    )
+    told = browse(page, tmp_path / "profile-frame", "--virtual-time-budget=10000", "--dump-dom").stdout
+    assert "<title>wide 360</title>" in told, re.findall("<title>.*?</title>", told)
+    report, paper = tmp_path / "report.html", tmp_path / "report.pdf"
+    report.write_text(make_page(result))
+    browse(report, tmp_path / "profile-print", f"--print-to-pdf={paper}")
+    assert paper.read_bytes().startswith(b"%PDF") and paper.stat().st_size > 20_000
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ import typer
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The campaign's folder.")]
+Json = Annotated[bool, typer.Option("--json", help="Tell it as JSON, for programs.")]
 
 
 @app.command("run")
@@ -27,57 +28,52 @@ def run(
     only: Annotated[
         list[str] | None, typer.Option(metavar="FIGURE", help="Only what a figure needs.")
     ] = None,
+    json: Json = False,
 ) -> None:
     """Run what is not yet done, then measure, judge and report all of it; run again to resume."""
     from roamcast.cli.conducting import conduct_file, finish
 
     result = conduct_file(file, out, master=master, seeds=seeds, quick=quick, only=only or [])
-    finish(result)
+    finish(result, json)
 
 
 @app.command("status")
-def status(folder: Folder) -> None:
+def status(folder: Folder, json: Json = False) -> None:
     """Tell how many runs are done, failed and missing."""
     from roamcast.pipeline.store import Store
+    from roamcast.report.standing import Standing
 
-    store = Store(folder)
-    campaign, notes = store.read_campaign()
-    plan = store.read_table("plan")
-    survey = store.survey(plan["run"].to_pylist(), verify=False)
-    print(f"{campaign.title}{' (quick version)' if notes.get('quick') else ''}")
-    counts = f"{len(survey.done)} done, {len(survey.failed)} failed, {len(survey.missing)} missing"
-    print(f"{len(plan)} runs: {counts}")
-    for run_id, damage in survey.damaged.items():
-        print(f"damaged: {run_id}: {damage}")
-    if survey.missing or survey.failed:
-        print(f"resume with: {notes.get('command', 'roamcast campaign run')}")
+    standing = Standing(Store(folder))
+    print(_to_json(standing.record()) if json else standing.tell())
 
 
 @app.command("runs")
 def runs(
     folder: Folder,
     failed: Annotated[bool, typer.Option("--failed", help="Only those that failed, with the error.")] = False,
+    json: Json = False,
 ) -> None:
     """List the runs."""
     from rich.console import Console
 
     from roamcast.pipeline.store import Store
+    from roamcast.report.standing import Standing
     from roamcast.report.terminal import show_runs
 
-    store = Store(folder)
-    plan = store.read_table("plan").to_pylist()
-    survey = store.survey((row["run"] for row in plan), verify=False)
-    rows = []
-    for row in plan:
-        manifest = survey.done.get(row["run"]) or survey.failed.get(row["run"]) or {"status": "missing"}
-        if not failed or manifest["status"] == "failed":
-            told = {
-                "status": manifest["status"],
-                "cpu": manifest.get("cpu"),
-                "error": manifest.get("error", ""),
-            }
-            rows.append(row | told)
-    show_runs(rows, Console())
+    rows = Standing(Store(folder)).runs()
+    chosen = [row for row in rows if not failed or row["status"] == "failed"]
+    if json:
+        print(_to_json(chosen))
+    elif chosen:
+        show_runs(chosen, Console())
+    else:
+        print(f"none of {len(rows)} runs failed" if failed else "no runs")
+
+
+def _to_json(value: object) -> str:
+    import json
+
+    return json.dumps(value, indent=1)
 
 
 @app.command("report")

@@ -30,6 +30,7 @@ def command(
     master: Annotated[
         str | None, typer.Option(help="A Spark master; by default all processors here.")
     ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Tell the result as one JSON object.")] = False,
 ) -> None:
     """Run protocols in one scenario on the same seeds, and say which is best at what."""
     from roamcast.cli.conducting import conduct, finish
@@ -59,4 +60,4 @@ def command(
     words = ["roamcast", "compare", scenario, "--protocols", ",".join(chosen), "--seeds", str(seeds)]
     words += ["--out", str(folder), *(word for pair in set_ or [] for word in ("--set", pair))]
     words += ["--master", master] if master else []
-    finish(conduct(campaign, folder, shlex.join(words), master=master))
+    finish(conduct(campaign, folder, shlex.join(words), master=master), json)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -94,12 +95,17 @@ def save_figures(result: Result, kind: str) -> list[Path]:
     return files
 
 
-def finish(result: Result) -> None:
-    """Show the claims, or the protocols side by side where nothing is claimed; write the report."""
+def finish(result: Result, as_json: bool = False) -> None:
+    """Write the report and show the claims, or the protocols side by side where nothing is claimed."""
     from rich.console import Console
 
+    from roamcast.report.record import record
     from roamcast.report.terminal import show_claims, show_comparison
 
+    report = write_report(result)
+    if as_json:
+        print(json.dumps(record(result, report), indent=1))
+        return
     console = Console()
     if result.campaign.claims:
         show_claims(result, console)
@@ -117,4 +123,4 @@ def finish(result: Result) -> None:
         )
     took = ", ".join(f"{stage} {seconds:.1f} s" for stage, seconds in result.notes["seconds"].items())
     console.print(f"took: {took}", highlight=False)
-    print(f"report: {write_report(result)}")
+    print(f"report: {report}")

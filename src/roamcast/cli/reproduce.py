@@ -23,6 +23,7 @@ def command(
     master: Annotated[
         str | None, typer.Option(help="A Spark master; by default all processors here.")
     ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Tell the result as one JSON object.")] = False,
 ) -> None:
     """Run a paper's campaign and print each claim with the paper's number and ours, held or not held."""
     from roamcast.cli.conducting import conduct_file, finish
@@ -38,4 +39,4 @@ def command(
     result = conduct_file(
         file, folder, master=master, seeds=seeds, quick=quick, only=only or [], command=shlex.join(words)
     )
-    finish(result)
+    finish(result, json)

@@ -18,6 +18,7 @@ from roamcast.pipeline.campaign import Campaign, Setting, Variant
 from roamcast.pipeline.tables import PLAN, POINTS
 from roamcast.pipeline.version import code_version
 from roamcast.scenario.read import load, read_toml, validate
+from roamcast.scenario.shipped import shipped
 
 if TYPE_CHECKING:
     from roamcast.scenario.model import Scenario
@@ -188,7 +189,10 @@ def _digest_inputs(scenario: Scenario) -> str:
 
 def _command(file: Path, router: str, overrides: Mapping[str, Setting]) -> str:
     """What reproduces the run, but for its seed."""
-    words = ["roamcast", "run", str(file), "--protocol", router]
+    ours = shipped("scenarios").get(file.stem)
+    # A name or a whole path, so that it works wherever it is pasted.
+    named = file.stem if ours is not None and ours.resolve() == file.resolve() else str(file.absolute())
+    words = ["roamcast", "run", named, "--protocol", router]
     for key, value in overrides.items():
         words += ["--set", f"{key}={value if isinstance(value, str) else json.dumps(value)}"]
     return shlex.join(words)

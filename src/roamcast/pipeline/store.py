@@ -82,6 +82,17 @@ class Store:
             file.flush()
             yield
 
+    def holder(self) -> int | None:
+        """The process that is running this campaign now, if one is."""
+        try:
+            kept = (self.folder / ".lock").stat()
+            locks = Path("/proc/locks").read_text(encoding="ascii").splitlines()
+        except OSError:
+            return None
+        place = f"{os.major(kept.st_dev):02x}:{os.minor(kept.st_dev):02x}:{kept.st_ino}"
+        fields = (line.split() for line in locks)
+        return next((int(f[4]) for f in fields if f[1] == "FLOCK" and f[5] == place), None)
+
     def run_folder(self, run: str) -> Path:
         """Where the facts of `run` are."""
         return self.runs / f"run={run}"

@@ -57,7 +57,7 @@ class Panels:
         import matplotlib as mpl
 
         with mpl.rc_context(STYLE):
-            drawing, axes = canvas(1, 1)
+            drawing, axes = canvas(1, 1, (4.4, 3.3 if len(stack) == 1 else 4.0))
             self._panel(axes[0][0], row, stack)
             return svg_text(drawing)
 
@@ -87,11 +87,12 @@ class Panels:
             self._bars(axes, points, stack)
         metric = METRICS[stack[0]]
         title = metric.title if len(stack) == 1 else "Messages by category"
-        axes.set_title(title if row is None else f"{title}, {self.figure.panel} = {row}", fontsize=10, pad=12)
+        axes.set_title(title if row is None else f"{title}, {self.figure.panel} = {row}", fontsize=10)
         axes.set_ylabel(
             f"{title.split(',', maxsplit=1)[0].lower()}" + (f" ({metric.unit})" if metric.unit else "")
         )
-        axes.set_xlabel(self.figure.x_title or self.figure.x)
+        if len(stack) == 1:
+            axes.set_xlabel(self.figure.x_title or self.figure.x)
         axes.set_ylim(bottom=0, top=self._top(points, stack))
         if stack[0].startswith(("delivery_rate", "answer_rate")):
             axes.set_ylim(0, 1.05)
@@ -105,12 +106,14 @@ class Panels:
                 rows = [row for metric in stack if (row := self.result.values.get((*place, metric)))]
                 tops.append(sum(row["mean"] for row in rows))
                 reaches.append(tops[-1] + (rows[0]["half"] or 0.0 if len(stack) == 1 and rows else 0.0))
-        room = 1.05 if len(stack) == 1 else 1.3
-        return min(max(reaches), 2 * max(tops)) * room or None
+        return min(max(reaches), 2 * max(tops)) * 1.05 or None
 
     def _lines(self, axes: Axes, points: list[dict[str, Setting]], metric: str) -> None:
         places = _places([point[self.figure.x] for point in points])
-        for i, (title, chosen) in enumerate(self._series(points)):
+        series = self._series(points)
+        # A little to the side of each other, or the intervals of one would hide the other's.
+        aside = 0.012 * (max(places.values()) - min(places.values()))
+        for i, (title, chosen) in enumerate(series):
             known = [
                 (places[str(point[self.figure.x])], row)
                 for point, protocol in chosen
@@ -118,7 +121,7 @@ class Panels:
             ]
             known.sort(key=lambda one: one[0])
             axes.errorbar(
-                [x for x, _ in known],
+                [x + (i - (len(series) - 1) / 2) * aside for x, _ in known],
                 [row["mean"] for _, row in known],
                 yerr=[row["half"] or 0.0 for _, row in known],
                 label=title,
@@ -131,7 +134,7 @@ class Panels:
             )
         if not _numeric([point[self.figure.x] for point in points]):
             axes.set_xticks(list(places.values()), list(places))
-        axes.legend()
+        _legend(axes)
 
     def _bars(self, axes: Axes, points: list[dict[str, Setting]], stack: list[str]) -> None:
         values = _distinct(point[self.figure.x] for point in points)
@@ -148,18 +151,17 @@ class Panels:
                     axes.bar(place, height, width * 0.9, bottom=bottom, color=colour)
                     bottom += height
                 ticks.append((place, title))
-        axes.set_xticks(
-            [place for place, _ in ticks], [title for _, title in ticks], rotation=90, fontsize=6.5
-        )
+        axes.set_xticks([place for place, _ in ticks], [title for _, title in ticks], rotation=90, fontsize=8)
         axes.tick_params(axis="x", length=0)
-        for i, value in enumerate(values):
-            axes.text(
-                i, 1.0, str(value), transform=axes.get_xaxis_transform(), ha="center", va="bottom", fontsize=7
-            )
+        above = axes.secondary_xaxis("top")
+        above.set_xticks(range(len(values)), [str(value) for value in values])
+        above.tick_params(axis="x", length=0)
+        above.spines["top"].set_visible(False)
+        above.set_xlabel(self.figure.x_title or self.figure.x)
         for metric, colour in zip(stack, _STACK, strict=False):
             axes.bar(0, 0, color=colour, label=METRICS[metric].title.removesuffix(" messages").lower())
         axes.grid(visible=False, axis="x")
-        axes.legend(ncols=2)
+        _legend(axes)
 
     def _series(
         self, points: list[dict[str, Setting]]
@@ -179,6 +181,13 @@ class Panels:
         ]
 
 
+def _legend(axes: Axes) -> None:
+    """Below the panel, where it covers nothing."""
+    handles, labels = axes.get_legend_handles_labels()
+    columns = min(len(handles), 2 if len(handles) == 4 else 3)
+    axes.figure.legend(handles, labels, loc="outside lower center", ncols=columns, columnspacing=1)
+
+
 def canvas(rows: int, columns: int, size: tuple[float, float] = (4.4, 3.3)) -> tuple[Drawing, Any]:
     """A drawing with `rows` x `columns` panels, each of `size` inches."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -186,7 +195,8 @@ def canvas(rows: int, columns: int, size: tuple[float, float] = (4.4, 3.3)) -> t
 
     drawing = Drawing(figsize=(size[0] * columns, size[1] * rows), layout="constrained")
     FigureCanvasAgg(drawing)
-    return drawing, drawing.subplots(rows, columns, squeeze=False)
+    parts = drawing.subfigures(rows, columns, squeeze=False)
+    return drawing, [[part.subplots() for part in row] for row in parts]
 
 
 def svg_text(drawing: Drawing) -> str:

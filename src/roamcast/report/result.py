@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
-from roamcast.pipeline.campaign import Campaign, Claim
+from roamcast.pipeline.campaign import Campaign, Claim, Setting
 from roamcast.pipeline.claims import settings_of
 from roamcast.pipeline.metrics import METRICS
 from roamcast.pipeline.store import Store
@@ -49,7 +51,8 @@ class Judged:
         if len(known) == 1:
             return with_interval(known[0]["ours"], known[0]["half"])
         ordered = sorted(known, key=lambda check: check["ours"])
-        return f"{short(ordered[0]['ours'])} to {short(ordered[-1]['ours'])} ({len(known)} checks)"
+        ends = [with_interval(check["ours"], check["half"]) for check in (ordered[0], ordered[-1])]
+        return f"{ends[0]} to {ends[1]} ({len(known)} checks)"
 
     @property
     def asked(self) -> str:
@@ -79,7 +82,7 @@ class Result:
     def __init__(self, store: Store) -> None:
         self.store = store
         self.campaign, self.notes = store.read_campaign()
-        self.tables = {name: store.read_table(name).to_pylist() for name in _TOLD}
+        self.tables: dict[str, list[Row]] = {name: store.read_table(name).to_pylist() for name in _TOLD}
 
     @property
     def claims(self) -> list[Judged]:
@@ -133,9 +136,10 @@ def judge_claims(campaign: Campaign, verdicts: list[Row]) -> list[Judged]:
     ]
 
 
-def tell(point: str) -> str:
-    """A point in words."""
-    return ", ".join(f"{key} = {value}" for key, value in settings_of(point).items()) or "as the scenario is"
+def tell(point: str, fixed: Mapping[str, Setting] = MappingProxyType({})) -> str:
+    """A point in words, with what its sweep sets at every point."""
+    settings = dict(fixed) | settings_of(point)
+    return ", ".join(f"{key} = {value}" for key, value in settings.items()) or "as the scenario is"
 
 
 def short(value: float | None) -> str:

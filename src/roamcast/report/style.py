@@ -15,11 +15,11 @@ h2 .where{display:inline;font-weight:normal}
 .facts li{background:#eef3f8;border-radius:1rem;padding:.1rem .7rem;font-size:.9rem}
 table{border-collapse:collapse;width:100%;font-size:.9rem}
 th,td{text-align:left;vertical-align:top;padding:.35rem .5rem;border-bottom:1px solid #e5e5e5}
-th{background:#f6f6f6}
+thead th{background:#f6f6f6}tbody th{font-weight:normal}
 tr.held td:last-child{color:#00694c}
 tr.not-held td:last-child{color:#a33b00}
 tr.not-judged td:last-child{color:#666}
-.answer{font-size:1.05rem;padding-left:1.2rem}
+.verdict{font-size:1.15rem;font-weight:600;margin:.6rem 0}
 .best,.tie{color:#00694c;font-size:.8rem;text-transform:uppercase}
 .wide{overflow-x:auto}
 .panels{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,19rem),1fr));gap:.5rem}
@@ -29,8 +29,9 @@ summary{cursor:pointer;color:#0060a0}
 code,pre{font:.8rem/1.4 ui-monospace,monospace;overflow-wrap:anywhere}
 pre{white-space:pre-wrap;background:#f6f6f6;padding:.5rem}
 dt{font-weight:600;margin-top:.4rem}
-dt .where{display:inline}
+dt .where{display:inline;font-weight:normal}
 dd{margin:0 0 0 1rem;font-size:.9rem}
+dd details,td details{margin:.1rem 0}td ul{margin:.2rem 0;padding-left:1rem;font-size:.85rem}
 @media(max-width:40rem){
 .claims thead{display:none}
 .claims tr{display:block;border:1px solid #ddd;border-left:4px solid #999;border-radius:4px;margin:.6rem 0}
@@ -38,10 +39,17 @@ dd{margin:0 0 0 1rem;font-size:.9rem}
 .claims td{display:block;border:0;padding:.2rem .6rem}
 .claims td:not(:first-child)::before{content:attr(data-label) ": ";color:#555}
 }
+@media(max-width:30rem){
+.sides thead{display:none}
+.sides tr{display:block;padding:.4rem 0;border-bottom:1px solid #ddd}
+.sides th,.sides td{display:block;border:0;padding:.1rem .2rem}
+.sides tbody th{font-weight:600}
+.sides td::before{content:attr(data-label) ": ";color:#555}
+}
 @media print{
 body{font-size:10pt}main{max-width:none;padding:0}
 section{break-inside:auto}.panel,tr{break-inside:avoid}
-details:not([open])>*:not(summary){display:none}summary{color:inherit}
+details:not([open]){display:none}summary{color:inherit}
 .panels{grid-template-columns:repeat(2,1fr)}
 }
 """

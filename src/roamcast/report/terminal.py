@@ -10,8 +10,10 @@ from rich.table import Table
 
 from roamcast.pipeline.metrics import METRICS
 from roamcast.pipeline.plan import point_text
-from roamcast.report.ranking import SIDE_BY_SIDE, rank, sentences
-from roamcast.report.result import Result
+from roamcast.report.answer import answer
+from roamcast.report.ranking import SIDE_BY_SIDE, rank
+from roamcast.report.result import Result, tell
+from roamcast.report.verdicts import sum_up
 
 
 def show_claims(result: Result, console: Console) -> None:
@@ -32,8 +34,7 @@ def show_claims(result: Result, console: Console) -> None:
             f"[dim]asked: {escape(judged.asked)}[/]",
         )
     console.print(table, highlight=False)
-    counts = [f"{sum(j.verdict == verdict for j in result.claims)} {verdict}" for verdict in colours]
-    console.print(f"{len(result.claims)} claims: {', '.join(counts)}.", highlight=False)
+    console.print(f"[bold]{escape(sum_up(result.claims))}[/]", highlight=False)
 
 
 def show_comparison(result: Result, console: Console) -> None:
@@ -53,11 +54,15 @@ def show_comparison(result: Result, console: Console) -> None:
                     mark = {"best": " [bold green]best[/]", "tie": " [green]tie[/]", "": ""}
                     cells.append(f"{told[0]}{mark[told[1]]}" if told else "-")
                 table.add_row(f"{METRICS[metric].title}{unit}", *cells)
+            if len(asked.expand()) > 1:
+                console.print(f"[bold]{escape(tell(place[1]))}[/]", highlight=False)
             console.print(table)
-            console.print("\n".join(sentences(result, place, asked.protocols)), highlight=False)
+            if found := answer(result, place, asked.protocols):
+                first, *rest = map(escape, found.sentences)
+                console.print(" ".join([f"[bold]{first}[/]", *rest]), highlight=False)
     console.print(
         "[dim]Means over seeds with 95 % intervals. A tie: the difference to the best, seed by seed, is "
-        "within its interval.[/]"
+        "within its interval. Delivery decides who serves best.[/]"
     )
 
 

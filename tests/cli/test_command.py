@@ -14,16 +14,24 @@ SCENARIOS = Path(__file__).parents[2] / "scenarios"
 def roamcast(*arguments, cwd=None):
     """The real command, in a process of its own."""
     program = [sys.executable, "-c", "from roamcast.cli import main; main()", *map(str, arguments)]
-    return subprocess.run(program, check=False, capture_output=True, text=True, cwd=cwd, timeout=60)
+    return subprocess.run(program, check=False, capture_output=True, text=True, cwd=cwd, timeout=200)
 
 
-def test_help_answers_at_once():
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    told = roamcast("--help")
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    took = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    assert all(verb in told.stdout for verb in VERBS)
-    assert took < 0.3  # of the processor, since a busy machine would make any wall clock lie
+def processor_time(command):
+    """The least of three, in seconds of the processor: a busy machine makes any wall clock lie."""
+    took = []
+    for _ in range(3):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([sys.executable, "-c", command], check=True, capture_output=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        took.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return min(took)
+
+
+def test_help_takes_little_more_than_the_reader_of_options_itself():
+    assert all(verb in roamcast("--help").stdout for verb in VERBS)
+    help_ = processor_time("from roamcast.cli.app import invoke; invoke(['--help'])")
+    assert help_ < 3 * processor_time("import typer")
 
 
 def test_help_loads_no_room():

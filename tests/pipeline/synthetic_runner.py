@@ -1,11 +1,13 @@
 """A stand-in for the simulator in tests of the pipeline: quick facts, and misbehaviour on request.
 
 What a run does is said by its scenario's name: "raise", "hang", "hog", "die"; anything else behaves.
-Each call leaves a file behind in the folder named by ROAMCAST_TEST_CALLS, if it is set.
+Each call leaves a file behind in the folder named by ROAMCAST_TEST_CALLS, if it is set. After
+ROAMCAST_TEST_HOLD calls, runs wait until they are killed, so that a test decides when a campaign ends.
 """
 
 import json
 import os
+import signal
 import time
 import uuid
 from pathlib import Path
@@ -27,25 +29,20 @@ def run(run):
     calls = os.environ.get("ROAMCAST_TEST_CALLS")
     if calls:
         (Path(calls) / f"{run.id}-{uuid.uuid4().hex}").touch()
+        if len(list(Path(calls).iterdir())) > int(os.environ.get("ROAMCAST_TEST_HOLD", "1000000")):
+            signal.pause()
     name = json.loads(run.scenario)["name"]
     if name == "raise":
         raise RuntimeError("the radio caught fire")
     if name == "die":
         os.abort()
     if name == "hang":
+        signal.pthread_sigmask(signal.SIG_BLOCK, set(signal.Signals))  # as deaf as a loop in C++
         while True:
-            pass
+            time.sleep(60)
     if name == "hog":
         hoard = []
         while True:
             hoard.append(bytearray(1 << 24))
     time.sleep(float(os.environ.get("ROAMCAST_TEST_SECONDS", "0")))
     return InventedFacts(invent(int(run.id, 16) % 100_000))
-
-
-def run_cpu(run):
-    """Burn processor time in proportion to the run's duration, for the bench."""
-    end = time.process_time() + run.duration / 1000
-    while time.process_time() < end:
-        sum(range(1000))
-    return InventedFacts(invent(1, publications=3))

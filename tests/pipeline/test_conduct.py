@@ -75,13 +75,13 @@ def test_runs_that_raise_hang_die_or_hog_are_rows_with_their_error_and_the_rest_
         seeds=1,
         sweeps=names("raise", "hang", "die", "hog", "fine", "good"),
         claims={},
-        limits={"time": "3 s", "memory": "300 MB"},
+        limits={"time": "10 s", "memory": "300 MB"},
     )
     conduct(asked, store, spark)
     points = {row["run"]: json.loads(row["point"])["name"] for row in store.read_table("points").to_pylist()}
     rows = {points[row["run"]]: row for row in store.read_table("runs").to_pylist()}
     assert rows["raise"]["error"].startswith("RuntimeError: the radio caught fire")
-    assert rows["hang"]["error"] == "took longer than its limit of 3 s"
+    assert rows["hang"]["error"] == "took longer than its limit of 10 s"
     assert rows["die"]["error"] == "its process was killed by SIGABRT"
     assert rows["hog"]["error"] == "used more memory than its limit"
     assert [rows[name]["status"] for name in ("fine", "good", "raise")] == ["done", "done", "failed"]

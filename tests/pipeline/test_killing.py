@@ -23,13 +23,14 @@ HERE = Path(__file__).parent
 class Campaign:
     """A driver in a process group of its own, and whatever it starts."""
 
-    def __init__(self, out, calls, master):
+    def __init__(self, out, calls, master, hold=None):
         self.mark = uuid.uuid4().hex
         calls.mkdir(exist_ok=True)
-        seconds = {"ROAMCAST_TEST_CALLS": str(calls), "ROAMCAST_TEST_SECONDS": "0.15"}
+        asked = {"ROAMCAST_TEST_CALLS": str(calls), "ROAMCAST_TEST_SECONDS": "0.15"}
+        asked |= {"ROAMCAST_TEST_HOLD": str(hold)} if hold else {}
         self.process = subprocess.Popen(
             [sys.executable, str(HERE / "campaign_driver.py"), str(out), master],
-            env=os.environ | seconds | {"ROAMCAST_TEST_MARK": self.mark},
+            env=os.environ | asked | {"ROAMCAST_TEST_MARK": self.mark},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -58,14 +59,13 @@ class Campaign:
             elif workers := self.workers():
                 os.kill(random.choice(workers), signal.SIGKILL)
 
-    def end(self, timeout=240):
+    def end(self, timeout=1000):
         told, _ = self.process.communicate(timeout=timeout)
         return told
 
-    def wait_until_gone(self, seconds=20):
-        deadline = time.monotonic() + seconds
+    def wait_until_gone(self):
+        """A process that stays is a hang, which the test's own time limit ends."""
         while self.family():
-            assert time.monotonic() < deadline, f"left behind: {self.family()}"
             time.sleep(0.1)
 
 
@@ -103,15 +103,15 @@ def assert_same(out, whole):
 
 def test_a_campaign_killed_as_a_group_resumes_on_one_core_without_a_trace(tmp_path, whole):
     out, calls = tmp_path / "out", tmp_path / "calls"
-    first = Campaign(out, calls, "local[2]")
-    deadline = time.monotonic() + 200
-    while len(done(out)) < 6 and time.monotonic() < deadline and first.process.poll() is None:
+    first = Campaign(out, calls, "local[2]", hold=8)
+    while len(done(out)) < 6:
+        assert first.process.poll() is None, first.end()
         time.sleep(0.02)
     first.kill("group")
     first.end()
     first.wait_until_gone()
     kept, made = done(out), calls_of(calls)
-    assert 6 <= len(kept) < 24
+    assert 6 <= len(kept) <= 8
     second = Campaign(out, calls, "local[1]")
     told = second.end()
     assert told.endswith("finished\n"), told

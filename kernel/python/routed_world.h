@@ -13,6 +13,7 @@
 #include <cmath>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "python/columns.h"
@@ -43,14 +44,15 @@ struct TimerSlot {
 // A message that the world has in its care.
 struct Kept {
     PyObject* message = nullptr;
-    PyObject* key = nullptr;   // its id, where it has one
-    std::uint64_t number = 0;  // the same, as `Seen` takes it
+    PyObject* key = nullptr;       // its id, where it has one
+    Ledger::Page* page = nullptr;  // of that id: whose `Seen` has it
 };
 
 // The messages that a router says it has handled; if it does, in one of two ways.
 struct Handled {
-    Seen* seen = nullptr;
-    PyObject* table = nullptr;  // a dict
+    bool seen = false;           // in a `Seen`, whose reader this is
+    Ledger::Reader reader = 0;
+    PyObject* table = nullptr;  // or in a dict
 };
 
 class PyWorld final : public Owner {
@@ -99,7 +101,7 @@ public:
         const nb::object handled = nb::getattr(router, "handled", nb::none());
         handled_[node] = {};
         if (nb::isinstance<Seen>(handled)) {
-            handled_[node].seen = nb::inst_ptr<Seen>(handled);
+            handled_[node] = {true, nb::inst_ptr<Seen>(handled)->reader(), nullptr};
         } else if (PyDict_CheckExact(handled.ptr())) {
             handled_[node].table = handled.ptr();
         }
@@ -116,10 +118,7 @@ public:
         for (auto* table : {&receive_, &shown_, &overhear_, &link_failed_, &ids_}) {
             for (PyObject*& object : *table) Py_CLEAR(object);
         }
-        for (Kept& kept : kept_) {
-            Py_CLEAR(kept.message);
-            Py_CLEAR(kept.key);
-        }
+        for (Kept& kept : kept_) forget(kept);
         for (TimerSlot& slot : timers_) {
             Py_CLEAR(slot.action);
             Py_CLEAR(slot.args);
@@ -150,7 +149,7 @@ public:
             kept.key = PyObject_GetAttr(message.ptr(), id_name_);
             if (kept.key == nullptr) throw nb::python_error();
             if (PyLong_Check(kept.key)) {
-                kept.number = PyLong_AsUnsignedLongLongMask(kept.key);
+                kept.page = &Ledger::of_process().open(PyLong_AsUnsignedLongLongMask(kept.key));
             } else {
                 Py_CLEAR(kept.key);
             }
@@ -369,8 +368,7 @@ public:
     bool misses(NodeId node, const Parcel& parcel) override { return !has_handled(node, parcel); }
 
     void release(Handle message) override {
-        Py_CLEAR(kept_[message].message);
-        Py_CLEAR(kept_[message].key);
+        forget(kept_[message]);
         free_messages_.push_back(message);
     }
 
@@ -389,7 +387,7 @@ private:
         const Handled& handled = handled_[node];
         const Kept& kept = kept_[parcel.message];
         if (kept.key == nullptr) return false;
-        if (handled.seen != nullptr) return handled.seen->contains(kept.number);
+        if (handled.seen) return kept.page->has(handled.reader);
         if (handled.table == nullptr) return false;
         const int found = PyDict_Contains(handled.table, kept.key);
         if (found < 0) fail();
@@ -436,6 +434,12 @@ private:
         free_messages_.pop_back();
         kept_[handle] = kept;
         return handle;
+    }
+
+    static void forget(Kept& kept) {
+        if (kept.page != nullptr) Ledger::of_process().close(*std::exchange(kept.page, nullptr));
+        Py_CLEAR(kept.message);
+        Py_CLEAR(kept.key);
     }
 
     static std::int64_t whole(nb::handle object, PyObject* name) {

@@ -1,86 +1,124 @@
-// Numbers that a router has come across: a bounded set that forgets the oldest first.
+// What routers have seen: bounded sets of numbers that forget the oldest first.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 namespace roamcast {
 
-// Open addressing with linear probing: asking touches one line of memory in nearly all cases. The order of
-// entry is kept beside the table, for forgetting.
+// All sets are kept by number, not by set: a page for each number with a bit for each reader. Whoever asks many
+// readers about one number, as a simulator does at every frame, then finds the answers side by side.
+class Ledger {
+public:
+    using Reader = std::uint32_t;
+
+    class Page {
+    public:
+        bool has(Reader reader) const {
+            return reader / 64 < bits_.size() && (bits_[reader / 64] >> reader % 64 & 1) != 0;
+        }
+
+    private:
+        friend class Ledger;
+        std::uint64_t number_ = 0;
+        std::size_t users_ = 0;  // readers that have the number, and others who hold the page
+        std::vector<std::uint64_t> bits_;
+    };
+
+    // One for the process, so that a router can make its set without knowing where it runs.
+    static Ledger& of_process() {
+        static Ledger ledger;
+        return ledger;
+    }
+
+    // The page of a number; it stays where it is until it is closed as often as it was opened.
+    Page& open(std::uint64_t number) {
+        Page& page = pages_[number];
+        page.number_ = number;
+        ++page.users_;
+        return page;
+    }
+
+    void close(Page& page) {
+        if (--page.users_ == 0) pages_.erase(page.number_);
+    }
+
+    bool has(std::uint64_t number, Reader reader) const {
+        const auto found = pages_.find(number);
+        return found != pages_.end() && found->second.has(reader);
+    }
+
+    // Whether it is new to the reader.
+    bool add(std::uint64_t number, Reader reader) {
+        Page& page = open(number);
+        if (page.has(reader)) {
+            close(page);
+            return false;
+        }
+        if (reader / 64 >= page.bits_.size()) page.bits_.resize(readers_ / 64 + 1);
+        page.bits_[reader / 64] |= 1ULL << reader % 64;
+        return true;
+    }
+
+    void remove(std::uint64_t number, Reader reader) {
+        Page& page = pages_.at(number);
+        page.bits_[reader / 64] &= ~(1ULL << reader % 64);
+        close(page);
+    }
+
+    Reader enrol() {
+        if (free_.empty()) return readers_++;
+        const Reader reader = free_.back();
+        free_.pop_back();
+        return reader;
+    }
+
+    void leave(Reader reader) { free_.push_back(reader); }
+
+private:
+    std::unordered_map<std::uint64_t, Page> pages_;
+    std::vector<Reader> free_;
+    Reader readers_ = 0;
+};
+
+// One router's set.
 class Seen {
 public:
-    explicit Seen(std::size_t limit) : limit_(limit), table_(smallest) {}
+    explicit Seen(std::size_t limit) : limit_(limit), reader_(ledger().enrol()) {}
+    Seen(const Seen&) = delete;
+    Seen& operator=(const Seen&) = delete;
 
-    std::size_t size() const { return size_; }
+    ~Seen() {
+        for (const std::uint64_t number : order_) ledger().remove(number, reader_);
+        ledger().leave(reader_);
+    }
 
-    bool contains(std::uint64_t number) const { return table_[find(number)].taken; }
+    Ledger::Reader reader() const { return reader_; }
+    std::size_t size() const { return order_.size(); }
+    bool contains(std::uint64_t number) const { return ledger().has(number, reader_); }
 
     // Whether the number is new; then the oldest makes room, if it must.
     bool add(std::uint64_t number) {
-        std::size_t place = find(number);
-        if (table_[place].taken) return false;
         if (limit_ == 0) return true;
-        if (size_ == limit_) {
-            erase(find(std::exchange(order_[oldest_], number)));
-            oldest_ = (oldest_ + 1) % limit_;
-            place = find(number);
-        } else {
+        if (!ledger().add(number, reader_)) return false;
+        if (order_.size() < limit_) {
             order_.push_back(number);
-            if (++size_ * 2 > table_.size()) {
-                grow();
-                place = find(number);
-            }
+        } else {
+            ledger().remove(std::exchange(order_[oldest_], number), reader_);
+            oldest_ = (oldest_ + 1) % limit_;
         }
-        table_[place] = {number, true};
         return true;
     }
 
 private:
-    static constexpr std::size_t smallest = 8;  // a power of two, as every size of the table
-
-    struct Place {
-        std::uint64_t number = 0;
-        bool taken = false;
-    };
-
-    std::size_t home(std::uint64_t number) const {
-        // The golden ratio spreads numbers that differ in few bits; the high half of the product is the best mixed.
-        return static_cast<std::size_t>((number * 0x9e3779b97f4a7c15ULL) >> 32) & (table_.size() - 1);
-    }
-
-    // Where the number is, or the free place where it would be.
-    std::size_t find(std::uint64_t number) const {
-        std::size_t place = home(number);
-        while (table_[place].taken && table_[place].number != number) place = (place + 1) & (table_.size() - 1);
-        return place;
-    }
-
-    // Close the gap, so that no search ends at it before its time.
-    void erase(std::size_t gap) {
-        const std::size_t mask = table_.size() - 1;
-        for (std::size_t next = (gap + 1) & mask; table_[next].taken; next = (next + 1) & mask) {
-            if (((next - home(table_[next].number)) & mask) < ((next - gap) & mask)) continue;
-            table_[gap] = table_[next];
-            gap = next;
-        }
-        table_[gap].taken = false;
-    }
-
-    void grow() {
-        std::vector<Place> old(table_.size() * 2);
-        old.swap(table_);
-        for (const Place& place : old) {
-            if (place.taken) table_[find(place.number)] = place;
-        }
-    }
+    static Ledger& ledger() { return Ledger::of_process(); }
 
     std::size_t limit_;
-    std::size_t size_ = 0;
+    Ledger::Reader reader_;
     std::size_t oldest_ = 0;  // in `order_`, once that is full
-    std::vector<Place> table_;
     std::vector<std::uint64_t> order_;
 };
 

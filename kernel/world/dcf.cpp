@@ -32,7 +32,8 @@ World::World(const RadioParameters& radio, const MacParameters& mac, std::uint64
       rts_airtime_(airtime(rts_bytes, mac.basic_rate)),
       cts_airtime_(airtime(answer_bytes, mac.basic_rate)),
       ack_airtime_(airtime(answer_bytes, mac.basic_rate)),
-      eifs_(mac.sifs + mac.difs + airtime(answer_bytes, 1e6)) {}
+      eifs_(mac.sifs + mac.difs + airtime(answer_bytes, 1e6)),
+      range_delay_(Surroundings::round_up(radio.range * (1e9 / light)) + 1) {}
 
 bool World::announced(const Frame& data) const {
     return data.to != everyone && data.parcel.size + mac_.network_header >= mac_.rts_threshold;
@@ -117,30 +118,49 @@ void World::start_backoff(NodeId node) {
     heed_medium(node);
 }
 
-// Let the backoff follow the medium: count while it is idle, stop while it is busy. A NAV has a known end,
-// so the count is set to begin after it; whatever comes before that stops it again with nothing counted.
+// Let the backoff follow the medium: count while it is idle, stop while it is busy.
 void World::heed_medium(NodeId node) {
-    Backoff& backoff = backoffs_[node];
+    const Backoff& backoff = backoffs_[node];
     if (!backoff.active) return;
-    const Ear& ear = ears_[node];
-    if (ear.hearing == UINT32_MAX && ear.doing == Doing::Nothing) {
-        if (!backoff.paused) return;
-        backoff.paused = false;
-        backoff.counting_at = std::max(now_, ear.reserved) + mac_.difs;
-        const Time due = backoff.counting_at + backoff.left;
-        if (ending_ != nullptr) {
-            // The top bit tells these tickets from those that the agenda gives out.
-            backoff.ticket = ++tickets_ | 1ULL << 63;
-            ending_->contenders.push_back({due, backoff.ticket, node});
-        } else {
-            backoff.ticket = agenda_.enter(due, Happening::BackoffOver, node);
-        }
-    } else if (!backoff.paused) {
-        const Time counted = std::max<Time>(0, now_ - backoff.counting_at);
-        backoff.left = std::max<Time>(0, backoff.left - counted / mac_.slot * mac_.slot);
-        backoff.paused = true;
-        backoff.ticket = 0;
+    const bool hearing = hears(node);
+    if (!hearing && ears_[node].doing == Doing::Nothing) {
+        if (backoff.paused) count_on(node);
+        return;
     }
+    if (!backoff.paused) stop_counting(node);
+    if (ears_[node].hears_weak()) await_end(node);
+}
+
+// A NAV has a known end, so the count is set to begin after it; whatever comes before that stops it again with
+// nothing counted.
+void World::count_on(NodeId node) {
+    Backoff& backoff = backoffs_[node];
+    backoff.paused = false;
+    backoff.counting_at = std::max(now_, ears_[node].reserved) + mac_.difs;
+    const Time due = backoff.counting_at + backoff.left;
+    if (ending_ != nullptr) {
+        // The top bit tells these tickets from those that the agenda gives out.
+        backoff.ticket = ++tickets_ | 1ULL << 63;
+        ending_->contenders.push_back({due, backoff.ticket, node});
+    } else {
+        backoff.ticket = agenda_.enter(due, Happening::BackoffOver, node);
+    }
+}
+
+void World::stop_counting(NodeId node) {
+    Backoff& backoff = backoffs_[node];
+    if (backoff.paused) return;
+    const Time counted = std::max<Time>(0, now_ - backoff.counting_at);
+    backoff.left = std::max<Time>(0, backoff.left - counted / mac_.slot * mac_.slot);
+    backoff.paused = true;
+    backoff.ticket = 0;
+}
+
+// Carrier sense, physical and virtual.
+bool World::busy(NodeId node) {
+    const bool hearing = hears(node);
+    const Ear& ear = ears_[node];
+    return hearing || ear.doing != Doing::Nothing || ear.reserved > now_;
 }
 
 void World::reserve(NodeId node, Time until) {
@@ -179,7 +199,7 @@ void World::send_answer(NodeId node) {
     Station& station = stations_[node];
     Ear& ear = ears_[node];
     if (station.answer == Answer::Cts) {
-        if (ear.busy(now_)) {
+        if (busy(node)) {
             station.answer = Answer::None;
             if (station.serving && !backoffs_[node].active) start_backoff(node);
             return;
@@ -269,7 +289,7 @@ void World::sifs_over(NodeId node) {
         send_answer(node);
     } else if (station.serving && !station.rts_pending) {
         // The CTS has come; a medium that has become busy meanwhile means to begin again.
-        if (ears_[node].busy(now_)) {
+        if (busy(node)) {
             station.rts_pending = announced(station.data);
             widen(station);
             start_backoff(node);

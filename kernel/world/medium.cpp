@@ -3,6 +3,9 @@
 // A transmission reaches its receivers one after the other, nearest first. Instead of an entry of the
 // agenda for each of them it has one for the first; from there a sweep goes on from receiver to receiver
 // as long as nothing else is due before the next.
+//
+// Most receivers are too far away to decode the frame, and most of these have nothing that waits for its end. The
+// sweep of ends passes them over: their ear knows when the signal ends, and it is heard out when next looked at.
 #include <algorithm>
 
 #include "world/world.h"
@@ -22,10 +25,17 @@ void World::transmit(NodeId node, const Frame& frame) {
     flight.frame = frame;
     flight.start = now_;
     flight.heard_by.clear();
-    flight.arrived = flight.ended = flight.risen = 0;
+    flight.waiters.clear();
+    flight.near = flight.decodable = flight.arrived = flight.ended = flight.risen = flight.waited = 0;
     surroundings_.receivers(node, now_, flight.receivers);
+    for (std::size_t i = 0; i < flight.receivers.size() && flight.receivers[i].delay <= range_delay_; ++i) {
+        if (flight.receivers[i].power < 0) continue;
+        flight.near = i + 1;
+        ++flight.decodable;
+    }
 
     ++counters_.frames[static_cast<std::size_t>(frame.type)];
+    hears(node);  // what it heard before ended before it began to speak
     Ear& ear = ears_[node];
     ear.sending = now_ + frame.airtime;
     ear.deaf = true;  // whatever is being heard is lost
@@ -44,33 +54,92 @@ void World::advance_sweep() {
     const Sweep sweep = sweeps_.first();
     const Time others = sweeps_.second();
     Flight& flight = *flights_[sweep.flight];
-    std::size_t& place = sweep.ends ? flight.ended : flight.arrived;
-    const Time start = flight.start + (sweep.ends ? flight.frame.airtime : 0);
-    const std::size_t size = flight.receivers.size();
-    ending_ = sweep.ends ? &flight : nullptr;
     now_ = sweep.next;
-    for (;;) {
-        if (sweep.ends) {
-            signal_ends(sweep.flight, flight, place);
-        } else {
-            signal_arrives(sweep.flight, flight, flight.receivers[place]);
-        }
-        if (++place == size) break;
-        const Time next = start + flight.receivers[place].delay;
-        if (next >= others || next >= agenda_.next_time()) {
-            ending_ = nullptr;
-            sweeps_.put_off_first(next);
-            return;
-        }
-        now_ = next;
+    const Time next = sweep.ends ? sweep_ends(sweep.flight, flight, others) : sweep_arrivals(sweep.flight, flight, others);
+    if (next != never) {
+        sweeps_.put_off_first(next);
+        return;
     }
-    ending_ = nullptr;
     sweeps_.finish_first();
     if (sweep.ends) all_ended(sweep.flight);
 }
 
+// Go on as far as may be before something else is due; says when there is more to do.
+Time World::sweep_arrivals(std::uint32_t id, Flight& flight, Time others) {
+    const Time limit = std::min(others, agenda_.next_time());  // an arrival makes no entries
+    for (;;) {
+        signal_arrives(id, flight, flight.arrived);
+        if (++flight.arrived == flight.receivers.size()) return never;
+        const Time next = flight.start + flight.receivers[flight.arrived].delay;
+        if (next >= limit) return next;
+        now_ = next;
+    }
+}
+
+Time World::sweep_ends(std::uint32_t id, Flight& flight, Time others) {
+    ending_ = &flight;
+    Time next = never;
+    for (std::size_t index = flight.next_end();;) {
+        signal_ends(id, flight, index);
+        flight.ended = index + 1;
+        if (flight.ended == flight.receivers.size()) break;
+        index = flight.next_end();
+        next = flight.start + flight.frame.airtime + flight.receivers[index].delay;
+        if (next >= others || next >= agenda_.next_time()) break;
+        now_ = next;
+        next = never;
+    }
+    ending_ = nullptr;
+    return next;
+}
+
+// The receiver that the sweep of ends comes to next: all who are near, beyond them those who wait, and the last.
+std::size_t World::Flight::next_end() {
+    if (ended < near || ended == 0) return ended;
+    while (waited < waiters.size() && waiters[waited] < ended) ++waited;
+    return waited < waiters.size() ? waiters[waited] : receivers.size() - 1;
+}
+
+// Which receiver a node is that hears the signal's end at a moment; the number of receivers, if it is none.
+std::size_t World::Flight::index_of(NodeId node, Time end) const {
+    const Time delay = end - start - frame.airtime;
+    const auto found = std::lower_bound(receivers.begin(), receivers.end(), delay, [node](const Reception& r, Time d) {
+        return r.delay != d ? r.delay < d : r.node < node;
+    });
+    if (found == receivers.end() || found->delay != delay || found->node != node) return receivers.size();
+    return static_cast<std::size_t>(found - receivers.begin());
+}
+
+// Whether a node hears a signal, to whoever is not one.
+bool World::hears(NodeId node) {
+    Ear& ear = ears_[node];
+    if (!ear.hears_weak()) return ear.hearing != Ear::silence;
+    if (ear.ends > now_) return true;
+    if (ear.ends == now_) {  // the sweep has come there already, or not; if the flight has landed, it has
+        const Flight& flight = *flights_[ear.hearing];
+        const std::size_t index = flight.index_of(node, ear.ends);
+        if (index < flight.receivers.size() && index >= flight.ended) return true;
+    }
+    ear.hear_out(eifs_);
+    return false;
+}
+
+// Have the sweep of ends come to a node that hears a signal too weak to decode.
+void World::await_end(NodeId node) {
+    const Ear& ear = ears_[node];
+    Flight& flight = *flights_[ear.hearing];
+    const auto index = static_cast<std::uint32_t>(flight.index_of(node, ear.ends));
+    const auto place = std::lower_bound(flight.waiters.begin(), flight.waiters.end(), index);
+    if (place != flight.waiters.end() && *place == index) return;
+    flight.waiters.insert(place, index);
+    sweeps_.hasten_end(ear.hearing, ear.ends);
+}
+
 void World::all_ended(std::uint32_t id) {
     Flight& flight = *flights_[id];
+    const std::size_t weak = flight.receivers.size() - flight.decodable;
+    counters_.sensed += weak;
+    counters_.fate[static_cast<std::size_t>(Fate::Weak)] += weak;
     await_contest(id);
     if (flight.heard_by.empty()) {
         land_if_done(id);
@@ -139,64 +208,69 @@ void World::land_if_done(std::uint32_t id) {
     free_flights_.push_back(id);
 }
 
-void World::signal_arrives(std::uint32_t id, const Flight& flight, const Reception& reception) {
+void World::signal_arrives(std::uint32_t id, Flight& flight, std::size_t index) {
+    const Reception& reception = flight.receivers[index];
     Ear& ear = ears_[reception.node];
     const Time ends = now_ + flight.frame.airtime;
     const bool deaf = ear.sending > now_;
-    if (ear.hearing == UINT32_MAX) {
-        ear.hearing = id;
-        ear.power = reception.power;
-        ear.ends = ends;
+    if (ear.ends <= now_) {
+        if (ear.hearing != Ear::silence) ear.hear_out(eifs_);
         ear.collided = false;
-        ear.deaf = deaf;
-        if (ear.waiting) heed_medium(reception.node);
-        return;
-    }
-    const double heard = ear.power < 0 ? -ear.power : ear.power;
-    const double came = reception.power < 0 ? -reception.power : reception.power;
-    if (heard >= came * radio_.capture()) {
-        settle(flight, reception, deaf ? Fate::Deaf : Fate::Captured);
-        reserve(reception.node, ends + eifs_);
-        return;
-    }
-    ear.collided = true;
-    if (ends > ear.ends) {
-        // The newcomer lasts longer: it is what keeps the receiver occupied from now on.
-        const Flight& old = *flights_[ear.hearing];
-        settle(old, Reception{reception.node, 0, ear.power}, ear.deaf ? Fate::Deaf : Fate::Collided);
-        ear.hearing = id;
-        ear.power = reception.power;
-        ear.ends = ends;
-        ear.deaf = deaf;
+        if (ear.waiting) stop_counting(reception.node);
     } else {
-        settle(flight, reception, deaf ? Fate::Deaf : Fate::Collided);
+        const double heard = ear.power < 0 ? -ear.power : ear.power;
+        const double came = reception.power < 0 ? -reception.power : reception.power;
+        if (heard >= came * radio_.capture()) {
+            settle(flight, reception, deaf ? Fate::Deaf : Fate::Captured);
+            reserve(reception.node, ends + eifs_);
+            return;
+        }
+        ear.collided = true;
+        if (ends <= ear.ends) {
+            settle(flight, reception, deaf ? Fate::Deaf : Fate::Collided);
+            return;
+        }
+        // The newcomer lasts longer: it is what keeps the receiver occupied from now on.
+        if (ear.power >= 0) {
+            settle(*flights_[ear.hearing], Reception{reception.node, 0, ear.power}, ear.deaf ? Fate::Deaf : Fate::Collided);
+        }
     }
+    ear.hearing = id;
+    ear.power = reception.power;
+    ear.ends = ends;
+    ear.deaf = deaf;
+    if (ear.waiting && index >= flight.near) flight.waiters.push_back(static_cast<std::uint32_t>(index));
 }
 
 void World::signal_ends(std::uint32_t id, Flight& flight, std::size_t index) {
     const Reception& reception = flight.receivers[index];
     Ear& ear = ears_[reception.node];
     if (ear.hearing != id) return;  // lost and settled before
-    if (ear.sending > now_ || ear.deaf) {
-        settle(flight, reception, Fate::Deaf);
-        if (ear.sending <= now_) reserve(reception.node, now_ + eifs_);
-    } else if (ear.collided || reception.power < 0) {
-        settle(flight, reception, Fate::Collided);
-        reserve(reception.node, now_ + eifs_);
+    if (reception.power < 0) {
+        ear.hear_out(eifs_);
     } else {
-        settle(flight, reception, Fate::Received);
-        frame_heard(reception.node, flight, index);
+        if (ear.sending > now_ || ear.deaf) {
+            settle(flight, reception, Fate::Deaf);
+            if (ear.sending <= now_) reserve(reception.node, now_ + eifs_);
+        } else if (ear.collided) {
+            settle(flight, reception, Fate::Collided);
+            reserve(reception.node, now_ + eifs_);
+        } else {
+            settle(flight, reception, Fate::Received);
+            frame_heard(reception.node, flight, index);
+        }
+        ear.hearing = Ear::silence;
     }
-    ear.hearing = UINT32_MAX;
     if (ear.waiting) heed_medium(reception.node);
 }
 
+// Weak signals are counted together when their frame has ended everywhere: nothing else can become of them.
 void World::settle(const Flight& flight, const Reception& reception, Fate fate) {
+    if (reception.power < 0) return;
     ++counters_.sensed;
-    if (reception.power < 0) fate = Fate::Weak;
     ++counters_.fate[static_cast<std::size_t>(fate)];
     const bool concerned = flight.frame.to == everyone || flight.frame.to == reception.node;
-    if (record_losses_ && fate != Fate::Received && fate != Fate::Weak && concerned &&
+    if (record_losses_ && fate != Fate::Received && concerned &&
         flight.frame.type == FrameType::Data && flight.frame.parcel.about >= 0 &&
         owner_.misses(reception.node, flight.frame.parcel)) {
         records_.lost.push_back({now_, flight.frame.parcel.about, reception.node, flight.frame.from,

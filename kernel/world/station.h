@@ -34,17 +34,25 @@ enum class Answer : std::uint8_t { None, Cts, Ack };
 
 // What is touched at every signal at every node in range; small, so that many fit into the cache.
 struct Ear {
-    std::uint32_t hearing = UINT32_MAX;  // the transmission being received, or none
+    static constexpr std::uint32_t silence = UINT32_MAX;
+
+    std::uint32_t hearing = silence;  // the transmission being heard
     bool collided = false;
     bool deaf = false;     // own transmission overlapped the reception
     bool waiting = false;  // the station has a backoff under way that the medium matters to
     Doing doing = Doing::Nothing;
     double power = 0;  // of what is being heard; negative: too weak to decode
-    Time ends = 0;     // of what is being heard
+    Time ends = 0;     // of what is being heard, or was
     Time reserved = 0; // the NAV: others have the medium until then
     Time sending = 0;  // own transmission lasts until then
 
-    bool busy(Time now) const { return hearing != UINT32_MAX || doing != Doing::Nothing || reserved > now; }
+    bool hears_weak() const { return hearing != silence && power < 0; }
+
+    // A weak signal has ended: it left a frame that could not be decoded, unless own sending drowned it.
+    void hear_out(Time eifs) {
+        hearing = silence;
+        if (sending <= ends && reserved < ends + eifs) reserved = ends + eifs;
+    }
 };
 
 // A backoff counts slots of an idle medium and stops while it is busy.

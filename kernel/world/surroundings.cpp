@@ -20,24 +20,12 @@ constexpr double rounding = 1e-3;
 // Cells per reach: smaller cells follow the circle more closely and are more to visit.
 constexpr int fineness = 4;
 
-// Classes of distance to sort by. Nodes are spread evenly over areas, so squares of distances are, too:
-// with about as many classes as nodes each has few.
-constexpr std::size_t classes = 256;
-
 }  // namespace
 
-void Surroundings::Legs::resize(std::size_t size) {
-    for (auto* column : {&x, &y, &vx, &vy, &start}) column->resize(size);
-    node.resize(size);
-}
-
-void Surroundings::Legs::set(std::size_t place, NodeId whose, const Leg& leg) {
-    node[place] = whose;
-    x[place] = leg.x;
-    y[place] = leg.y;
-    vx[place] = leg.vx;
-    vy[place] = leg.vy;
-    start[place] = static_cast<double>(leg.start);  // exact for the first hundred days
+void Surroundings::place(NodeId node, std::size_t where) {
+    const Leg& leg = mobility_.leg(node);
+    // As a double the start is exact for the first hundred days.
+    walkers_[where] = {leg.x, leg.y, leg.vx, leg.vy, static_cast<double>(leg.start), node};
 }
 
 std::size_t Surroundings::column_of(double x) const {
@@ -75,20 +63,20 @@ void Surroundings::survey(Time now) {
     cell_starts_.assign(columns_ * rows_ + 1, 0);
     for (const Point place : places) ++cell_starts_[cell_of(place) + 1];
     for (std::size_t cell = 1; cell < cell_starts_.size(); ++cell) cell_starts_[cell] += cell_starts_[cell - 1];
-    legs_.resize(nodes);
+    walkers_.resize(nodes);
     place_of_.resize(nodes);
     leg_ends_.clear();
     std::vector<std::uint32_t> next(cell_starts_.begin(), cell_starts_.end() - 1);
     for (NodeId node = 0; node < nodes; ++node) {
-        const Leg& leg = mobility_.leg(node);
         place_of_[node] = next[cell_of(places[node])]++;
-        legs_.set(place_of_[node], node, leg);
-        if (leg.end != never) leg_ends_.emplace_back(leg.end, node);
+        place(node, place_of_[node]);
+        const Time end = mobility_.leg(node).end;
+        if (end != never) leg_ends_.emplace_back(end, node);
     }
     std::make_heap(leg_ends_.begin(), leg_ends_.end(), std::greater<>());
-    for (auto* scratch : {&squared_, &found_squared_, &powers_}) scratch->resize(nodes);
     found_.resize(nodes + 1);
-    delays_.resize(nodes);
+    ways_.resize(nodes);
+    powers_.resize(nodes);
 }
 
 // Nodes whose leg is over are on their next.
@@ -98,45 +86,22 @@ void Surroundings::follow_legs(Time now) {
         const NodeId node = leg_ends_.back().second;
         leg_ends_.pop_back();
         mobility_.position(node, now);
-        const Leg& leg = mobility_.leg(node);
-        legs_.set(place_of_[node], node, leg);
-        if (leg.end == never) continue;
-        leg_ends_.emplace_back(leg.end, node);
+        place(node, place_of_[node]);
+        const Time end = mobility_.leg(node).end;
+        if (end == never) continue;
+        leg_ends_.emplace_back(end, node);
         std::push_heap(leg_ends_.begin(), leg_ends_.end(), std::greater<>());
     }
-}
-
-// Take down who of a run of places senses a signal sent from `here`.
-void Surroundings::look_along(std::size_t first, std::size_t last, Point here, NodeId source, double now) {
-    const std::size_t size = last - first;
-    const double* const x = legs_.x.data() + first;
-    const double* const y = legs_.y.data() + first;
-    const double* const vx = legs_.vx.data() + first;
-    const double* const vy = legs_.vy.data() + first;
-    const double* const start = legs_.start.data() + first;
-    double* const squared = squared_.data();
-    for (std::size_t i = 0; i < size; ++i) {
-        const double passed = now - start[i];
-        const double dx = x[i] + vx[i] * passed - here.x;
-        const double dy = y[i] + vy[i] * passed - here.y;
-        squared[i] = dx * dx + dy * dy;
-    }
-    // Written whether it counts or not: cheaper than a branch that goes either way.
-    const double limit = radio_.sense_squared();
-    std::size_t count = count_;
-    for (std::size_t i = 0; i < size; ++i) {
-        found_[count] = legs_.node[first + i];
-        found_squared_[count] = squared[i];
-        count += static_cast<std::size_t>((squared[i] <= limit) & (found_[count] != source));
-    }
-    count_ = count;
 }
 
 void Surroundings::receivers(NodeId source, Time now, std::vector<Reception>& out) {
     if (now >= valid_until_) survey(now);
     follow_legs(now);
     const Point here = mobility_.position(source, now);
-    count_ = 0;
+    const double moment = static_cast<double>(now);
+    const double limit = radio_.sense_squared();
+    const Walker* const self = &walkers_[place_of_[source]];
+    Found* found = found_.data();
     const std::size_t top = row_of(here.y + reach_);
     for (std::size_t row = row_of(here.y - reach_); row <= top; ++row) {
         // How far the row is from here at its nearest tells how much of it is within reach.
@@ -145,33 +110,37 @@ void Surroundings::receivers(NodeId source, Time now, std::vector<Reception>& ou
         const double half = std::sqrt(std::max(0.0, reach_ * reach_ - away * away));
         const std::size_t begin = row * columns_ + column_of(here.x - half);
         const std::size_t end = row * columns_ + column_of(here.x + half) + 1;
-        look_along(cell_starts_[begin], cell_starts_[end], here, source, static_cast<double>(now));
+        const Walker* const last = walkers_.data() + cell_starts_[end];
+        for (const Walker* walker = walkers_.data() + cell_starts_[begin]; walker != last; ++walker) {
+            const double passed = moment - walker->start;
+            const double dx = walker->x + walker->vx * passed - here.x;
+            const double dy = walker->y + walker->vy * passed - here.y;
+            // Written whether it counts or not: cheaper than a branch that goes either way.
+            *found = {dx * dx + dy * dy, walker->node};
+            found += static_cast<std::size_t>((found->squared <= limit) & (walker != self));
+        }
     }
+    count_ = static_cast<std::size_t>(found - found_.data());
+    for (std::size_t i = 0; i < count_; ++i) ways_[i] = std::sqrt(found_[i].squared) * (1e9 / light);
     for (std::size_t i = 0; i < count_; ++i) {
-        // Rounded up, no detour is ever shorter than the straight way; else a station would hear another's slot
-        // begin a nanosecond before its own, and lose it.
-        const double way = std::sqrt(found_squared_[i]) * (1e9 / light);
-        const auto whole = static_cast<std::int32_t>(way);
-        delays_[i] = static_cast<std::uint32_t>(whole + (static_cast<double>(whole) < way ? 1 : 0));
-    }
-    for (std::size_t i = 0; i < count_; ++i) {
-        const double power = radio_.received(found_squared_[i]);
-        powers_[i] = radio_.decodable(found_squared_[i]) ? power : -power;
+        const double power = radio_.received(found_[i].squared);
+        powers_[i] = radio_.decodable(found_[i].squared) ? power : -power;
     }
     sort_by_distance(out);
 }
 
+// Nodes are spread evenly over areas, so squares of distances are, too: with about as many classes of them as
+// nodes, each has few, and little is left to sort by comparing.
 void Surroundings::sort_by_distance(std::vector<Reception>& out) {
-    std::array<std::uint32_t, classes + 2> next{};
-    const double scale = static_cast<double>(classes) / radio_.sense_squared();
-    const auto class_of = [scale](double squared) { return static_cast<std::size_t>(static_cast<std::int32_t>(squared * scale)); };
-    for (std::size_t i = 0; i < count_; ++i) ++next[class_of(found_squared_[i]) + 1];
-    for (std::size_t c = 1; c < next.size(); ++c) next[c] += next[c - 1];
+    next_.assign(count_ + 2, 0);
+    const double scale = static_cast<double>(count_) / radio_.sense_squared();
+    const auto class_of = [scale](const Found& found) { return static_cast<std::size_t>(static_cast<std::int32_t>(found.squared * scale)); };
+    for (std::size_t i = 0; i < count_; ++i) ++next_[class_of(found_[i]) + 1];
+    for (std::size_t c = 1; c < next_.size(); ++c) next_[c] += next_[c - 1];
     out.resize(count_);
     for (std::size_t i = 0; i < count_; ++i) {
-        out[next[class_of(found_squared_[i])]++] = Reception{found_[i], delays_[i], powers_[i]};
+        out[next_[class_of(found_[i])]++] = Reception{found_[i].node, round_up(ways_[i]), powers_[i]};
     }
-    // Within a class they are still as they were found.
     for (std::size_t i = 1; i < count_; ++i) {
         if (!out[i].before(out[i - 1])) continue;
         const Reception reception = out[i];

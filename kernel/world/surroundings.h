@@ -31,24 +31,35 @@ class Surroundings {
 public:
     Surroundings(const Radio& radio, Mobility& mobility) : radio_(radio), mobility_(mobility) {}
 
+    // Whole nanoseconds of a way. Rounded up, no detour is ever shorter than the straight way; else a station would
+    // hear another's slot begin a nanosecond before its own, and lose it.
+    static std::uint32_t round_up(double way) {
+        const auto whole = static_cast<std::int32_t>(way);
+        return static_cast<std::uint32_t>(whole + (static_cast<double>(whole) < way ? 1 : 0));
+    }
+
     // Everyone who senses a signal that `source` sends at `now`, nearest first.
     void receivers(NodeId source, Time now, std::vector<Reception>& out);
 
 private:
-    // The legs of all nodes by place in the grid: a column each, because distances are taken several at once.
-    struct Legs {
-        std::vector<double> x, y, vx, vy, start;
-        std::vector<NodeId> node;
+    // A node and its leg, with all that a distance needs side by side.
+    struct Walker {
+        double x, y, vx, vy;
+        double start;
+        NodeId node;
+    };
 
-        void resize(std::size_t size);
-        void set(std::size_t place, NodeId whose, const Leg& leg);
+    // Who senses, as found: in no order.
+    struct Found {
+        double squared;  // of the distance
+        NodeId node;
     };
 
     void survey(Time now);
     void follow_legs(Time now);
+    void place(NodeId node, std::size_t where);
     std::size_t column_of(double x) const;
     std::size_t row_of(double y) const;
-    void look_along(std::size_t first, std::size_t last, Point here, NodeId source, double now);
     void sort_by_distance(std::vector<Reception>& out);
 
     const Radio& radio_;
@@ -61,17 +72,16 @@ private:
     std::size_t columns_ = 0;
     std::size_t rows_ = 0;
     std::vector<std::uint32_t> cell_starts_;
-    Legs legs_;
-    std::vector<std::uint32_t> place_of_;            // by node
+    std::vector<Walker> walkers_;                    // by cell
+    std::vector<std::uint32_t> place_of_;            // among them, by node
     std::vector<std::pair<Time, NodeId>> leg_ends_;  // a heap, the first to end on top
 
-    // Scratch of receivers(): those within reach, then those who sense.
-    std::vector<double> squared_;
-    std::vector<NodeId> found_;
-    std::vector<double> found_squared_;
-    std::vector<std::uint32_t> delays_;
-    std::vector<double> powers_;
+    // Scratch of receivers().
+    std::vector<Found> found_;
     std::size_t count_ = 0;
+    std::vector<double> ways_;    // ns
+    std::vector<double> powers_;  // W
+    std::vector<std::uint32_t> next_;
 };
 
 }  // namespace roamcast

@@ -34,19 +34,25 @@ public:
     }
 
     void begin(const Sweep& sweep) {
-        std::size_t hole = heap_.size();
         heap_.push_back(sweep);
-        while (hole > 0 && sweep.before(heap_[(hole - 1) / 2])) {
-            heap_[hole] = heap_[(hole - 1) / 2];
-            hole = (hole - 1) / 2;
-        }
-        heap_[hole] = sweep;
+        rise(heap_.size() - 1, sweep);
     }
 
     void put_off_first(Time next) {
         Sweep sweep = heap_.front();
         sweep.next = next;
         sink(sweep);
+    }
+
+    // Have the end of a flight, if it is being swept, come to a receiver that it would have passed over.
+    void hasten_end(std::uint32_t flight, Time next) {
+        for (std::size_t place = 0; place < heap_.size(); ++place) {
+            Sweep sweep = heap_[place];
+            if (sweep.flight != flight || !sweep.ends || sweep.next <= next) continue;
+            sweep.next = next;
+            rise(place, sweep);
+            return;
+        }
     }
 
     void finish_first() {
@@ -56,6 +62,14 @@ public:
     }
 
 private:
+    void rise(std::size_t hole, const Sweep& sweep) {
+        while (hole > 0 && sweep.before(heap_[(hole - 1) / 2])) {
+            heap_[hole] = heap_[(hole - 1) / 2];
+            hole = (hole - 1) / 2;
+        }
+        heap_[hole] = sweep;
+    }
+
     void sink(const Sweep& sweep) {
         const std::size_t size = heap_.size();
         std::size_t hole = 0;

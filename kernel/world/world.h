@@ -65,21 +65,33 @@ private:
         Time start = 0;
         std::vector<Reception> receivers;
         std::vector<std::uint32_t> heard_by;  // indices of receivers that its parcel rises at
+        std::size_t near = 0;       // receivers from here on cannot decode it
+        std::size_t decodable = 0;  // by so many
         std::size_t arrived = 0;
         std::size_t ended = 0;
         std::size_t risen = 0;
+        // Of the receivers beyond `near`, those whose backoff waits for the end; in order.
+        std::vector<std::uint32_t> waiters;
+        std::size_t waited = 0;  // how many of them the sweep has passed
         // Stations whose backoff counts since this frame ended. They wait on one entry of the agenda
         // together: whoever is first will mostly silence the others before they are due.
         std::vector<Contender> contenders;
+
+        std::size_t next_end();
+        std::size_t index_of(NodeId node, Time end) const;
     };
 
     // The medium (medium.cpp).
     void transmit(NodeId node, const Frame& frame);
     void advance_sweep();
+    Time sweep_arrivals(std::uint32_t flight_id, Flight& flight, Time others);
+    Time sweep_ends(std::uint32_t flight_id, Flight& flight, Time others);
     void all_ended(std::uint32_t flight);
     void sweep_rises(std::uint32_t flight);
-    void signal_arrives(std::uint32_t flight_id, const Flight& flight, const Reception& reception);
+    void signal_arrives(std::uint32_t flight_id, Flight& flight, std::size_t index);
     void signal_ends(std::uint32_t flight_id, Flight& flight, std::size_t index);
+    bool hears(NodeId node);
+    void await_end(NodeId node);
     void settle(const Flight& flight, const Reception& reception, Fate fate);
     void await_contest(std::uint32_t flight);
     void contest_over(std::uint32_t flight);
@@ -92,6 +104,9 @@ private:
     void finish_parcel(NodeId node, bool failed);
     void start_backoff(NodeId node);
     void heed_medium(NodeId node);
+    void count_on(NodeId node);
+    void stop_counting(NodeId node);
+    bool busy(NodeId node);
     void reserve(NodeId node, Time until);
     void frame_heard(NodeId node, Flight& flight, std::size_t index);
     void send_rts(NodeId node);
@@ -141,6 +156,7 @@ private:
     Time cts_airtime_;
     Time ack_airtime_;
     Time eifs_;
+    Time range_delay_;  // no signal that can be decoded is longer on the way
     Counters counters_;
     Records records_;
     bool record_losses_ = false;

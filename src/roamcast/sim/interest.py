@@ -111,17 +111,17 @@ def _subscriber(
     pace: float,
     seed: int,
 ) -> Subscriber:
+    count = min(subscribing.choose or len(listed), len(listed))
+    follows = common is None and subscribing.interest == "zone"
+    if not follows and (common is not None or count == len(listed)):  # nothing is left to chance
+        return Subscriber(
+            node, common or tuple(listed), None, subscribing.tick, 0.0, pace, subscribing.bias, seed
+        )
     random = Random(f"{seed}/interest/{node}")
     phase = subscribing.tick * random.random()
-    fixed: tuple[Filter, ...] = ()
-    follows = False
-    if common is not None:
-        fixed = common
-    elif subscribing.interest == "zone":
-        follows = True
-    else:
-        count = min(subscribing.choose or len(listed), len(listed))
-        fixed = tuple(listed[index] for index in sorted(random.sample(range(len(listed)), count)))
+    fixed = (
+        () if follows else tuple(listed[place] for place in sorted(random.sample(range(len(listed)), count)))
+    )
     return Subscriber(
         node, fixed, grid if follows else None, subscribing.tick, phase, pace, subscribing.bias, seed
     )

@@ -21,7 +21,7 @@ def build(scenario: Scenario, seed: int) -> World:
         return world
     for name, nodes in scenario.members():
         for place, node in enumerate(nodes):
-            _add(world, scenario, scenario.groups[name], place, random=Random(f"{seed}/place/{node}"))
+            _add(world, scenario, scenario.groups[name], place, f"{seed}/place/{node}")
     return world
 
 
@@ -46,7 +46,7 @@ def _add_ordered(world: World, legs: Legs) -> None:
     world.add_ordered(float(legs.x0[0]), float(legs.y0[0]), *(column.tolist() for column in orders))
 
 
-def _add(world: World, scenario: Scenario, group: Group, place: int, *, random: Random) -> None:
+def _add(world: World, scenario: Scenario, group: Group, place: int, chance: str) -> None:
     home = group.home
     x, y, width, height = (
         (home.x, home.y, home.width, home.height)
@@ -61,6 +61,7 @@ def _add(world: World, scenario: Scenario, group: Group, place: int, *, random: 
     elif group.at is not None:
         world.add_static(*group.at[place])
     else:
+        random = Random(chance)
         world.add_static(x + width * random.random(), y + height * random.random())
 
 

@@ -60,9 +60,10 @@ def event_type(r):
     chosen = [path for path in paths if r.random() < 0.45]
     if "a/@unit" in chosen and "a" not in chosen:
         chosen.remove("a/@unit")
-    fields = tuple(Field(path, r.choice(KINDS), r.random() < 0.4) for path in chosen)
-    # An attribute of a field is there only if the field is, so here the field is always there.
-    return EventType("T", tuple(Field(f.path, f.kind, f.optional and f.path != "a") for f in fields))
+    optional = {path for path in chosen if r.random() < 0.4}
+    if "a" in optional:
+        optional.add("a/@unit")
+    return EventType("T", tuple(Field(path, r.choice(KINDS), path in optional) for path in chosen))
 
 
 def value(r, kind):
@@ -79,6 +80,14 @@ def value(r, kind):
 
 def event(r, type):
     values = [None if field.optional and r.random() < 0.3 else value(r, field.kind) for field in type.fields]
+    return whole(type, values)
+
+
+def whole(type, values):
+    """The event of some values, without attributes of elements that are not there."""
+    for attribute, element in type.owned:
+        if values[element] is None:
+            values[attribute] = None
     return Event(type, tuple(values))
 
 
@@ -90,7 +99,7 @@ def near(r, type, wanted):
         if values:
             place = r.randrange(len(values))
             values[place] = event(r, type).values[place]
-    return Event(type, tuple(values))
+    return whole(type, values)
 
 
 def xpath(r, type, pure=False):

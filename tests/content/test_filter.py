@@ -1,3 +1,5 @@
+import math
+import operator
 import pickle
 from datetime import date
 
@@ -77,6 +79,40 @@ def test_two_declarations_of_one_type_are_one_type():
 def test_a_filter_has_no_truth_value():
     with pytest.raises(TypeError, match="neither true nor false"):
         assert 10 < CD.price < 20
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "complaint"),
+    [
+        (lambda: CD.price and CD.category == "jazz", TypeError, "neither true nor false: compare it"),
+        (lambda: not CD.price, TypeError, "neither true nor false"),
+        (lambda: CD.price < 20 & CD.category == "jazz", TypeError, "each comparison in parentheses"),
+        (lambda: ~CD.price, TypeError, "not a filter yet"),
+        (lambda: (CD.price < 20) & True, TypeError, "with another filter, not with True"),
+        (lambda: (CD.price < 20) | CD.id, TypeError, "with another filter, not with <field id"),
+        (lambda: CD.price in [12, 13], TypeError, "neither true nor false"),
+        (lambda: CD.price < CD.id, ContentError, "one side must be a value"),
+        (lambda: CD.category.isin("pop"), ContentError, "give a list"),
+        (lambda: CD.artist.name.like(3), ContentError, "3 is not a string"),
+        (lambda: CD.price < math.inf, ContentError, "inf is no number"),
+    ],
+)
+def test_a_slip_in_python_is_told_and_never_gives_another_filter(wrong, error, complaint):
+    with pytest.raises(error, match=complaint):
+        wrong()
+
+
+def test_operands_may_be_reversed_and_bounds_written_in_two():
+    assert operator.gt(20, CD.price) == (CD.price < 20)
+    assert operator.eq("jazz", CD.category) == Filter.parse('/CD[category="jazz"]', CD)
+    assert ~(CD.price < 20) == (CD.price >= 20)
+    assert len({CD.price < 20, ~(CD.price >= 20), operator.gt(20, CD.price)}) == 1
+    assert CD.id.isin(range(3000)) == (CD.id >= 0) & (CD.id < 3000)
+
+
+def test_an_attribute_cannot_be_required_where_its_element_is_not():
+    with pytest.raises(ContentError, match="'p/@u' must be optional"):
+        EventType("T", {"p": Decimal(), "p/@u": String()}, optional=("p",))
 
 
 def test_filters_of_two_types_do_not_mix():

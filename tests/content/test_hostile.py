@@ -164,6 +164,13 @@ def test_a_schema_with_everything():
         ("/CD[price<'x']", "no number", 10),
         ("/CD[5]", "would be a position", 4),
         ("/CD[composer<'x']", "< has no meaning", 13),
+        ("/CD[price<1e3]", "no exponent", 10),
+        ("/CD[price<1.5E-3]", "no exponent", 10),
+        ("/CD[price<٣]", "no field '٣'", 10),
+        ("/CD[price<'٣']", "no number", 10),
+        ("/CD[composer='日本語' and x]", "no field 'x'", 23),
+        ("/CD[price mod 2=1]", "arithmetic", 10),
+        ("/CD[price lt 20]", "write < for 'lt'", 10),
         ("/CD[price", "not the end", 9),
         ("/DVD", "known: CD", 1),
         ("/CD | /DVD", "known: CD", 7),
@@ -202,6 +209,64 @@ def test_a_subscription_that_would_explode_is_refused_quickly():
     assert time.process_time() - start < 5
     a_thousand = " or ".join(f"n0={n}" for n in range(1000))
     assert len(Filter.parse(f"/T[{a_thousand}]", many).conjunctions) == 1
+
+
+TEXT = EventType("T", {"s": String(), "d": Decimal()})
+
+
+@pytest.mark.parametrize(
+    ("word", "test", "count", "expected"),
+    [
+        (" and ", "s!='{}'", 4500, True),
+        (" or ", "s='{}'", 5000, False),
+        (" and ", "d!={}", 5000, False),
+        (" or ", "d={}", 5000, True),
+        (" or ", "contains(s,'x{}')", 240, True),
+        (" and ", "contains(s,'{}')", 2600, "more than 128 patterns for 's'"),
+        (" and ", "not(contains(s,'{}'))", 2000, "more than 128 patterns for 's'"),
+    ],
+)
+def test_thousands_of_tests_on_one_field_are_read_or_refused_quickly(word, test, count, expected):
+    text = "/T[" + word.join(test.format(2 * n) for n in range(count)) + "]"
+    start = time.process_time()
+    if isinstance(expected, str):
+        with pytest.raises(FilterError, match=expected):
+            Filter.parse(text, TEXT)
+    else:
+        assert Filter.parse(text, TEXT).matches(TEXT({"s": "x4", "d": 4})) == expected
+    assert time.process_time() - start < 10
+
+
+def test_a_filter_from_the_air_with_thousands_of_patterns_is_read_or_refused_quickly():
+    def filter_bytes(pieces):
+        data = bytearray(TEXT.fingerprint + bytes([1, 1, 0, 0]))
+        count = len(pieces)
+        while count > 0x7F:
+            data.append(count & 0x7F | 0x80)
+            count >>= 7
+        data.append(count)
+        for piece in pieces:
+            data.append(len(piece))
+            for word in piece:
+                data.append(len(word))
+                data += word.encode()
+        return bytes(data)
+
+    stars = [("", f"{n:04}", "") for n in range(4000)]
+    start = time.process_time()
+    with pytest.raises(ContentError, match="more than 128 patterns"):
+        Filter.from_bytes(filter_bytes(stars), TEXT)
+    assert Filter.from_bytes(filter_bytes(stars[:128]), TEXT).matches(TEXT({"s": "x", "d": 1}))
+    words = [(f"{n:04}",) for n in range(4000)]
+    assert not Filter.from_bytes(filter_bytes(words), TEXT).matches(TEXT({"s": "0004", "d": 1}))
+    assert time.process_time() - start < 10
+
+
+def test_one_zero_of_two_is_refused_in_bytes():
+    data = (TEXT.d == 0).to_bytes()
+    assert data.count(bytes(8)) == 2
+    with pytest.raises(ContentError, match="written otherwise"):
+        Filter.from_bytes(data.replace(bytes(8), b"\x80" + bytes(7)), TEXT)
 
 
 pieces = st.sampled_from(

@@ -175,7 +175,7 @@ def test_undecided_questions_are_answered_on_the_safe_side(monkeypatch):
     glob.witness.cache_clear()
     assert Texts.where(like, apart + overlapping).empty
     assert Texts.of(["aba", "bab"]).intersects(Texts.where(like, apart))
-    monkeypatch.setattr(glob, "STATE_LIMIT", 2)
+    monkeypatch.setattr(glob, "STEP_LIMIT", 2)
     glob.witness.cache_clear()
     undecided = Texts.where(like, apart + overlapping)
     assert not undecided.empty

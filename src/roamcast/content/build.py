@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import date
-from typing import Any
+from typing import Any, NoReturn
 
 from roamcast.content import constraint
 from roamcast.content.errors import ContentError
-from roamcast.content.filter import Filter
+from roamcast.content.filter import Filter, unite
 from roamcast.content.kind import Domain
 from roamcast.content.schema import EventType, Field
 
@@ -53,16 +53,24 @@ class Term:
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __bool__(self) -> bool:
+        raise TypeError(f"{self!r} is neither true nor false: compare it, or ask exists()")
+
+    def _combine(self, other: object = None) -> NoReturn:
+        raise TypeError(
+            f"{self!r} is not a filter yet: put each comparison in parentheses, (A < 1) & (B == 2)"
+        )
+
+    __and__ = __rand__ = __or__ = __ror__ = __invert__ = _combine
+
     def __repr__(self) -> str:
         return f"<field {self._path} of {self._type.name}>"
 
     def isin(self, values: Iterable[Any]) -> Filter:
         """It has one of these values."""
-        filters = [self._compare("=", value) for value in values]
-        whole = Filter.nothing(self._type)
-        for each in filters:
-            whole = whole | each
-        return whole
+        if isinstance(values, str):
+            raise ContentError(f"{values!r} is one value; give a list of them")
+        return unite(self._type, [self._compare("=", value) for value in values])
 
     def startswith(self, text: str) -> Filter:
         """Its text begins with `text`."""
@@ -78,13 +86,18 @@ class Term:
 
     def like(self, pattern: str) -> Filter:
         """Its text matches a pattern with `*`, as the papers write containment."""
+        if not isinstance(pattern, str):
+            raise ContentError(f"{pattern!r} is not a string")
         return self._filter(constraint.like(self._field, constraint.read_glob(pattern)))
 
     def exists(self) -> Filter:
         """It is there."""
-        if self._place is not None:
-            return self._filter(constraint.present(self._field))
-        return container_exists(self._type, self._path)
+        places = self._type.evidence(self._path if self._place is None else self._field.path)
+        if places is None:
+            return Filter.everything(self._type)
+        fields = self._type.fields
+        there = [[(place, constraint.present(fields[place]))] for place in places]
+        return Filter.of(self._type, there).simplify()
 
     @property
     def _field(self) -> Field:
@@ -93,19 +106,10 @@ class Term:
         return self._type.fields[self._place]
 
     def _compare(self, operator: str, value: Any) -> Filter:
+        if isinstance(value, Term):
+            raise ContentError(f"{self!r} and {value!r} cannot be compared; one side must be a value")
         return self._filter(constraint.compare(self._field, operator, value))
 
     def _filter(self, domain: Domain) -> Filter:
         assert self._place is not None
         return Filter.of(self._type, [[(self._place, domain)]])
-
-
-def container_exists(type: EventType, path: str) -> Filter:
-    """A container is there when it always is, or when anything in it is."""
-    inside = type.inside(path)
-    if inside is None:
-        raise type.unknown(path)
-    if path in type.always or any(a.startswith(f"{path}/") for a in type.always) or path == "":
-        return Filter.everything(type)
-    fields = type.fields
-    return Filter.of(type, [[(place, constraint.present(fields[place]))] for place in inside]).simplify()

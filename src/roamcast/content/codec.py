@@ -10,7 +10,7 @@ import struct
 from collections.abc import Mapping
 from typing import Any
 
-from roamcast.content.conjunction import Conjunction, conjoin
+from roamcast.content.conjunction import MAX_PATTERNS, Conjunction, conjoin
 from roamcast.content.errors import CodecError, ContentError
 from roamcast.content.event import Event
 from roamcast.content.filter import MAX_CONJUNCTIONS, Filter
@@ -124,10 +124,14 @@ def _get_domain(reader: _Reader, field: Field) -> Domain:
         return Texts(tuple(_get_text(reader) for _ in range(count)), absent=absent)
     refused = reader.number(MAX_BYTES)
     reader.promise(count + refused)
+    stars = 0
     globs = []
     for _ in range(count + refused):
         pieces = reader.number(MAX_BYTES)
         reader.promise(pieces)
+        stars += pieces > 1
+        if stars > MAX_PATTERNS:
+            raise CodecError(f"more than {MAX_PATTERNS} patterns")
         globs.append(tuple(_get_text(reader) for _ in range(pieces)) or ("",))
     return Texts.where(globs[:count], globs[count:], absent)
 
@@ -145,7 +149,7 @@ def _get_value(reader: _Reader, field: Field) -> Any:
     if isinstance(field.kind, String):
         return _get_text(reader)
     if isinstance(field.kind, Decimal):
-        [stored] = _DOUBLE.unpack(reader.take(8))
+        stored = _DOUBLE.unpack(reader.take(8))[0] + 0.0  # of two zeros the encoder writes one
     else:
         number = reader.number(1 << 65)
         stored = ~(number >> 1) if number & 1 else number >> 1

@@ -31,7 +31,7 @@ def compare(field: Field, operator: str, value: Any) -> Domain:
         equal: Any = Texts.of([kind.store(value)])
     else:
         if not kind.ordered and operator not in ("=", "!="):
-            raise ContentError(f"{field.path} is {_article(kind.name)}: {operator} has no meaning for it")
+            raise ContentError(f"{field.path} is {article(kind.name)}: {operator} has no meaning for it")
         equal = _compare_ordered(field, "=" if operator == "!=" else operator, value)
     if operator != "!=":
         return equal  # type: ignore[no-any-return]
@@ -47,7 +47,7 @@ def _compare_ordered(field: Field, operator: str, value: Any) -> Ranges:
             or not isinstance(value, int | float | BigDecimal)
             or not math.isfinite(value)
         ):
-            raise ContentError(f"{field.path} is {_article(kind.name)}, and {value!r} is no number")
+            raise ContentError(f"{field.path} is {article(kind.name)}, and {value!r} is no number")
         low, high = kind.bounds()
         if isinstance(kind, Integer):
             floor, ceiling = math.floor(value), math.ceil(value)
@@ -60,7 +60,7 @@ def _compare_ordered(field: Field, operator: str, value: Any) -> Ranges:
             }
         else:
             try:
-                number = float(value)
+                number = float(value) + 0.0
             except OverflowError:
                 number = math.copysign(math.inf, value)
             spans = {
@@ -88,7 +88,7 @@ def _compare_ordered(field: Field, operator: str, value: Any) -> Ranges:
     if isinstance(kind, Boolean | Enumeration):
         place = kind.store(value)
         return Ranges(((place, place),))
-    raise ContentError(f"{field.path} is {_article(kind.name)}, which cannot be compared")
+    raise ContentError(f"{field.path} is {article(kind.name)}, which cannot be compared")
 
 
 def like(field: Field, glob: Glob) -> Domain:
@@ -104,7 +104,7 @@ def like(field: Field, glob: Glob) -> Domain:
         for place in places:
             empty = empty.join(Ranges(((place, place),)))
         return empty
-    raise ContentError(f"{field.path} is {_article(field.kind.name)}: text has no meaning for it")
+    raise ContentError(f"{field.path} is {article(field.kind.name)}: text has no meaning for it")
 
 
 def apply(field: Field, function: str, text: str) -> Domain:
@@ -147,5 +147,6 @@ def write_glob(glob: Glob) -> str:
     return "*".join(piece.replace("\\", "\\\\").replace("*", "\\*") for piece in glob)
 
 
-def _article(noun: str) -> str:
+def article(noun: str) -> str:
+    """The noun with "a" or "an" before it."""
     return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"

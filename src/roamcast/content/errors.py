@@ -21,3 +21,7 @@ class FilterError(ContentError):
 
 class CodecError(ContentError):
     """Bytes that are not exactly what an encoder would have written."""
+
+
+class Undecided(ContentError):
+    """A question about filters that would take too long to answer."""

@@ -118,9 +118,11 @@ class Event(msgspec.Struct, frozen=True, cache_hash=True, gc=False):
 def pick_type(name: str, types: EventType | Mapping[str, EventType]) -> EventType:
     """The type called `name`, or a complaint that says which are known."""
     known = {types.name: types} if isinstance(types, EventType) else types
-    if name not in known:
-        raise ContentError(f"no event type is called {name[:40]!r}; known: {', '.join(known) or 'none'}")
-    return known[name]
+    try:
+        return known[name]
+    except KeyError:
+        known_names = ", ".join(known) or "none"
+        raise ContentError(f"no event type is called {name[:40]!r}; known: {known_names}") from None
 
 
 def _flatten(type: EventType, values: Mapping[str, Any], outer: str) -> Iterator[tuple[str, Any]]:

@@ -10,16 +10,14 @@ from collections import deque
 from functools import lru_cache
 from typing import TypeAlias
 
+from roamcast.content.errors import Undecided
+
 Glob: TypeAlias = tuple[str, ...]
 
 ANYTHING: Glob = ("", "")
 
-STATE_LIMIT = 5_000
-"States visited before the question is left undecided; real subscriptions need a handful."
-
-
-class Undecided(Exception):
-    """The search for a witness was given up at `STATE_LIMIT`."""
+STEP_LIMIT = 400_000
+"Letters tried on a pattern before the question is left undecided; real subscriptions need a handful."
 
 
 def tidy(pieces: tuple[str, ...]) -> Glob:
@@ -112,6 +110,7 @@ def _search(like: tuple[Glob, ...], unlike: tuple[Glob, ...], alphabet: list[str
     machines = wanted + refused
     begin = (1,) * len(machines)
     seen = {begin}
+    steps = 0
     queue: deque[tuple[tuple[int, ...], str]] = deque([(begin, "")])
     while queue:
         states, text = queue.popleft()
@@ -119,12 +118,13 @@ def _search(like: tuple[Glob, ...], unlike: tuple[Glob, ...], alphabet: list[str
             m.final & s for m, s in zip(refused, states[len(wanted) :], strict=True)
         ):
             return text
+        steps += len(alphabet) * len(machines)
+        if steps > STEP_LIMIT:
+            raise Undecided("these patterns are too tangled to tell whether a text matches them all")
         for letter in alphabet:
             following = tuple([m.step(s, letter) for m, s in zip(machines, states, strict=True)])
             if following in seen or 0 in following[: len(wanted)]:
                 continue
             seen.add(following)
-            if len(seen) > STATE_LIMIT:
-                raise Undecided
             queue.append((following, text + letter))
     return None

@@ -23,9 +23,10 @@ from roamcast.content.texts import Texts
 Domain: TypeAlias = Ranges | Texts
 
 INT64 = (-(2**63), 2**63 - 1)
-_INTEGER = re.compile(r"[+-]?\d{1,40}")
-_DECIMAL = re.compile(r"[+-]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})")
-_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+# Plain digits only: \d would take those of every script, which neither XML Schema nor XPath does.
+_INTEGER = re.compile(r"[+-]?[0-9]{1,40}")
+_DECIMAL = re.compile(r"[+-]?(?:[0-9]{1,400}(?:\.[0-9]{0,400})?|\.[0-9]{1,400})(?:[eE][+-]?[0-9]{1,4})?")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -152,7 +153,7 @@ class Decimal(_Ordered, frozen=True):
 
     def bounds(self) -> tuple[float, float]:
         """As declared."""
-        return float(self.min), float(self.max)
+        return float(self.min) + 0.0, float(self.max) + 0.0
 
     def store(self, value: Any) -> float:
         """Check that it is a finite number within the bounds."""
@@ -167,7 +168,7 @@ class Decimal(_Ordered, frozen=True):
         return float(self._within(number)) + 0.0
 
     def read(self, text: str) -> float:
-        """A number in decimal digits, with or without a point."""
+        """A number in decimal digits, with or without a point; with an exponent where a schema allows one."""
         text = text.strip(" \t\r\n")
         if not _DECIMAL.fullmatch(text):
             raise ContentError(f"{text[:40]!r} is not a decimal number")

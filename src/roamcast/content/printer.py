@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from roamcast.content.conjunction import Conjunction, bare
 from roamcast.content.constraint import write_glob
 from roamcast.content.glob import Glob
 from roamcast.content.kind import Decimal, Integer
@@ -12,7 +13,6 @@ from roamcast.content.schema import Field
 from roamcast.content.texts import Texts
 
 if TYPE_CHECKING:
-    from roamcast.content.conjunction import Conjunction
     from roamcast.content.filter import Filter
 
 
@@ -45,7 +45,8 @@ def quote(text: str) -> str:
 def _write_conjunction(filter: Filter, each: Conjunction) -> str:
     if not each:
         return ""
-    written = [write_constraint(filter.type.fields[place], domain) for place, domain in each]
+    fields = filter.type.fields
+    written = [write_constraint(fields[place], domain) for place, domain in bare(filter.type, each)]
     if len(written) == 1 and written[0].startswith("("):
         return f"[{written[0][1:-1]}]"
     return f"[{' and '.join(written)}]"

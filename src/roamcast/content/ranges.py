@@ -17,13 +17,13 @@ Span: TypeAlias = tuple[Number, Number]
 
 
 def after(value: Number) -> Number:
-    """The next value of the same sort."""
-    return math.nextafter(value, math.inf) if isinstance(value, float) else value + 1
+    """The next value of the same sort; zero has no sign, or equal sets would be written in two ways."""
+    return math.nextafter(value, math.inf) + 0.0 if isinstance(value, float) else value + 1
 
 
 def before(value: Number) -> Number:
     """The previous value of the same sort."""
-    return math.nextafter(value, -math.inf) if isinstance(value, float) else value - 1
+    return math.nextafter(value, -math.inf) + 0.0 if isinstance(value, float) else value - 1
 
 
 def coalesce(spans: Iterable[Span]) -> tuple[Span, ...]:
@@ -71,6 +71,11 @@ class Ranges(msgspec.Struct, frozen=True, cache_hash=True):
     def point(self) -> bool:
         """Whether exactly one value satisfies it."""
         return len(self.spans) == 1 and self.spans[0][0] == self.spans[0][1] and not self.absent
+
+    @property
+    def patterns(self) -> int:
+        """None: numbers have no patterns."""
+        return 0
 
     def has(self, value: Any) -> bool:
         """Whether a stored value (None: missing) satisfies it."""

@@ -22,7 +22,14 @@ if TYPE_CHECKING:
 MAX_FIELDS = 4096
 MAX_DEPTH = 256
 
-_NAME = re.compile(r"[A-Za-z_][\w.-]*")
+_FIRST = (
+    "A-Z_a-z\xc0-\xd6\xd8-\xf6\xf8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c\u200d\u2070-\u218f\u2c00-\u2fef"
+    "\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
+)
+NAME = f"[{_FIRST}][{_FIRST}.0-9\xb7\u0300-\u036f\u203f\u2040-]*"
+"The names of XML without colons, as a regular expression."
+
+_NAME = re.compile(NAME)
 
 
 class Field(msgspec.Struct, frozen=True):
@@ -194,6 +201,14 @@ class EventType:
         """The places of the fields below a container (`""`: the root), or None if there is no such one."""
         return self._containers.get(container)
 
+    def evidence(self, path: str) -> tuple[int, ...] | None:
+        """The places of which any that is not missing shows that `path` is there; None if it always is."""
+        if path in self._places:
+            return (self._places[path],)
+        if path == "" or any(f"{kept}/".startswith(f"{path}/") for kept in self.always):
+            return None
+        return self._containers[path]
+
 
 def _declare(name: str, fields: tuple[Field, ...], always: tuple[str, ...]) -> EventType:
     return EventType(name, fields, always=always)
@@ -222,9 +237,17 @@ def _check(name: str, fields: tuple[Field, ...], always: tuple[str, ...]) -> dic
                 raise ContentError(f"{name}: {step!r} in {field.path!r} cannot be a name")
         for depth in range(len(steps)):
             inside.setdefault("/".join(steps[:depth]), []).append(place)
-    for path in seen & inside.keys():
-        if any(not fields[place].steps[len(path.split("/"))].startswith("@") for place in inside[path]):
-            raise ContentError(
-                f"{name}: {path!r} is both a field and holds elements; mixed content cannot be"
-            )
+    _check_attributes(name, {field.path: field for field in fields}, inside)
     return {path: tuple(places) for path, places in inside.items()}
+
+
+def _check_attributes(name: str, fields: Mapping[str, Field], inside: Mapping[str, list[int]]) -> None:
+    """Below an element with a value stand attributes alone, and they come and go with it."""
+    for path in fields.keys() & inside.keys():
+        for below in (field for field in fields.values() if field.path.startswith(f"{path}/")):
+            if not below.path[len(path) + 1 :].startswith("@"):
+                raise ContentError(
+                    f"{name}: {path!r} is both a field and holds elements; mixed content cannot be"
+                )
+            if fields[path].optional and not below.optional:
+                raise ContentError(f"{name}: {below.path!r} must be optional, as its element is")

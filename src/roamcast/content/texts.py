@@ -7,7 +7,8 @@ from typing import Any
 
 import msgspec
 
-from roamcast.content.glob import ANYTHING, Glob, Undecided, fits, includes, tidy, witness
+from roamcast.content.errors import Undecided
+from roamcast.content.glob import ANYTHING, Glob, fits, includes, tidy, witness
 
 
 class Texts(msgspec.Struct, frozen=True, cache_hash=True):
@@ -28,14 +29,24 @@ class Texts(msgspec.Struct, frozen=True, cache_hash=True):
     def where(cls, like: Iterable[Glob] = (), unlike: Iterable[Glob] = (), absent: bool = False) -> Texts:
         """All strings that match every glob of `like` and none of `unlike`, without redundancy."""
         yes = _narrowest({tidy(g) for g in like} - {ANYTHING})
-        no = _widest({tidy(g) for g in unlike})
+        refused = {tidy(g) for g in unlike}
         literal = next((g[0] for g in yes if len(g) == 1), None)
         if literal is not None:
-            good = all(fits(g, literal) for g in yes) and not any(fits(g, literal) for g in no)
+            good = all(fits(g, literal) for g in yes) and not any(fits(g, literal) for g in refused)
             return cls((literal,) if good else (), absent=absent)
+        if not refused:
+            return cls((), absent=absent) if _void(yes, ()) else cls(None, yes, (), absent)
+        patterns = _widest({g for g in refused if len(g) > 1})
+        # Of words there may be thousands: only those count that the patterns leave open.
+        words = [
+            g
+            for g in refused
+            if len(g) == 1 and all(fits(p, g[0]) for p in yes) and not any(fits(p, g[0]) for p in patterns)
+        ]
+        no = tuple(sorted([*patterns, *words]))
         if _void(yes, no):
             return cls((), absent=absent)
-        no = tuple(g for g in no if not _void(tuple(sorted((*yes, g))), ()))
+        no = tuple(g for g in no if len(g) == 1 or not _void(_sorted(yes, g), ()))
         return cls(None, yes, no, absent)
 
     @property
@@ -47,6 +58,11 @@ class Texts(msgspec.Struct, frozen=True, cache_hash=True):
     def point(self) -> bool:
         """Whether exactly one string satisfies it."""
         return self.values is not None and len(self.values) == 1 and not self.absent
+
+    @property
+    def patterns(self) -> int:
+        """How many patterns with a star it has; what it costs to meet others."""
+        return sum(len(glob) > 1 for glob in self.like + self.unlike)
 
     def has(self, value: Any) -> bool:
         """Whether a stored value (None: missing) satisfies it."""
@@ -76,6 +92,8 @@ class Texts(msgspec.Struct, frozen=True, cache_hash=True):
             return Texts(tuple(v for v in self.values if other.has(v)), absent=absent)
         if other.values is not None:
             return Texts(tuple(v for v in other.values if self.has(v)), absent=absent)
+        if not self.like and not self.unlike:
+            return Texts(None, other.like, other.unlike, absent)
         return Texts.where(self.like + other.like, self.unlike + other.unlike, absent)
 
     def join(self, other: Texts) -> Texts | None:
@@ -104,10 +122,12 @@ class Texts(msgspec.Struct, frozen=True, cache_hash=True):
             for glob in self.like:
                 rest.append(Texts.where(kept, [glob]))
                 kept.append(glob)
-            passed: list[Glob] = []
+            words: list[Glob] = [g for g in self.unlike if len(g) == 1]
+            rest.append(Texts.of(word for word, *_ in words if all(fits(g, word) for g in kept)))
             for glob in self.unlike:
-                rest.append(Texts.where([*kept, glob], passed))
-                passed.append(glob)
+                if len(glob) > 1:
+                    rest.append(Texts.where([*kept, glob], words))
+                    words.append(glob)
             rest = [texts for texts in rest if not texts.empty]
         if not absent:
             return rest
@@ -144,13 +164,18 @@ class Texts(msgspec.Struct, frozen=True, cache_hash=True):
             )
         if self.values is not None:
             return _void(other.like, _sorted(other.unlike, *((v,) for v in self.values)))
-        return all(
-            any(includes(glob, yes) for yes in other.like) or _void(other.like, _sorted(other.unlike, glob))
-            for glob in self.like
-        ) and all(
-            any(includes(no, glob) for no in other.unlike) or _void(_sorted(other.like, glob), other.unlike)
-            for glob in self.unlike
-        )
+        # With less than two patterns to match at the same time there is nothing to search for.
+        for glob in self.like:
+            if not any(includes(glob, yes) for yes in other.like) and not (
+                len(other.like) > 1 and _void(other.like, _sorted(other.unlike, glob))
+            ):
+                return False
+        for glob in self.unlike:
+            if not any(includes(no, glob) for no in other.unlike) and not (
+                other.like and _void(_sorted(other.like, glob), other.unlike)
+            ):
+                return False
+        return True
 
 
 def _sorted(globs: tuple[Glob, ...], *more: Glob) -> tuple[Glob, ...]:
@@ -158,6 +183,9 @@ def _sorted(globs: tuple[Glob, ...], *more: Glob) -> tuple[Glob, ...]:
 
 
 def _void(like: tuple[Glob, ...], unlike: tuple[Glob, ...]) -> bool:
+    if len(like) < 2:  # nearly always, and needs no search
+        yes = like[0] if like else ANYTHING
+        return any(includes(no, yes) for no in unlike)
     try:
         return witness(like, unlike) is None
     except Undecided:

@@ -14,6 +14,7 @@ _REFUSED = {
     ":": "namespace prefixes are not understood; write the bare name",
     "+": "arithmetic is not understood",
 }
+_WORDS = {"eq": "=", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 
 
 class Cursor:
@@ -70,6 +71,10 @@ class Cursor:
         token = self.peek
         if token.sort == "sign" and token.text in _REFUSED:
             return _REFUSED[token.text]
+        if token.sort == "name" and token.text in ("div", "mod"):
+            return _REFUSED["+"]
+        if token.sort == "name" and token.text in _WORDS:
+            return f"write {_WORDS[token.text]} for {token.text!r}"
         return f"{expected}, not {token.text!r}" if token.text else f"{expected}, not the end"
 
     def error(self, reason: str, token: Token | None = None) -> FilterError:

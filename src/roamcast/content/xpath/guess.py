@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from decimal import Decimal as BigDecimal
 
@@ -10,10 +9,8 @@ from roamcast.content.errors import ContentError, FilterError
 from roamcast.content.kind import Date, Decimal, Kind, String
 from roamcast.content.schema import EventType, Field
 from roamcast.content.xpath.condition import TRUE, Condition
-from roamcast.content.xpath.parser import Parser, PathEnd, PlacedLiteral
+from roamcast.content.xpath.parser import NUMBER, Parser, PathEnd, PlacedLiteral
 from roamcast.content.xpath.tokens import Token
-
-_NUMBER = re.compile(r"\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)\s*")
 
 
 def guess_types(texts: Iterable[str]) -> dict[str, EventType]:
@@ -41,7 +38,7 @@ def guess_types(texts: Iterable[str]) -> dict[str, EventType]:
 def _guess_kind(values: list[str | BigDecimal]) -> Kind:
     if not values:
         return String()
-    if all(isinstance(value, BigDecimal) or _NUMBER.fullmatch(value) for value in values):
+    if all(isinstance(value, BigDecimal) or NUMBER.fullmatch(value) for value in values):
         return Decimal()
     try:
         for value in values:

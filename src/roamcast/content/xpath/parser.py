@@ -9,6 +9,7 @@ from typing import Any
 
 from roamcast.content import constraint
 from roamcast.content.errors import ContentError, FilterError
+from roamcast.content.event import pick_type
 from roamcast.content.filter import Filter
 from roamcast.content.kind import Boolean, Decimal, Enumeration, Integer
 from roamcast.content.schema import EventType, Field
@@ -18,7 +19,8 @@ from roamcast.content.xpath.tokens import Token
 
 MAX_NESTING = 64
 
-_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)")
+NUMBER = re.compile(r"[ \t\r\n]*([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))[ \t\r\n]*")
+"A quoted number."
 _FLIPPED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
@@ -49,7 +51,7 @@ class Parser(Cursor):
 
     def __init__(self, text: str, types: EventType | Mapping[str, EventType]) -> None:
         super().__init__(text)
-        self.types = {types.name: types} if isinstance(types, EventType) else types
+        self.types = types
         self.nesting = 0
         self.type: EventType | None = None
 
@@ -81,10 +83,10 @@ class Parser(Cursor):
 
     def find_type(self, token: Token) -> EventType:
         """The type that the path begins with, the same for all paths."""
-        if token.text not in self.types:
-            known = ", ".join(self.types) or "none"
-            raise self.error(f"no event type is called {token.text!r}; known: {known}", token)
-        type = self.types[token.text]
+        try:
+            type = pick_type(token.text, self.types)
+        except ContentError as error:
+            raise self.error(str(error), token) from None
         if self.type is not None and type is not self.type:
             raise self.error(f"one subscription speaks of one event type, here {self.type.name}", token)
         return type
@@ -283,14 +285,11 @@ class Parser(Cursor):
     def exists(self, target: PathEnd) -> Condition:
         """The test that something is there."""
         assert self.type is not None
-        type = self.type
-        present: list[Condition] = []
-        if target.path in type.always or any(a.startswith(f"{target.path}/") for a in type.always):
+        places = self.type.evidence(target.path)
+        if places is None:
             return TRUE
-        for place, field in enumerate(type.fields):
-            if field.path == target.path or field.path.startswith(f"{target.path}/"):
-                present.append(Is(place, constraint.present(field)))
-        return TRUE if target.path == "" else Either(tuple(present))
+        fields = self.type.fields
+        return Either(tuple(Is(place, constraint.present(fields[place])) for place in places))
 
     def check(self, path: str, token: Token) -> None:
         """Refuse a step that leads nowhere in the type."""
@@ -311,12 +310,14 @@ def _value(field: Field, value: str | BigDecimal) -> Any:
     if isinstance(kind, Integer | Decimal):
         if isinstance(value, BigDecimal):
             return value
-        text = value.strip(" \t\r\n")
-        if not _NUMBER.fullmatch(text):
-            raise ContentError(f"{field.path} is {kind.name}, and {value[:40]!r} is no number")
-        return BigDecimal(text)
+        number = NUMBER.fullmatch(value)
+        if number is None:
+            raise ContentError(
+                f"{field.path} is {constraint.article(kind.name)}, and {value[:40]!r} is no number"
+            )
+        return BigDecimal(number[1])
     if isinstance(value, BigDecimal):
-        raise ContentError(f"{field.path} is {kind.name}; quote the value")
+        raise ContentError(f"{field.path} is {constraint.article(kind.name)}; quote the value")
     if isinstance(kind, Boolean):
         return bool(kind.read(value))
     return value

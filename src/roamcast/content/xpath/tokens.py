@@ -6,14 +6,16 @@ import re
 from typing import NamedTuple
 
 from roamcast.content.errors import FilterError
+from roamcast.content.schema import NAME
 
 MAX_TEXT = 1 << 16
 
 _TOKEN = re.compile(
-    r"""(?P<space>[ \t\r\n]+)
+    rf"""(?P<space>[ \t\r\n]+)
     |(?P<string>"[^"]*"|'[^']*')
-    |(?P<number>\d+(?:\.\d*)?|\.\d+)
-    |(?P<name>[^\W\d][\w.\-]*)
+    |(?P<exponent>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)[eE][+-]?[0-9])
+    |(?P<number>[0-9]+(?:\.[0-9]*)?|\.[0-9]+)
+    |(?P<name>{NAME})
     |(?P<sign>//|::|!=|<=|>=|\.\.|[/\[\]()@=<>|,.*\-+$:])""",
     re.VERBOSE,
 )
@@ -41,6 +43,8 @@ def tokenize(text: str) -> list[Token]:
             if text[at] in "\"'":
                 raise FilterError("this string is never closed", text, at)
             raise FilterError(f"{text[at]!r} has no meaning here", text, at)
+        if found.lastgroup == "exponent":
+            raise FilterError("XPath's numbers have no exponent; write all digits", text, at)
         if found.lastgroup != "space":
             tokens.append(Token(found.lastgroup or "", found.group(), at))
         at = found.end()

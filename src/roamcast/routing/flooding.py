@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from roamcast._kernel import Seen
 from roamcast.routing.router import (
     DUPLICATE,
     Category,
@@ -16,6 +15,7 @@ from roamcast.routing.router import (
     Publication,
     Router,
 )
+from roamcast.routing.seen import Seen
 from roamcast.units import Seconds
 
 

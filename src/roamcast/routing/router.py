@@ -18,9 +18,9 @@ from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
 import msgspec
 from pydantic import BaseModel, ConfigDict
 
-from roamcast._kernel import Seen
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
+from roamcast.routing.seen import Seen
 
 NodeId: TypeAlias = int
 

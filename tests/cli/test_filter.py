@@ -1,4 +1,6 @@
+import io
 import json
+from pathlib import Path
 
 import pytest
 
@@ -44,6 +46,69 @@ def test_explain_says_when_everything_or_nothing_matches(capsys):
     assert "nothing at all" in told(capsys, "explain", "/CD[price<5]", "--schema", SCHEMA)
 
 
+STAMPED = """<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="urn:x"
+  elementFormDefault="qualified"><xs:element name="T"><xs:complexType><xs:sequence>
+    <xs:element name="at" type="xs:dateTime"/>
+    <xs:element name="code"><xs:simpleType><xs:restriction base="xs:string">
+      <xs:pattern value="%s"/></xs:restriction></xs:simpleType></xs:element>
+    <xs:element name="box" minOccurs="0"><xs:complexType><xs:sequence>
+      <xs:element name="n" type="xs:int"/><xs:element name="m" type="xs:int" minOccurs="0"/>
+    </xs:sequence></xs:complexType></xs:element>
+    <xs:element name="price"><xs:complexType><xs:simpleContent><xs:extension base="xs:decimal">
+      <xs:attribute name="unit" type="xs:string"/></xs:extension></xs:simpleContent></xs:complexType>
+    </xs:element></xs:sequence></xs:complexType></xs:element></xs:schema>"""
+
+
+@pytest.mark.parametrize(
+    "xpath",
+    [
+        "/T[price<5]",
+        "/T[not(box/n)]",
+        "/T[box/m=3]",
+        "/T[price/@unit='EUR' or box]",
+        "/T[not(price/@unit) and code='ABC']",
+        "/T[price!=0]",
+        "/T[starts-with(at, '2005') and price<3] | /T[price=4 and box/n=2] | /T[price=5 and box/n=3]",
+    ],
+)
+def test_the_examples_of_explain_are_documents_that_match_says_the_same_of(capsys, tmp_path, xpath):
+    schema = tmp_path / "t.xsd"
+    schema.write_text(STAMPED % "[A-Z]{3}")
+    said = json.loads(told(capsys, "explain", xpath, "--schema", str(schema), "--json"))
+    for example, expected in ((said["matches"], [xpath]), (said["does_not_match"], [])):
+        (tmp_path / "e.xml").write_text(example)
+        [row] = json.loads(
+            told(
+                capsys, "match", "--schema", str(schema), "--filter", xpath, str(tmp_path / "e.xml"), "--json"
+            )
+        )
+        assert row["matched"] == expected
+    assert said["notes"] == []
+
+
+def test_explain_says_when_its_example_is_not_valid_by_the_schema(capsys, tmp_path):
+    (tmp_path / "t.xsd").write_text(STAMPED % "[A-Z]{3}-[0-9]{7}")
+    said = told(capsys, "explain", "/T[price<5]", "--schema", str(tmp_path / "t.xsd"))
+    assert "note            no better example than <T" in said
+    assert "is not accepted by the pattern" in said
+
+
+def test_events_and_subscriptions_are_read_from_stdin(capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(Path(EVENT).read_bytes())))
+    said = told(capsys, "match", "--schema", SCHEMA, "--filter", "/CD[price<20]", "-")
+    assert said == "yes  -  /CD[price<20]\n"
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(Path(LINES).read_bytes())))
+    assert "channel 1:" in told(capsys, "groups", "-", "--method", "graph")
+
+
+def test_groups_name_what_matches_nothing(capsys, tmp_path):
+    (tmp_path / "f.txt").write_text("/CD[price<5]\r\n\n# no\n/CD[price<50]\n")
+    said = told(capsys, "groups", str(tmp_path / "f.txt"), "--schema", SCHEMA, "--method", "graph")
+    assert "nothing matches them:\n    /CD[price<5]\n" in said
+    rows = json.loads(told(capsys, "groups", str(tmp_path / "f.txt"), "--schema", SCHEMA, "--json"))
+    assert rows["match_nothing"] == ["/CD[price<5]"]
+
+
 def test_match_tells_for_each_event_and_filter(capsys):
     filters = ["--filter", '/CD[category="jazz"]', "--filter", "/CD[price>50]"]
     rows = json.loads(told(capsys, "match", "--schema", SCHEMA, *filters, EVENT, "--json"))
@@ -85,6 +150,14 @@ def test_an_event_sets_up_a_channel_for_those_who_want_it(capsys):
         (["match", "--schema", SCHEMA, "--filter", "/CD", "nowhere.xml"], "nowhere.xml: cannot be read"),
         (["groups", "nowhere.txt"], "nowhere.txt: cannot be read"),
         (["groups", LINES, "--event", EVENT], "needs --schema"),
+        (["groups", SCHEMA], f"{SCHEMA}, line 1: '?' has no meaning here, at character 2"),
+        (["groups", "docs"], "docs: cannot be read: Is a directory"),
+        (["groups", LINES, "--method", "graph", "--draw", "graph.txt"], "must end in .png"),
+        (["groups", LINES, "--method", "graph", "--draw", "nowhere/graph.png"], "cannot be written"),
+        (["groups", LINES, "--method", "best"], "is not one of"),
+        (["explain", "/CD", "--schema", LINES], "not an XML Schema"),
+        (["explain", "/CD", "--schema", "docs"], "docs: cannot be read"),
+        (["explain", "/CD[composer='\udcff']"], "cannot be written in XML"),
     ],
 )
 def test_mistakes_are_told_in_a_line_without_traceback(capsys, arguments, complaint):

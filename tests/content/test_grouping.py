@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from roamcast.content.errors import ContentError
 from roamcast.content.filter import Filter
-from roamcast.content.grouping import cost, hull, least_constrained, point
+from roamcast.content.grouping import cost, drawing, hull, least_constrained, point
 from roamcast.content.grouping.features import cluster_count, vectors
 from roamcast.content.grouping.graph import SubscriptionGraph, graph_groups
 from roamcast.content.grouping.hierarchy import agglomerative_groups, divisive_groups
@@ -114,6 +114,66 @@ def test_the_graph_of_the_examples_can_be_read_and_drawn(tmp_path):
     assert graph.to_networkx().number_of_edges() == 3
     graph.draw(tmp_path / "graph.png")
     assert (tmp_path / "graph.png").stat().st_size > 5000
+
+
+def test_a_grid_of_subscriptions_is_written_once_each_with_its_edges():
+    type = EventType("G", {"a": generate.Integer(), "b": generate.Integer()})
+    filters = [(type.a < i) & (type.b < j) for i in range(12) for j in range(12)]
+    graph = SubscriptionGraph(filters)
+    lines = graph.to_text().splitlines()
+    edges = graph.to_networkx().number_of_edges()
+    assert len(lines) == edges + 1
+    assert {line.strip().removesuffix("  (see above)") for line in lines} == set(map(str, filters))
+
+
+@pytest.mark.parametrize("name", ["graph.png", "graph.svg"])
+def test_any_text_can_be_drawn(tmp_path, name, recwarn):
+    words = ["$x$", "\\frac{", "日本", "a" * 200, "$"]
+    filters = [Filter.everything(CD), *(CD.composer == word for word in words), CD.price < 20, CD.price < 15]
+    SubscriptionGraph(filters).draw(tmp_path / name)
+    assert (tmp_path / name).stat().st_size > 3000
+    assert not recwarn.list
+    SubscriptionGraph([]).draw(tmp_path / f"empty-{name}")
+    with pytest.raises(ContentError, match="must end in"):
+        SubscriptionGraph(filters).draw(tmp_path / "graph")
+    with pytest.raises(ContentError, match="cannot be written"):
+        SubscriptionGraph(filters).draw(tmp_path / "nowhere" / name)
+
+
+def test_a_line_passes_between_the_boxes_of_the_rows_it_crosses():
+    chain = [CD.price < n for n in (40, 30, 20)]
+    graph = SubscriptionGraph([*chain, (CD.category == "jazz") | (CD.price < 15), (CD.price < 12)])
+    rows, lines = drawing._rows(graph.to_networkx())
+    level = {item: number for number, row in enumerate(rows) for item in row}
+    assert sorted((line[0], line[-1]) for line in lines) == sorted(graph.to_networkx().edges)
+    for line in lines:
+        assert [level[item] for item in line] == list(range(level[line[0]], level[line[-1]] + 1))
+    assert any(len(line) > 2 for line in lines)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_groups_of_the_same_or_of_few_subscriptions_bring_no_warning(method, recwarn):
+    for filters in ([CD.price < 20] * 3, [CD.price < 20], [CD.price < 20, CD.price < 30]):
+        groups = METHODS[method](filters)
+        assert sorted(n for group in groups for n in group.members) == list(range(len(filters)))
+    assert not recwarn.list
+
+
+def test_the_same_arrivals_and_departures_give_the_same_groups():
+    def follow():
+        r, following = Random(5), KMeansGroups()
+        told = []
+        for _ in range(60):
+            key = r.randrange(12)
+            if r.random() < 0.3:
+                following.remove(key)
+            else:
+                following.add(key, r.choice(clusters()))
+            told.append(following.groups())
+            assert sorted(k for members, _ in told[-1] for k in members) == sorted(following.filters)
+        return told
+
+    assert follow() == follow()
 
 
 def test_cost_counts_what_reaches_those_who_did_not_want_it():

@@ -170,6 +170,7 @@ def test_a_schema_with_everything():
         ("/CD[price<'٣']", "no number", 10),
         ("/CD[composer='日本語' and x]", "no field 'x'", 23),
         ("/CD[price mod 2=1]", "arithmetic", 10),
+        ("/CD[composer=concat('x')]", "two strings or more", 23),
         ("/CD[price lt 20]", "write < for 'lt'", 10),
         ("/CD[price", "not the end", 9),
         ("/DVD", "known: CD", 1),

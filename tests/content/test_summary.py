@@ -165,3 +165,14 @@ def test_an_unknown_type_and_a_misfit_are_not_admitted():
     assert not summary.admits(EventType("Other", {})())
     assert not summary.admits(Digest(CD.fingerprint, (1,)))
     assert not summary.admits(Digest(CD.fingerprint, ("x", None, 0, 0, 0)))
+
+
+def test_a_stranger_that_claims_our_type_with_other_fields_is_refused():
+    ours = Summary.of([wanted(1)])
+    stranger = Summary.of([EventType("CD", {"a": generate.String(), "b": generate.Integer()}).b < 3])
+    [name] = stranger.rows
+    data = stranger.to_bytes().replace(name, CD.fingerprint)
+    for one, other in ((ours, Summary.from_bytes(data)), (Summary.from_bytes(data), ours)):
+        with pytest.raises(ContentError, match="disagree on the fields"):
+            one.merge(other)
+    assert not Summary.from_bytes(data).admits(wanted(1).example())

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json as json_
+import sys
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -42,15 +44,17 @@ def explain(
     """Show the normal form, the fields used, an event that matches and one that does not."""
     from roamcast.content.filter import Filter
     from roamcast.content.printer import write_constraint
-    from roamcast.content.xml import write_xml
 
-    wanted = Filter.parse(xpath, _types(schema, [xpath]))
+    loaded = None if schema is None else _load_schema(schema)
+    wanted = Filter.parse(xpath, _guess([xpath]) if loaded is None else loaded.types)
     fields = wanted.type.fields
     used = sorted({place for each in wanted.conjunctions for place, _ in each})
     alternatives = [
         [write_constraint(fields[p], domain) for p, domain in each] for each in wanted.conjunctions
     ]
-    matching, other = wanted.example(), wanted.counterexample()
+    usual = {} if loaded is None else loaded.usual(wanted.type)
+    matching, doubt = _write_first(loaded, wanted.examples(usual))
+    other, other_doubt = _write_first(loaded, wanted.counterexamples(usual))
     told: dict[str, Any] = {
         "filter": str(wanted),
         "type": wanted.type.name,
@@ -60,8 +64,9 @@ def explain(
             for p in used
         ],
         "bytes": len(wanted.to_bytes()),
-        "matches": None if matching is None else write_xml(matching).decode(),
-        "does_not_match": None if other is None else write_xml(other).decode(),
+        "matches": matching,
+        "does_not_match": other,
+        "notes": [note for note in (doubt, other_doubt) if note],
     }
     if json:
         print(json_.dumps(told, ensure_ascii=False))
@@ -73,13 +78,17 @@ def explain(
         missing = ", may be missing" if field["optional"] else ""
         print(f"field           {field['path']} ({field['kind']}{missing})")
     print(f"on the air      {told['bytes']} bytes")
-    print(f"matches         {told['matches'] or 'nothing at all'}")
-    print(f"does not match  {told['does_not_match'] or 'nothing: it wants everything'}")
+    print(f"matches         {matching or 'nothing at all'}")
+    print(f"does not match  {other or 'nothing: it wants everything'}")
+    for note in told["notes"]:
+        print(f"note            {note}")
 
 
 @app.command("match")
 def match(
-    events: Annotated[list[Path], typer.Argument(metavar="EVENTS.xml...", help="Events, one a file.")],
+    events: Annotated[
+        list[Path], typer.Argument(metavar="EVENTS.xml...", help="Events, one a file; - is stdin.")
+    ],
     *,
     schema: Annotated[Path, typer.Option("--schema", metavar="F.xsd", help="The event types.")],
     filters: Annotated[list[str], typer.Option("--filter", metavar="XPATH", help="May be repeated.")],
@@ -105,7 +114,9 @@ def match(
 
 @app.command("groups")
 def groups(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Subscriptions, one a line; # comments.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Subscriptions, one a line; # comments; - is stdin.")
+    ],
     *,
     method: Annotated[Method, typer.Option(help="How to group.")] = Method.KMEANS,
     schema: Schema = None,
@@ -121,19 +132,18 @@ def groups(
     json: AsJson = False,
 ) -> None:
     """Print groups of subscriptions with what each channel asks, and the covering graph."""
-    from roamcast.content.filter import Filter
     from roamcast.content.grouping import cost
     from roamcast.content.grouping.graph import SubscriptionGraph
     from roamcast.content.grouping.sample import sample_events
 
-    texts = _read_lines(file)
-    types = _types(schema, texts)
-    filters = [Filter.parse(text, types) for text in texts]
-    published = _read_event(_load_schema(schema), event) if event is not None and schema is not None else None
-    if event is not None and published is None:
+    if event is not None and schema is None:
         raise typer.BadParameter("an event needs --schema to be read")
+    loaded = None if schema is None else _load_schema(schema)
+    texts, filters = _read_filters(file, loaded)
+    published = None if event is None or loaded is None else _read_event(loaded, event)
     found = _group(method, filters, channels, published)
     graph = SubscriptionGraph(filters)
+    idle = [text for text, filter in zip(texts, filters, strict=True) if filter.empty]
     paid = cost(found, filters, sample_events(filters))
     if draw is not None:
         graph.draw(draw)
@@ -143,7 +153,8 @@ def groups(
         costs = {"channels": paid.channels, "noise": round(paid.noise, 4)}
         print(
             json_.dumps(
-                {"method": method, "groups": rows, "covers": edges, "cost": costs}, ensure_ascii=False
+                {"method": method, "groups": rows, "covers": edges, "cost": costs, "match_nothing": idle},
+                ensure_ascii=False,
             )
         )
         return
@@ -151,6 +162,8 @@ def groups(
         print(f"channel {number}: {group.filter}")
         for member in group.members:
             print(f"    {texts[member]}")
+    if idle:
+        print("in no channel, because nothing matches them:", *idle, sep="\n    ")
     print(f"\n{paid.channels} channels, {paid.noise:.0%} noise (events drawn around the subscriptions)")
     print(f"\nthe covering graph, wide above narrow:\n{graph.to_text()}")
     if draw is not None:
@@ -178,9 +191,7 @@ def _group(method: Method, filters: list[Filter], channels: int | None, event: E
     return list(clustered(filters, channels))
 
 
-def _types(schema: Path | None, texts: list[str]) -> dict[str, EventType]:
-    if schema is not None:
-        return _load_schema(schema).types
+def _guess(texts: list[str]) -> dict[str, EventType]:
     from roamcast.content.xpath.guess import guess_types
 
     return guess_types(texts)
@@ -192,24 +203,64 @@ def _load_schema(path: Path) -> XmlSchema:
     return XmlSchema.load(path)
 
 
-def _read_event(schema: XmlSchema, path: Path) -> Event:
-    from roamcast.content.errors import ContentError
-    from roamcast.content.xml import XmlError, read_file
+def _write_first(schema: XmlSchema | None, events: Iterator[Event]) -> tuple[str | None, str]:
+    """A document for one of some events, and what is to be said about it."""
+    from roamcast.content.errors import Undecided
+    from roamcast.content.xml import write_xml
 
     try:
-        return schema.read(read_file(path))
+        if schema is not None:
+            document, doubt = schema.write_first(events) or (None, "")
+        else:
+            document, doubt = next((write_xml(event) for event in events), None), ""
+    except Undecided as error:
+        return "(not found)", str(error)
+    if document is None:
+        return None, ""
+    return document.decode(), doubt and f"no better example than {document.decode()}: {doubt}"
+
+
+def _read_event(schema: XmlSchema, path: Path) -> Event:
+    from roamcast.content.errors import ContentError
+    from roamcast.content.xml import XmlError
+
+    try:
+        return schema.read(_read(path))
     except ContentError as error:
         raise XmlError(f"{path}: {str(error).removeprefix(f'{path}: ')}") from None
 
 
-def _read_lines(path: Path) -> list[str]:
+def _read(path: Path) -> bytes:
+    from roamcast.content.xml import MAX_XML, read_file
+
+    return sys.stdin.buffer.read(MAX_XML + 1) if str(path) == "-" else read_file(path)
+
+
+def _read_filters(path: Path, schema: XmlSchema | None) -> tuple[list[str], list[Filter]]:
+    """The subscriptions of a file, as written and as understood; a mistake is told with its line."""
+    from roamcast.content.errors import ContentError
+    from roamcast.content.filter import Filter
     from roamcast.errors import UserError
 
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        whole = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: cannot be read: {error}") from None
-    texts = [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
-    if not texts:
+        reason = error.strerror if isinstance(error, OSError) else "it is not in UTF-8"
+        raise UserError(f"{path}: cannot be read: {reason}") from None
+    lines = [(number, line.strip()) for number, line in enumerate(whole.split("\n"), 1)]
+    lines = [(number, line) for number, line in lines if line and not line.startswith("#")]
+    if not lines:
         raise UserError(f"{path}: no subscriptions; write one XPath a line")
-    return texts
+
+    def at(number: int, read: Callable[..., Any], *arguments: Any) -> Any:
+        try:
+            return read(*arguments)
+        except ContentError as error:
+            raise UserError(f"{path}, line {number}: {error}") from None
+
+    texts = [text for _, text in lines]
+    if schema is None:
+        for number, text in lines:
+            at(number, _guess, [text])
+    types = _guess(texts) if schema is None else schema.types
+    return texts, [at(number, Filter.parse, text, types) for number, text in lines]

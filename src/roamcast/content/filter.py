@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from roamcast.content import conjunction as boxes
@@ -135,18 +135,33 @@ class Filter:
 
     def example(self) -> Event | None:
         """Some event that matches, or None if there is none."""
-        if not self.conjunctions:
-            return None
-        allowed = dict(self.conjunctions[0])
+        return next(self.examples(), None)
+
+    def examples(self, usual: Mapping[int, Any] | None = None) -> Iterator[Event]:
+        """Events that match: for each alternative one that has all it may have, then one that has least.
+
+        Fields have their `usual` value, by place, where one is given and may be.
+        """
         everything = self.type.everything
-        return Event(
-            self.type, tuple(allowed.get(p, everything[p]).example() for p in range(len(everything)))
-        )
+        for conjunction in self.conjunctions:
+            allowed = dict(conjunction)
+            values = [allowed.get(p, everything[p]).example() for p in range(len(everything))]
+            for place, value in (usual or {}).items():
+                if allowed.get(place, everything[place]).has(value):
+                    values[place] = value
+            yield Event(self.type, tuple(values))
+            least = [None if allowed.get(p, everything[p]).absent else v for p, v in enumerate(values)]
+            if least != values:
+                yield Event(self.type, tuple(least))
 
     def counterexample(self) -> Event | None:
         """Some event of the type that does not match, or None if there is none."""
-        piece = self._piece_outside(())
-        return None if piece is None else Filter(self.type, (piece,)).example()
+        return next(self.counterexamples(), None)
+
+    def counterexamples(self, usual: Mapping[int, Any] | None = None) -> Iterator[Event]:
+        """Events of the type that do not match, as many kinds of them as there are."""
+        for piece in self._pieces_outside(()):
+            yield from Filter(self.type, (piece,)).examples(usual)
 
     def to_bytes(self) -> bytes:
         """The filter in a few bytes; `from_bytes` reads them."""
@@ -227,24 +242,24 @@ class Filter:
 
     def _cover_together(self, narrow: Conjunction) -> bool:
         try:
-            return self._piece_outside(narrow) is None
+            return next(self._pieces_outside(narrow), None) is None
         except Undecided:
             return False
 
-    def _piece_outside(self, whole: Conjunction) -> Conjunction | None:
-        """Some part of `whole` that none of our conjunctions meets, found depth first, or None."""
+    def _pieces_outside(self, whole: Conjunction) -> Iterator[Conjunction]:
+        """The parts of `whole` that none of our conjunctions meets, depth first: the first is soon found."""
         left = [(whole, 0)]
         looked = 0
         while left:
             piece, number = left.pop()
             if number == len(self.conjunctions):
-                return piece
+                yield piece
+                continue
             looked += 1
             if looked > PIECE_LIMIT:
                 raise Undecided(f"no event outside was found in {PIECE_LIMIT} places")
             pieces = boxes.subtract(self.type, piece, self.conjunctions[number])
             left.extend((each, number + 1) for each in reversed(pieces))
-        return None
 
 
 def unite(type: EventType, filters: Sequence[Filter]) -> Filter:

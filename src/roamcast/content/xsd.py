@@ -7,26 +7,19 @@ recursive, alternative or unforeseen content) is refused when the schema is read
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from roamcast.content.errors import ContentError
 from roamcast.content.event import Event, pick_type
-from roamcast.content.kind import INT64, Boolean, Date, Decimal, Enumeration, Integer, Kind, String
-from roamcast.content.ranges import after, before
-from roamcast.content.schema import MAX_DEPTH, EventType, Field
+from roamcast.content.schema import EventType
 from roamcast.content.xml import XmlError, check_document, read_xml, undeclared, write_xml
+from roamcast.content.xsd_type import SchemaError, TypeReader
 
 MAX_SCHEMA = 1 << 20
-_XS = "{http://www.w3.org/2001/XMLSchema}"
-_AS_TEXT = frozenset(("dateTime", "time", "duration", "gYear", "gYearMonth", "gMonth", "gMonthDay", "gDay"))
-"Types without a kind of their own; they compare as text."
 _SAFE: dict[str, Any] = {"resolve_entities": "internal", "no_network": True}
-
-
-class SchemaError(ContentError):
-    """A schema that cannot be read, or that describes what no event can be."""
 
 
 class _Types(dict[str, EventType]):
@@ -67,6 +60,7 @@ class XmlSchema:
             raise SchemaError(f"not an XML Schema: {_first_line(error)}") from None
         self.namespace: str = parsed.target_namespace or ""
         self.types = _Types()
+        self._usual: dict[str, dict[int, str]] = {}
         for element in parsed.elements.values():
             if element.type.is_complex() and not element.abstract and not element.type.abstract:
                 self._add(element)
@@ -75,8 +69,10 @@ class XmlSchema:
             raise SchemaError(reasons[0] if reasons else "the schema has no global element that holds others")
 
     def _add(self, element: Any) -> None:
+        reader = TypeReader(self.namespace)
         try:
-            self.types[element.local_name] = _Reader(self.namespace).event_type(element)
+            type = self.types[element.local_name] = reader.event_type(element)
+            self._usual[type.name] = {type.place(path): text for path, text in reader.usual.items()}
         except ContentError as error:
             self.types.refused[element.local_name] = str(error)
 
@@ -113,6 +109,20 @@ class XmlSchema:
         self._validate(data.decode())
         return data
 
+    def usual(self, type: EventType) -> dict[int, str]:
+        """Texts for examples, by place: where a schema asks for a form of text, one that has it."""
+        return self._usual[type.name]
+
+    def write_first(self, events: Iterable[Event]) -> tuple[bytes, str] | None:
+        """The first event that is valid as a document; if none is, the first of all and why it is not."""
+        refused: tuple[bytes, str] | None = None
+        for event in islice(events, 64):
+            try:
+                return self.write(event), ""
+            except XmlError as error:
+                refused = refused or (write_xml(event, self.namespace), str(error))
+        return refused
+
     def _validate(self, text: str) -> None:
         from lxml import etree
 
@@ -127,157 +137,3 @@ class XmlSchema:
 
 def _first_line(error: Exception) -> str:
     return str(error).strip().splitlines()[0].rstrip(":")[:300] or type(error).__name__
-
-
-class _Reader:
-    """Reads one global element as an event type; refuses, by name, what an event cannot be."""
-
-    def __init__(self, namespace: str) -> None:
-        self.prefix = f"{{{namespace}}}" if namespace else ""
-        self.always: list[str] = []
-
-    def event_type(self, element: Any) -> EventType:
-        name = element.local_name
-        fields = tuple(self.fields(element, "", False, (element,)))
-        inside = {a: [f for f in fields if f.path.startswith(f"{a}/")] for a in self.always}
-        for path, below in inside.items():
-            if not below:
-                raise SchemaError(f"{name}: element {path!r} holds nothing; give it a value or an attribute")
-        always = tuple(path for path, below in inside.items() if all(f.optional for f in below))
-        return EventType(name, fields, always=always)
-
-    def fields(self, element: Any, path: str, optional: bool, above: tuple[Any, ...]) -> Iterator[Field]:
-        """The fields of a complex element: attributes first, then elements, in the schema's order."""
-        where = f"{above[0].local_name}/{path}".rstrip("/")
-        if len(above) > MAX_DEPTH:
-            raise SchemaError(f"{where[:80]}...: nested deeper than {MAX_DEPTH}")
-        type = element.type
-        if type.mixed:
-            raise SchemaError(f"{where}: mixed content cannot be an event's")
-        if type.abstract or element.abstract:
-            raise SchemaError(f"{where}: an abstract type or element cannot be an event's")
-        inner = f"{path}/" if path else ""
-        yield from _attributes(type, where, inner, optional)
-        if type.has_simple_content():
-            if not path:
-                raise SchemaError(f"{where}: the root cannot have a value itself; put it into an element")
-            yield Field(path, _kind(element, where), optional)
-            return
-        if path and not optional:
-            self.always.append(path)
-        for child, missing in _children(type.content, where, False):
-            name = child.local_name
-            if child.name != self.prefix + name:
-                raise SchemaError(
-                    f"{where}/{name}: not in the target namespace {self.prefix.strip('{}')!r}, as an event's"
-                    ' elements are (elementFormDefault="qualified" puts local elements there)'
-                )
-            if any(child.type is outer.type for outer in above):
-                raise SchemaError(f"{where}/{name}: recursive content cannot be an event's")
-            if child.type.is_complex():
-                yield from self.fields(child, inner + name, optional or missing, (*above, child))
-            else:
-                yield Field(inner + name, _kind(child, f"{where}/{name}"), optional or missing)
-
-
-def _attributes(type: Any, where: str, inner: str, optional: bool) -> Iterator[Field]:
-    for name, attribute in type.attributes.items():
-        if name is None:
-            raise SchemaError(f"{where}: xs:anyAttribute cannot be an event's")
-        if attribute.use == "prohibited":
-            continue
-        if attribute.name != attribute.local_name:
-            raise SchemaError(f"{where}/@{attribute.local_name}: its namespace cannot be an event's")
-        kind = _kind(attribute, f"{where}/@{attribute.local_name}")
-        yield Field(f"{inner}@{attribute.local_name}", kind, optional or attribute.use != "required")
-
-
-def _children(group: Any, where: str, missing: bool) -> Iterator[tuple[Any, bool]]:
-    """The elements of a model group, each with whether it may be missing."""
-    if group.max_occurs == 0:
-        return
-    if group.max_occurs != 1:
-        raise SchemaError(f"{where}: maxOccurs must be 1: an event holds each element once")
-    if group.model == "choice" and len(group) > 1:
-        raise SchemaError(f"{where}: xs:choice cannot be an event's; write a sequence of optional elements")
-    missing = missing or group.min_occurs == 0
-    for particle in group:
-        if getattr(particle, "model", None) is not None:
-            yield from _children(particle, where, missing)
-        elif particle.max_occurs == 0:
-            continue
-        elif particle.name is None:
-            raise SchemaError(f"{where}: xs:any cannot be an event's")
-        elif particle.max_occurs != 1:
-            name = particle.local_name
-            raise SchemaError(f"{where}/{name}: maxOccurs must be 1: an event holds each element once")
-        else:
-            yield particle, missing or particle.min_occurs == 0
-
-
-def _kind(holder: Any, where: str) -> Kind:
-    """The kind of an attribute's or an element's value."""
-    simple = getattr(holder.type, "content", holder.type)
-    try:
-        kind = _kind_of(simple, where)
-        return kind if holder.fixed is None else _only(kind, holder.fixed)
-    except SchemaError:
-        raise
-    except ContentError as error:
-        raise SchemaError(f"{where}: {error}") from None
-
-
-def _only(kind: Kind, fixed: str) -> Kind:
-    """The kind with one value alone."""
-    stored = kind.read(fixed)
-    if isinstance(kind, String | Enumeration):
-        return Enumeration((fixed,))
-    if isinstance(kind, Integer | Decimal):
-        return type(kind)(stored, stored)
-    return Date(kind.load(stored), kind.load(stored)) if isinstance(kind, Date) else kind
-
-
-def _kind_of(simple: Any, where: str) -> Kind:
-    chain = [simple]
-    while chain[-1].base_type is not None and len(chain) < 50:
-        chain.append(chain[-1].base_type)
-    names = {each.local_name for each in chain}
-    if not simple.is_atomic() or any(each.is_list() or each.is_union() for each in chain):
-        raise SchemaError(f"{where}: list and union types cannot be an event's")
-    listed = next((each.enumeration for each in chain if each.enumeration), None)
-    if "integer" in names:
-        return Integer(*_bounds(chain, int, INT64, listed))
-    if names & {"decimal", "double", "float"}:
-        return Decimal(*_bounds(chain, float, Decimal().bounds(), listed))
-    if "boolean" in names:
-        return Boolean()
-    if "date" in names:
-        low, high = _bounds(chain, lambda value: Date().read(str(value)), Date().bounds(), listed)
-        return Date(Date().load(low), Date().load(high))
-    if names & {"string", "anyURI"}:
-        return Enumeration(tuple(dict.fromkeys(map(str, listed)))) if listed else String()
-    if names & _AS_TEXT:
-        return String()
-    raise SchemaError(
-        f"{where}: the type {simple.local_name or simple.base_type.local_name!r} is not understood"
-    )
-
-
-def _bounds(chain: list[Any], read: Any, widest: tuple[Any, Any], listed: Any) -> tuple[Any, Any]:
-    """The tightest of the min and max facets of a type and its bases, and around its listed values."""
-    lows, highs = [widest[0]], [widest[1]]
-    if listed:
-        values = [read(value) for value in listed]
-        lows.append(min(values))
-        highs.append(max(values))
-    for each in chain:
-        for name, facet in each.facets.items():
-            if name == f"{_XS}minInclusive":
-                lows.append(read(facet.value))
-            elif name == f"{_XS}minExclusive":
-                lows.append(after(read(facet.value)))
-            elif name == f"{_XS}maxInclusive":
-                highs.append(read(facet.value))
-            elif name == f"{_XS}maxExclusive":
-                highs.append(before(read(facet.value)))
-    return max(lows), min(highs)

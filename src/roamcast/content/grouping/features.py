@@ -36,6 +36,11 @@ def vectors(filters: Sequence[Filter]) -> Matrix:
     return np.hstack([block * np.sqrt(_weight(block)) for block in blocks])
 
 
+def distances(points: Matrix, others: Matrix) -> Matrix:
+    """From each point to each of the others, a row at a time: a thousand points need no gigabyte."""
+    return np.array([np.linalg.norm(others - point, axis=1) for point in points])
+
+
 def cluster_count(filters: Sequence[Filter]) -> int:
     """The papers' K: the number of elements and attributes that the subscriptions speak of, at least one."""
     used = {place for filter in filters for each in filter.conjunctions for place, _ in each}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from roamcast.content.filter import Filter
 from roamcast.content.grouping.group import Group, by_type
@@ -78,44 +78,28 @@ class SubscriptionGraph:
         return graph
 
     def to_text(self) -> str:
-        """The diagram as an indented list; what hangs below two nodes is drawn below both."""
+        """The diagram as an indented list; what hangs below several nodes is written out below the first."""
         lines: list[str] = []
-
-        def write(node: int, depth: int) -> None:
-            same = len(self.equals[node])
-            lines.append("  " * depth + str(self.filters[node]) + (f"  (x{same})" if same > 1 else ""))
-            for child in self.children[node]:
-                write(child, depth + 1)
-
-        for top in self.tops:
-            write(top, 0)
+        written: set[int] = set()
+        waiting = [(top, 0) for top in reversed(self.tops)]
+        while waiting:
+            node, depth = waiting.pop()
+            line = "  " * depth + str(self.filters[node])
+            if len(self.equals[node]) > 1:
+                line += f"  (x{len(self.equals[node])})"
+            if node in written and self.children[node]:
+                line += "  (see above)"
+            elif node not in written:
+                waiting.extend((child, depth + 1) for child in reversed(self.children[node]))
+            written.add(node)
+            lines.append(line)
         return "\n".join(lines)
 
     def draw(self, path: Path) -> None:
         """Draw the diagram, wide filters above narrow ones, into a PNG, PDF or SVG file."""
-        import matplotlib
+        from roamcast.content.grouping.drawing import draw_graph
 
-        matplotlib.use("Agg")
-        import networkx
-        from matplotlib import pyplot
-
-        graph = self.to_networkx()
-        widest = 1
-        for layer, nodes in enumerate(networkx.topological_generations(graph)):
-            widest = max(widest, len(nodes))
-            for node in nodes:
-                graph.nodes[node]["layer"] = -layer
-        places: Any = networkx.multipartite_layout(graph, subset_key="layer", align="horizontal")
-        figure, axes = pyplot.subplots(figsize=(min(max(6.0, 2.6 * widest), 60), 5))
-        networkx.draw_networkx_edges(graph, places, ax=axes, arrows=True, node_size=1200)
-        for node, (x, y) in places.items():
-            label = graph.nodes[node]["label"].replace(" and ", "\nand ").replace(" | ", "\n| ")
-            axes.text(x, y, label, ha="center", va="center", fontsize=7,
-                      bbox={"boxstyle": "round", "facecolor": "white", "edgecolor": "grey"})  # fmt: skip
-        axes.margins(0.2)
-        axes.set_axis_off()
-        figure.savefig(path, dpi=120, bbox_inches="tight")
-        pyplot.close(figure)
+        draw_graph(self.to_networkx(), path)
 
 
 def graph_groups(filters: Sequence[Filter]) -> list[Group]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from roamcast.content.filter import Filter
-from roamcast.content.grouping.features import Matrix, cluster_count, vectors
+from roamcast.content.grouping.features import Matrix, cluster_count, distances, vectors
 from roamcast.content.grouping.group import Group, by_type
 from roamcast.content.grouping.kmeans import Labels, divide, to_groups
 
@@ -21,8 +21,11 @@ def agglomerative_groups(filters: Sequence[Filter], k: int | None = None) -> lis
         chosen = [filters[p] for p in places]
         wanted = min(k or cluster_count(chosen), len(chosen))
         labels = np.zeros(len(chosen), dtype=np.int64)
-        if wanted > 1 or len(chosen) > 1:
-            labels = AgglomerativeClustering(wanted, linkage="average").fit(vectors(chosen)).labels_
+        points = vectors(chosen)
+        if len(chosen) > 1:
+            # Given the distances, SciPy has no occasion to warn that few points look like a table of them.
+            clustering = AgglomerativeClustering(wanted, linkage="average", metric="precomputed")
+            labels = clustering.fit(distances(points, points)).labels_
         groups.extend(to_groups(filters, places, labels))
     return groups
 
@@ -44,10 +47,10 @@ def divisive_groups(
 
 def _divide(points: Matrix, k: int, threshold: float | None) -> Labels:
     labels: Labels = np.zeros(len(points), dtype=np.int64)
-    distances = np.linalg.norm(points[:, None] - points[None], axis=2)
+    apart = distances(points, points)
     while True:
         count = int(labels.max()) + 1
-        widths = [float(distances[np.ix_(labels == n, labels == n)].max()) for n in range(count)]
+        widths = [float(apart[np.ix_(labels == n, labels == n)].max()) for n in range(count)]
         widest = int(np.argmax(widths))
         enough = widths[widest] <= threshold if threshold is not None else count >= k
         if enough or widths[widest] == 0.0:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
-from roamcast.content.grouping.features import Matrix, cluster_count, vectors
+from roamcast.content.grouping.features import Matrix, cluster_count, distances, vectors
 from roamcast.content.grouping.group import Group, by_type, point
 from roamcast.content.grouping.hull import union
 
@@ -122,8 +122,7 @@ def _centroids(points: Matrix, labels: Any) -> tuple[list[int], Matrix]:
 def _assign(points: Matrix, labels: Any) -> Any:
     """Everyone to the nearest centroid; no group is left empty."""
     names, centroids = _centroids(points, labels)
-    distances = np.linalg.norm(points[:, None] - centroids[None], axis=2)
-    nearest = np.array([names[n] for n in distances.argmin(axis=1)])
+    nearest = np.array([names[n] for n in distances(points, centroids).argmin(axis=1)])
     for name in names:
         if not (nearest == name).any():
             return np.where(labels < 0, nearest, labels)
@@ -146,14 +145,14 @@ def _split(points: Matrix, labels: Any) -> Any:
 def _combine(points: Matrix, labels: Any) -> Any:
     """Join the two groups whose centroids are nearest."""
     names, centroids = _centroids(points, labels)
-    distances = np.linalg.norm(centroids[:, None] - centroids[None], axis=2)
-    np.fill_diagonal(distances, np.inf)
-    one, other = np.unravel_index(int(distances.argmin()), distances.shape)
+    apart = distances(centroids, centroids)
+    np.fill_diagonal(apart, np.inf)
+    one, other = np.unravel_index(int(apart.argmin()), apart.shape)
     return np.where(labels == names[int(other)], names[int(one)], labels)
 
 
 def divide(points: Matrix) -> npt.NDArray[np.bool_]:
     """Which points go with the second of the two that lie farthest apart."""
-    distances = np.linalg.norm(points[:, None] - points[None], axis=2)
-    one, other = np.unravel_index(int(distances.argmax()), distances.shape)
-    return np.asarray(distances[:, int(other)] < distances[:, int(one)])
+    apart = distances(points, points)
+    one, other = np.unravel_index(int(apart.argmax()), apart.shape)
+    return np.asarray(apart[:, int(other)] < apart[:, int(one)])

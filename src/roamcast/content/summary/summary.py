@@ -63,6 +63,9 @@ class Summary:
             raise ContentError(
                 f"summaries of different shapes cannot be merged: {self.shape} and {other.shape}"
             )
+        for name in self.kinds.keys() & other.kinds.keys():
+            if self.kinds[name] != other.kinds[name]:
+                raise ContentError(f"summaries that disagree on the fields of {name.hex()} cannot be merged")
         found: dict[bytes, dict[frozenset[int], Row]] = {}
         for name, rows in (*self.rows.items(), *other.rows.items()):
             by_fields = found.setdefault(name, {})

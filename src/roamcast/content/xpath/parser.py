@@ -195,6 +195,8 @@ class Parser(Cursor):
         if self.at_call("concat"):
             self.next += 2
             parts = [self.string()]
+            self.expect(",", "concat() takes two strings or more; expected ','")
+            parts.append(self.string())
             while self.accept(","):
                 parts.append(self.string())
             self.expect(")", "expected ',' or ')'")
@@ -242,9 +244,9 @@ class Parser(Cursor):
         self.expect(")", "expected ')'")
         if not isinstance(text.value, str):
             raise self.error("expected a quoted string", text.token)
-        if target.asked:
-            raise self.error(f"{token.text}() takes a path without predicates", target.token)
-        return self.applied(token.text, target, text)
+        found = self.applied(token.text, target, text)
+        # A path that leads nowhere is the empty string, which has "" in it and nothing else.
+        return Both((*target.asked, found)) if target.asked and text.value else found
 
     def applied(self, function: str, target: PathEnd, literal: PlacedLiteral) -> Condition:
         """The test that a string function makes."""

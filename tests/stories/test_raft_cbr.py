@@ -8,7 +8,7 @@ from roamcast.routing.cbr.parameters import RaftCbrParameters
 from roamcast.routing.cbr.raft import RaftCbr
 from roamcast.routing.cbr.raft_messages import Ack, Nack, Ping, Subscribe, SubscribeAck, XcastEvent
 from roamcast.routing.router import Drop
-from roamcast.routing.unicast.dsdv import DsdvParameters
+from roamcast.routing.unicast.parameters import DsdvParameters
 from roamcast.testing import LinkModel, Mesh
 
 Coupon = EventType("coupon", {"zone": Integer()})

@@ -2,7 +2,7 @@ import pytest
 from pydantic import ValidationError
 
 from roamcast.routing.cbr.parameters import CbrParameters, FtCbrParameters, RaftCbrParameters
-from roamcast.routing.unicast.dsdv import DsdvParameters
+from roamcast.routing.unicast.parameters import DsdvParameters
 
 
 def test_the_defaults_are_those_of_section_5_3():

@@ -10,8 +10,8 @@ from roamcast.content.kind import Integer
 from roamcast.content.schema import EventType
 from roamcast.routing.router import Drop, Publication
 from roamcast.routing.unicast.copies import DsdvUnicast, DsdvUnicastParameters, UnicastCopy
-from roamcast.routing.unicast.dsdv import DsdvUpdate
 from roamcast.routing.unicast.table import INFINITY
+from roamcast.routing.unicast.update import DsdvUpdate
 from roamcast.testing import Mesh
 
 News = EventType("news", {"level": Integer()})

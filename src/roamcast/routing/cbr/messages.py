@@ -23,7 +23,7 @@ def pattern_size(pattern: Filter) -> int:
     return 2 + len(pattern.to_bytes())
 
 
-class Advert(Message, frozen=True):
+class Advert(Message, frozen=True, gc=False):
     """What a publisher is going to publish, and how far from it the speaker is."""
 
     category: ClassVar[Category] = Category.ROUTING
@@ -42,7 +42,7 @@ class Advert(Message, frozen=True):
         return 14 + pattern_size(self.pattern)
 
 
-class Subscription(Message, frozen=True):
+class Subscription(Message, frozen=True, gc=False):
     """What the speaker wants, for itself or for others: it does not say which."""
 
     category: ClassVar[Category] = Category.SUBSCRIPTION
@@ -55,7 +55,7 @@ class Subscription(Message, frozen=True):
         return 1 + pattern_size(self.pattern)
 
 
-class MostCovering(Message, frozen=True):
+class MostCovering(Message, frozen=True, gc=False):
     """How many subscriptions the speaker has under a pattern, and how far they travel to the publisher."""
 
     category: ClassVar[Category] = Category.SUBSCRIPTION
@@ -71,7 +71,7 @@ class MostCovering(Message, frozen=True):
         return 8 + pattern_size(self.pattern)
 
 
-class TreeEvent(Message, frozen=True):
+class TreeEvent(Message, frozen=True, gc=False):
     """A publication on its way down the tree, or flooded in search of lost children."""
 
     category: ClassVar[Category] = Category.EVENT

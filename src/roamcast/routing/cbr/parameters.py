@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field, model_validator
 
 from roamcast.routing.router import Parameters
-from roamcast.routing.unicast.dsdv import DsdvParameters
+from roamcast.routing.unicast.parameters import DsdvParameters
 from roamcast.units import Seconds
 
 

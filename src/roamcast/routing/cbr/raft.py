@@ -26,7 +26,8 @@ from roamcast.routing.cbr.raft_messages import (
 from roamcast.routing.cbr.subscribing import Subscribing
 from roamcast.routing.cbr.xcast import Xcast, join_chain
 from roamcast.routing.router import BROADCAST, Drop, Host, NodeId, Parameters, Publication
-from roamcast.routing.unicast.dsdv import Dsdv, DsdvUpdate
+from roamcast.routing.unicast.dsdv import Dsdv
+from roamcast.routing.unicast.update import DsdvUpdate
 
 HIGHEST_SEQUENCE = 2**32 - 1
 HIGHEST_AGE = 2**32 - 1

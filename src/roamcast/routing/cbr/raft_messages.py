@@ -30,7 +30,7 @@ class Addressee(NamedTuple):
     "Whether it may have been published before the subscriber asked, who alone can tell."
 
 
-class XcastEvent(Message, frozen=True):
+class XcastEvent(Message, frozen=True, gc=False):
     """An event with the subscribers it is for."""
 
     category: ClassVar[Category] = Category.EVENT
@@ -66,7 +66,7 @@ class Period(NamedTuple):
     "Milliseconds ago; 0 while it is still wanted."
 
 
-class Subscribe(Message, frozen=True):
+class Subscribe(Message, frozen=True, gc=False):
     """All that a subscriber wants of one publisher now, and what it wanted since it was last understood."""
 
     category: ClassVar[Category] = Category.SUBSCRIPTION
@@ -89,7 +89,7 @@ class Subscribe(Message, frozen=True):
         return 22 + sum(8 + pattern_size(period.pattern) for period in self.periods)
 
 
-class SubscribeAck(Message, frozen=True):
+class SubscribeAck(Message, frozen=True, gc=False):
     """The publisher's word that it knows a version of a subscription."""
 
     category: ClassVar[Category] = Category.CONTROL
@@ -111,7 +111,7 @@ class SubscribeAck(Message, frozen=True):
         return 24
 
 
-class Ping(Message, frozen=True):
+class Ping(Message, frozen=True, gc=False):
     """A question to subscribers that have been silent: what do you have?"""
 
     category: ClassVar[Category] = Category.CONTROL
@@ -128,7 +128,7 @@ class Ping(Message, frozen=True):
         return 10 + 4 * (len(self.chain) + len(self.destinations))
 
 
-class Ack(Message, frozen=True):
+class Ack(Message, frozen=True, gc=False):
     """Subscribers that have everything up to an event."""
 
     category: ClassVar[Category] = Category.CONTROL
@@ -151,7 +151,7 @@ class Ack(Message, frozen=True):
         return self.publisher << 32 | self.sequence
 
 
-class Nack(Message, frozen=True):
+class Nack(Message, frozen=True, gc=False):
     """A subscriber's request for events that it has not received."""
 
     category: ClassVar[Category] = Category.CONTROL

@@ -11,10 +11,12 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from roamcast.routing.router import Category, Drop, Host, Message, NodeId, Parameters, Publication, Router
-from roamcast.routing.unicast.dsdv import Dsdv, DsdvParameters, DsdvUpdate
+from roamcast.routing.unicast.dsdv import Dsdv
+from roamcast.routing.unicast.parameters import DsdvParameters
+from roamcast.routing.unicast.update import DsdvUpdate
 
 
-class UnicastCopy(Message, frozen=True):
+class UnicastCopy(Message, frozen=True, gc=False):
     """A publication on its way to one receiver."""
 
     category: ClassVar[Category] = Category.EVENT

@@ -15,60 +15,11 @@ from __future__ import annotations
 import heapq
 from collections import deque
 from collections.abc import Callable, Collection
-from typing import ClassVar
 
-from pydantic import Field
-
-from roamcast.routing.router import Category, Drop, Host, Message, NodeId, Parameters, Timer
+from roamcast.routing.router import Drop, Host, Message, NodeId, Timer
+from roamcast.routing.unicast.parameters import DsdvParameters
 from roamcast.routing.unicast.table import INFINITY, NEVER, Route, RouteTable
-from roamcast.units import Seconds
-
-HIGHEST_SEQUENCE = 2**32 - 1
-HIGHEST_NODE = 2**31 - 1
-ENTRY_SIZE = 12
-
-
-class DsdvUpdate(Message, frozen=True):
-    """What a node knows of the ways to others: all of it, or what is new."""
-
-    category: ClassVar[Category] = Category.ROUTING
-
-    entries: tuple[tuple[NodeId, int, int], ...]
-    "Destination, metric, sequence number."
-
-    @property
-    def size(self) -> int:
-        """Twelve bytes an entry."""
-        return ENTRY_SIZE * len(self.entries)
-
-
-class DsdvParameters(Parameters):
-    """What can be said of DSDV; the defaults are ns-2's."""
-
-    period: Seconds = Field(default=15.0, gt=0)
-    "Between full updates; each wait is shortened by up to a quarter at random."
-    missed_periods: int = Field(default=3, ge=1)
-    "A neighbour silent for this many periods is gone."
-    settling: Seconds = Field(default=6.0, ge=0)
-    "The settling time assumed of a destination never heard of before."
-    settling_memory: float = Field(default=0.875, ge=0, le=1)
-    "Weight of the past in the smoothed settling time."
-    trigger_gap: Seconds = Field(default=1.0, ge=0)
-    "Least time between two triggered updates."
-    trigger_on_fresh: bool = False
-    "Whether a fresh sequence number alone is news worth a triggered update."
-    link_feedback: bool = True
-    "Whether a failed transmission breaks the routes over that neighbour at once, or silence alone does."
-    start_jitter: Seconds = Field(default=2.0, ge=0)
-    "The first full update comes within this time."
-    broadcast_jitter: Seconds = Field(default=0.01, ge=0)
-    "Each update waits up to this long, so that neighbours do not speak at once."
-    held: int = Field(default=5, ge=0)
-    "Messages kept for a destination without a route; the oldest goes first."
-    destinations: int = Field(default=1024, ge=1)
-    "Routes kept; the one that changed longest ago makes room."
-    entries_per_update: int = Field(default=120, ge=1)
-    "A larger table is told in several messages."
+from roamcast.routing.unicast.update import HIGHEST_NODE, HIGHEST_SEQUENCE, DsdvUpdate
 
 
 class Dsdv:
@@ -156,8 +107,7 @@ class Dsdv:
     def receive(self, update: DsdvUpdate, sender: NodeId) -> Drop | None:
         """Take in what a neighbour says of its routes."""
         now = self.host.now()
-        me = self.host.node
-        if sender == me or not 0 <= sender <= HIGHEST_NODE:
+        if sender == self.host.node or not 0 <= sender <= HIGHEST_NODE:
             return Drop.MALFORMED
         routes = self.table.routes
         malformed = False
@@ -180,7 +130,7 @@ class Dsdv:
                 and 0 <= destination <= HIGHEST_NODE
             ):
                 malformed = True
-            elif destination == me:
+            elif destination == self.host.node:
                 self._hear_of_myself(metric, sequence)
             elif route is None:
                 self._meet(destination, sender, min(metric + 1, INFINITY), sequence, now)

@@ -74,9 +74,7 @@ class Advertising(Router):
             if self.serial < advert.serial <= HIGHEST_SERIAL // 2:
                 self.serial = advert.serial
             return Drop.DUPLICATE
-        now = self.host.now()
-        unheard_of = self.adverts.is_unheard_of(advert, now)
-        refused = self.adverts.hear(advert, sender, now)
+        refused, unheard_of = self.adverts.hear(advert, sender, self.host.now())
         if refused is None and unheard_of:
             hops = advert.hops + 1
             if hops < self.parameters.hop_limit and self._floods_left:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from itertools import count
 from typing import NamedTuple
 
 from roamcast.content.filter import Filter
@@ -27,86 +28,113 @@ class Offer(NamedTuple):
     "Hops from the neighbour to the publisher, and the neighbour; ties go to the lower id."
 
 
-class Newest(NamedTuple):
-    """The newest word of a publisher on one of its patterns."""
+class Offering:
+    """What is known of a publisher's pattern, over whatever neighbour."""
 
-    life: int
+    __slots__ = ("life", "number", "pattern", "publisher", "serial", "time")
+
+    def __init__(self, number: int, advert: Advert, now: float) -> None:
+        self.number = number
+        "Stands for publisher and pattern in keys: to hash a pattern takes long."
+        self.publisher = advert.publisher
+        self.pattern = advert.pattern
+        self.life = advert.life
+        self.serial = advert.serial
+        "The newest."
+        self.time = now
+        "When that was first heard."
+
+
+class Heard(NamedTuple):
+    """An advertisement as one neighbour said it."""
+
+    offering: Offering
+    hops: int
     serial: int
-    time: float
-    "When it was first heard."
+    life: int
 
 
 class AdvertTable:
     """Advertisements from neighbours (AdsTable)."""
 
     def __init__(self, life: float, capacity: int, hop_limit: int) -> None:
-        self.leases: Leases[tuple[NodeId, Filter, NodeId], tuple[int, int, int]] = Leases(life, capacity)
+        self.leases: Leases[tuple[int, NodeId], Heard] = Leases(life, capacity)
+        "By the number of the offering, and the neighbour."
         self._hop_limit = hop_limit
-        self._newest: dict[tuple[NodeId, Filter], Newest] = {}
+        self._offerings: dict[tuple[NodeId, Filter], Offering] = {}
+        "The one without news longest first."
+        self._numbers = count()
 
-    def hear(self, advert: Advert, sender: NodeId, now: float) -> Drop | None:
-        """Enter or renew what a neighbour offers, if it is news from the publisher."""
-        key = (advert.publisher, advert.pattern, sender)
+    def hear(self, advert: Advert, sender: NodeId, now: float) -> tuple[Drop | None, bool]:
+        """Enter or renew what a neighbour offers, if it is news from the publisher.
+
+        The second value tells whether nothing new had come from the publisher for the length of a lease.
+        """
         serial, hops = advert.serial, advert.hops
-        held = self.leases.get(key, now)
-        if held is not None and serial <= held[1]:
-            return Drop.DUPLICATE
+        offering = self._offerings.get((advert.publisher, advert.pattern))
+        if offering is None:
+            silent = True
+        else:
+            silent = offering.time + self.leases.life <= now
+            held = self.leases.get((offering.number, sender), now)
+            if held is not None and serial <= held.serial:
+                return Drop.DUPLICATE, silent
         if not (0 <= serial <= HIGHEST_SERIAL and 0 <= advert.publisher <= HIGHEST_NODE):
-            return Drop.MALFORMED
+            return Drop.MALFORMED, silent
         if not 0 <= hops < self._hop_limit:
-            return Drop.HOP_LIMIT if hops > 0 else Drop.MALFORMED
-        if not self._is_news(advert, now):
-            return Drop.EXPIRED
-        self.leases.renew(key, (hops, serial, advert.life), now)
-        return None
+            return Drop.HOP_LIMIT if hops > 0 else Drop.MALFORMED, silent
+        offering = self._follow(offering, advert, silent, now)
+        if offering is None:
+            return Drop.EXPIRED, silent
+        self.leases.renew((offering.number, sender), Heard(offering, hops, serial, advert.life), now)
+        return None, silent
 
-    def is_unheard_of(self, advert: Advert, now: float) -> bool:
-        """Whether nothing new has come from its publisher for the length of a lease."""
-        newest = self._newest.get((advert.publisher, advert.pattern))
-        return newest is None or newest.time + self.leases.life <= now
-
-    def _is_news(self, advert: Advert, now: float) -> bool:
-        """Whether the publisher said it lately: neighbours must not renew old news for each other for ever.
+    def _follow(self, offering: Offering | None, advert: Advert, silent: bool, now: float) -> Offering | None:
+        """The offering of an advertisement, unless that is old: neighbours must not renew it for ever.
 
         What is as new as the newest known, or nearly so, counts for the length of a lease after that was
         first heard. A publisher born again counts from one once its earlier life has fallen silent.
         """
-        key = (advert.publisher, advert.pattern)
-        newest = self._newest.get(key)
-        silent = newest is not None and newest.time + self.leases.life <= now
-        if newest is None or advert.serial > newest.serial or (silent and advert.life != newest.life):
-            self._newest.pop(key, None)
-            self._newest[key] = Newest(advert.life, advert.serial, now)
-            if len(self._newest) > self.leases.capacity:
-                del self._newest[next(iter(self._newest))]
-            return True
-        return not silent and advert.life == newest.life and advert.serial >= newest.serial - LAG
+        if offering is None:
+            offering = Offering(next(self._numbers), advert, now)
+        elif advert.serial > offering.serial or (silent and advert.life != offering.life):
+            del self._offerings[offering.publisher, offering.pattern]
+            offering.life, offering.serial, offering.time = advert.life, advert.serial, now
+        elif silent or advert.life != offering.life or advert.serial < offering.serial - LAG:
+            return None
+        else:
+            return offering
+        self._offerings[offering.publisher, offering.pattern] = offering
+        if len(self._offerings) > self.leases.capacity:
+            del self._offerings[next(iter(self._offerings))]
+        return offering
 
     def forget(self, neighbour: NodeId, now: float) -> None:
         """Drop all that a neighbour offers: it has gone."""
-        for key in [key for key, _ in self.leases.items(now) if key[2] == neighbour]:
+        for key in [key for key, _ in self.leases.items(now) if key[1] == neighbour]:
             self.leases.discard(key)
 
     def nearest(self, publisher: NodeId, avoid: Collection[NodeId], now: float) -> NodeId | None:
         """The neighbour with fewest hops to a publisher."""
         ways = [
-            (hops, neighbour)
-            for (whose, _, neighbour), (hops, _, _) in self.leases.items(now)
-            if whose == publisher and neighbour not in avoid
+            (heard.hops, neighbour)
+            for (_, neighbour), heard in self.leases.items(now)
+            if heard.offering.publisher == publisher and neighbour not in avoid
         ]
         return min(ways)[1] if ways else None
 
     def offers(self, now: float) -> list[Offer]:
         """All that is offered now, each with the ways to it."""
-        found: dict[tuple[NodeId, Filter], Offer] = {}
-        for (publisher, pattern, neighbour), (hops, serial, life) in self.leases.items(now):
-            offer = found.get((publisher, pattern))
+        found: dict[int, Offer] = {}
+        for (number, neighbour), (offering, hops, serial, life) in self.leases.items(now):
+            offer = found.get(number)
             if offer is None:
-                found[publisher, pattern] = Offer(publisher, pattern, serial, life, [(hops, neighbour)])
+                ways = [(hops, neighbour)]
+                found[number] = Offer(offering.publisher, offering.pattern, serial, life, ways)
             else:
                 offer.ways.append((hops, neighbour))
                 if serial > offer.serial:
-                    found[publisher, pattern] = offer._replace(serial=serial, life=life)
+                    found[number] = offer._replace(serial=serial, life=life)
         for offer in found.values():
             offer.ways.sort()
         return list(found.values())

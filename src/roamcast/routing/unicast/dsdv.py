@@ -50,6 +50,7 @@ class Dsdv:
         "When each neighbour must have spoken again, the soonest first."
         self._told: dict[NodeId, tuple[float, DsdvUpdate]] = {}
         "The last full update of each neighbour, and when it came."
+        self._silence = self.parameters.missed_periods * self.parameters.period
         self._watching = False
         self._held: dict[NodeId, deque[Message]] = {}
 
@@ -208,7 +209,7 @@ class Dsdv:
             # Only a full update begins with the speaker itself.
             self._told[sender] = (now, update)
         self._heard.pop(sender, None)
-        self._heard[sender] = now + self.parameters.missed_periods * self.parameters.period
+        self._heard[sender] = now + self._silence
         if len(self._heard) > self.parameters.destinations:
             self._lose(next(iter(self._heard)))
         if not self._watching:

@@ -29,6 +29,7 @@ public:
     NodeId node;
     PyWorld* world;
     nb::object kept;
+    nb::object random;  // here rather than in the instance's dictionary, which then is seldom needed
 };
 
 PyHost& host_of(PyObject* self) { return *nb::inst_ptr<PyHost>(self); }
@@ -135,6 +136,18 @@ PyObject* host_call_later(PyObject* self, PyObject* const* args, Py_ssize_t coun
     return reinterpret_cast<PyObject*>(timer);
 }
 
+PyObject* host_random(PyObject* self, void*) {
+    const nb::object& random = host_of(self).random;
+    if (random.is_valid()) return random.inc_ref().ptr();
+    PyErr_SetString(PyExc_AttributeError, "this host has no source of chance");
+    return nullptr;
+}
+
+int host_set_random(PyObject* self, PyObject* value, void*) {
+    host_of(self).random = nb::borrow(value);
+    return 0;
+}
+
 template <typename Function>
 PyCFunction plain(Function function) {
     return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
@@ -149,7 +162,12 @@ PyMethodDef host_methods[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
-PyType_Slot host_slots[] = {{Py_tp_methods, host_methods}, {0, nullptr}};
+PyGetSetDef host_properties[] = {
+    {"random", host_random, host_set_random, "The node's source of chance.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr},
+};
+
+PyType_Slot host_slots[] = {{Py_tp_methods, host_methods}, {Py_tp_getset, host_properties}, {0, nullptr}};
 
 }  // namespace
 

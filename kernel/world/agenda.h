@@ -11,7 +11,6 @@ namespace roamcast {
 
 // What an entry of the agenda is about; `subject` of the entry says who.
 enum class Happening : std::uint32_t {
-    SignalsArrive,   // of a transmission, at its first receiver
     SignalsEnd,      // of a transmission, at its first receiver
     FramesRise,      // of a transmission, from the link to the routers of its next receivers
     MessageDown,     // a router's message reaches its link
@@ -28,8 +27,9 @@ struct Entry {
     Happening what;
     std::uint32_t subject;
 
+    // Without a branch, because no processor could guess which way it goes.
     bool before(const Entry& other) const {
-        return time != other.time ? time < other.time : order < other.order;
+        return (time < other.time) | ((time == other.time) & (order < other.order));
     }
 };
 
@@ -37,8 +37,11 @@ struct Entry {
 // Entries are not removed when cancelled; whoever enters one remembers its order and ignores stale ones.
 class Agenda {
 public:
+    // A place among things at the same time, for something that is kept elsewhere.
+    std::uint64_t next_order() { return ++orders_; }
+
     std::uint64_t enter(Time time, Happening what, std::uint32_t subject) {
-        const Entry entry{time, ++orders_, what, subject};
+        const Entry entry{time, next_order(), what, subject};
         std::size_t hole = heap_.size();
         heap_.push_back(entry);
         while (hole > 0) {
@@ -72,7 +75,7 @@ private:
             std::size_t least = child;
             const std::size_t end = child + 4 < size ? child + 4 : size;
             for (std::size_t other = child + 1; other < end; ++other) {
-                if (heap_[other].before(heap_[least])) least = other;
+                least = heap_[other].before(heap_[least]) ? other : least;
             }
             if (!heap_[least].before(entry)) break;
             heap_[hole] = heap_[least];

@@ -1,12 +1,13 @@
 // The medium: signals start, overlap and end at everyone in carrier-sense range.
 //
 // A transmission reaches its receivers one after the other, nearest first. Instead of an entry of the
-// agenda for each of them it has one for the first; from there a sweep goes on from receiver to receiver
-// as long as nothing else is due before the next.
+// agenda for each of them it has a sweep, which goes on from receiver to receiver as long as nothing else is
+// due before the next; and another when it ends.
 //
 // Most receivers are too far away to decode the frame, and most of these have nothing that waits for its end. The
 // sweep of ends passes them over: their ear knows when the signal ends, and it is heard out when next looked at.
 #include <algorithm>
+#include <cmath>
 
 #include "world/world.h"
 
@@ -25,9 +26,9 @@ void World::transmit(NodeId node, const Frame& frame) {
     flight.frame = frame;
     flight.start = now_;
     flight.heard_by.clear();
-    flight.waiters.clear();
-    flight.near = flight.decodable = flight.arrived = flight.ended = flight.risen = flight.waited = 0;
+    flight.near = flight.decodable = flight.arrived = flight.ended = flight.risen = flight.waiting = flight.waited = 0;
     surroundings_.receivers(node, now_, flight.receivers);
+    if (flight.waiters.size() <= flight.receivers.size()) flight.waiters.resize(flight.receivers.size() + 1);
     for (std::size_t i = 0; i < flight.receivers.size() && flight.receivers[i].delay <= range_delay_; ++i) {
         if (flight.receivers[i].power < 0) continue;
         flight.near = i + 1;
@@ -46,7 +47,7 @@ void World::transmit(NodeId node, const Frame& frame) {
         return;
     }
     const Time first = now_ + flight.receivers.front().delay;
-    agenda_.enter(first, Happening::SignalsArrive, id);
+    sweeps_.begin({first, agenda_.next_order(), id, false});
     agenda_.enter(first + frame.airtime, Happening::SignalsEnd, id);
 }
 
@@ -96,8 +97,8 @@ Time World::sweep_ends(std::uint32_t id, Flight& flight, Time others) {
 // The receiver that the sweep of ends comes to next: all who are near, beyond them those who wait, and the last.
 std::size_t World::Flight::next_end() {
     if (ended < near || ended == 0) return ended;
-    while (waited < waiters.size() && waiters[waited] < ended) ++waited;
-    return waited < waiters.size() ? waiters[waited] : receivers.size() - 1;
+    while (waited < waiting && waiters[waited] < ended) ++waited;
+    return waited < waiting ? waiters[waited] : receivers.size() - 1;
 }
 
 // Which receiver a node is that hears the signal's end at a moment; the number of receivers, if it is none.
@@ -129,9 +130,12 @@ void World::await_end(NodeId node) {
     const Ear& ear = ears_[node];
     Flight& flight = *flights_[ear.hearing];
     const auto index = static_cast<std::uint32_t>(flight.index_of(node, ear.ends));
-    const auto place = std::lower_bound(flight.waiters.begin(), flight.waiters.end(), index);
-    if (place != flight.waiters.end() && *place == index) return;
-    flight.waiters.insert(place, index);
+    const auto end = flight.waiters.begin() + static_cast<std::ptrdiff_t>(flight.waiting);
+    const auto place = std::lower_bound(flight.waiters.begin(), end, index);
+    if (place != end && *place == index) return;
+    std::move_backward(place, end, end + 1);
+    *place = index;
+    ++flight.waiting;
     sweeps_.hasten_end(ear.hearing, ear.ends);
 }
 
@@ -208,38 +212,39 @@ void World::land_if_done(std::uint32_t id) {
     free_flights_.push_back(id);
 }
 
+// The innermost loop of a busy world. Whether an ear is idle, and what it heard before, follows no pattern that a
+// processor could guess; so what can be chosen between two values is not branched on.
 void World::signal_arrives(std::uint32_t id, Flight& flight, std::size_t index) {
     const Reception& reception = flight.receivers[index];
     Ear& ear = ears_[reception.node];
     const Time ends = now_ + flight.frame.airtime;
     const bool deaf = ear.sending > now_;
-    if (ear.ends <= now_) {
-        if (ear.hearing != Ear::silence) ear.hear_out(eifs_);
-        ear.collided = false;
-        if (ear.waiting) stop_counting(reception.node);
-    } else {
-        const double heard = ear.power < 0 ? -ear.power : ear.power;
-        const double came = reception.power < 0 ? -reception.power : reception.power;
-        if (heard >= came * radio_.capture()) {
-            settle(flight, reception, deaf ? Fate::Deaf : Fate::Captured);
-            reserve(reception.node, ends + eifs_);
-            return;
-        }
+    const bool idle = ear.ends <= now_;
+    const double heard = idle ? 0.0 : std::abs(ear.power);
+    if (heard >= std::abs(reception.power) * radio_.capture()) {
+        settle(flight, reception, deaf ? Fate::Deaf : Fate::Captured);
+        reserve(reception.node, ends + eifs_);
+        return;
+    }
+    if (((ends <= ear.ends) | (ear.power >= 0)) & !idle) {
         ear.collided = true;
         if (ends <= ear.ends) {
             settle(flight, reception, deaf ? Fate::Deaf : Fate::Collided);
             return;
         }
-        // The newcomer lasts longer: it is what keeps the receiver occupied from now on.
-        if (ear.power >= 0) {
-            settle(*flights_[ear.hearing], Reception{reception.node, 0, ear.power}, ear.deaf ? Fate::Deaf : Fate::Collided);
-        }
+        settle(*flights_[ear.hearing], Reception{reception.node, 0, ear.power}, ear.deaf ? Fate::Deaf : Fate::Collided);
     }
+    if (idle & ear.waiting) stop_counting(reception.node);
+    const Time left_by_weak = (idle & (ear.hearing != Ear::silence) & (ear.sending <= ear.ends)) ? ear.ends + eifs_ : 0;
+    ear.reserved = std::max(ear.reserved, left_by_weak);
+    ear.collided = !idle;
+    // A newcomer that lasts longer is what keeps the receiver occupied from now on.
     ear.hearing = id;
     ear.power = reception.power;
     ear.ends = ends;
     ear.deaf = deaf;
-    if (ear.waiting && index >= flight.near) flight.waiters.push_back(static_cast<std::uint32_t>(index));
+    flight.waiters[flight.waiting] = static_cast<std::uint32_t>(index);
+    flight.waiting += static_cast<std::size_t>(ear.waiting & (index >= flight.near));
 }
 
 void World::signal_ends(std::uint32_t id, Flight& flight, std::size_t index) {

@@ -129,11 +129,12 @@ void Surroundings::receivers(NodeId source, Time now, std::vector<Reception>& ou
     sort_by_distance(out);
 }
 
-// Nodes are spread evenly over areas, so squares of distances are, too: with about as many classes of them as
-// nodes, each has few, and little is left to sort by comparing.
+// Nodes are spread evenly over areas, so squares of distances are, too: with more classes of them than nodes,
+// most have one or none, and little is left to sort by comparing.
 void Surroundings::sort_by_distance(std::vector<Reception>& out) {
-    next_.assign(count_ + 2, 0);
-    const double scale = static_cast<double>(count_) / radio_.sense_squared();
+    const std::size_t classes = 2 * count_;
+    next_.assign(classes + 2, 0);
+    const double scale = static_cast<double>(classes) / radio_.sense_squared();
     const auto class_of = [scale](const Found& found) { return static_cast<std::size_t>(static_cast<std::int32_t>(found.squared * scale)); };
     for (std::size_t i = 0; i < count_; ++i) ++next_[class_of(found_[i]) + 1];
     for (std::size_t c = 1; c < next_.size(); ++c) next_[c] += next_[c - 1];

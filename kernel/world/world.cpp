@@ -40,10 +40,7 @@ void World::let_go(Handle message) {
 void World::handle(const Entry& entry) {
     const std::uint32_t subject = entry.subject;
     switch (entry.what) {
-        case Happening::SignalsArrive:
-        case Happening::SignalsEnd:
-            sweeps_.begin({entry.time, entry.order, subject, entry.what == Happening::SignalsEnd});
-            break;
+        case Happening::SignalsEnd: sweeps_.begin({entry.time, entry.order, subject, true}); break;
         case Happening::FramesRise: sweep_rises(subject); break;
         case Happening::MessageDown: {
             const Descent descent = descents_[subject];

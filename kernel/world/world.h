@@ -70,8 +70,9 @@ private:
         std::size_t arrived = 0;
         std::size_t ended = 0;
         std::size_t risen = 0;
-        // Of the receivers beyond `near`, those whose backoff waits for the end; in order.
+        // Of the receivers beyond `near`, those whose backoff waits for the end; in order, the first `waiting`.
         std::vector<std::uint32_t> waiters;
+        std::size_t waiting = 0;
         std::size_t waited = 0;  // how many of them the sweep has passed
         // Stations whose backoff counts since this frame ended. They wait on one entry of the agenda
         // together: whoever is first will mostly silence the others before they are due.

@@ -1,6 +1,7 @@
 """The compiled parts of Roamcast, as Python sees them (kernel/python/)."""
 
 from collections.abc import Callable, Sequence
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,7 @@ class Timer:
 
 class Host:
     node: int
+    random: Random
     def __init__(self, world: World, node: int) -> None: ...
     def now(self) -> float: ...
     def broadcast(self, message: Any, /) -> None: ...

@@ -12,8 +12,16 @@ void Index::add(std::uint32_t filter, const std::vector<Conjunction>& conjunctio
     for (const Conjunction& conjunction : conjunctions) {
         std::vector<std::uint32_t> fields;
         for (const Constraint& constraint : conjunction) fields.push_back(constraint.field);
-        const auto [known, fresh] = by_fields_.try_emplace(fields, static_cast<std::uint32_t>(partitions_.size()));
-        if (fresh) partitions_.push_back(std::make_unique<Partition>(fields, text_, dictionary_));
+        const auto next = free_.empty() ? static_cast<std::uint32_t>(partitions_.size()) : free_.back();
+        const auto [known, fresh] = by_fields_.try_emplace(fields, next);
+        if (fresh) {
+            if (free_.empty()) {
+                partitions_.emplace_back();
+            } else {
+                free_.pop_back();
+            }
+            partitions_[next] = std::make_unique<Partition>(fields, text_, dictionary_);
+        }
         settle(known->second);
         homes.push_back({known->second, 0});
     }
@@ -43,8 +51,22 @@ bool Index::remove(std::uint32_t filter) {
         families_.erase(filter);
     }
     for (const Home& each : homes) partitions_[each.partition]->remove(each.place);
-    for (const Home& each : homes) settle(each.partition);
+    for (const Home& each : homes) {
+        if (!partitions_[each.partition]) continue;  // two conjunctions lived there, and it is gone
+        if (partitions_[each.partition]->living() == 0) {
+            drop(each.partition);
+        } else {
+            settle(each.partition);
+        }
+    }
     return true;
+}
+
+void Index::drop(std::uint32_t partition) {
+    partitions_[partition]->forget_all();
+    by_fields_.erase(partitions_[partition]->fields());
+    partitions_[partition].reset();
+    free_.push_back(partition);
 }
 
 void Index::settle(std::uint32_t partition) {
@@ -74,7 +96,7 @@ const std::vector<std::uint32_t>& Index::match(const std::vector<Value>& event) 
         if (event[field].sort == Value::Sort::text) known_[field] = dictionary_.find(event[field].text);
     }
     for (const auto& partition : partitions_) {
-        if (partition->living() == 0) continue;
+        if (!partition) continue;
         partition->match(event, known_, [&](std::uint32_t owner) {
             if (homes_[owner].partition == several) {
                 if (seen_[owner] == turn_) return;
@@ -88,8 +110,10 @@ const std::vector<std::uint32_t>& Index::match(const std::vector<Value>& event) 
 
 std::size_t Index::bytes() const {
     std::size_t total = sizeof(*this) + dictionary_.bytes() + homes_.capacity() * sizeof(Home) + seen_.capacity() * 4 +
-                        found_.capacity() * 4 + partitions_.capacity() * 8;
-    for (const auto& partition : partitions_) total += partition->bytes() + 80;
+                        found_.capacity() * 4 + partitions_.capacity() * 8 + free_.capacity() * 4;
+    for (const auto& partition : partitions_) {
+        if (partition) total += partition->bytes() + 80;
+    }
     for (const auto& [filter, homes] : families_) total += 80 + homes.capacity() * sizeof(Home);
     return total;
 }

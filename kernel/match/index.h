@@ -46,11 +46,13 @@ private:
     static constexpr std::uint32_t matches_nothing = UINT32_MAX - 2;
 
     void settle(std::uint32_t partition);
+    void drop(std::uint32_t partition);
 
     std::vector<bool> text_;
     Dictionary dictionary_;
     std::map<std::vector<std::uint32_t>, std::uint32_t> by_fields_;
-    std::vector<std::unique_ptr<Partition>> partitions_;
+    std::vector<std::unique_ptr<Partition>> partitions_;  // null where the last member has left
+    std::vector<std::uint32_t> free_;                      // the places of these
     std::vector<Home> homes_;                            // by filter
     std::map<std::uint32_t, std::vector<Home>> families_;  // filters of several conjunctions
     std::vector<std::uint32_t> seen_;                    // by filter, the event that last found it; for families

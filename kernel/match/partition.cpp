@@ -85,6 +85,11 @@ void Partition::forget(std::size_t place) {
     }
 }
 
+void Partition::forget_all() {
+    for (const std::uint32_t dead : free_) forget(dead);
+    free_.clear();
+}
+
 Constraint Partition::restore(std::size_t place, std::size_t column) const {
     const std::size_t at = place * fields_.size() + column;
     if (flags_[at] & large) return *large_[static_cast<std::size_t>(slots_[at].low)];

@@ -37,7 +37,11 @@ public:
     template <class Moved>
     void compact(Moved moved);
 
+    // Give back the words of the dead, before it goes itself.
+    void forget_all();
+
     std::size_t living() const { return living_; }
+    const std::vector<std::uint32_t>& fields() const { return fields_; }
     std::size_t bytes() const;
 
 private:

@@ -13,7 +13,7 @@ from roamcast.content.grouping import cost, drawing, hull, least_constrained, po
 from roamcast.content.grouping.features import cluster_count, vectors
 from roamcast.content.grouping.graph import SubscriptionGraph, graph_groups
 from roamcast.content.grouping.hierarchy import agglomerative_groups, divisive_groups
-from roamcast.content.grouping.kmeans import KMeansGroups, kmeans_groups, spread
+from roamcast.content.grouping.kmeans import KMeansGroups, kmeans_groups
 from roamcast.content.schema import EventType
 
 from . import generate
@@ -216,6 +216,15 @@ def test_the_event_draws_those_about_it_together_and_is_no_member():
     assert sorted(place for group in groups for place in group.members) == [0, 1, 2, 3]
     assert point(EVENT_8).matches(EVENT_8)
     assert FIGURE_8[3].covers(point(EVENT_8))
+
+
+def spread(points, labels):
+    """The papers' measure of a clustering: the sum, over clusters, of the mean distance to the centroid."""
+    total = 0.0
+    for label in set(labels):
+        own = points[np.asarray(labels) == label]
+        total += np.linalg.norm(own - own.mean(axis=0), axis=1).mean()
+    return total
 
 
 def test_groups_split_and_combine_as_subscriptions_come_and_go():

@@ -119,6 +119,33 @@ def test_the_index_equals_the_loop_when_it_grows_large_and_shrinks_again(seed):
             same(index, loop, some_event(r))
 
 
+def test_what_is_removed_leaves_no_memory_behind():
+    """Subscribers that come and go with ever other sets of fields and ever other words."""
+    type = EventType("T", {f"s{n}": String() for n in range(12)})
+    index, loop = MatchIndex(), Loop()
+    r = Random(4)
+    sizes = []
+    for round in range(8):
+        for key in range(400):
+            wanted = Filter.everything(type)
+            for n in r.sample(range(12), r.randint(1, 6)):
+                wanted = wanted & (type[f"s{n}"] == f"word {round} {r.randrange(3)} long enough for the heap")
+            wanted = wanted | (type.s0 == str(key)) | (type.s0 == str(key + 1)) & (type.s1 == "x")
+            index.add(key, wanted)
+            loop.add(key, wanted)
+        for key in range(20):
+            same(index, loop, type({f"s{n}": str(key) if n == 0 else "x" for n in range(12)}))
+        for key in range(round % 3, 400):
+            assert index.remove(key)
+            assert loop.remove(key)
+        same(index, loop, type({f"s{n}": "0" for n in range(12)}))
+        sizes.append(index.bytes())
+    assert max(sizes[3:]) <= 1.2 * max(sizes[:3])
+    for key in loop.filters:
+        index.remove(key)
+    assert index.match(type({f"s{n}": "0" for n in range(12)})) == []
+
+
 def test_the_order_depends_on_adds_and_removes_alone():
     def build():
         r = Random(1)

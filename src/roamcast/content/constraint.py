@@ -8,7 +8,7 @@ from typing import Any
 
 from roamcast.content.errors import ContentError
 from roamcast.content.glob import Glob, fits, tidy
-from roamcast.content.kind import Boolean, Date, Decimal, Domain, Enumeration, Integer, String
+from roamcast.content.kind import Boolean, Date, Domain, Enumeration, Integer, String
 from roamcast.content.ranges import Ranges, after, before
 from roamcast.content.schema import Field
 from roamcast.content.texts import Texts
@@ -41,54 +41,38 @@ def compare(field: Field, operator: str, value: Any) -> Domain:
 
 def _compare_ordered(field: Field, operator: str, value: Any) -> Ranges:
     kind = field.kind
-    if isinstance(kind, Integer | Decimal):
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, int | float | BigDecimal)
-            or not math.isfinite(value)
-        ):
-            raise ContentError(f"{field.path} is {article(kind.name)}, and {value!r} is no number")
-        low, high = kind.bounds()
-        if isinstance(kind, Integer):
-            floor, ceiling = math.floor(value), math.ceil(value)
-            spans = {
-                "=": (ceiling, floor),
-                "<": (low, ceiling - 1),
-                "<=": (low, floor),
-                ">": (floor + 1, high),
-                ">=": (ceiling, high),
-            }
-        else:
-            try:
-                number = float(value) + 0.0
-            except OverflowError:
-                number = math.copysign(math.inf, value)
-            spans = {
-                "=": (number, number),
-                "<": (low, before(number)),
-                "<=": (low, number),
-                ">": (after(number), high),
-                ">=": (number, high),
-            }
-        start, end = spans[operator]
-        start, end = max(start, low), min(end, high)
-        return Ranges(((start, end),) if start <= end else ())
-    if isinstance(kind, Date):
-        day = Date().store(value)
-        low, high = kind.bounds()
-        spans = {
-            "=": (day, day),
-            "<": (low, day - 1),
-            "<=": (low, day),
-            ">": (day + 1, high),
-            ">=": (day, high),
-        }
-        start, end = max(spans[operator][0], low), min(spans[operator][1], high)
-        return Ranges(((start, end),) if start <= end else ())
     if isinstance(kind, Boolean | Enumeration):
         place = kind.store(value)
         return Ranges(((place, place),))
-    raise ContentError(f"{field.path} is {article(kind.name)}, which cannot be compared")
+    floor, ceiling = _around(field, value)
+    low, high = kind.bounds()  # type: ignore[attr-defined]
+    start, end = {
+        "=": (ceiling, floor),
+        "<": (low, before(ceiling)),
+        "<=": (low, floor),
+        ">": (after(floor), high),
+        ">=": (ceiling, high),
+    }[operator]
+    start, end = max(start, low), min(end, high)
+    return Ranges(((start, end),) if start <= end else ())
+
+
+def _around(field: Field, value: Any) -> tuple[Any, Any]:
+    """The stored values next to `value` from below and above, within no bounds; it itself if it is one."""
+    kind = field.kind
+    if isinstance(kind, Date):
+        day = Date().store(value)
+        return day, day
+    wrong = isinstance(value, bool) or not isinstance(value, int | float | BigDecimal)
+    if wrong or not math.isfinite(value):
+        raise ContentError(f"{field.path} is {article(kind.name)}, and {value!r} is no number")
+    if isinstance(kind, Integer):
+        return math.floor(value), math.ceil(value)
+    try:
+        number = float(value) + 0.0
+    except OverflowError:
+        number = math.copysign(math.inf, value)
+    return number, number
 
 
 def like(field: Field, glob: Glob) -> Domain:

@@ -44,15 +44,6 @@ def to_groups(
     return [Group(tuple(found), union([filters[p] for p in found])) for found in members.values()]
 
 
-def spread(points: Matrix, labels: Sequence[int] | Labels) -> float:
-    """The papers' measure of a clustering: the sum, over clusters, of the mean distance to the centroid."""
-    total = 0.0
-    for label in set(map(int, labels)):
-        own = points[np.asarray(labels) == label]
-        total += float(np.linalg.norm(own - own.mean(axis=0), axis=1).mean())
-    return total
-
-
 def _cluster(points: Matrix, k: int, seed: int) -> Labels:
     from sklearn.cluster import KMeans
     from threadpoolctl import threadpool_limits

@@ -1,10 +1,11 @@
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from roamcast.facts.recorder import Recorder
+from roamcast.facts.recorder import Recorder, Words
 from roamcast.facts.schema import TABLES
 from roamcast.facts.tables import Facts, FactsError
 
@@ -24,6 +25,18 @@ def test_drops_of_several_sources_come_in_order_of_time_with_their_words(facts):
         {"time": 12.0, "kind": "Flood", "cause": "no_route"},
         {"time": 30.0, "kind": "Flood", "cause": "collided"},
     ]
+
+
+def test_words_are_kept_once_and_only_if_they_occur():
+    """A word kept twice would leave bytes of chance in the file."""
+    words = Words(np.array([4, 1, 1, 5]), ["never", "lost", "", "", "late", "lost"])
+    plain = {"time": np.arange(4.0), "node": np.zeros(4), "peer": np.zeros(4), "publication": np.zeros(4)}
+    recorder = Recorder()
+    recorder.drops(**plain, category=words, kind=words, cause=words)
+    for name in ("category", "kind", "cause"):
+        column = recorder.facts(RUN)["drops"][name].combine_chunks()
+        assert column.dictionary.to_pylist() == ["lost", "late"]
+        assert column.to_pylist() == ["late", "lost", "lost", "lost"]
 
 
 def test_a_column_that_is_missing_or_too_many_is_refused(recorder):

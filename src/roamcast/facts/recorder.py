@@ -174,11 +174,23 @@ def _from_columns(name: str, columns: dict[str, Column]) -> pa.Table:
     for field in schema:
         column = columns[field.name]
         if isinstance(column, Words):
-            codes = pa.array(np.asarray(column.codes).astype(np.int16))
-            arrays.append(pa.DictionaryArray.from_arrays(codes, pa.array(list(column.words), pa.string())))
+            arrays.append(_encode(column))
         else:
             arrays.append(pa.array(np.ascontiguousarray(column)).cast(field.type))
     return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _encode(column: Words) -> pa.DictionaryArray:
+    """The column as Arrow has it, with each word that occurs once, and no other.
+
+    Of a word that is there twice the Parquet writer would count both and write one, and fill up the page
+    with whatever was in memory.
+    """
+    place: dict[str, int] = {}
+    coded = np.zeros(len(column.words), np.int16)
+    for code in np.flatnonzero(np.bincount(column.codes, minlength=len(column.words))).tolist():
+        coded[code] = place.setdefault(column.words[code], len(place))
+    return pa.DictionaryArray.from_arrays(pa.array(coded[column.codes]), pa.array(list(place), pa.string()))
 
 
 def _join(name: str, tables: list[pa.Table]) -> pa.Table:

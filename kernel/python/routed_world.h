@@ -48,13 +48,6 @@ struct Kept {
     Ledger::Page* page = nullptr;  // of that id: whose `Seen` has it
 };
 
-// The messages that a router says it has handled; if it does, in one of two ways.
-struct Handled {
-    bool seen = false;           // in a `Seen`, whose reader this is
-    Ledger::Reader reader = 0;
-    PyObject* table = nullptr;  // or in a dict
-};
-
 class PyWorld final : public Owner {
 public:
     PyWorld(nb::dict radio, nb::dict mac, std::uint64_t seed)
@@ -86,8 +79,8 @@ public:
         world_.start();
         ids_.resize(world_.size());
         receive_.resize(world_.size(), nullptr);
-        handled_.resize(world_.size());
-        shown_.resize(world_.size(), nullptr);
+        readers_.resize(world_.size(), Ledger::nobody);
+        handled_.resize(world_.size(), nullptr);
         overhear_.resize(world_.size(), nullptr);
         link_failed_.resize(world_.size(), nullptr);
         for (std::size_t node = 0; node < world_.size(); ++node) {
@@ -99,13 +92,9 @@ public:
         check(node);
         set(receive_[node], router.attr("receive"));
         const nb::object handled = nb::getattr(router, "handled", nb::none());
-        handled_[node] = {};
-        if (nb::isinstance<Seen>(handled)) {
-            handled_[node] = {true, nb::inst_ptr<Seen>(handled)->reader(), nullptr};
-        } else if (PyDict_CheckExact(handled.ptr())) {
-            handled_[node].table = handled.ptr();
-        }
-        set(shown_[node], handled);
+        const bool seen = nb::isinstance<Seen>(handled);
+        readers_[node] = seen ? nb::inst_ptr<Seen>(handled)->reader() : Ledger::nobody;
+        if (seen || PyDict_CheckExact(handled.ptr())) set(handled_[node], handled);
         set(overhear_[node], router.attr("overhear"));
         set(link_failed_[node], router.attr("link_failed"));
         if (promiscuous) world_.set_promiscuous(node);
@@ -114,8 +103,8 @@ public:
     // Drop every reference to Python objects: routers, hosts and this world refer to each other.
     void close() {
         world_.stop();
-        handled_.assign(handled_.size(), {});
-        for (auto* table : {&receive_, &shown_, &overhear_, &link_failed_, &ids_}) {
+        readers_.assign(readers_.size(), Ledger::nobody);
+        for (auto* table : {&receive_, &handled_, &overhear_, &link_failed_, &ids_}) {
             for (PyObject*& object : *table) Py_CLEAR(object);
         }
         for (Kept& kept : kept_) forget(kept);
@@ -308,13 +297,12 @@ public:
 
     void receive(NodeId node, const Parcel& parcel, NodeId from, double power) override {
         if (failed_) return;
-        PyObject* const callee = receive_[node];
-        if (callee == nullptr) return;
         // Most of what is heard are copies: where the router tells which messages it has handled, they need no call.
         if (has_handled(node, parcel)) {
             return count_drop(node, parcel.kind, parcel.category, parcel.about, address(from), duplicate);
         }
-        if (failed_) return;
+        PyObject* const callee = receive_[node];
+        if (failed_ || callee == nullptr) return;
         PyObject* const watts = PyFloat_FromDouble(power);
         PyObject* args[] = {nullptr, kept_[parcel.message].message, ids_[from], watts};
         PyObject* const result = PyObject_Vectorcall(callee, args + 1, 3 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr);
@@ -384,12 +372,11 @@ public:
 private:
     // Whether the router on a node, if it tells, has handled this very message.
     bool has_handled(NodeId node, const Parcel& parcel) {
-        const Handled& handled = handled_[node];
         const Kept& kept = kept_[parcel.message];
         if (kept.key == nullptr) return false;
-        if (handled.seen) return kept.page->has(handled.reader);
-        if (handled.table == nullptr) return false;
-        const int found = PyDict_Contains(handled.table, kept.key);
+        if (readers_[node] != Ledger::nobody) return kept.page->has(readers_[node]);
+        if (handled_[node] == nullptr) return false;
+        const int found = PyDict_Contains(handled_[node], kept.key);
         if (found < 0) fail();
         return found == 1;
     }
@@ -467,8 +454,8 @@ private:
     World world_;
     std::vector<PyObject*> ids_;
     std::vector<PyObject*> receive_;
-    std::vector<Handled> handled_;
-    std::vector<PyObject*> shown_;  // what `handled_` points into
+    std::vector<PyObject*> handled_;  // where a router keeps the ids of messages that it has handled: a Seen or a dict
+    std::vector<Ledger::Reader> readers_;  // of the Seen, where it is one
     std::vector<PyObject*> overhear_;
     std::vector<PyObject*> link_failed_;
     std::vector<Kept> kept_;  // by Handle

@@ -14,6 +14,7 @@ namespace roamcast {
 class Ledger {
 public:
     using Reader = std::uint32_t;
+    static constexpr Reader nobody = UINT32_MAX;
 
     class Page {
     public:

@@ -51,18 +51,22 @@ void World::transmit(NodeId node, const Frame& frame) {
     agenda_.enter(first + frame.airtime, Happening::SignalsEnd, id);
 }
 
-void World::advance_sweep() {
-    const Sweep sweep = sweeps_.first();
-    const Time others = sweeps_.second();
-    Flight& flight = *flights_[sweep.flight];
-    now_ = sweep.next;
-    const Time next = sweep.ends ? sweep_ends(sweep.flight, flight, others) : sweep_arrivals(sweep.flight, flight, others);
-    if (next != never) {
-        sweeps_.put_off_first(next);
-        return;
+// Go on with the sweeps in turns, until `end` or until the agenda has something to do first.
+void World::advance_sweeps(Time end) {
+    while (!sweeps_.empty() && sweeps_.first().next <= end && sweeps_.first().next < agenda_.next_time()) {
+        const Sweep sweep = sweeps_.first();
+        const Time others = sweeps_.second();
+        Flight& flight = *flights_[sweep.flight];
+        now_ = sweep.next;
+        const Time next =
+            sweep.ends ? sweep_ends(sweep.flight, flight, others) : sweep_arrivals(sweep.flight, flight, others);
+        if (next != never) {
+            sweeps_.put_off_first(next);
+            continue;
+        }
+        sweeps_.finish_first();
+        if (sweep.ends) all_ended(sweep.flight);
     }
-    sweeps_.finish_first();
-    if (sweep.ends) all_ended(sweep.flight);
 }
 
 // Go on as far as may be before something else is due; says when there is more to do.

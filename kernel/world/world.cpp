@@ -69,7 +69,7 @@ void World::run_until(Time end) {
     while (!stopped_) {
         if (!sweeps_.empty() && sweeps_.first().next < agenda_.next_time()) {
             if (sweeps_.first().next > end) break;
-            advance_sweep();
+            advance_sweeps(end);
         } else {
             if (agenda_.next_time() > end) break;
             const Entry entry = agenda_.take();

@@ -84,7 +84,7 @@ private:
 
     // The medium (medium.cpp).
     void transmit(NodeId node, const Frame& frame);
-    void advance_sweep();
+    void advance_sweeps(Time end);
     Time sweep_arrivals(std::uint32_t flight_id, Flight& flight, Time others);
     Time sweep_ends(std::uint32_t flight_id, Flight& flight, Time others);
     void all_ended(std::uint32_t flight);

@@ -8,7 +8,8 @@ import plain_source  # noqa: F401  before roamcast
 
 with atheris.instrument_imports(include=["roamcast"]):
     from roamcast.content.codec import decode_event
-    from roamcast.content.errors import ContentError, FilterError
+    from roamcast.content.errors import ContentError, FilterError, Undecided
+    from roamcast.content.event import Event
     from roamcast.content.filter import Filter
     from roamcast.content.kind import Boolean, Date, Decimal, Enumeration, Integer, String
     from roamcast.content.schema import EventType
@@ -20,12 +21,13 @@ T = EventType(
     {
         "@i": Integer(),
         "d": Decimal(0, 100),
+        "d/@u": String(),
         "b/o": Boolean(),
         "b/e": Enumeration(("pop", "jazz")),
         "b/s": String(),
         "w": Date(),
     },
-    optional=("@i", "b/s"),
+    optional=("@i", "d", "d/@u", "b/s"),
 )
 
 
@@ -39,6 +41,11 @@ def attempt(data: bytes) -> None:
     else:
         assert Filter.parse(str(wanted), T) == wanted
         assert Filter.from_bytes(wanted.to_bytes(), T) == wanted
+        assert wanted.covers(wanted)
+        with suppress(Undecided):
+            inside, outside = wanted.example(), wanted.counterexample()
+            assert inside is None or wanted.matches(Event.complete(T, list(inside.values)))
+            assert outside is None or not wanted.matches(Event.complete(T, list(outside.values)))
     for read in (
         lambda: guess_types([text]),
         lambda: Filter.from_bytes(T.fingerprint + data, T),

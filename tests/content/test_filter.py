@@ -71,6 +71,13 @@ def test_events_and_filters_survive_pickle_json_and_bytes():
     assert wanted.matches(pickle.loads(pickle.dumps(KIND_OF_BLUE)))
 
 
+def test_json_says_everything_once():
+    assert Event.from_json('{"CD":{"@id":5,"category":"jazz","artist":{"name":"Davis"},"price":12}}', CD)
+    for twice in ('"@id":5,"@id":6', '"@id":5,"id":6', '"@id":5,"price":11,"price":12'):
+        with pytest.raises(ContentError, match="twice"):
+            Event.from_json(f'{{"CD":{{{twice},"category":"jazz","artist":{{"name":"D"}}}}}}', CD)
+
+
 def test_two_declarations_of_one_type_are_one_type():
     assert EventType("CD", CD.fields) is CD
     assert EventType("CD", {"price": Decimal()}) is not CD

@@ -100,7 +100,7 @@ class Event(msgspec.Struct, frozen=True, cache_hash=True, gc=False):
         if len(text) > MAX_JSON:
             raise ContentError(f"an event of {len(text)} bytes of JSON; {MAX_JSON} are the most")
         try:
-            whole = json.loads(text)
+            whole = json.loads(text, object_pairs_hook=_once)
         except (ValueError, RecursionError) as error:
             raise ContentError(f"not JSON: {str(error)[:200]}") from None
         if not isinstance(whole, dict) or len(whole) != 1:
@@ -123,6 +123,14 @@ def pick_type(name: str, types: EventType | Mapping[str, EventType]) -> EventTyp
     except KeyError:
         known_names = ", ".join(known) or "none"
         raise ContentError(f"no event type is called {name[:40]!r}; known: {known_names}") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON, if it has each key once; of two the last would win unseen."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("an object has a key twice")
+    return found
 
 
 def _flatten(type: EventType, values: Mapping[str, Any], outer: str) -> Iterator[tuple[str, Any]]:

@@ -20,6 +20,8 @@ Item: TypeAlias = int | tuple[int, int, int]
 COLUMNS = 28
 "Letters in a line of a box; longer subscriptions are broken where `and`, `or` and `|` stand."
 LINES = 6
+ACROSS = 12
+"Boxes in a row; what is as wide as those has further rows."
 SUFFIXES = (".png", ".pdf", ".svg")
 LOOK: dict[str, Any] = {
     "ha": "center",
@@ -51,7 +53,10 @@ def draw_graph(graph: networkx.DiGraph[int], path: Path) -> None:
     for row, most in zip(rows, tall, strict=True):
         top += 0.14 * most / 2 + 0.35
         # Below the middle of what covers it, so that few lines cross.
-        middle = {item: _mean([at[upper][0] for upper in above.get(item, [])]) for item in row}
+        middle = {
+            item: _mean([at[upper][0] for upper in above.get(item, [])] or [width * number / len(row)])
+            for number, item in enumerate(row)
+        }
         scale, left = width / sum(map(_room, row)), 0.0
         for item in sorted(row, key=lambda item: (middle[item], str(item))):
             at[item] = (left + _room(item) * scale / 2, top)
@@ -71,7 +76,12 @@ def draw_graph(graph: networkx.DiGraph[int], path: Path) -> None:
 
 def _rows(graph: networkx.DiGraph[int]) -> tuple[list[list[Item]], list[list[Item]]]:
     """What stands in each row, and what each line passes: a long one has gaps of its own between boxes."""
-    rows: list[list[Item]] = [sorted(nodes) for nodes in networkx.topological_generations(graph)]
+    # Those that cover nothing first: then few lines have further rows of their own generation to pass.
+    generations = [
+        sorted(nodes, key=lambda node: (graph.out_degree(node) > 0, node))
+        for nodes in networkx.topological_generations(graph)
+    ]
+    rows: list[list[Item]] = [list(part) for nodes in generations for part in _cut(nodes)]
     level = {node: number for number, row in enumerate(rows) for node in row}
     lines: list[list[Item]] = []
     for wide, narrow in graph.edges:
@@ -82,12 +92,16 @@ def _rows(graph: networkx.DiGraph[int]) -> tuple[list[list[Item]], list[list[Ite
     return rows, lines
 
 
+def _cut(nodes: list[int]) -> list[list[int]]:
+    return [nodes[start : start + ACROSS] for start in range(0, len(nodes), ACROSS)]
+
+
 def _room(item: Item) -> float:
     return 2.2 if isinstance(item, int) else 0.3
 
 
 def _mean(values: list[float]) -> float:
-    return sum(values) / len(values) if values else 0.0
+    return sum(values) / len(values)
 
 
 def _box(label: str, count: int) -> str:

@@ -52,7 +52,7 @@ class Recorder:
         self._interests: list[tuple[float, int, str, bool]] = []
         self._drops: list[dict[str, Column]] = []
         self._transmissions: list[pa.Table] = []
-        self._positions: list[pa.Table] = []
+        self._positions: list[tuple[float, npt.NDArray[Any], npt.NDArray[Any]]] = []
         self._events: dict[Event, str] = {}
         self._filters: dict[Filter, str] = {}
 
@@ -102,10 +102,7 @@ class Recorder:
 
     def positions(self, time: float, x: npt.NDArray[Any], y: npt.NDArray[Any]) -> None:
         """Take down where everyone is, in order of node."""
-        nodes = np.arange(len(x), dtype=np.int32)
-        self._positions.append(
-            _from_columns("positions", {"time": np.full(len(x), time), "node": nodes, "x": x, "y": y})
-        )
+        self._positions.append((time, x, y))
 
     def facts(self, run: Run) -> Facts:
         """All that was taken down, as tables."""
@@ -118,7 +115,7 @@ class Recorder:
                 "transmissions": _join("transmissions", self._transmissions),
                 "drops": _from_columns("drops", _merge(self._drops)) if self._drops else _join("drops", []),
                 "interests": _from_rows("interests", self._interests),
-                "positions": _join("positions", self._positions),
+                "positions": _from_samples(self._positions),
             },
         )
 
@@ -132,6 +129,23 @@ def _from_rows(name: str, rows: list[Any]) -> pa.Table:
 
 def _from_arrays(name: str, columns: dict[str, array[Any]]) -> pa.Table:
     return _from_columns(name, {key: np.array(column) for key, column in columns.items()})
+
+
+def _from_samples(samples: list[tuple[float, npt.NDArray[Any], npt.NDArray[Any]]]) -> pa.Table:
+    if not samples:
+        return TABLES["positions"].empty_table()
+    times, xs, ys = zip(*samples, strict=True)
+    sizes = [len(x) for x in xs]
+    nodes = [np.arange(size, dtype=np.int32) for size in sizes]
+    return _from_columns(
+        "positions",
+        {
+            "time": np.repeat(np.array(times, float), sizes),
+            "node": np.concatenate(nodes),
+            "x": np.concatenate(xs),
+            "y": np.concatenate(ys),
+        },
+    )
 
 
 def _check_columns(name: str, columns: Mapping[str, Column]) -> None:

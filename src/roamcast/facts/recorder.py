@@ -66,8 +66,8 @@ class Recorder:
 
     def expectations(self, publication: int, nodes: Iterable[NodeId]) -> None:
         """Take down who should get it."""
-        expecting = list(nodes)
-        self._expectations["publication"].extend([publication] * len(expecting))
+        expecting = array("i", nodes)
+        self._expectations["publication"].extend(array("q", [publication]) * len(expecting))
         self._expectations["node"].extend(expecting)
 
     def delivery(self, publication: int, node: NodeId, time: float) -> None:

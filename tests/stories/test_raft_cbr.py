@@ -9,6 +9,7 @@ from roamcast.routing.cbr.raft import RaftCbr
 from roamcast.routing.cbr.raft_messages import Ack, Nack, Ping, Subscribe, SubscribeAck, XcastEvent
 from roamcast.routing.router import Drop
 from roamcast.routing.unicast.parameters import DsdvParameters
+from roamcast.routing.unicast.update import DsdvUpdate
 from roamcast.testing import LinkModel, Mesh
 
 Coupon = EventType("coupon", {"zone": Integer()})
@@ -403,3 +404,16 @@ def test_the_publisher_tries_a_failed_link_again_at_once_and_does_not_wait_for_t
     mesh.run(for_=1)
     assert numbers(mesh, 1) == [1]
     assert mesh.sent_of(Ping) == []
+
+
+def test_a_broker_without_a_way_hands_the_event_back_to_the_node_it_came_from():
+    # 0 - 1 - 2 - 3 - 4: routes to 4 lead over 3 when 4 has walked from 3 to 2.
+    mesh = line(5, [4], router=unnoticing)
+    mesh.join(2, 4)
+    mesh.run(for_=0.01)
+    mesh.inject(2, DsdvUpdate(()), sender=4)  # 2 has heard 4, and knows no route over it yet
+    mesh.part(3, 4)
+    assert mesh.routers[2].unicast.next_hop(4) == 3
+    mesh.publish(0, THREE)
+    mesh.run(for_=0.05)
+    assert numbers(mesh, 4) == [1]

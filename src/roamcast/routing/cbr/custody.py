@@ -33,15 +33,15 @@ class Custody:
         self._cache = cache
         self._send = send
 
-    def keep(self, event: XcastEvent, stuck: Iterable[Addressee]) -> None:
-        """Try again later to send an event to some of its subscribers.
+    def keep(self, event: XcastEvent, stuck: Iterable[Addressee]) -> bool:
+        """Try again later to send an event to some of its subscribers; say whether that is the first time.
 
         Each wait is as long as the event has been here already, so a broken link is tried ever more rarely.
         """
         waited = self.host.now() - self._cache.find(event).since
         if waited >= self.parameters.cache_life:
             self.host.drop(event, Drop.NO_ROUTE)
-            return
+            return False
         if event.id not in self.waiting:
             if len(self.waiting) >= self.parameters.cached:
                 oldest, _ = self.waiting.pop(next(iter(self.waiting)))
@@ -49,6 +49,7 @@ class Custody:
             self.waiting[event.id] = (event, {})
             self.host.call_later(max(self.parameters.link_retry, waited), self._again, event.id)
         self.waiting[event.id][1].update((each.node, each) for each in stuck)
+        return waited < self.parameters.link_retry
 
     def settle(self, publisher: NodeId, sequence: int, subscribers: Iterable[NodeId]) -> None:
         """Learn that subscribers have everything up to an event, by whatever way it came."""

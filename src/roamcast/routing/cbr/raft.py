@@ -95,8 +95,8 @@ class RaftCbr(Advertising):
     def _keep(self, event: XcastEvent, stuck: tuple[Addressee, ...]) -> None:
         if event.publication.publisher == self.host.node:
             self.publishing.fail(event.publication.sequence, [addressee.node for addressee in stuck])
-        else:
-            self.custody.keep(event, stuck)
+        elif self.custody.keep(event, stuck):
+            self.xcast.hand_back(msgspec.structs.replace(event, destinations=stuck))
 
     # Sending.
 
@@ -140,8 +140,7 @@ class RaftCbr(Advertising):
             return None
         if publication.publisher == self.host.node:
             return Drop.MALFORMED
-        chain = event.chain
-        chain = join_chain(chain, self.host.node)
+        chain = join_chain(event.chain, self.host.node)
         self.cache.keep(event, chain)
         reason: Drop | None = None
         others = []
@@ -151,7 +150,12 @@ class RaftCbr(Advertising):
             else:
                 others.append(destination)
         if others:
-            self.xcast.send_event(XcastEvent(event.id, publication, chain, tuple(others), event.age))
+            onward = XcastEvent(event.id, publication, chain, tuple(others), event.age)
+            if self.host.node in event.chain:
+                # Handed back by a neighbour that finds no way. It goes on trying: nobody need keep it here.
+                self.xcast.event_around(onward, avoid=(sender,))
+            else:
+                self.xcast.send_event(onward)
         return reason
 
     def _refuse(self, event: XcastEvent) -> Drop | None:

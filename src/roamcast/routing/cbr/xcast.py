@@ -113,13 +113,21 @@ class Xcast:
         elif message.hops < self.parameters.chain_limit:
             self._post_around(msgspec.structs.replace(message, hops=message.hops + 1), ())
 
-    def event_around(self, event: XcastEvent) -> tuple[Addressee, ...]:
+    def hand_back(self, event: XcastEvent) -> None:
+        """Ask the node that an event came from to find another way to its destinations."""
+        chain = join_chain(event.chain, self.host.node)
+        if len(chain) > 2 and self._failed.get(chain[-2], self.host.now()) is None:
+            self.host.send(
+                XcastEvent(event.id, event.publication, chain, event.destinations, event.age), chain[-2]
+            )
+
+    def event_around(self, event: XcastEvent, avoid: Iterable[NodeId] = ()) -> tuple[Addressee, ...]:
         """Send an event that the link gave up on other ways; the value is those to whom there is none."""
         chain = join_chain(event.chain, self.host.node)
         shares: dict[NodeId, list[Addressee]] = {}
         stuck = []
         for addressee in event.destinations:
-            hop = self._detour(addressee.node, chain)
+            hop = self._detour(addressee.node, {*chain, *avoid})
             if hop is None or len(chain) >= self.parameters.chain_limit:
                 stuck.append(addressee)
             else:

@@ -48,8 +48,8 @@ class Dsdv:
         self._last_update = -NEVER
         self._heard: dict[NodeId, float] = {}
         "When each neighbour must have spoken again, the soonest first."
-        self._told: dict[NodeId, tuple[float, DsdvUpdate]] = {}
-        "The last full update of each neighbour, and when it came."
+        self._told: dict[NodeId, DsdvUpdate] = {}
+        "The last full update of each neighbour."
         self._silence = self.parameters.missed_periods * self.parameters.period
         self._watching = False
         self._held: dict[NodeId, deque[Message]] = {}
@@ -72,18 +72,30 @@ class Dsdv:
         return route.metric if route is not None and route.metric < INFINITY else None
 
     def detour(self, destination: NodeId, avoid: Collection[NodeId]) -> NodeId | None:
-        """The neighbour, none of `avoid`, that lately told of the shortest way to `destination`.
+        """The neighbour, heard lately and none of `avoid`, that told of the shortest way to `destination`.
 
         One that has not spoken of it comes last: nobody tells of a route that has not settled.
         """
-        recent = self.host.now() - self.parameters.period
+        # Deadlines lie one silence ahead of the last word.
+        recent = self.host.now() + self._silence - self.parameters.period
         ways = []
-        for neighbour, (time, update) in self._told.items():
-            if time >= recent and neighbour not in avoid:
-                metric = next((metric for known, metric, _ in update.entries if known == destination), None)
-                if metric is None or 0 <= metric < INFINITY:
-                    ways.append((INFINITY if metric is None else metric, neighbour))
+        for neighbour, deadline in self._heard.items():
+            if deadline < recent or neighbour in avoid:
+                continue
+            if neighbour == destination:
+                return neighbour
+            metric = self._told_metric(neighbour, destination)
+            if 0 <= metric < INFINITY:
+                ways.append((metric, neighbour))
         return min(ways)[1] if ways else None
+
+    def _told_metric(self, neighbour: NodeId, destination: NodeId) -> int:
+        """How far from `destination` a neighbour was by its last full update."""
+        if neighbour in self._told:
+            for known, metric, _ in self._told[neighbour].entries:
+                if known == destination:
+                    return metric
+        return INFINITY - 1
 
     def forward(self, message: Message, destination: NodeId) -> None:
         """Send `message` one hop towards `destination`, or keep it until there is a route."""
@@ -207,7 +219,7 @@ class Dsdv:
             self._changed(sender)
         if update.entries and update.entries[0][0] == sender:
             # Only a full update begins with the speaker itself.
-            self._told[sender] = (now, update)
+            self._told[sender] = update
         self._heard.pop(sender, None)
         self._heard[sender] = now + self._silence
         if len(self._heard) > self.parameters.destinations:

@@ -149,3 +149,20 @@ def test_fake_subscribers_and_publishers_leave_raft_tables_bounded():
     assert len(subscriber.cache.events) == 50
     assert len(subscriber.acks.gathered) <= 51
     mesh.run(for_=10)
+
+
+def test_events_for_nobody_leave_the_custody_of_a_broker_bounded():
+    small = RaftCbrParameters(cached=50)
+    mesh = Mesh.line(3, lambda host: RaftCbr(host, small))
+    mesh.run(for_=30)
+    broker = mesh.routers[1]
+    for fake in range(2_000):
+        forged = Publication(9, fake, THREE)
+        event = XcastEvent(forged.id, forged, (9,), (Addressee(1000 + fake, -1, 1),))
+        broker.receive(event, 0, 0.0)
+        broker.link_failed(event, 2)
+        broker.link_failed(event, 1000 + fake)
+    assert len(broker.custody.waiting) <= 50
+    assert len(broker.xcast._failed) <= broker.parameters.subscribers
+    mesh.run(for_=60)
+    assert broker.custody.waiting == {}

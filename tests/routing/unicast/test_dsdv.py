@@ -273,3 +273,18 @@ def test_law_no_noise_makes_a_node_route_to_itself_or_through_itself(entries):
     for node, router in enumerate(mesh.routers):
         assert router.routes.table.get(node) is None
         assert all(route.hop != node for route in router.routes.table)
+
+
+def test_the_way_around_a_broken_link_is_the_shortest_that_was_told_and_a_neighbour_is_the_way_to_itself():
+    # 0 - 1 - 3 - 5 and 0 - 2 - 5, so 2 is nearer to 5; 4 hangs on 0.
+    mesh = Mesh(6, silent_links, [(0, 1), (1, 3), (3, 5), (0, 2), (2, 5), (0, 4)])
+    mesh.run(for_=SETTLED)
+    routes = mesh.routers[0].routes
+    assert routes.detour(5, avoid=()) == 2
+    assert routes.detour(5, avoid={2}) == 1
+    assert routes.detour(4, avoid=()) == 4
+    assert routes.detour(77, avoid={1, 2}) == 4
+    assert routes.detour(5, avoid={1, 2, 4}) is None
+    mesh.kill(2)
+    mesh.run(for_=6)  # a period later it has not been heard lately
+    assert routes.detour(5, avoid=()) == 1

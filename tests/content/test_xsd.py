@@ -165,6 +165,27 @@ def test_elements_are_in_the_target_namespace_and_attributes_in_none():
         schema(element("T", attribute), attributes=IN_X)
 
 
+def test_files_beside_a_schema_are_included_and_no_others(tmp_path):
+    (tmp_path / "sub").mkdir()
+    named = '<xs:simpleType name="P"><xs:restriction base="xs:boolean"/></xs:simpleType>'
+    (tmp_path / "types.xsd").write_text(f"<xs:schema {XMLNS}>{named}</xs:schema>")
+    including = (
+        f'<xs:schema {XMLNS} {IN_X} elementFormDefault="qualified"><xs:include schemaLocation="%s"/>'
+        + element("T", sequence('<xs:element name="p" type="P"/>'))
+        + "</xs:schema>"
+    )
+    (tmp_path / "t.xsd").write_text(including % "types.xsd")
+    assert XmlSchema.load(tmp_path / "t.xsd").type().fields[0].kind == Boolean()
+    for name, location in (
+        ("t.xsd", "missing.xsd"),
+        ("sub/t.xsd", "../types.xsd"),
+        ("t.xsd", "http://x.org/y"),
+    ):
+        (tmp_path / name).write_text(including % location)
+        with pytest.raises(SchemaError, match=r"t\.xsd: not an XML Schema: "):
+            XmlSchema.load(tmp_path / name)
+
+
 def test_a_file_that_is_no_xml_is_not_taken_for_the_name_of_one(tmp_path):
     for text in ("", "other.xsd", "/etc/passwd"):
         (tmp_path / "a.xsd").write_text(text)

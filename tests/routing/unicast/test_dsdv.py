@@ -255,9 +255,9 @@ def test_strangers_in_great_number_are_forgotten_again():
     routes = mesh.routers[1].routes
     for stranger in range(10, 5000):
         mesh.inject(1, DsdvUpdate(((stranger, 0, 2),)), sender=stranger)
-    assert len(routes._heard) <= routes.parameters.destinations
+    assert len(routes.neighbours.heard) <= routes.parameters.destinations
     mesh.run(for_=SETTLED)
-    assert len(routes._heard) == 1
+    assert len(routes.neighbours.heard) == 1
 
 
 @given(st.lists(st.tuples(st.integers(-2, 6), st.integers(-5, 300), st.integers(-3, 50)), max_size=60))

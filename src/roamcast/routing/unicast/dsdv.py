@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Callable, Collection
 
 from roamcast.routing.router import Drop, Host, Message, NodeId, Timer
+from roamcast.routing.unicast.neighbours import Neighbours
 from roamcast.routing.unicast.parameters import DsdvParameters
 from roamcast.routing.unicast.table import INFINITY, NEVER, Route, RouteTable
 from roamcast.routing.unicast.update import HIGHEST_NODE, HIGHEST_SEQUENCE, DsdvUpdate
@@ -46,12 +47,7 @@ class Dsdv:
         self._news_at = NEVER
         self._full_timer: Timer | None = None
         self._last_update = -NEVER
-        self._heard: dict[NodeId, float] = {}
-        "When each neighbour must have spoken again, the soonest first."
-        self._told: dict[NodeId, DsdvUpdate] = {}
-        "The last full update of each neighbour."
-        self._silence = self.parameters.missed_periods * self.parameters.period
-        self._watching = False
+        self.neighbours = Neighbours(host, self.parameters, self._lose)
         self._held: dict[NodeId, deque[Message]] = {}
 
     # What a router asks.
@@ -72,30 +68,8 @@ class Dsdv:
         return route.metric if route is not None and route.metric < INFINITY else None
 
     def detour(self, destination: NodeId, avoid: Collection[NodeId]) -> NodeId | None:
-        """The neighbour, heard lately and none of `avoid`, that told of the shortest way to `destination`.
-
-        One that has not spoken of it comes last: nobody tells of a route that has not settled.
-        """
-        # Deadlines lie one silence ahead of the last word.
-        recent = self.host.now() + self._silence - self.parameters.period
-        ways = []
-        for neighbour, deadline in self._heard.items():
-            if deadline < recent or neighbour in avoid:
-                continue
-            if neighbour == destination:
-                return neighbour
-            metric = self._told_metric(neighbour, destination)
-            if 0 <= metric < INFINITY:
-                ways.append((metric, neighbour))
-        return min(ways)[1] if ways else None
-
-    def _told_metric(self, neighbour: NodeId, destination: NodeId) -> int:
-        """How far from `destination` a neighbour was by its last full update."""
-        if neighbour in self._told:
-            for known, metric, _ in self._told[neighbour].entries:
-                if known == destination:
-                    return metric
-        return INFINITY - 1
+        """A neighbour, none of `avoid`, to try when the link to the next hop has failed."""
+        return self.neighbours.detour(destination, avoid)
 
     def forward(self, message: Message, destination: NodeId) -> None:
         """Send `message` one hop towards `destination`, or keep it until there is a route."""
@@ -217,36 +191,13 @@ class Dsdv:
             # Its own entry was not in the update: one hop is known all the same, but not worth telling.
             self._enter(Route(sender, sender, 1, 0, now=now, settling=self.parameters.settling))
             self._changed(sender)
-        if update.entries and update.entries[0][0] == sender:
-            # Only a full update begins with the speaker itself.
-            self._told[sender] = update
-        self._heard.pop(sender, None)
-        self._heard[sender] = now + self._silence
-        if len(self._heard) > self.parameters.destinations:
-            self._lose(next(iter(self._heard)))
-        if not self._watching:
-            self._watch()
+        self.neighbours.hear(sender, update, now)
 
     # What is lost.
 
-    def _watch(self) -> None:
-        """Come back when the neighbour that has been silent longest should have spoken."""
-        self._watching = bool(self._heard)
-        if self._watching:
-            deadline = next(iter(self._heard.values()))
-            self.host.call_later(max(deadline - self.host.now(), 0.0), self._check)
-
-    def _check(self) -> None:
-        """Give up the neighbours that have not spoken in time."""
-        now = self.host.now()
-        for neighbour in [n for n, deadline in self._heard.items() if deadline <= now + 1e-9]:
-            self._lose(neighbour)
-        self._watch()
-
     def _lose(self, neighbour: NodeId) -> None:
         """Break every route over a neighbour, and say so."""
-        self._heard.pop(neighbour, None)
-        self._told.pop(neighbour, None)
+        self.neighbours.forget(neighbour)
         now = self.host.now()
         for route in self.table.through(neighbour):
             route.metric = INFINITY

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -20,8 +21,9 @@ from roamcast.facts.schema import TABLES
 from roamcast.pipeline.campaign import Campaign, Limits, Measure
 from roamcast.pipeline.measure import measure
 from roamcast.pipeline.plan import Run, make_plan
+from roamcast.pipeline.progress import estimate
 from roamcast.pipeline.session import open_session, warm_up
-from roamcast.pipeline.simulate import estimate, simulate
+from roamcast.pipeline.simulate import simulate
 from roamcast.pipeline.store import Store
 from roamcast.pipeline.task import SIMULATOR, Task, execute, find_runner
 
@@ -146,13 +148,29 @@ def first_word() -> float:
     return waited
 
 
+def last_word() -> float:
+    """The seconds from Ctrl-C in the middle of a comparison to the end of its process."""
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = ["compare", str(SHOPPING), "--protocols", "flooding", "--out", folder]
+        command = [sys.executable, "-c", "from roamcast.cli import main; main()", *arguments]
+        process = subprocess.Popen(
+            [*command, "--set", "duration=100000 s"], stderr=subprocess.DEVNULL, start_new_session=True
+        )
+        while not list(Path(folder, "runs").glob(".work-*")):
+            time.sleep(0.05)
+        began = time.perf_counter()
+        os.killpg(process.pid, signal.SIGINT)
+        process.wait(60)
+        return time.perf_counter() - began
+
+
 def main() -> None:
     """Print the ratios."""
     cores = len(os.sched_getaffinity(0))
     rows = ROWS if len(sys.argv) < 2 or not sys.argv[1].isdigit() else int(sys.argv[1])
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        waited = first_word()
+        waited, ended = first_word(), last_word()
         runs = uneven_runs()
         began = time.perf_counter()
         with open_session(f"local[{cores}]") as spark:
@@ -177,6 +195,7 @@ def main() -> None:
             assert len(found) == 40
     print(f"cores                                  {cores}")
     print(f"first line of roamcast compare         {waited:8.1f} s (goal 2 s)")
+    print(f"from Ctrl-C to the end                 {ended:8.1f} s (goal 5 s)")
     print(f"session start-up, warm workers         {start:8.1f} s")
     print(f"{RUNS} uneven runs, a plain pool           {min(bare):8.1f} s")
     print(f"  the same, kept as a campaign keeps   {min(kept):8.1f} s")

@@ -67,6 +67,10 @@ def test_a_wrong_protocol_a_missing_campaign_and_an_empty_folder_are_told_in_a_l
         "nobody: no such file, and no campaign of this name": ("reproduce", "nobody"),
         "no campaign was run here": ("campaign", "status", tmp_path),
         "no such file": ("campaign", "run", tmp_path / "x.toml", "--out", tmp_path),
+        "is a scenario; compare protocols": ("campaign", "run", SHOPPING, "--out", tmp_path),
+        "is a campaign; run it with": ("compare", ROOT / "campaigns" / "petrovic.toml"),
+        "shopping.toml: no campaign was run here": ("campaign", "status", SHOPPING),
+        "name each protocol once": ("compare", SHOPPING, "--protocols", ""),
     }
     running = {told: roamcast(*arguments) for told, arguments in cases.items()}
     for told, process in running.items():

@@ -36,16 +36,18 @@ def command(
     from roamcast.cli.conducting import conduct, finish
     from roamcast.pipeline.campaign import Campaign
     from roamcast.routing.catalogue import find, names
-    from roamcast.scenario.read import load, split_override
+    from roamcast.scenario.read import load, read_toml, split_override
     from roamcast.scenario.shipped import locate
 
-    chosen = [name.strip() for name in protocols.split(",")] if protocols else names()
+    chosen = names() if protocols is None else [name.strip() for name in protocols.split(",")]
     if len(set(chosen)) != len(chosen) or not all(chosen):
-        raise UserError(f"--protocols {protocols}: name each protocol once, as in cbr,flooding")
+        raise UserError(f"--protocols {protocols!r}: name each protocol once, as in cbr,flooding")
     for name in chosen:
         find(name)
     settings = dict(split_override(pair) for pair in set_ or [])
     file = locate(scenario)
+    if "sweeps" in read_toml(file)[1]:
+        raise UserError(f"{file}: is a campaign; run it with: roamcast campaign run {file} --out DIR")
     known = load(file, settings)
     campaign = Campaign.model_validate(
         {

@@ -87,6 +87,8 @@ def save_figures(result: Result, kind: str) -> list[Path]:
 
     if kind not in FORMATS:
         raise UserError(f"figures come as {', '.join(FORMATS)}, not as {kind!r}")
+    if not result.campaign.figures:
+        raise UserError("this campaign declares no figures, so there are none to write as files")
     folder = result.store.folder / "figures"
     folder.mkdir(exist_ok=True)
     files = [folder / f"{name}.{kind}" for name in result.campaign.figures]

@@ -13,7 +13,7 @@ import typer
 
 if TYPE_CHECKING:
     from roamcast.pipeline.conduct import Listener
-    from roamcast.pipeline.simulate import Progress
+    from roamcast.pipeline.progress import Progress
 
 _BETWEEN_LINES = 10.0
 "Seconds between progress lines where there is no terminal to draw a bar on."
@@ -70,13 +70,12 @@ class _Bar:
 def describe(progress: Progress) -> str:
     """Progress in one line: a bar, runs done and failed, time left."""
     ended = progress.done + progress.failed
-    filled = round(24 * ended / progress.total)
+    total = len(progress.runs)
+    filled = 24 * ended // total
     failed = f", {progress.failed} failed" if progress.failed else ""
     left = progress.left
     time = "" if left is None else f", about {_duration(left)} left"
-    return (
-        f"[{'#' * filled}{'.' * (24 - filled)}] {progress.done} of {progress.total} runs done{failed}{time}"
-    )
+    return f"[{'#' * filled}{'.' * (24 - filled)}] {progress.done} of {total} runs done{failed}{time}"
 
 
 def _duration(seconds: float) -> str:

@@ -13,8 +13,9 @@ import pyarrow as pa
 from roamcast.pipeline.campaign import Campaign
 from roamcast.pipeline.claims import make_tables
 from roamcast.pipeline.plan import Plan, make_plan
+from roamcast.pipeline.progress import Progress, estimate
 from roamcast.pipeline.session import briefly, local_master, open_session, warm_up
-from roamcast.pipeline.simulate import Progress, estimate, simulate
+from roamcast.pipeline.simulate import simulate
 from roamcast.pipeline.store import Store, Survey
 from roamcast.pipeline.tables import RUNS, TABLES, spark_schema
 from roamcast.pipeline.task import SIMULATOR
@@ -108,7 +109,7 @@ class Conductor:
     def simulate(self, spark: SparkSession, survey: Survey) -> Survey:
         """Do every planned run that is not done; the folder's new state."""
         todo = [run for run in self.plan.runs if run.id not in survey.done]
-        known = [(run, survey.done[run.id]) for run in self.plan.runs if run.id in survey.done]
+        known = [(run, survey.done[run.id]["cpu"]) for run in self.plan.runs if run.id in survey.done]
         simulate(
             spark,
             self.store,

@@ -81,6 +81,8 @@ def read_campaign(path: str | Path) -> Campaign:
     """The campaign in the file at `path`, its scenario's path relative to the file; checks no scenario."""
     path = Path(path)
     text, data = read_toml(path)
+    if "area" in data and "sweeps" not in data:
+        raise CampaignError(f"{path}: is a scenario; compare protocols in it with: roamcast compare {path}")
     campaign = validate(Campaign, data, str(path), text)
     return campaign.model_copy(update={"scenario": Path(normpath(path.parent / campaign.scenario))})
 

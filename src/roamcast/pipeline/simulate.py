@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from roamcast.errors import UserError
 from roamcast.pipeline.campaign import Limits
 from roamcast.pipeline.plan import Run
+from roamcast.pipeline.progress import Progress, estimate
 from roamcast.pipeline.session import briefly
 from roamcast.pipeline.store import Store
 from roamcast.pipeline.task import SIMULATOR, Task, execute
@@ -21,42 +21,6 @@ if TYPE_CHECKING:
 
 class DiskFull(UserError):
     """There was no room for a run's facts."""
-
-
-@dataclass
-class Progress:
-    """How far a simulation is."""
-
-    total: int
-    done: int = 0
-    failed: int = 0
-    work: float = 1.0
-    "Of all runs, in the units of `estimate`."
-    worked: float = 0.0
-    began: float = field(default_factory=monotonic)
-    trouble: str = ""
-
-    @property
-    def left(self) -> float | None:
-        """Seconds left, if anything is known about it."""
-        if not self.worked:
-            return None
-        return (monotonic() - self.began) * (self.work - self.worked) / self.worked
-
-
-def estimate(runs: Sequence[Run], done: Sequence[tuple[Run, dict[str, Any]]]) -> dict[str, float]:
-    """How long each run may take, in any unit: by its size and by what its protocol took per size before."""
-
-    def size(run: Run) -> float:
-        return run.duration * run.nodes
-
-    rates: dict[str, list[float]] = {}
-    for run, manifest in done:
-        if manifest.get("cpu"):
-            rates.setdefault(run.router, []).append(manifest["cpu"] / size(run))
-    mean = {router: sum(found) / len(found) for router, found in rates.items()}
-    usual = sum(mean.values()) / len(mean) if mean else 1.0
-    return {run.id: size(run) * mean.get(run.router, usual) for run in runs}
 
 
 def simulate(
@@ -73,15 +37,15 @@ def simulate(
     if not runs:
         return []
     context = spark.sparkContext
-    costs = costs or estimate(runs, [])
+    costs = costs or estimate(runs, ())
     longest_first = sorted(runs, key=lambda run: (-costs[run.id], run.id))
     tasks = [Task(run, str(store.runs), limits.time, limits.memory, runner) for run in longest_first]
     told = context.accumulator([], _gatherer())
-    progress = Progress(len(tasks), work=sum(costs[run.id] for run in runs))
+    progress = Progress(runs, context.defaultParallelism)
 
     def work(task: Task) -> dict[str, Any]:
         outcome = execute(task)
-        told.add([(outcome["status"], costs[task.run.id], outcome["error"])])
+        told.add([{key: outcome.get(key) for key in ("run", "status", "wall", "error")}])
         return outcome
 
     answers: list[dict[str, Any]] = []
@@ -96,9 +60,12 @@ def simulate(
 
     thread = threading.Thread(target=job, name="simulate", daemon=True)
     thread.start()
+    heard = 0
     while thread.is_alive():
         thread.join(0.1)
-        _update(progress, told.value)
+        if len(told.value) > heard:
+            heard = len(told.value)
+            progress.hear(told.value, monotonic())
         watch(progress)
         if progress.trouble:
             context.cancelAllJobs()
@@ -106,13 +73,6 @@ def simulate(
     if trouble:
         raise trouble[0]
     return answers
-
-
-def _update(progress: Progress, told: list[tuple[str, float, str]]) -> None:
-    progress.done = sum(status == "done" for status, _, _ in told)
-    progress.failed = sum(status == "failed" for status, _, _ in told)
-    progress.worked = sum(cost for _, cost, _ in told)
-    progress.trouble = next((error for status, _, error in told if status == "disk full"), "")
 
 
 def _gatherer() -> Any:

@@ -146,8 +146,10 @@ class Store:
         file = self.folder / "campaign.json"
         try:
             kept = json.loads(file.read_bytes())
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             raise StoreError(f"{self.folder}: no campaign was run here (no campaign.json)") from None
+        except OSError as error:
+            raise StoreError(f"{file}: cannot be read: {error.strerror}") from None
         except ValueError:
             raise StoreError(f"{file}: cannot be read; run the campaign again") from None
         return Campaign.model_validate(kept.pop("campaign")), kept

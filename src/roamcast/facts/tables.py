@@ -118,14 +118,17 @@ class Facts:
 def read_table(path: Path, schema: pa.Schema) -> pa.Table:
     """One table of facts from its file."""
     try:
-        table = pq.ParquetFile(path, page_checksum_verification=True).read()
+        file = pq.ParquetFile(path, page_checksum_verification=True)
+        table = file.read()
         table.validate(full=True)  # a word's code may point beyond the words
     except FileNotFoundError:
         raise FactsError(f"{path}: missing") from None
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, ValueError, pa.ArrowException) as error:  # a ValueError: a column's name is no text
         raise FactsError(f"{path}: damaged or not Parquet: {error}") from None
+    if len(table) != file.metadata.num_rows:  # the footer has no checksum
+        raise FactsError(f"{path}: damaged: {len(table)} of {file.metadata.num_rows} rows are there")
     for field in schema:
-        if field.name not in table.schema.names:
+        if table.schema.names.count(field.name) != 1:
             raise FactsError(f"{path}: no column {field.name!r}; it has {', '.join(table.schema.names)}")
         found = table.schema.field(field.name).type
         if _plain(found) != _plain(field.type):

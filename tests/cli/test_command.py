@@ -58,6 +58,14 @@ def test_a_verb_that_does_not_exist_is_an_error():
     assert "No such command 'rum'" in told.stderr
 
 
+@pytest.mark.parametrize("arguments", [["protocols"], ["protocols", "--json"], ["--help"]])
+def test_a_full_disk_behind_the_output_is_told_in_a_line(arguments):
+    program = [sys.executable, "-c", "from roamcast.cli import main; main()", *arguments]
+    with Path("/dev/full").open("w") as full:
+        told = subprocess.run(program, check=False, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (told.returncode, told.stderr) == (2, "roamcast: cannot write: No space left on device\n")
+
+
 def test_protocols_are_listed_with_what_they_are():
     listed = json.loads(roamcast("protocols", "--json").stdout)
     assert listed[0]["protocol"] == "flooding"

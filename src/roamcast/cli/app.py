@@ -6,6 +6,7 @@ however heavy the rooms are. A verb's module has a function `command`, or an `ap
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -76,13 +77,27 @@ def invoke(arguments: Sequence[str]) -> int:
     """Run the command with `arguments`; the exit code is 2 for an error of the user."""
     verb = next((argument for argument in arguments if not argument.startswith("-")), None)
     try:
-        build(verb)(list(arguments), standalone_mode=True, prog_name="roamcast")
+        try:
+            build(verb)(list(arguments), standalone_mode=True, prog_name="roamcast")
+        finally:
+            sys.stdout.flush()  # here, where somebody listens if it fails
     except UserError as error:
         print(f"roamcast: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains at its exit
+        _leave_stdout()
         return 1
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        _leave_stdout()
+        print(f"roamcast: cannot write: {error.strerror}", file=sys.stderr)
+        return 2
     except SystemExit as exit_:
         return exit_.code if isinstance(exit_.code, int) else 0 if exit_.code is None else 1
     return 0
+
+
+def _leave_stdout() -> None:
+    """What is still to be written goes nowhere, or Python would complain at its exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -17,7 +17,9 @@
 #include <vector>
 
 #include "python/columns.h"
+#include "python/keeping.h"
 #include "python/parameters.h"
+#include "python/timers.h"
 #include "routing/seen.h"
 #include "world/world.h"
 
@@ -32,20 +34,6 @@ struct Kind {
     std::uint16_t number;
     std::uint8_t category;
     bool identified;  // its messages have an id
-};
-
-struct TimerSlot {
-    PyObject* action = nullptr;
-    PyObject* args = nullptr;  // a tuple; or the only argument, as it is
-    std::uint64_t order = 0;
-    bool single = false;
-};
-
-// A message that the world has in its care.
-struct Kept {
-    PyObject* message = nullptr;
-    PyObject* key = nullptr;       // its id, where it has one
-    Ledger::Page* page = nullptr;  // of that id: whose `Seen` has it
 };
 
 class PyWorld final : public Owner {
@@ -107,11 +95,8 @@ public:
         for (auto* table : {&receive_, &handled_, &overhear_, &link_failed_, &ids_}) {
             for (PyObject*& object : *table) Py_CLEAR(object);
         }
-        for (Kept& kept : kept_) forget(kept);
-        for (TimerSlot& slot : timers_) {
-            Py_CLEAR(slot.action);
-            Py_CLEAR(slot.args);
-        }
+        kept_.clear();
+        timers_.clear();
         for (auto& [type, kind] : kinds_) Py_DECREF(type);
         kinds_.clear();
     }
@@ -144,7 +129,7 @@ public:
             }
         }
         kept.message = message.inc_ref().ptr();
-        parcel.message = keep(kept);
+        parcel.message = kept_.keep(kept);
         world_.post(node, parcel);
     }
 
@@ -169,28 +154,15 @@ public:
         PyObject* const given = single ? Py_NewRef(args[0]) : PyTuple_New(count);
         if (given == nullptr) return false;
         for (Py_ssize_t i = 0; i < count && !single; ++i) PyTuple_SET_ITEM(given, i, Py_NewRef(args[i]));
-        if (free_timers_.empty()) {
-            slot = static_cast<std::uint32_t>(timers_.size());
-            timers_.emplace_back();
-        } else {
-            slot = free_timers_.back();
-            free_timers_.pop_back();
-        }
+        slot = timers_.take_slot();
         order = world_.set_timer(at_least_seconds(delay), slot);
-        timers_[slot] = {Py_NewRef(action), given, order, single};
+        timers_.fill(slot, {Py_NewRef(action), given, order, single});
         return true;
     }
 
-    bool timer_active(std::uint32_t slot, std::uint64_t order) const {
-        return timers_[slot].order == order && timers_[slot].action != nullptr;
-    }
+    bool timer_active(std::uint32_t slot, std::uint64_t order) const { return timers_.active(slot, order); }
 
-    // The slot stays taken until its entry of the agenda comes up, so that no other timer can inherit it.
-    void cancel_timer(std::uint32_t slot, std::uint64_t order) {
-        if (!timer_active(slot, order)) return;
-        Py_CLEAR(timers_[slot].action);
-        Py_CLEAR(timers_[slot].args);
-    }
+    void cancel_timer(std::uint32_t slot, std::uint64_t order) { timers_.cancel(slot, order); }
 
     void note_drop(NodeId node, nb::handle message, std::int64_t peer, long reason) {
         const Kind kind = kind_of(message);
@@ -337,28 +309,15 @@ public:
     }
 
     void timer(std::uint32_t slot, std::uint64_t order) override {
-        TimerSlot& entry = timers_[slot];
-        if (entry.order != order) return;
-        PyObject* const action = entry.action;
-        PyObject* args[] = {nullptr, entry.args};
-        const bool single = entry.single;
-        entry = TimerSlot{};
-        free_timers_.push_back(slot);
-        if (action == nullptr) return;  // cancelled
-        if (!failed_) {
-            finish(single ? PyObject_Vectorcall(action, args + 1, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr)
-                          : PyObject_CallObject(action, args[1]));
-        }
-        Py_DECREF(action);
-        Py_DECREF(args[1]);
+        Timer due = timers_.take(slot, order);
+        if (due.action == nullptr) return;  // cancelled
+        if (!failed_) finish(due.call());
+        due.clear();
     }
 
     bool misses(NodeId node, const Parcel& parcel) override { return !has_handled(node, parcel); }
 
-    void release(Handle message) override {
-        forget(kept_[message]);
-        free_messages_.push_back(message);
-    }
+    void release(Handle message) override { kept_.release(message); }
 
     bool interrupted() override {
         if (!failed_ && PyErr_CheckSignals() != 0) fail();
@@ -412,23 +371,6 @@ private:
         }
     }
 
-    Handle keep(const Kept& kept) {
-        if (free_messages_.empty()) {
-            kept_.push_back(kept);
-            return static_cast<Handle>(kept_.size() - 1);
-        }
-        const Handle handle = free_messages_.back();
-        free_messages_.pop_back();
-        kept_[handle] = kept;
-        return handle;
-    }
-
-    static void forget(Kept& kept) {
-        if (kept.page != nullptr) Ledger::of_process().close(*std::exchange(kept.page, nullptr));
-        Py_CLEAR(kept.message);
-        Py_CLEAR(kept.key);
-    }
-
     static std::int64_t whole(nb::handle object, PyObject* name) {
         PyObject* const value = PyObject_GetAttr(object.ptr(), name);
         if (value == nullptr) throw nb::python_error();
@@ -458,10 +400,8 @@ private:
     std::vector<Ledger::Reader> readers_;  // of the Seen, where it is one
     std::vector<PyObject*> overhear_;
     std::vector<PyObject*> link_failed_;
-    std::vector<Kept> kept_;  // by Handle
-    std::vector<Handle> free_messages_;
-    std::vector<TimerSlot> timers_;
-    std::vector<std::uint32_t> free_timers_;
+    Keeping kept_;
+    Timers timers_;
     std::unordered_map<PyObject*, Kind> kinds_;
     std::vector<std::string> kind_names_;
     std::array<std::uint64_t, reasons> drop_counts_{};

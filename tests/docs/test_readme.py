@@ -1,10 +1,13 @@
 """What the README shows works as shown."""
 
+import os
 import re
 import shlex
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 import roamcast
 
@@ -46,3 +49,19 @@ def test_the_commands_are_understood():
         program = [sys.executable, "-c", "from roamcast.cli import main; main()", *words[1:]]
         told = subprocess.run(program, check=False, capture_output=True, text=True, cwd=ROOT)
         assert told.returncode == 0, told.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+def test_the_comparison_comes_out_as_shown(tmp_path):
+    command, *shown = blocks("console")[0].splitlines()
+    words = shlex.split(command.removeprefix("$ roamcast "))
+    program = [sys.executable, "-c", "from roamcast.cli import main; main()", *words, "--out", str(tmp_path)]
+    told = subprocess.run(
+        program, check=True, capture_output=True, text=True, cwd=ROOT, env=os.environ | {"COLUMNS": "200"}
+    ).stdout
+    printed = " ".join(told.replace("│", " ").split())
+    cut = shown.index("...")
+    for line in (*shown[1:cut], " ".join(shown[cut + 1 :])):
+        assert " ".join(line.split()) in printed

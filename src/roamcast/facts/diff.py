@@ -17,6 +17,10 @@ ABSENT = "absent"
 "Stands for a key that one of two runs does not have."
 
 
+COUNTED = ("frames", "drops")
+"What of a run is counted while it is played."
+
+
 class Change(msgspec.Struct, frozen=True):
     """Something about a run that another run has otherwise."""
 
@@ -51,7 +55,9 @@ class Difference(msgspec.Struct, frozen=True):
     """All that tells two runs apart; see `equal`."""
 
     run: list[Change]
-    "In what was run, and in what the whole run's counts came to."
+    "In what was run."
+    counts: list[Change]
+    "In the whole run's counts, of frames and of what routers let go."
     code: list[Change]
     "What tells of the code and not of what happened; two runs may differ in it and be equal."
     tables: list[Parting]
@@ -60,25 +66,30 @@ class Difference(msgspec.Struct, frozen=True):
     @property
     def equal(self) -> bool:
         """Whether the same happened in both runs."""
-        return not self.run and not self.tables
+        return not (self.run or self.counts or self.tables)
 
 
 def compare(ours: Facts, theirs: Facts) -> Difference:
     """Compare the facts of two runs, row by row."""
     run: list[Change] = []
+    counts: list[Change] = []
     code: list[Change] = []
     for change in _changes(msgspec.to_builtins(ours.run), msgspec.to_builtins(theirs.run)):
-        (code if change.key in TOLD_OF_THE_CODE else run).append(change)
+        part = change.key.partition(".")[0]
+        (code if part in TOLD_OF_THE_CODE else counts if part in COUNTED else run).append(change)
     partings = [found for name in TABLES if (found := _part(name, ours[name], theirs[name])) is not None]
     # A nan is smaller than nothing: tables without time come last.
     partings.sort(key=lambda found: (found.time != found.time, found.time))
-    return Difference(run, code, partings)
+    return Difference(run, counts, code, partings)
 
 
 def _changes(ours: Any, theirs: Any, key: str = "") -> Iterator[Change]:
     if isinstance(ours, dict) and isinstance(theirs, dict):
         for name in [*ours, *(name for name in theirs if name not in ours)]:
             yield from _changes(ours.get(name, ABSENT), theirs.get(name, ABSENT), f"{key}.{name}".lstrip("."))
+    elif isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
+        for place, (one, other) in enumerate(zip(ours, theirs, strict=True)):
+            yield from _changes(one, other, f"{key}[{place}]")
     elif ours != theirs:
         yield Change(key, ours, theirs)
 
@@ -125,13 +136,22 @@ def _row(table: pa.Table, place: int) -> dict[str, Any] | None:
     return row
 
 
-def describe(difference: Difference, ours: str = "ours", theirs: str = "theirs") -> list[str]:
+def describe(difference: Difference, ours: str, theirs: str) -> list[str]:
     """A difference in words, a line each; `ours` and `theirs` are what to call the runs."""
-    lines = [f"{change.key}: {change.ours!r} / {change.theirs!r}" for change in difference.run]
+    lines = []
+    for head, changes in (
+        ("what was run differs", difference.run),
+        ("what was counted differs", difference.counts),
+        ("the code differs", difference.code),
+    ):
+        if changes:
+            width = max(len(change.key) for change in changes)
+            lines.append(f"{head}:")
+            lines += [f"  {each.key:<{width}}  {each.ours!r} / {each.theirs!r}" for each in changes]
     width = max(len(ours), len(theirs)) + 1
     for parting in difference.tables:
         counts = " and ".join(f"{count:,}" for count in parting.rows)
-        lines.append(f"{parting.table}: row {parting.row} differs ({counts} rows)")
+        lines.append(f"{parting.table}: row {parting.row:,} is the first that differs, of {counts}")
         for name, row in ((ours, parting.ours), (theirs, parting.theirs)):
             told = "no such row" if row is None else _tell(row)
             lines.append(f"  {name + ':':<{width}} {told}")

@@ -68,3 +68,16 @@ def recorder():
 @pytest.fixture
 def facts(recorder):
     return recorder.facts(RUN)
+
+
+@pytest.fixture(scope="session")
+def facts_of():
+    """Facts that hold nothing but deliveries: rows of (publication, node, time)."""
+
+    def make(deliveries):
+        r = Recorder()
+        for row in deliveries:
+            r.delivery(*row)
+        return r.facts(RUN)
+
+    return make

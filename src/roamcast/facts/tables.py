@@ -19,6 +19,9 @@ from roamcast.facts.schema import TABLES
 RUN_FILE = "run.json"
 "Written last: a folder without it is not a whole run."
 
+TOLD_OF_THE_CODE = ("version", "happenings")
+"What of a run tells of the code, not of what happened: equal facts may differ in it."
+
 
 class FactsError(UserError):
     """A folder that does not hold the facts of a run."""
@@ -91,12 +94,9 @@ class Facts:
         )
 
     def digests(self) -> dict[str, str]:
-        """A hash of each table and of what was run, whatever the library that stores them.
-
-        Version and happenings are left out: they tell of the code, not of what happened.
-        """
+        """A hash of each table and of what was run, whatever the library that stores them."""
         about = msgspec.to_builtins(self.run)
-        told = {key: value for key, value in about.items() if key not in ("version", "happenings")}
+        told = {key: value for key, value in about.items() if key not in TOLD_OF_THE_CODE}
         digests = {"run": hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()}
         for name in TABLES:
             hashed = hashlib.sha256()

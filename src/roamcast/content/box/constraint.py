@@ -6,12 +6,12 @@ import math
 from decimal import Decimal as BigDecimal
 from typing import Any
 
+from roamcast.content.box.glob import Glob, fits, tidy
+from roamcast.content.box.ranges import Ranges, after, before
+from roamcast.content.box.texts import Texts
 from roamcast.content.errors import ContentError
-from roamcast.content.glob import Glob, fits, tidy
 from roamcast.content.kind import Boolean, Date, Domain, Enumeration, Integer, String
-from roamcast.content.ranges import Ranges, after, before
 from roamcast.content.schema import Field
-from roamcast.content.texts import Texts
 
 OPERATORS = ("=", "!=", "<=", ">=", "<", ">")
 FUNCTIONS = ("starts-with", "ends-with", "contains")

@@ -11,11 +11,11 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from roamcast.content.box.ranges import Ranges
+from roamcast.content.box.texts import Texts
 from roamcast.content.errors import ContentError
 from roamcast.content.kind import Domain
-from roamcast.content.ranges import Ranges
 from roamcast.content.schema import EventType
-from roamcast.content.texts import Texts
 
 Conjunction: TypeAlias = tuple[tuple[int, Domain], ...]
 """(place of a field, its allowed values), by place, each once; a field that may be anything is left out."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from roamcast.content.box.ranges import after, before
 from roamcast.content.errors import ContentError
 from roamcast.content.kind import INT64, Boolean, Date, Decimal, Enumeration, Integer, Kind, String
-from roamcast.content.ranges import after, before
 from roamcast.content.schema import MAX_DEPTH, EventType, Field
 
 _XS = "{http://www.w3.org/2001/XMLSchema}"

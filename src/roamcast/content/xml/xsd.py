@@ -15,8 +15,8 @@ from typing import Any
 from roamcast.content.errors import ContentError
 from roamcast.content.event import Event, pick_type
 from roamcast.content.schema import EventType
-from roamcast.content.xml import XmlError, check_document, read_xml, undeclared, write_xml
-from roamcast.content.xsd_type import SchemaError, TypeReader
+from roamcast.content.xml.document import XmlError, check_document, read_xml, undeclared, write_xml
+from roamcast.content.xml.xsd_type import SchemaError, TypeReader
 
 MAX_SCHEMA = 1 << 20
 _SAFE: dict[str, Any] = {"resolve_entities": "internal", "no_network": True}

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
+from roamcast.content.box.glob import ANYTHING, Glob, fits, includes, tidy, witness
 from roamcast.content.errors import Undecided
-from roamcast.content.glob import ANYTHING, Glob, fits, includes, tidy, witness
 
 
 class Texts(msgspec.Struct, frozen=True, cache_hash=True):

@@ -15,7 +15,7 @@ from roamcast.routing.router import (
     Publication,
     Router,
 )
-from roamcast.routing.seen import Seen
+from roamcast.routing.state.seen import Seen
 from roamcast.units import Seconds
 
 

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict
 
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
-from roamcast.routing.seen import Seen
+from roamcast.routing.state.seen import Seen
 
 NodeId: TypeAlias = int
 

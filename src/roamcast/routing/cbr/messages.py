@@ -33,12 +33,12 @@ class Advert(Message, frozen=True, gc=False):
     hops: int
     serial: int
     "Counted by the publisher, so that neighbours cannot keep a dead publisher alive among themselves."
-    life: int = 0
+    incarnation: int = 0
     "A number that the publisher drew when it started; another one means that it has forgotten everything."
 
     @property
     def size(self) -> int:
-        """Address, hops, serial, life and pattern."""
+        """Address, hops, serial, incarnation and pattern."""
         return 14 + pattern_size(self.pattern)
 
 

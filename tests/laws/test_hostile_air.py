@@ -9,9 +9,8 @@ from roamcast.content.schema import EventType
 from roamcast.routing.cbr.cbr import Cbr
 from roamcast.routing.cbr.ft import FtCbr
 from roamcast.routing.cbr.messages import Advert, EventAck, MostCovering, Subscription, TreeEvent
-from roamcast.routing.cbr.parameters import CbrParameters, FtCbrParameters, RaftCbrParameters
-from roamcast.routing.cbr.raft import RaftCbr
-from roamcast.routing.cbr.raft_messages import (
+from roamcast.routing.cbr.parameters import CbrParameters, FtCbrParameters
+from roamcast.routing.cbr.raft.messages import (
     Ack,
     Addressee,
     Nack,
@@ -21,6 +20,8 @@ from roamcast.routing.cbr.raft_messages import (
     SubscribeAck,
     XcastEvent,
 )
+from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
+from roamcast.routing.cbr.raft.raft import RaftCbr
 from roamcast.routing.router import Publication
 from roamcast.testing import Mesh
 

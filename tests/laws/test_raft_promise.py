@@ -17,9 +17,9 @@ import pytest
 
 from roamcast.content.kind import Integer
 from roamcast.content.schema import EventType
-from roamcast.routing.cbr.parameters import RaftCbrParameters
-from roamcast.routing.cbr.raft import RaftCbr
-from roamcast.routing.unicast.parameters import DsdvParameters
+from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
+from roamcast.routing.cbr.raft.raft import RaftCbr
+from roamcast.routing.unicast.dsdv.parameters import DsdvParameters
 from roamcast.testing import LinkModel, Mesh
 
 Coupon = EventType("coupon", {"zone": Integer()})

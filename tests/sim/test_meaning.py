@@ -4,7 +4,7 @@ from pathlib import Path
 
 import roamcast
 from roamcast.routing.router import Category, Message, Publication, Role, Router
-from roamcast.routing.seen import Seen
+from roamcast.routing.state.seen import Seen
 from roamcast.wire.fields import Hops, Node, PublicationId
 
 SQUARE = Path(__file__).parents[1] / "golden" / "square.toml"

@@ -4,12 +4,12 @@ from functools import partial
 
 from roamcast.content.kind import Integer
 from roamcast.content.schema import EventType
-from roamcast.routing.cbr.parameters import RaftCbrParameters
-from roamcast.routing.cbr.raft import RaftCbr
-from roamcast.routing.cbr.raft_messages import Ack, Nack, Ping, Subscribe, SubscribeAck, XcastEvent
+from roamcast.routing.cbr.raft.messages import Ack, Nack, Ping, Subscribe, SubscribeAck, XcastEvent
+from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
+from roamcast.routing.cbr.raft.raft import RaftCbr
 from roamcast.routing.router import Drop
-from roamcast.routing.unicast.parameters import DsdvParameters
-from roamcast.routing.unicast.update import DsdvUpdate
+from roamcast.routing.unicast.dsdv.messages import DsdvUpdate
+from roamcast.routing.unicast.dsdv.parameters import DsdvParameters
 from roamcast.testing import LinkModel, Mesh
 
 Coupon = EventType("coupon", {"zone": Integer()})
@@ -180,7 +180,7 @@ def test_no_more_than_a_window_is_repeated_before_it_is_acknowledged():
     deafen(mesh, 0, Ack)
     hear_again()
     mesh.sent.clear()
-    mesh.inject(0, Nack(0, 0, 1, (), -mesh.routers[1].life, ((-(2**63), 2**63 - 1),), 1), sender=1)
+    mesh.inject(0, Nack(0, 0, 1, (), -mesh.routers[1].incarnation, ((-(2**63), 2**63 - 1),), 1), sender=1)
     mesh.run(for_=0.9)
     assert len([s for s in mesh.sent_of(XcastEvent) if s.node == 0]) == 8
 

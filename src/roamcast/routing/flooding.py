@@ -18,7 +18,7 @@ from roamcast.routing.router import (
     Role,
     Router,
 )
-from roamcast.routing.seen import Seen
+from roamcast.routing.state.seen import Seen
 from roamcast.units import Seconds
 from roamcast.wire.fields import Hops
 

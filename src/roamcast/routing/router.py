@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict
 
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
-from roamcast.routing.seen import Seen
+from roamcast.routing.state.seen import Seen
 from roamcast.routing.traits import Promise, Traits, Travel
 from roamcast.wire.field import NodeId
 from roamcast.wire.message import Category, Message, Role

@@ -14,6 +14,7 @@ from roamcast.routing.cbr.parameters import CbrParameters
 from roamcast.routing.cbr.subscriptions import SubscriptionTable
 from roamcast.routing.cbr.ways import Ways
 from roamcast.routing.router import Drop, Host, NodeId, Parameters, Publication
+from roamcast.routing.state.seen import Seen
 
 
 class Cbr(Advertising):
@@ -28,7 +29,7 @@ class Cbr(Advertising):
         self.relations = Relations()
         self.subscriptions = SubscriptionTable(p.expire, p.subscriptions)
         self.trees = MostCoveringTable(p.expire, p.neighbours_news, p.hop_limit, self.relations)
-        self.seen: dict[int, None] = {}
+        self.seen = Seen(p.remember)
         self.handlers |= {
             TreeEvent: self._take_event,
             Subscription: self._take_subscription,
@@ -180,6 +181,4 @@ class Cbr(Advertising):
                     self.host.broadcast(news)
 
     def _remember(self, id: int) -> None:
-        self.seen[id] = None
-        if len(self.seen) > self.parameters.remember:
-            del self.seen[next(iter(self.seen))]
+        self.seen.add(id)

@@ -8,8 +8,8 @@ from roamcast.routing.cbr.acks import AckWait
 from roamcast.routing.cbr.cbr import Cbr
 from roamcast.routing.cbr.messages import HIGHEST_ID, EventAck, TreeEvent
 from roamcast.routing.cbr.parameters import FtCbrParameters
-from roamcast.routing.cbr.repair import FloodTable
 from roamcast.routing.router import BROADCAST, Drop, Host, NodeId, Parameters
+from roamcast.routing.state.floods import FloodTable
 
 
 class FtCbr(Cbr):

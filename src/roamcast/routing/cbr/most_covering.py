@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from roamcast.content.filter import Filter
 from roamcast.routing.cbr.covering import Relations
-from roamcast.routing.cbr.leases import Leases
 from roamcast.routing.cbr.messages import HIGHEST_NODE, MostCovering
 from roamcast.routing.router import Drop, NodeId
+from roamcast.routing.state.leases import Leases
 
 HIGHEST_COUNT = 2**16 - 1
 

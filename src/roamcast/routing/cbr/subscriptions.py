@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
-from roamcast.routing.cbr.leases import Leases
 from roamcast.routing.router import NodeId
+from roamcast.routing.state.leases import Leases
 
 
 class SubscriptionTable:

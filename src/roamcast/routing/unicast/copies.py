@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from roamcast.routing.router import Category, Drop, Host, Message, NodeId, Parameters, Publication, Router
-from roamcast.routing.unicast.dsdv import Dsdv
-from roamcast.routing.unicast.parameters import DsdvParameters
-from roamcast.routing.unicast.update import DsdvUpdate
+from roamcast.routing.unicast.dsdv.dsdv import Dsdv
+from roamcast.routing.unicast.dsdv.messages import DsdvUpdate
+from roamcast.routing.unicast.dsdv.parameters import DsdvParameters
 
 
 class UnicastCopy(Message, frozen=True, gc=False):

@@ -1,4 +1,4 @@
-"""Repeats: what subscribers miss, sent again at the pace at which it is acknowledged.
+"""Retransmissions: what subscribers miss, sent again at the pace at which it is acknowledged.
 
 After a partition hundreds of events may be missing at every subscriber. Sent all at once they would clog the
 air for everyone, and the losses would ask for more. So few are on their way at a time, and an event that
@@ -13,15 +13,15 @@ from collections.abc import Callable
 from roamcast.routing.router import Host, NodeId, Timer
 
 
-class Repeats:
+class Retransmissions:
     """A queue of events to be sent again, with no more than `window` of them on their way."""
 
     def __init__(
-        self, host: Host, window: int, patience: float, send: Callable[[int, list[NodeId]], None]
+        self, host: Host, window: int, timeout: float, send: Callable[[int, list[NodeId]], None]
     ) -> None:
         self._host = host
         self._window = window
-        self._patience = patience
+        self._timeout = timeout
         self._send = send
         self._queue: dict[int, dict[NodeId, None]] = {}
         self._away: dict[int, tuple[float, set[NodeId]]] = {}
@@ -68,7 +68,7 @@ class Repeats:
         # The oldest first: a subscriber acknowledges nothing that comes before its turn.
         for sequence in heapq.nsmallest(room, self._queue.keys() - self._away.keys()):
             subscribers = list(self._queue.pop(sequence))
-            self._away[sequence] = (now + self._patience, set(subscribers))
+            self._away[sequence] = (now + self._timeout, set(subscribers))
             self._send(sequence, subscribers)
         if self._queue and self._away and (self._timer is None or not self._timer.active):
             wait = next(iter(self._away.values()))[0] - now

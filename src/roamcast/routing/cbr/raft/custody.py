@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from roamcast.routing.cbr.broker import EventCache
-from roamcast.routing.cbr.parameters import RaftCbrParameters
-from roamcast.routing.cbr.raft_messages import Addressee, XcastEvent
+from roamcast.routing.cbr.raft.cache import EventCache
+from roamcast.routing.cbr.raft.messages import Addressee, XcastEvent
+from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
 from roamcast.routing.router import BROADCAST, Drop, Host, NodeId
 
 

@@ -10,8 +10,8 @@ from roamcast.content.kind import Integer
 from roamcast.content.schema import EventType
 from roamcast.routing.router import Drop, Publication
 from roamcast.routing.unicast.copies import DsdvUnicast, DsdvUnicastParameters, UnicastCopy
-from roamcast.routing.unicast.table import INFINITY
-from roamcast.routing.unicast.update import DsdvUpdate
+from roamcast.routing.unicast.dsdv.messages import DsdvUpdate
+from roamcast.routing.unicast.dsdv.table import INFINITY
 from roamcast.testing import Mesh
 
 News = EventType("news", {"level": Integer()})
@@ -255,9 +255,9 @@ def test_strangers_in_great_number_are_forgotten_again():
     routes = mesh.routers[1].routes
     for stranger in range(10, 5000):
         mesh.inject(1, DsdvUpdate(((stranger, 0, 2),)), sender=stranger)
-    assert len(routes.neighbours.heard) <= routes.parameters.destinations
+    assert len(routes.neighbours) <= routes.parameters.destinations
     mesh.run(for_=SETTLED)
-    assert len(routes.neighbours.heard) == 1
+    assert len(routes.neighbours) == 1
 
 
 @given(st.lists(st.tuples(st.integers(-2, 6), st.integers(-5, 300), st.integers(-3, 50)), max_size=60))

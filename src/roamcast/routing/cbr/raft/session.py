@@ -6,19 +6,19 @@ from collections.abc import Iterable
 
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
-from roamcast.routing.cbr.raft_messages import Addressee
+from roamcast.routing.cbr.raft.messages import Addressee
 from roamcast.routing.router import NodeId
 
 
 class Session:
-    """One subscriber in one of its lives: what it wants, was sent, and has not acknowledged."""
+    """One subscriber in one of its incarnations: what it wants, was sent, and has not acknowledged."""
 
     __slots__ = (
         "doubtful",
         "edition",
-        "former_lives",
+        "former_incarnations",
+        "incarnation",
         "last",
-        "life",
         "outstanding",
         "patterns",
         "pinged",
@@ -26,16 +26,16 @@ class Session:
         "version",
     )
 
-    def __init__(self, life: int, now: float) -> None:
-        self.life = life
-        self.former_lives: list[int] = []
+    def __init__(self, incarnation: int, now: float) -> None:
+        self.incarnation = incarnation
+        self.former_incarnations: list[int] = []
         "A subscription of one of these was long on its way and says nothing about today."
         self.version = 0
         self.edition = 0
         "The version that began the session, or the last since then that put events between those addressed."
         self.patterns: tuple[Filter, ...] = ()
-        self.last = -life
-        "Sequence number of the event addressed to it last; at first a number that only this life has."
+        self.last = -incarnation
+        "Sequence number of the event addressed to it last; at first a number that only this incarnation has."
         self.outstanding: dict[int, int] = {}
         "Events addressed and not acknowledged, in order, each with the one that was addressed before it."
         self.doubtful: set[int] = set()

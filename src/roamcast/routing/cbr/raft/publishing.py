@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from roamcast.routing.cbr.parameters import RaftCbrParameters
-from roamcast.routing.cbr.raft_messages import (
+from roamcast.routing.cbr.raft.messages import (
     Nack,
     Period,
     Ping,
@@ -13,19 +12,20 @@ from roamcast.routing.cbr.raft_messages import (
     SubscribeAck,
     XcastEvent,
 )
-from roamcast.routing.cbr.repeats import Repeats
-from roamcast.routing.cbr.session import Session
-from roamcast.routing.cbr.xcast import Xcast
+from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
+from roamcast.routing.cbr.raft.retransmissions import Retransmissions
+from roamcast.routing.cbr.raft.session import Session
+from roamcast.routing.cbr.raft.xcast import Xcast
 from roamcast.routing.router import Drop, Host, NodeId, Publication, Timer
 
 
-class Publishing:
+class RaftPublisher:
     """Keeps every event until all to whom it was addressed have acknowledged it."""
 
-    def __init__(self, host: Host, parameters: RaftCbrParameters, life: int, xcast: Xcast) -> None:
+    def __init__(self, host: Host, parameters: RaftCbrParameters, incarnation: int, xcast: Xcast) -> None:
         self.host = host
         self.parameters = parameters
-        self.life = life
+        self.incarnation = incarnation
         self.sessions: dict[NodeId, Session] = {}
         "Subscribers, the one silent longest first."
         self.events: dict[int, tuple[float, Publication]] = {}
@@ -36,20 +36,26 @@ class Publishing:
         "Events published lately, for subscriptions that come late."
         self._xcast = xcast
         self._timer: Timer | None = None
-        self.repeats = Repeats(host, parameters.window, parameters.repeat_wait, self._repeat)
+        self.retransmissions = Retransmissions(
+            host, parameters.window, parameters.repeat_wait, self._retransmit
+        )
 
     # Subscriptions.
 
     def subscribe(self, message: Subscribe) -> Drop | None:
         """Learn what a subscriber wants, and say that it is known."""
         periods = message.periods
-        if message.life <= 0 or message.version <= 0 or not all(p.began >= p.ended >= 0 for p in periods):
+        if (
+            message.incarnation <= 0
+            or message.version <= 0
+            or not all(p.began >= p.ended >= 0 for p in periods)
+        ):
             return Drop.MALFORMED
         session = self.sessions.get(message.subscriber)
-        if session is not None and message.life in session.former_lives:
+        if session is not None and message.incarnation in session.former_incarnations:
             return Drop.EXPIRED
-        if session is None or session.life != message.life:
-            session = self._open(message.subscriber, message.life)
+        if session is None or session.incarnation != message.incarnation:
+            session = self._open(message.subscriber, message.incarnation)
             session.edition = message.version
         new = message.version > session.version
         self._hear(message.subscriber, session)
@@ -59,7 +65,12 @@ class Publishing:
             session.patterns = tuple(period.pattern for period in periods if not period.ended)
             self._catch_up(message.subscriber, session, message.last, late)
         known = SubscribeAck(
-            message.subscriber, self.host.node, session.life, session.version, session.edition, self.life
+            message.subscriber,
+            self.host.node,
+            session.incarnation,
+            session.version,
+            session.edition,
+            self.incarnation,
         )
         self._xcast.post(known, message.subscriber)
         return None if new else Drop.DUPLICATE
@@ -89,16 +100,16 @@ class Publishing:
         if added:
             for sequence in session.outstanding:
                 if sequence >= added[0]:
-                    self.repeats.settle(sequence, subscriber)
-                    self.repeats.ask(sequence, subscriber)
+                    self.retransmissions.settle(sequence, subscriber)
+                    self.retransmissions.ask(sequence, subscriber)
             self._watch()
 
-    def _open(self, subscriber: NodeId, life: int) -> Session:
+    def _open(self, subscriber: NodeId, incarnation: int) -> Session:
         """Begin a session with a subscriber that is new, or has forgotten everything."""
         old = self.sessions.pop(subscriber, None)
-        session = Session(life, self.host.now())
+        session = Session(incarnation, self.host.now())
         if old is not None:
-            session.former_lives = [*old.former_lives[-7:], old.life]
+            session.former_incarnations = [*old.former_incarnations[-7:], old.incarnation]
             self._abandon(subscriber, old)
         elif len(self.sessions) >= self.parameters.subscribers:
             silent = next(iter(self.sessions))
@@ -107,7 +118,7 @@ class Publishing:
         return session
 
     def _abandon(self, subscriber: NodeId, session: Session) -> None:
-        """Let go what a subscriber of another life, or of none, was to get."""
+        """Let go what a subscriber of another incarnation, or of none, was to get."""
         for sequence in session.outstanding:
             _, publication = self.events[sequence]
             self.host.drop(XcastEvent(publication.id, publication, (self.host.node,), ()), Drop.EXPIRED)
@@ -167,7 +178,7 @@ class Publishing:
             # It has answered a ping and knows of nothing more: all that is left must have been lost.
             session.pinged = False
             for missing in session.outstanding:
-                self.repeats.ask(missing, subscriber)
+                self.retransmissions.ask(missing, subscriber)
         return None
 
     def serve(self, nack: Nack) -> Drop | None:
@@ -182,7 +193,7 @@ class Publishing:
         session.pinged = False
         for missing in session.outstanding:
             if any(first <= missing <= last for first, last in nack.holes):
-                self.repeats.ask(missing, nack.subscriber)
+                self.retransmissions.ask(missing, nack.subscriber)
         return None
 
     def fail(self, sequence: int, subscribers: list[NodeId]) -> None:
@@ -198,8 +209,8 @@ class Publishing:
         for subscriber in subscribers:
             session = self.sessions.get(subscriber)
             if session is not None and sequence in session.outstanding:
-                self.repeats.settle(sequence, subscriber)
-                self.repeats.ask(sequence, subscriber)
+                self.retransmissions.settle(sequence, subscriber)
+                self.retransmissions.ask(sequence, subscriber)
 
     def _hear(self, subscriber: NodeId, session: Session) -> None:
         self.sessions[subscriber] = self.sessions.pop(subscriber)
@@ -216,14 +227,14 @@ class Publishing:
     def _release(self, subscriber: NodeId, session: Session, sequences: list[int]) -> None:
         for sequence in sequences:
             session.settle(sequence)
-            self.repeats.settle(sequence, subscriber)
+            self.retransmissions.settle(sequence, subscriber)
             left = self._waiting[sequence] - 1
             if left:
                 self._waiting[sequence] = left
             else:
                 del self._waiting[sequence], self.events[sequence]
 
-    def _repeat(self, sequence: int, subscribers: list[NodeId]) -> None:
+    def _retransmit(self, sequence: int, subscribers: list[NodeId]) -> None:
         """Send an event again to those who miss it."""
         time, publication = self.events[sequence]
         age = int(1000 * (self.host.now() - time))

@@ -17,10 +17,12 @@ from collections import deque
 from collections.abc import Callable, Collection
 
 from roamcast.routing.router import Drop, Host, Message, NodeId, Timer
-from roamcast.routing.unicast.neighbours import Neighbours
-from roamcast.routing.unicast.parameters import DsdvParameters
-from roamcast.routing.unicast.table import INFINITY, NEVER, Route, RouteTable
-from roamcast.routing.unicast.update import HIGHEST_NODE, HIGHEST_SEQUENCE, DsdvUpdate
+from roamcast.routing.state.neighbours import Neighbours
+from roamcast.routing.state.timing import call_within
+from roamcast.routing.unicast.dsdv.detours import Detours
+from roamcast.routing.unicast.dsdv.messages import HIGHEST_NODE, HIGHEST_SEQUENCE, DsdvUpdate
+from roamcast.routing.unicast.dsdv.parameters import DsdvParameters
+from roamcast.routing.unicast.dsdv.table import INFINITY, NEVER, Route, RouteTable
 
 
 class Dsdv:
@@ -47,15 +49,16 @@ class Dsdv:
         self._news_at = NEVER
         self._full_timer: Timer | None = None
         self._last_update = -NEVER
-        self.neighbours = Neighbours(host, self.parameters, self._lose)
+        p = self.parameters
+        self.neighbours = Neighbours(host, p.missed_periods * p.period, p.destinations, self._lose)
+        self._detours = Detours()
         self._held: dict[NodeId, deque[Message]] = {}
 
     # What a router asks.
 
     def start(self) -> None:
         """Begin to send full updates."""
-        wait = self.host.random.random() * self.parameters.start_jitter
-        self._full_timer = self.host.call_later(wait, self._full)
+        self._full_timer = call_within(self.host, self.parameters.start_jitter, self._full)
 
     def next_hop(self, destination: NodeId) -> NodeId | None:
         """The neighbour to give a message for `destination`, or None while no route is known."""
@@ -69,7 +72,8 @@ class Dsdv:
 
     def detour(self, destination: NodeId, avoid: Collection[NodeId]) -> NodeId | None:
         """A neighbour, none of `avoid`, to try when the link to the next hop has failed."""
-        return self.neighbours.detour(destination, avoid)
+        recent = self.neighbours.heard_since(self.host.now() - self.parameters.period)
+        return self._detours.best(destination, recent, avoid)
 
     def forward(self, message: Message, destination: NodeId) -> None:
         """Send `message` one hop towards `destination`, or keep it until there is a route."""
@@ -179,7 +183,7 @@ class Dsdv:
     def _hear_of_myself(self, metric: int, sequence: int) -> None:
         """Have the last word on oneself."""
         if sequence > self.sequence:
-            # A sequence number of an earlier life (or of a liar): without a higher one nobody would listen.
+            # Of an earlier incarnation (or of a liar): without a higher number nobody would listen.
             self.sequence = sequence & ~1
         if metric >= INFINITY and self._full_timer is not None:
             self._full_timer.cancel()
@@ -191,13 +195,15 @@ class Dsdv:
             # Its own entry was not in the update: one hop is known all the same, but not worth telling.
             self._enter(Route(sender, sender, 1, 0, now=now, settling=self.parameters.settling))
             self._changed(sender)
-        self.neighbours.hear(sender, update, now)
+        self._detours.hear(sender, update)
+        self.neighbours.hear(sender, now)
 
     # What is lost.
 
     def _lose(self, neighbour: NodeId) -> None:
         """Break every route over a neighbour, and say so."""
         self.neighbours.forget(neighbour)
+        self._detours.forget(neighbour)
         now = self.host.now()
         for route in self.table.through(neighbour):
             route.metric = INFINITY
@@ -291,12 +297,11 @@ class Dsdv:
                 entries.append((route.destination, route.metric, route.sequence))
         self._broadcast(entries)
         self._last_update = now
-        wait = self.parameters.period * (0.75 + 0.25 * self.host.random.random())
+        wait = self.parameters.period * self.host.random.uniform(0.75, 1.0)
         self._full_timer = self.host.call_later(wait, self._full)
 
     def _broadcast(self, entries: list[tuple[NodeId, int, int]]) -> None:
         step = self.parameters.entries_per_update
         for first in range(0, len(entries), step):
             update = DsdvUpdate(tuple(entries[first : first + step]))
-            wait = self.host.random.random() * self.parameters.broadcast_jitter
-            self.host.call_later(wait, self.host.broadcast, update)
+            call_within(self.host, self.parameters.broadcast_jitter, self.host.broadcast, update)

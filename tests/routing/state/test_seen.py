@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamcast.routing.seen import Seen
+from roamcast.routing.state.seen import Seen
 
 # Few numbers, so that they come again; and such as share their low or high bits, so that places collide.
 NUMBERS = st.one_of(

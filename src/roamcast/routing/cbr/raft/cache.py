@@ -1,14 +1,14 @@
-"""RAFT-CBR at every node on the way: splitting events, caching them, gathering acknowledgements."""
+"""RAFT-CBR's brokers: every node on the way keeps the events of the last seconds for those who miss them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from roamcast.routing.cbr.leases import Leases
-from roamcast.routing.cbr.parameters import RaftCbrParameters
-from roamcast.routing.cbr.raft_messages import LOWEST, Addressee, Nack, XcastEvent
+from roamcast.routing.cbr.raft.messages import LOWEST, Addressee, Nack, XcastEvent
+from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
 from roamcast.routing.router import Host, NodeId, Publication
+from roamcast.routing.state.leases import Leases
 
 
 class Cached(NamedTuple):
@@ -100,31 +100,3 @@ def subtract(holes: Iterable[tuple[int, int]], first: int, last: int) -> list[tu
         if last < high:
             left.append((last + 1, high))
     return left
-
-
-class AckGathering:
-    """Acknowledgements that wait a moment for others like them."""
-
-    def __init__(
-        self,
-        host: Host,
-        parameters: RaftCbrParameters,
-        send: Callable[[NodeId, int, frozenset[NodeId]], None],
-    ) -> None:
-        self.host = host
-        self.parameters = parameters
-        self.gathered: dict[tuple[NodeId, int], set[NodeId]] = {}
-        self._send = send
-
-    def add(self, publisher: NodeId, sequence: int, subscribers: Iterable[NodeId]) -> None:
-        """Let an acknowledgement travel on with the next ones."""
-        if not self.gathered:
-            self.host.call_later(self.parameters.ack_gather, self._flush)
-        self.gathered.setdefault((publisher, sequence), set()).update(subscribers)
-        if len(self.gathered) > self.parameters.cached:
-            self._flush()
-
-    def _flush(self) -> None:
-        gathered, self.gathered = self.gathered, {}
-        for (publisher, sequence), subscribers in gathered.items():
-            self._send(publisher, sequence, frozenset(subscribers))

@@ -12,12 +12,12 @@ from typing import Any, TypeVar
 import msgspec
 
 from roamcast.routing.cbr.adverts import AdvertTable
-from roamcast.routing.cbr.leases import Leases
 from roamcast.routing.cbr.messages import HIGHEST_ID
-from roamcast.routing.cbr.parameters import RaftCbrParameters
-from roamcast.routing.cbr.raft_messages import Addressee, Ping, Subscribe, XcastEvent
+from roamcast.routing.cbr.raft.messages import Addressee, Ping, Subscribe, XcastEvent
+from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
 from roamcast.routing.router import BROADCAST, Drop, Host, NodeId
-from roamcast.routing.unicast.dsdv import Dsdv
+from roamcast.routing.state.leases import Leases
+from roamcast.routing.unicast.dsdv.dsdv import Dsdv
 
 D = TypeVar("D")
 

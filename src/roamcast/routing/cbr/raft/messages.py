@@ -74,7 +74,7 @@ class Subscribe(Message, frozen=True, gc=False):
     to: NodeId
     "The publisher."
     subscriber: NodeId
-    life: int
+    incarnation: int
     "A number that the subscriber drew when it started; another one means that it has forgotten everything."
     version: int
     "The highest version counts, whatever order they arrive in."
@@ -85,7 +85,7 @@ class Subscribe(Message, frozen=True, gc=False):
 
     @property
     def size(self) -> int:
-        """Addresses, life, version, the last event and the periods."""
+        """Addresses, incarnation, version, the last event and the periods."""
         return 22 + sum(8 + pattern_size(period.pattern) for period in self.periods)
 
 
@@ -97,17 +97,17 @@ class SubscribeAck(Message, frozen=True, gc=False):
     to: NodeId
     "The subscriber."
     publisher: NodeId
-    life: int
+    incarnation: int
     "The subscriber's."
     version: int
     edition: int
     "The version that last brought back events from before it was known; copies sent earlier are void."
-    publisher_life: int
+    publisher_incarnation: int
     hops: int = 0
 
     @property
     def size(self) -> int:
-        """Addresses, lives, version and edition."""
+        """Addresses, incarnations, version and edition."""
         return 24
 
 

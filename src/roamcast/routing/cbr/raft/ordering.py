@@ -6,8 +6,8 @@ from collections.abc import Callable
 from math import inf
 from typing import NamedTuple
 
-from roamcast.routing.cbr.parameters import RaftCbrParameters
-from roamcast.routing.cbr.raft_messages import HIGHEST, LOWEST, Addressee, Nack, XcastEvent
+from roamcast.routing.cbr.raft.messages import HIGHEST, LOWEST, Addressee, Nack, XcastEvent
+from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
 from roamcast.routing.router import Drop, Host, NodeId, Publication
 
 
@@ -26,10 +26,10 @@ class Early(NamedTuple):
 class Stream:
     """What has come from one publisher."""
 
-    __slots__ = ("asked", "asked_at", "asking", "chain", "early", "edition", "last", "patience", "reminded")
+    __slots__ = ("asked", "asked_at", "asking", "chain", "early", "edition", "last", "reminded", "timeout")
 
-    def __init__(self, life: int, patience: float) -> None:
-        self.last = -life
+    def __init__(self, incarnation: int, timeout: float) -> None:
+        self.last = -incarnation
         "Sequence number of the event delivered last."
         self.early: dict[int, Early] = {}
         "Events that wait for those before them, by sequence number."
@@ -40,7 +40,7 @@ class Stream:
         self.asking = False
         self.asked = LOWEST
         "The highest number asked for."
-        self.patience = patience
+        self.timeout = timeout
         "How long an answer is awaited before all is asked for again; doubled each time."
         self.reminded = False
         "Whether it will be asked again for what does not come."
@@ -72,13 +72,13 @@ class Ordering:
         self,
         host: Host,
         parameters: RaftCbrParameters,
-        life: int,
+        incarnation: int,
         acknowledge: Callable[[NodeId, int], None],
         ask: Callable[[Nack], None],
     ) -> None:
         self.host = host
         self.parameters = parameters
-        self.life = life
+        self.incarnation = incarnation
         self.streams: dict[NodeId, Stream] = {}
         self._acknowledge = acknowledge
         self._ask = ask
@@ -92,7 +92,7 @@ class Ordering:
         be put, so they wait.
         """
         publication, before = event.publication, place.before
-        if before < 0 and before != -self.life:
+        if before < 0 and before != -self.incarnation:
             return Drop.EXPIRED
         stream = self._stream(publication.publisher)
         stream.chain = chain
@@ -121,7 +121,7 @@ class Ordering:
     def last(self, publisher: NodeId) -> int:
         """The number of the event delivered last."""
         stream = self.streams.get(publisher)
-        return -self.life if stream is None else stream.last
+        return -self.incarnation if stream is None else stream.last
 
     def answer(self, publisher: NodeId, chain: tuple[NodeId, ...]) -> None:
         """Answer a ping: with what is missing, or with what is here."""
@@ -148,7 +148,7 @@ class Ordering:
         if stream.early:
             self._ask_soon(publisher, stream)
         else:
-            stream.patience, stream.asked = self.parameters.repeat_wait, LOWEST
+            stream.timeout, stream.asked = self.parameters.repeat_wait, LOWEST
 
     def _deliver(self, stream: Stream, publication: Publication, wanted: bool) -> None:
         stream.last = publication.sequence
@@ -188,19 +188,19 @@ class Ordering:
         if not holes:
             return
         now, p = self.host.now(), self.parameters
-        if now < stream.asked_at + stream.patience:
+        if now < stream.asked_at + stream.timeout:
             # What was asked for a moment ago may be on its way.
             holes = [hole for hole in holes if hole[1] > stream.asked]
         else:
             stream.asked_at = now
             if stream.asked > LOWEST:
-                stream.patience = min(2 * stream.patience, p.ping_wait)
+                stream.timeout = min(2 * stream.timeout, p.ping_wait)
         if holes:
             stream.asked = holes[-1][1]
             self._send_nack(publisher, stream, holes)
-        if not stream.reminded and stream.patience < p.ping_wait:
+        if not stream.reminded and stream.timeout < p.ping_wait:
             stream.reminded = True
-            wait = max(stream.asked_at + stream.patience - now, p.nack_gather)
+            wait = max(stream.asked_at + stream.timeout - now, p.nack_gather)
             self.host.call_later(wait, self._remind, publisher, stream)
 
     def _remind(self, publisher: NodeId, stream: Stream) -> None:
@@ -223,7 +223,7 @@ class Ordering:
         )
 
     def _stream(self, publisher: NodeId) -> Stream:
-        stream = self.streams.pop(publisher, None) or Stream(self.life, self.parameters.repeat_wait)
+        stream = self.streams.pop(publisher, None) or Stream(self.incarnation, self.parameters.repeat_wait)
         self.streams[publisher] = stream
         if len(self.streams) > self.parameters.publishers:
             del self.streams[next(iter(self.streams))]

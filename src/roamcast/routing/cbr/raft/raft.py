@@ -8,13 +8,11 @@ import msgspec
 
 from roamcast.content.filter import Filter
 from roamcast.routing.cbr.advertising import Advertising
-from roamcast.routing.cbr.broker import AckGathering, EventCache
-from roamcast.routing.cbr.custody import Custody
 from roamcast.routing.cbr.messages import HIGHEST_ID, HIGHEST_NODE, Advert
-from roamcast.routing.cbr.ordering import Ordering
-from roamcast.routing.cbr.parameters import RaftCbrParameters
-from roamcast.routing.cbr.publishing import Publishing
-from roamcast.routing.cbr.raft_messages import (
+from roamcast.routing.cbr.raft.cache import EventCache
+from roamcast.routing.cbr.raft.custody import Custody
+from roamcast.routing.cbr.raft.gathering import AckGathering
+from roamcast.routing.cbr.raft.messages import (
     Ack,
     Addressee,
     Nack,
@@ -23,11 +21,14 @@ from roamcast.routing.cbr.raft_messages import (
     SubscribeAck,
     XcastEvent,
 )
-from roamcast.routing.cbr.subscribing import Subscribing
-from roamcast.routing.cbr.xcast import Xcast, join_chain
+from roamcast.routing.cbr.raft.ordering import Ordering
+from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
+from roamcast.routing.cbr.raft.publishing import RaftPublisher
+from roamcast.routing.cbr.raft.subscribing import RaftSubscriber
+from roamcast.routing.cbr.raft.xcast import Xcast, join_chain
 from roamcast.routing.router import BROADCAST, Drop, Host, NodeId, Parameters, Publication
-from roamcast.routing.unicast.dsdv import Dsdv
-from roamcast.routing.unicast.update import DsdvUpdate
+from roamcast.routing.unicast.dsdv.dsdv import Dsdv
+from roamcast.routing.unicast.dsdv.messages import DsdvUpdate
 
 HIGHEST_SEQUENCE = 2**32 - 1
 HIGHEST_AGE = 2**32 - 1
@@ -44,9 +45,9 @@ class RaftCbr(Advertising):
         p = self.parameters
         self.unicast = Dsdv(host, p.dsdv)
         self.xcast = Xcast(host, p, self.unicast, self.adverts)
-        self.publishing = Publishing(host, p, self.life, self.xcast)
-        self.ordering = Ordering(host, p, self.life, self._acknowledge, self._ask)
-        self.subscribing = Subscribing(host, p, self.life, self.xcast.post, self.ordering.last)
+        self.publishing = RaftPublisher(host, p, self.incarnation, self.xcast)
+        self.ordering = Ordering(host, p, self.incarnation, self._acknowledge, self._ask)
+        self.subscribing = RaftSubscriber(host, p, self.incarnation, self.xcast.post, self.ordering.last)
         self.cache = EventCache(host, p)
         self.custody = Custody(host, p, self.cache, self.xcast.send_event)
         self.acks = AckGathering(host, p, self._send_acks)

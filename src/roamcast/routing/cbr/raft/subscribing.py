@@ -10,8 +10,8 @@ from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.routing.cbr.covering import Relations
 from roamcast.routing.cbr.messages import Advert
-from roamcast.routing.cbr.parameters import RaftCbrParameters
-from roamcast.routing.cbr.raft_messages import Period, Subscribe, SubscribeAck
+from roamcast.routing.cbr.raft.messages import Period, Subscribe, SubscribeAck
+from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
 from roamcast.routing.router import Drop, Host, Message, NodeId, Timer
 
 OFFERS_KEPT = 64
@@ -24,7 +24,7 @@ class Wish:
     __slots__ = (
         "acknowledged",
         "heard_at",
-        "life",
+        "incarnation",
         "offers",
         "patterns",
         "sent_at",
@@ -34,8 +34,8 @@ class Wish:
         "version",
     )
 
-    def __init__(self, life: int) -> None:
-        self.life = life
+    def __init__(self, incarnation: int) -> None:
+        self.incarnation = incarnation
         self.offers: dict[Filter, None] = {}
         self.patterns: tuple[Filter, ...] = ()
         self.version = 0
@@ -50,20 +50,20 @@ class Wish:
         self.timer: Timer | None = None
 
 
-class Subscribing:
+class RaftSubscriber:
     """Keeps every publisher whose offer intersects an interest informed of those interests."""
 
     def __init__(
         self,
         host: Host,
         parameters: RaftCbrParameters,
-        life: int,
+        incarnation: int,
         post: Callable[[Message, NodeId], None],
         last: Callable[[NodeId], int],
     ) -> None:
         self.host = host
         self.parameters = parameters
-        self.life = life
+        self.incarnation = incarnation
         self.wishes: dict[NodeId, Wish] = {}
         "Publishers, the one silent longest first."
         self.interests: dict[Filter, float] = {}
@@ -87,21 +87,21 @@ class Subscribing:
 
     def hear(self, advert: Advert) -> None:
         """Learn of a publisher, of something else it offers, or that it has forgotten everything."""
-        wish = self.wishes.pop(advert.publisher, None) or self._meet(advert.publisher, advert.life)
+        wish = self.wishes.pop(advert.publisher, None) or self._meet(advert.publisher, advert.incarnation)
         self.wishes[advert.publisher] = wish
         wish.heard_at = self.host.now()
         if advert.pattern not in wish.offers and len(wish.offers) < OFFERS_KEPT:
             wish.offers[advert.pattern] = None
             self._tell(advert.publisher, wish)
-        if wish.life != advert.life:
-            wish.life = advert.life
+        if wish.incarnation != advert.incarnation:
+            wish.incarnation = advert.incarnation
             wish.understood = -inf
             if wish.version:
                 wish.acknowledged = False
         self._keep_telling(advert.publisher, wish)
 
     def introduce(self, publisher: NodeId) -> None:
-        """Tell a publisher that takes us for an earlier life who we are now."""
+        """Tell a publisher that takes us for an earlier incarnation who we are now."""
         wish = self.wishes.get(publisher)
         if wish is None:
             wish = self.wishes[publisher] = self._meet(publisher, 0)
@@ -113,9 +113,9 @@ class Subscribing:
     def acknowledge(self, message: SubscribeAck) -> Drop | None:
         """Learn that a publisher knows what is wanted."""
         wish = self.wishes.get(message.publisher)
-        if wish is None or message.life != self.life:
+        if wish is None or message.incarnation != self.incarnation:
             return Drop.EXPIRED
-        wish.life = message.publisher_life
+        wish.incarnation = message.publisher_incarnation
         if message.version != wish.version or wish.acknowledged:
             return Drop.DUPLICATE
         wish.acknowledged = True
@@ -126,7 +126,7 @@ class Subscribing:
         return None
 
     def knows(self, publisher: NodeId) -> bool:
-        """Whether this life has told `publisher` anything."""
+        """Whether this incarnation has told `publisher` anything."""
         wish = self.wishes.get(publisher)
         return wish is not None and wish.version > 0
 
@@ -154,12 +154,12 @@ class Subscribing:
         if not wish.acknowledged and (wish.timer is None or not wish.timer.active):
             self._send(publisher, wish)
 
-    def _meet(self, publisher: NodeId, life: int) -> Wish:
+    def _meet(self, publisher: NodeId, incarnation: int) -> Wish:
         if len(self.wishes) >= self.parameters.publishers:
             silent = self.wishes.pop(next(iter(self.wishes)))
             if silent.timer is not None:
                 silent.timer.cancel()
-        return Wish(life)
+        return Wish(incarnation)
 
     def _tell_all(self) -> None:
         self._dirty = False
@@ -198,7 +198,7 @@ class Subscribing:
         for pattern, began, ended in self._missed(wish):
             periods.append(Period(pattern, round(1000 * (now - began)), round(1000 * (now - ended)) or 1))
         last = self._last(publisher)
-        message = Subscribe(publisher, self.host.node, self.life, wish.version, last, tuple(periods))
+        message = Subscribe(publisher, self.host.node, self.incarnation, wish.version, last, tuple(periods))
         self._post(message, publisher)
         spread = 0.75 + 0.5 * self.host.random.random()
         wish.timer = self.host.call_later(

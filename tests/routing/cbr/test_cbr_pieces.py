@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from roamcast.content.covering import Relations
 from roamcast.content.kind import Integer
 from roamcast.content.schema import EventType
 from roamcast.routing.cbr.broker import subtract
-from roamcast.routing.cbr.covering import Relations
 from roamcast.routing.cbr.leases import Leases
 from roamcast.routing.cbr.raft import join_chain
 

@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from roamcast.content.covering import Relations
 from roamcast.content.kind import Integer
 from roamcast.content.schema import EventType
-from roamcast.routing.cbr.covering import Relations
 
 Coupon = EventType("coupon", {"zone": Integer()})
 

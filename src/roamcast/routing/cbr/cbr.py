@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from roamcast.content.covering import Relations
 from roamcast.content.filter import Filter
 from roamcast.routing.cbr.advertising import Advertising
 from roamcast.routing.cbr.adverts import Offer
-from roamcast.routing.cbr.covering import Relations
 from roamcast.routing.cbr.messages import HIGHEST_ID, MostCovering, Subscription, TreeEvent
 from roamcast.routing.cbr.most_covering import HIGHEST_COUNT, Branch, MostCoveringTable
+from roamcast.routing.cbr.next_hops import NextHops
 from roamcast.routing.cbr.parameters import CbrParameters
-from roamcast.routing.cbr.subscriptions import SubscriptionTable
-from roamcast.routing.cbr.ways import Ways
+from roamcast.routing.cbr.subscription_table import SubscriptionTable
 from roamcast.routing.router import Drop, Host, NodeId, Parameters, Publication
 from roamcast.routing.state.seen import Seen
 
@@ -104,27 +104,29 @@ class Cbr(Advertising):
         # A lapsed subscription is kept for one renewal more, so that a loss can be explained by it.
         self.subscriptions.leases.sweep(now - self.parameters.renew)
         self.trees.leases.sweep(now)
-        ways = self._ways(now, offers)
+        next_hops = self._next_hops(now, offers)
         entries = self._entries(now)
         wait = 0.0
-        for neighbour, patterns in self._outgoing(entries, ways).items():
+        for neighbour, patterns in self._outgoing(entries, next_hops).items():
             for pattern in patterns:
                 self.host.call_later(wait, self.host.send, Subscription(pattern), neighbour)
                 wait += self.parameters.pace
         if self.parameters.most_covering:
-            self._tell_most_covering(entries, ways)
+            self._tell_most_covering(entries, next_hops)
 
     def _entries(self, now: float) -> list[tuple[NodeId, Filter]]:
         """Who wants what: this node's own wishes first."""
         own = [(self.host.node, pattern) for pattern in dict.fromkeys(self.interests)]
         return own + self.subscriptions.entries(now)
 
-    def _outgoing(self, entries: list[tuple[NodeId, Filter]], ways: Ways) -> dict[NodeId, list[Filter]]:
+    def _outgoing(
+        self, entries: list[tuple[NodeId, Filter]], next_hops: NextHops
+    ) -> dict[NodeId, list[Filter]]:
         """What each neighbour is to be asked for. Covering works a neighbour at a time: what covers a
         pattern must go the same way, or it covers nothing."""
         outgoing: dict[NodeId, list[Filter]] = {}
         for child, pattern in entries:
-            for neighbour in ways.neighbours(pattern, child):
+            for neighbour in next_hops.neighbours(pattern, child):
                 outgoing.setdefault(neighbour, []).append(pattern)
         if self.parameters.covering:
             return {n: self.relations.minimal_cover(patterns) for n, patterns in outgoing.items()}
@@ -133,26 +135,26 @@ class Cbr(Advertising):
     def _pass_on(self, pattern: Filter, child: NodeId) -> None:
         """Send a new subscription towards the publishers, unless what was sent already covers it."""
         now = self.host.now()
-        ways = self._ways(now, self.adverts.offers(now))
-        targets = ways.neighbours(pattern, child)
+        next_hops = self._next_hops(now, self.adverts.offers(now))
+        targets = next_hops.neighbours(pattern, child)
         if self.parameters.covering and targets:
             others = [entry for entry in self._entries(now) if entry != (child, pattern)]
-            for neighbour, sent in self._outgoing(others, ways).items():
+            for neighbour, sent in self._outgoing(others, next_hops).items():
                 if neighbour in targets and any(self.relations.covers(wide, pattern) for wide in sent):
                     targets.discard(neighbour)
         for neighbour in sorted(targets):
             self.host.send(Subscription(pattern), neighbour)
 
-    def _ways(self, now: float, offers: list[Offer]) -> Ways:
+    def _next_hops(self, now: float, offers: list[Offer]) -> NextHops:
         if not self.parameters.most_covering:
-            return Ways(offers, self.relations)
+            return NextHops(offers, self.relations)
         wishes = self.subscriptions.entries(now)
 
         def find_branch(publisher: NodeId, pattern: Filter, child: NodeId) -> Branch | None:
             through_us = {c for c, wanted in wishes if self.relations.intersects(wanted, pattern)}
             return self.trees.best(publisher, pattern, through_us | {child}, now)
 
-        return Ways(offers, self.relations, find_branch, self.parameters.detour)
+        return NextHops(offers, self.relations, find_branch, self.parameters.detour)
 
     # What neighbours say.
 
@@ -166,13 +168,14 @@ class Cbr(Advertising):
             return Drop.NOT_MINE
         return self.trees.hear(message, sender, self.host.now())
 
-    def _tell_most_covering(self, entries: list[tuple[NodeId, Filter]], ways: Ways) -> None:
+    def _tell_most_covering(self, entries: list[tuple[NodeId, Filter]], next_hops: NextHops) -> None:
         """Beacon, for each publisher, how many subscriptions here lie under each pattern."""
         patterns = [pattern for _, pattern in entries]
         told = self.relations.minimal_cover(patterns) if self.parameters.covering else dict.fromkeys(patterns)
         for pattern in told:
             count = sum(self.relations.covers(pattern, other) for other in patterns)
-            paths = {publisher: hops + 1 for publisher, (hops, _) in ways.of(pattern, self.host.node).items()}
+            chosen = next_hops.of(pattern, self.host.node)
+            paths = {publisher: hops + 1 for publisher, (hops, _) in chosen.items()}
             if any(self.relations.intersects(offered, pattern) for offered in self.offered):
                 paths[self.host.node] = 0
             for publisher, hops in paths.items():

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from roamcast.routing.cbr.acks import AckWait
 from roamcast.routing.cbr.cbr import Cbr
+from roamcast.routing.cbr.hop_acks import AckWait
 from roamcast.routing.cbr.messages import HIGHEST_ID, EventAck, TreeEvent
 from roamcast.routing.cbr.parameters import FtCbrParameters
 from roamcast.routing.router import BROADCAST, Drop, Host, NodeId, Parameters

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple
 
+from roamcast.content.covering import Relations
 from roamcast.content.filter import Filter
-from roamcast.routing.cbr.covering import Relations
 from roamcast.routing.cbr.messages import HIGHEST_NODE, MostCovering
 from roamcast.routing.router import Drop, NodeId
 from roamcast.routing.state.leases import Leases

@@ -6,9 +6,9 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from math import inf
 
+from roamcast.content.covering import Relations
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
-from roamcast.routing.cbr.covering import Relations
 from roamcast.routing.cbr.messages import Advert
 from roamcast.routing.cbr.raft.messages import Period, Subscribe, SubscribeAck
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters

@@ -1,4 +1,4 @@
-"""Covering: of several subscriptions, the few that stand for all."""
+"""Relations between filters, remembered: whether one covers another, whether two can meet."""
 
 from __future__ import annotations
 

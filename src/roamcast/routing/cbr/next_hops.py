@@ -1,12 +1,12 @@
-"""Which neighbours a subscription goes to: figure 1 of the paper, as Roamcast reads it."""
+"""The next hops of a subscription: figure 1 of the paper, as Roamcast reads it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from roamcast.content.covering import Relations
 from roamcast.content.filter import Filter
 from roamcast.routing.cbr.adverts import Offer
-from roamcast.routing.cbr.covering import Relations
 from roamcast.routing.cbr.most_covering import Branch
 from roamcast.routing.router import NodeId
 
@@ -14,8 +14,8 @@ FindBranch = Callable[[NodeId, Filter, NodeId], Branch | None]
 "Publisher, pattern, child -> the branch of most-covering to attach to."
 
 
-class Ways:
-    """The ways to all publishers at one moment."""
+class NextHops:
+    """The next hops to all publishers at one moment."""
 
     def __init__(
         self,
@@ -38,22 +38,22 @@ class Ways:
         known = self._known.get((pattern, child))
         if known is not None:
             return known
-        ways: dict[NodeId, tuple[int, NodeId]] = {}
+        chosen: dict[NodeId, tuple[int, NodeId]] = {}
         for offer in self.offers:
             if not self._relations.intersects(offer.pattern, pattern):
                 continue
             nearest = next((way for way in offer.ways if way[1] != child), None)
-            held = ways.get(offer.publisher)
+            held = chosen.get(offer.publisher)
             if nearest is not None and (held is None or nearest < held):
-                ways[offer.publisher] = nearest
+                chosen[offer.publisher] = nearest
         if self._find_branch is not None:
             for publisher in {offer.publisher for offer in self.offers}:
                 branch = self._find_branch(publisher, pattern, child)
-                nearest = ways.get(publisher)
+                nearest = chosen.get(publisher)
                 if branch is not None and nearest is not None and branch.hops <= nearest[0] + self._detour:
-                    ways[publisher] = (branch.hops, branch.neighbour)
-        self._known[pattern, child] = ways
-        return ways
+                    chosen[publisher] = (branch.hops, branch.neighbour)
+        self._known[pattern, child] = chosen
+        return chosen
 
     def neighbours(self, pattern: Filter, child: NodeId) -> set[NodeId]:
         """The neighbours that a subscription of `child` goes to."""

@@ -93,9 +93,9 @@ private:
         kind.category_varies = !PyLong_Check(category.ptr());
         if (!kind.category_varies) kind.category = static_cast<std::uint8_t>(PyLong_AsLong(category.ptr()));
         kind.serves = !PyLong_Check(nb::object(declared.attr("about")).ptr());
-        kind.key = name_of(declared.attr("key"));
+        kind.key = name_of(nb::getattr(declared, "key", nb::none()));
         kind.key_is_about = kind.key != nullptr && PyUnicode_Compare(kind.key, about_) == 0;
-        kind.envelope = name_of(declared.attr("envelope"));
+        kind.envelope = name_of(nb::getattr(declared, "envelope", nb::none()));
         names_.push_back(nb::cast<std::string>(declared.attr("__name__")));
         Py_INCREF(type);
         return kinds_.emplace(type, kind).first->second;

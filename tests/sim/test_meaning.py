@@ -1,4 +1,4 @@
-"""What the facts tell of a message is declared by the message, not guessed from its class or its fields' names."""
+"""What the facts tell of a message is declared by it, not guessed from its class or its fields' names."""
 
 from pathlib import Path
 

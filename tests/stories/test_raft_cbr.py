@@ -4,11 +4,22 @@ from functools import partial
 
 from roamcast.content.kind import Integer
 from roamcast.content.schema import EventType
-from roamcast.routing.cbr.raft.messages import Ack, Nack, Ping, Subscribe, SubscribeAck, XcastEvent
+from roamcast.routing.cbr.raft.messages import (
+    HIGHEST,
+    LOWEST,
+    Ack,
+    Hole,
+    Nack,
+    Ping,
+    Subscribe,
+    SubscribeAck,
+    XcastEvent,
+    nothing_yet,
+)
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
 from roamcast.routing.cbr.raft.raft import RaftCbr
 from roamcast.routing.router import Drop
-from roamcast.routing.unicast.dsdv.messages import DsdvUpdate
+from roamcast.routing.unicast.dsdv.messages import DsdvUpdate, Entry
 from roamcast.routing.unicast.dsdv.parameters import DsdvParameters
 from roamcast.testing import LinkModel, Mesh
 
@@ -180,7 +191,8 @@ def test_no_more_than_a_window_is_repeated_before_it_is_acknowledged():
     deafen(mesh, 0, Ack)
     hear_again()
     mesh.sent.clear()
-    mesh.inject(0, Nack(0, 0, 1, (), -mesh.routers[1].incarnation, ((-(2**63), 2**63 - 1),), 1), sender=1)
+    nothing = nothing_yet(mesh.routers[1].incarnation)
+    mesh.inject(0, Nack(0, 0, 1, (), nothing, (Hole(LOWEST, HIGHEST),), 1), sender=1)
     mesh.run(for_=0.9)
     assert len([s for s in mesh.sent_of(XcastEvent) if s.node == 0]) == 8
 
@@ -411,7 +423,7 @@ def test_a_broker_without_a_way_hands_the_event_back_to_the_node_it_came_from():
     mesh = line(5, [4], router=unnoticing)
     mesh.join(2, 4)
     mesh.run(for_=0.01)
-    mesh.inject(2, DsdvUpdate(()), sender=4)  # 2 has heard 4, and knows no route over it yet
+    mesh.inject(2, DsdvUpdate((Entry(77, 1, 2),)), sender=4)  # 2 has heard 4, and knows no route over it yet
     mesh.part(3, 4)
     assert mesh.routers[2].unicast.next_hop(4) == 3
     mesh.publish(0, THREE)

@@ -7,10 +7,13 @@ from roamcast.wire.message import Message
 
 HEAD = """# Messages on the air
 
-Written from the declarations by `python -m roamcast.routing.reference`. Every message begins with one byte, its kind. Its fields follow in order, numbers with the highest byte first, and zeros up to the size that a message is padded
-to: a publication's size, or the length that a standard fixes. There is one way to write each message. Whatever else
-comes from the air is refused before a router hears of it: an unknown kind, a number out of bounds, a list that is too
-long, a filter or an event of a type not known here, a missing byte, a byte too many.
+Written from the declarations by `python -m roamcast.routing.reference`.
+
+Every message begins with one byte, its kind. Its fields follow in order, numbers with the highest byte
+first, and zeros up to the size that a message is padded to: a publication's size, or the length that a
+standard fixes. There is one way to write each message. Whatever else comes from the air is refused before a
+router hears of it: an unknown kind, a number out of bounds, a list that is too long, a filter or an event of
+a type not known here, a missing byte, a byte too many.
 
 What the simulator charges for a message is the length that a live node would send.
 """
@@ -22,10 +25,8 @@ def page() -> str:
     for protocol in catalogue.BUILT_IN:
         for message in catalogue.find(protocol).messages:
             speakers.setdefault(message, []).append(protocol)
-    sections = [HEAD]
-    for message in sorted(speakers, key=lambda each: each.kind):
-        sections.append(_section(message, speakers[message]))
-    return "\n".join(sections)
+    ordered = sorted(speakers, key=lambda message: message.kind)
+    return "\n".join([HEAD, *(_section(message, speakers[message]) for message in ordered)])
 
 
 def _section(message: type[Message], protocols: list[str]) -> str:

@@ -10,7 +10,7 @@ Test for duplicates first, and allocate nothing for them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from enum import IntEnum
 from random import Random
 from typing import Any, ClassVar, NamedTuple, Protocol
@@ -31,6 +31,7 @@ __all__ = [
     "NOT_MINE",
     "Category",
     "Drop",
+    "Footprint",
     "Host",
     "Message",
     "NodeId",
@@ -82,6 +83,16 @@ class Position(NamedTuple):
 
     x: float
     y: float
+
+
+class Footprint(NamedTuple):
+    """The size of one of a router's tables."""
+
+    entries: int
+    bytes: int
+    "What the entries hold, if written as on the wire."
+    limit: int
+    "Entries that it never exceeds."
 
 
 class Timer(Protocol):
@@ -160,6 +171,10 @@ class Router:
     def traits(cls, parameters: Parameters) -> Traits:
         """How this protocol behaves with `parameters`; `why` and the tests go by it."""
         return Traits()
+
+    def tables(self) -> Mapping[str, Footprint]:
+        """The size of each of its tables, by name; noted in the facts now and then."""
+        return {}
 
     def start(self) -> None:
         """Begin: called once, before anything else, with the network already up."""

@@ -15,7 +15,10 @@ import msgspec
 
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
+from roamcast.content.schema import EventType
 from roamcast.routing.router import BROADCAST, Drop, Message, NodeId, Position, Publication, Router
+from roamcast.wire.errors import WireError
+from roamcast.wire.vocabulary import Vocabulary, encode
 
 RouterFactory: TypeAlias = Callable[["MeshHost"], Router]
 
@@ -34,7 +37,8 @@ class Dropped(NamedTuple):
 
     time: float
     node: NodeId
-    message: Message
+    message: Message | bytes
+    "Bytes, where they are no message."
     reason: Drop
 
 
@@ -139,6 +143,9 @@ class Mesh:
     `router` makes a node's router from its host: a `Router` class itself will do.
     """
 
+    as_bytes: bool = False
+    "Whether messages travel as their bytes, or as the objects that they are."
+
     def __init__(
         self,
         nodes: int,
@@ -166,6 +173,7 @@ class Mesh:
         for a, b in edges:
             self.join(a, b)
         self.routers = [self._wake(host) for host in self.hosts]
+        self._words = Vocabulary({kind for r in self.routers for kind in r.messages})
         for r in self.routers:
             r.start()
 
@@ -229,6 +237,7 @@ class Mesh:
 
     def subscribe(self, node: NodeId, wanted: Filter) -> None:
         """Have the application on `node` want something."""
+        self._know(wanted.type)
         self.routers[node].subscribe(wanted)
 
     def unsubscribe(self, node: NodeId, wanted: Filter) -> None:
@@ -237,18 +246,30 @@ class Mesh:
 
     def advertise(self, node: NodeId, offered: Filter) -> None:
         """Have the application on `node` announce what it will publish."""
+        self._know(offered.type)
         self.routers[node].advertise(offered)
 
     def publish(self, node: NodeId, event: Event, size: int = 512) -> Publication:
         """Publish an event from `node` now."""
+        self._know(event.type)
         self._sequences[node] += 1
         publication = Publication(node, self._sequences[node], event, size)
         self.routers[node].publish(publication)
         return publication
 
-    def inject(self, to: NodeId, message: Any, sender: NodeId, signal: float = math.nan) -> Drop | None:
-        """Put a message into a node's ear, as a stranger on the air could."""
-        return self._hear(to, message, sender, signal)
+    def inject(
+        self, to: NodeId, message: Message | bytes, sender: NodeId, signal: float = math.nan
+    ) -> Drop | None:
+        """Have a node hear what a stranger on the air says: bytes, or a message, which is sent as its bytes.
+
+        What no message has as its bytes is MALFORMED, and no router hears of it.
+        """
+        try:
+            understood = self._words.decode(message if isinstance(message, bytes) else encode(message))
+        except WireError:
+            self.drops.append(Dropped(self.now, to, message, Drop.MALFORMED))
+            return Drop.MALFORMED
+        return self._hear(to, understood, sender, signal)
 
     def run(self, for_: float) -> None:
         """Let `for_` seconds pass."""
@@ -257,6 +278,9 @@ class Mesh:
             self.now, _, action = heapq.heappop(self._due)
             action()
         self.now = end
+
+    def _know(self, type: EventType) -> None:
+        self._words.types[type.name] = type
 
     def _wake(self, host: MeshHost) -> Router:
         router = self._factory(host)
@@ -281,6 +305,11 @@ class Mesh:
         return self.links.loss > 0 and self._random.random() < self.links.loss
 
     def _carry(self, sender: NodeId, to: NodeId, message: Message) -> None:
+        if self.as_bytes:
+            data = encode(message)
+            if len(data) != message.size:
+                raise AssertionError(f"{message!r} has {len(data)} bytes and says {message.size}")
+            message = self._words.decode(data)
         copies = 2 if self.links.duplicate and self._random.random() < self.links.duplicate else 1
         for _ in range(copies):
             self._at(self.now + self._flight(), lambda: self._hear(to, message, sender, math.nan))

@@ -29,7 +29,7 @@ class Publication(msgspec.Struct, frozen=True, gc=False):
 
     publisher: NodeId
     sequence: int
-    "The publisher's incarnation in the highest byte, then a count from 1: after a restart it says new things."
+    "The publisher's incarnation in the highest byte, then a count from 1: after a restart all is new."
     event: Event
     size: int = 512
     "A message that carries it is padded to so many bytes, if it has fewer."

@@ -7,7 +7,7 @@ from itertools import count
 from typing import NamedTuple
 
 from roamcast.content.filter import Filter
-from roamcast.routing.cbr.messages import HIGHEST_NODE, HIGHEST_SERIAL, Advert
+from roamcast.routing.cbr.messages import Advert
 from roamcast.routing.router import Drop, NodeId
 from roamcast.routing.state.leases import Leases
 
@@ -79,10 +79,8 @@ class AdvertTable:
             held = self.leases.get((offering.number, sender), now)
             if held is not None and serial <= held.serial:
                 return Drop.DUPLICATE, silent
-        if not (0 <= serial <= HIGHEST_SERIAL and 0 <= advert.publisher <= HIGHEST_NODE):
-            return Drop.MALFORMED, silent
-        if not 0 <= hops < self._hop_limit:
-            return Drop.HOP_LIMIT if hops > 0 else Drop.MALFORMED, silent
+        if hops >= self._hop_limit:
+            return Drop.HOP_LIMIT, silent
         offering = self._follow(offering, advert, silent, now)
         if offering is None:
             return Drop.EXPIRED, silent

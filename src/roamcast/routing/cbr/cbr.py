@@ -8,12 +8,12 @@ from roamcast.content.covering import Relations
 from roamcast.content.filter import Filter
 from roamcast.routing.cbr.advertising import Advertising
 from roamcast.routing.cbr.adverts import Offer
-from roamcast.routing.cbr.messages import HIGHEST_ID, MostCovering, Subscription, TreeEvent
-from roamcast.routing.cbr.most_covering import HIGHEST_COUNT, Branch, MostCoveringTable
+from roamcast.routing.cbr.messages import HIGHEST_COUNT, Advert, MostCovering, Subscription, TreeEvent
+from roamcast.routing.cbr.most_covering import Branch, MostCoveringTable
 from roamcast.routing.cbr.next_hops import NextHops
 from roamcast.routing.cbr.parameters import CbrParameters
 from roamcast.routing.cbr.subscription_table import SubscriptionTable
-from roamcast.routing.router import Drop, Host, NodeId, Parameters, Publication
+from roamcast.routing.router import Drop, Host, Message, NodeId, Parameters, Publication
 from roamcast.routing.state.seen import Seen
 
 
@@ -22,6 +22,7 @@ class Cbr(Advertising):
 
     parameters_type: ClassVar[type[Parameters]] = CbrParameters
     parameters: CbrParameters
+    messages: ClassVar[tuple[type[Message], ...]] = (Advert, Subscription, MostCovering, TreeEvent)
 
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
         super().__init__(host, parameters)
@@ -49,7 +50,7 @@ class Cbr(Advertising):
         """Send an event down the trees that subscriptions have built to here."""
         self._remember(publication.id)
         children = self.subscriptions.matching(publication.event, self.host.now())
-        message = TreeEvent(publication.id, publication, frozenset(children))
+        message = TreeEvent(publication, frozenset(children))
         if children:
             self._send_down(message)
         else:
@@ -66,11 +67,9 @@ class Cbr(Advertising):
     def _take_event(self, message: TreeEvent, sender: NodeId) -> Drop | None:
         if self.host.node not in message.children:
             return Drop.NOT_MINE
-        if message.id in self.seen:
+        if message.about in self.seen:
             return Drop.DUPLICATE
         publication = message.publication
-        if message.id != publication.id or not 0 <= message.id <= HIGHEST_ID:
-            return Drop.MALFORMED
         if publication.publisher == self.host.node:
             return Drop.MALFORMED
         return self._handle(publication, sender)
@@ -84,7 +83,7 @@ class Cbr(Advertising):
         children = self.subscriptions.matching(publication.event, self.host.now())
         children.discard(sender)
         if children:
-            message = TreeEvent(publication.id, publication, frozenset(children))
+            message = TreeEvent(publication, frozenset(children))
             self.after_jitter(self._send_down, message)
         elif not wanted:
             return self._why_nobody(publication)

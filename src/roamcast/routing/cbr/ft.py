@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from roamcast.routing.cbr.cbr import Cbr
 from roamcast.routing.cbr.hop_acks import AckWait
-from roamcast.routing.cbr.messages import HIGHEST_ID, EventAck, TreeEvent
+from roamcast.routing.cbr.messages import EventAck, TreeEvent
 from roamcast.routing.cbr.parameters import FtCbrParameters
 from roamcast.routing.router import BROADCAST, Drop, Host, NodeId, Parameters
 from roamcast.routing.state.floods import FloodTable
@@ -17,6 +17,7 @@ class FtCbr(Cbr):
 
     parameters_type: ClassVar[type[Parameters]] = FtCbrParameters
     parameters: FtCbrParameters
+    messages = (*Cbr.messages, EventAck)
 
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
         super().__init__(host, parameters)
@@ -31,8 +32,8 @@ class FtCbr(Cbr):
 
     def _search(self, message: TreeEvent, lost: frozenset[NodeId]) -> None:
         """Flood an event for the children that have not acknowledged it."""
-        self.floods.note(message.id, self.host.now())
-        self.host.broadcast(TreeEvent(message.id, message.publication, lost, self.parameters.flood_hops))
+        self.floods.note(message.about, self.host.now())
+        self.host.broadcast(TreeEvent(message.publication, lost, self.parameters.flood_hops))
 
     def _take_ack(self, message: EventAck, sender: NodeId) -> Drop | None:
         return self.waiting.hear(message.id, sender)
@@ -42,9 +43,7 @@ class FtCbr(Cbr):
         flood = message.flood
         if not mine and flood == 0:
             return Drop.NOT_MINE
-        if not 0 <= flood <= self.parameters.flood_hops:
-            return Drop.MALFORMED
-        if message.id != message.publication.id or not 0 <= message.id <= HIGHEST_ID:
+        if flood > self.parameters.flood_hops:
             return Drop.MALFORMED
         if message.publication.publisher == self.host.node:
             return Drop.DUPLICATE
@@ -52,16 +51,16 @@ class FtCbr(Cbr):
         if mine:
             if flood == 0:
                 # Also for a copy: the first acknowledgement may have been lost.
-                self.host.send(EventAck(message.id), sender)
-            if message.id in self.seen:
+                self.host.send(EventAck(message.about), sender)
+            if message.about in self.seen:
                 reason = Drop.DUPLICATE
             else:
                 # Who relays a flood has not taken the event itself, and may be a child that waits for it.
                 reason = self._handle(message.publication, sender if flood == 0 else BROADCAST)
-        if flood > 0 and self.floods.note(message.id, self.host.now()) and flood > 1:
+        if flood > 0 and self.floods.note(message.about, self.host.now()) and flood > 1:
             others = message.children - {self.host.node}
             if others:
-                onward = TreeEvent(message.id, message.publication, others, flood - 1)
+                onward = TreeEvent(message.publication, others, flood - 1)
                 self.after_jitter(self.host.broadcast, onward)
                 return None
         return reason

@@ -25,7 +25,7 @@ class AckWait:
 
     def expect(self, message: TreeEvent) -> None:
         """Begin to wait for all children of `message`."""
-        self._silent[message.id] = set(message.children)
+        self._silent[message.about] = set(message.children)
         if len(self._silent) > self._capacity:
             del self._silent[next(iter(self._silent))]
         self._host.call_later(self._wait, self._look, message)
@@ -39,6 +39,6 @@ class AckWait:
         return None
 
     def _look(self, message: TreeEvent) -> None:
-        silent = self._silent.pop(message.id, None)
+        silent = self._silent.pop(message.about, None)
         if silent:
             self._missing(message, frozenset(silent))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from roamcast.content.filter import Filter
-from roamcast.routing.router import Category, Message, NodeId, Publication, Role
+from roamcast.routing.router import Category, Message, Publication, Role
 from roamcast.wire.fields import Hops, Incarnation, Listed, Node, PublicationId, Serial, Whole
 
 HIGHEST_SERIAL = 2**32 - 1

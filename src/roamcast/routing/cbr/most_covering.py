@@ -7,11 +7,9 @@ from typing import NamedTuple
 
 from roamcast.content.covering import Relations
 from roamcast.content.filter import Filter
-from roamcast.routing.cbr.messages import HIGHEST_NODE, MostCovering
+from roamcast.routing.cbr.messages import MostCovering
 from roamcast.routing.router import Drop, NodeId
 from roamcast.routing.state.leases import Leases
-
-HIGHEST_COUNT = 2**16 - 1
 
 
 class Branch(NamedTuple):
@@ -34,8 +32,6 @@ class MostCoveringTable:
 
     def hear(self, news: MostCovering, sender: NodeId, now: float) -> Drop | None:
         """Enter or renew a neighbour's branch."""
-        if not (0 < news.count <= HIGHEST_COUNT and 0 <= news.publisher <= HIGHEST_NODE and news.hops >= 0):
-            return Drop.MALFORMED
         if news.hops >= self._hop_limit:
             return Drop.HOP_LIMIT
         self.leases.renew((news.publisher, sender, news.pattern), (news.count, news.hops), now)

@@ -17,7 +17,7 @@ class LeaseParameters(Parameters):
     "Duration of a lease; must outlast two renewals."
     jitter: Seconds = Field(0.01, ge=0)
     "A broadcast that answers a broadcast waits up to this long, so that neighbours do not speak at once."
-    hop_limit: int = Field(64, ge=1)
+    hop_limit: int = Field(64, ge=1, le=255)
     "An advertisement that has travelled this far goes no further."
     adverts: int = Field(1024, ge=1)
     "Advertisements kept (one a publisher, pattern and neighbour); the oldest lease makes room."
@@ -60,7 +60,7 @@ class FtCbrParameters(CbrParameters):
 
     ack_wait: Seconds = Field(0.5, gt=0)
     "Wait for a child's acknowledgement before the event is flooded for it."
-    flood_hops: int = Field(2, ge=1)
+    flood_hops: int = Field(2, ge=1, le=255)
     "How far a repair flood searches for a child."
     flood_memory: Seconds = Field(5.0, gt=0)
     "How long a handled event is remembered; must outlast the wait for an acknowledgement."

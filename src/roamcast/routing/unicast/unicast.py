@@ -1,8 +1,8 @@
-"""The contract of unicast routing: a collaborator that carries a router's messages over as many hops as it takes.
+"""The contract of unicast routing: a collaborator that carries messages over as many hops as it takes.
 
-A router makes one for its host, says what is to happen when a message arrives or fails, hands it what it hears of
-the kinds in `messages` and every failed link, and calls `send`. It sees only what is for itself: whether a message is
-passed on, waits for a route or goes another way is decided here.
+A router makes one for its host, says what is to happen when a message arrives or fails, hands it what it
+hears of the kinds in `messages` and every failed link, and calls `send`. It sees only what is for itself:
+whether a message is passed on, waits for a route or goes another way is decided here.
 """
 
 from __future__ import annotations
@@ -66,19 +66,19 @@ class Unicast(ABC):
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
         """Handle a message of one of the kinds in `messages`."""
 
-    def overhear(self, message: Any, sender: NodeId, to: NodeId, signal: float) -> None:
+    def overhear(self, message: Any, sender: NodeId, to: NodeId, signal: float) -> None:  # noqa: B027
         """Notice a message of one of the kinds in `messages` between two others."""
 
     @abstractmethod
     def link_failed(self, message: Any, to: NodeId) -> None:
-        """Learn that the link gave up on sending `message` (one of ours or the router's own) to a neighbour."""
+        """Learn that the link gave up on a message to a neighbour, be it one of ours or the router's own."""
 
     def next_hop(self, destination: NodeId) -> NodeId | None:
         """The neighbour that a message for `destination` would go to now; None while no route is known."""
         return None
 
     def detour(self, destination: NodeId, avoid: Collection[NodeId]) -> NodeId | None:
-        """A neighbour, none of `avoid`, to try when the link to the next hop has failed; None if none is known."""
+        """A neighbour, none of `avoid`, to try when the link to the next hop has failed; None: none known."""
         return None
 
     @abstractmethod

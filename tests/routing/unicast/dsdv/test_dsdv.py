@@ -2,6 +2,7 @@
 
 from random import Random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -10,8 +11,7 @@ from roamcast.content.kind import Integer
 from roamcast.content.schema import EventType
 from roamcast.routing.router import Drop, Publication
 from roamcast.routing.unicast.copies import DsdvUnicast, DsdvUnicastParameters, UnicastCopy
-from roamcast.routing.unicast.dsdv.messages import DsdvUpdate
-from roamcast.routing.unicast.dsdv.table import INFINITY
+from roamcast.routing.unicast.dsdv.messages import INFINITY, DsdvUpdate, Entry
 from roamcast.testing import Mesh
 
 News = EventType("news", {"level": Integer()})
@@ -102,7 +102,7 @@ def test_a_node_that_hears_it_is_dead_says_otherwise_at_once():
     mesh.run(for_=SETTLED)
     mesh.sent.clear()
     heard = mesh.routers[0].routes.sequence + 1
-    mesh.inject(0, DsdvUpdate(((0, INFINITY, heard),)), sender=1)
+    mesh.inject(0, DsdvUpdate((Entry(0, INFINITY, heard),)), sender=1)
     mesh.run(for_=0.1)
     (first, *_) = [s.message for s in mesh.sent_of(DsdvUpdate) if s.node == 0]
     assert first.entries[0] == (0, 0, heard + 1)
@@ -135,11 +135,11 @@ def test_only_the_last_few_messages_wait_for_a_route():
 
 def test_a_copy_that_comes_home_or_has_gone_too_far_stops():
     mesh = Mesh.line(3, eager)
+    mesh.subscribe(2, ALL_NEWS)
     mesh.run(for_=SETTLED)
     mine = Publication(0, 1, NEWS)
     assert mesh.inject(0, UnicastCopy(mine, 2, 3), sender=1) is Drop.DUPLICATE
     assert mesh.inject(1, UnicastCopy(mine, 2, 31), sender=0) is Drop.HOP_LIMIT
-    assert mesh.inject(1, UnicastCopy(mine, 2, -9), sender=0) is Drop.HOP_LIMIT
 
 
 @st.composite
@@ -215,34 +215,31 @@ def test_law_after_links_come_and_go_routes_are_right_again(graph, data):
     check_ways(mesh, hops_between(nodes, [tuple(e) for e in left]))
 
 
-def test_absurd_entries_are_refused_and_the_rest_of_the_update_is_heard():
+@pytest.mark.parametrize(
+    "absurd", [(7, -3, 2), (8, 251, 2), (9, 1, -2), (10, 1, 2**70), (-5, 1, 2), (2**40, 1, 2)], ids=repr
+)
+def test_an_update_with_an_absurd_entry_is_refused_as_a_whole(absurd):
     mesh = Mesh.line(3, eager)
     mesh.run(for_=SETTLED)
-    lies = DsdvUpdate(
-        (
-            (7, -3, 2),
-            (8, 10**9, 2),
-            (9, 1, -2),
-            (10, 1, 2**70),
-            (-5, 1, 2),
-            (2**40, 1, 2),
-            (11, 4, 2),
-        )
-    )
+    lies = DsdvUpdate((Entry(11, 4, 2), Entry(*absurd)))
     assert mesh.inject(1, lies, sender=0) is Drop.MALFORMED
-    known = mesh.routers[1].routes
-    assert [known.next_hop(n) for n in (7, 8, 9, 10, -5, 2**40, 11)] == [None] * 6 + [0]
-    assert mesh.inject(1, lies, sender=1) is Drop.MALFORMED
+    assert mesh.routers[1].routes.next_hop(11) is None
+
+
+def test_an_update_that_claims_to_come_from_me_is_refused():
+    mesh = Mesh.line(3, eager)
     mesh.run(for_=SETTLED)
-    assert known.next_hop(2) == 2
+    assert mesh.inject(1, DsdvUpdate((Entry(11, 4, 2),)), sender=1) is Drop.MALFORMED
+    mesh.run(for_=SETTLED)
+    assert mesh.routers[1].routes.next_hop(2) == 2
 
 
 def test_a_million_invented_destinations_find_a_bounded_table():
     mesh = Mesh.line(2, eager)
     mesh.run(for_=10)
     routes = mesh.routers[1].routes
-    for first in range(100, 1_000_100, 10_000):
-        mesh.inject(1, DsdvUpdate(tuple((d, 1, 2) for d in range(first, first + 10_000))), sender=0)
+    for first in range(100, 1_000_100, 1000):
+        mesh.inject(1, DsdvUpdate(tuple(Entry(d, 1, 2) for d in range(first, first + 1000))), sender=0)
         assert len(routes.table) <= routes.parameters.destinations
     mesh.run(for_=SETTLED)
     assert len(routes.table) <= routes.parameters.destinations
@@ -254,13 +251,13 @@ def test_strangers_in_great_number_are_forgotten_again():
     mesh = Mesh.line(2, eager)
     routes = mesh.routers[1].routes
     for stranger in range(10, 5000):
-        mesh.inject(1, DsdvUpdate(((stranger, 0, 2),)), sender=stranger)
+        mesh.inject(1, DsdvUpdate((Entry(stranger, 0, 2),)), sender=stranger)
     assert len(routes.neighbours) <= routes.parameters.destinations
     mesh.run(for_=SETTLED)
     assert len(routes.neighbours) == 1
 
 
-@given(st.lists(st.tuples(st.integers(-2, 6), st.integers(-5, 300), st.integers(-3, 50)), max_size=60))
+@given(st.lists(st.builds(Entry, st.integers(0, 6), st.integers(0, 250), st.integers(0, 50)), max_size=60))
 @settings(max_examples=60, deadline=None)
 def test_law_no_noise_makes_a_node_route_to_itself_or_through_itself(entries):
     mesh = Mesh.line(4, eager)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from roamcast.routing.cbr.raft.messages import LOWEST, Addressee, Nack, XcastEvent
+from roamcast.routing.cbr.raft.messages import LOWEST, Addressee, Hole, Nack, XcastEvent
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
 from roamcast.routing.router import Host, NodeId, Publication
 from roamcast.routing.state.leases import Leases
@@ -36,18 +36,18 @@ class EventCache:
     def keep(self, event: XcastEvent, chain: tuple[NodeId, ...]) -> None:
         """Remember an event, whom it was for and the way it came."""
         now = self.host.now()
-        held = self.events.get(event.id, now)
+        held = self.events.get(event.about, now)
         destinations = {each.node: each for each in event.destinations}
         published, since = now - event.age / 1000, now
         if held is not None:
             destinations = held.destinations | destinations
             published, since = min(published, held.published), held.since
         self.events.sweep(now)
-        self.events.renew(event.id, Cached(event.publication, chain, destinations, published, since), now)
+        self.events.renew(event.about, Cached(event.publication, chain, destinations, published, since), now)
 
     def find(self, event: XcastEvent) -> Cached:
         """The entry of an event, which is made if it was not handled here before."""
-        held = self.events.get(event.id, self.host.now())
+        held = self.events.get(event.about, self.host.now())
         if held is None:
             self.keep(event, event.chain)
             return self.find(event)
@@ -58,7 +58,7 @@ class EventCache:
         held = self.events.get(publisher << 32 | sequence, self.host.now())
         return held.chain[-2] if held is not None and len(held.chain) > 1 else publisher
 
-    def serve(self, nack: Nack) -> tuple[list[XcastEvent], list[tuple[int, int]]]:
+    def serve(self, nack: Nack) -> tuple[list[XcastEvent], list[Hole]]:
         """The events here that a subscriber misses, and the holes that remain."""
         now = self.host.now()
         found = []
@@ -77,7 +77,6 @@ class EventCache:
                 holes = subtract(holes, addressee.before + 1 if addressee.before >= 0 else LOWEST, sequence)
                 served.append(
                     XcastEvent(
-                        cached.publication.id,
                         cached.publication,
                         cached.chain,
                         (addressee,),
@@ -88,15 +87,15 @@ class EventCache:
         return served, holes
 
 
-def subtract(holes: Iterable[tuple[int, int]], first: int, last: int) -> list[tuple[int, int]]:
+def subtract(holes: Iterable[Hole], first: int, last: int) -> list[Hole]:
     """What remains of `holes` when first..last is filled."""
     left = []
     for low, high in holes:
         if last < low or high < first:
-            left.append((low, high))
+            left.append(Hole(low, high))
             continue
         if low < first:
-            left.append((low, first - 1))
+            left.append(Hole(low, first - 1))
         if last < high:
-            left.append((last + 1, high))
+            left.append(Hole(last + 1, high))
     return left

@@ -42,13 +42,13 @@ class Custody:
         if waited >= self.parameters.cache_life:
             self.host.drop(event, Drop.NO_ROUTE)
             return False
-        if event.id not in self.waiting:
+        if event.about not in self.waiting:
             if len(self.waiting) >= self.parameters.cached:
                 oldest, _ = self.waiting.pop(next(iter(self.waiting)))
                 self.host.drop(oldest, Drop.TABLE_FULL)
-            self.waiting[event.id] = (event, {})
-            self.host.call_later(max(self.parameters.link_retry, waited), self._again, event.id)
-        self.waiting[event.id][1].update((each.node, each) for each in stuck)
+            self.waiting[event.about] = (event, {})
+            self.host.call_later(max(self.parameters.link_retry, waited), self._again, event.about)
+        self.waiting[event.about][1].update((each.node, each) for each in stuck)
         return waited < self.parameters.link_retry
 
     def settle(self, publisher: NodeId, sequence: int, subscribers: Iterable[NodeId]) -> None:

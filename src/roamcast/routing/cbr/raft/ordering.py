@@ -6,7 +6,7 @@ from collections.abc import Callable
 from math import inf
 from typing import NamedTuple
 
-from roamcast.routing.cbr.raft.messages import HIGHEST, LOWEST, Addressee, Nack, XcastEvent
+from roamcast.routing.cbr.raft.messages import HIGHEST, LOWEST, Addressee, Hole, Nack, XcastEvent, nothing_yet
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
 from roamcast.routing.router import Drop, Host, NodeId, Publication
 
@@ -29,7 +29,7 @@ class Stream:
     __slots__ = ("asked", "asked_at", "asking", "chain", "early", "edition", "last", "reminded", "timeout")
 
     def __init__(self, incarnation: int, timeout: float) -> None:
-        self.last = -incarnation
+        self.last = nothing_yet(incarnation)
         "Sequence number of the event delivered last."
         self.early: dict[int, Early] = {}
         "Events that wait for those before them, by sequence number."
@@ -53,14 +53,14 @@ class Stream:
             self.edition = edition
             self.early.clear()
 
-    def holes(self) -> list[tuple[int, int]]:
+    def holes(self) -> list[Hole]:
         """The ranges that are missing before what has arrived early."""
         holes = []
         first = self.last + 1 if self.last >= 0 else LOWEST
         for sequence in sorted(self.early):
             before = self.early[sequence].before
             if before >= first:
-                holes.append((first, before))
+                holes.append(Hole(first, before))
             first = sequence + 1
         return holes
 
@@ -92,7 +92,7 @@ class Ordering:
         be put, so they wait.
         """
         publication, before = event.publication, place.before
-        if before < 0 and before != -self.incarnation:
+        if before < 0 and before != nothing_yet(self.incarnation):
             return Drop.EXPIRED
         stream = self._stream(publication.publisher)
         stream.chain = chain
@@ -121,7 +121,7 @@ class Ordering:
     def last(self, publisher: NodeId) -> int:
         """The number of the event delivered last."""
         stream = self.streams.get(publisher)
-        return -self.incarnation if stream is None else stream.last
+        return nothing_yet(self.incarnation) if stream is None else stream.last
 
     def answer(self, publisher: NodeId, chain: tuple[NodeId, ...]) -> None:
         """Answer a ping: with what is missing, or with what is here."""
@@ -131,7 +131,7 @@ class Ordering:
             self._acknowledge(publisher, stream.last)
             return
         top = max(stream.early) + 1 if stream.early else LOWEST
-        self._send_nack(publisher, stream, [*stream.holes(), (top, HIGHEST)])
+        self._send_nack(publisher, stream, [*stream.holes(), Hole(top, HIGHEST)])
 
     def _go_on(self, publisher: NodeId, stream: Stream, sure: float) -> None:
         """Deliver what has waited and can come now, and ask for what is still missing."""
@@ -209,7 +209,7 @@ class Ordering:
         if self.streams.get(publisher) is stream:
             self._ask_now(publisher, stream)
 
-    def _send_nack(self, publisher: NodeId, stream: Stream, holes: list[tuple[int, int]]) -> None:
+    def _send_nack(self, publisher: NodeId, stream: Stream, holes: list[Hole]) -> None:
         self._ask(
             Nack(
                 publisher,

@@ -45,12 +45,6 @@ class RaftPublisher:
     def subscribe(self, message: Subscribe) -> Drop | None:
         """Learn what a subscriber wants, and say that it is known."""
         periods = message.periods
-        if (
-            message.incarnation <= 0
-            or message.version <= 0
-            or not all(p.began >= p.ended >= 0 for p in periods)
-        ):
-            return Drop.MALFORMED
         session = self.sessions.get(message.subscriber)
         if session is not None and message.incarnation in session.former_incarnations:
             return Drop.EXPIRED
@@ -121,7 +115,7 @@ class RaftPublisher:
         """Let go what a subscriber of another incarnation, or of none, was to get."""
         for sequence in session.outstanding:
             _, publication = self.events[sequence]
-            self.host.drop(XcastEvent(publication.id, publication, (self.host.node,), ()), Drop.EXPIRED)
+            self.host.drop(XcastEvent(publication, (self.host.node,), ()), Drop.EXPIRED)
         self._release(subscriber, session, list(session.outstanding))
 
     # Events.
@@ -138,7 +132,7 @@ class RaftPublisher:
             if session.wants(event):
                 session.address(sequence, now)
                 destinations.append(session.addressee(subscriber, sequence))
-        message = XcastEvent(publication.id, publication, (self.host.node,), tuple(destinations))
+        message = XcastEvent(publication, (self.host.node,), tuple(destinations))
         if not destinations:
             self.host.drop(message, Drop.UNWANTED)
             return
@@ -156,7 +150,7 @@ class RaftPublisher:
     def _give_up(self, sequence: int) -> None:
         """Let the oldest event go; those who waited for it go on with the next."""
         _, publication = self.events[sequence]
-        lost = XcastEvent(publication.id, publication, (self.host.node,), ())
+        lost = XcastEvent(publication, (self.host.node,), ())
         for subscriber, session in self.sessions.items():
             if sequence in session.outstanding:
                 session.skip(sequence)
@@ -186,7 +180,7 @@ class RaftPublisher:
         session = self.sessions.get(nack.subscriber)
         if session is None:
             return Drop.NOT_MINE
-        if nack.last > session.last or not all(first <= last for first, last in nack.holes):
+        if nack.last > session.last:
             return Drop.MALFORMED
         self._hear(nack.subscriber, session)
         self._settle(nack.subscriber, session, nack.last)
@@ -239,9 +233,7 @@ class RaftPublisher:
         time, publication = self.events[sequence]
         age = int(1000 * (self.host.now() - time))
         destinations = [self.sessions[node].addressee(node, sequence) for node in subscribers]
-        self._xcast.send_event(
-            XcastEvent(publication.id, publication, (self.host.node,), tuple(destinations), age)
-        )
+        self._xcast.send_event(XcastEvent(publication, (self.host.node,), tuple(destinations), age))
 
     # Silence.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
-from roamcast.routing.cbr.raft.messages import Addressee
+from roamcast.routing.cbr.raft.messages import Addressee, nothing_yet
 from roamcast.routing.router import NodeId
 
 
@@ -34,7 +34,7 @@ class Session:
         self.edition = 0
         "The version that began the session, or the last since then that put events between those addressed."
         self.patterns: tuple[Filter, ...] = ()
-        self.last = -incarnation
+        self.last = nothing_yet(incarnation)
         "Sequence number of the event addressed to it last; at first a number that only this incarnation has."
         self.outstanding: dict[int, int] = {}
         "Events addressed and not acknowledged, in order, each with the one that was addressed before it."

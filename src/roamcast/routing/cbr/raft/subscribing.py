@@ -196,7 +196,8 @@ class RaftSubscriber:
             for pattern in wish.patterns
         ]
         for pattern, began, ended in self._missed(wish):
-            periods.append(Period(pattern, round(1000 * (now - began)), round(1000 * (now - ended)) or 1))
+            end = round(1000 * (now - ended)) or 1
+            periods.append(Period(pattern, max(round(1000 * (now - began)), end), end))
         last = self._last(publisher)
         message = Subscribe(publisher, self.host.node, self.incarnation, wish.version, last, tuple(periods))
         self._post(message, publisher)

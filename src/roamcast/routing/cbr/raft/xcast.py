@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 import msgspec
 
 from roamcast.routing.cbr.adverts import AdvertTable
-from roamcast.routing.cbr.messages import HIGHEST_ID
 from roamcast.routing.cbr.raft.messages import Addressee, Ping, Subscribe, XcastEvent
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
 from roamcast.routing.router import BROADCAST, Drop, Host, NodeId
@@ -47,10 +46,8 @@ class Xcast:
 
     def pass_on(self, message: Any, sender: NodeId) -> Drop | None:
         """Carry a message for someone else one hop further."""
-        if not 0 <= message.hops < self.parameters.chain_limit:
+        if message.hops >= self.parameters.chain_limit:
             return Drop.HOP_LIMIT
-        if not -1 <= message.about <= HIGHEST_ID:
-            return Drop.MALFORMED
         message = msgspec.structs.replace(message, hops=message.hops + 1)
         if self._routes.next_hop(message.to) == sender:
             # Routes that point at each other: the message would only go to and fro.
@@ -65,7 +62,7 @@ class Xcast:
             lone = msgspec.structs.replace(event, destinations=(addressee,), to=addressee.node, hops=0)
             self.post(lone, addressee.node)
         for hop, share in shares.items():
-            self.host.send(XcastEvent(event.id, event.publication, event.chain, tuple(share), event.age), hop)
+            self.host.send(XcastEvent(event.publication, event.chain, tuple(share), event.age), hop)
 
     def send_ping(self, ping: Ping) -> None:
         """Send a ping to the next hops of its destinations."""
@@ -117,9 +114,7 @@ class Xcast:
         """Ask the node that an event came from to find another way to its destinations."""
         chain = join_chain(event.chain, self.host.node)
         if len(chain) > 2 and self._failed.get(chain[-2], self.host.now()) is None:
-            self.host.send(
-                XcastEvent(event.id, event.publication, chain, event.destinations, event.age), chain[-2]
-            )
+            self.host.send(XcastEvent(event.publication, chain, event.destinations, event.age), chain[-2])
 
     def event_around(self, event: XcastEvent, avoid: Iterable[NodeId] = ()) -> tuple[Addressee, ...]:
         """Send an event that the link gave up on other ways; the value is those to whom there is none."""
@@ -133,7 +128,7 @@ class Xcast:
             else:
                 shares.setdefault(hop, []).append(addressee)
         for hop, share in shares.items():
-            self.host.send(XcastEvent(event.id, event.publication, chain, tuple(share), event.age), hop)
+            self.host.send(XcastEvent(event.publication, chain, tuple(share), event.age), hop)
         return tuple(stuck)
 
     def _post_around(self, message: Any, avoid: Iterable[NodeId]) -> Drop | None:

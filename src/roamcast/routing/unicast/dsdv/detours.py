@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from roamcast.routing.router import NodeId
-from roamcast.routing.unicast.dsdv.messages import DsdvUpdate
-from roamcast.routing.unicast.dsdv.table import INFINITY
+from roamcast.routing.unicast.dsdv.messages import INFINITY, DsdvUpdate
 
 
 class Detours:

@@ -20,9 +20,9 @@ from roamcast.routing.router import Drop, Host, Message, NodeId, Timer
 from roamcast.routing.state.neighbours import Neighbours
 from roamcast.routing.state.timing import call_within
 from roamcast.routing.unicast.dsdv.detours import Detours
-from roamcast.routing.unicast.dsdv.messages import HIGHEST_NODE, HIGHEST_SEQUENCE, DsdvUpdate
+from roamcast.routing.unicast.dsdv.messages import HIGHEST_SEQUENCE, INFINITY, DsdvUpdate, Entry
 from roamcast.routing.unicast.dsdv.parameters import DsdvParameters
-from roamcast.routing.unicast.dsdv.table import INFINITY, NEVER, Route, RouteTable
+from roamcast.routing.unicast.dsdv.table import NEVER, Route, RouteTable
 
 
 class Dsdv:
@@ -98,10 +98,9 @@ class Dsdv:
     def receive(self, update: DsdvUpdate, sender: NodeId) -> Drop | None:
         """Take in what a neighbour says of its routes."""
         now = self.host.now()
-        if sender == self.host.node or not 0 <= sender <= HIGHEST_NODE:
+        if sender == self.host.node:
             return Drop.MALFORMED
         routes = self.table.routes
-        malformed = False
         for destination, metric, sequence in update.entries:
             route = routes.get(destination)
             if route is not None:
@@ -115,20 +114,14 @@ class Dsdv:
                     if metric >= INFINITY and route.metric < INFINITY:
                         self._contradict(route, now)
                     continue
-            if not (
-                0 <= metric <= INFINITY
-                and 0 <= sequence <= HIGHEST_SEQUENCE
-                and 0 <= destination <= HIGHEST_NODE
-            ):
-                malformed = True
-            elif destination == self.host.node:
+            if destination == self.host.node:
                 self._hear_of_myself(metric, sequence)
             elif route is None:
                 self._meet(destination, sender, min(metric + 1, INFINITY), sequence, now)
             else:
                 self._refresh(route, sender, min(metric + 1, INFINITY), sequence, now)
         self._hear_from(sender, update, now)
-        return Drop.MALFORMED if malformed else None
+        return None
 
     # What is learnt from an entry.
 
@@ -282,25 +275,25 @@ class Dsdv:
             for route in news:
                 route.last_advertised = route.metric
                 route.new_sequence = False
-            self._broadcast([(r.destination, r.metric, r.sequence) for r in news])
+            self._broadcast([Entry(r.destination, r.metric, r.sequence) for r in news])
             self._last_update = now
 
     def _full(self) -> None:
         """Broadcast all that is settled, with a new sequence number of one's own, and come back later."""
         now = self.host.now()
         self.sequence = min(self.sequence + 2, HIGHEST_SEQUENCE - 1)
-        entries = [(self.host.node, 0, self.sequence)]
+        entries = [Entry(self.host.node, 0, self.sequence)]
         for route in self.table:
             if route.settled_at <= now:
                 route.last_advertised = route.metric
                 route.new_sequence = route.new_metric = False
-                entries.append((route.destination, route.metric, route.sequence))
+                entries.append(Entry(route.destination, route.metric, route.sequence))
         self._broadcast(entries)
         self._last_update = now
         wait = self.parameters.period * self.host.random.uniform(0.75, 1.0)
         self._full_timer = self.host.call_later(wait, self._full)
 
-    def _broadcast(self, entries: list[tuple[NodeId, int, int]]) -> None:
+    def _broadcast(self, entries: list[Entry]) -> None:
         step = self.parameters.entries_per_update
         for first in range(0, len(entries), step):
             update = DsdvUpdate(tuple(entries[first : first + step]))

@@ -33,5 +33,5 @@ class DsdvParameters(Parameters):
     "Messages kept for a destination without a route; the oldest goes first."
     destinations: int = Field(default=1024, ge=1)
     "Routes kept; the one that changed longest ago makes room."
-    entries_per_update: int = Field(default=120, ge=1)
+    entries_per_update: int = Field(default=120, ge=1, le=1024)
     "A larger table is told in several messages."

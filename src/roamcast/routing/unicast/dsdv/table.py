@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from roamcast.routing.router import NodeId
+from roamcast.routing.unicast.dsdv.messages import INFINITY
 
-INFINITY = 250
-"The metric of a destination that cannot be reached."
 NEVER = float("inf")
 
 

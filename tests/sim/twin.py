@@ -56,8 +56,31 @@ class Outcome(NamedTuple):
     arrives: int
 
 
-def outcomes(sent, position, nodes, capture=10.0):
-    """What becomes of each broadcast at each node that senses it; `position(node, ns)` tells places."""
+class Off(NamedTuple):
+    start: int  # ns
+    end: int  # ns
+    node: int
+
+
+def outcomes(sent, position, nodes, capture=10.0, off=()):
+    """What becomes of each broadcast at each node that senses it; `position(node, ns)` tells places.
+
+    Radios are switched off as `off` says: a frame cut in the middle is heard to its end, and not understood.
+    """
+    cuts = [
+        min(
+            (o.start for o in off if o.node == f.node and f.start < o.start < f.start + f.airtime),
+            default=None,
+        )
+        for f in sent
+    ]
+    own = [
+        *(
+            (f.node, f.start, f.start + f.airtime if cut is None else cut)
+            for f, cut in zip(sent, cuts, strict=True)
+        ),
+        *((o.node, o.start, o.end) for o in off),
+    ]
     signals = []
     for number, frame in enumerate(sent):
         here = position(frame.node, frame.start)
@@ -75,13 +98,19 @@ def outcomes(sent, position, nodes, capture=10.0):
         steps.append((start + sent[number].airtime, 0, number, node, distance))
 
     def sending(node, now):
-        return any(f.node == node and f.start <= now < f.start + f.airtime for f in sent)
+        return any(who == node and start <= now < end for who, start, end in own)
 
     def overlaps_own(node, start, end):
-        return any(f.node == node and f.start < end and start < f.start + f.airtime for f in sent)
+        return any(who == node and begins < end and start < ends for who, begins, ends in own)
 
     def settle(number, node, fate):
         assert (number, node) not in results
+        if fate == "deaf" and any(
+            o.node == node and o.start <= now and sent[number].start < o.end for o in off
+        ):
+            fate = "radio_off"
+        if fate == "received" and cuts[number] is not None:
+            fate = "radio_off"
         results[number, node] = fate
 
     for now, begins, number, node, distance in sorted(steps):

@@ -1,6 +1,7 @@
 """Faults as data."""
 
 import math
+from itertools import pairwise
 from random import Random
 
 from hypothesis import given
@@ -35,7 +36,7 @@ def test_drawn_outages_have_the_means_that_were_asked_for():
     drawn = list(draw_outages(Random(1), 60.0, 20.0, after=100.0, until=100_000.0))
     assert drawn[0].start >= 100
     assert drawn[-1].start < 100_000
-    ups = [later.start - earlier.end for earlier, later in zip(drawn, drawn[1:], strict=False)]
+    ups = [later.start - earlier.end for earlier, later in pairwise(drawn)]
     assert 55 < sum(ups) / len(ups) < 65
     assert 18 < sum(end - start for start, end in drawn) / len(drawn) < 22
 

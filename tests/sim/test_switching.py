@@ -62,7 +62,7 @@ def test_switched_radios_hear_what_the_twin_hears(points, talk, switching, seed)
     for fate in ("received", "collided", "captured", "weak", "deaf", "radio_off"):
         assert counters[fate] == fates[fate], fate
     assert counters["sensed"] == len(expected)
-    # Nothing disappears: what routers broadcast was on the air once, or is told as unsent, or both if it was cut.
+    # Nothing disappears: what was broadcast was on the air, or is told as unsent; both if it was cut.
     cut = sum(rows["failed"].tolist())
     assert len(talk) == len(sent) - cut + counters["unsent"]
     # What was understood reached the router, unless its radio was switched off on the last few microseconds.

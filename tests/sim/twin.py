@@ -67,20 +67,15 @@ def outcomes(sent, position, nodes, capture=10.0, off=()):
 
     Radios are switched off as `off` says: a frame cut in the middle is heard to its end, and not understood.
     """
-    cuts = [
-        min(
-            (o.start for o in off if o.node == f.node and f.start < o.start < f.start + f.airtime),
-            default=None,
-        )
-        for f in sent
-    ]
-    own = [
-        *(
-            (f.node, f.start, f.start + f.airtime if cut is None else cut)
-            for f, cut in zip(sent, cuts, strict=True)
-        ),
-        *((o.node, o.start, o.end) for o in off),
-    ]
+    own = [(o.node, o.start, o.end) for o in off]
+    cut = set()
+    for number, frame in enumerate(sent):
+        end = frame.start + frame.airtime
+        for o in off:
+            if o.node == frame.node and frame.start < o.start < end:
+                end = o.start
+                cut.add(number)
+        own.append((frame.node, frame.start, end))
     signals = []
     for number, frame in enumerate(sent):
         here = position(frame.node, frame.start)
@@ -105,11 +100,9 @@ def outcomes(sent, position, nodes, capture=10.0, off=()):
 
     def settle(number, node, fate):
         assert (number, node) not in results
-        if fate == "deaf" and any(
-            o.node == node and o.start <= now and sent[number].start < o.end for o in off
-        ):
-            fate = "radio_off"
-        if fate == "received" and cuts[number] is not None:
+        began = sent[number].start
+        switched = any(o.node == node and o.start <= now and began < o.end for o in off)
+        if (fate == "deaf" and switched) or (fate == "received" and number in cut):
             fate = "radio_off"
         results[number, node] = fate
 

@@ -1,40 +1,79 @@
-"""Two small runs whose facts are known: a change here is a change of results, and must be meant.
+"""Small runs of every protocol whose facts are known: a change here changes results, and must be meant.
 
-If it is meant, write the new digests with `python tests/golden/test_golden.py` and say in the change why
-results differ.
+If it is meant, write the new facts with `python -m tests.golden` and say in the change why results differ.
 """
 
-import json
-from pathlib import Path
+from collections import Counter
 
 import pytest
 
-import roamcast
+from roamcast.facts.diff import compare, describe
+from roamcast.facts.metrics import measure
+from roamcast.facts.tables import Facts
+from roamcast.routing.catalogue import BUILT_IN
 
-HERE = Path(__file__).parent
-DIGESTS = HERE / "digests.json"
-RUNS = {"square": "flooding", "relay": "dsdv-unicast"}
-SEED = 11
-
-
-def digests(name):
-    return roamcast.run(HERE / f"{name}.toml", RUNS[name], SEED).facts.digests()
+from .runs import HERE, RUNS
 
 
 @pytest.mark.parametrize("name", RUNS)
 def test_the_facts_of_a_known_run_have_not_changed(name):
-    assert digests(name) == json.loads(DIGESTS.read_text())[name]
+    difference = compare(Facts.read(HERE / name), RUNS[name].play())
+    assert difference.equal, "\n".join(["", *describe(difference, "known", "now")])
 
 
-def test_the_known_runs_are_worth_knowing():
-    square = roamcast.run(HERE / "square.toml", RUNS["square"], SEED).metrics
-    assert square.delivered > 100
-    assert square.frames["collided"] > 100
-    relay = roamcast.run(HERE / "relay.toml", RUNS["relay"], SEED).metrics
-    assert 0 < relay.delivered < relay.expected
-    assert relay.frames["ack"] > 50
-    assert relay.frames["retry_limit"] > 0
+def test_every_protocol_of_the_catalogue_has_a_known_run():
+    assert {known.protocol for known in RUNS.values()} == BUILT_IN.keys()
 
 
-if __name__ == "__main__":
-    DIGESTS.write_text(json.dumps({name: digests(name) for name in RUNS}, indent=2) + "\n")
+@pytest.fixture(params=RUNS)
+def known(request):
+    return request.param, Facts.read(HERE / request.param)
+
+
+def test_a_known_run_delivers_and_fails_to_deliver(known):
+    name, facts = known
+    metrics = measure(facts)
+    assert 100 < metrics.delivered < metrics.expected
+    if name != "flooding":
+        assert metrics.frames["ack"] > 50
+        assert metrics.frames["retry_limit"] > 0
+    assert metrics.frames["collided"] > 10
+
+
+SPEAKS = {
+    "flooding": ["Flood"],
+    "cbr": ["Advert", "Subscription", "TreeEvent"],
+    "cbr-covering": ["Advert", "MostCovering", "Subscription", "TreeEvent"],
+    "ft-cbr": ["Advert", "EventAck", "Subscription", "TreeEvent"],
+    "raft-cbr": [
+        *("Ack", "Advert", "DsdvUpdate", "Nack", "Ping", "Subscribe", "SubscribeAck", "XcastEvent"),
+    ],
+    "dsdv-unicast": ["DsdvUpdate", "UnicastCopy"],
+}
+
+
+def test_a_known_run_uses_all_that_its_protocol_can_say(known):
+    name, facts = known
+    said = Counter(facts["transmissions"]["kind"].to_pylist())
+    assert sorted(said) == SPEAKS[name]
+    assert min(said.values()) >= 30
+
+
+LETS_GO = {
+    "flooding": {"duplicate"},
+    "cbr": {"duplicate", "not_mine", "unwanted"},
+    "cbr-covering": {"duplicate", "not_mine", "unwanted", "expired"},
+    "ft-cbr": {"duplicate", "not_mine", "unwanted", "expired"},
+    "raft-cbr": {"duplicate", "no_route", "hop_limit", "unwanted"},
+    "dsdv-unicast": {"no_route"},
+}
+
+
+def test_a_known_run_lets_messages_go_for_all_its_reasons(known):
+    name, facts = known
+    assert facts.run.drops.keys() == LETS_GO[name]
+
+
+def test_repairs_bring_more_than_the_tree_alone():
+    plain, repaired = (measure(Facts.read(HERE / name)) for name in ("cbr", "ft-cbr"))
+    assert repaired.delivered > plain.delivered + 100

@@ -29,6 +29,7 @@ class Verb(NamedTuple):
 VERBS: dict[str, Verb] = {
     "run": Verb("roamcast.cli.run", "Run one scenario under one protocol and tell how it went."),
     "why": Verb("roamcast.cli.why", "Tell why events were not delivered, or how one was."),
+    "diff": Verb("roamcast.cli.diff", "Tell where two runs part, or that they are equal."),
     "protocols": Verb("roamcast.cli.protocols", "List the protocols, or one protocol's parameters."),
     "check": Verb("roamcast.cli.check", "Check scenario and campaign files without running them."),
     "compare": Verb("roamcast.cli.compare", "Tell which protocol serves a scenario best."),

@@ -19,9 +19,19 @@ from roamcast.facts.schema import TABLES
 RUN_FILE = "run.json"
 "Written last: a folder without it is not a whole run."
 
+TOLD_OF_THE_CODE = ("version", "happenings")
+"What of a run tells of the code, not of what happened: equal facts may differ in it."
+
 
 class FactsError(UserError):
     """A folder that does not hold the facts of a run."""
+
+
+class Kind(msgspec.Struct, frozen=True):
+    """What a kind of message is for."""
+
+    category: str
+    role: str = ""
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,6 +53,15 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     "Messages that routers let go, by reason."
     happenings: int
     "Events that the kernel processed."
+    resolved: dict[str, Any] = {}
+    """The scenario with every key, default and event type spelled out, in SI units; `Scenario.model_validate`
+    reads it. Files are named without their folders."""
+    files: dict[str, str] = {}
+    "The SHA-256 of each file that the scenario names, by its key."
+    kinds: dict[str, Kind] = {}
+    "The kinds of messages that were sent or dropped."
+    traits: dict[str, Any] = {}
+    "What the router declares of itself: how it travels and what it promises."
 
 
 class Facts:
@@ -91,12 +110,9 @@ class Facts:
         )
 
     def digests(self) -> dict[str, str]:
-        """A hash of each table and of what was run, whatever the library that stores them.
-
-        Version and happenings are left out: they tell of the code, not of what happened.
-        """
+        """A hash of each table and of what was run, whatever the library that stores them."""
         about = msgspec.to_builtins(self.run)
-        told = {key: value for key, value in about.items() if key not in ("version", "happenings")}
+        told = {key: value for key, value in about.items() if key not in TOLD_OF_THE_CODE}
         digests = {"run": hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()}
         for name in TABLES:
             hashed = hashlib.sha256()

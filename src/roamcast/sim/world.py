@@ -78,7 +78,6 @@ class World:
             self.routers[node].advertise(offered)
         for subscriber in subscribers(self.scenario, self.seed):
             self._look(subscriber, 0, ())
-        self._sample()
         self._await_publication()
 
     def _await_publication(self) -> None:
@@ -117,11 +116,6 @@ class World:
         if following is not None:
             wait = max(0.0, subscriber.time_of(following) - self.kernel.now())
             self.hosts[node].call_later(wait, self._look, subscriber, following, now_wanted)
-
-    def _sample(self) -> None:
-        places = self.kernel.positions()
-        self.recorder.positions(self.kernel.now(), places[0::2], places[1::2])
-        self.hosts[0].call_later(self.scenario.sample, self._sample)
 
     def _collect(self) -> None:
         """Hand over what the kernel took down."""

@@ -1,0 +1,53 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+
+
+def roamcast(*arguments):
+    command = [sys.executable, "-c", "from roamcast.cli import main; main()", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.fixture(scope="module")
+def seeds(tmp_path_factory):
+    """The same short run twice, and the one of another seed."""
+    folder = tmp_path_factory.mktemp("runs")
+    for name, seed in (("one", 1), ("again", 1), ("other", 2)):
+        ended = roamcast(
+            "run", GOLDEN / "square.toml", "--seed", seed, "--facts", folder / name,
+            *("--set", "duration='8 s'", "--json"),
+        )  # fmt: skip
+        assert ended.returncode == 0, ended.stderr
+    return folder
+
+
+def test_two_runs_of_one_seed_are_equal(seeds):
+    ended = roamcast("diff", seeds / "one", seeds / "again")
+    assert (ended.returncode, ended.stdout) == (0, "equal: the same happened in both runs\n")
+    told = json.loads(roamcast("diff", seeds / "one", seeds / "again", "--json").stdout)
+    assert told == {"equal": True, "run": [], "counts": [], "code": [], "tables": []}
+
+
+def test_two_seeds_part_at_a_row_that_is_shown(seeds):
+    ended = roamcast("diff", seeds / "one", seeds / "other")
+    assert ended.returncode == 1
+    assert "seed  1 / 2" in ended.stdout
+    assert "publications: row 0 is the first that differs" in ended.stdout
+    asked = roamcast("diff", seeds / "one", seeds / "other", "--json")
+    told = json.loads(asked.stdout)
+    assert asked.returncode == 1 and told["equal"] is False
+    assert told["run"] == [{"key": "seed", "ours": 1, "theirs": 2}]
+    parting = next(each for each in told["tables"] if each["table"] == "publications")
+    assert parting["ours"]["time"] != parting["theirs"]["time"]
+    assert "time" in parting["columns"]
+
+
+def test_what_is_no_run_is_told_in_a_line(seeds, tmp_path):
+    for other, told in ((tmp_path / "nothing", "no such folder"), (tmp_path, "no run.json")):
+        ended = roamcast("diff", seeds / "one", other)
+        assert ended.returncode == 2 and told in ended.stderr and "Traceback" not in ended.stderr

@@ -1,0 +1,34 @@
+"""The known runs: small, and each in a scenario in which its protocol has to work for what it delivers."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import roamcast
+from roamcast.facts.tables import Facts
+
+HERE = Path(__file__).parent
+SEED = 11
+
+
+class Known(NamedTuple):
+    scenario: str
+    protocol: str
+    settings: tuple[str, ...] = ()
+
+    def play(self) -> Facts:
+        return roamcast.run(HERE / f"{self.scenario}.toml", self.protocol, SEED, self.settings).facts
+
+
+RUNS = {
+    "flooding": Known("square", "flooding"),
+    "cbr": Known("street", "cbr"),
+    "cbr-covering": Known(
+        "street",
+        "cbr",
+        tuple(f"protocol.cbr.{name}=true" for name in ("covering", "most_covering", "link_feedback")),
+    ),
+    "ft-cbr": Known("street", "ft-cbr"),
+    "raft-cbr": Known("street", "raft-cbr"),
+    "dsdv-unicast": Known("relay", "dsdv-unicast"),
+}
+"By the folder that holds their facts."

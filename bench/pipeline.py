@@ -86,9 +86,10 @@ def on_spark(spark: SparkSession, runs: list[Run], folder: Path) -> tuple[float,
 def invent_rows(folder: Path, runs: int, rows: int) -> list[str]:
     """Facts like those of a dense network: for each delivery some transmissions and many drops."""
     each = rows // runs
-    shares = {"publications": 0.005, "expectations": 0.04, "deliveries": 0.035, "positions": 0.01}
-    shares |= {"interests": 0.001, "transmissions": 0.25}
+    shares = {"publications": 0.005, "expectations": 0.04, "deliveries": 0.035}
+    shares |= {"interests": 0.001, "transmissions": 0.25, "requests": 0.001, "states": 0.01, "tables": 0.01}
     counts = {name: int(each * share) for name, share in shares.items()}
+    counts["legs"] = 200
     counts["drops"] = each - sum(counts.values())
     names = []
     for number in range(runs):
@@ -98,6 +99,9 @@ def invent_rows(folder: Path, runs: int, rows: int) -> list[str]:
         place.mkdir()
         for name, schema in TABLES.items():
             columns = [_column(field, counts, name, random) for field in schema]
+            if name == "legs":  # everyone walks one leg
+                walk = (np.arange(counts[name]), np.zeros(counts[name]), np.full(counts[name], 800.0))
+                columns[:3] = [pa.array(v, f.type) for v, f in zip(walk, schema, strict=False)]
             table = pa.Table.from_arrays(columns, schema=schema)
             pq.write_table(table, place / f"{name}.parquet", compression="zstd")
     return names
@@ -114,6 +118,9 @@ def _column(field: pa.Field, counts: dict[str, int], table: str, random: np.rand
         "category": ["event", "subscription", "routing", "control"],
         "kind": ["Event", "Subscribe"],
         "cause": ["duplicate", "collision", "no_route"],
+        "outcome": ["satisfied", "expired", "open"],
+        "name": ["member"],
+        "table": ["routes", "seen"],
     }
     if field.name in words:
         codes = random.integers(0, len(words[field.name]), count).astype(np.int16)
@@ -126,8 +133,7 @@ def _column(field: pa.Field, counts: dict[str, int], table: str, random: np.rand
         return pa.array([texts[i] for i in random.integers(0, 8, count)])
     if pa.types.is_floating(field.type):
         top = {"time": 800.0, "airtime": 5e-3}.get(field.name, 1000.0)
-        step = 10.0 if table == "positions" and field.name == "time" else 1e-9
-        return pa.array(np.round(random.uniform(0, top, count) / step) * step)
+        return pa.array(np.round(random.uniform(0, top, count) / 1e-9) * 1e-9)
     if pa.types.is_boolean(field.type):
         return pa.array(random.random(count) < 0.5)
     top = {"node": 200, "to": 200, "attempts": 4, "size": 600}.get(field.name, 50)

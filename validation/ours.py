@@ -78,7 +78,6 @@ def _run(
                 "area": {"width": ground.width, "height": ground.height},
                 "duration": ground.seconds,
                 "warmup": since,
-                "sample": ground.seconds,
                 "nodes": groups,
                 "mobility": {"ns2": ground.movement},
                 "mac": {"rate": rates[0], "basic_rate": rates[1]},

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 
 import roamcast
+from roamcast.facts.tracks import Tracks
 
 mpl.use("svg")
 from matplotlib import pyplot as plt
@@ -23,7 +25,7 @@ def draw(target: Path) -> None:
     """Run the shopping district and draw how one coupon crossed it."""
     result = roamcast.run("shopping", "flooding", SEED)
     publications = result.facts["publications"].to_pandas()
-    positions = result.facts["positions"].to_pandas()
+    tracks = Tracks(result.facts["legs"], result.facts.run.nodes)
     sent = result.facts["transmissions"].to_pandas()
     wanted = result.facts["expectations"].to_pandas()
     got = result.facts["deliveries"].to_pandas()
@@ -37,8 +39,7 @@ def draw(target: Path) -> None:
     coupon = candidates[candidates.publication.isin(whole)].iloc[0]  # one that shows the way to everyone
     began, about = coupon.time, coupon.publication
     heard = sent[sent.publication == about].groupby("node").time.min() - began
-    sample = positions.time.unique()[np.abs(positions.time.unique() - began).argmin()]
-    now = positions[positions.time == sample].set_index("node")
+    now = pd.DataFrame(tracks.places(began), columns=["x", "y"])
     targets = wanted[wanted.publication == about].node
 
     area, side = result.scenario.area, result.scenario.workload.zones.side
@@ -46,9 +47,10 @@ def draw(target: Path) -> None:
     for x in np.arange(side, area.width, side):
         axes.axvline(x, color=PALE, lw=0.8, zorder=0)
     axes.axhline(side, color=PALE, lw=0.8, zorder=0)
-    recent = positions[(positions.time > sample - 120) & (positions.time <= sample)]
-    for _, track in recent.groupby("node"):
-        axes.plot(track.x, track.y, color=PALE, lw=1.2, zorder=1)
+    for node in range(tracks.nodes):
+        turns = tracks.end[(tracks.node == node) & (tracks.end > began - 120) & (tracks.end < began)]
+        track = np.array([tracks.place(node, time) for time in [began - 120, *turns, began]])
+        axes.plot(*track.T, color=PALE, lw=1.2, zorder=1)
     axes.scatter(now.x, now.y, s=28, color="white", edgecolor=PALE, zorder=2)
     told = now.loc[heard.index]
     shade = axes.scatter(

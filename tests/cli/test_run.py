@@ -81,7 +81,7 @@ def test_two_processes_with_different_hash_seeds_write_the_same_bytes(small, tmp
     for hash_seed in ("0", "4711"):
         command(small, "--protocol", "cbr", "--facts", tmp_path / hash_seed, PYTHONHASHSEED=hash_seed)
     written = sorted(path.name for path in (tmp_path / "0").iterdir())
-    assert len(written) == 8
+    assert len(written) == 11
     for name in written:
         assert (tmp_path / "0" / name).read_bytes() == (tmp_path / "4711" / name).read_bytes(), name
 
@@ -93,7 +93,7 @@ def test_facts_on_disk_are_the_facts_in_memory(small, tmp_path):
 
 def test_every_protocol_meets_the_same_movement_publications_and_interests(small):
     flooding, cbr = (roamcast.run(small, protocol).facts for protocol in ("flooding", "cbr"))
-    for table in ("publications", "expectations", "interests", "positions"):
+    for table in ("publications", "expectations", "interests", "legs"):
         assert flooding[table].equals(cbr[table])
 
 

@@ -1,8 +1,9 @@
+import json
 from datetime import date
 
 import pytest
 
-from roamcast.content.declare import declare_type, infer_type
+from roamcast.content.declare import declare_type, infer_type, write_type
 from roamcast.content.errors import ContentError
 from roamcast.content.kind import Boolean, Date, Decimal, Enumeration, Integer, String
 from roamcast.content.schema import EventType
@@ -96,3 +97,24 @@ def test_a_type_is_guessed_from_subscriptions():
         "U": {"a": "string", "b": "string"},
         "V": {},
     }
+
+
+def test_a_type_written_as_plain_data_is_declared_again_as_the_same_type():
+    declared = declare_type(
+        "all",
+        {
+            "text": "string",
+            "@id": {"kind": "integer", "min": -5},
+            "deep/level": {"kind": "integer", "min": 1, "max": 9, "optional": True},
+            "price": {"kind": "decimal", "max": 99.5},
+            "day": {"kind": "date", "min": "2005-03-08"},
+            "any-day": "date",
+            "loud": {"kind": "boolean", "optional": True},
+            "side": ["north", "south"],
+            "shade": {"kind": ["dark"], "optional": True},
+        },
+    )
+    told = json.loads(json.dumps(write_type(declared)))
+    assert declare_type("all", told) is declared
+    assert told["text"] == "string" and told["side"] == ["north", "south"]
+    assert told["deep/level"] == {"kind": "integer", "min": 1, "max": 9, "optional": True}

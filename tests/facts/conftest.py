@@ -38,8 +38,28 @@ def recorder():
     r.delivery(3, 2, 21.2)
     r.delivery(3, 2, 22.0)
     r.delivery(4, 3, 30.1)
-    r.positions(0.0, np.array([1.0, 2, 3, 4]), np.zeros(4))
-    r.positions(10.0, np.array([1.0, 2, 3, 5]), np.zeros(4))
+    wanted = Filter.everything(NEWS.type)
+    r.request(3 << 32 | 2, 3, 40.0, wanted, "open")
+    r.request(3 << 32 | 1, 3, 20.0, wanted, "satisfied", answered=30.1, publication=4, fresh=True)
+    r.request(1 << 32 | 1, 1, 9.0, wanted, "expired")
+    r.states(
+        time=np.array([3.0, 15.0]),
+        node=np.array([1, 1]),
+        name=Words(np.array([1, 1]), ["", "hops"]),
+        value=np.array([2.0, 3.0]),
+    )
+    for node in range(4):
+        r.table_size(10.0, node, "routes", 2 * node, 16 * node)
+        r.table_size(10.0, node, "seen", 100, 800)
+    r.legs(
+        node=np.array([0, 1, 2, 3, 3], np.int32),
+        start=np.array([0.0, 0, 0, 0, 50]),
+        end=np.array([100.0, 100, 100, 50, 100]),
+        x0=np.array([1.0, 2, 3, 4, 5]),
+        y0=np.zeros(5),
+        x1=np.array([1.0, 2, 3, 5, 5]),
+        y1=np.zeros(5),
+    )
     r.transmissions(
         time=np.array([9.0, 11.0, 12.0, 13.0]),
         node=np.array([0, 1, 2, 3], np.uint32),

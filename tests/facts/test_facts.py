@@ -5,11 +5,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from roamcast.content.filter import Filter
+from roamcast.facts.diff import compare
 from roamcast.facts.recorder import Recorder, Words
 from roamcast.facts.schema import TABLES
 from roamcast.facts.tables import Facts, FactsError
 
-from .conftest import RUN
+from .conftest import NEWS, RUN
 
 
 def test_every_table_has_its_declared_schema_with_and_without_rows(facts):
@@ -39,6 +41,39 @@ def test_words_are_kept_once_and_only_if_they_occur():
         assert column.to_pylist() == ["late", "lost", "lost", "lost"]
 
 
+def test_requests_come_in_the_order_in_which_they_were_made(facts):
+    told = facts["requests"].select(["request", "time", "outcome", "publication", "fresh"]).to_pylist()
+    assert [(r["request"], r["time"], r["outcome"], r["publication"], r["fresh"]) for r in told] == [
+        (1 << 32 | 1, 9.0, "expired", -1, False),
+        (3 << 32 | 1, 20.0, "satisfied", 4, True),
+        (3 << 32 | 2, 40.0, "open", -1, False),
+    ]
+    answered = facts["requests"]["answered"].to_pylist()
+    assert answered[1] == 30.1 and np.isnan(answered[0]) and np.isnan(answered[2])
+
+
+def test_an_outcome_that_no_request_can_have_is_refused(recorder):
+    with pytest.raises(ValueError, match="satisfied, expired, open, abandoned"):
+        recorder.request(1, 0, 0.0, Filter.everything(NEWS.type), "forgotten")
+
+
+def test_the_kinds_of_messages_are_known_with_their_categories():
+    recorder = Recorder()
+    assert recorder.kinds() == {}
+    kinds, categories = ["Unused", "Wish", "Word"], ["event", "subscription", "routing"]
+    plain = {"time": np.arange(2.0), "node": np.zeros(2), "publication": np.zeros(2)}
+    recorder.transmissions(
+        **plain, to=np.zeros(2), size=np.zeros(2), attempts=np.ones(2), failed=np.zeros(2, bool),
+        airtime=np.zeros(2), kind=Words(np.array([2, 2]), kinds),
+        category=Words(np.array([0, 0], np.uint8), categories),
+    )  # fmt: skip
+    recorder.drops(
+        **plain, peer=np.zeros(2), cause=Words(np.array([0, 0]), ["lost"]),
+        kind=Words(np.array([1, 2]), kinds), category=Words(np.array([1, 0], np.uint8), categories),
+    )  # fmt: skip
+    assert recorder.kinds() == {"Wish": "subscription", "Word": "event"}
+
+
 def test_a_column_that_is_missing_or_too_many_is_refused(recorder):
     with pytest.raises(TypeError, match="drops has the columns"):
         recorder.drops(time=[1.0])
@@ -50,8 +85,7 @@ def test_what_is_written_is_read_back_and_written_again_byte_for_byte(facts, tmp
     again.write(tmp_path / "b")
     assert again.run == facts.run
     assert again.digest() == facts.digest()
-    for name in TABLES:
-        assert again[name].equals(facts[name])
+    assert compare(again, facts).equal
     for file in (tmp_path / "a").iterdir():
         assert file.read_bytes() == (tmp_path / "b" / file.name).read_bytes()
 
@@ -80,16 +114,16 @@ def test_the_digest_changes_with_any_fact(facts):
         (lambda d: (d / "drops.parquet").write_bytes(b"PAR1"), "drops.parquet: damaged or not Parquet"),
         (lambda d: _cut(d / "transmissions.parquet"), "transmissions.parquet: damaged or not Parquet"),
         (
-            lambda d: _change(d, lambda t: t.drop(["x"])),
-            "positions.parquet: no column 'x'; it has time, node, y",
+            lambda d: _change(d, lambda t: t.drop(["x0"])),
+            "legs.parquet: no column 'x0'; it has node, start, end, y0, x1, y1",
         ),
         (
-            lambda d: _change(d, lambda t: t.set_column(2, "x", pa.array(["a"] * 8))),
-            "column 'x' holds string",
+            lambda d: _change(d, lambda t: t.set_column(3, "x0", pa.array(["a"] * 5))),
+            "column 'x0' holds string",
         ),
         (
-            lambda d: _change(d, lambda t: t.set_column(2, "x", pa.array([None] * 8, pa.float64()))),
-            "column 'x' has 8 empty cells",
+            lambda d: _change(d, lambda t: t.set_column(3, "x0", pa.array([None] * 5, pa.float64()))),
+            "column 'x0' has 5 empty cells",
         ),
     ],
 )
@@ -139,5 +173,5 @@ def _cut(path):
 
 
 def _change(folder, change):
-    path = folder / "positions.parquet"
+    path = folder / "legs.parquet"
     pq.write_table(change(pq.read_table(path)), path)

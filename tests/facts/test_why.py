@@ -1,22 +1,25 @@
 """Why: every story here is a small world run for real, and explained from its facts."""
 
-import numpy as np
+from itertools import pairwise
+
 import pyarrow as pa
 import pytest
 
-from roamcast.facts.reach import Reach
 from roamcast.facts.schema import TABLES
 from roamcast.facts.story import name_publication, read_publication, tally, tell
 from roamcast.facts.tables import Facts, FactsError, Run
 from roamcast.facts.why import Cause
 
 
-def positions(*samples):
-    """Samples of (time, [(x, y) of each node])."""
-    rows = [(t, n, float(x), float(y)) for t, places in samples for n, (x, y) in enumerate(places)]
-    columns = zip(*rows, strict=True)
-    arrays = [pa.array(c, f.type) for f, c in zip(TABLES["positions"], columns, strict=True)]
-    return pa.Table.from_arrays(arrays, schema=TABLES["positions"])
+def legs(*samples):
+    """Everyone walks straight from one (time, [(x, y) of each node]) to the next, then stands to 100 s."""
+    samples = [*samples, (100.0, samples[-1][1])] if samples[-1][0] < 100 else samples
+    rows = [
+        (node, start, end, *map(float, before[node]), *map(float, after[node]))
+        for node in range(len(samples[0][1]))
+        for (start, before), (end, after) in pairwise(samples)
+    ]
+    return table("legs", *rows)
 
 
 def table(name, *rows):
@@ -51,13 +54,16 @@ def facts(places, *, sent=(), lost=(), delivered=(), interests=None, nodes=3, pa
         ),
         "drops": table("drops", *lost),
         "interests": table("interests", *wants),
-        "positions": places,
+        "requests": table("requests"),
+        "states": table("states"),
+        "tables": table("tables"),
+        "legs": places,
     }
     return Facts(run, tables)
 
 
 LINE = [(0, 0), (200, 0), (400, 0)]
-STILL = positions((0.0, LINE), (50.0, LINE), (100.0, LINE))
+STILL = legs((0.0, LINE), (50.0, LINE), (100.0, LINE))
 ASKED = [
     (5.0, 2, 1, "subscription", "Subscription", -1, False),
     (6.0, 1, 0, "subscription", "Subscription", -1, False),
@@ -78,46 +84,9 @@ def cause(told):
     return only.cause
 
 
-def test_a_chain_of_meetings_is_a_path_in_time():
-    # Node 1 leaves node 0 for node 2: word of before can travel from 0 to 2, word of after cannot.
-    places = positions(
-        (0.0, [(0, 0), (200, 0), (1000, 0)]),
-        (10.0, [(0, 0), (200, 0), (1000, 0)]),
-        (20.0, [(0, 0), (800, 0), (1000, 0)]),
-        (30.0, [(0, 0), (800, 0), (1000, 0)]),
-    )
-    reach = Reach(places, 3, 250.0)
-    assert reach.meets(0, 2, 0.0, 30.0)
-    assert not reach.meets(0, 2, 20.0, 30.0)
-    assert not reach.together(0, 2, 0.0)
-
-
-def test_two_that_pass_between_samples_are_seen_to_meet():
-    places = positions((0.0, [(0, 0), (-400, 10)]), (10.0, [(0, 0), (400, 10)]))
-    assert Reach(places, 2, 250.0).together(0, 1, 1.0)
-
-
-def test_reach_agrees_with_a_slow_search():
-    random = np.random.default_rng(5)
-    for _ in range(20):
-        places = [(float(t), random.uniform(0, 900, (6, 2)).tolist()) for t in range(4)]
-        still = [entry for t, p in places for entry in ((2 * t, p), (2 * t + 1.0, p))]
-        reach = Reach(positions(*still), 6, 250.0)
-        for step in range(len(still)):
-            joined = {n: {n} for n in range(6)}
-            for _ in range(6):
-                for a in range(6):
-                    for b in range(6):
-                        if np.hypot(*(np.array(still[step][1][a]) - np.array(still[step][1][b]))) <= 250:
-                            joined[a] |= joined[b]
-            if step % 2 == 0:
-                time = still[step][0]
-                assert all(reach.together(0, n, time) == (n in joined[0]) for n in range(6))
-
-
 def test_a_subscriber_that_was_never_in_reach_is_proven_unreachable():
     far = [(0, 0), (200, 0), (900, 0)]
-    assert cause(facts(positions((0.0, far), (100.0, far)))) is Cause.UNREACHABLE
+    assert cause(facts(legs((0.0, far), (100.0, far)))) is Cause.UNREACHABLE
 
 
 def test_a_collision_at_the_subscriber():
@@ -168,7 +137,7 @@ def test_the_link_gave_up_on_the_subscription():
 def test_a_child_that_walked_away_from_its_parent():
     before = [(0, 0), (200, 0), (0, 200), (400, 0)]
     after = [(0, 0), (200, 0), (0, 200), (0, 440)]
-    away = positions((0.0, before), (6.0, before), (9.0, after), (100.0, after))
+    away = legs((0.0, before), (6.0, before), (9.0, after), (100.0, after))
     sent = [asking(5.0, 3, 1), asking(6.0, 1, 0), event(10.0, 0), event(10.1, 1)]
     assert cause(facts(away, sent=sent, nodes=4)) is Cause.MOVED_AWAY
 
@@ -176,7 +145,7 @@ def test_a_child_that_walked_away_from_its_parent():
 def test_a_patient_protocol_that_was_asked_too_late_and_one_that_could_have_known():
     parameters = {"ping_wait": 10.0, "recall": 10.0}
     far = [(0, 0), (200, 0), (900, 0)]
-    late = positions((0.0, far), (40.0, far), (41.0, LINE), (100.0, LINE))
+    late = legs((0.0, far), (40.0, far), (41.0, LINE), (100.0, LINE))
     assert cause(facts(late, parameters=parameters)) is Cause.ASKED_LATE
     assert cause(facts(STILL, parameters=parameters)) is Cause.NOT_YET_KNOWN
     acknowledged = [(5.0, 1, 2, "control", "SubscribeAck", -1, False)]
@@ -214,3 +183,10 @@ def test_questions_about_what_is_not_there_are_answered_with_what_is():
         tell(facts(STILL), 2, 1)
     with pytest.raises(FactsError, match="nodes 0 to 2"):
         tell(facts(STILL), 1, 7)
+
+
+def test_facts_that_do_not_tell_where_everyone_was_prove_nothing():
+    gap = [(0, 0.0, 100.0, 0, 0, 0, 0), (1, 0.0, 40.0, 0, 0, 0, 0), (1, 41.0, 100.0, 0, 0, 0, 0)]
+    for rows in ([], gap[:1], gap[:2], gap, [gap[0], gap[2]]):
+        with pytest.raises(FactsError, match="do not tell where node"):
+            tally(facts(table("legs", *rows), nodes=2))

@@ -18,8 +18,8 @@ SHOPPING = Path(__file__).parents[2] / "scenarios" / "shopping.toml"
 
 
 def misses(seed, *settings):
-    """The misses of a run by cause, and all that was expected; positions every second make the proof fine."""
-    trail = Trail(simulate(load(SHOPPING, ['sample="1 s"', *settings]), "raft-cbr", seed))
+    """The misses of a run by cause, and all that was expected."""
+    trail = Trail(simulate(load(SHOPPING, settings), "raft-cbr", seed))
     explainer = Explainer(trail)
     return Counter(explainer.explain(*miss).cause for miss in trail.misses()), len(trail.expected)
 

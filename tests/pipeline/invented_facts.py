@@ -1,6 +1,7 @@
 """Facts of runs that never happened: small, odd, and true to the schemas."""
 
 import json
+from itertools import pairwise
 from random import Random
 
 import pyarrow as pa
@@ -66,10 +67,17 @@ def invent(seed: int, publications: int = 30, nodes: int = 8) -> dict[str, pa.Ta
         rows["interests"].append(
             {"time": random.uniform(0, 100), "node": who, "wanted": wanted, "begins": random.random() < 0.7}
         )
-    for sample in range(random.choice([0, 12])):
-        for node in range(nodes):
-            place = {"x": random.uniform(0, 1000), "y": random.uniform(0, 500)}
-            rows["positions"].append({"time": sample * 10.0, "node": node} | place)
+    for node in range(random.choice([0, nodes])):
+        turns = sorted(random.uniform(0, 100) for _ in range(random.randrange(4)))
+        places = [(random.uniform(0, 1000), random.uniform(0, 500)) for _ in range(len(turns) + 2)]
+        if random.random() < 0.2:
+            places = places[:1] * len(places)
+        for (start, end), ((x0, y0), (x1, y1)) in zip(
+            pairwise([0.0, *turns, 100.0]), pairwise(places), strict=True
+        ):
+            rows["legs"].append(
+                {"node": node, "start": start, "end": end, "x0": x0, "y0": y0, "x1": x1, "y1": y1}
+            )
     for table in rows.values():
         random.shuffle(table)
     return {name: pa.Table.from_pylist(rows[name], schema) for name, schema in TABLES.items()}

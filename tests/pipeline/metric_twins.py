@@ -99,17 +99,33 @@ def measure_sent(facts, warmup, gamma=10.0):
 
 
 def measure_neighbours(facts, warmup, reach):
-    rows = [p for p in facts["positions"] if p["time"] >= warmup]
-    near = [
-        sum(
-            a["time"] == b["time"]
-            and a["node"] != b["node"]
-            and math.dist((a["x"], a["y"]), (b["x"], b["y"])) <= reach
-            for b in rows
-        )
-        for a in rows
-    ]
-    return average(near)
+    """Joined time of all pairs, by the chord that a straight way cuts from the circle of the range."""
+    joined = walked = 0.0
+    for one in facts["legs"]:
+        walked += max(one["end"] - max(one["start"], warmup), 0.0)
+        for other in facts["legs"]:
+            start = max(one["start"], other["start"], warmup)
+            end = min(one["end"], other["end"])
+            if one["node"] == other["node"] or start >= end:
+                continue
+            (ax, ay, avx, avy), (bx, by, bvx, bvy) = at(one, start), at(other, start)
+            x, y, vx, vy = ax - bx, ay - by, avx - bvx, avy - bvy
+            speed = math.hypot(vx, vy)
+            if speed == 0:
+                joined += end - start if math.hypot(x, y) <= reach else 0.0
+                continue
+            nearest = -(x * vx + y * vy) / speed**2
+            missed = abs(x * vy - y * vx) / speed
+            if missed <= reach:
+                half = math.sqrt(reach**2 - missed**2) / speed
+                joined += max(min(nearest + half, end - start) - max(nearest - half, 0.0), 0.0)
+    return joined / walked if walked else None
+
+
+def at(leg, time):
+    vx, vy = ((leg[f"{c}1"] - leg[f"{c}0"]) / (leg["end"] - leg["start"]) for c in "xy")
+    passed = time - leg["start"]
+    return leg["x0"] + vx * passed, leg["y0"] + vy * passed, vx, vy
 
 
 def measure_energy(facts, warmup, neighbours, header):

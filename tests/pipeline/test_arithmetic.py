@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from invented_facts import invent
 from metric_twins import measure_neighbours, measure_pairs, measure_requests
 
 from roamcast.pipeline import arithmetic
@@ -75,14 +76,12 @@ def test_requests_equal_their_twin(published, delivered, interested, warmup):
     assert found == approx(measure_requests(rows, warmup))
 
 
-@given(
-    st.lists(st.tuples(st.sampled_from([0.0, 10.0, 60.0]), st.floats(0, 500), st.floats(0, 500)), max_size=20)
-)
-def test_neighbours_equal_their_twin(samples):
-    rows = [{"time": t, "node": i, "x": x, "y": y} for i, (t, x, y) in enumerate(samples)]
-    time, x, y = columns(samples, np.float64, np.float64, np.float64)
-    found = arithmetic.count_neighbours(time, x, y, 250.0, 10.0)
-    expected = measure_neighbours({"positions": rows}, 10.0, 250.0)
+@pytest.mark.parametrize("warmup", [0.0, 40.0, 100.0])
+@pytest.mark.parametrize("seed", range(12))
+def test_neighbours_equal_their_twin(seed, warmup):
+    legs = invent(seed)["legs"]
+    expected = measure_neighbours({"legs": legs.to_pylist()}, warmup, 250.0)
+    found = arithmetic.count_neighbours(legs, 250.0, warmup)
     assert found == (None if expected is None else pytest.approx(expected))
 
 

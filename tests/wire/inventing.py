@@ -6,7 +6,7 @@ from roamcast.content.kind import Decimal, Integer, String
 from roamcast.content.schema import EventType
 from roamcast.routing import catalogue
 from roamcast.wire.fields import Invention
-from roamcast.wire.publication import Publication, number
+from roamcast.wire.publication import Publication
 
 Coupon = EventType("coupon", {"zone": Integer()})
 Alert = EventType("alert", {"level": Integer(0, 9), "place/name": String(), "price": Decimal()})
@@ -18,9 +18,9 @@ PATTERNS = (
     (Alert.level > 3) & (Alert["place/name"] == "Wien"),
 )
 PUBLICATIONS = (
-    Publication(0, number(0, 1), Coupon(zone=3)),
-    Publication(3, number(255, 2**24 - 1), Coupon(zone=-(2**40)), 0),
-    Publication(7, number(1, 5), Alert({"level": 9, "place/name": "Wien", "price": 1.5}), 1500),
+    Publication(0, 1, Coupon(zone=3)),
+    Publication(3, 2**32 - 1, Coupon(zone=-(2**40)), 0),
+    Publication(7, 1 << 24 | 5, Alert({"level": 9, "place/name": "Wien", "price": 1.5}), 1500),
 )
 
 

@@ -8,7 +8,7 @@ from roamcast.content.filter import Filter
 from roamcast.wire.errors import DeclarationError, WireError
 from roamcast.wire.fields import Blob, Hops, Listed, Node, PublicationId, Real, Whole
 from roamcast.wire.message import Category, Message, Role
-from roamcast.wire.publication import Publication, number
+from roamcast.wire.publication import Publication
 from roamcast.wire.vocabulary import Vocabulary, encode
 from tests.wire.inventing import PATTERNS, PUBLICATIONS, TYPES, Coupon
 
@@ -71,7 +71,7 @@ def test_lists_and_sets_count_their_length():
 
 
 def test_a_message_that_carries_a_publication_is_padded_to_its_size():
-    event = Publication(3, number(2, 7), Coupon(zone=4), 100)
+    event = Publication(3, 2 << 24 | 7, Coupon(zone=4), 100)
     carried = Carried(event, 3)
     assert (carried.about, carried.size) == (event.id, 100)
     assert encode(carried).endswith(bytes(100 - carried.length))
@@ -186,13 +186,3 @@ def test_what_cannot_be_declared_is_told_to_its_author():
         type(Message)("Loose", (Message,), {"__annotations__": hints}, kind=210, **CONTROL)
     with pytest.raises(DeclarationError, match="both of kind"):
         Vocabulary((Beacon, type(Message)("Twin", (Message,), {"__annotations__": {}}, kind=200, **CONTROL)))
-
-
-def test_publications_are_numbered_by_incarnation_and_count():
-    assert number(0, 1) == 1
-    assert number(3, 7) == 3 << 24 | 7
-    assert number(256, 7) == 7
-    assert Publication(5, number(3, 7), Coupon(zone=1)).id == 5 << 32 | 3 << 24 | 7
-    for count in (0, 2**24):
-        with pytest.raises(OverflowError):
-            number(0, count)

@@ -37,6 +37,15 @@ def declare_type(name: str, fields: Mapping[str, Any]) -> EventType:
     return EventType(name, kinds, optional=tuple(optional))
 
 
+def write_type(type: EventType) -> dict[str, Any]:
+    """The fields of a type as plain data, from which `declare_type` makes the same type again."""
+    fields: dict[str, Any] = {}
+    for field in type.fields:
+        told = _write_kind(field.kind) | ({"optional": True} if field.optional else {})
+        fields[field.path] = told["kind"] if len(told) == 1 else told
+    return fields
+
+
 def infer_type(name: str, samples: Iterable[Mapping[str, Any]]) -> EventType:
     """The plainest type that has all of `samples` as events; a field that one lacks is optional."""
     seen: dict[str, list[Any]] = {}
@@ -70,6 +79,19 @@ def _read_kind(table: dict[str, Any]) -> Kind:
     elif kind == "decimal":
         table = {key: Decimal().store(value) for key, value in table.items()}
     return _KINDS[kind](**table)
+
+
+def _write_kind(kind: Kind) -> dict[str, Any]:
+    if isinstance(kind, Enumeration):
+        return {"kind": list(kind.values)}
+    told: dict[str, Any] = {"kind": kind.name}
+    if isinstance(kind, Integer | Decimal | Date):
+        plain = type(kind)()
+        for name in ("min", "max"):
+            bound = getattr(kind, name)
+            if bound != getattr(plain, name):
+                told[name] = bound.isoformat() if isinstance(bound, date) else bound
+    return told
 
 
 def _infer_kind(where: str, values: list[Any]) -> Kind:

@@ -1,90 +1,84 @@
-"""Reach: who could have heard of something by when, whatever the protocol, from positions alone.
+"""Reach: who could have heard of something by when, whatever the protocol, from movement alone.
 
-Positions are sampled. Between two samples nodes are taken to move in a straight line, and two of them
-count as joined for the whole of that time if they come within range at any moment of it. So paths are seen
-generously: what is unreachable here was unreachable.
+Two nodes are joined in the very intervals in which they are within range (`roamcast.facts.contacts`); hops
+take no time, and whoever has heard of something may carry it as long as he likes. So what is unreachable
+here was unreachable for any protocol.
 """
 
 from __future__ import annotations
 
+import heapq
 from functools import lru_cache
 from math import inf
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
+
+from roamcast.facts.contacts import EDGE, Contacts, find_contacts
+from roamcast.facts.tracks import Reals, Tracks
 
 
 class Reach:
-    """The network that changes with time, as far as positions tell."""
+    """The network that changes with time."""
 
-    def __init__(self, positions: pa.Table, nodes: int, range: float) -> None:
-        times = positions["time"].to_numpy()
-        self.times = np.unique(times)
-        order = np.lexsort((positions["node"].to_numpy(), times))
-        xy = np.stack([positions["x"].to_numpy()[order], positions["y"].to_numpy()[order]], axis=-1)
-        self.places = xy.reshape(len(self.times), nodes, 2)
+    def __init__(self, tracks: Tracks, range: float) -> None:
+        self.tracks = tracks
+        self.nodes = tracks.nodes
         self.range = range
-        self.nodes = nodes
-        self._joined = lru_cache(maxsize=None)(self._joins)
+        self.edge = EDGE
+        "Metres: who is nearer to the range's edge than this counts as joined, and may or may not have heard."
+        self.contacts: Contacts = find_contacts(tracks, range)
+        ends = np.concatenate([self.contacts.a, self.contacts.b])
+        order = np.argsort(ends, kind="stable")
+        self._first = np.searchsorted(ends[order], np.arange(self.nodes + 1))
+        self._peer = np.concatenate([self.contacts.b, self.contacts.a])[order]
+        self._start = np.concatenate([self.contacts.start, self.contacts.start])[order]
+        self._end = np.concatenate([self.contacts.end, self.contacts.end])[order]
         self.first_hearing = lru_cache(maxsize=4096)(self._first_hearing)
-
-    def step(self, time: float) -> int:
-        """The sample before `time`."""
-        return max(int(np.searchsorted(self.times, time, "right")) - 1, 0)
-
-    def place(self, node: int, time: float) -> npt.NDArray[np.float64]:
-        """Where a node was."""
-        step = self.step(time)
-        here: npt.NDArray[np.float64] = self.places[step, node]
-        if step + 1 == len(self.times):
-            return here
-        share = (time - self.times[step]) / (self.times[step + 1] - self.times[step])
-        return np.asarray(here + share * (self.places[step + 1, node] - here))
+        self.parts = lru_cache(maxsize=4096)(self._parts)
 
     def distance(self, a: int, b: int, time: float) -> float:
         """Metres between two nodes."""
-        return float(np.hypot(*(self.place(a, time) - self.place(b, time))))
+        return float(np.hypot(*(self.tracks.place(a, time) - self.tracks.place(b, time))))
+
+    def joined(self, a: int, b: int, time: float) -> bool:
+        """Whether two nodes were within range."""
+        return any(start <= time <= end for start, end in self.contacts.of(a, b))
 
     def together(self, a: int, b: int, time: float) -> bool:
-        """Whether a path joined two nodes at about that time."""
-        reached = np.zeros(self.nodes, bool)
-        reached[a] = True
-        return bool(_spread(self._joined(self.step(time)), reached)[b])
+        """Whether a path joined two nodes at that moment."""
+        parts = self.parts(time)
+        return bool(parts[a] == parts[b])
 
     def meets(self, source: int, target: int, since: float, until: float) -> bool:
         """Whether word could have come from `source` to `target` between two moments, carried by anyone."""
-        first = self.first_hearing(source, self.step(since))[target]
-        return bool(first <= until)
+        return bool(self.first_hearing(source, since)[target] <= until)
 
-    def _first_hearing(self, source: int, step: int) -> npt.NDArray[np.float64]:
-        """For each node the first time at which word from `source` could have come to it."""
-        reached = np.zeros(self.nodes, bool)
-        reached[source] = True
+    def _first_hearing(self, source: int, since: float) -> Reals:
+        """For each node the first time at which word that `source` had at `since` could have come to it."""
         first = np.full(self.nodes, inf)
-        for later in range(step, len(self.times)):
-            reached = _spread(self._joined(later), reached)
-            first[reached & np.isinf(first)] = self.times[later]
-            if reached.all():
-                break
+        first[source] = since
+        waiting = [(since, source)]
+        while waiting:
+            time, node = heapq.heappop(waiting)
+            if time > first[node]:
+                continue
+            own = slice(self._first[node], self._first[node + 1])
+            still = self._end[own] >= time
+            peers, when = self._peer[own][still], np.maximum(self._start[own][still], time)
+            sooner = when < first[peers]
+            np.minimum.at(first, peers[sooner], when[sooner])
+            for peer in np.unique(peers[sooner]).tolist():
+                heapq.heappush(waiting, (float(first[peer]), peer))
         return first
 
-    def _joins(self, step: int) -> npt.NDArray[np.bool_]:
-        """Who comes within range of whom between a sample and the next."""
-        start = self.places[step]
-        end = self.places[min(step + 1, len(self.times) - 1)]
-        apart = start[:, None] - start[None]
-        drift = (end[:, None] - end[None]) - apart
-        speed = (drift**2).sum(-1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            nearest = np.clip(np.nan_to_num(-(apart * drift).sum(-1) / speed), 0.0, 1.0)
-        closest = apart + nearest[..., None] * drift
-        return np.asarray((closest**2).sum(-1) <= self.range**2)
+    def _parts(self, time: float) -> npt.NDArray[np.int32]:
+        """The part of the network in which each node was at that moment, as numbers."""
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
 
-
-def _spread(joined: npt.NDArray[np.bool_], reached: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    while True:
-        wider = reached | joined[reached].any(axis=0)
-        if (wider == reached).all():
-            return wider
-        reached = wider
+        found = self.contacts
+        now = (found.start <= time) & (time <= found.end)
+        links = coo_array((np.ones(now.sum()), (found.a[now], found.b[now])), (self.nodes, self.nodes))
+        labels: npt.NDArray[np.int32] = connected_components(links, directed=False)[1]
+        return labels

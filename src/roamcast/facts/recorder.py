@@ -1,13 +1,14 @@
 """The recorder: takes down what happens while it happens, cheaply, and makes facts of it at the end.
 
-What applications do comes a row at a time; what link and routers did comes as whole columns when the run
-is over. The two kinds of drop that most messages heard end as (`UNTOLD`) are only counted.
+What applications do comes a row at a time; what link and routers did, and how everyone moved, comes as whole
+columns. The two kinds of drop that most messages heard end as (`UNTOLD`) are only counted.
 """
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
+from math import nan
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -24,6 +25,9 @@ UNTOLD = frozenset({Drop.DUPLICATE, Drop.NOT_MINE})
 "Reasons that are counted and have no row: where the air is shared, nearly everything heard ends so."
 
 CATEGORIES = [category.name.lower() for category in Category]
+
+OUTCOMES = ("satisfied", "expired", "open", "abandoned")
+"What becomes of a request."
 
 
 class Words(NamedTuple):
@@ -52,7 +56,10 @@ class Recorder:
         self._interests: list[tuple[float, int, str, bool]] = []
         self._drops: list[dict[str, Column]] = []
         self._transmissions: list[pa.Table] = []
-        self._positions: list[tuple[float, npt.NDArray[Any], npt.NDArray[Any]]] = []
+        self._requests: list[tuple[int, int, float, str, str, float, int, bool]] = []
+        self._sizes: list[tuple[float, int, str, int, int]] = []
+        self._states: list[pa.Table] = []
+        self._legs: list[pa.Table] = []
         self._events: dict[Event, str] = {}
         self._filters: dict[Filter, str] = {}
 
@@ -85,10 +92,38 @@ class Recorder:
 
     def interest(self, time: float, node: NodeId, wanted: Filter, begins: bool) -> None:
         """Take down that a node starts or stops wanting something."""
-        text = self._filters.get(wanted)
-        if text is None:
-            text = self._filters[wanted] = str(wanted)
-        self._interests.append((time, node, text, begins))
+        self._interests.append((time, node, self._text(wanted), begins))
+
+    def request(
+        self,
+        request: int,
+        node: NodeId,
+        time: float,
+        wanted: Filter,
+        outcome: str,
+        *,
+        answered: float = nan,
+        publication: int = -1,
+        fresh: bool = False,
+    ) -> None:
+        """Take down a request that a node made at `time`, once it is known what became of it."""
+        if outcome not in OUTCOMES:
+            raise ValueError(f"{outcome!r} is no outcome of a request; they are {', '.join(OUTCOMES)}")
+        self._requests.append(
+            (request, node, time, self._text(wanted), outcome, answered, publication, fresh)
+        )
+
+    def table_size(self, time: float, node: NodeId, table: str, entries: int, bytes: int) -> None:
+        """Take down how much a router's table held."""
+        self._sizes.append((time, node, table, entries, bytes))
+
+    def states(self, **columns: Column) -> None:
+        """Take down what routers told of themselves, as columns of the states table."""
+        self._states.append(_from_columns("states", columns))
+
+    def legs(self, **columns: Column) -> None:
+        """Take down how everyone moves, as columns of the legs table."""
+        self._legs.append(_from_columns("legs", columns))
 
     def transmissions(self, **columns: Column) -> None:
         """Take down what the link sent, as columns of the transmissions table."""
@@ -100,9 +135,16 @@ class Recorder:
         if len(columns["time"]):
             self._drops.append(columns)
 
-    def positions(self, time: float, x: npt.NDArray[Any], y: npt.NDArray[Any]) -> None:
-        """Take down where everyone is, in order of node."""
-        self._positions.append((time, x, y))
+    def kinds(self) -> dict[str, str]:
+        """The kinds of the messages taken down, each with its category."""
+        found: dict[str, str] = {}
+        for table in self._transmissions:
+            found |= _occurring(*(_decode(table[name]) for name in ("kind", "category")))
+        for columns in self._drops:
+            kind, category = columns["kind"], columns["category"]
+            if isinstance(kind, Words) and isinstance(category, Words):
+                found |= _occurring(kind, category)
+        return dict(sorted(found.items()))
 
     def facts(self, run: Run) -> Facts:
         """All that was taken down, as tables."""
@@ -115,15 +157,29 @@ class Recorder:
                 "transmissions": _join("transmissions", self._transmissions),
                 "drops": _from_columns("drops", _merge(self._drops)) if self._drops else _join("drops", []),
                 "interests": _from_rows("interests", self._interests),
-                "positions": _from_samples(self._positions),
+                "requests": _from_rows("requests", sorted(self._requests, key=lambda row: (row[2], row[0]))),
+                "states": _join("states", self._states),
+                "tables": _from_rows("tables", self._sizes),
+                "legs": _join("legs", self._legs),
             },
         )
+
+    def _text(self, wanted: Filter) -> str:
+        text = self._filters.get(wanted)
+        if text is None:
+            text = self._filters[wanted] = str(wanted)
+        return text
 
 
 def _from_rows(name: str, rows: list[Any]) -> pa.Table:
     schema = TABLES[name]
     columns = zip(*rows, strict=True) if rows else ((),) * len(schema)
-    arrays = [pa.array(column, field.type) for field, column in zip(schema, columns, strict=True)]
+    arrays = []
+    for field, column in zip(schema, columns, strict=True):
+        if pa.types.is_dictionary(field.type):
+            arrays.append(pa.array(column, pa.string()).dictionary_encode().cast(field.type))
+        else:
+            arrays.append(pa.array(column, field.type))
     return pa.Table.from_arrays(arrays, schema=schema)
 
 
@@ -131,21 +187,16 @@ def _from_arrays(name: str, columns: dict[str, array[Any]]) -> pa.Table:
     return _from_columns(name, {key: np.array(column) for key, column in columns.items()})
 
 
-def _from_samples(samples: list[tuple[float, npt.NDArray[Any], npt.NDArray[Any]]]) -> pa.Table:
-    if not samples:
-        return TABLES["positions"].empty_table()
-    times, xs, ys = zip(*samples, strict=True)
-    sizes = [len(x) for x in xs]
-    nodes = [np.arange(size, dtype=np.int32) for size in sizes]
-    return _from_columns(
-        "positions",
-        {
-            "time": np.repeat(np.array(times, float), sizes),
-            "node": np.concatenate(nodes),
-            "x": np.concatenate(xs),
-            "y": np.concatenate(ys),
-        },
-    )
+def _decode(column: pa.ChunkedArray) -> Words:
+    words = column.combine_chunks()
+    return Words(words.indices.to_numpy(), words.dictionary.to_pylist())
+
+
+def _occurring(one: Words, other: Words) -> dict[str, str]:
+    """The pairs of words that stand in a row of two columns."""
+    both = one.codes.astype(np.int64) * len(other.words) + other.codes
+    found = np.flatnonzero(np.bincount(both)).tolist()
+    return {one.words[code // len(other.words)]: other.words[code % len(other.words)] for code in found}
 
 
 def _check_columns(name: str, columns: Mapping[str, Column]) -> None:

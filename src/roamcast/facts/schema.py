@@ -19,6 +19,7 @@ _TIME = _column("time", pa.float64(), "since the start of the run", "s")
 _NODE = _column("node", pa.int32(), "the node that it happened at")
 _CATEGORY = _column("category", _WORD, "event, subscription, routing or control")
 _KIND = _column("kind", _WORD, "the message's type, as its router calls it")
+_WANTED = _column("wanted", pa.string(), "the filter, as XPath")
 
 PUBLICATIONS = pa.schema(
     [
@@ -67,17 +68,52 @@ INTERESTS = pa.schema(
     [
         _TIME,
         _NODE,
-        _column("wanted", pa.string(), "the filter, as XPath"),
+        _WANTED,
         _column("begins", pa.bool_(), "true when the node starts wanting it, false when it stops"),
     ]
 )
 
-POSITIONS = pa.schema(
+REQUESTS = pa.schema(
+    [
+        _column("request", pa.int64(), "node << 32 | which of the node's requests"),
+        _column("node", pa.int32(), "the node that asked"),
+        _column("time", pa.float64(), "when it asked, since the start of the run", "s"),
+        _WANTED,
+        _column("outcome", _WORD, "satisfied, expired, open (at the end of the run) or abandoned"),
+        _column("answered", pa.float64(), "when it was satisfied; nan if it was not", "s"),
+        _column("publication", pa.int64(), "the event that satisfied it; -1 if none did"),
+        _column("fresh", pa.bool_(), "whether that event was published after the request, not cached"),
+    ]
+)
+
+STATES = pa.schema(
     [
         _TIME,
         _NODE,
-        _column("x", pa.float64(), "east", "m"),
-        _column("y", pa.float64(), "north", "m"),
+        _column("name", _WORD, "what the router tells of itself, in its own words"),
+        _column("value", pa.float64(), "holds until the router tells another"),
+    ]
+)
+
+SIZES = pa.schema(
+    [
+        _column("time", pa.float64(), "of the sample, since the start of the run", "s"),
+        _NODE,
+        _column("table", _WORD, "the router's name for it"),
+        _column("entries", pa.int64(), "in the table"),
+        _column("bytes", pa.int64(), "that the entries hold", "B"),
+    ]
+)
+
+LEGS = pa.schema(
+    [
+        _column("node", pa.int32(), "the node that moves, straight and at one speed, or stands"),
+        _column("start", pa.float64(), "since the start of the run", "s"),
+        _column("end", pa.float64(), "when its next leg starts, or the run ends", "s"),
+        _column("x0", pa.float64(), "east, at the start", "m"),
+        _column("y0", pa.float64(), "north, at the start", "m"),
+        _column("x1", pa.float64(), "east, at the end", "m"),
+        _column("y1", pa.float64(), "north, at the end", "m"),
     ]
 )
 
@@ -85,9 +121,12 @@ TABLES: dict[str, pa.Schema] = {
     "publications": PUBLICATIONS,
     "expectations": EXPECTATIONS,
     "deliveries": DELIVERIES,
+    "requests": REQUESTS,
     "transmissions": TRANSMISSIONS,
     "drops": DROPS,
     "interests": INTERESTS,
-    "positions": POSITIONS,
+    "states": STATES,
+    "tables": SIZES,
+    "legs": LEGS,
 }
 "Every table by name; the file of table T in a run's folder is T.parquet."

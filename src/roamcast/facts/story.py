@@ -85,7 +85,7 @@ def tell(facts: Facts, publication: int, node: int) -> list[str]:
 
 
 def way(trail: Trail, publication: int, node: int, delivered: float) -> list[Sent]:
-    """The transmissions that brought an event to a node, as far as positions and losses tell."""
+    """The transmissions that brought an event to a node, as far as movement and losses tell."""
     copies = trail.sent.get(publication, [])
     losses = {
         (lost.node, lost.peer, lost.time)
@@ -106,12 +106,12 @@ def way(trail: Trail, publication: int, node: int, delivered: float) -> list[Sen
 
 
 def _hears(trail: Trail, node: int, sent: Sent, losses: set[tuple[int, int, float]]) -> bool:
-    """Whether a transmission came to a node, as far as positions and losses tell."""
+    """Whether a transmission came to a node, as far as movement and losses tell."""
     if sent.failed or sent.node == node:
         return False
     if sent.to >= 0:
         return sent.to == node
-    if trail.reach.distance(node, sent.node, sent.time) > trail.reach.range:
+    if trail.reach.distance(node, sent.node, sent.time) > trail.reach.range + trail.reach.edge:
         return False
     # A loss is noted when the frame ends, a few milliseconds after it was sent.
     return not any(

@@ -27,6 +27,13 @@ class FactsError(UserError):
     """A folder that does not hold the facts of a run."""
 
 
+class Kind(msgspec.Struct, frozen=True):
+    """What a kind of message is for."""
+
+    category: str
+    role: str = ""
+
+
 class Run(msgspec.Struct, frozen=True, kw_only=True):
     """What was run; the same for the same scenario, protocol, seed and code, on every machine."""
 
@@ -46,6 +53,15 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     "Messages that routers let go, by reason."
     happenings: int
     "Events that the kernel processed."
+    resolved: dict[str, Any] = {}
+    """The scenario with every key, default and event type spelled out, in SI units; `Scenario.model_validate`
+    reads it. Files are named without their folders."""
+    files: dict[str, str] = {}
+    "The SHA-256 of each file that the scenario names, by its key."
+    kinds: dict[str, Kind] = {}
+    "The kinds of messages that were sent or dropped."
+    traits: dict[str, Any] = {}
+    "What the router declares of itself: how it travels and what it promises."
 
 
 class Facts:

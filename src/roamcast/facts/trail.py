@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from roamcast.facts.reach import Reach
 from roamcast.facts.tables import Facts, FactsError
+from roamcast.facts.tracks import Tracks
 
 LINK_LOSSES = {"collided", "captured", "weak", "deaf"}
 "A frame that came and could not be understood."
@@ -54,7 +55,9 @@ class Trail:
                 "these facts do not tell the radio range, without which no loss can be explained"
             )
         self.run = run
-        self.reach = Reach(facts["positions"], run.nodes, run.range)
+        tracks = Tracks(facts["legs"], run.nodes)
+        tracks.check(run.duration)
+        self.reach = Reach(tracks, run.range)
         publications = facts["publications"]
         self.published = dict(
             zip(publications["publication"].to_pylist(), publications["time"].to_pylist(), strict=True)

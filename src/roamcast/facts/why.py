@@ -150,8 +150,7 @@ class Explainer:
                 )
         last = copies[-1].time
         distance = trail.reach.distance(node, parent, last)
-        # Positions are interpolated, so a little beyond the range counts as within it.
-        if distance > trail.reach.range * 0.99:
+        if distance > trail.reach.range - trail.reach.edge:
             return Verdict(
                 Cause.MOVED_AWAY,
                 [*story, f"node {node} was {distance:.0f} m away, out of range of node {parent}"],

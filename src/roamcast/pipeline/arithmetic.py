@@ -11,7 +11,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
+
+from roamcast.facts.contacts import find_contacts
+from roamcast.facts.tracks import Tracks
 
 Longs = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -116,17 +120,12 @@ def measure_requests(
     }
 
 
-def count_neighbours(time: Reals, x: Reals, y: Reals, reach: float, warmup: float) -> float | None:
-    """Nodes within `reach` of a node, mean over nodes and over samples after the warm-up."""
-    from scipy.spatial import cKDTree
-
-    counted = time >= warmup
-    time, place = time[counted], np.column_stack((x[counted], y[counted]))
-    order = np.argsort(time, kind="stable")
-    time, place = time[order], place[order]
-    starts = np.flatnonzero(np.r_[True, time[1:] != time[:-1]]) if len(time) else np.array([], int)
-    near = 0
-    for sample in np.split(place, starts[1:]) if len(starts) else []:
-        tree = cKDTree(sample)
-        near += int(tree.count_neighbors(tree, reach)) - len(sample)
-    return near / len(time) if len(time) else None
+def count_neighbours(legs: pa.Table, reach: float, warmup: float) -> float | None:
+    """Nodes within `reach` of a node, mean over nodes and over the time after the warm-up."""
+    if not len(legs):
+        return None
+    tracks = Tracks(legs, int(np.max(legs["node"].to_numpy())) + 1)
+    contacts = find_contacts(tracks, reach, edge=0.0)
+    lasting = np.sort(np.clip(contacts.end, warmup, None) - np.clip(contacts.start, warmup, None))
+    measured = np.sort(np.clip(tracks.end, warmup, None) - np.clip(tracks.start, warmup, None))
+    return float(2 * lasting.sum() / measured.sum()) if measured.sum() > 0 else None

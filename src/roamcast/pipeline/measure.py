@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from roamcast.facts.schema import TABLES
 from roamcast.pipeline.campaign import Energy, Measure
 from roamcast.pipeline.columns import read
 from roamcast.pipeline.metrics import METRICS
@@ -87,9 +88,7 @@ def _story(folder: Path, warmup: float) -> Found:
 def _neighbours(folder: Path, reach: float, warmup: float) -> float | None:
     from roamcast.pipeline.arithmetic import count_neighbours
 
-    positions = read(folder, "positions", "time", "x", "y")
-    time, x, y = (column.to_numpy() for column in positions.columns)
-    return count_neighbours(time, x, y, reach, warmup)
+    return count_neighbours(read(folder, "legs", *TABLES["legs"].names), reach, warmup)
 
 
 def _derive(found: Found, header: int, constants: Measure) -> Found:

@@ -95,10 +95,10 @@ METRICS = _declare(
         "J",
         "less",
         "Feeney's linear model over all frames; receivers of a frame are the sender's neighbours, "
-        "on the mean over the run's samples of positions",
+        "on the mean over nodes and time",
         "Energy",
     ),
-    Metric("neighbours", "", "", "nodes in radio range of a node, mean over samples", "Neighbours"),
+    Metric("neighbours", "", "", "nodes in radio range of a node, mean over nodes and time", "Neighbours"),
     Metric("drops", "", "", "messages that went no further, with a recorded cause", "Drops"),
     Metric(
         "drops_link",

@@ -44,6 +44,7 @@ __all__ = [
     "Timer",
     "Traits",
     "Travel",
+    "Velocity",
 ]
 
 BROADCAST: NodeId = -1
@@ -85,6 +86,13 @@ class Position(NamedTuple):
     y: float
 
 
+class Velocity(NamedTuple):
+    """A speed with its direction in the scenario's plane, in metres per second."""
+
+    x: float
+    y: float
+
+
 class Footprint(NamedTuple):
     """The size of one of a router's tables."""
 
@@ -111,7 +119,9 @@ class Host(Protocol):
 
     node: NodeId
     random: Random
-    "Seeded per run and node."
+    "Seeded per run, node and incarnation."
+    incarnation: int
+    "How often this node has started with an empty memory before, modulo 256."
 
     def now(self) -> float:
         """Seconds since the run (or the node) started."""
@@ -125,14 +135,26 @@ class Host(Protocol):
     def call_later(self, delay: float, action: Callable[..., object], *args: Any) -> Timer:
         """Call `action(*args)` after `delay` seconds."""
 
+    def withdraw(self, neighbour: NodeId) -> list[Message]:
+        """Take back, in order, what waits in the link for `neighbour`; not what it is busy with."""
+
     def position(self) -> Position:
         """Own position; raises `PermissionError` where the scenario does not grant location."""
+
+    def velocity(self) -> Velocity:
+        """Own velocity; raises `PermissionError` where the scenario does not grant location."""
+
+    def distance(self, signal: float) -> float:
+        """Metres to a sender heard at `signal` watts, by the propagation; nan where nobody knows."""
 
     def deliver(self, publication: Publication) -> None:
         """Hand an event to the application on this node."""
 
     def drop(self, message: Message, reason: Drop) -> None:
         """Record that `message` goes no further, for drops that happen outside `receive`."""
+
+    def state(self, name: str, value: float) -> None:
+        """Record a fact about this router: that it has become a relay, how long a route is."""
 
 
 class Parameters(BaseModel):
@@ -194,6 +216,14 @@ class Router:
         """Stop wanting it."""
         if wanted in self.interests:
             self.interests.remove(wanted)
+
+    def request(self, wanted: Filter) -> None:
+        """Ask for one event that `wanted` matches: the next to come, or one that somebody still has."""
+        self.subscribe(wanted)
+
+    def satisfied(self, wanted: Filter) -> None:
+        """Ask no more: it has come, or nobody waits any longer; never called from within `deliver`."""
+        self.unsubscribe(wanted)
 
     def wants(self, event: Event) -> bool:
         """Whether the application on this node wants `event` now."""

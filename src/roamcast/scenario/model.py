@@ -178,7 +178,7 @@ class Scenario(Part):
     location: Annotated[bool, Field(strict=True)] = False
     "Whether nodes know where they are."
     sample: Annotated[Seconds, Positive] = 10.0
-    "Between two samples of everyone's position in the facts."
+    "Between two looks at the sizes of everyone's tables, for the facts."
     groups: Annotated[dict[str, Group], Field(alias="nodes", min_length=1)]
     "Nodes by group; they are numbered from 0, group after group."
     mobility: Movement | None = None

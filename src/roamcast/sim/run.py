@@ -6,12 +6,18 @@ import gc
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from roamcast import __version__
 from roamcast.facts.recorder import Recorder
-from roamcast.facts.tables import Facts, Run
+from roamcast.facts.tables import Facts, Kind, Run
 from roamcast.routing.router import Drop
 from roamcast.scenario.model import Scenario
+from roamcast.scenario.resolved import digest_files, spell_out
+from roamcast.sim.kernel import movement
 from roamcast.sim.world import World
 
 
@@ -22,6 +28,7 @@ def simulate(
     began = time.process_time()
     recorder = Recorder()
     with _seldom_collecting():
+        recorder.legs(**_legs(scenario, seed))
         world = World(scenario, protocol, seed, recorder)
         world.run(progress)
     counters = world.counters
@@ -40,10 +47,27 @@ def simulate(
             reason.name.lower(): world.drop_counts[reason] for reason in Drop if world.drop_counts[reason]
         },
         happenings=counters["happenings"],
+        resolved=spell_out(scenario),
+        files=digest_files(scenario),
+        kinds={kind: Kind(category) for kind, category in recorder.kinds().items()},
     )
     facts = recorder.facts(run)
     facts.cpu_seconds = time.process_time() - began
     return facts
+
+
+def _legs(scenario: Scenario, seed: int) -> dict[str, npt.NDArray[Any]]:
+    """Everyone's movement as columns of the legs table; legs of no duration are left out."""
+    legs = movement(scenario, seed)
+    end = np.append(legs.time[1:], scenario.duration)
+    end[np.append(legs.node[1:] != legs.node[:-1], True)] = scenario.duration
+    lasts = end > legs.time
+    return {
+        "node": legs.node[lasts],
+        "start": legs.time[lasts],
+        "end": end[lasts],
+        **{name: getattr(legs, name)[lasts] for name in ("x0", "y0", "x1", "y1")},
+    }
 
 
 @contextmanager

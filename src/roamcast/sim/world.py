@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from random import Random
 from typing import Any
 
-from roamcast import _kernel
 from roamcast.content.filter import Filter
 from roamcast.facts.recorder import CATEGORIES, UNTOLD, Recorder, Words
 from roamcast.routing.catalogue import find
 from roamcast.routing.router import Drop, NodeId, Position, Publication
 from roamcast.scenario.model import Scenario
 from roamcast.sim import kernel
+from roamcast.sim.host import SimHost
 from roamcast.sim.interest import Subscriber, subscribers
 from roamcast.sim.oracle import Oracle
 from roamcast.sim.workload import plan
 
 LINK_CAUSES = [
     *("received", "collided", "captured", "weak", "deaf"),
-    *[""] * 11,
-    *("queue_full", "retry_limit"),
+    "radio_off",
+    *[""] * 10,
+    *("queue_full", "retry_limit", "radio_off"),
 ]
 "By the kernel's code: what became of a frame, then from 16 on why the link gave up on a message."
 
@@ -29,21 +29,6 @@ ROUTER_CAUSES = [Drop(code).name.lower() if code in set(Drop) else "" for code i
 
 SLICES = 400
 "How often a run comes up for air: to show progress and to heed Ctrl-C."
-
-
-class SimHost(_kernel.Host):
-    """The host that a router sees: the kernel's, with entropy, and position where it is granted."""
-
-    def __init__(self, world: World, node: NodeId) -> None:
-        super().__init__(world.kernel, node)
-        self.random = Random(f"{world.seed}/router/{node}")
-        self._world = world
-
-    def position(self) -> Position:
-        """Own position, where the scenario grants it."""
-        if not self._world.scenario.location:
-            raise PermissionError("nodes of this scenario do not know where they are (location = false)")
-        return Position(*self.place())
 
 
 class World:
@@ -60,7 +45,7 @@ class World:
         self.oracle = Oracle()
         router_type = find(protocol)
         parameters = scenario.parameters(protocol)
-        self.hosts = [SimHost(self, node) for node in range(scenario.count)]
+        self.hosts = [SimHost(self.kernel, scenario, seed, node) for node in range(scenario.count)]
         self.routers = [router_type(host, parameters) for host in self.hosts]
         for node, router in enumerate(self.routers):
             self.kernel.attach(node, router, router_type.promiscuous)
@@ -93,7 +78,6 @@ class World:
             self.routers[node].advertise(offered)
         for subscriber in subscribers(self.scenario, self.seed):
             self._look(subscriber, 0, ())
-        self._sample()
         self._await_publication()
 
     def _await_publication(self) -> None:
@@ -132,11 +116,6 @@ class World:
         if following is not None:
             wait = max(0.0, subscriber.time_of(following) - self.kernel.now())
             self.hosts[node].call_later(wait, self._look, subscriber, following, now_wanted)
-
-    def _sample(self) -> None:
-        places = self.kernel.positions()
-        self.recorder.positions(self.kernel.now(), places[0::2], places[1::2])
-        self.hosts[0].call_later(self.scenario.sample, self._sample)
 
     def _collect(self) -> None:
         """Hand over what the kernel took down."""

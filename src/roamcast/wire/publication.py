@@ -17,9 +17,6 @@ from roamcast.wire.octets import Octets
 HEADER = 12
 "Bytes before the event: publisher, sequence number, padded size and the event's length."
 
-COUNT_BITS = 24
-"Of a sequence number; the bits above them are the publisher's incarnation."
-
 # The same few events are published again and again, and every message that carries one is measured.
 _encode = lru_cache(maxsize=4096)(encode_event)
 
@@ -42,15 +39,6 @@ class Publication(msgspec.Struct, frozen=True, gc=False):
     def __post_init__(self) -> None:
         msgspec.structs.force_setattr(self, "id", self.publisher << 32 | self.sequence)
         msgspec.structs.force_setattr(self, "length", HEADER + len(_encode(self.event)))
-
-
-def number(incarnation: int, count: int) -> int:
-    """The sequence number of a publisher's publication `count`, from 1."""
-    if not 0 < count < 1 << COUNT_BITS:
-        raise OverflowError(
-            f"a publisher cannot number {count} publications; {(1 << COUNT_BITS) - 1} are the most"
-        )
-    return (incarnation & 0xFF) << COUNT_BITS | count
 
 
 class PublicationField(Field):

@@ -26,7 +26,7 @@ class Advertising(Router):
         self.offered: list[Filter] = []
         self.serial = 0
         self._floods_left = p.advert_floods
-        self.incarnation = host.random.getrandbits(8)
+        self.incarnation = host.incarnation
         self.handlers: dict[type, Callable[[Any, NodeId], Drop | None]] = {Advert: self._take_advert}
 
     def start(self) -> None:

@@ -1,0 +1,102 @@
+"""Contacts: exactly when which two nodes were within range of each other.
+
+While both walk straight, the square of their distance is a quadratic in time, so the moments at which they
+come within range and leave it are its roots. Rounding may misplace a node by far less than `EDGE`, which is
+added to the range: two nodes that could hear each other are never seen apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from roamcast.facts.tracks import Nodes, Reals, Tracks
+
+EDGE = 1e-6
+"Metres by which the range is taken wider; who is nearer to its edge than this may or may not hear."
+
+_AT_ONCE = 1 << 20
+"Pairs of legs looked at together: few enough for the processor's cache, enough for NumPy."
+
+
+class Contacts(NamedTuple):
+    """Pairs of nodes and the times at which they were within range, sorted by pair and then time."""
+
+    a: Nodes
+    b: Nodes
+    "Always the greater of the two."
+    start: Reals
+    end: Reals
+    "Both ends belong to the contact."
+
+    def of(self, a: int, b: int) -> list[tuple[float, float]]:
+        """The contacts of two nodes."""
+        chosen = (self.a == min(a, b)) & (self.b == max(a, b))
+        return list(zip(self.start[chosen].tolist(), self.end[chosen].tolist(), strict=True))
+
+
+def find_contacts(tracks: Tracks, range: float, edge: float = EDGE) -> Contacts:
+    """All contacts of nodes that hear each other up to `range` metres, and `edge` for rounding."""
+    nothing = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0), np.empty(0))
+    pieces = [_within(tracks, range + edge, *legs) for legs in _overlapping(tracks)]
+    a, b, start, end = (np.concatenate(column) for column in zip(nothing, *pieces, strict=True))
+    order = np.lexsort((start, b, a))
+    return _merge(Contacts(a[order], b[order], start[order], end[order]))
+
+
+def _overlapping(tracks: Tracks) -> Iterator[tuple[Nodes, Nodes]]:
+    """Pairs of legs of different nodes that share some time."""
+    count = len(tracks.node)
+    rows = max(_AT_ONCE // max(count, 1), 1)
+    first = 0
+    while first < count:
+        last = min(first + rows, count)
+        own, other = slice(first, last), slice(first, None)  # the other's leg comes later in the table
+        shared = tracks.start[own, None] < tracks.end[None, other]
+        shared &= tracks.end[own, None] > tracks.start[None, other]
+        shared &= tracks.node[own, None] < tracks.node[None, other]
+        one, two = np.nonzero(shared)
+        yield one + first, two + first
+        first = last
+
+
+def _within(tracks: Tracks, range: float, one: Nodes, two: Nodes) -> tuple[Nodes, Nodes, Reals, Reals]:
+    """When the nodes on two legs are within range, for pairs of legs that are so at all."""
+    start = np.maximum(tracks.start[one], tracks.start[two])
+    end = np.minimum(tracks.end[one], tracks.end[two])
+    apart = _at(tracks, one, start) - _at(tracks, two, start)
+    drift = tracks.velocity[one] - tracks.velocity[two]
+    # |apart + drift u|^2 = range^2 is a u^2 + 2 b u + c = 0 in the time u since `start`.
+    a = (drift**2).sum(-1)
+    b = (apart * drift).sum(-1)
+    c = (apart**2).sum(-1) - range**2
+    square = b * b - a * c
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        q = -(b + np.copysign(np.sqrt(square), b))  # of b and the root, nothing cancels
+        roots = np.sort(np.stack([np.where(q == 0, 0.0, c / q), q / a]), axis=0)
+    still = a == 0
+    enters = np.where(still, 0.0, np.maximum(roots[0], 0.0))
+    leaves = np.where(still, end - start, np.minimum(roots[1], end - start))
+    met = np.where(still, c <= 0, (square >= 0) & (enters <= leaves))
+    begins = np.where(enters > 0, start + enters, start)[met]
+    ends = np.where(leaves < end - start, start + leaves, end)[met]
+    return tracks.node[one][met], tracks.node[two][met], begins, ends
+
+
+def _at(tracks: Tracks, leg: Nodes, time: Reals) -> Reals:
+    return np.asarray(tracks.place0[leg] + (time - tracks.start[leg])[:, None] * tracks.velocity[leg])
+
+
+def _merge(pieces: Contacts) -> Contacts:
+    """Join what only the end of a leg has cut in two."""
+    follows = np.zeros(len(pieces.a), bool)
+    follows[1:] = (
+        (pieces.a[1:] == pieces.a[:-1])
+        & (pieces.b[1:] == pieces.b[:-1])
+        & (pieces.start[1:] <= pieces.end[:-1])
+    )
+    first = ~follows
+    last = np.append(first, True)[1:]
+    return Contacts(pieces.a[first], pieces.b[first], pieces.start[first], pieces.end[last[: len(first)]])

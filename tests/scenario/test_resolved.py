@@ -1,0 +1,89 @@
+"""A scenario spelled out says all of it, in plain data, and is the same scenario when it is read again."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from roamcast.scenario.content import event_types
+from roamcast.scenario.model import Scenario
+from roamcast.scenario.read import load
+from roamcast.scenario.resolved import digest_files, spell_out
+from roamcast.scenario.shipped import shipped
+from roamcast.sim.run import simulate
+
+ROOT = Path(__file__).parents[2]
+FILES = [*shipped("scenarios").values(), *(ROOT / "tests" / "golden").glob("*.toml")]
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_what_is_spelled_out_is_plain_and_reads_back_as_the_same(file):
+    told = json.loads(json.dumps(spell_out(load(file))))
+    again = Scenario.model_validate(told)
+    # It runs where the files that it names are; their names have lost their folder.
+    if again.mobility is not None:
+        again = again.model_copy(
+            update={"mobility": again.mobility.model_copy(update={"ns2": file.parent / again.mobility.ns2})}
+        )
+    if again.workload.schedule is not None:
+        again = again.model_copy(
+            update={
+                "workload": again.workload.model_copy(
+                    update={"schedule": file.parent / again.workload.schedule}
+                )
+            }
+        )
+    assert event_types(again) == event_types(load(file))
+    assert spell_out(again) == told
+
+
+DATED = """\
+name = "dated"
+area = { width = "400 m", height = "300 m" }
+duration = "20 s"
+[nodes.all]
+count = 4
+[workload.zones]
+side = "100 m"
+[workload.publish.all]
+every = "5 s"
+content = { type = "note", values = { day = [2005-03-08, 2005-03-09], level = [1, 2.5], loud = true } }
+[workload.subscribe.all]
+interest = ["/note[day = '2005-03-09']", "/coupon[zone = 3]"]
+"""
+
+
+def test_types_that_were_inferred_are_declared_and_the_run_is_the_same(tmp_path):
+    file = tmp_path / "dated.toml"
+    file.write_text(DATED)
+    told = json.loads(json.dumps(spell_out(load(file))))
+    assert told["workload"]["types"] == {
+        "coupon": {"zone": {"kind": "integer", "min": 1, "max": 12}},
+        "note": {"day": "date", "level": "decimal", "loud": "boolean"},
+    }
+    ours, theirs = (
+        simulate(scenario, "flooding", 1) for scenario in (load(file), Scenario.model_validate(told))
+    )
+    assert len(ours["expectations"]) > 10
+    assert ours.digest() == theirs.digest()
+
+
+def test_files_are_named_without_folders_and_known_by_their_content():
+    relay = load(ROOT / "tests" / "golden" / "relay.toml")
+    told = spell_out(relay)
+    assert (told["mobility"]["ns2"], told["workload"]["schedule"]) == ("relay.mov", "relay.csv")
+    digests = digest_files(relay)
+    assert digests.keys() == {"mobility.ns2", "workload.schedule"}
+    assert all(len(digest) == 64 for digest in digests.values()) and len(set(digests.values())) == 2
+    assert digest_files(load(ROOT / "tests" / "golden" / "square.toml")) == {}
+
+
+def test_the_facts_of_a_run_tell_its_scenario_and_are_the_same_in_every_folder(tmp_path):
+    for folder in ("here", "there"):
+        (tmp_path / folder).mkdir()
+        for name in ("relay.toml", "relay.mov", "relay.csv"):
+            (tmp_path / folder / name).write_bytes((ROOT / "tests" / "golden" / name).read_bytes())
+    here, there = (simulate(load(tmp_path / f / "relay.toml"), "flooding", 1) for f in ("here", "there"))
+    assert here.run == there.run
+    assert here.run.resolved["area"] == {"width": 900.0, "height": 400.0}
+    assert here.run.kinds["Flood"].category == "event"

@@ -10,7 +10,7 @@ Test for duplicates first, and allocate nothing for them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from enum import IntEnum
 from random import Random
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
@@ -144,6 +144,14 @@ class Host(Protocol):
         """Record that `message` goes no further, for drops that happen outside `receive`."""
 
 
+class Footprint(NamedTuple):
+    """How much one of a router's tables holds."""
+
+    entries: int
+    bytes: int
+    "What the entries would take if they were written as on the wire, a lease as 8 bytes."
+
+
 class Parameters(BaseModel):
     """Base of a protocol's parameters: frozen, strict, each explained by the string below it."""
 
@@ -213,3 +221,7 @@ class Router:
 
     def link_failed(self, message: Any, to: NodeId) -> None:
         """Learn that the link gave up on sending `message` to the neighbour `to`."""
+
+    def tables(self) -> Mapping[str, Footprint]:
+        """The size of each table that this router keeps, by name."""
+        return {}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from math import inf
 from typing import NamedTuple
 
 from roamcast.content.covering import Relations
 from roamcast.content.filter import Filter
 from roamcast.routing.cbr.leases import Leases
-from roamcast.routing.cbr.messages import HIGHEST_NODE, MostCovering
-from roamcast.routing.router import Drop, NodeId
+from roamcast.routing.cbr.messages import HIGHEST_NODE, MostCovering, pattern_size
+from roamcast.routing.router import Drop, Footprint, NodeId
 
 HIGHEST_COUNT = 2**16 - 1
 
@@ -40,6 +41,16 @@ class MostCoveringTable:
             return Drop.HOP_LIMIT
         self.leases.renew((news.publisher, sender, news.pattern), (news.count, news.hops), now)
         return None
+
+    def forget(self, neighbour: NodeId, now: float) -> None:
+        """Drop all that a neighbour said: it has gone."""
+        for key in [key for key, _ in self.leases.items(now) if key[1] == neighbour]:
+            self.leases.discard(key)
+
+    def footprint(self) -> Footprint:
+        """Publisher, neighbour, pattern, count, hops and lease of each entry."""
+        patterns = sum(pattern_size(pattern) for (_, _, pattern), _ in self.leases.items(-inf))
+        return Footprint(len(self.leases), 20 * len(self.leases) + patterns)
 
     def best(
         self, publisher: NodeId, pattern: Filter, avoid: Collection[NodeId], now: float

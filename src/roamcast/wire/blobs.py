@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from roamcast.content.errors import ContentError
@@ -10,20 +11,28 @@ from roamcast.wire.errors import WireError
 from roamcast.wire.field import Field, Invention
 from roamcast.wire.octets import Octets
 
+# The same few filters are told again at every renewal, and measured with every message that tells them.
+_encode = lru_cache(maxsize=4096)(Filter.to_bytes)
+
+
+def pattern_size(pattern: Filter) -> int:
+    """Bytes of a filter in a message."""
+    return 2 + len(_encode(pattern))
+
 
 class Pattern(Field):
     """A filter, with its length before it."""
 
     def length(self, value: Any) -> int:
         """Two bytes and the filter's own."""
-        return 2 + len(value.to_bytes())
+        return pattern_size(value)
 
     def write(self, out: bytearray, value: Any) -> None:
         """As `Filter.to_bytes` has it."""
         if not isinstance(value, Filter):
             raise WireError(f"{value!r} is not a filter")
         try:
-            data = value.to_bytes()
+            data = _encode(value)
         except ContentError as error:
             raise WireError(str(error)) from None
         if len(data) > 0xFFFF:

@@ -57,7 +57,7 @@ class History:
             window=random.choice([1, 3, 8]),
             recall=PATIENCE,
             recall_slack=SLACK,
-            cache_life=random.choice([0.5, 10.0]),
+            cache_lease=random.choice([0.5, 10.0]),
             ping_wait=random.choice([2.0, 10.0]),
             cached=random.choice([2, 1024]),
             reorder=random.choice([2, 1024]),

@@ -39,7 +39,7 @@ class Custody:
         Each wait is as long as the event has been here already, so a broken link is tried ever more rarely.
         """
         waited = self.host.now() - self._cache.find(event).since
-        if waited >= self.parameters.cache_life:
+        if waited >= self.parameters.cache_lease:
             self.host.drop(event, Drop.NO_ROUTE)
             return False
         if event.id not in self.waiting:

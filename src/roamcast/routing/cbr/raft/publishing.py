@@ -37,7 +37,7 @@ class RaftPublisher:
         self._xcast = xcast
         self._timer: Timer | None = None
         self.retransmissions = Retransmissions(
-            host, parameters.window, parameters.repeat_wait, self._retransmit
+            host, parameters.window, parameters.retransmit_timeout, self._retransmit
         )
 
     # Subscriptions.
@@ -182,7 +182,7 @@ class RaftPublisher:
         return None
 
     def serve(self, nack: Nack) -> Drop | None:
-        """Repeat what a subscriber misses; it has all that comes before."""
+        """Retransmit what a subscriber misses; it has all that comes before."""
         session = self.sessions.get(nack.subscriber)
         if session is None:
             return Drop.NOT_MINE

@@ -55,7 +55,9 @@ holes = st.lists(st.tuples(number, number)).map(tuple)
 raft_words = st.one_of(
     st.builds(Advert, node, pattern, number, number, number),
     with_id(lambda id, p: st.builds(XcastEvent, id, p, chain, destinations, number, node, number)),
-    st.builds(Subscribe, node, node, number, number, number, st.lists(period).map(tuple), number),
+    st.builds(
+        Subscribe, node, node, number, number, number, number, number, st.lists(period).map(tuple), number
+    ),
     st.builds(SubscribeAck, node, node, number, number, number, number, number),
     st.builds(Ping, node, chain, chain, node, number),
     st.builds(Ack, node, node, number, st.frozensets(node), number),
@@ -136,7 +138,7 @@ def test_fake_subscribers_and_publishers_leave_raft_tables_bounded():
     mesh.subscribe(1, NARROW)
     mesh.run(for_=60)
     for fake in range(2_000):
-        mesh.routers[0].receive(Subscribe(0, 1000 + fake, 1, 1, -1, (Period(NARROW, 0, 0),)), 1, 0.0)
+        mesh.routers[0].receive(Subscribe(0, 1000 + fake, 1, 1, -1, 0, 0, (Period(NARROW, 0, 0),)), 1, 0.0)
         mesh.routers[1].receive(Advert(1000 + fake, NARROW, 1, fake, 1), 0, 0.0)
         forged = Publication(0, 10**6 + fake, THREE)
         mesh.routers[1].receive(

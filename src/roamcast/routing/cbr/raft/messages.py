@@ -80,13 +80,16 @@ class Subscribe(Message, frozen=True, gc=False):
     "The highest version counts, whatever order they arrive in."
     last: int
     "The event of the publisher that it delivered last; nothing earlier can come in order any more."
+    publisher_incarnation: int
+    serial: int
+    "Of the newest advertisement heard when this was sent, which therefore has not travelled for longer."
     periods: tuple[Period, ...]
     hops: int = 0
 
     @property
     def size(self) -> int:
-        """Addresses, incarnation, version, the last event and the periods."""
-        return 22 + sum(8 + pattern_size(period.pattern) for period in self.periods)
+        """Addresses, incarnations, version, the last event, the serial and the periods."""
+        return 30 + sum(8 + pattern_size(period.pattern) for period in self.periods)
 
 
 class SubscribeAck(Message, frozen=True, gc=False):

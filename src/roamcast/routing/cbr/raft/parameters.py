@@ -24,8 +24,6 @@ class RaftCbrParameters(LeaseParameters):
     "Between copies of a subscription until the publisher acknowledges it. The paper leaves it open."
     recall: Seconds = Field(600.0, ge=0)
     "How far back a late subscription reaches, for events that were wanted when they were published."
-    recall_slack: Seconds = Field(10.0, ge=0)
-    "Allowance for the travel of a subscription, which makes it look younger; events too old are passed over."
     window: int = Field(8, ge=1)
     "Events retransmitted at a time; more follow as they are acknowledged. The paper leaves it open."
     retransmit_timeout: Seconds = Field(1.0, gt=0)

@@ -7,6 +7,8 @@ from typing import ClassVar
 from roamcast.routing.router import Category, Message, NodeId
 
 HIGHEST_SEQUENCE = 2**32 - 1
+HALF = 2**31
+"A sequence number is higher than another if it is less than this much ahead of it, counted in a circle."
 HIGHEST_NODE = 2**31 - 1
 ENTRY_SIZE = 12
 

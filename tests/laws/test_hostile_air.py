@@ -121,7 +121,7 @@ def test_fake_subscribers_and_publishers_leave_raft_tables_bounded():
     mesh.subscribe(1, NARROW)
     mesh.run(for_=60)
     for fake in range(2_000):
-        mesh.routers[0].receive(Subscribe(0, 1000 + fake, 1, 1, -1, (Period(NARROW, 0, 0),)), 1, 0.0)
+        mesh.routers[0].receive(Subscribe(0, 1000 + fake, 1, 1, -1, 0, 0, (Period(NARROW, 0, 0),)), 1, 0.0)
         mesh.routers[1].receive(Advert(1000 + fake, NARROW, 1, fake, 1), 0, 0.0)
         forged = Publication(0, 10**6 + fake, THREE)
         mesh.routers[1].receive(XcastEvent(forged, (0,), (Addressee(1, 10**6 + fake - 1, 1),)), 0, 0.0)

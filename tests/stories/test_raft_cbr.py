@@ -429,3 +429,47 @@ def test_a_broker_without_a_way_hands_the_event_back_to_the_node_it_came_from():
     mesh.publish(0, THREE)
     mesh.run(for_=0.05)
     assert numbers(mesh, 4) == [1]
+
+
+def test_a_subscription_that_waited_long_in_a_queue_still_brings_what_was_published_meanwhile():
+    mesh = line(3, [])
+    quick, mesh.links = mesh.links, LinkModel(delay=30.0)
+    mesh.subscribe(2, NARROW)
+    mesh.run(for_=0)  # the subscription leaves, and is long on its way
+    mesh.links = quick
+    mesh.part(1, 2)  # its copies do not overtake it
+    mesh.run(for_=1)
+    late = mesh.publish(0, THREE)
+    mesh.run(for_=30)
+    assert mesh.routers[0].publishing.sessions[2].version == 1
+    mesh.join(1, 2)
+    mesh.run(for_=30)
+    assert [d.publication for d in mesh.deliveries] == [late]
+
+
+def test_what_was_published_before_it_was_wanted_is_passed_over_however_long_the_subscription_took():
+    mesh = line(3, [])
+    mesh.publish(0, THREE)
+    mesh.run(for_=6)  # longer than the event itself will be on its way
+    quick, mesh.links = mesh.links, LinkModel(delay=30.0)
+    mesh.subscribe(2, NARROW)
+    mesh.run(for_=0)
+    mesh.links = quick
+    mesh.part(1, 2)
+    mesh.run(for_=31)
+    mesh.join(1, 2)
+    mesh.run(for_=30)
+    assert [s for s in mesh.sent_of(XcastEvent) if s.node == 0]  # it was sent, and marked as doubtful
+    assert mesh.deliveries == []
+    assert mesh.routers[0].publishing.events == {}
+
+
+def test_an_event_that_a_broker_keeps_grows_older():
+    mesh = line(3, [2], router=unnoticing)
+    mesh.part(1, 2)
+    published = mesh.now
+    mesh.publish(0, THREE)
+    mesh.run(for_=5)
+    tries = [sent for sent in mesh.sent_of(XcastEvent) if (sent.node, sent.to) == (1, 2)]
+    assert len(tries) > 3
+    assert all(abs(sent.message.age / 1000 - (sent.time - published)) < 0.1 for sent in tries)

@@ -7,13 +7,13 @@ from collections.abc import Collection, Iterator
 from math import inf
 from typing import Any
 
-from roamcast.content.conjunction import Conjunction
+from roamcast.content.box.conjunction import Conjunction
+from roamcast.content.box.ranges import Ranges
 from roamcast.content.errors import Undecided
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.content.kind import Domain
 from roamcast.content.match import MatchIndex
-from roamcast.content.ranges import Ranges
 from roamcast.content.schema import EventType
 
 FEW = 24

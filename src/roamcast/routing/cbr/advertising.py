@@ -44,8 +44,16 @@ class Advertising(Router):
         """Tell everyone what will be published here, now and at every renewal."""
         if offered not in self.offered:
             self.offered.append(offered)
-            self.serial = min(self.serial + 1, HIGHEST_SERIAL)
+            if not self.serial:
+                self.count_renewal()
             self.host.broadcast(Advert(self.host.node, offered, 0, self.serial, self.incarnation))
+
+    def count_renewal(self) -> None:
+        """Go on to the next serial: all that is advertised before the next renewal has the same.
+
+        By the serial neighbours tell how many renewals someone's news is behind.
+        """
+        self.serial = min(self.serial + 1, HIGHEST_SERIAL)
 
     def renew(self, now: float, offers: list[Offer]) -> None:
         """Say again what must not lapse; called once every period with what is offered now."""
@@ -60,7 +68,7 @@ class Advertising(Router):
 
     def _beacon(self, offers: Iterable[Offer]) -> None:
         if self.offered:
-            self.serial = min(self.serial + 1, HIGHEST_SERIAL)
+            self.count_renewal()
         for pattern in self.offered:
             self.host.broadcast(Advert(self.host.node, pattern, 0, self.serial, self.incarnation))
         for offer in offers:

@@ -285,3 +285,51 @@ def test_the_way_around_a_broken_link_is_the_shortest_that_was_told_and_a_neighb
     mesh.kill(2)
     mesh.run(for_=6)  # a period later it has not been heard lately
     assert routes.detour(5, avoid=()) == 1
+
+
+FORGED_SEQUENCES = st.one_of(
+    st.sampled_from([2**32 - 1, 2**32 - 2, 2**31 - 1, 2**31, 2**31 + 1, 2**31 + 2]),
+    st.integers(0, 50),
+    st.integers(0, 2**32 - 1),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    victim=st.integers(0, 4),
+    told_to=st.integers(0, 4),
+    metric=st.sampled_from([0, 1, INFINITY - 1, INFINITY]),
+    sequence=FORGED_SEQUENCES,
+    cut_off=st.booleans(),
+)
+def test_no_single_lie_removes_a_node_for_good(victim, told_to, metric, sequence, cut_off):
+    mesh = Mesh.line(5, eager)
+    mesh.run(for_=SETTLED)
+    if cut_off:  # some do not hear the lie before the network has got over it
+        mesh.part(1, 2)
+    liar = told_to - 1 if told_to else 1
+    mesh.inject(told_to, DsdvUpdate(((victim, metric, sequence),)), sender=liar)
+    mesh.run(for_=30)
+    mesh.join(1, 2)
+    mesh.run(for_=2 * SETTLED)
+    for node in range(5):
+        assert [mesh.routers[node].routes.distance(d) for d in range(5) if d != node] == [
+            abs(d - node) for d in range(5) if d != node
+        ]
+    mesh.part(victim, victim - 1 if victim else 1)  # and its routes still follow the network
+    mesh.run(for_=SETTLED)
+    mesh.join(victim, victim - 1 if victim else 1)
+    mesh.run(for_=SETTLED)
+    assert all(mesh.routers[n].routes.distance(victim) == abs(n - victim) for n in range(5) if n != victim)
+
+
+def test_sequence_numbers_go_round():
+    mesh = Mesh.line(3, eager)
+    mesh.run(for_=SETTLED)
+    mesh.inject(2, DsdvUpdate(((2, 1, 2**31 - 8),)), sender=1)
+    mesh.run(for_=SETTLED)
+    mesh.inject(2, DsdvUpdate(((2, 1, 2**32 - 8),)), sender=1)
+    mesh.run(for_=SETTLED)
+    assert mesh.routers[2].routes.sequence < 100
+    assert mesh.routers[0].routes.table.get(2).sequence < 100
+    assert mesh.routers[0].routes.distance(2) == 2

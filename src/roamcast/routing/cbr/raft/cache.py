@@ -31,7 +31,7 @@ class EventCache:
     def __init__(self, host: Host, parameters: RaftCbrParameters) -> None:
         self.host = host
         self.parameters = parameters
-        self.events: Leases[int, Cached] = Leases(parameters.cache_life, parameters.cached)
+        self.events: Leases[int, Cached] = Leases(parameters.cache_lease, parameters.cached)
 
     def keep(self, event: XcastEvent, chain: tuple[NodeId, ...]) -> None:
         """Remember an event, whom it was for and the way it came."""

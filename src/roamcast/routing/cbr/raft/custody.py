@@ -39,7 +39,7 @@ class Custody:
         Each wait is as long as the event has been here already, so a broken link is tried ever more rarely.
         """
         waited = self.host.now() - self._cache.find(event).since
-        if waited >= self.parameters.cache_life:
+        if waited >= self.parameters.cache_lease:
             self.host.drop(event, Drop.NO_ROUTE)
             return False
         if event.about not in self.waiting:
@@ -61,5 +61,10 @@ class Custody:
     def _again(self, id: int) -> None:
         event, stuck = self.waiting.pop(id, (None, None))
         if event is not None and stuck:
-            destinations = tuple(stuck.values())
-            self._send(msgspec.structs.replace(event, destinations=destinations, to=BROADCAST, hops=0))
+            # It is older now: by its age a subscriber tells whether it had asked before.
+            age = int(1000 * (self.host.now() - self._cache.find(event).published))
+            self._send(
+                msgspec.structs.replace(
+                    event, destinations=tuple(stuck.values()), age=age, to=BROADCAST, hops=0
+                )
+            )

@@ -18,6 +18,7 @@ from roamcast.wire.fields import (
     Milliseconds,
     Node,
     Sequence,
+    Serial,
     Whole,
 )
 
@@ -93,6 +94,9 @@ class Subscribe(Message, kind=33, category=Category.SUBSCRIPTION, role=Role.WISH
     "The highest version counts, whatever order they arrive in."
     last: Place
     "The event of the publisher that it delivered last; nothing earlier can come in order any more."
+    publisher_incarnation: Incarnation
+    serial: Serial
+    "Of the newest advertisement heard when this was sent, which therefore has not travelled for longer."
     periods: Annotated[tuple[Period, ...], Listed(1024)]
     hops: Hops = 0
 

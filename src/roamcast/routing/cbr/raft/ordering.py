@@ -148,7 +148,7 @@ class Ordering:
         if stream.early:
             self._ask_soon(publisher, stream)
         else:
-            stream.timeout, stream.asked = self.parameters.repeat_wait, LOWEST
+            stream.timeout, stream.asked = self.parameters.retransmit_timeout, LOWEST
 
     def _deliver(self, stream: Stream, publication: Publication, wanted: bool) -> None:
         stream.last = publication.sequence
@@ -223,7 +223,9 @@ class Ordering:
         )
 
     def _stream(self, publisher: NodeId) -> Stream:
-        stream = self.streams.pop(publisher, None) or Stream(self.incarnation, self.parameters.repeat_wait)
+        stream = self.streams.pop(publisher, None) or Stream(
+            self.incarnation, self.parameters.retransmit_timeout
+        )
         self.streams[publisher] = stream
         if len(self.streams) > self.parameters.publishers:
             del self.streams[next(iter(self.streams))]

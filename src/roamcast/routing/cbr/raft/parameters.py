@@ -18,18 +18,16 @@ class RaftCbrParameters(LeaseParameters):
     "How long a subscriber that misses events waits for them before it asks."
     ping_wait: Seconds = Field(10.0, gt=0)
     "Silence of a subscriber, while events wait for its acknowledgement, before the publisher pings it."
-    cache_life: Seconds = Field(10.0, gt=0)
+    cache_lease: Seconds = Field(10.0, gt=0)
     "How long a broker keeps an event to serve those who miss it."
     subscribe_retry: Seconds = Field(1.0, gt=0)
     "Between copies of a subscription until the publisher acknowledges it. The paper leaves it open."
     recall: Seconds = Field(600.0, ge=0)
     "How far back a late subscription reaches, for events that were wanted when they were published."
-    recall_slack: Seconds = Field(10.0, ge=0)
-    "Allowance for the travel of a subscription, which makes it look younger; events too old are passed over."
     window: int = Field(8, ge=1)
-    "Repeated events on their way at a time; more follow as they are acknowledged. The paper leaves it open."
-    repeat_wait: Seconds = Field(1.0, gt=0)
-    "A repeated event not acknowledged for this long makes room for the next. The paper leaves it open."
+    "Events retransmitted at a time; more follow as they are acknowledged. The paper leaves it open."
+    retransmit_timeout: Seconds = Field(1.0, gt=0)
+    "A retransmitted event not acknowledged for this long makes room for the next. The paper leaves it open."
     link_retry: Seconds = Field(0.1, gt=0)
     "First wait before an event is tried again where a link gave up and no other way is known; then doubled."
     chain_limit: int = Field(32, ge=2, le=255)
@@ -49,9 +47,9 @@ class RaftCbrParameters(LeaseParameters):
 
     @model_validator(mode="after")
     def _ask_before_ping(self) -> RaftCbrParameters:
-        if max(self.ack_gather, self.nack_gather) >= min(self.ping_wait, self.cache_life):
+        if max(self.ack_gather, self.nack_gather) >= min(self.ping_wait, self.cache_lease):
             raise ValueError(
-                f"ping_wait = {self.ping_wait:g} s and cache_life = {self.cache_life:g} s must outlast"
+                f"ping_wait = {self.ping_wait:g} s and cache_lease = {self.cache_lease:g} s must outlast"
                 f" ack_gather = {self.ack_gather:g} s and nack_gather = {self.nack_gather:g} s,"
                 " or nobody can answer in time"
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from math import inf
 
 from roamcast.routing.cbr.raft.messages import (
     Nack,
@@ -17,6 +18,9 @@ from roamcast.routing.cbr.raft.retransmissions import Retransmissions
 from roamcast.routing.cbr.raft.session import Session
 from roamcast.routing.cbr.raft.xcast import Xcast
 from roamcast.routing.router import Drop, Host, NodeId, Publication, Timer
+
+SERIALS_KEPT = 256
+"Renewals; of an older one it is not known when it was said."
 
 
 class RaftPublisher:
@@ -34,13 +38,21 @@ class RaftPublisher:
         "How many have not acknowledged each of them."
         self.recent: deque[tuple[float, Publication]] = deque(maxlen=parameters.kept)
         "Events published lately, for subscriptions that come late."
+        self._said: dict[int, float] = {}
+        "When the latest advertisements were first said, by serial."
         self._xcast = xcast
         self._timer: Timer | None = None
         self.retransmissions = Retransmissions(
-            host, parameters.window, parameters.repeat_wait, self._retransmit
+            host, parameters.window, parameters.retransmit_timeout, self._retransmit
         )
 
     # Subscriptions.
+
+    def say(self, serial: int) -> None:
+        """Note that advertisements have a new serial from now on."""
+        self._said.setdefault(serial, self.host.now())
+        if len(self._said) > SERIALS_KEPT:
+            del self._said[next(iter(self._said))]
 
     def subscribe(self, message: Subscribe) -> Drop | None:
         """Learn what a subscriber wants, and say that it is known."""
@@ -57,7 +69,7 @@ class RaftPublisher:
             late = [period for period in periods if period.pattern not in session.patterns]
             session.version = message.version
             session.patterns = tuple(period.pattern for period in periods if not period.ended)
-            self._catch_up(message.subscriber, session, message.last, late)
+            self._catch_up(message, session, late)
         known = SubscribeAck(
             message.subscriber,
             self.host.node,
@@ -69,19 +81,23 @@ class RaftPublisher:
         self._xcast.post(known, message.subscriber)
         return None if new else Drop.DUPLICATE
 
-    def _catch_up(self, subscriber: NodeId, session: Session, has_until: int, periods: list[Period]) -> None:
-        """Address what was published while a subscription was on its way, as far as order still allows."""
-        now, slack = self.host.now(), self.parameters.recall_slack
+    def _catch_up(self, message: Subscribe, session: Session, periods: list[Period]) -> None:
+        """Address what was published while a subscription was on its way, as far as order still allows.
+
+        Its travel makes a period look younger than it is. What was published so long before it as the message
+        may have travelled is doubtful: the subscriber, who knows when it asked, decides.
+        """
+        now, travel, subscriber = self.host.now(), self._travel(message), message.subscriber
         spans = [(p.pattern, now - p.began / 1000, now - p.ended / 1000) for p in periods]
         found = {}
         for time, publication in reversed(self.recent):
             sequence = publication.sequence
-            if sequence <= has_until or time < now - self.parameters.recall:
+            if sequence <= message.last or time < now - self.parameters.recall:
                 break
             begins = [
                 begin
                 for pattern, begin, end in spans
-                if begin - slack <= time <= end and pattern.matches(publication.event)
+                if begin - travel <= time <= end and pattern.matches(publication.event)
             ]
             if begins and sequence not in session.outstanding:
                 found[sequence] = (time, publication, time < min(begins))
@@ -97,6 +113,13 @@ class RaftPublisher:
                     self.retransmissions.settle(sequence, subscriber)
                     self.retransmissions.ask(sequence, subscriber)
             self._watch()
+
+    def _travel(self, message: Subscribe) -> float:
+        """How long a subscription has been on its way at most: since the advertisement heard before it."""
+        said = None
+        if message.publisher_incarnation == self.incarnation:
+            said = self._said.get(message.serial)
+        return inf if said is None else self.host.now() - said
 
     def _open(self, subscriber: NodeId, incarnation: int) -> Session:
         """Begin a session with a subscriber that is new, or has forgotten everything."""
@@ -176,7 +199,7 @@ class RaftPublisher:
         return None
 
     def serve(self, nack: Nack) -> Drop | None:
-        """Repeat what a subscriber misses; it has all that comes before."""
+        """Retransmit what a subscriber misses; it has all that comes before."""
         session = self.sessions.get(nack.subscriber)
         if session is None:
             return Drop.NOT_MINE

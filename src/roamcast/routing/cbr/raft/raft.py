@@ -97,6 +97,11 @@ class RaftCbr(Advertising):
         elif self.custody.keep(event, stuck):
             self.xcast.hand_back(msgspec.structs.replace(event, destinations=stuck))
 
+    def count_renewal(self) -> None:
+        """Advertise with another serial, and remember since when."""
+        super().count_renewal()
+        self.publishing.say(self.serial)
+
     # Sending.
 
     def _acknowledge(self, publisher: NodeId, sequence: int) -> None:

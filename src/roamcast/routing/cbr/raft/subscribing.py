@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
-from math import inf
+from math import ceil, inf
 
 from roamcast.content.covering import Relations
 from roamcast.content.event import Event
@@ -28,6 +28,7 @@ class Wish:
         "offers",
         "patterns",
         "sent_at",
+        "serial",
         "timer",
         "understood",
         "unsure_since",
@@ -36,6 +37,8 @@ class Wish:
 
     def __init__(self, incarnation: int) -> None:
         self.incarnation = incarnation
+        self.serial = 0
+        "Of the newest advertisement heard of that incarnation."
         self.offers: dict[Filter, None] = {}
         self.patterns: tuple[Filter, ...] = ()
         self.version = 0
@@ -90,14 +93,15 @@ class RaftSubscriber:
         wish = self.wishes.pop(advert.publisher, None) or self._meet(advert.publisher, advert.incarnation)
         self.wishes[advert.publisher] = wish
         wish.heard_at = self.host.now()
-        if advert.pattern not in wish.offers and len(wish.offers) < OFFERS_KEPT:
-            wish.offers[advert.pattern] = None
-            self._tell(advert.publisher, wish)
         if wish.incarnation != advert.incarnation:
-            wish.incarnation = advert.incarnation
+            wish.incarnation, wish.serial = advert.incarnation, 0
             wish.understood = -inf
             if wish.version:
                 wish.acknowledged = False
+        wish.serial = max(wish.serial, advert.serial)
+        if advert.pattern not in wish.offers and len(wish.offers) < OFFERS_KEPT:
+            wish.offers[advert.pattern] = None
+            self._tell(advert.publisher, wish)
         self._keep_telling(advert.publisher, wish)
 
     def introduce(self, publisher: NodeId) -> None:
@@ -115,7 +119,8 @@ class RaftSubscriber:
         wish = self.wishes.get(message.publisher)
         if wish is None or message.incarnation != self.incarnation:
             return Drop.EXPIRED
-        wish.incarnation = message.publisher_incarnation
+        if wish.incarnation != message.publisher_incarnation:
+            wish.incarnation, wish.serial = message.publisher_incarnation, 0
         if message.version != wish.version or wish.acknowledged:
             return Drop.DUPLICATE
         wish.acknowledged = True
@@ -191,17 +196,26 @@ class RaftSubscriber:
             wish.timer.cancel()
         now = self.host.now()
         wish.sent_at = now
+        # No period looks shorter than it was.
         periods = [
-            Period(pattern, round(1000 * (now - self.interests.get(pattern, now))), 0)
+            Period(pattern, ceil(1000 * (now - self.interests.get(pattern, now))), 0)
             for pattern in wish.patterns
         ]
         for pattern, began, ended in self._missed(wish):
-            end = round(1000 * (now - ended)) or 1
-            periods.append(Period(pattern, max(round(1000 * (now - began)), end), end))
-        last = self._last(publisher)
-        message = Subscribe(publisher, self.host.node, self.incarnation, wish.version, last, tuple(periods))
+            end = int(1000 * (now - ended)) or 1
+            periods.append(Period(pattern, max(ceil(1000 * (now - began)), end), end))
+        message = Subscribe(
+            publisher,
+            self.host.node,
+            self.incarnation,
+            wish.version,
+            self._last(publisher),
+            wish.incarnation,
+            wish.serial,
+            tuple(periods),
+        )
         self._post(message, publisher)
-        spread = 0.75 + 0.5 * self.host.random.random()
+        spread = self.host.random.uniform(0.75, 1.25)
         wish.timer = self.host.call_later(
             spread * self.parameters.subscribe_retry, self._again, publisher, wish
         )

@@ -29,7 +29,7 @@ class Xcast:
         self.parameters = parameters
         self._routes = routes
         self._adverts = adverts
-        self._failed: Leases[NodeId, bool] = Leases(parameters.repeat_wait, parameters.subscribers)
+        self._failed: Leases[NodeId, bool] = Leases(parameters.retransmit_timeout, parameters.subscribers)
         "Neighbours on whom the link has just given up."
 
     def post(self, message: Any, destination: NodeId) -> None:

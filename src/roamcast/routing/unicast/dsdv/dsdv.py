@@ -6,6 +6,9 @@ numbers of the routes over it, which makes them odd, and says so at once. News o
 twice the time that better routes have lately taken to arrive (the settling time), so that the second-best
 is not told first.
 
+Sequence numbers run in a circle (RFC 1982): whatever number someone gives out in a node's name, the node
+knows a higher one, and has the last word on itself.
+
 A router owns a `Dsdv`, hands it every `DsdvUpdate` and every link failure, and asks it for `next_hop`, or
 lets it `forward` a message.
 """
@@ -20,7 +23,7 @@ from roamcast.routing.router import Drop, Host, Message, NodeId, Timer
 from roamcast.routing.state.neighbours import Neighbours
 from roamcast.routing.state.timing import call_within
 from roamcast.routing.unicast.dsdv.detours import Detours
-from roamcast.routing.unicast.dsdv.messages import HIGHEST_SEQUENCE, INFINITY, DsdvUpdate, Entry
+from roamcast.routing.unicast.dsdv.messages import HALF, HIGHEST_SEQUENCE, INFINITY, DsdvUpdate, Entry
 from roamcast.routing.unicast.dsdv.parameters import DsdvParameters
 from roamcast.routing.unicast.dsdv.table import NEVER, Route, RouteTable
 
@@ -110,7 +113,7 @@ class Dsdv:
                     if 0 <= metric < route.metric - 1:
                         self._shorten(route, sender, metric + 1, now)
                     continue
-                if sequence < known:
+                if (sequence - known) & HIGHEST_SEQUENCE >= HALF:
                     if metric >= INFINITY and route.metric < INFINITY:
                         self._contradict(route, now)
                     continue
@@ -175,7 +178,7 @@ class Dsdv:
 
     def _hear_of_myself(self, metric: int, sequence: int) -> None:
         """Have the last word on oneself."""
-        if sequence > self.sequence:
+        if 0 < (sequence - self.sequence) & HIGHEST_SEQUENCE < HALF:
             # Of an earlier incarnation (or of a liar): without a higher number nobody would listen.
             self.sequence = sequence & ~1
         if metric >= INFINITY and self._full_timer is not None:
@@ -200,7 +203,7 @@ class Dsdv:
         now = self.host.now()
         for route in self.table.through(neighbour):
             route.metric = INFINITY
-            route.sequence = min(route.sequence + 1, HIGHEST_SEQUENCE)
+            route.sequence = (route.sequence + 1) & HIGHEST_SEQUENCE
             route.settled_at = now
             route.new_metric = route.new_sequence = True
             self._announce(route, now, now)
@@ -281,7 +284,7 @@ class Dsdv:
     def _full(self) -> None:
         """Broadcast all that is settled, with a new sequence number of one's own, and come back later."""
         now = self.host.now()
-        self.sequence = min(self.sequence + 2, HIGHEST_SEQUENCE - 1)
+        self.sequence = (self.sequence + 2) & HIGHEST_SEQUENCE
         entries = [Entry(self.host.node, 0, self.sequence)]
         for route in self.table:
             if route.settled_at <= now:

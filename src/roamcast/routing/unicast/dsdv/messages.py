@@ -8,6 +8,8 @@ from roamcast.routing.router import Category, Message, Role
 from roamcast.wire.fields import Listed, Node, Serial, Whole
 
 HIGHEST_SEQUENCE = 2**32 - 1
+HALF = 2**31
+"A sequence number is higher than another if it is less than this much ahead of it, counted in a circle."
 INFINITY = 250
 "The metric of a destination that cannot be reached."
 ENTRY_SIZE = 12

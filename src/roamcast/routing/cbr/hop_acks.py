@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from roamcast.routing.cbr.messages import TreeEvent
-from roamcast.routing.router import Drop, Host, NodeId
+from roamcast.routing.router import Drop, Footprint, Host, NodeId
 
 
 class AckWait:
@@ -18,27 +18,40 @@ class AckWait:
         self._wait = wait
         self._capacity = capacity
         self._missing = missing
-        self._silent: dict[int, set[NodeId]] = {}
+        self._waiting: dict[int, tuple[TreeEvent, set[NodeId]]] = {}
+        "Each event with its silent children, the oldest first."
 
     def __len__(self) -> int:
-        return len(self._silent)
+        return len(self._waiting)
 
     def expect(self, message: TreeEvent) -> None:
         """Begin to wait for all children of `message`."""
-        self._silent[message.about] = set(message.children)
-        if len(self._silent) > self._capacity:
-            del self._silent[next(iter(self._silent))]
+        self._waiting[message.about] = (message, set(message.children))
+        if len(self._waiting) > self._capacity:
+            forgotten, silent = self._waiting.pop(next(iter(self._waiting)))
+            if silent:
+                self._host.drop(forgotten, Drop.TABLE_FULL)
         self._host.call_later(self._wait, self._look, message)
 
     def hear(self, id: int, child: NodeId) -> Drop | None:
         """Note that a child has it."""
-        silent = self._silent.get(id)
-        if silent is None or child not in silent:
+        waiting = self._waiting.get(id)
+        if waiting is None:
+            return Drop.EXPIRED
+        if child not in waiting[1]:
             return Drop.DUPLICATE
-        silent.discard(child)
+        waiting[1].discard(child)
         return None
 
+    def footprint(self) -> Footprint:
+        """The event as it was sent, the silent children and the time to look of each entry."""
+        sizes = (message.size + 4 * len(silent) + 8 for message, silent in self._waiting.values())
+        return Footprint(len(self._waiting), sum(sizes), self._capacity)
+
     def _look(self, message: TreeEvent) -> None:
-        silent = self._silent.pop(message.about, None)
-        if silent:
-            self._missing(message, frozenset(silent))
+        waiting = self._waiting.get(message.about)
+        if waiting is None or waiting[0] is not message:
+            return
+        del self._waiting[message.about]
+        if waiting[1]:
+            self._missing(message, frozenset(waiting[1]))

@@ -104,9 +104,10 @@ class RaftPublisher:
         added = session.insert(found, now)
         for sequence in added:
             time, publication, doubtful = found[sequence]
-            self._keep(time, publication, 1)
+            self._owe(time, publication, 1)
             if doubtful:
                 session.doubtful.add(sequence)
+        self._make_room()
         if added:
             for sequence in session.outstanding:
                 if sequence >= added[0]:
@@ -159,19 +160,24 @@ class RaftPublisher:
         if not destinations:
             self.host.drop(message, Drop.UNWANTED)
             return
-        self._keep(now, publication, len(destinations))
+        self._owe(now, publication, len(destinations))
         self._xcast.send_event(message)
+        self._make_room()
         self._watch()
 
-    def _keep(self, time: float, publication: Publication, owing: int) -> None:
+    def _owe(self, time: float, publication: Publication, subscribers: int) -> None:
+        """Keep an event until so many more have acknowledged it."""
         sequence = publication.sequence
         self.events[sequence] = (time, publication)
-        self._waiting[sequence] = self._waiting.get(sequence, 0) + owing
-        if len(self.events) > self.parameters.kept:
-            self._give_up(next(iter(self.events)))
+        self._waiting[sequence] = self._waiting.get(sequence, 0) + subscribers
+
+    def _make_room(self) -> None:
+        """Give up the oldest events if there are too many; all that is owed must be noted before."""
+        while len(self.events) > self.parameters.kept:
+            self._give_up(min(self.events))
 
     def _give_up(self, sequence: int) -> None:
-        """Let the oldest event go; those who waited for it go on with the next."""
+        """Let an event go; those who waited for it go on with the next."""
         _, publication = self.events[sequence]
         lost = XcastEvent(publication, (self.host.node,), ())
         for subscriber, session in self.sessions.items():
@@ -211,6 +217,9 @@ class RaftPublisher:
         for missing in session.outstanding:
             if any(first <= missing <= last for first, last in nack.holes):
                 self.retransmissions.ask(missing, nack.subscriber)
+        if session.skipped and session.outstanding:
+            # It may wait for an event that was given up. The next one names another predecessor now.
+            self.retransmissions.ask(next(iter(session.outstanding)), nack.subscriber)
         return None
 
     def fail(self, sequence: int, subscribers: list[NodeId]) -> None:

@@ -23,6 +23,8 @@ class Session:
         "patterns",
         "pinged",
         "since",
+        "skipped",
+        "tail",
         "version",
     )
 
@@ -36,8 +38,12 @@ class Session:
         self.patterns: tuple[Filter, ...] = ()
         self.last = nothing_yet(incarnation)
         "Sequence number of the event addressed to it last; at first a number that only this incarnation has."
+        self.tail = self.last
+        "That of the last one that has not been given up: the next to be addressed follows it."
         self.outstanding: dict[int, int] = {}
         "Events addressed and not acknowledged, in order, each with the one that was addressed before it."
+        self.skipped = False
+        "Whether events were given up: copies sent before may name one of them as their predecessor."
         self.doubtful: set[int] = set()
         "Those of them that may have been published before it asked."
         self.since = now
@@ -52,8 +58,8 @@ class Session:
         """Add an event to what it is to get."""
         if not self.outstanding:
             self.since = now
-        self.outstanding[sequence] = self.last
-        self.last = sequence
+        self.outstanding[sequence] = self.tail
+        self.last = self.tail = sequence
 
     def addressee(self, node: NodeId, sequence: int) -> Addressee:
         """The place of an event among all that it is sent."""
@@ -69,20 +75,24 @@ class Session:
 
         Events that follow them have another predecessor now: copies sent before are of an older edition.
         """
-        settled = next(iter(self.outstanding.values()), self.last)
+        settled = next(iter(self.outstanding.values()), self.tail)
         added = sorted(sequence for sequence in sequences if sequence > settled)
         if added:
             if not self.outstanding:
                 self.since = now
             numbers = sorted([*self.outstanding, *added])
             self.outstanding = dict(zip(numbers, [settled, *numbers], strict=False))
-            self.last = numbers[-1]
+            self.tail = numbers[-1]
+            self.last = max(self.last, self.tail)
             self.edition = self.version
         return added
 
     def skip(self, sequence: int) -> None:
         """Join the event after `sequence` to the one before it."""
+        self.skipped = True
         before = self.outstanding[sequence]
+        if self.tail == sequence:
+            self.tail = before
         for later in self.outstanding:
             if self.outstanding[later] == sequence:
                 self.outstanding[later] = before

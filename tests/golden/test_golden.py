@@ -8,8 +8,8 @@ from collections import Counter
 import pytest
 
 from roamcast.facts.diff import compare, describe
-from roamcast.facts.metrics import measure
 from roamcast.facts.tables import Facts
+from roamcast.metrics.outcome import measure
 from roamcast.routing.catalogue import BUILT_IN
 
 from .runs import HERE, RUNS

@@ -32,6 +32,14 @@ struct Delivery {
     NodeId node;
 };
 
+// One row something that a router, or the world, says of a node.
+struct StateRow {
+    Time time;
+    double value;
+    NodeId node;
+    std::uint16_t name;
+};
+
 template <typename T>
 nb::object column(std::vector<T> values) {
     auto* kept = new std::vector<T>(std::move(values));
@@ -76,6 +84,16 @@ inline nb::dict transmission_columns(const std::vector<Transmission>& rows) {
     out["attempts"] = column_of<std::int16_t>(rows, [](const Transmission& r) { return r.attempts; });
     out["failed"] = column_of<std::uint8_t>(rows, [](const Transmission& r) { return r.failed; });
     out["airtime"] = column_of<double>(rows, [](const Transmission& r) { return to_seconds(r.airtime); });
+    return out;
+}
+
+// Name is a number in the list of names.
+inline nb::dict state_columns(const std::vector<StateRow>& rows) {
+    nb::dict out;
+    out["time"] = column_of<double>(rows, [](const StateRow& r) { return to_seconds(r.time); });
+    out["node"] = column_of<std::int32_t>(rows, [](const StateRow& r) { return r.node; });
+    out["name"] = column_of<std::int16_t>(rows, [](const StateRow& r) { return r.name; });
+    out["value"] = column_of<double>(rows, [](const StateRow& r) { return r.value; });
     return out;
 }
 

@@ -18,19 +18,74 @@ namespace {
 
 class PyHost {
 public:
-    PyHost(nb::object its_world, NodeId its_node)
-        : node(its_node), world(nb::inst_ptr<PyWorld>(its_world)), kept(std::move(its_world)) {
+    PyHost(nb::object its_world, NodeId its_node, std::uint32_t its_incarnation)
+        : node(its_node), incarnation(its_incarnation), world(nb::inst_ptr<PyWorld>(its_world)),
+          kept(std::move(its_world)) {
         world->check(node);
+        number = world->number_host();
     }
 
-    void drop(nb::handle message, long reason) { world->note_drop(node, message, -1, reason); }
+    void drop(nb::handle message, long reason) {
+        if (!ended) world->note_drop(node, message, -1, reason);
+    }
+
     nb::tuple position() { return world->position(node); }
+    nb::tuple velocity() { return world->velocity(node); }
+
+    // The node has crashed: its timers never fire, and a router that does not know yet speaks to nobody.
+    void end() {
+        ended = true;
+        world->end_host(number);
+    }
+
+    void suspend() {
+        asleep = true;
+        world->suspend_host(number);
+    }
+
+    void resume() {
+        asleep = false;
+        world->resume_host(number);
+    }
 
     NodeId node;
+    std::uint32_t incarnation;
+    Owning number;
+    bool ended = false;
+    bool asleep = false;
     PyWorld* world;
     nb::object kept;
     nb::object random;  // here rather than in the instance's dictionary, which then is seldom needed
 };
+
+PyTypeObject* timer_type = nullptr;
+
+// A timer that a router may cancel.
+struct TimerObject {
+    PyObject_HEAD
+    PyObject* world;
+    std::uint64_t order;
+    std::uint32_t slot;
+};
+
+}  // namespace
+
+PyObject* new_timer(nb::handle world, double delay, PyObject* const* action, Py_ssize_t count, Owning owner, bool held) {
+    auto* const timer = PyObject_New(TimerObject, timer_type);
+    if (timer == nullptr) return nullptr;
+    timer->world = Py_NewRef(world.ptr());
+    timer->slot = 0;
+    timer->order = 0;  // that of no timer
+    if (action == nullptr) return reinterpret_cast<PyObject*>(timer);
+    PyWorld& clock = *nb::inst_ptr<PyWorld>(world);
+    if (!clock.set_timer(delay, action[0], action + 1, count - 1, owner, held, timer->slot, timer->order)) {
+        Py_DECREF(timer);
+        return nullptr;
+    }
+    return reinterpret_cast<PyObject*>(timer);
+}
+
+namespace {
 
 PyHost& host_of(PyObject* self) { return *nb::inst_ptr<PyHost>(self); }
 
@@ -50,16 +105,6 @@ PyObject* complain(const char* what) {
     PyErr_SetString(PyExc_TypeError, what);
     return nullptr;
 }
-
-// A timer that a router may cancel.
-struct TimerObject {
-    PyObject_HEAD
-    PyObject* world;
-    std::uint64_t order;
-    std::uint32_t slot;
-};
-
-PyTypeObject* timer_type = nullptr;
 
 TimerObject* timer_of(PyObject* self) { return reinterpret_cast<TimerObject*>(self); }
 
@@ -105,6 +150,7 @@ PyObject* host_now(PyObject* self, PyObject*) { return PyFloat_FromDouble(host_o
 
 PyObject* host_broadcast(PyObject* self, PyObject* message) {
     PyHost& host = host_of(self);
+    if (host.ended) Py_RETURN_NONE;
     return guarded([&] { host.world->broadcast(host.node, message); });
 }
 
@@ -113,12 +159,36 @@ PyObject* host_send(PyObject* self, PyObject* const* args, Py_ssize_t count) {
     const long long to = PyLong_AsLongLong(args[1]);
     if (to == -1 && PyErr_Occurred()) return nullptr;
     PyHost& host = host_of(self);
+    if (host.ended) Py_RETURN_NONE;
     return guarded([&] { host.world->send(host.node, args[0], to); });
 }
 
 PyObject* host_deliver(PyObject* self, PyObject* publication) {
     PyHost& host = host_of(self);
+    if (host.ended) Py_RETURN_NONE;
     return guarded([&] { host.world->deliver(host.node, publication); });
+}
+
+PyObject* host_state(PyObject* self, PyObject* const* args, Py_ssize_t count) {
+    if (count != 2) return complain("state takes a name and a number");
+    const double value = PyFloat_AsDouble(args[1]);
+    if (value == -1.0 && PyErr_Occurred()) return nullptr;
+    PyHost& host = host_of(self);
+    if (host.ended) Py_RETURN_NONE;
+    return guarded([&] { host.world->state(host.node, args[0], value); });
+}
+
+PyObject* host_distance(PyObject* self, PyObject* signal) {
+    const double watts = PyFloat_AsDouble(signal);
+    if (watts == -1.0 && PyErr_Occurred()) return nullptr;
+    return PyFloat_FromDouble(host_of(self).world->distance(watts));
+}
+
+PyObject* host_withdraw(PyObject* self, PyObject* neighbour) {
+    const long long other = PyLong_AsLongLong(neighbour);
+    if (other == -1 && PyErr_Occurred()) return nullptr;
+    PyHost& host = host_of(self);
+    return (host.ended ? nb::list() : host.world->withdraw(host.node, other)).release().ptr();
 }
 
 PyObject* host_call_later(PyObject* self, PyObject* const* args, Py_ssize_t count) {
@@ -126,14 +196,7 @@ PyObject* host_call_later(PyObject* self, PyObject* const* args, Py_ssize_t coun
     const double delay = PyFloat_AsDouble(args[0]);
     if (delay == -1.0 && PyErr_Occurred()) return nullptr;
     PyHost& host = host_of(self);
-    auto* const timer = PyObject_New(TimerObject, timer_type);
-    if (timer == nullptr) return nullptr;
-    timer->world = Py_NewRef(host.kept.ptr());
-    if (!host.world->set_timer(delay, args[1], args + 2, count - 2, timer->slot, timer->order)) {
-        Py_DECREF(timer);
-        return nullptr;
-    }
-    return reinterpret_cast<PyObject*>(timer);
+    return new_timer(host.kept, delay, host.ended ? nullptr : args + 1, count - 1, host.number, host.asleep);
 }
 
 PyObject* host_random(PyObject* self, void*) {
@@ -159,6 +222,9 @@ PyMethodDef host_methods[] = {
     {"send", plain(host_send), METH_FASTCALL, "Give a message to a neighbour."},
     {"deliver", host_deliver, METH_O, "Note that the application on this node got an event."},
     {"call_later", plain(host_call_later), METH_FASTCALL, "Call an action with its arguments after a delay."},
+    {"state", plain(host_state), METH_FASTCALL, "Note something about this node."},
+    {"distance", host_distance, METH_O, "How far away a sender of that signal is."},
+    {"withdraw", host_withdraw, METH_O, "Take back what waits in the link for a neighbour."},
     {nullptr, nullptr, 0, nullptr},
 };
 
@@ -179,8 +245,14 @@ void bind_host(nb::module_& module) {
     if (timer_type == nullptr) throw nb::python_error();
     module.attr("Timer") = nb::handle(reinterpret_cast<PyObject*>(timer_type));
     nb::class_<PyHost>(module, "Host", nb::dynamic_attr(), nb::type_slots(host_slots), "What a router sees of its node.")
-        .def(nb::init<nb::object, NodeId>(), "world"_a, "node"_a)
+        .def(nb::init<nb::object, NodeId, std::uint32_t>(), "world"_a, "node"_a, "incarnation"_a = 0)
         .def_ro("node", &PyHost::node)
+        .def_ro("incarnation", &PyHost::incarnation)
+        .def_ro("ended", &PyHost::ended)
+        .def("end", &PyHost::end)
+        .def("suspend", &PyHost::suspend)
+        .def("resume", &PyHost::resume)
         .def("drop", &PyHost::drop, "message"_a, "reason"_a)
-        .def("place", &PyHost::position);
+        .def("place", &PyHost::position)
+        .def("pace", &PyHost::velocity);
 }

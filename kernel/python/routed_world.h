@@ -12,12 +12,12 @@
 #include <array>
 #include <cmath>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "python/columns.h"
 #include "python/keeping.h"
+#include "python/kinds.h"
 #include "python/parameters.h"
 #include "python/timers.h"
 #include "routing/seen.h"
@@ -29,12 +29,6 @@ namespace nb = nanobind;
 
 inline constexpr std::size_t reasons = 64;
 inline constexpr long duplicate = 1;  // Drop.DUPLICATE
-
-struct Kind {
-    std::uint16_t number;
-    std::uint8_t category;
-    bool identified;  // its messages have an id
-};
 
 class PyWorld final : public Owner {
 public:
@@ -71,6 +65,7 @@ public:
         handled_.resize(world_.size(), nullptr);
         overhear_.resize(world_.size(), nullptr);
         link_failed_.resize(world_.size(), nullptr);
+        listeners_.resize(world_.size(), nullptr);
         for (std::size_t node = 0; node < world_.size(); ++node) {
             ids_[node] = PyLong_FromSize_t(node);
         }
@@ -88,17 +83,31 @@ public:
         if (promiscuous) world_.set_promiscuous(node);
     }
 
+    // A node without a router: nothing reaches it.
+    void detach(NodeId node) {
+        check(node);
+        readers_[node] = Ledger::nobody;
+        for (auto* table : {&receive_, &handled_, &overhear_, &link_failed_}) Py_CLEAR((*table)[node]);
+    }
+
+    // Tell an application of each event that its node's router delivers; None: nobody listens.
+    void listen(NodeId node, nb::object listener) {
+        check(node);
+        Py_CLEAR(listeners_[node]);
+        if (!listener.is_none()) set(listeners_[node], listener);
+    }
+
     // Drop every reference to Python objects: routers, hosts and this world refer to each other.
     void close() {
         world_.stop();
         readers_.assign(readers_.size(), Ledger::nobody);
-        for (auto* table : {&receive_, &handled_, &overhear_, &link_failed_, &ids_}) {
+        for (auto* table : {&receive_, &handled_, &overhear_, &link_failed_, &listeners_, &ids_}) {
             for (PyObject*& object : *table) Py_CLEAR(object);
         }
         kept_.clear();
         timers_.clear();
-        for (auto& [type, kind] : kinds_) Py_DECREF(type);
         kinds_.clear();
+        Py_CLEAR(state_codes_);
     }
 
     // Running -------------------------------------------------------------------------------------
@@ -111,22 +120,19 @@ public:
     double now() const { return to_seconds(world_.now()); }
 
     void post(NodeId node, nb::handle message, NodeId to) {
-        const Kind kind = kind_of(message);
+        const Meaning meaning = kinds_.of(message);
         Parcel parcel;
         parcel.to = to;
-        parcel.size = static_cast<std::uint32_t>(whole(message, size_name_));
-        parcel.kind = kind.number;
-        parcel.category = kind.category;
-        parcel.about = whole(message, about_name_);
+        parcel.size = static_cast<std::uint32_t>(whole(message.ptr(), size_name_));
+        parcel.kind = meaning.kind;
+        parcel.category = meaning.category;
+        parcel.about = meaning.about;
         Kept kept;
-        if (kind.identified) {
-            kept.key = PyObject_GetAttr(message.ptr(), id_name_);
+        if (meaning.key != nullptr) {
+            kept.key = meaning.key_is_about ? PyLong_FromLongLong(meaning.about)
+                                            : PyObject_GetAttr(message.ptr(), meaning.key);
             if (kept.key == nullptr) throw nb::python_error();
-            if (PyLong_Check(kept.key)) {
-                kept.page = &Ledger::of_process().open(PyLong_AsUnsignedLongLongMask(kept.key));
-            } else {
-                Py_CLEAR(kept.key);
-            }
+            kept.page = &Ledger::of_process().open(PyLong_AsUnsignedLongLongMask(kept.key));
         }
         kept.message = message.inc_ref().ptr();
         parcel.message = kept_.keep(kept);
@@ -143,9 +149,40 @@ public:
         post(node, message, static_cast<NodeId>(to));
     }
 
+    // Hand back what waits in a node's link for a neighbour, in order.
+    nb::list withdraw(NodeId node, std::int64_t neighbour) {
+        nb::list out;
+        if (neighbour < 0 || neighbour >= static_cast<std::int64_t>(world_.size())) return out;
+        world_.withdraw(node, static_cast<NodeId>(neighbour),
+                        [&](Handle handle) { out.append(nb::borrow(kept_[handle].message)); });
+        return out;
+    }
+
+    void set_radio(NodeId node, bool on) {
+        check(node);
+        world_.set_radio(node, on);
+        if (PyErr_Occurred()) throw nb::python_error();
+    }
+
+    bool radio_on(NodeId node) const {
+        check(node);
+        return world_.radio_on(node);
+    }
+
+    double distance(double signal) const { return world_.radio().distance(signal); }
+
+    Owning number_host() { return ++hosts_; }
+    void end_host(Owning host) { timers_.cancel_all(host); }
+    void suspend_host(Owning host) { timers_.hold(host); }
+
+    void resume_host(Owning host) {
+        for (const Timers::Due& due : timers_.release(host)) timer(due.slot, due.order);
+        if (PyErr_Occurred()) throw nb::python_error();
+    }
+
     // Says where the timer is and which it is; or false, with a Python error set.
-    bool set_timer(double delay, PyObject* action, PyObject* const* args, Py_ssize_t count, std::uint32_t& slot,
-                   std::uint64_t& order) {
+    bool set_timer(double delay, PyObject* action, PyObject* const* args, Py_ssize_t count, Owning owner, bool held,
+                   std::uint32_t& slot, std::uint64_t& order) {
         if (!(delay >= 0) || delay > 1e9) {
             PyErr_SetString(PyExc_ValueError, "a delay must be finite and not negative");
             return false;
@@ -156,7 +193,7 @@ public:
         for (Py_ssize_t i = 0; i < count && !single; ++i) PyTuple_SET_ITEM(given, i, Py_NewRef(args[i]));
         slot = timers_.take_slot();
         order = world_.set_timer(at_least_seconds(delay), slot);
-        timers_.fill(slot, {Py_NewRef(action), given, order, single});
+        timers_.fill(slot, {Py_NewRef(action), given, order, owner, single, held});
         return true;
     }
 
@@ -165,18 +202,47 @@ public:
     void cancel_timer(std::uint32_t slot, std::uint64_t order) { timers_.cancel(slot, order); }
 
     void note_drop(NodeId node, nb::handle message, std::int64_t peer, long reason) {
-        const Kind kind = kind_of(message);
-        count_drop(node, kind.number, kind.category, whole(message, about_name_), static_cast<std::int32_t>(peer), reason);
+        const Meaning meaning = kinds_.of(message);
+        count_drop(node, meaning.kind, meaning.category, meaning.about, static_cast<std::int32_t>(peer), reason);
     }
 
     void deliver(NodeId node, nb::handle publication) {
-        deliveries_.push_back({world_.now(), whole(publication, id_name_), node});
+        deliveries_.push_back({world_.now(), whole(publication.ptr(), id_name_), node});
+        if (listeners_[node] == nullptr) return;
+        PyObject* const told = PyObject_CallOneArg(listeners_[node], publication.ptr());
+        if (told == nullptr) throw nb::python_error();
+        Py_DECREF(told);
+    }
+
+    void state(NodeId node, nb::handle name, double value) {
+        if (!PyUnicode_Check(name.ptr())) refuse(PyExc_TypeError, "a state is named by a string");
+        if (state_codes_ == nullptr) return;  // the run is over
+        PyObject* const known = PyDict_GetItemWithError(state_codes_, name.ptr());
+        if (known == nullptr && PyErr_Occurred()) throw nb::python_error();
+        std::size_t code = state_names_.size();
+        if (known != nullptr) {
+            code = PyLong_AsSize_t(known);
+        } else {
+            if (code > INT16_MAX) refuse(PyExc_ValueError, "states have too many names; tell numbers by their value");
+            const nb::object number = nb::steal(PyLong_FromSize_t(code));
+            if (PyDict_SetItem(state_codes_, name.ptr(), number.ptr()) != 0) throw nb::python_error();
+            state_names_.push_back(nb::cast<std::string>(name));
+        }
+        states_.push_back({world_.now(), value, node, static_cast<std::uint16_t>(code)});
     }
 
     nb::tuple position(NodeId node) {
         check(node);
         const Point point = world_.mobility().position(node, world_.now());
         return nb::make_tuple(point.x, point.y);
+    }
+
+    // Metres per second, on the leg under way.
+    nb::tuple velocity(NodeId node) {
+        check(node);
+        world_.mobility().position(node, world_.now());
+        const Leg& leg = world_.mobility().leg(node);
+        return nb::make_tuple(leg.vx * 1e9, leg.vy * 1e9);
     }
 
     nb::object positions() {
@@ -234,12 +300,16 @@ public:
         const char* types[] = {"data", "rts", "cts", "ack"};
         for (std::size_t i = 0; i < 4; ++i) out[types[i]] = c.frames[i];
         const char* names[] = {"received", "collided", "captured", "weak", "deaf"};
-        for (std::size_t i = 0; i < fates; ++i) out[names[i]] = c.fate[i];
+        for (std::size_t i = 0; i < 5; ++i) out[names[i]] = c.fate[i];
         out["sensed"] = c.sensed;
         out["repeated"] = c.repeated;
         out["queue_full"] = c.queue_full;
         out["retry_limit"] = c.retry_limit;
         out["happenings"] = c.happenings;
+        if (c.switches > 0) {  // told only of worlds where radios are switched
+            out["radio_off"] = c.fate[static_cast<std::size_t>(Fate::Off)];
+            out["unsent"] = c.unsent;
+        }
         return out;
     }
 
@@ -251,7 +321,7 @@ public:
 
     nb::list kinds() const {
         nb::list out;
-        for (const std::string& name : kind_names_) out.append(name);
+        for (const std::string& name : kinds_.names()) out.append(name);
         return out;
     }
 
@@ -259,6 +329,13 @@ public:
     nb::dict transmissions() { return transmission_columns(world_.records().transmissions); }
     nb::dict lost_frames() { return lost_columns(world_.records().lost); }
     nb::dict router_drops() { return drop_columns(drops_); }
+    nb::dict states() { return state_columns(states_); }
+
+    nb::list state_names() const {
+        nb::list out;
+        for (const std::string& name : state_names_) out.append(name);
+        return out;
+    }
 
     void record_losses(bool on) { world_.record_losses(on); }
 
@@ -340,6 +417,11 @@ private:
         return found == 1;
     }
 
+    [[noreturn]] static void refuse(PyObject* kind, const char* why) {
+        PyErr_SetString(kind, why);
+        throw nb::python_error();
+    }
+
     static void set(PyObject*& place, nb::object value) {
         Py_XDECREF(place);
         place = value.release().ptr();
@@ -371,28 +453,6 @@ private:
         }
     }
 
-    static std::int64_t whole(nb::handle object, PyObject* name) {
-        PyObject* const value = PyObject_GetAttr(object.ptr(), name);
-        if (value == nullptr) throw nb::python_error();
-        const std::int64_t number = PyLong_AsLongLong(value);
-        Py_DECREF(value);
-        if (number == -1 && PyErr_Occurred()) throw nb::python_error();
-        return number;
-    }
-
-    Kind kind_of(nb::handle message) {
-        PyTypeObject* const type = Py_TYPE(message.ptr());
-        const auto found = kinds_.find(reinterpret_cast<PyObject*>(type));
-        if (found != kinds_.end()) return found->second;
-        const auto category = nb::cast<int>(nb::int_(message.attr("category")));
-        const bool identified = PyObject_HasAttr(reinterpret_cast<PyObject*>(type), id_name_) == 1;
-        const Kind kind{static_cast<std::uint16_t>(kind_names_.size()), static_cast<std::uint8_t>(category), identified};
-        kind_names_.push_back(nb::cast<std::string>(nb::handle(reinterpret_cast<PyObject*>(type)).attr("__name__")));
-        Py_INCREF(type);
-        kinds_.emplace(reinterpret_cast<PyObject*>(type), kind);
-        return kind;
-    }
-
     World world_;
     std::vector<PyObject*> ids_;
     std::vector<PyObject*> receive_;
@@ -400,18 +460,24 @@ private:
     std::vector<Ledger::Reader> readers_;  // of the Seen, where it is one
     std::vector<PyObject*> overhear_;
     std::vector<PyObject*> link_failed_;
+    std::vector<PyObject*> listeners_;  // applications that hear of each delivery, or null
     Keeping kept_;
     Timers timers_;
-    std::unordered_map<PyObject*, Kind> kinds_;
-    std::vector<std::string> kind_names_;
+    Kinds kinds_;
     std::array<std::uint64_t, reasons> drop_counts_{};
     std::vector<RouterDrop> drops_;
     std::vector<Delivery> deliveries_;
+    std::vector<StateRow> states_;
+    std::vector<std::string> state_names_;
+    PyObject* state_codes_ = PyDict_New();  // by name
+    Owning hosts_ = of_the_world;
     std::uint64_t recorded_reasons_ = ~0ULL;
     PyObject* size_name_ = PyUnicode_InternFromString("size");
-    PyObject* about_name_ = PyUnicode_InternFromString("about");
     PyObject* id_name_ = PyUnicode_InternFromString("id");
     bool failed_ = false;
 };
+
+// A timer that Python may cancel; without a slot if nothing is to happen. Null, with a Python error set, if that cannot be.
+PyObject* new_timer(nb::handle world, double delay, PyObject* const* action, Py_ssize_t count, Owning owner, bool held);
 
 }  // namespace roamcast

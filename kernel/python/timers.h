@@ -3,17 +3,24 @@
 
 #include <Python.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
 namespace roamcast {
 
+// Whose timer it is: a host's number, or the world's own.
+using Owning = std::uint32_t;
+inline constexpr Owning of_the_world = 0;
+
 struct Timer {
     PyObject* action = nullptr;
     PyObject* args = nullptr;  // a tuple; or the only argument, as it is
     std::uint64_t order = 0;
+    Owning owner = of_the_world;
     bool single = false;
+    bool held = false;  // its owner sleeps: when it is due, it waits for the waking
 
     // The action's result, or null with a Python error set.
     PyObject* call() const {
@@ -22,14 +29,22 @@ struct Timer {
                       : PyObject_CallObject(action, args);
     }
 
+    // The last reference to a router may be here, and its end may set or cancel timers: this one is empty by then.
     void clear() {
-        Py_CLEAR(action);
-        Py_CLEAR(args);
+        PyObject* const called = std::exchange(action, nullptr);
+        PyObject* const given = std::exchange(args, nullptr);
+        Py_XDECREF(called);
+        Py_XDECREF(given);
     }
 };
 
 class Timers {
 public:
+    struct Due {
+        std::uint32_t slot;
+        std::uint64_t order;
+    };
+
     // A slot for a timer that is yet to be filled.
     std::uint32_t take_slot() {
         if (free_.empty()) {
@@ -44,7 +59,7 @@ public:
     void fill(std::uint32_t slot, Timer timer) { slots_[slot] = timer; }
 
     bool active(std::uint32_t slot, std::uint64_t order) const {
-        return slots_[slot].order == order && slots_[slot].action != nullptr;
+        return order != 0 && slots_[slot].order == order && slots_[slot].action != nullptr;
     }
 
     // The slot stays taken until its entry of the agenda comes up, so that no other timer can inherit it.
@@ -52,20 +67,54 @@ public:
         if (active(slot, order)) slots_[slot].clear();
     }
 
-    // The timer whose entry came up, now the caller's to clear; without an action if it was cancelled.
+    // The timer whose entry came up, now the caller's to clear; without an action if it was cancelled or is held.
     Timer take(std::uint32_t slot, std::uint64_t order) {
         if (slots_[slot].order != order) return {};
+        if (slots_[slot].held) {
+            overdue_.push_back({slot, order});
+            return {};
+        }
         free_.push_back(slot);
         return std::exchange(slots_[slot], Timer{});
     }
 
+    // The owner is gone: nothing of its own will happen.
+    void cancel_all(Owning owner) {
+        for (const Due& due : release(owner)) {
+            slots_[due.slot].clear();
+            take(due.slot, due.order);  // its entry has come up already
+        }
+        for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
+            if (slots_[slot].owner == owner) slots_[slot].clear();
+        }
+    }
+
+    // The owner sleeps: what comes due has to wait.
+    void hold(Owning owner) {
+        for (Timer& timer : slots_) timer.held = timer.held || timer.owner == owner;
+    }
+
+    // It is awake: what came due meanwhile, in order.
+    std::vector<Due> release(Owning owner) {
+        for (Timer& timer : slots_) {
+            if (timer.owner == owner) timer.held = false;
+        }
+        const auto waiting = std::stable_partition(overdue_.begin(), overdue_.end(), [this, owner](const Due& due) {
+            return slots_[due.slot].owner != owner;
+        });
+        std::vector<Due> due(waiting, overdue_.end());
+        overdue_.erase(waiting, overdue_.end());
+        return due;
+    }
+
     void clear() {
-        for (Timer& timer : slots_) timer.clear();
+        for (std::size_t slot = 0; slot < slots_.size(); ++slot) slots_[slot].clear();
     }
 
 private:
     std::vector<Timer> slots_;
     std::vector<std::uint32_t> free_;
+    std::vector<Due> overdue_;  // of sleeping owners, in order of time
 };
 
 }  // namespace roamcast

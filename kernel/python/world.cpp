@@ -2,12 +2,30 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <vector>
 
 #include "python/routed_world.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
+
+namespace {
+
+// Do something at a moment, or now if that has passed.
+nb::object call_at(nb::handle world, double time, nb::handle action, nb::args args) {
+    std::vector<PyObject*> called{action.ptr()};
+    for (nb::handle arg : args) called.push_back(arg.ptr());
+    const double delay = std::max(0.0, time - nb::inst_ptr<roamcast::PyWorld>(world)->now());
+    PyObject* const timer = roamcast::new_timer(world, std::isnan(time) ? time : delay, called.data(),
+                                                static_cast<Py_ssize_t>(called.size()), roamcast::of_the_world, false);
+    if (timer == nullptr) throw nb::python_error();
+    return nb::steal(timer);
+}
+
+}  // namespace
 
 void bind_world(nb::module_& module) {
     using namespace roamcast;
@@ -19,9 +37,15 @@ void bind_world(nb::module_& module) {
         .def("add_ordered", &PyWorld::add_ordered, "x"_a, "y"_a, "times"_a, "xs"_a, "ys"_a, "speeds"_a)
         .def("start", &PyWorld::start)
         .def("attach", &PyWorld::attach, "node"_a, "router"_a, "promiscuous"_a = false)
+        .def("detach", &PyWorld::detach, "node"_a)
+        .def("listen", &PyWorld::listen, "node"_a, "listener"_a.none())
+        .def("set_radio", &PyWorld::set_radio, "node"_a, "on"_a)
+        .def("radio_on", &PyWorld::radio_on, "node"_a)
+        .def("state", &PyWorld::state, "node"_a, "name"_a, "value"_a)
         .def("close", &PyWorld::close)
         .def("run_until", &PyWorld::run_until, "seconds"_a)
         .def("now", &PyWorld::now)
+        .def("call_at", &call_at, "time"_a, "action"_a, "args"_a)
         .def("position", &PyWorld::position, "node"_a)
         .def("positions", &PyWorld::positions)
         .def("movement", &PyWorld::movement, "until"_a)
@@ -33,6 +57,8 @@ void bind_world(nb::module_& module) {
         .def("transmissions", &PyWorld::transmissions)
         .def("lost_frames", &PyWorld::lost_frames)
         .def("router_drops", &PyWorld::router_drops)
+        .def("states", &PyWorld::states)
+        .def("state_names", &PyWorld::state_names)
         .def("record_losses", &PyWorld::record_losses, "on"_a)
         .def("record_reasons", &PyWorld::record_reasons, "mask"_a);
     module.def("mean_distance", &mean_distance, "width"_a, "height"_a);

@@ -1,5 +1,5 @@
 // A busy world without Python: walkers, walkers under orders and standing nodes broadcast, unicast and set
-// timers at random. Meant to be run under sanitizers; checks what must hold whatever happens.
+// timers at random, withdraw what waits, and have their radios switched off and on. Meant to be run under sanitizers; checks what must hold whatever happens.
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
@@ -49,7 +49,9 @@ public:
         require(settled == c.sensed, "every frame is accounted for once at every node that sensed it");
         require(held_ == 0, "the world lets go of every message");
         require(received_ > 0 && overheard_ > 0 && failed_ > 0, "something of everything happened");
-        require(c.retry_limit == failed_, "every failure is told");
+        require(c.retry_limit + unsent_to_someone() == failed_, "every failure is told");
+        require(c.fate[static_cast<std::size_t>(Fate::Off)] > 0 && c.unsent > 0 && withdrawn_ > 0,
+                "radios were switched off in the middle of things");
         for (const Transmission& sent : world_.records().transmissions) {
             require(sent.failed || sent.attempts > 0, "what was not given up was sent");
         }
@@ -68,10 +70,12 @@ public:
     void receive(NodeId node, const Parcel& parcel, NodeId, double power) override {
         require(parcel.to == everyone || parcel.to == node, "only the addressee receives");
         require(power > 0, "what is received can be decoded");
+        require(world_.radio_on(node), "a radio that is off hears nothing");
         ++received_;
     }
     void overhear(NodeId node, const Parcel& parcel, NodeId, double) override {
         require(parcel.to != node, "nobody overhears what is his");
+        require(world_.radio_on(node), "a radio that is off overhears nothing");
         ++overheard_;
     }
     void link_failed(NodeId node, const Parcel&) override {
@@ -81,6 +85,11 @@ public:
     void timer(std::uint32_t slot, std::uint64_t) override {
         if (!talking_) return;
         speak(slot);
+        if (random_.below(40) == 0) world_.set_radio(slot, !world_.radio_on(slot));
+        if (random_.below(20) == 0) {
+            const NodeId neighbour = random_.below(static_cast<std::uint32_t>(world_.size()));
+            world_.withdraw(slot, neighbour, [this](Handle) { ++withdrawn_; });
+        }
         world_.set_timer(from_seconds(random_.uniform() * 0.2), slot);
     }
     bool misses(NodeId node, const Parcel&) override { return node % 3 > 0; }
@@ -95,6 +104,15 @@ private:
         MacParameters parameters;
         parameters.rts_threshold = rts_threshold;
         return parameters;
+    }
+
+    // Messages to one neighbour that the link lost because its radio was off; the router hears of each.
+    std::uint64_t unsent_to_someone() {
+        std::uint64_t count = 0;
+        for (const LostFrame& lost : world_.records().lost) {
+            if (lost.cause == 16 + static_cast<int>(Loss::RadioOff) && lost.from != everyone) ++count;
+        }
+        return count;
     }
 
     void speak(NodeId node) {
@@ -122,6 +140,7 @@ private:
     std::uint64_t received_ = 0;
     std::uint64_t overheard_ = 0;
     std::uint64_t failed_ = 0;
+    std::uint64_t withdrawn_ = 0;
     bool talking_ = true;
     World world_;
 };

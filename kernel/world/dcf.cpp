@@ -40,6 +40,10 @@ bool World::announced(const Frame& data) const {
 }
 
 void World::enqueue(NodeId node, const Parcel& parcel) {
+    if (!radio_on(node)) {
+        lose_unsent(node, parcel);
+        return;
+    }
     Station& station = stations_[node];
     if (!station.serving) {
         serve(node, parcel);

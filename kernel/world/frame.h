@@ -43,11 +43,12 @@ enum class Fate : std::uint8_t {
     Captured,  // it came while a much stronger frame was being received
     Weak,      // sensed only: beyond the range of decoding
     Deaf,      // the node was sending itself
+    Off,       // its sender's or the node's own radio was switched off meanwhile
 };
-constexpr std::size_t fates = 5;
+constexpr std::size_t fates = 6;
 
 // Why the link gave up on a parcel.
-enum class Loss : std::uint8_t { QueueFull, RetryLimit };
+enum class Loss : std::uint8_t { QueueFull, RetryLimit, RadioOff };
 
 struct Counters {
     std::array<std::uint64_t, 4> frames{};  // sent, by FrameType
@@ -56,6 +57,8 @@ struct Counters {
     std::uint64_t repeated = 0;    // data frames received again because the ACK was lost
     std::uint64_t queue_full = 0;
     std::uint64_t retry_limit = 0;
+    std::uint64_t unsent = 0;      // parcels lost because the radio was switched off
+    std::uint64_t switches = 0;    // of radios, off and on
     std::uint64_t happenings = 0;  // entries of the agenda handled
 };
 

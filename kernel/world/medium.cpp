@@ -26,6 +26,7 @@ void World::transmit(NodeId node, const Frame& frame) {
     flight.frame = frame;
     flight.start = now_;
     flight.heard_by.clear();
+    flight.cut = false;
     flight.near = flight.decodable = flight.arrived = flight.ended = flight.risen = flight.waiting = flight.waited = 0;
     surroundings_.receivers(node, now_, flight.receivers);
     if (flight.waiters.size() <= flight.receivers.size()) flight.waiters.resize(flight.receivers.size() + 1);
@@ -152,7 +153,7 @@ void World::all_ended(std::uint32_t id) {
     if (flight.heard_by.empty()) {
         land_if_done(id);
     } else {
-        const Reception& first = flight.receivers[flight.heard_by.front()];
+        const Reception& first = flight.receivers[flight.heard_by.front() & ~gone];
         const Time rise = flight.start + first.delay + flight.frame.airtime + mac_.link_delay;
         agenda_.enter(std::max(now_, rise), Happening::FramesRise, id);
     }
@@ -188,15 +189,18 @@ void World::sweep_rises(std::uint32_t id) {
     for (;;) {
         // The flight is looked up each time: a router may send, and so make more flights.
         Flight& flight = *flights_[id];
-        const Reception reception = flight.receivers[flight.heard_by[flight.risen]];
+        const std::uint32_t index = flight.heard_by[flight.risen];
+        const Reception reception = flight.receivers[index & ~gone];
         const NodeId to = flight.frame.to;
-        if (to == everyone || to == reception.node) {
+        if (index & gone) {
+            // Its radio was switched off between the link and the router.
+        } else if (to == everyone || to == reception.node) {
             owner_.receive(reception.node, flight.frame.parcel, flight.frame.from, reception.power);
         } else {
             owner_.overhear(reception.node, flight.frame.parcel, flight.frame.from, reception.power);
         }
         if (++flight.risen == flight.heard_by.size()) break;
-        const Reception& following = flight.receivers[flight.heard_by[flight.risen]];
+        const Reception& following = flight.receivers[flight.heard_by[flight.risen] & ~gone];
         const Time next = std::max(now_, flight.start + following.delay + flight.frame.airtime + mac_.link_delay);
         if (agenda_.next_time() <= next) {
             agenda_.enter(next, Happening::FramesRise, id);
@@ -264,6 +268,9 @@ void World::signal_ends(std::uint32_t id, Flight& flight, std::size_t index) {
         } else if (ear.collided) {
             settle(flight, reception, Fate::Collided);
             reserve(reception.node, now_ + eifs_);
+        } else if (flight.cut) {
+            settle(flight, reception, Fate::Off);
+            reserve(reception.node, now_ + eifs_);
         } else {
             settle(flight, reception, Fate::Received);
             frame_heard(reception.node, flight, index);
@@ -277,13 +284,18 @@ void World::signal_ends(std::uint32_t id, Flight& flight, std::size_t index) {
 void World::settle(const Flight& flight, const Reception& reception, Fate fate) {
     if (reception.power < 0) return;
     ++counters_.sensed;
-    ++counters_.fate[static_cast<std::size_t>(fate)];
-    const bool concerned = flight.frame.to == everyone || flight.frame.to == reception.node;
-    if (record_losses_ && fate != Fate::Received && concerned &&
-        flight.frame.type == FrameType::Data && flight.frame.parcel.about >= 0 &&
-        owner_.misses(reception.node, flight.frame.parcel)) {
-        records_.lost.push_back({now_, flight.frame.parcel.about, reception.node, flight.frame.from,
-                                 flight.frame.parcel.kind, flight.frame.parcel.category,
+    // A radio that is off is deaf like one that sends; it should not have heard, so its loss has no row.
+    const bool off = fate == Fate::Deaf && flight.start < on_since_[reception.node];
+    ++counters_.fate[static_cast<std::size_t>(off ? Fate::Off : fate)];
+    if (fate != Fate::Received && !off) record_loss(flight, reception.node, fate);
+}
+
+void World::record_loss(const Flight& flight, NodeId node, Fate fate) {
+    const Frame& frame = flight.frame;
+    const bool concerned = frame.to == everyone || frame.to == node;
+    if (record_losses_ && concerned && frame.type == FrameType::Data && frame.parcel.about >= 0 &&
+        owner_.misses(node, frame.parcel)) {
+        records_.lost.push_back({now_, frame.parcel.about, node, frame.from, frame.parcel.kind, frame.parcel.category,
                                  static_cast<std::uint8_t>(fate)});
     }
 }

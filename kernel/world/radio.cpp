@@ -1,5 +1,7 @@
 #include "world/radio.h"
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numbers>
 
@@ -7,6 +9,7 @@ namespace roamcast {
 
 Radio::Radio(const RadioParameters& p)
     : power_(p.power),
+      range_(p.range),
       range_squared_(p.range * p.range),
       sense_squared_(p.carrier_sense * p.carrier_sense),
       carrier_sense_(p.carrier_sense),
@@ -18,6 +21,14 @@ Radio::Radio(const RadioParameters& p)
     const double crossover = 4 * std::numbers::pi * height / wave;
     crossover_squared_ =
         p.propagation == Propagation::Friis ? std::numeric_limits<double>::infinity() : crossover * crossover;
+}
+
+double Radio::distance(double signal) const {
+    if (std::isnan(signal)) return signal;
+    const double felt = std::min(signal, power_);
+    if (felt <= 0) return range_;
+    const double near = friis_ / felt;  // squared
+    return std::min(range_, near < crossover_squared_ ? std::sqrt(near) : std::sqrt(std::sqrt(two_ray_ / felt)));
 }
 
 }  // namespace roamcast

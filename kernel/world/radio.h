@@ -32,6 +32,10 @@ public:
         return squared_distance < crossover_squared_ ? near : far;
     }
 
+    // How far away a sender of that signal is, in metres; nan if the signal is. What was understood came from within the
+    // range, whatever the signal says.
+    double distance(double signal) const;
+
     double sense_squared() const { return sense_squared_; }
     bool decodable(double squared_distance) const { return squared_distance <= range_squared_; }
     double carrier_sense() const { return carrier_sense_; }
@@ -42,6 +46,7 @@ private:
     double friis_;
     double two_ray_;
     double crossover_squared_;
+    double range_;
     double range_squared_;
     double sense_squared_;
     double carrier_sense_;

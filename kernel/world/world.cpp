@@ -8,6 +8,7 @@ void World::start() {
     backoffs_.resize(nodes);
     stations_.resize(nodes);
     promiscuous_.resize(nodes, false);
+    on_since_.resize(nodes, 0);
     for (NodeId node = 0; node < nodes; ++node) {
         stations_[node].random = Random(seed_, Purpose::Backoff, node);
         stations_[node].window = mac_.cw_min;
@@ -19,13 +20,12 @@ void World::post(NodeId node, const Parcel& parcel) {
     std::uint32_t slot;
     if (free_descents_.empty()) {
         slot = static_cast<std::uint32_t>(descents_.size());
-        descents_.push_back({node, parcel});
+        descents_.emplace_back();
     } else {
         slot = free_descents_.back();
         free_descents_.pop_back();
-        descents_[slot] = {node, parcel};
     }
-    agenda_.enter(now_ + mac_.link_delay, Happening::MessageDown, slot);
+    descents_[slot] = {node, parcel, agenda_.enter(now_ + mac_.link_delay, Happening::MessageDown, slot)};
 }
 
 void World::hold(Handle message) {
@@ -44,8 +44,9 @@ void World::handle(const Entry& entry) {
         case Happening::FramesRise: sweep_rises(subject); break;
         case Happening::MessageDown: {
             const Descent descent = descents_[subject];
+            descents_[subject].node = everyone;
             free_descents_.push_back(subject);
-            enqueue(descent.node, descent.parcel);
+            if (descent.node != everyone) enqueue(descent.node, descent.parcel);
             break;
         }
         case Happening::BackoffOver:

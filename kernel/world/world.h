@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -43,6 +44,15 @@ public:
     void record_losses(bool on) { record_losses_ = on; }
 
     void post(NodeId node, const Parcel& parcel);  // a message on its way down to the link
+
+    // Take back what waits for a neighbour, in order, but not what the link is busy with.
+    void withdraw(NodeId node, NodeId neighbour, const std::function<void(Handle)>& hand_back);
+
+    // A radio that is off hears and sends nothing. Switched off, it loses what it was hearing, sending and about to
+    // send; switched on, it begins as a new one.
+    void set_radio(NodeId node, bool on);
+    bool radio_on(NodeId node) const { return on_since_[node] != never; }
+
     std::uint64_t set_timer(Time delay, std::uint32_t slot) {
         return agenda_.enter(now_ + delay, Happening::Timer, slot);
     }
@@ -51,8 +61,11 @@ public:
     Records& records() { return records_; }
     std::size_t size() const { return stations_.size(); }
     Surroundings& surroundings() { return surroundings_; }
+    const Radio& radio() const { return radio_; }
 
 private:
+    static constexpr std::uint32_t gone = 1U << 31;  // marks a receiver that was switched off before the parcel rose
+
     struct Contender {
         Time due;
         std::uint64_t ticket;
@@ -64,12 +77,13 @@ private:
         Frame frame;
         Time start = 0;
         std::vector<Reception> receivers;
-        std::vector<std::uint32_t> heard_by;  // indices of receivers that its parcel rises at
+        std::vector<std::uint32_t> heard_by;  // indices of receivers that its parcel rises at; `gone`: or would have
         std::size_t near = 0;       // receivers from here on cannot decode it
         std::size_t decodable = 0;  // by so many
         std::size_t arrived = 0;
         std::size_t ended = 0;
         std::size_t risen = 0;
+        bool cut = false;  // its sender's radio was switched off in the middle
         // Of the receivers beyond `near`, those whose backoff waits for the end; in order, the first `waiting`.
         std::vector<std::uint32_t> waiters;
         std::size_t waiting = 0;
@@ -94,6 +108,7 @@ private:
     bool hears(NodeId node);
     void await_end(NodeId node);
     void settle(const Flight& flight, const Reception& reception, Fate fate);
+    void record_loss(const Flight& flight, NodeId node, Fate fate);
     void await_contest(std::uint32_t flight);
     void contest_over(std::uint32_t flight);
     void land_if_done(std::uint32_t flight);
@@ -122,6 +137,13 @@ private:
     bool announced(const Frame& data) const;
     Time airtime(std::uint32_t bytes, double rate) const;
 
+    // Radios that are switched (switching.cpp).
+    void cut_short(NodeId node);
+    void forget_risen(NodeId node);
+    std::vector<Parcel> take_all(NodeId node);
+    std::vector<Parcel> take_descents(NodeId node, NodeId to);
+    void lose_unsent(NodeId node, const Parcel& parcel);
+
     void handle(const Entry& entry);
     void hold(Handle message);
     void let_go(Handle message);
@@ -140,14 +162,16 @@ private:
     std::vector<Backoff> backoffs_;
     std::vector<Station> stations_;
     std::vector<char> promiscuous_;
+    std::vector<Time> on_since_;  // when a node's radio was switched on; `never`: it is off
     std::vector<std::unique_ptr<Flight>> flights_;
     std::vector<std::uint32_t> free_flights_;
     Flight* ending_ = nullptr;  // the flight whose end is being swept, or none
     std::uint64_t tickets_ = 0;
     std::vector<NodeId> due_;  // scratch of contest_over()
     struct Descent {
-        NodeId node;
+        NodeId node;  // `everyone`: it was taken back
         Parcel parcel;
+        std::uint64_t order;
     };
     std::vector<Descent> descents_;  // messages between router and link
     std::vector<std::uint32_t> free_descents_;

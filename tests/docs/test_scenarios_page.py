@@ -28,4 +28,4 @@ def test_the_schedule_is_one_too(tmp_path):
     file = tmp_path / "alarm.toml"
     head, _, _ = block("toml").partition("[workload.publish")
     file.write_text(head + '[workload]\nschedule = "plan.csv"\n')
-    assert [p.publication.event["level"] for p in plan(load(file), 1).publications] == [3, 5]
+    assert [p.event["level"] for p in plan(load(file), 1).publications] == [3, 5]

@@ -1,6 +1,5 @@
 import pytest
 
-from roamcast.scenario.content import event_types
 from roamcast.scenario.model import Scenario
 from roamcast.scenario.read import ScenarioError, load
 from roamcast.sim.interest import subscribers
@@ -37,10 +36,10 @@ def read(tmp_path, text):
 
 def test_events_of_a_declared_type_are_drawn_from_their_template(tmp_path):
     scenario = read(tmp_path, SENSORS)
-    events = [p.publication.event for p in plan(scenario, 1).publications]
+    events = [p.event for p in plan(scenario, 1).publications]
     assert {event["level"] for event in events} == {1, 2, 3, 4, 5}
     assert {event["area"] for event in events} == {"north"}
-    assert {event.type for event in events} == {event_types(scenario)["alert"]}
+    assert {event.type for event in events} == {scenario.content.types["alert"]}
 
 
 def test_each_subscriber_chooses_two_of_the_three_filters(tmp_path):

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from roamcast.scenario.content import event_types
 from roamcast.scenario.model import Scenario
 from roamcast.scenario.read import load
 from roamcast.scenario.resolved import digest_files, spell_out
@@ -33,7 +32,7 @@ def test_what_is_spelled_out_is_plain_and_reads_back_as_the_same(file):
                 )
             }
         )
-    assert event_types(again) == event_types(load(file))
+    assert again.content.types == load(file).content.types
     assert spell_out(again) == told
 
 

@@ -18,8 +18,7 @@ def test_bursts_of_eight_say_one_thing_about_each_zone():
     planned = plan(shopping(), 1).publications
     burst = planned[:8]
     assert len({p.time for p in burst}) == 1
-    assert [p.publication.event.get("zone") for p in burst] == list(range(1, 9))
-    assert [p.publication.sequence for p in burst] == list(range(1, 9))
+    assert [p.event.get("zone") for p in burst] == list(range(1, 9))
     assert planned[8].time == pytest.approx(burst[0].time + 2.5)
 
 
@@ -31,7 +30,7 @@ def test_the_rate_is_that_of_the_paper_and_the_last_seconds_are_quiet():
 
 def test_exponential_gaps_keep_the_mean_rate_of_each_of_ten_publishers():
     planned = plan(load(SCENARIOS / "open-field.toml"), 3).publications
-    by_publisher = Counter(p.publication.publisher for p in planned)
+    by_publisher = Counter(p.publisher for p in planned)
     assert len(by_publisher) == 10
     assert len(planned) == pytest.approx(590 * 0.5 * 10, rel=0.1)
     assert sorted(planned, key=lambda p: p.time) == planned
@@ -47,7 +46,7 @@ def test_each_publisher_advertises_what_it_will_say():
     made = plan(shopping(), 1)
     (advertised,) = made.advertisements
     assert advertised.node == 0
-    assert all(advertised.offered.matches(p.publication.event) for p in made.publications)
+    assert all(advertised.offered.matches(p.event) for p in made.publications)
 
 
 SCHEDULED = """\
@@ -70,14 +69,12 @@ def test_a_schedule_is_played_as_it_is_written(tmp_path):
     made = scheduled(
         tmp_path, "time,publisher,size,type,level\n1.5,2,100,alert,3\n1.5,0,99,,\n7,2,100,alert,4\n"
     )
-    assert [
-        (p.time, p.publication.publisher, p.publication.sequence, p.publication.size) for p in made[0]
-    ] == [
-        (1.5, 2, 1, 100),
-        (1.5, 0, 1, 99),
-        (7, 2, 2, 100),
+    assert [(p.time, p.publisher, p.size) for p in made[0]] == [
+        (1.5, 2, 100),
+        (1.5, 0, 99),
+        (7, 2, 100),
     ]
-    assert made.publications[0].publication.event.get("level") == 3
+    assert made.publications[0].event.get("level") == 3
     assert [a.node for a in made.advertisements] == [0, 2]
 
 

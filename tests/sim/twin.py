@@ -56,8 +56,26 @@ class Outcome(NamedTuple):
     arrives: int
 
 
-def outcomes(sent, position, nodes, capture=10.0):
-    """What becomes of each broadcast at each node that senses it; `position(node, ns)` tells places."""
+class Off(NamedTuple):
+    start: int  # ns
+    end: int  # ns
+    node: int
+
+
+def outcomes(sent, position, nodes, capture=10.0, off=()):
+    """What becomes of each broadcast at each node that senses it; `position(node, ns)` tells places.
+
+    Radios are switched off as `off` says: a frame cut in the middle is heard to its end, and not understood.
+    """
+    own = [(o.node, o.start, o.end) for o in off]
+    cut = set()
+    for number, frame in enumerate(sent):
+        end = frame.start + frame.airtime
+        for o in off:
+            if o.node == frame.node and frame.start < o.start < end:
+                end = o.start
+                cut.add(number)
+        own.append((frame.node, frame.start, end))
     signals = []
     for number, frame in enumerate(sent):
         here = position(frame.node, frame.start)
@@ -75,13 +93,17 @@ def outcomes(sent, position, nodes, capture=10.0):
         steps.append((start + sent[number].airtime, 0, number, node, distance))
 
     def sending(node, now):
-        return any(f.node == node and f.start <= now < f.start + f.airtime for f in sent)
+        return any(who == node and start <= now < end for who, start, end in own)
 
     def overlaps_own(node, start, end):
-        return any(f.node == node and f.start < end and start < f.start + f.airtime for f in sent)
+        return any(who == node and begins < end and start < ends for who, begins, ends in own)
 
     def settle(number, node, fate):
         assert (number, node) not in results
+        began = sent[number].start
+        switched = any(o.node == node and o.start <= now and began < o.end for o in off)
+        if (fate == "deaf" and switched) or (fate == "received" and number in cut):
+            fate = "radio_off"
         results[number, node] = fate
 
     for now, begins, number, node, distance in sorted(steps):

@@ -9,9 +9,9 @@ PACKAGE = Path(__file__).parents[2] / "src" / "roamcast"
 
 MAY_IMPORT = {
     "content": set(),
-    "routing": {"content"},
-    "testing": {"content", "routing"},
-    "wire": {"content", "routing"},
+    "wire": {"content"},
+    "routing": {"content", "wire"},
+    "testing": {"content", "wire", "routing"},
     "scenario": {"content", "routing"},
     "facts": {"content", "routing"},
     "metrics": {"routing", "facts"},

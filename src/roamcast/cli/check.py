@@ -30,13 +30,11 @@ def command(
 
 
 def _check_scenario(file: Path) -> str:
-    from roamcast.scenario.movement import read_ns2
     from roamcast.sim.interest import subscribers
     from roamcast.sim.workload import plan
 
     scenario = load(file)
-    if scenario.mobility is not None:
-        read_ns2(scenario.mobility.ns2, scenario.count, scenario.area)
+    _ = scenario.recorded_legs  # a movement file is read, too
     publications = len(plan(scenario, seed=1).publications)
     wanting = len(subscribers(scenario, seed=1))
     return (

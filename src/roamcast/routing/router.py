@@ -10,31 +10,45 @@ Test for duplicates first, and allocate nothing for them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from enum import IntEnum
 from random import Random
-from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Protocol
 
-import msgspec
 from pydantic import BaseModel, ConfigDict
 
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
-from roamcast.routing.seen import Seen
+from roamcast.routing.state.seen import Seen
+from roamcast.routing.traits import Promise, Traits, Travel
+from roamcast.wire.field import NodeId
+from roamcast.wire.message import Category, Message, Role
+from roamcast.wire.publication import Publication
 
-NodeId: TypeAlias = int
+__all__ = [
+    "BROADCAST",
+    "DUPLICATE",
+    "NOT_MINE",
+    "Category",
+    "Drop",
+    "Footprint",
+    "Host",
+    "Message",
+    "NodeId",
+    "Parameters",
+    "Position",
+    "Promise",
+    "Publication",
+    "Role",
+    "Router",
+    "Timer",
+    "Traits",
+    "Travel",
+    "Velocity",
+]
 
 BROADCAST: NodeId = -1
 "The address of everyone in range."
-
-
-class Category(IntEnum):
-    """What a message is for; message cost is reported by it."""
-
-    EVENT = 0
-    SUBSCRIPTION = 1
-    ROUTING = 2
-    CONTROL = 3
 
 
 class Drop(IntEnum):
@@ -72,36 +86,21 @@ class Position(NamedTuple):
     y: float
 
 
-class Publication(msgspec.Struct, frozen=True, gc=False):
-    """An event that someone published: its content, who said it and which of theirs it is."""
+class Velocity(NamedTuple):
+    """A speed with its direction in the scenario's plane, in metres per second."""
 
-    publisher: NodeId
-    sequence: int
-    event: Event
-    size: int = 512
-    "Bytes of the event message on the air, its own header and padding included."
-
-    id: int = -1
-    "One number that names this publication in the whole network; follows from publisher and sequence."
-
-    def __post_init__(self) -> None:
-        msgspec.structs.force_setattr(self, "id", self.publisher << 32 | self.sequence)
+    x: float
+    y: float
 
 
-class Message(msgspec.Struct, frozen=True):
-    """Base of everything that travels one hop; immutable, so that hosts may share it."""
+class Footprint(NamedTuple):
+    """The size of one of a router's tables."""
 
-    category: ClassVar[Category]
-
-    @property
-    def size(self) -> int:
-        """Bytes on the air above the network header."""
-        raise NotImplementedError
-
-    @property
-    def about(self) -> int:
-        """The id of the publication this message serves, or -1; the facts follow an event by it."""
-        return -1
+    entries: int
+    bytes: int
+    "What the entries hold, if written as on the wire."
+    limit: int
+    "Entries that it never exceeds."
 
 
 class Timer(Protocol):
@@ -120,7 +119,9 @@ class Host(Protocol):
 
     node: NodeId
     random: Random
-    "Seeded per run and node."
+    "Seeded per run, node and incarnation."
+    incarnation: int
+    "How often this node has started with an empty memory before, modulo 256."
 
     def now(self) -> float:
         """Seconds since the run (or the node) started."""
@@ -134,14 +135,26 @@ class Host(Protocol):
     def call_later(self, delay: float, action: Callable[..., object], *args: Any) -> Timer:
         """Call `action(*args)` after `delay` seconds."""
 
+    def withdraw(self, neighbour: NodeId) -> list[Message]:
+        """Take back, in order, what waits in the link for `neighbour`; not what it is busy with."""
+
     def position(self) -> Position:
         """Own position; raises `PermissionError` where the scenario does not grant location."""
+
+    def velocity(self) -> Velocity:
+        """Own velocity; raises `PermissionError` where the scenario does not grant location."""
+
+    def distance(self, signal: float) -> float:
+        """Metres to a sender heard at `signal` watts, by the propagation; nan where nobody knows."""
 
     def deliver(self, publication: Publication) -> None:
         """Hand an event to the application on this node."""
 
     def drop(self, message: Message, reason: Drop) -> None:
         """Record that `message` goes no further, for drops that happen outside `receive`."""
+
+    def state(self, name: str, value: float) -> None:
+        """Record a fact about this router: that it has become a relay, how long a route is."""
 
 
 class Parameters(BaseModel):
@@ -159,6 +172,8 @@ class Router:
 
     parameters_type: ClassVar[type[Parameters]] = Parameters
     "The parameters that this protocol takes."
+    messages: ClassVar[tuple[type[Message], ...]] = ()
+    "The kinds of message that it says and understands; whatever else is heard is MALFORMED."
     promiscuous: ClassVar[bool] = False
     "Whether `overhear` is to be called for unicast messages between others."
     knows_audience: ClassVar[bool] = False
@@ -169,10 +184,19 @@ class Router:
         self.parameters = parameters if parameters is not None else self.parameters_type()
         self.interests: list[Filter] = []
         self.handled: Seen | dict[int, Any] | None = None
-        """Ids of messages that `receive` would answer with DUPLICATE before all else; a host may look here
-        and save the call. Optional: one and the same table for the life of the router."""
+        """Keys of messages (`Message.key`) that `receive` would answer with DUPLICATE before all else; a host
+        may look here and save the call. Optional: one and the same table for the life of the router."""
         self.audience: Callable[[Publication], Iterable[NodeId]] = _nobody
         "Who wants a publication at this moment; set by the world where `knows_audience`, in order of node."
+
+    @classmethod
+    def traits(cls, parameters: Parameters) -> Traits:
+        """How this protocol behaves with `parameters`; `why` and the tests go by it."""
+        return Traits()
+
+    def tables(self) -> Mapping[str, Footprint]:
+        """The size of each of its tables, by name; noted in the facts now and then."""
+        return {}
 
     def start(self) -> None:
         """Begin: called once, before anything else, with the network already up."""
@@ -192,6 +216,14 @@ class Router:
         """Stop wanting it."""
         if wanted in self.interests:
             self.interests.remove(wanted)
+
+    def request(self, wanted: Filter) -> None:
+        """Ask for one event that `wanted` matches: the next to come, or one that somebody still has."""
+        self.subscribe(wanted)
+
+    def satisfied(self, wanted: Filter) -> None:
+        """Ask no more: it has come, or nobody waits any longer; never called from within `deliver`."""
+        self.unsubscribe(wanted)
 
     def wants(self, event: Event) -> bool:
         """Whether the application on this node wants `event` now."""

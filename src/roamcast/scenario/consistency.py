@@ -18,6 +18,7 @@ MOST_NODES = 1_000_000
 MOST_SAMPLES = 1_000_000
 MOST_ZONES = 100_000
 MOST_PUBLICATIONS = 10_000_000
+MOST_FAULTS = 1_000_000
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
@@ -36,6 +37,7 @@ def disagreements(scenario: Scenario, context: Any = None) -> Iterator[tuple[str
     yield from _sizes(scenario)
     yield from _places(scenario)
     yield from _roles(scenario)
+    yield from _faults(scenario)
     yield from _protocols(scenario, context)
 
 
@@ -64,6 +66,10 @@ def _sizes(scenario: Scenario) -> Iterator[tuple[str, str]]:
         publishers = publishing.count or scenario.groups[name].count if name in scenario.groups else 1
         if (scenario.duration / publishing.every + 1) * publishing.burst * publishers > MOST_PUBLICATIONS:
             yield f"workload.publish.{name}.every", f"more than {MOST_PUBLICATIONS} publications"
+    for name, requesting in workload.request.items():
+        requesters = requesting.count or scenario.groups[name].count if name in scenario.groups else 1
+        if (scenario.duration / requesting.every + 1) * requesters > MOST_PUBLICATIONS:
+            yield f"workload.request.{name}.every", f"more than {MOST_PUBLICATIONS} requests"
     for name, subscribing in workload.subscribe.items():
         if scenario.duration / subscribing.tick > MOST_SAMPLES:
             yield (
@@ -87,7 +93,8 @@ def _places(scenario: Scenario) -> Iterator[tuple[str, str]]:
 
 def _roles(scenario: Scenario) -> Iterator[tuple[str, str]]:
     workload = scenario.workload
-    for verb, roles in (("publish", workload.publish), ("subscribe", workload.subscribe)):
+    publish, subscribe, request = workload.publish, workload.subscribe, workload.request
+    for verb, roles in (("publish", publish), ("subscribe", subscribe), ("request", request)):
         for name, role in roles.items():
             key = f"workload.{verb}.{name}"
             if name not in scenario.groups:
@@ -109,6 +116,34 @@ def _roles(scenario: Scenario) -> Iterator[tuple[str, str]]:
                 )
             elif subscribing.locality > 0 and subscribing.common is None:
                 yield f"workload.subscribe.{name}.common", "without zones, locality needs the common filter"
+        for name, requesting in workload.request.items():
+            if requesting.interest == "zone":
+                yield f"workload.request.{name}.interest", "there are no zones; add workload.zones or filters"
+
+
+def _faults(scenario: Scenario) -> Iterator[tuple[str, str]]:
+    for name, faults in scenario.faults.items():
+        key = f"faults.{name}"
+        struck = len(faults.nodes)
+        if faults.group is not None:
+            if faults.group not in scenario.groups:
+                hint = nearest(faults.group, scenario.groups)
+                yield f"{key}.group", f"no group of nodes has this name; {hint}"
+                continue
+            struck = faults.count or scenario.groups[faults.group].count
+            if struck > scenario.groups[faults.group].count:
+                yield f"{key}.count", f"the group has only {scenario.groups[faults.group].count} nodes"
+        for node in faults.nodes:
+            if node >= scenario.count:
+                yield f"{key}.nodes", f"node {node} is outside the range 0 to {scenario.count - 1}"
+        for kind, outages in (("crash", faults.crash), ("radio", faults.radio)):
+            if outages is None:
+                continue
+            each = float(len(outages.at))
+            if outages.every is not None and outages.down is not None:
+                each += scenario.duration / (outages.every + outages.down) + 1
+            if each * struck > MOST_FAULTS:
+                yield f"{key}.{kind}.every", f"more than {MOST_FAULTS} outages"
 
 
 def _protocols(scenario: Scenario, context: Any) -> Iterator[tuple[str, str]]:

@@ -1,97 +1,121 @@
-"""The content of a scenario: its event types, and its filters as text."""
+"""The content of a scenario, read once: its event types, zones, scheduled events, and its filters as text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import zip_longest
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from roamcast.content.declare import declare_type, infer_type
 from roamcast.content.errors import ContentError
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.content.schema import EventType
-from roamcast.scenario.model import Scenario
+from roamcast.errors import UserError
 from roamcast.scenario.schedule import Scheduled, ScheduleError, read_schedule
 from roamcast.scenario.workload import Template
 from roamcast.scenario.zones import ZoneGrid
 
+if TYPE_CHECKING:
+    from roamcast.scenario.model import Scenario
 
-def event_types(scenario: Scenario) -> dict[str, EventType]:
-    """The event types of a scenario by name: declared, of its zones, or inferred from what is published."""
-    workload = scenario.workload
-    types = {name: declare_type(name, fields) for name, fields in workload.types.items()}
-    if workload.zones is not None:
-        grid = ZoneGrid(scenario.area, workload.zones)
-        types.setdefault(grid.type.name, grid.type)
-    samples: dict[str, list[Mapping[str, Any]]] = {}
-    for publishing in workload.publish.values():
-        if isinstance(publishing.content, Template):
-            samples.setdefault(publishing.content.type, []).extend(_samples(publishing.content))
-    if workload.schedule is not None:
-        for row in read_schedule(workload.schedule, scenario.count, scenario.duration):
-            samples.setdefault(row.type, []).append(row.values)
-    for name, values in samples.items():
-        if name not in types:
-            types[name] = infer_type(name, values)
-    return types
+T = TypeVar("T")
 
 
-def scheduled_events(scenario: Scenario, types: Mapping[str, EventType]) -> list[tuple[Scheduled, Event]]:
-    """The lines of the scenario's schedule, each with its event."""
-    path = scenario.workload.schedule
-    if path is None:
-        return []
-    rows = read_schedule(path, scenario.count, scenario.duration)
-    try:
-        return [(row, types[row.type](row.values)) for row in rows]
-    except ContentError as error:
-        raise ScheduleError(f"{path}: {error}") from None
+class Misunderstood(UserError):
+    """A key of a scenario whose types, templates or filters make no sense."""
+
+    def __init__(self, key: str, problem: str) -> None:
+        super().__init__(f"{key}: {problem}")
+        self.key = key
+        self.problem = problem
 
 
-def misunderstandings(scenario: Scenario) -> Iterator[tuple[str, str]]:
-    """What is wrong with the scenario's types, templates and filters: the key, and the problem."""
-    workload = scenario.workload
-    for name, fields in workload.types.items():
+class Content:
+    """What a scenario's applications speak of; see `Scenario.content`."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        workload = scenario.workload
+        declared = {
+            name: _understand(f"workload.types.{name}", declare_type, name, fields)
+            for name, fields in workload.types.items()
+        }
+        rows = (
+            read_schedule(workload.schedule, scenario.count, scenario.duration) if workload.schedule else []
+        )
         try:
-            declare_type(name, fields)
+            self.grid = ZoneGrid(scenario.area, workload.zones) if workload.zones is not None else None
+            "The zones, or None."
+            self.types = self._complete(declared, scenario, rows)
+            "The event types by name: declared, of the zones, or inferred from what is published."
         except ContentError as error:
-            yield f"workload.types.{name}", str(error)
-            return
+            if workload.schedule is None:
+                raise Misunderstood("workload.publish", str(error)) from None
+            raise Misunderstood("workload.schedule", f"{workload.schedule}: {error}") from None
+        self._filters: dict[str, Filter] = {}
+        self._check_templates(scenario)
+        for key, text in _filter_texts(scenario):
+            _understand(key, self.filter, text)
+        self.scheduled: list[tuple[Scheduled, Event]] = []
+        "The lines of the schedule, each with its event."
+        try:
+            self.scheduled += [(row, self.types[row.type](row.values)) for row in rows]
+        except ContentError as error:
+            raise ScheduleError(f"{workload.schedule}: {error}") from None
+
+    def filter(self, text: str) -> Filter:
+        """The filter that `text` (XPath) means; the same text is the same filter."""
+        found = self._filters.get(text)
+        if found is None:
+            found = self._filters[text] = Filter.parse(text, self.types)
+        return found
+
+    def _complete(
+        self, declared: dict[str, EventType], scenario: Scenario, rows: list[Scheduled]
+    ) -> dict[str, EventType]:
+        types = dict(declared)
+        if self.grid is not None:
+            types.setdefault(self.grid.type.name, self.grid.type)
+        samples: dict[str, list[Mapping[str, Any]]] = {}
+        for publishing in scenario.workload.publish.values():
+            if isinstance(publishing.content, Template):
+                samples.setdefault(publishing.content.type, []).extend(_samples(publishing.content))
+        for row in rows:
+            samples.setdefault(row.type, []).append(row.values)
+        for name, values in samples.items():
+            if name not in types:
+                types[name] = infer_type(name, values)
+        return types
+
+    def _check_templates(self, scenario: Scenario) -> None:
+        for group, publishing in scenario.workload.publish.items():
+            if isinstance(publishing.content, Template):
+                made = self.types[publishing.content.type]
+                for sample in _samples(publishing.content):
+                    _understand(f"workload.publish.{group}.content", made, sample)
+
+
+def _understand(key: str, read: Callable[..., T], *arguments: Any) -> T:
     try:
-        types = event_types(scenario)
+        return read(*arguments)
     except ContentError as error:
-        if workload.schedule is None:
-            yield "workload.publish", str(error)
-        else:
-            yield "workload.schedule", f"{workload.schedule}: {error}"
-        return
+        raise Misunderstood(key, str(error)) from None
+
+
+def _filter_texts(scenario: Scenario) -> Iterator[tuple[str, str]]:
+    """Every filter in the scenario, with its key."""
+    workload = scenario.workload
     for group, publishing in workload.publish.items():
-        key = f"workload.publish.{group}"
-        if isinstance(publishing.content, Template):
-            for sample in _samples(publishing.content):
-                yield from _complaints(f"{key}.content", types[publishing.content.type], sample)
         if publishing.advertise is not None:
-            yield from _complaints(f"{key}.advertise", read_filter, publishing.advertise, types)
+            yield f"workload.publish.{group}.advertise", publishing.advertise
     for group, subscribing in workload.subscribe.items():
-        key = f"workload.subscribe.{group}"
-        for text in subscribing.interest if isinstance(subscribing.interest, list) else ():
-            yield from _complaints(f"{key}.interest", read_filter, text, types)
+        if subscribing.interest != "zone":
+            yield from ((f"workload.subscribe.{group}.interest", text) for text in subscribing.interest)
         if subscribing.common is not None:
-            yield from _complaints(f"{key}.common", read_filter, subscribing.common, types)
-    scheduled_events(scenario, types)
-
-
-def _complaints(key: str, make: Any, *arguments: Any) -> Iterator[tuple[str, str]]:
-    try:
-        make(*arguments)
-    except ContentError as error:
-        yield key, str(error)
-
-
-def read_filter(text: str, types: Mapping[str, EventType]) -> Filter:
-    """The filter that `text` (XPath) means."""
-    return Filter.parse(text, types)
+            yield f"workload.subscribe.{group}.common", subscribing.common
+    for group, requesting in workload.request.items():
+        if requesting.interest != "zone":
+            yield from ((f"workload.request.{group}.interest", text) for text in requesting.interest)
 
 
 def _samples(template: Template) -> list[dict[str, Any]]:

@@ -25,7 +25,9 @@ _WORDS = {
 }
 "Our words for pydantic's, where those speak of Python."
 
-_UNION_MEMBER = re.compile(r"Template|literal\[.*|list\[.*|constrained-.*|float|function-.*|Speeds|Point")
+_UNION_MEMBER = re.compile(
+    r"Template|literal\[.*|list\[.*|constrained-.*|float|function-.*|Speeds|Point|Moments"
+)
 "What pydantic puts into a location besides the keys of the file."
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 from pydantic_core import PydanticCustomError
 
+from roamcast.scenario.faults import Faults
 from roamcast.scenario.part import Count, NotNegative, Part, Positive
 from roamcast.scenario.workload import Workload
 from roamcast.units import (
@@ -26,6 +28,8 @@ from roamcast.units import (
 
 if TYPE_CHECKING:
     from roamcast.routing.router import Parameters
+    from roamcast.scenario.content import Content
+    from roamcast.scenario.movement import Legs
 
 
 class Area(Part):
@@ -186,6 +190,8 @@ class Scenario(Part):
     radio: Radio = Radio()
     mac: Mac = Mac()
     workload: Workload = Workload()
+    faults: dict[str, Faults] = Field(default_factory=dict)
+    "What befalls nodes, under names of your choice."
     protocols: Annotated[dict[str, dict[str, Any]], Field(alias="protocol", default_factory=dict)]
     "Parameters of protocols that differ from their defaults, by protocol."
 
@@ -196,6 +202,27 @@ class Scenario(Part):
         for key, problem in disagreements(self, info.context):
             raise PydanticCustomError("disagreement", "{problem}", {"key": key, "problem": problem})
         return self
+
+    @cached_property
+    def content(self) -> Content:
+        """Event types, zones, filters and scheduled events, read once and checked."""
+        from roamcast.scenario.content import Content
+
+        return Content(self)
+
+    @cached_property
+    def recorded_legs(self) -> Legs | None:
+        """The movement file's legs, read once; None where movement is generated."""
+        from roamcast.scenario.movement import read_ns2
+
+        return None if self.mobility is None else read_ns2(self.mobility.ns2, self.count, self.area)
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy with some parts replaced; what was read for the original is read anew."""
+        copy = super().model_copy(update=update, deep=deep)
+        for derived in ("content", "recorded_legs"):
+            copy.__dict__.pop(derived, None)
+        return copy
 
     @property
     def count(self) -> int:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from roamcast.errors import UserError
-from roamcast.scenario.content import misunderstandings
+from roamcast.scenario.content import Misunderstood
 from roamcast.scenario.explain import blame, explain
 from roamcast.scenario.model import Scenario
 from roamcast.units import FROM_FILE
@@ -29,9 +29,11 @@ def load(path: str | Path, overrides: Iterable[str] | Mapping[str, Any] = ()) ->
     pairs = overrides.items() if isinstance(overrides, Mapping) else map(split_override, overrides)
     overridden = [override(data, key, value) for key, value in pairs]
     scenario = _resolve(validate(Scenario, data, str(path), text, overridden), path)
-    for key, problem in misunderstandings(scenario):
-        where = blame(str(path), text, key.split("."), set(overridden))
-        raise ScenarioError(f"{where}: {key}: {problem}")
+    try:
+        _ = scenario.content  # read and checked here, and kept for all who ask
+    except Misunderstood as error:
+        where = blame(str(path), text, error.key.split("."), set(overridden))
+        raise ScenarioError(f"{where}: {error}") from None
     return scenario
 
 

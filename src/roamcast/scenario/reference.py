@@ -84,7 +84,8 @@ def _words(annotation: Any) -> Iterator[str]:
     if annotation in _UNITS:
         yield _UNITS[annotation]
     elif origin is Annotated:
-        yield from _words(arguments[0])
+        quantity = [word for unit, word in _UNITS.items() if get_args(unit)[1] in arguments[1:]]
+        yield from quantity or _words(arguments[0])
     elif origin is Literal:
         yield ", ".join(f'`"{value}"`' for value in arguments)
     elif origin in (Union, types.UnionType):
@@ -104,7 +105,9 @@ def _words(annotation: Any) -> Iterator[str]:
             "Path": "file",
         }.get(
             annotation.__name__,
-            {"Speeds": "`{ min, max }`", "Point": "`[x, y]`"}.get(annotation.__name__, ""),
+            {"Speeds": "`{ min, max }`", "Moments": "time or `{ min, max }`", "Point": "`[x, y]`"}.get(
+                annotation.__name__, ""
+            ),
         )
 
 
@@ -112,7 +115,7 @@ def _default(field: FieldInfo) -> str:
     if field.is_required():
         return "**needed**"
     value = field.get_default(call_default_factory=True, validated_data={})
-    if value is None or value == {} or isinstance(value, BaseModel):
+    if value in (None, {}, []) or isinstance(value, BaseModel):
         return ""
     if isinstance(value, int | float) and not isinstance(value, bool):
         value = _number(value, _kind(field))

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from roamcast.content.declare import write_type
-from roamcast.scenario.content import event_types
 from roamcast.scenario.model import Scenario
 
 
@@ -17,7 +16,7 @@ def spell_out(scenario: Scenario) -> dict[str, Any]:
     Files are named without their folders, so that the same scenario is told alike on every machine.
     """
     told: dict[str, Any] = scenario.model_dump(mode="json", by_alias=True)
-    types = event_types(scenario)
+    types = scenario.content.types
     told["workload"]["types"] = {name: write_type(type) for name, type in types.items()}
     for (part, key), path in _named(scenario).items():
         told[part][key] = path.name

@@ -67,13 +67,33 @@ class Subscribing(Part):
     "That interest, as an XPath filter; about one zone, drawn by the seed, if absent."
 
 
+class Requesting(Part):
+    """What the requesters of a group ask for; a request is satisfied by the next copy, new or old."""
+
+    count: Count | None = None
+    "How many of the group ask, chosen by the seed; all if absent."
+    every: Annotated[Seconds, Positive]
+    "From one request of a requester to its next; the mean, where gaps are exponential."
+    gaps: Literal["even", "exponential"] = "exponential"
+    interest: Literal["zone"] | Annotated[list[str], Field(min_length=1)] = "zone"
+    "What is asked for: the zone where the requester is, or one of these XPath filters."
+    choose: Count | None = None
+    "How many of the listed filters each asks for, chosen by the seed; all if absent."
+    skew: Annotated[float, Field(strict=True, ge=0, le=10)] = 0.0
+    "How much more often the first of the listed filters are asked for (Zipf's exponent; 0: all alike)."
+    timeout: Annotated[Seconds, Positive] = 30.0
+    "How long a requester waits for an answer."
+
+
 class Workload(Part):
-    """Who publishes what and when, and who wants what."""
+    """Who publishes what and when, who wants what, and who asks for what."""
 
     zones: Zones | None = None
     publish: dict[str, Publishing] = Field(default_factory=dict)
     "By group."
     subscribe: dict[str, Subscribing] = Field(default_factory=dict)
+    "By group."
+    request: dict[str, Requesting] = Field(default_factory=dict)
     "By group."
     types: dict[str, dict[str, Any]] = Field(default_factory=dict)
     "Event types by name; a field is a kind, a list of values, or a table of kind, min, max, optional."

@@ -7,17 +7,16 @@ from random import Random
 from typing import NamedTuple
 
 from roamcast.content.filter import Filter
-from roamcast.content.schema import EventType
 from roamcast.routing.router import NodeId, Position
-from roamcast.scenario.content import event_types, read_filter
+from roamcast.scenario.content import Content
 from roamcast.scenario.model import Scenario
 from roamcast.scenario.workload import Subscribing
 from roamcast.scenario.zones import ZoneGrid
 from roamcast.sim.workload import choose
 
 
-class Subscriber(NamedTuple):
-    """One subscriber: what it wants, as a function of where it is."""
+class Interest(NamedTuple):
+    """What one subscriber wants, as a function of where it is."""
 
     node: NodeId
     fixed: tuple[Filter, ...]
@@ -53,6 +52,10 @@ class Subscriber(NamedTuple):
         """When it makes its look number `look`."""
         return self.phase + (look - 1) * self.tick if look else 0.0
 
+    def last_look(self, now: float) -> int:
+        """The number of the last look that is due by now."""
+        return 0 if now < self.phase else math.floor((now - self.phase) / self.tick + 1e-9) + 1
+
     def next_look(self, position: Position, look: int) -> int | None:
         """The first look after `look` that may find it in another zone than `position`'s; None if none can.
 
@@ -68,40 +71,42 @@ class Subscriber(NamedTuple):
         return max(look + 1, math.ceil((earliest - self.phase) / self.tick - 1e-9) + 1)
 
 
-def subscribers(scenario: Scenario, seed: int) -> list[Subscriber]:
+def subscribers(scenario: Scenario, seed: int) -> list[Interest]:
     """The subscribers of a run, in order of node; a function of the scenario and the seed alone."""
-    zones = scenario.workload.zones
-    grid = ZoneGrid(scenario.area, zones) if zones is not None else None
-    types = event_types(scenario)
-    chosen: list[Subscriber] = []
+    content = scenario.content
+    chosen: list[Interest] = []
     for group, subscribing in scenario.workload.subscribe.items():
         random = Random(f"{seed}/subscribers/{group}")
         nodes = choose(scenario.nodes_of(group), subscribing.count, random)
         pace = _pace(scenario, group)
         alike = round(subscribing.locality * len(nodes))
-        common = _common(subscribing, types, grid, seed) if alike else ()
-        # Read once for all: many want the same, and then it is one filter in memory.
+        common = _common(subscribing, content, seed) if alike else ()
         texts = () if subscribing.interest == "zone" else subscribing.interest
-        listed = [read_filter(text, types) for text in texts]
+        listed = [content.filter(text) for text in texts]
         for place, node in enumerate(nodes):
             chosen.append(
-                _subscriber(
-                    subscribing, listed, grid, node, common if place < alike else None, pace=pace, seed=seed
+                _interest(
+                    subscribing,
+                    listed,
+                    content.grid,
+                    node,
+                    common if place < alike else None,
+                    pace=pace,
+                    seed=seed,
                 )
             )
-    return sorted(chosen, key=lambda subscriber: subscriber.node)
+    return sorted(chosen, key=lambda interest: interest.node)
 
 
-def _common(
-    subscribing: Subscribing, types: dict[str, EventType], grid: ZoneGrid | None, seed: int
-) -> tuple[Filter, ...]:
+def _common(subscribing: Subscribing, content: Content, seed: int) -> tuple[Filter, ...]:
     if subscribing.common is not None:
-        return (read_filter(subscribing.common, types),)
+        return (content.filter(subscribing.common),)
+    grid = content.grid
     assert grid is not None, "a scenario without zones names the common interest"
     return (grid.filter(1 + Random(f"{seed}/common").randrange(len(grid))),)
 
 
-def _subscriber(
+def _interest(
     subscribing: Subscribing,
     listed: list[Filter],
     grid: ZoneGrid | None,
@@ -110,11 +115,11 @@ def _subscriber(
     *,
     pace: float,
     seed: int,
-) -> Subscriber:
+) -> Interest:
     count = min(subscribing.choose or len(listed), len(listed))
     follows = common is None and subscribing.interest == "zone"
     if not follows and (common is not None or count == len(listed)):  # nothing is left to chance
-        return Subscriber(
+        return Interest(
             node, common or tuple(listed), None, subscribing.tick, 0.0, pace, subscribing.bias, seed
         )
     random = Random(f"{seed}/interest/{node}")
@@ -122,7 +127,7 @@ def _subscriber(
     fixed = (
         () if follows else tuple(listed[place] for place in sorted(random.sample(range(len(listed)), count)))
     )
-    return Subscriber(
+    return Interest(
         node, fixed, grid if follows else None, subscribing.tick, phase, pace, subscribing.bias, seed
     )
 

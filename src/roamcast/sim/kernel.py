@@ -8,14 +8,14 @@ from typing import Any
 from roamcast._kernel import World
 from roamcast.routing.router import Category
 from roamcast.scenario.model import Group, Mac, Radio, Scenario
-from roamcast.scenario.movement import Legs, read_ns2
+from roamcast.scenario.movement import Legs
 
 
 def build(scenario: Scenario, seed: int) -> World:
     """A kernel world with the scenario's nodes in it, not yet started."""
     world = World(_radio(scenario.radio), _mac(scenario.mac), seed % 2**64)
-    if scenario.mobility is not None:
-        legs = read_ns2(scenario.mobility.ns2, scenario.count, scenario.area)
+    legs = scenario.recorded_legs
+    if legs is not None:
         for node in range(scenario.count):
             _add_ordered(world, legs.of(node))
         return world

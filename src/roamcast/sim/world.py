@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from random import Random
 from typing import Any
 
-from roamcast import _kernel
 from roamcast.content.filter import Filter
 from roamcast.facts.recorder import CATEGORIES, UNTOLD, Recorder, Words
 from roamcast.routing.catalogue import find
-from roamcast.routing.router import Drop, NodeId, Position, Publication
+from roamcast.routing.faults import absent
+from roamcast.routing.router import Drop, NodeId, Publication, Router
 from roamcast.scenario.model import Scenario
 from roamcast.sim import kernel
-from roamcast.sim.interest import Subscriber, subscribers
+from roamcast.sim.apps.application import Application
+from roamcast.sim.apps.publisher import Publisher
+from roamcast.sim.apps.requester import Requester
+from roamcast.sim.apps.subscriber import Subscriber
+from roamcast.sim.faults.draw import draw_faults
+from roamcast.sim.faults.play import play_faults
+from roamcast.sim.host import SimHost
+from roamcast.sim.interest import subscribers
+from roamcast.sim.node import Node
 from roamcast.sim.oracle import Oracle
+from roamcast.sim.requests import requesters
 from roamcast.sim.workload import plan
 
 LINK_CAUSES = [
-    *("received", "collided", "captured", "weak", "deaf"),
-    *[""] * 11,
-    *("queue_full", "retry_limit"),
+    *("received", "collided", "captured", "weak", "deaf", "radio_off"),
+    *[""] * 10,
+    *("queue_full", "retry_limit", "radio_off"),
 ]
 "By the kernel's code: what became of a frame, then from 16 on why the link gave up on a message."
 
@@ -29,21 +37,6 @@ ROUTER_CAUSES = [Drop(code).name.lower() if code in set(Drop) else "" for code i
 
 SLICES = 400
 "How often a run comes up for air: to show progress and to heed Ctrl-C."
-
-
-class SimHost(_kernel.Host):
-    """The host that a router sees: the kernel's, with entropy, and position where it is granted."""
-
-    def __init__(self, world: World, node: NodeId) -> None:
-        super().__init__(world.kernel, node)
-        self.random = Random(f"{world.seed}/router/{node}")
-        self._world = world
-
-    def position(self) -> Position:
-        """Own position, where the scenario grants it."""
-        if not self._world.scenario.location:
-            raise PermissionError("nodes of this scenario do not know where they are (location = false)")
-        return Position(*self.place())
 
 
 class World:
@@ -57,21 +50,27 @@ class World:
         self.kernel.start()
         self.kernel.record_losses(True)
         self.kernel.record_reasons(sum(1 << reason for reason in Drop if reason not in UNTOLD))
+        self.now = self.kernel.now
+        self.call_at = self.kernel.call_at
+        "The world's own clock: call_at(time, action, *args)."
         self.oracle = Oracle()
-        router_type = find(protocol)
-        parameters = scenario.parameters(protocol)
-        self.hosts = [SimHost(self, node) for node in range(scenario.count)]
-        self.routers = [router_type(host, parameters) for host in self.hosts]
-        for node, router in enumerate(self.routers):
-            self.kernel.attach(node, router, router_type.promiscuous)
-            if router_type.knows_audience:
-                router.audience = self._audience
         self.counters: dict[str, int] = {}
         "Frames by cause, once the run is over."
         self.drop_counts: list[int] = []
         "By Drop, once the run is over."
+        self._asked = Oracle()
+        self._published: dict[int, float] | None = {} if scenario.workload.request else None
+        self._router_type = find(protocol)
+        self._parameters = scenario.parameters(protocol)
+        self.nodes = [Node(self.kernel, number, self._host, self._router) for number in range(scenario.count)]
+        self._faults = draw_faults(scenario, seed)
+        late = absent(self._faults)
+        for node in self.nodes:
+            if node.number not in late:
+                node.boot()
         self._plan = plan(scenario, seed)
         self._next = 0
+        self._publishers: dict[NodeId, Publisher] = {}
 
     def run(self, progress: Callable[[float], object] | None = None) -> None:
         """Play the run to its end; `progress` hears the simulated seconds done."""
@@ -82,55 +81,89 @@ class World:
                 self.kernel.run_until(until)
                 if progress is not None:
                     progress(until)
+            for node in self.nodes:
+                for application in node.applications:
+                    application.finish()
             self._collect()
         finally:
             self.kernel.close()  # routers, hosts and kernel refer to each other
 
+    def note_publication(self, publication: Publication) -> None:
+        """Take down that an event is published now, and who should get it."""
+        self.recorder.publication(self.now(), publication)
+        expected = self.oracle.expected(publication.event, publication.publisher)
+        self.recorder.expectations(publication.id, expected)
+        if self._published is not None:
+            self._published[publication.id] = self.now()
+
+    def note_interest(self, node: NodeId, wanted: Filter, *, begins: bool) -> None:
+        """Take down that a node starts or stops wanting something."""
+        (self.oracle.begin if begins else self.oracle.end)(node, wanted)
+        self.recorder.interest(self.now(), node, wanted, begins=begins)
+
+    def note_request(self, node: NodeId, wanted: Filter) -> None:
+        """Know that a node asks for something: nothing is expected of that, but it is in the audience."""
+        self._asked.begin(node, wanted)
+
+    def note_answer(self, node: NodeId, wanted: Filter) -> None:
+        """Know that it asks for that no more."""
+        self._asked.end(node, wanted)
+
+    def published_at(self, publication: int) -> float:
+        """When an event was published, in a world with requesters."""
+        assert self._published is not None, "nobody asks for anything"
+        return self._published[publication]
+
+    def _host(self, node: NodeId, incarnation: int) -> SimHost:
+        return SimHost(self.kernel, self.scenario, self.seed, node, incarnation)
+
+    def _router(self, host: SimHost) -> Router:
+        router = self._router_type(host, self._parameters)
+        if self._router_type.knows_audience:
+            router.audience = self._audience
+        return router
+
+    def _audience(self, publication: Publication) -> list[NodeId]:
+        event, publisher = publication.event, publication.publisher
+        wanting = self.oracle.expected(event, publisher)
+        if self._published is None:
+            return wanting
+        return sorted({*wanting, *self._asked.expected(event, publisher)})
+
     def _begin(self) -> None:
-        for router in self.routers:
-            router.start()
-        for node, offered in self._plan.advertisements:
-            self.routers[node].advertise(offered)
-        for subscriber in subscribers(self.scenario, self.seed):
-            self._look(subscriber, 0, ())
+        play_faults(self, self._faults)
+        for node in self.nodes:
+            if node.up:
+                node.router.start()
+        for number, offered in self._plan.advertisements:
+            publisher = self._publishers.get(number)
+            if publisher is None:
+                publisher = self._publishers[number] = Publisher(self, self.nodes[number])
+            publisher.offers.append(offered)
+        for publisher in self._publishers.values():
+            self._run_application(publisher)
+        for interest in subscribers(self.scenario, self.seed):
+            self._run_application(Subscriber(self, self.nodes[interest.node], interest))
+        for asking in requesters(self.scenario, self.seed):
+            requester = Requester(self, self.nodes[asking.node], asking)
+            self.kernel.listen(asking.node, requester.delivered)
+            self._run_application(requester)
         self._await_publication()
+
+    def _run_application(self, application: Application) -> None:
+        application.node.applications.append(application)
+        if application.node.up:
+            application.start()
 
     def _await_publication(self) -> None:
         if self._next < len(self._plan.publications):
-            due = self._plan.publications[self._next].time
-            self.hosts[0].call_later(max(0.0, due - self.kernel.now()), self._publish)
+            self.call_at(self._plan.publications[self._next].time, self._publish)
 
     def _publish(self) -> None:
-        publication = self._plan.publications[self._next].publication
+        planned = self._plan.publications[self._next]
         self._next += 1
-        self.recorder.publication(self.kernel.now(), publication)
-        self.recorder.expectations(publication.id, self._audience(publication))
-        self.routers[publication.publisher].publish(publication)
+        self._publishers[planned.publisher].publish(planned.event, planned.size)
         self._await_publication()
-
-    def _audience(self, publication: Publication) -> list[NodeId]:
-        return self.oracle.expected(publication.event, publication.publisher)
-
-    def _look(self, subscriber: Subscriber, look: int, wanted: tuple[Filter, ...]) -> None:
-        """Have a subscriber see where it is, and want what it wants there."""
-        node = subscriber.node
-        position = Position(*self.hosts[node].place())
-        now_wanted = subscriber.wants(position, look)
-        if now_wanted != wanted:
-            for filter in wanted:
-                if filter not in now_wanted:
-                    self.routers[node].unsubscribe(filter)
-                    self.oracle.end(node, filter)
-                    self.recorder.interest(self.kernel.now(), node, filter, begins=False)
-            for filter in now_wanted:
-                if filter not in wanted:
-                    self.routers[node].subscribe(filter)
-                    self.oracle.begin(node, filter)
-                    self.recorder.interest(self.kernel.now(), node, filter, begins=True)
-        following = subscriber.next_look(position, look)
-        if following is not None:
-            wait = max(0.0, subscriber.time_of(following) - self.kernel.now())
-            self.hosts[node].call_later(wait, self._look, subscriber, following, now_wanted)
 
     def _collect(self) -> None:
         """Hand over what the kernel took down."""
@@ -141,6 +174,8 @@ class World:
         self.recorder.transmissions(**_worded(self.kernel.transmissions(), kinds))
         self.recorder.drops(**_worded(self.kernel.lost_frames(), kinds, LINK_CAUSES))
         self.recorder.drops(**_worded(self.kernel.router_drops(), kinds, ROUTER_CAUSES))
+        states: dict[str, Any] = self.kernel.states()
+        self.recorder.states(**states | {"name": Words(states["name"], self.kernel.state_names())})
 
 
 def _worded(columns: dict[str, Any], kinds: list[str], causes: list[str] | None = None) -> dict[str, Any]:

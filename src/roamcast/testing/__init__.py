@@ -1,5 +1,19 @@
 """Tools for testing routers; public, for third parties too."""
 
-from roamcast.testing.mesh import LinkModel, Mesh
+from roamcast.routing.faults import Fault, What
+from roamcast.testing.links import LinkModel, Rule, delay, duplicate, full_queue, lose, one_way, partition
+from roamcast.testing.mesh import Mesh
 
-__all__ = ["LinkModel", "Mesh"]
+__all__ = [
+    "Fault",
+    "LinkModel",
+    "Mesh",
+    "Rule",
+    "What",
+    "delay",
+    "duplicate",
+    "full_queue",
+    "lose",
+    "one_way",
+    "partition",
+]

@@ -6,138 +6,45 @@ import heapq
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from random import Random
-from typing import Any, NamedTuple, TypeAlias
-
-import msgspec
+from typing import Any, TypeAlias
 
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
-from roamcast.routing.router import BROADCAST, Drop, Message, NodeId, Position, Publication, Router
+from roamcast.content.schema import EventType
+from roamcast.routing.faults import Fault, What, absent
+from roamcast.routing.numbering import INCARNATIONS, SequenceNumbers
+from roamcast.routing.router import (
+    BROADCAST,
+    Drop,
+    Message,
+    NodeId,
+    Position,
+    Publication,
+    Router,
+    Velocity,
+)
+from roamcast.testing.host import MeshHost, MeshTimer
+from roamcast.testing.links import Crossing, LinkModel, Rule
+from roamcast.testing.places import Places
+from roamcast.testing.records import Delivered, Dropped, Lost, Sent, State
+from roamcast.wire.errors import WireError
+from roamcast.wire.vocabulary import Vocabulary, encode
 
 RouterFactory: TypeAlias = Callable[["MeshHost"], Router]
-
-
-class Sent(NamedTuple):
-    """A message that a node gave to its links."""
-
-    time: float
-    node: NodeId
-    message: Message
-    to: NodeId
-
-
-class Dropped(NamedTuple):
-    """A message that a router let go, with its reason."""
-
-    time: float
-    node: NodeId
-    message: Message
-    reason: Drop
-
-
-class Delivered(NamedTuple):
-    """An event that reached an application."""
-
-    time: float
-    node: NodeId
-    publication: Publication
-
-
-class LinkModel(msgspec.Struct, frozen=True):
-    """How links behave: perfect unless said otherwise."""
-
-    delay: float = 0.002
-    "Seconds from sender to receiver."
-    jitter: float = 0.0
-    "Up to this much more, at random: enough of it reorders messages."
-    loss: float = 0.0
-    "Share of broadcasts lost per receiver; of unicast attempts lost per try."
-    duplicate: float = 0.0
-    "Share of messages that arrive twice."
-    tries: int = 4
-    "Attempts of a unicast before the sender is told that the link failed."
-
-
-class MeshTimer:
-    """A timer in virtual time."""
-
-    __slots__ = ("_action", "_args")
-
-    def __init__(self, action: Callable[..., object], args: tuple[Any, ...]) -> None:
-        self._action: Callable[..., object] | None = action
-        self._args = args
-
-    def cancel(self) -> None:
-        """Make sure that it will not happen."""
-        self._action = None
-
-    @property
-    def active(self) -> bool:
-        """Whether it is still to happen."""
-        return self._action is not None
-
-    def fire(self) -> None:
-        """Do it, once, unless cancelled."""
-        action, self._action = self._action, None
-        if action is not None:
-            action(*self._args)
-
-
-class MeshHost:
-    """The host that a router in a mesh sees."""
-
-    def __init__(self, mesh: Mesh, node: NodeId) -> None:
-        self.node = node
-        self.random = Random(f"{mesh.seed}/{node}")
-        self.place: Position | None = None
-        self._mesh = mesh
-
-    def now(self) -> float:
-        """Virtual seconds since the mesh was made."""
-        return self._mesh.now
-
-    def broadcast(self, message: Message) -> None:
-        """Send to every living neighbour."""
-        self._mesh._broadcast(self.node, message)
-
-    def send(self, message: Message, to: NodeId) -> None:
-        """Send to one neighbour; `link_failed` follows if it cannot be reached."""
-        self._mesh._send(self.node, message, to)
-
-    def call_later(self, delay: float, action: Callable[..., object], *args: Any) -> MeshTimer:
-        """Call `action(*args)` after `delay` virtual seconds."""
-        if not 0 <= delay < math.inf:
-            raise ValueError(f"a delay must be finite and not negative, not {delay!r}")
-        timer = MeshTimer(action, args)
-        life = self._mesh._lives[self.node]
-        self._mesh._at(
-            self._mesh.now + delay, lambda: timer.fire() if self._mesh._lives[self.node] == life else None
-        )
-        return timer
-
-    def position(self) -> Position:
-        """The place set by `Mesh.place`; a mesh has no geometry of its own."""
-        if self.place is None:
-            raise PermissionError("this node has no position; give it one with mesh.place(node, x, y)")
-        return self.place
-
-    def deliver(self, publication: Publication) -> None:
-        """Note a delivery for the story to check."""
-        self._mesh.deliveries.append(Delivered(self._mesh.now, self.node, publication))
-
-    def drop(self, message: Message, reason: Drop) -> None:
-        """Note a drop for the story to check."""
-        self._mesh.drops.append(Dropped(self._mesh.now, self.node, message, reason))
 
 
 class Mesh:
     """A network of routers to tell stories with.
 
-    `router` makes a node's router from its host: a `Router` class itself will do.
+    `router` makes a node's router from its host: a `Router` class itself will do. `faults` befall nodes in
+    the course of the story.
     """
+
+    as_bytes: bool = False
+    "Whether messages travel as their bytes, or as the objects that they are."
 
     def __init__(
         self,
@@ -146,28 +53,45 @@ class Mesh:
         edges: Iterable[tuple[NodeId, NodeId]] = (),
         *,
         links: LinkModel | None = None,
+        faults: Iterable[Fault] = (),
         seed: int = 0,
     ) -> None:
         self.seed = seed
         self.links = links or LinkModel()
+        self.rules: list[Rule] = []
+        "What every message passes on its way; see `fault`."
         self.now = 0.0
         self.sent: list[Sent] = []
+        self.lost: list[Lost] = []
         self.drops: list[Dropped] = []
         self.deliveries: list[Delivered] = []
+        self.states: list[State] = []
         self._random = Random(f"{seed}/links")
+        self._chance = Random(f"{seed}/rules")
         self._order = itertools.count()
-        self._due: list[tuple[float, int, Callable[[], object]]] = []
+        self._due: list[tuple[float, int, Callable[..., object], tuple[Any, ...]]] = []
         self._joined: set[frozenset[NodeId]] = set()
-        self._alive = [True] * nodes
-        self._lives = [0] * nodes
-        self._sequences = [0] * nodes
+        self._places = Places()
+        self._failing: list[tuple[NodeId, NodeId, Message, MeshTimer]] = []
         self._factory = router
-        self.hosts = [MeshHost(self, node) for node in range(nodes)]
+        plan = list(faults)
+        late = absent(plan)
+        self._up = [node not in late for node in range(nodes)]
+        self._radio = [True] * nodes
         for a, b in edges:
             self.join(a, b)
+        self._numbers = [SequenceNumbers(0) for _ in range(nodes)]
+        self.hosts = [MeshHost(self, node) for node in range(nodes)]
         self.routers = [self._wake(host) for host in self.hosts]
-        for r in self.routers:
-            r.start()
+        self._words = Vocabulary({kind for router in self.routers for kind in router.messages})
+        for node in range(nodes):
+            if self._up[node]:
+                self.routers[node].start()
+            else:
+                self.hosts[node].end()
+        for fault in sorted(plan, key=lambda fault: fault.time):
+            if fault.time < math.inf:
+                self.call_at(fault.time, self.befall, fault.node, fault.what)
 
     @classmethod
     def line(cls, nodes: int, router: RouterFactory, **options: Any) -> Mesh:
@@ -186,6 +110,8 @@ class Mesh:
         """Everyone hears everyone."""
         return cls(nodes, router, itertools.combinations(range(nodes), 2), **options)
 
+    # What happened --------------------------------------------------------------------------------
+
     @property
     def delivered(self) -> list[tuple[NodeId, Event]]:
         """Who got what, in order."""
@@ -199,6 +125,8 @@ class Mesh:
         """How often each reason was given."""
         return Counter(d.reason for d in self.drops)
 
+    # The world ------------------------------------------------------------------------------------
+
     def join(self, a: NodeId, b: NodeId) -> None:
         """Bring two nodes into range of each other."""
         if a != b:
@@ -209,54 +137,162 @@ class Mesh:
         self._joined.discard(frozenset((a, b)))
 
     def neighbours(self, node: NodeId) -> list[NodeId]:
-        """Who is in range of `node` and alive, in order."""
+        """Who is in range of `node` and on the air, in order."""
         return [n for n in range(len(self.hosts)) if self._reaches(node, n)]
 
-    def place(self, node: NodeId, x: float, y: float) -> None:
-        """Tell a node where it is."""
-        self.hosts[node].place = Position(x, y)
+    def place(self, node: NodeId, x: float, y: float, *, vx: float = 0.0, vy: float = 0.0) -> None:
+        """Put a node somewhere, moving or not; signals between nodes with places tell their distance."""
+        self._places.put(node, Position(x, y), Velocity(vx, vy), self.now)
+
+    def position(self, node: NodeId) -> Position:
+        """Where a node is; raises `PermissionError` if it was not placed."""
+        return self._places.position(node, self.now)
+
+    def velocity(self, node: NodeId) -> Velocity:
+        """How a node moves; raises `PermissionError` if it was not placed."""
+        return self._places.velocity(node)
+
+    def distance(self, signal: float) -> float:
+        """The distance that a signal tells; nan of nan."""
+        return self._places.distance(signal)
+
+    def run(self, for_: float) -> None:
+        """Let `for_` seconds pass."""
+        end = self.now + for_
+        while self._due and self._due[0][0] <= end:
+            self.now, _, action, args = heapq.heappop(self._due)
+            action(*args)
+        self.now = end
+
+    def call_at(self, time: float, action: Callable[..., object], *args: Any) -> None:
+        """Have something happen at a moment of the story, whoever is alive then."""
+        heapq.heappush(self._due, (time, next(self._order), action, args))
+
+    # Faults ---------------------------------------------------------------------------------------
+
+    @contextmanager
+    def fault(self, *rules: Rule) -> Iterator[None]:
+        """Have links follow more rules as long as the block lasts."""
+        self.rules += rules
+        try:
+            yield
+        finally:
+            for rule in rules:
+                self.rules.remove(rule)
+
+    def befall(self, node: NodeId, what: What) -> None:
+        """Have something befall a node now; what it is already changes nothing."""
+        host = self.hosts[node]
+        if what is What.CRASH and self._up[node]:
+            self._up[node] = False
+            host.end()
+        elif what in (What.START, What.ARRIVE) and not self._up[node]:
+            self._up[node] = True
+            incarnation = 0 if what is What.ARRIVE else (host.incarnation + 1) % INCARNATIONS
+            self.hosts[node] = MeshHost(self, node, incarnation)
+            self._numbers[node] = SequenceNumbers(incarnation)
+            self.routers[node] = self._wake(self.hosts[node])
+            self.routers[node].start()
+        elif what is What.SLEEP:
+            host.asleep = not host.ended
+        elif what is What.WAKE:
+            host.wake()
+        elif what in (What.RADIO_OFF, What.RADIO_ON):
+            self._radio[node] = what is What.RADIO_ON
 
     def kill(self, node: NodeId) -> None:
         """Crash a node: it neither hears, speaks nor remembers its timers."""
-        self._alive[node] = False
-        self._lives[node] += 1
+        self.befall(node, What.CRASH)
 
     def revive(self, node: NodeId) -> None:
-        """Start a crashed node anew, with an empty router."""
-        self._alive[node] = True
-        self.routers[node] = self._wake(self.hosts[node])
-        self.routers[node].start()
+        """Start a crashed node anew, with an empty router, in its next incarnation."""
+        self.befall(node, What.START)
+
+    # Applications ---------------------------------------------------------------------------------
 
     def subscribe(self, node: NodeId, wanted: Filter) -> None:
         """Have the application on `node` want something."""
+        self._know(wanted.type)
         self.routers[node].subscribe(wanted)
 
     def unsubscribe(self, node: NodeId, wanted: Filter) -> None:
         """Have it stop wanting it."""
         self.routers[node].unsubscribe(wanted)
 
+    def request(self, node: NodeId, wanted: Filter) -> None:
+        """Have the application on `node` ask for one event."""
+        self._know(wanted.type)
+        self.routers[node].request(wanted)
+
     def advertise(self, node: NodeId, offered: Filter) -> None:
         """Have the application on `node` announce what it will publish."""
+        self._know(offered.type)
         self.routers[node].advertise(offered)
 
     def publish(self, node: NodeId, event: Event, size: int = 512) -> Publication:
         """Publish an event from `node` now."""
-        self._sequences[node] += 1
-        publication = Publication(node, self._sequences[node], event, size)
+        self._know(event.type)
+        publication = Publication(node, self._numbers[node].take(), event, size)
         self.routers[node].publish(publication)
         return publication
 
-    def inject(self, to: NodeId, message: Any, sender: NodeId, signal: float = math.nan) -> Drop | None:
-        """Put a message into a node's ear, as a stranger on the air could."""
-        return self._hear(to, message, sender, signal)
+    def inject(
+        self, to: NodeId, message: Message | bytes, sender: NodeId, signal: float = math.nan
+    ) -> Drop | None:
+        """Have a node hear what a stranger on the air says: bytes, or a message, which is sent as its bytes.
 
-    def run(self, for_: float) -> None:
-        """Let `for_` seconds pass."""
-        end = self.now + for_
-        while self._due and self._due[0][0] <= end:
-            self.now, _, action = heapq.heappop(self._due)
-            action()
-        self.now = end
+        What no message has as its bytes is MALFORMED, and no router hears of it.
+        """
+        try:
+            understood = self._words.decode(message if isinstance(message, bytes) else encode(message))
+        except WireError:
+            self.drops.append(Dropped(self.now, to, message, Drop.MALFORMED))
+            return Drop.MALFORMED
+        return self._hear(to, understood, sender, signal)
+
+    # The side of hosts ----------------------------------------------------------------------------
+
+    def broadcast_from(self, node: NodeId, message: Message) -> None:
+        """Carry a message to everyone in range of `node`."""
+        if not self._leaves(node, message, BROADCAST):
+            return
+        if not self._on_air(node):
+            self.lost.append(Lost(self.now, node, message, BROADCAST))
+        for other in self.neighbours(node):
+            self._carry(message, node, other, self._cross(message, node, other))
+
+    def send_from(self, node: NodeId, message: Message, to: NodeId) -> None:
+        """Carry a message to one neighbour, trying as often as the link does."""
+        if not self._leaves(node, message, to):
+            return
+        arrives: list[float] = []
+        acknowledged = False
+        for _ in range(self.links.tries if self._reaches(node, to) else 0):
+            delays = self._cross(message, node, to)
+            arrives = arrives or delays  # the link knows a frame repeated for want of an acknowledgement
+            acknowledged = bool(delays) and bool(self._pass_rules(Crossing(None, to, node), [0.0]))
+            if acknowledged:
+                break
+        self._carry(message, node, to, arrives)
+        if not acknowledged:
+            self._fail_later(node, message, to)
+        for other in self.neighbours(node):
+            if acknowledged and other != to and self.routers[other].promiscuous and not self._missed():
+                for delay in self._pass_rules(Crossing(message, node, other), [self._flight()]):
+                    self.call_at(self.now + delay, self._overhear, other, message, node, to)
+
+    def take_back(self, node: NodeId, neighbour: NodeId) -> list[Message]:
+        """What `node` sent to a neighbour and the link is about to give up on; it will not be told."""
+        taken = [each for each in self._failing if each[0] == node and each[1] == neighbour]
+        self._failing = [each for each in self._failing if each not in taken]
+        for *_, timer in taken:
+            timer.cancel()
+        return [message for _, _, message, _ in taken]
+
+    # Links ----------------------------------------------------------------------------------------
+
+    def _know(self, type: EventType) -> None:
+        self._words.types[type.name] = type
 
     def _wake(self, host: MeshHost) -> Router:
         router = self._factory(host)
@@ -268,50 +304,65 @@ class Mesh:
         wanting = enumerate(self.routers)
         return [n for n, r in wanting if n != publication.publisher and r.wants(publication.event)]
 
-    def _at(self, time: float, action: Callable[[], object]) -> None:
-        heapq.heappush(self._due, (time, next(self._order), action))
+    def _on_air(self, node: NodeId) -> bool:
+        return self._up[node] and self._radio[node] and not self.hosts[node].asleep
 
     def _reaches(self, a: NodeId, b: NodeId) -> bool:
-        return frozenset((a, b)) in self._joined and self._alive[a] and self._alive[b]
+        return frozenset((a, b)) in self._joined and self._on_air(a) and self._on_air(b)
 
     def _flight(self) -> float:
         return self.links.delay + (self.links.jitter * self._random.random() if self.links.jitter else 0.0)
 
-    def _lost(self) -> bool:
+    def _missed(self) -> bool:
         return self.links.loss > 0 and self._random.random() < self.links.loss
 
-    def _carry(self, sender: NodeId, to: NodeId, message: Message) -> None:
-        copies = 2 if self.links.duplicate and self._random.random() < self.links.duplicate else 1
-        for _ in range(copies):
-            self._at(self.now + self._flight(), lambda: self._hear(to, message, sender, math.nan))
-
-    def _broadcast(self, node: NodeId, message: Message) -> None:
-        if not self._alive[node]:
-            return
-        self.sent.append(Sent(self.now, node, message, BROADCAST))
-        for other in self.neighbours(node):
-            if not self._lost():
-                self._carry(node, other, message)
-
-    def _send(self, node: NodeId, message: Message, to: NodeId) -> None:
-        if not self._alive[node]:
-            return
+    def _leaves(self, node: NodeId, message: Message, to: NodeId) -> bool:
+        """Whether a message gets from the router onto the air."""
         self.sent.append(Sent(self.now, node, message, to))
-        reached = self._reaches(node, to) and any(not self._lost() for _ in range(self.links.tries))
-        if reached:
-            self._carry(node, to, message)
-        else:
-            life = self._lives[node]
-            self._at(
-                self.now + self.links.tries * self.links.delay,
-                lambda: self.routers[node].link_failed(message, to) if self._lives[node] == life else None,
-            )
-        for other in self.neighbours(node):
-            if reached and other != to and self.routers[other].promiscuous and not self._lost():
-                self._at(self.now + self._flight(), partial(self._overhear, other, message, node, to))
+        for rule in self.rules:
+            if not rule.admits(message, node, self._chance):
+                self.lost.append(Lost(self.now, node, message, BROADCAST))
+                return False
+        return True
+
+    def _cross(self, message: Message, node: NodeId, to: NodeId) -> list[float]:
+        """After how long each copy of a message gets to a neighbour; none if it is lost."""
+        if self._missed():
+            return []
+        copies = 2 if self.links.duplicate and self._random.random() < self.links.duplicate else 1
+        return self._pass_rules(Crossing(message, node, to), [self._flight() for _ in range(copies)])
+
+    def _pass_rules(self, crossing: Crossing, delays: list[float]) -> list[float]:
+        for rule in self.rules:
+            delays = rule.carry(crossing, delays, self._chance) if delays else delays
+        return delays
+
+    def _carry(self, message: Message, node: NodeId, to: NodeId, delays: list[float]) -> None:
+        if not delays:
+            self.lost.append(Lost(self.now, node, message, to))
+        elif self.as_bytes:
+            data = encode(message)
+            if len(data) != message.size:
+                raise AssertionError(f"{message!r} has {len(data)} bytes and says {message.size}")
+            message = self._words.decode(data)
+        signal = self._places.signal(node, to, self.now)
+        for delay in delays:
+            self.call_at(self.now + delay, self._hear, to, message, node, signal)
+
+    def _fail_later(self, node: NodeId, message: Message, to: NodeId) -> None:
+        failure = MeshTimer(self.routers[node].link_failed, (message, to))
+        entry = (node, to, message, failure)
+        self._failing.append(entry)
+
+        def fail(host: MeshHost) -> None:
+            self._failing = [each for each in self._failing if each is not entry]
+            host.ring(failure)
+
+        self.call_at(self.now + self.links.tries * self.links.delay, fail, self.hosts[node])
 
     def _hear(self, node: NodeId, message: Message, sender: NodeId, signal: float) -> Drop | None:
-        if not self._alive[node]:
+        if not self._on_air(node):
+            self.lost.append(Lost(self.now, sender, message, node))
             return None
         reason = self.routers[node].receive(message, sender, signal)
         if reason is not None:
@@ -319,5 +370,6 @@ class Mesh:
         return reason
 
     def _overhear(self, node: NodeId, message: Message, sender: NodeId, to: NodeId) -> None:
-        if self._alive[node]:
-            self.routers[node].overhear(message, sender, to, math.nan)
+        if self._on_air(node):
+            signal = self._places.signal(sender, node, self.now)
+            self.routers[node].overhear(message, sender, to, signal)

@@ -1,0 +1,127 @@
+// Radios that are switched off and on, and messages that are taken back from the link.
+#include <algorithm>
+#include <iterator>
+
+#include "world/world.h"
+
+namespace roamcast {
+
+void World::set_radio(NodeId node, bool on) {
+    if (on == radio_on(node)) return;
+    ++counters_.switches;
+    Ear& ear = ears_[node];
+    ear.reserved = 0;  // it knows of nobody's reservation
+    if (on) {
+        on_since_[node] = now_;
+        ear.sending = now_;  // what it hears the rest of began without it
+        return;
+    }
+    cut_short(node);
+    forget_risen(node);
+    const std::vector<Parcel> unsent = take_all(node);
+    on_since_[node] = never;
+    // As if it were sending without end: every signal finds it deaf, and nothing else in the medium has to ask.
+    ear.sending = never;
+    ear.deaf = true;
+    ear.waiting = false;
+    ear.doing = Doing::Nothing;
+    backoffs_[node] = Backoff{};
+    for (const Parcel& parcel : unsent) lose_unsent(node, parcel);
+}
+
+// The signal of a frame on the air goes on for its time; nobody can make sense of it any more.
+void World::cut_short(NodeId node) {
+    const Time left = ears_[node].sending - now_;
+    if (left <= 0) return;
+    for (const auto& flight : flights_) {
+        if (flight->frame.from == node && flight->start + flight->frame.airtime > now_) flight->cut = true;
+    }
+    const Doing doing = ears_[node].doing;
+    if (doing == Doing::AwaitingCts || doing == Doing::AwaitingAck) stations_[node].data_airtime -= left;
+}
+
+// Frames that were understood and have not come up to the router yet never will.
+void World::forget_risen(NodeId node) {
+    for (const auto& flight : flights_) {
+        for (std::size_t i = flight->risen; i < flight->heard_by.size(); ++i) {
+            std::uint32_t& index = flight->heard_by[i];
+            if ((index & gone) != 0 || flight->receivers[index].node != node) continue;
+            index |= gone;
+            record_loss(*flight, node, Fate::Off);
+        }
+    }
+}
+
+// Everything of a node that is not sent yet; its link is as new afterwards, but for its chance and its numbers.
+std::vector<Parcel> World::take_all(NodeId node) {
+    Station& station = stations_[node];
+    std::vector<Parcel> taken;
+    if (station.serving) {
+        const Parcel& parcel = station.data.parcel;
+        if (station.data_first >= 0) {
+            records_.transmissions.push_back({station.data_first, station.data_airtime, parcel.about, node, parcel.to,
+                                              parcel.size, parcel.kind, station.attempts, parcel.category, true});
+        }
+        taken.push_back(parcel);
+    }
+    taken.insert(taken.end(), station.queue.begin(), station.queue.end());
+    const std::vector<Parcel> descending = take_descents(node, everyone);
+    taken.insert(taken.end(), descending.begin(), descending.end());
+    Station fresh;
+    fresh.random = station.random;
+    fresh.sequence = station.sequence;  // or neighbours would take its next frame for one repeated
+    fresh.window = mac_.cw_min;
+    station = std::move(fresh);
+    return taken;
+}
+
+// What is between router and link, in order; all of it, or what is for one neighbour.
+std::vector<Parcel> World::take_descents(NodeId node, NodeId to) {
+    std::vector<Descent*> found;
+    for (Descent& descent : descents_) {
+        if (descent.node == node && (to == everyone || descent.parcel.to == to)) found.push_back(&descent);
+    }
+    std::sort(found.begin(), found.end(), [](const Descent* a, const Descent* b) { return a->order < b->order; });
+    std::vector<Parcel> taken;
+    for (Descent* const descent : found) {
+        taken.push_back(descent->parcel);
+        descent->node = everyone;  // its entry of the agenda will find nothing
+    }
+    return taken;
+}
+
+void World::lose_unsent(NodeId node, const Parcel& parcel) {
+    ++counters_.unsent;
+    if (record_losses_) {
+        records_.lost.push_back({now_, parcel.about, node, parcel.to, parcel.kind, parcel.category,
+                                 static_cast<std::uint8_t>(16 + static_cast<int>(Loss::RadioOff))});
+    }
+    if (parcel.to != everyone) owner_.link_failed(node, parcel);
+    let_go(parcel.message);
+}
+
+void World::withdraw(NodeId node, NodeId neighbour, const std::function<void(Handle)>& hand_back) {
+    Station& station = stations_[node];
+    std::vector<Parcel> taken;
+    std::deque<Parcel> left;
+    std::size_t urgent = 0;
+    for (std::size_t place = 0; place < station.queue.size(); ++place) {
+        const Parcel& parcel = station.queue[place];
+        if (parcel.to == neighbour) {
+            taken.push_back(parcel);
+        } else {
+            left.push_back(parcel);
+            urgent += place < station.urgent ? 1 : 0;
+        }
+    }
+    station.queue = std::move(left);
+    station.urgent = urgent;
+    const std::vector<Parcel> descending = take_descents(node, neighbour);
+    taken.insert(taken.end(), descending.begin(), descending.end());
+    for (const Parcel& parcel : taken) {
+        hand_back(parcel.message);
+        let_go(parcel.message);
+    }
+}
+
+}  // namespace roamcast

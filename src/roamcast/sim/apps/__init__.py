@@ -1,0 +1,1 @@
+"""Applications: those who publish, want and ask, on the nodes of the simulated world."""

@@ -1,0 +1,38 @@
+"""The publisher: announces what it will say, and says it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from roamcast.content.event import Event
+from roamcast.content.filter import Filter
+from roamcast.routing.numbering import SequenceNumbers
+from roamcast.routing.router import Publication
+from roamcast.sim.apps.application import Application
+
+if TYPE_CHECKING:
+    from roamcast.sim.node import Node
+    from roamcast.sim.world import World
+
+
+class Publisher(Application):
+    """Publishes what the plan of the run says, as long as its node works."""
+
+    def __init__(self, world: World, node: Node) -> None:
+        super().__init__(node)
+        self.offers: list[Filter] = []
+        self._world = world
+        self._numbers = SequenceNumbers(0)
+
+    def start(self) -> None:
+        """Count from one in this incarnation, and announce what is to come."""
+        self._numbers = SequenceNumbers(self.node.incarnation)
+        for offered in self.offers:
+            self.node.router.advertise(offered)
+
+    def publish(self, event: Event, size: int) -> None:
+        """Publish an event now; a node that does not work publishes nothing."""
+        if self.node.works:
+            publication = Publication(self.node.number, self._numbers.take(), event, size)
+            self._world.note_publication(publication)
+            self.node.router.publish(publication)

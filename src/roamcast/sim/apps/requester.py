@@ -1,0 +1,107 @@
+"""The requester: asks for something, and is satisfied by the next copy that comes, fresh or cached."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from roamcast.content.filter import Filter
+from roamcast.routing.router import Publication, Timer
+from roamcast.sim.apps.application import Application
+from roamcast.sim.requests import Asking
+
+if TYPE_CHECKING:
+    from roamcast.sim.node import Node
+    from roamcast.sim.world import World
+
+
+class _Open(NamedTuple):
+    request: int
+    time: float
+    wanted: Filter
+    timeout: Timer
+
+
+class Requester(Application):
+    """Asks at its times while its node works; each request ends once, and in one way."""
+
+    def __init__(self, world: World, node: Node, asking: Asking) -> None:
+        super().__init__(node)
+        self._world = world
+        self._asking = asking
+        self._times = asking.times()
+        self._open: list[_Open] = []
+        self._turn = 0
+        self._asked = 0
+        self._await_turn()
+
+    def stop(self) -> None:
+        """Abandon what was asked: nobody is there to be satisfied."""
+        self._close("abandoned")
+
+    def finish(self) -> None:
+        """Tell of the requests that nobody has answered yet."""
+        self._close("open")
+
+    def delivered(self, publication: Publication) -> None:
+        """Hear of an event that the router delivers: it satisfies every request that it matches."""
+        answered = [each for each in self._open if each.wanted.matches(publication.event)]
+        if not answered:
+            return
+        now = self._world.now()
+        self._open = [each for each in self._open if each not in answered]
+        for each in answered:
+            each.timeout.cancel()
+            fresh = self._world.published_at(publication.id) >= each.time
+            self._world.note_answer(self.node.number, each.wanted)
+            self._world.recorder.request(
+                each.request,
+                self.node.number,
+                each.time,
+                each.wanted,
+                "satisfied",
+                answered=now,
+                publication=publication.id,
+                fresh=fresh,
+            )
+            # Not at once: the router is in the middle of delivering.
+            self._world.call_at(now, self._satisfied, self.node.incarnation, each.wanted)
+
+    def _await_turn(self) -> None:
+        time = next(self._times, None)
+        if time is not None:
+            self._world.call_at(time, self._take_turn)
+
+    def _take_turn(self) -> None:
+        self._turn += 1
+        if self.node.works:
+            self._ask(self._asking.wish(self._turn, self.node.position()))
+        self._await_turn()
+
+    def _ask(self, wanted: Filter) -> None:
+        now = self._world.now()
+        self._asked += 1
+        request = self.node.number << 32 | self._asked
+        timeout = self._world.call_at(now + self._asking.requesting.timeout, self._expire, request)
+        self._open.append(_Open(request, now, wanted, timeout))
+        self._world.note_request(self.node.number, wanted)
+        self.node.router.request(wanted)
+
+    def _expire(self, request: int) -> None:
+        expired = next(each for each in self._open if each.request == request)
+        self._open.remove(expired)
+        self._end(expired, "expired")
+        self.node.when_awake(self._satisfied, self.node.incarnation, expired.wanted)
+
+    def _satisfied(self, incarnation: int, wanted: Filter) -> None:
+        if self.node.works and self.node.incarnation == incarnation:
+            self.node.router.satisfied(wanted)
+
+    def _close(self, outcome: str) -> None:
+        still_open, self._open = self._open, []
+        for each in still_open:
+            each.timeout.cancel()
+            self._end(each, outcome)
+
+    def _end(self, each: _Open, outcome: str) -> None:
+        self._world.note_answer(self.node.number, each.wanted)
+        self._world.recorder.request(each.request, self.node.number, each.time, each.wanted, outcome)

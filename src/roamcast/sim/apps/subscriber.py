@@ -1,0 +1,58 @@
+"""The subscriber: wants what its interest says, where it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from roamcast.content.filter import Filter
+from roamcast.routing.router import Timer
+from roamcast.sim.apps.application import Application
+from roamcast.sim.interest import Interest
+
+if TYPE_CHECKING:
+    from roamcast.sim.node import Node
+    from roamcast.sim.world import World
+
+
+class Subscriber(Application):
+    """Looks where it is from time to time, and subscribes to what it wants there."""
+
+    def __init__(self, world: World, node: Node, interest: Interest) -> None:
+        super().__init__(node)
+        self._world = world
+        self._interest = interest
+        self._wanted: tuple[Filter, ...] = ()
+        self._next: Timer | None = None
+
+    def start(self) -> None:
+        """Look around."""
+        self._look(self._interest.last_look(self._world.now()))
+
+    def stop(self) -> None:
+        """Want nothing: a crashed node is nobody's audience."""
+        if self._next is not None:
+            self._next.cancel()
+        for wanted in self._wanted:
+            self._note(wanted, begins=False)
+        self._wanted = ()
+
+    def _look(self, look: int) -> None:
+        position = self.node.position()
+        wanted = self._interest.wants(position, look)
+        if wanted != self._wanted:
+            before, self._wanted = self._wanted, wanted
+            for filter in before:
+                if filter not in wanted:
+                    self.node.router.unsubscribe(filter)
+                    self._note(filter, begins=False)
+            for filter in wanted:
+                if filter not in before:
+                    self.node.router.subscribe(filter)
+                    self._note(filter, begins=True)
+        following = self._interest.next_look(position, look)
+        if following is not None:
+            due = self._interest.time_of(following)
+            self._next = self._world.call_at(due, self.node.when_awake, self._look, following)
+
+    def _note(self, wanted: Filter, *, begins: bool) -> None:
+        self._world.note_interest(self.node.number, wanted, begins=begins)

@@ -1,0 +1,1 @@
+"""What befalls nodes of the simulated world."""

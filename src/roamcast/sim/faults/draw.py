@@ -1,0 +1,51 @@
+"""The faults of a run as data: drawn from the seed before it begins, the same for every protocol."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from random import Random
+
+from roamcast.routing.faults import Fault, Outage, What, draw_outages, faults_of
+from roamcast.routing.router import NodeId
+from roamcast.scenario.faults import Faults, Outages
+from roamcast.scenario.model import Scenario
+from roamcast.sim.workload import choose
+
+
+def draw_faults(scenario: Scenario, seed: int) -> list[Fault]:
+    """All that befalls nodes in a run, in order; a function of the scenario and the seed alone."""
+    outages: dict[tuple[NodeId, What], list[Outage]] = {}
+    for name, faults in scenario.faults.items():
+        for node in _struck(scenario, name, faults, seed):
+            for what, outage in _outages(scenario, faults, Random(f"{seed}/faults/{name}/{node}")):
+                outages.setdefault((node, what), []).append(outage)
+    drawn = [fault for (node, what), own in outages.items() for fault in faults_of(node, what, own)]
+    return sorted(drawn, key=lambda fault: (fault.time, fault.node, fault.what.value))
+
+
+def _struck(scenario: Scenario, name: str, faults: Faults, seed: int) -> list[NodeId]:
+    if faults.group is None:
+        return sorted(set(faults.nodes))
+    return choose(scenario.nodes_of(faults.group), faults.count, Random(f"{seed}/struck/{name}"))
+
+
+def _outages(scenario: Scenario, faults: Faults, random: Random) -> Iterator[tuple[What, Outage]]:
+    if faults.arrive is not None:
+        yield What.CRASH, Outage(0.0, random.uniform(*faults.arrive))
+    if faults.leave is not None:
+        yield What.CRASH, Outage(random.uniform(*faults.leave), math.inf)
+    if faults.crash is not None:
+        what = What.CRASH if faults.crash.memory == "lost" else What.SLEEP
+        yield from ((what, outage) for outage in _drawn(scenario, faults.crash, random))
+    if faults.radio is not None:
+        yield from ((What.RADIO_OFF, outage) for outage in _drawn(scenario, faults.radio, random))
+
+
+def _drawn(scenario: Scenario, outages: Outages, random: Random) -> Iterator[Outage]:
+    down = math.inf if outages.down is None else outages.down
+    yield from (Outage(start, start + down) for start in outages.at)
+    if outages.every is not None:
+        until = scenario.duration if outages.until is None else outages.until
+        even = outages.gaps == "even"
+        yield from draw_outages(random, outages.every, down, after=outages.after, until=until, even=even)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from roamcast.routing.state.leases import Leases
 from roamcast.routing.router import Footprint
+from roamcast.routing.state.leases import Leases
 
 
 class FloodTable:

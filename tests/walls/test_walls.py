@@ -14,10 +14,11 @@ MAY_IMPORT = {
     "testing": {"content", "wire", "routing"},
     "scenario": {"content", "routing"},
     "facts": {"content", "routing"},
-    "sim": {"content", "routing", "scenario", "facts"},
+    "metrics": {"routing", "facts"},
+    "sim": {"content", "routing", "scenario", "facts", "metrics"},
     "live": {"content", "routing", "wire", "facts"},
-    "pipeline": {"content", "routing", "scenario", "facts", "sim"},
-    "report": {"pipeline"},
+    "pipeline": {"content", "routing", "scenario", "facts", "metrics", "sim"},
+    "report": {"metrics", "pipeline"},
     "why": {"content", "routing", "facts"},
     "cli": None,  # opens every door
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from roamcast.facts.metrics import Metrics
+from roamcast.metrics.outcome import Metrics
 
 Line = tuple[str, str]
 
@@ -14,13 +14,14 @@ def lines(metrics: Metrics) -> list[list[Line]]:
             ("delivered", _share(metrics.delivery_rate)),
             ("of expected deliveries", f"{metrics.delivered:,} of {metrics.expected:,}"),
             ("events published", f"{metrics.publications:,}"),
-            ("duplicates, unexpected", f"{metrics.duplicates:,}, {metrics.unexpected:,}"),
+            ("duplicates, false deliveries", f"{metrics.duplicates:,}, {metrics.false_deliveries:,}"),
         ],
         [
             ("delay, mean", _time(metrics.delay_mean)),
             ("median", _time(metrics.delay_p50)),
             ("95th percentile", _time(metrics.delay_p95)),
         ],
+        _requests(metrics),
         [(f"messages, {name}", f"{count:,}") for name, count in metrics.messages.items() if count],
         [(f"frames, {name}", f"{count:,}") for name, count in _frames(metrics)],
         [
@@ -29,6 +30,22 @@ def lines(metrics: Metrics) -> list[list[Line]]:
             ("processor time", _time(metrics.cpu_seconds)),
         ],
     ]
+
+
+def _requests(metrics: Metrics) -> list[Line]:
+    """Of requests and tables, where there are any."""
+    found = []
+    if metrics.requests:
+        found = [
+            ("requests", f"{metrics.requests:,}"),
+            ("satisfied", _share(metrics.satisfied_rate)),
+            ("of these fresh", "-" if metrics.fresh_rate is None else _share(metrics.fresh_rate)),
+            ("response delay, mean", _time(metrics.response_delay)),
+        ]
+    if metrics.table_entries is not None and metrics.table_bytes is not None:
+        held = f"{metrics.table_entries:,.1f} entries, {metrics.table_bytes:,.0f} B"
+        found.append(("tables of a node, mean", held))
+    return found
 
 
 def _frames(metrics: Metrics) -> list[tuple[str, int]]:

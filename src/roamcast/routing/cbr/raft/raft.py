@@ -95,7 +95,8 @@ class RaftCbr(Advertising):
 
     def _keep(self, event: XcastEvent, stuck: tuple[Addressee, ...]) -> None:
         if event.publication.publisher == self.host.node:
-            self.publishing.fail(event.publication.sequence, [addressee.node for addressee in stuck])
+            if not self.publishing.fail(event.publication.sequence, [addressee.node for addressee in stuck]):
+                self.host.drop(event, Drop.NO_ROUTE)
         elif self.custody.keep(event, stuck):
             self.xcast.hand_back(msgspec.structs.replace(event, destinations=stuck))
 
@@ -159,7 +160,9 @@ class RaftCbr(Advertising):
             onward = XcastEvent(event.id, publication, chain, tuple(others), event.age)
             if self.host.node in event.chain:
                 # Handed back by a neighbour that finds no way. It goes on trying: nobody need keep it here.
-                self.xcast.event_around(onward, avoid=(sender,))
+                stuck = self.xcast.event_around(onward, avoid=(sender,))
+                if stuck:
+                    self.host.drop(msgspec.structs.replace(onward, destinations=stuck), Drop.NO_ROUTE)
             else:
                 self.xcast.send_event(onward)
         return reason
@@ -168,6 +171,8 @@ class RaftCbr(Advertising):
         """Why an event claims what cannot be true."""
         publication, chain = event.publication, event.chain
         if event.id != publication.id or not chain or chain[0] != publication.publisher:
+            return Drop.MALFORMED
+        if not event.destinations:
             return Drop.MALFORMED
         if not (
             0 <= publication.publisher <= HIGHEST_NODE
@@ -193,6 +198,8 @@ class RaftCbr(Advertising):
             return self.xcast.pass_on(ping, sender)
         if ping.publisher == self.host.node or not ping.chain or ping.chain[0] != ping.publisher:
             return Drop.MALFORMED
+        if not ping.destinations:
+            return Drop.MALFORMED
         if len(ping.chain) >= self.parameters.chain_limit:
             return Drop.HOP_LIMIT
         chain = join_chain(ping.chain, self.host.node)
@@ -211,16 +218,20 @@ class RaftCbr(Advertising):
             return self.xcast.pass_on(ack, sender)
         if not (0 <= ack.sequence <= HIGHEST_SEQUENCE and 0 <= ack.publisher <= HIGHEST_NODE):
             return Drop.MALFORMED
+        if not ack.subscribers:
+            return Drop.MALFORMED
         if ack.publisher != self.host.node:
             self.acks.add(ack.publisher, ack.sequence, ack.subscribers)
             self.custody.settle(ack.publisher, ack.sequence, ack.subscribers)
             return None
         reasons = [self.publishing.acknowledge(node, ack.sequence) for node in sorted(ack.subscribers)]
-        return None if None in reasons else next(iter(reasons), Drop.MALFORMED)
+        return None if None in reasons else reasons[0]
 
     def _take_nack(self, nack: Nack, sender: NodeId) -> Drop | None:
         if nack.to != self.host.node:
             return self.xcast.pass_on(nack, sender)
+        if not nack.holes:
+            return Drop.MALFORMED
         if nack.publisher == self.host.node:
             return self.publishing.serve(nack)
         if nack.subscriber == self.host.node or len(nack.chain) >= self.parameters.chain_limit:

@@ -93,7 +93,8 @@ class RaftCbr(Advertising):
 
     def _keep(self, event: XcastEvent, stuck: tuple[Addressee, ...]) -> None:
         if event.publication.publisher == self.host.node:
-            self.publishing.fail(event.publication.sequence, [addressee.node for addressee in stuck])
+            if not self.publishing.fail(event.publication.sequence, [addressee.node for addressee in stuck]):
+                self.host.drop(event, Drop.NO_ROUTE)
         elif self.custody.keep(event, stuck):
             self.xcast.hand_back(msgspec.structs.replace(event, destinations=stuck))
 
@@ -156,7 +157,9 @@ class RaftCbr(Advertising):
             onward = XcastEvent(publication, chain, tuple(others), event.age)
             if self.host.node in event.chain:
                 # Handed back by a neighbour that finds no way. It goes on trying: nobody need keep it here.
-                self.xcast.event_around(onward, avoid=(sender,))
+                stuck = self.xcast.event_around(onward, avoid=(sender,))
+                if stuck:
+                    self.host.drop(msgspec.structs.replace(onward, destinations=stuck), Drop.NO_ROUTE)
             else:
                 self.xcast.send_event(onward)
         return reason
@@ -198,11 +201,13 @@ class RaftCbr(Advertising):
             self.custody.settle(ack.publisher, ack.sequence, ack.subscribers)
             return None
         reasons = [self.publishing.acknowledge(node, ack.sequence) for node in sorted(ack.subscribers)]
-        return None if None in reasons else next(iter(reasons), Drop.MALFORMED)
+        return None if None in reasons else reasons[0]
 
     def _take_nack(self, nack: Nack, sender: NodeId) -> Drop | None:
         if nack.to != self.host.node:
             return self.xcast.pass_on(nack, sender)
+        if not nack.holes:
+            return Drop.MALFORMED
         if nack.publisher == self.host.node:
             return self.publishing.serve(nack)
         if nack.subscriber == self.host.node or len(nack.chain) >= self.parameters.chain_limit:

@@ -212,7 +212,7 @@ class Mesh:
 
     def subscribe(self, node: NodeId, wanted: Filter) -> None:
         """Have the application on `node` want something."""
-        self._know(wanted.type)
+        self.know(wanted.type)
         self.routers[node].subscribe(wanted)
 
     def unsubscribe(self, node: NodeId, wanted: Filter) -> None:
@@ -221,20 +221,24 @@ class Mesh:
 
     def request(self, node: NodeId, wanted: Filter) -> None:
         """Have the application on `node` ask for one event."""
-        self._know(wanted.type)
+        self.know(wanted.type)
         self.routers[node].request(wanted)
 
     def advertise(self, node: NodeId, offered: Filter) -> None:
         """Have the application on `node` announce what it will publish."""
-        self._know(offered.type)
+        self.know(offered.type)
         self.routers[node].advertise(offered)
 
     def publish(self, node: NodeId, event: Event, size: int = 512) -> Publication:
         """Publish an event from `node` now."""
-        self._know(event.type)
+        self.know(event.type)
         publication = Publication(node, self._numbers[node].take(), event, size)
         self.routers[node].publish(publication)
         return publication
+
+    def know(self, type: EventType) -> None:
+        """Have all nodes know an event type; those of wishes, offers and publications they know anyway."""
+        self._words.types[type.name] = type
 
     def inject(
         self, to: NodeId, message: Message | bytes, sender: NodeId, signal: float = math.nan
@@ -290,9 +294,6 @@ class Mesh:
         return [message for _, _, message, _ in taken]
 
     # Links ----------------------------------------------------------------------------------------
-
-    def _know(self, type: EventType) -> None:
-        self._words.types[type.name] = type
 
     def _wake(self, host: MeshHost) -> Router:
         router = self._factory(host)

@@ -16,7 +16,17 @@ from roamcast.routing.cbr.most_covering import Branch, MostCoveringTable
 from roamcast.routing.cbr.next_hops import NextHops
 from roamcast.routing.cbr.parameters import CbrParameters
 from roamcast.routing.cbr.subscription_table import SubscriptionTable
-from roamcast.routing.router import Drop, Footprint, Host, Message, NodeId, Parameters, Publication
+from roamcast.routing.router import (
+    Drop,
+    Footprint,
+    Host,
+    Message,
+    NodeId,
+    Parameters,
+    Publication,
+    Traits,
+    Travel,
+)
 from roamcast.routing.state.seen import Seen
 
 
@@ -43,6 +53,12 @@ class Cbr(Advertising):
             Subscription: self._take_subscription,
             MostCovering: self._take_most_covering,
         }
+
+    @classmethod
+    def traits(cls, parameters: Parameters) -> Traits:
+        """Events go down the trees that wishes have built."""
+        assert isinstance(parameters, CbrParameters)
+        return Traits(travel=Travel.TREE, wish_lease=parameters.expire)
 
     # What the application asks.
 

@@ -143,7 +143,7 @@ def test_what_nobody_is_to_get_is_refused():
     mesh, _ = lonely()
     publication = Publication(0, 1, THREE)
     for empty in (
-        XcastEvent(publication.id, publication, (0,), ()),
+        XcastEvent(publication, (0,), ()),
         Ping(0, (0,), ()),
         Ack(1, 0, 1, frozenset()),
         Nack(1, 0, 2, (), 0, (), 1),
@@ -165,7 +165,7 @@ def subscriber(**parameters):
 
 def addressed(sequence, before, edition=1):
     publication = Publication(0, sequence, THREE)
-    return XcastEvent(publication.id, publication, (0,), (Addressee(1, before, edition),))
+    return XcastEvent(publication, (0,), (Addressee(1, before, edition),))
 
 
 def test_an_event_that_makes_room_for_one_nearer_is_dropped():
@@ -185,7 +185,7 @@ def test_copies_of_an_older_edition_that_waited_are_dropped():
 def test_an_event_from_before_it_was_wanted_is_dropped_as_unwanted():
     mesh = subscriber()
     publication = Publication(0, 2, THREE)
-    old = XcastEvent(publication.id, publication, (0,), (Addressee(1, 1, 1, True),), age=60_000)
+    old = XcastEvent(publication, (0,), (Addressee(1, 1, 1, True),), age=60_000)
     assert mesh.inject(1, old, sender=0) is Drop.UNWANTED
     assert len(mesh.deliveries) == 1
 

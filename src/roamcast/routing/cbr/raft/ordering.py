@@ -244,4 +244,4 @@ class Ordering:
 
     def _drop(self, waiting: Early, reason: Drop) -> None:
         publication = waiting.publication
-        self.host.drop(XcastEvent(publication.id, publication, (publication.publisher,), ()), reason)
+        self.host.drop(XcastEvent(publication, (publication.publisher,), ()), reason)

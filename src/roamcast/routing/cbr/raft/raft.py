@@ -26,7 +26,17 @@ from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
 from roamcast.routing.cbr.raft.publishing import RaftPublisher
 from roamcast.routing.cbr.raft.subscribing import RaftSubscriber
 from roamcast.routing.cbr.raft.xcast import Xcast, join_chain
-from roamcast.routing.router import BROADCAST, Drop, Host, NodeId, Parameters, Publication
+from roamcast.routing.router import (
+    BROADCAST,
+    Drop,
+    Host,
+    NodeId,
+    Parameters,
+    Promise,
+    Publication,
+    Traits,
+    Travel,
+)
 from roamcast.routing.unicast.dsdv.dsdv import Dsdv
 from roamcast.routing.unicast.dsdv.messages import DsdvUpdate
 
@@ -58,6 +68,17 @@ class RaftCbr(Advertising):
             Subscribe: self._take_subscribe,
             SubscribeAck: self._take_subscribe_ack,
         }
+
+    @classmethod
+    def traits(cls, parameters: Parameters) -> Traits:
+        """Whoever asked gets every event, once and in order, as long as it takes."""
+        assert isinstance(parameters, RaftCbrParameters)
+        return Traits(
+            travel=Travel.ADDRESSED,
+            promise=Promise.UNTIL_ACKNOWLEDGED,
+            ordered=True,
+            recall=parameters.recall,
+        )
 
     # What the application asks.
 

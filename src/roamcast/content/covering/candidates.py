@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator
-from math import inf
 from typing import Any
 
 from roamcast.content.conjunction import Conjunction
@@ -186,27 +185,33 @@ class _OfType:
 class _Column:
     """The filters that constrain one field, by the least value that they are known to allow there."""
 
-    __slots__ = ("_loose", "_ordered")
+    __slots__ = ("_loose", "_numbers", "_values")
 
     def __init__(self) -> None:
-        self._ordered: list[tuple[Any, int]] = []
+        self._values: list[Any] = []
+        "In order; beside each the number of its filter, of equal values in the order of adding."
+        self._numbers: list[int] = []
         self._loose: dict[int, None] = {}
         "Those without such a value: a pattern, or the field must be missing."
 
     def __len__(self) -> int:
-        return len(self._ordered) + len(self._loose)
+        return len(self._values) + len(self._loose)
 
     def add(self, value: Any, number: int) -> None:
         if value is None:
             self._loose[number] = None
-        else:
-            insort(self._ordered, (value, number))
+            return
+        place = bisect_right(self._values, value)
+        self._values.insert(place, value)
+        self._numbers.insert(place, number)
 
     def remove(self, value: Any, number: int) -> None:
         if value is None:
             del self._loose[number]
-        else:
-            del self._ordered[bisect_left(self._ordered, (value, number))]
+            return
+        first, last = bisect_left(self._values, value), bisect_right(self._values, value)
+        place = bisect_left(self._numbers, number, first, last)
+        del self._values[place], self._numbers[place]
 
     def count(self, domain: Domain) -> int:
         """How many `inside` would tell."""
@@ -216,23 +221,23 @@ class _Column:
         """Those whose least value `domain` has, or who have none."""
         found = list(self._loose)
         for start, end in self._slices(domain):
-            found.extend([number for _, number in self._ordered[start:end]])
+            found += self._numbers[start:end]
         return found
 
     def _slices(self, domain: Domain) -> Iterator[tuple[int, int]]:
-        ordered = self._ordered
+        values = self._values
         if isinstance(domain, Ranges):
             for low, high in domain.spans:
-                yield bisect_left(ordered, (low,)), bisect_right(ordered, (high, inf))
+                yield bisect_left(values, low), bisect_right(values, high)
         elif domain.values is not None:
             for word in domain.values:
-                yield bisect_left(ordered, (word,)), bisect_right(ordered, (word, inf))
+                yield bisect_left(values, word), bisect_right(values, word)
         else:
             prefix = max((glob[0] for glob in domain.like), key=len, default="")
-            end = len(ordered)
+            end = len(values)
             if prefix and ord(prefix[-1]) < HIGHEST_LETTER:
-                end = bisect_left(ordered, (prefix[:-1] + chr(ord(prefix[-1]) + 1),))
-            yield bisect_left(ordered, (prefix,)), end
+                end = bisect_left(values, prefix[:-1] + chr(ord(prefix[-1]) + 1))
+            yield bisect_left(values, prefix), end
 
 
 def _least_known(domain: Domain) -> Any:

@@ -11,13 +11,13 @@ from time import process_time
 from rich.console import Console
 from rich.table import Table
 
+from roamcast.content.box.texts import Texts
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.content.kind import Decimal, Enumeration, Integer, String
 from roamcast.content.schema import EventType
 from roamcast.content.summary import Digest, Shape, Summary
-from roamcast.content.texts import Texts
-from roamcast.content.xml import read_xml, write_xml
+from roamcast.content.xml.document import read_xml, write_xml
 
 DEPTHS = [1, 2, 5, 10, 20, 50, 100, 150, 200]
 KINDS = (Integer(), Decimal(), String(), Enumeration(("pop", "jazz")))

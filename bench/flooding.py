@@ -42,7 +42,7 @@ def measure(nodes: int, transmissions: int) -> dict[str, float]:
         schedule.write_text(f"time,publisher,size,type\n{rows}")
         world = field(seconds, nodes).model_dump(by_alias=True)
         world["workload"] = {"schedule": schedule, "subscribe": {"walkers": {"interest": ["/news"]}}}
-        world["protocol"] = {"flooding": {"hop_limit": 1000}}
+        world["protocol"] = {"flooding": {"hop_limit": 255}}
         metrics = roamcast.run(Scenario.model_validate(world), "flooding", 1).metrics
     sent = metrics.messages["total"]
     return {"microseconds": 1e6 * (metrics.cpu_seconds or 0) / sent, "sent": sent, "seconds": seconds}

@@ -4,12 +4,12 @@ from bisect import bisect
 from itertools import accumulate
 from random import Random
 
+from roamcast.content.box.ranges import Ranges
+from roamcast.content.box.texts import Texts
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.content.kind import Decimal, Enumeration, Integer, String
-from roamcast.content.ranges import Ranges
 from roamcast.content.schema import EventType
-from roamcast.content.texts import Texts
 
 SYNTHETIC = EventType(
     "Reading", {f"c{n}": Integer(0, 9) for n in range(5)} | {f"x{n}": Decimal(0, 1) for n in range(5)}

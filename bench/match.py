@@ -15,7 +15,7 @@ from rich.table import Table
 
 from bench.loads import Realistic, synthetic_event, synthetic_filter
 from roamcast.content.match import MatchIndex
-from roamcast.content.xml import write_xml
+from roamcast.content.xml.document import write_xml
 
 EVENTS = 300
 

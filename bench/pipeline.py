@@ -18,7 +18,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from roamcast.facts.schema import TABLES
-from roamcast.pipeline.campaign import Campaign, Limits, Measure
+from roamcast.metrics.constants import Constants
+from roamcast.pipeline.campaign import Campaign, Limits
 from roamcast.pipeline.measure import measure
 from roamcast.pipeline.plan import Run, make_plan
 from roamcast.pipeline.progress import estimate
@@ -191,12 +192,12 @@ def main() -> None:
                 kept.append(in_a_pool(execute, runs, folder / "kept", cores))
             (folder / "facts").mkdir()
             ids = invent_rows(folder / "facts", 40, rows)
-            schema = "run string, warmup double, radio_range double, header long"
-            plan = spark.createDataFrame([(run, 200.0, 250.0, 20) for run in ids], schema)
+            schema = "run string, nodes long, warmup double, radio_range double, header long"
+            plan = spark.createDataFrame([(run, 200, 200.0, 250.0, 20) for run in ids], schema)
             times = []
             for _ in range(2):
                 began = time.perf_counter()
-                found = measure(plan, folder / "facts", Measure()).toArrow()
+                found = measure(plan, folder / "facts", Constants()).toArrow()
                 times.append(time.perf_counter() - began)
             assert len(found) == 40
     print(f"cores                                  {cores}")

@@ -12,12 +12,12 @@
 #include <array>
 #include <cmath>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "python/columns.h"
 #include "python/keeping.h"
+#include "python/kinds.h"
 #include "python/parameters.h"
 #include "python/timers.h"
 #include "routing/seen.h"
@@ -29,12 +29,6 @@ namespace nb = nanobind;
 
 inline constexpr std::size_t reasons = 64;
 inline constexpr long duplicate = 1;  // Drop.DUPLICATE
-
-struct Kind {
-    std::uint16_t number;
-    std::uint8_t category;
-    bool identified;  // its messages have an id
-};
 
 class PyWorld final : public Owner {
 public:
@@ -112,7 +106,6 @@ public:
         }
         kept_.clear();
         timers_.clear();
-        for (auto& [type, kind] : kinds_) Py_DECREF(type);
         kinds_.clear();
         Py_CLEAR(state_codes_);
     }
@@ -127,22 +120,19 @@ public:
     double now() const { return to_seconds(world_.now()); }
 
     void post(NodeId node, nb::handle message, NodeId to) {
-        const Kind kind = kind_of(message);
+        const Meaning meaning = kinds_.of(message);
         Parcel parcel;
         parcel.to = to;
-        parcel.size = static_cast<std::uint32_t>(whole(message, size_name_));
-        parcel.kind = kind.number;
-        parcel.category = kind.category;
-        parcel.about = whole(message, about_name_);
+        parcel.size = static_cast<std::uint32_t>(whole(message.ptr(), size_name_));
+        parcel.kind = meaning.kind;
+        parcel.category = meaning.category;
+        parcel.about = meaning.about;
         Kept kept;
-        if (kind.identified) {
-            kept.key = PyObject_GetAttr(message.ptr(), id_name_);
+        if (meaning.key != nullptr) {
+            kept.key = meaning.key_is_about ? PyLong_FromLongLong(meaning.about)
+                                            : PyObject_GetAttr(message.ptr(), meaning.key);
             if (kept.key == nullptr) throw nb::python_error();
-            if (PyLong_Check(kept.key)) {
-                kept.page = &Ledger::of_process().open(PyLong_AsUnsignedLongLongMask(kept.key));
-            } else {
-                Py_CLEAR(kept.key);
-            }
+            kept.page = &Ledger::of_process().open(PyLong_AsUnsignedLongLongMask(kept.key));
         }
         kept.message = message.inc_ref().ptr();
         parcel.message = kept_.keep(kept);
@@ -212,12 +202,12 @@ public:
     void cancel_timer(std::uint32_t slot, std::uint64_t order) { timers_.cancel(slot, order); }
 
     void note_drop(NodeId node, nb::handle message, std::int64_t peer, long reason) {
-        const Kind kind = kind_of(message);
-        count_drop(node, kind.number, kind.category, whole(message, about_name_), static_cast<std::int32_t>(peer), reason);
+        const Meaning meaning = kinds_.of(message);
+        count_drop(node, meaning.kind, meaning.category, meaning.about, static_cast<std::int32_t>(peer), reason);
     }
 
     void deliver(NodeId node, nb::handle publication) {
-        deliveries_.push_back({world_.now(), whole(publication, id_name_), node});
+        deliveries_.push_back({world_.now(), whole(publication.ptr(), id_name_), node});
         if (listeners_[node] == nullptr) return;
         PyObject* const told = PyObject_CallOneArg(listeners_[node], publication.ptr());
         if (told == nullptr) throw nb::python_error();
@@ -331,7 +321,7 @@ public:
 
     nb::list kinds() const {
         nb::list out;
-        for (const std::string& name : kind_names_) out.append(name);
+        for (const std::string& name : kinds_.names()) out.append(name);
         return out;
     }
 
@@ -463,28 +453,6 @@ private:
         }
     }
 
-    static std::int64_t whole(nb::handle object, PyObject* name) {
-        PyObject* const value = PyObject_GetAttr(object.ptr(), name);
-        if (value == nullptr) throw nb::python_error();
-        const std::int64_t number = PyLong_AsLongLong(value);
-        Py_DECREF(value);
-        if (number == -1 && PyErr_Occurred()) throw nb::python_error();
-        return number;
-    }
-
-    Kind kind_of(nb::handle message) {
-        PyTypeObject* const type = Py_TYPE(message.ptr());
-        const auto found = kinds_.find(reinterpret_cast<PyObject*>(type));
-        if (found != kinds_.end()) return found->second;
-        const auto category = nb::cast<int>(nb::int_(message.attr("category")));
-        const bool identified = PyObject_HasAttr(reinterpret_cast<PyObject*>(type), id_name_) == 1;
-        const Kind kind{static_cast<std::uint16_t>(kind_names_.size()), static_cast<std::uint8_t>(category), identified};
-        kind_names_.push_back(nb::cast<std::string>(nb::handle(reinterpret_cast<PyObject*>(type)).attr("__name__")));
-        Py_INCREF(type);
-        kinds_.emplace(reinterpret_cast<PyObject*>(type), kind);
-        return kind;
-    }
-
     World world_;
     std::vector<PyObject*> ids_;
     std::vector<PyObject*> receive_;
@@ -495,8 +463,7 @@ private:
     std::vector<PyObject*> listeners_;  // applications that hear of each delivery, or null
     Keeping kept_;
     Timers timers_;
-    std::unordered_map<PyObject*, Kind> kinds_;
-    std::vector<std::string> kind_names_;
+    Kinds kinds_;
     std::array<std::uint64_t, reasons> drop_counts_{};
     std::vector<RouterDrop> drops_;
     std::vector<Delivery> deliveries_;
@@ -506,7 +473,6 @@ private:
     Owning hosts_ = of_the_world;
     std::uint64_t recorded_reasons_ = ~0ULL;
     PyObject* size_name_ = PyUnicode_InternFromString("size");
-    PyObject* about_name_ = PyUnicode_InternFromString("about");
     PyObject* id_name_ = PyUnicode_InternFromString("id");
     bool failed_ = false;
 };

@@ -47,6 +47,17 @@ def test_two_seeds_part_at_a_row_that_is_shown(seeds):
     assert "time" in parting["columns"]
 
 
+def test_a_setting_that_differs_is_named_by_its_place_in_the_scenario(seeds, tmp_path):
+    ended = roamcast(
+        "run", GOLDEN / "square.toml", "--facts", tmp_path / "far", "--json",
+        *("--set", "duration='8 s'", "--set", "radio.range='200 m'"),
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr
+    told = json.loads(roamcast("diff", seeds / "one", tmp_path / "far", "--json").stdout)
+    assert {"key": "resolved.radio.range", "ours": 250.0, "theirs": 200.0} in told["run"]
+    assert "legs" not in [parting["table"] for parting in told["tables"]]
+
+
 def test_what_is_no_run_is_told_in_a_line(seeds, tmp_path):
     for other, told in ((tmp_path / "nothing", "no such folder"), (tmp_path, "no run.json")):
         ended = roamcast("diff", seeds / "one", other)

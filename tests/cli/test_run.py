@@ -55,6 +55,7 @@ def test_json_is_one_object_on_stdout_and_agrees_with_python(small):
     result = roamcast.run(small, seed=3)
     own = result.metrics.to_dict()
     assert told.pop("cpu_seconds") > 0
+    assert told.pop("measures") == result.measures
     own.pop("cpu_seconds")
     assert told == own
     assert told["expected"] > 20

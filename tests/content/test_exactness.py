@@ -6,11 +6,11 @@ from random import Random
 
 import pytest
 
+from roamcast.content.box.ranges import after, before
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.content.kind import Boolean, Date, Decimal, Enumeration, Integer, String
 from roamcast.content.printer import quote
-from roamcast.content.ranges import after, before
 from roamcast.content.schema import EventType, Field
 
 from . import generate

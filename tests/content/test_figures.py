@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from roamcast.content.filter import Filter
-from roamcast.content.xsd import XmlSchema
+from roamcast.content.xml.xsd import XmlSchema
 
 SCHEMA = XmlSchema.load(Path(__file__).parents[2] / "docs/examples/cd.xsd")
 CD = SCHEMA.type("CD")

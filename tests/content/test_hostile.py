@@ -13,8 +13,8 @@ from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.content.kind import Decimal, String
 from roamcast.content.schema import EventType
-from roamcast.content.xml import MAX_XML, XmlError, read_xml
-from roamcast.content.xsd import SchemaError, XmlSchema
+from roamcast.content.xml.document import MAX_XML, XmlError, read_xml
+from roamcast.content.xml.xsd import SchemaError, XmlSchema
 
 SCHEMA = XmlSchema.load(Path(__file__).parents[2] / "docs/examples/cd.xsd")
 CD = SCHEMA.type()

@@ -6,12 +6,12 @@ import pickle
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roamcast.content import glob
+from roamcast.content.box import glob
+from roamcast.content.box.texts import Texts
 from roamcast.content.codec import decode_event, encode_event
 from roamcast.content.errors import ContentError
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
-from roamcast.content.texts import Texts
 
 from . import generate
 

@@ -7,12 +7,12 @@ import elementpath
 import pytest
 from lxml import etree
 
-from roamcast.content.constraint import read_glob, write_glob
+from roamcast.content.box.constraint import read_glob, write_glob
+from roamcast.content.box.glob import fits
 from roamcast.content.filter import Filter
-from roamcast.content.glob import fits
 from roamcast.content.kind import Enumeration, String
 from roamcast.content.schema import EventType, Field
-from roamcast.content.xml import read_xml, write_xml
+from roamcast.content.xml.document import read_xml, write_xml
 
 from . import generate
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from roamcast.content.box.ranges import after, before
 from roamcast.content.errors import CodecError, ContentError
 from roamcast.content.filter import Filter
-from roamcast.content.ranges import after, before
 from roamcast.content.schema import EventType
 from roamcast.content.summary import Digest, Shape, Summary
 from roamcast.content.summary.bloom import stable_hash

@@ -12,8 +12,8 @@ from roamcast.content.filter import Filter
 from roamcast.content.kind import Boolean, Date, Decimal, Enumeration, Integer, String
 from roamcast.content.printer import quote
 from roamcast.content.schema import EventType
-from roamcast.content.xml import XmlError
-from roamcast.content.xsd import SchemaError, XmlSchema
+from roamcast.content.xml.document import XmlError
+from roamcast.content.xml.xsd import SchemaError, XmlSchema
 
 from . import generate
 

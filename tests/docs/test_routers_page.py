@@ -46,6 +46,10 @@ def test_the_example_stays_small():
     assert len(lines) <= 40
 
 
+def test_the_declared_message_has_the_size_that_the_page_says():
+    exec(compile(block("python", 1), "routers.md", "exec", dont_inherit=True), {"__name__": "__main__"})
+
+
 def test_a_third_party_router_is_found_by_its_entry_point(installed):
     assert "gossip" in [row["protocol"] for row in json.loads(roamcast(installed, "protocols", "--json"))]
     (parameter,) = json.loads(roamcast(installed, "protocols", "gossip", "--json"))
@@ -65,7 +69,7 @@ def test_it_runs_in_the_radio_world_with_its_parameters(installed):
 
 def test_its_story_on_a_mesh_is_true(installed, tmp_path):
     story = tmp_path / "test_story.py"
-    story.write_text(block("python", 1))
+    story.write_text(block("python", 2))
     program = [
         sys.executable,
         "-m",

@@ -28,7 +28,7 @@ RUNS = {
         tuple(f"protocol.cbr.{name}=true" for name in ("covering", "most_covering", "link_feedback")),
     ),
     "ft-cbr": Known("street", "ft-cbr"),
-    "raft-cbr": Known("street", "raft-cbr"),
+    "raft-cbr": Known("street", "raft-cbr", ('protocol.raft-cbr.ping_wait="2 s"',)),
     "dsdv-unicast": Known("relay", "dsdv-unicast"),
 }
 "By the folder that holds their facts."

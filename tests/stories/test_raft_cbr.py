@@ -4,12 +4,23 @@ from functools import partial
 
 from roamcast.content.kind import Integer
 from roamcast.content.schema import EventType
-from roamcast.routing.cbr.parameters import RaftCbrParameters
-from roamcast.routing.cbr.raft import RaftCbr
-from roamcast.routing.cbr.raft_messages import Ack, Nack, Ping, Subscribe, SubscribeAck, XcastEvent
+from roamcast.routing.cbr.raft.messages import (
+    HIGHEST,
+    LOWEST,
+    Ack,
+    Hole,
+    Nack,
+    Ping,
+    Subscribe,
+    SubscribeAck,
+    XcastEvent,
+    nothing_yet,
+)
+from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
+from roamcast.routing.cbr.raft.raft import RaftCbr
 from roamcast.routing.router import Drop
-from roamcast.routing.unicast.parameters import DsdvParameters
-from roamcast.routing.unicast.update import DsdvUpdate
+from roamcast.routing.unicast.dsdv.messages import DsdvUpdate, Entry
+from roamcast.routing.unicast.dsdv.parameters import DsdvParameters
 from roamcast.testing import LinkModel, Mesh
 
 Coupon = EventType("coupon", {"zone": Integer()})
@@ -180,7 +191,8 @@ def test_no_more_than_a_window_is_repeated_before_it_is_acknowledged():
     deafen(mesh, 0, Ack)
     hear_again()
     mesh.sent.clear()
-    mesh.inject(0, Nack(0, 0, 1, (), -mesh.routers[1].life, ((-(2**63), 2**63 - 1),), 1), sender=1)
+    nothing = nothing_yet(mesh.routers[1].incarnation)
+    mesh.inject(0, Nack(0, 0, 1, (), nothing, (Hole(LOWEST, HIGHEST),), 1), sender=1)
     mesh.run(for_=0.9)
     assert len([s for s in mesh.sent_of(XcastEvent) if s.node == 0]) == 8
 
@@ -411,9 +423,53 @@ def test_a_broker_without_a_way_hands_the_event_back_to_the_node_it_came_from():
     mesh = line(5, [4], router=unnoticing)
     mesh.join(2, 4)
     mesh.run(for_=0.01)
-    mesh.inject(2, DsdvUpdate(()), sender=4)  # 2 has heard 4, and knows no route over it yet
+    mesh.inject(2, DsdvUpdate((Entry(77, 1, 2),)), sender=4)  # 2 has heard 4, and knows no route over it yet
     mesh.part(3, 4)
     assert mesh.routers[2].unicast.next_hop(4) == 3
     mesh.publish(0, THREE)
     mesh.run(for_=0.05)
     assert numbers(mesh, 4) == [1]
+
+
+def test_a_subscription_that_waited_long_in_a_queue_still_brings_what_was_published_meanwhile():
+    mesh = line(3, [])
+    quick, mesh.links = mesh.links, LinkModel(delay=30.0)
+    mesh.subscribe(2, NARROW)
+    mesh.run(for_=0)  # the subscription leaves, and is long on its way
+    mesh.links = quick
+    mesh.part(1, 2)  # its copies do not overtake it
+    mesh.run(for_=1)
+    late = mesh.publish(0, THREE)
+    mesh.run(for_=30)
+    assert mesh.routers[0].publishing.sessions[2].version == 1
+    mesh.join(1, 2)
+    mesh.run(for_=30)
+    assert [d.publication for d in mesh.deliveries] == [late]
+
+
+def test_what_was_published_before_it_was_wanted_is_passed_over_however_long_the_subscription_took():
+    mesh = line(3, [])
+    mesh.publish(0, THREE)
+    mesh.run(for_=6)  # longer than the event itself will be on its way
+    quick, mesh.links = mesh.links, LinkModel(delay=30.0)
+    mesh.subscribe(2, NARROW)
+    mesh.run(for_=0)
+    mesh.links = quick
+    mesh.part(1, 2)
+    mesh.run(for_=31)
+    mesh.join(1, 2)
+    mesh.run(for_=30)
+    assert [s for s in mesh.sent_of(XcastEvent) if s.node == 0]  # it was sent, and marked as doubtful
+    assert mesh.deliveries == []
+    assert mesh.routers[0].publishing.events == {}
+
+
+def test_an_event_that_a_broker_keeps_grows_older():
+    mesh = line(3, [2], router=unnoticing)
+    mesh.part(1, 2)
+    published = mesh.now
+    mesh.publish(0, THREE)
+    mesh.run(for_=5)
+    tries = [sent for sent in mesh.sent_of(XcastEvent) if (sent.node, sent.to) == (1, 2)]
+    assert len(tries) > 3
+    assert all(abs(sent.message.age / 1000 - (sent.time - published)) < 0.1 for sent in tries)

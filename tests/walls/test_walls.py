@@ -9,15 +9,16 @@ PACKAGE = Path(__file__).parents[2] / "src" / "roamcast"
 
 MAY_IMPORT = {
     "content": set(),
-    "routing": {"content"},
-    "testing": {"content", "routing"},
-    "wire": {"content", "routing"},
+    "wire": {"content"},
+    "routing": {"content", "wire"},
+    "testing": {"content", "wire", "routing"},
     "scenario": {"content", "routing"},
     "facts": {"content", "routing"},
-    "sim": {"content", "routing", "scenario", "facts"},
+    "metrics": {"routing", "facts"},
+    "sim": {"content", "routing", "scenario", "facts", "metrics"},
     "live": {"content", "routing", "wire", "facts"},
-    "pipeline": {"content", "routing", "scenario", "facts", "sim"},
-    "report": {"pipeline"},
+    "pipeline": {"content", "routing", "scenario", "facts", "metrics", "sim"},
+    "report": {"metrics", "pipeline"},
     "why": {"content", "routing", "facts"},
     "cli": None,  # opens every door
 }

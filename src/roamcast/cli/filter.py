@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from roamcast.content.event import Event
     from roamcast.content.filter import Filter
     from roamcast.content.schema import EventType
-    from roamcast.content.xsd import XmlSchema
+    from roamcast.content.xml.xsd import XmlSchema
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -198,7 +198,7 @@ def _guess(texts: list[str]) -> dict[str, EventType]:
 
 
 def _load_schema(path: Path) -> XmlSchema:
-    from roamcast.content.xsd import XmlSchema
+    from roamcast.content.xml.xsd import XmlSchema
 
     return XmlSchema.load(path)
 
@@ -206,7 +206,7 @@ def _load_schema(path: Path) -> XmlSchema:
 def _write_first(schema: XmlSchema | None, events: Iterator[Event]) -> tuple[str | None, str]:
     """A document for one of some events, and what is to be said about it."""
     from roamcast.content.errors import Undecided
-    from roamcast.content.xml import write_xml
+    from roamcast.content.xml.document import write_xml
 
     try:
         if schema is not None:
@@ -222,7 +222,7 @@ def _write_first(schema: XmlSchema | None, events: Iterator[Event]) -> tuple[str
 
 def _read_event(schema: XmlSchema, path: Path) -> Event:
     from roamcast.content.errors import ContentError
-    from roamcast.content.xml import XmlError
+    from roamcast.content.xml.document import XmlError
 
     try:
         return schema.read(_read(path))
@@ -231,7 +231,7 @@ def _read_event(schema: XmlSchema, path: Path) -> Event:
 
 
 def _read(path: Path) -> bytes:
-    from roamcast.content.xml import MAX_XML, read_file
+    from roamcast.content.xml.document import MAX_XML, read_file
 
     return sys.stdin.buffer.read(MAX_XML + 1) if str(path) == "-" else read_file(path)
 

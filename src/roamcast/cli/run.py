@@ -12,8 +12,8 @@ from roamcast.scenario.read import load
 from roamcast.scenario.shipped import locate
 
 if TYPE_CHECKING:
-    from roamcast.facts.metrics import Metrics
     from roamcast.facts.tables import Facts
+    from roamcast.metrics.outcome import Metrics
     from roamcast.scenario.model import Scenario
 
 
@@ -38,7 +38,7 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
     json: Annotated[bool, typer.Option("--json", help="Tell the metrics as one JSON object.")] = False,
 ) -> None:
     """Run one scenario under one protocol and tell how it went."""
-    from roamcast.facts.metrics import measure
+    from roamcast.metrics.outcome import measure
     from roamcast.routing import catalogue
 
     world = load(locate(scenario), settings or ())
@@ -48,7 +48,13 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
     if facts is not None:
         happened.write(facts)
     if json:
-        print(metrics.to_json())
+        import msgspec
+
+        from roamcast.metrics.declarations import evaluate
+        from roamcast.metrics.outcome import look
+
+        told = metrics.to_dict() | {"measures": evaluate(look(happened))}
+        print(msgspec.json.encode(told).decode())
     else:
         _show(metrics, facts)
 
@@ -72,7 +78,7 @@ def _show(metrics: Metrics, facts: Path | None) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from roamcast.facts.summary import lines
+    from roamcast.metrics.summary import lines
 
     table = Table(
         title=f"{metrics.scenario}, {metrics.protocol}, seed {metrics.seed}",

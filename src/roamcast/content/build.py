@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import date
 from typing import Any, NoReturn
 
-from roamcast.content import constraint
+from roamcast.content.box import constraint
 from roamcast.content.errors import ContentError
 from roamcast.content.filter import Filter, unite
 from roamcast.content.kind import Domain

@@ -10,14 +10,14 @@ import struct
 from collections.abc import Mapping
 from typing import Any
 
-from roamcast.content.conjunction import MAX_PATTERNS, Conjunction, conjoin
+from roamcast.content.box.conjunction import MAX_PATTERNS, Conjunction, conjoin
+from roamcast.content.box.ranges import Ranges
+from roamcast.content.box.texts import Texts
 from roamcast.content.errors import CodecError, ContentError
 from roamcast.content.event import Event
 from roamcast.content.filter import MAX_CONJUNCTIONS, Filter
 from roamcast.content.kind import Decimal, Domain, String
-from roamcast.content.ranges import Ranges
 from roamcast.content.schema import EventType, Field
-from roamcast.content.texts import Texts
 
 MAX_BYTES = 1 << 16
 "An event or filter that needs more is refused on both sides."

@@ -6,8 +6,8 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from roamcast.content import conjunction as boxes
-from roamcast.content.conjunction import Conjunction
+from roamcast.content.box import conjunction as boxes
+from roamcast.content.box.conjunction import Conjunction
 from roamcast.content.errors import ContentError, Undecided
 from roamcast.content.event import Event
 from roamcast.content.kind import Domain

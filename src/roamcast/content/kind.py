@@ -16,9 +16,9 @@ from typing import Any, ClassVar, TypeAlias
 
 import msgspec
 
+from roamcast.content.box.ranges import Ranges
+from roamcast.content.box.texts import Texts
 from roamcast.content.errors import ContentError
-from roamcast.content.ranges import Ranges
-from roamcast.content.texts import Texts
 
 Domain: TypeAlias = Ranges | Texts
 

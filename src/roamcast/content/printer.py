@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from roamcast.content.conjunction import Conjunction, bare
-from roamcast.content.constraint import write_glob
-from roamcast.content.glob import Glob
+from roamcast.content.box.conjunction import Conjunction, bare
+from roamcast.content.box.constraint import write_glob
+from roamcast.content.box.glob import Glob
+from roamcast.content.box.ranges import Ranges, Span, after, before
+from roamcast.content.box.texts import Texts
 from roamcast.content.kind import Decimal, Integer
-from roamcast.content.ranges import Ranges, Span, after, before
 from roamcast.content.schema import Field
-from roamcast.content.texts import Texts
 
 if TYPE_CHECKING:
     from roamcast.content.filter import Filter

@@ -14,7 +14,8 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from roamcast.pipeline.metrics import METRICS
+from roamcast.metrics.constants import Constants
+from roamcast.metrics.declarations import METRICS
 from roamcast.scenario.consistency import nearest
 from roamcast.units import Bytes, Seconds
 
@@ -271,34 +272,6 @@ class Quick(Entry):
     "Settings changed at every point, as a shorter duration."
 
 
-class Energy(Entry):
-    """Feeney's linear model: a frame of so many bytes costs `per_byte * bytes + per_frame` microjoules.
-
-    The defaults are her measurements of a 2 Mb/s WaveLAN card, with the cost of idling taken off: a
-    neighbour that discards a long frame not meant for it saves a little.
-    """
-
-    unicast_send_per_byte: float = 1.9
-    unicast_send_per_frame: float = 420.0
-    unicast_receive_per_byte: float = 0.42
-    unicast_receive_per_frame: float = 330.0
-    broadcast_send_per_byte: float = 1.9
-    broadcast_send_per_frame: float = 250.0
-    broadcast_receive_per_byte: float = 0.50
-    broadcast_receive_per_frame: float = 56.0
-    overhear_per_byte: float = -0.49
-    overhear_per_frame: float = 97.2
-    "Of a unicast frame heard by a neighbour that it is not for."
-
-
-class Measure(Entry):
-    """Constants that the metrics leave to the person who measures."""
-
-    gamma: Annotated[float, Field(gt=0)] = 10.0
-    "How many other messages one event message weighs in the normalised overhead."
-    energy: Energy = Energy()
-
-
 class Campaign(Entry):
     """A whole campaign file."""
 
@@ -317,7 +290,7 @@ class Campaign(Entry):
     claims: dict[str, Claim] = {}
     limits: Limits = Limits()
     quick: Quick = Quick()
-    measure: Measure = Measure()
+    measure: Constants = Constants()
 
     @property
     def seed_list(self) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from roamcast.pipeline.metrics import METRICS
+from roamcast.metrics.declarations import METRICS
 from roamcast.pipeline.statistics import summarise_values
 from roamcast.pipeline.tables import DIFFERENCES, SUMMARY
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from roamcast.facts.schema import TABLES as FACTS
-from roamcast.pipeline.metrics import METRICS
+from roamcast.metrics.declarations import METRICS
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType

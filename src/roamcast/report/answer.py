@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from roamcast.pipeline.metrics import METRICS
+from roamcast.metrics.declarations import METRICS
 from roamcast.report.ranking import Place, find_difference, join, rank
 from roamcast.report.result import Result, Row, with_interval
 

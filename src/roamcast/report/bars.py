@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from roamcast.pipeline.metrics import METRICS
+from roamcast.metrics.declarations import METRICS
 from roamcast.report.figures import COLOURS, STYLE, canvas, svg_text
 from roamcast.report.ranking import Place, rank
 from roamcast.report.result import Result

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
-from roamcast.pipeline.metrics import METRICS
+from roamcast.metrics.declarations import METRICS
 from roamcast.pipeline.plan import point_text
 from roamcast.report.answer import answer
 from roamcast.report.bars import draw_bars

@@ -7,9 +7,9 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from roamcast.metrics.declarations import METRICS
 from roamcast.pipeline.campaign import Figure, Setting
 from roamcast.pipeline.claims import number
-from roamcast.pipeline.metrics import METRICS
 from roamcast.pipeline.plan import point_text
 from roamcast.report.result import Result
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from roamcast.pipeline.metrics import METRICS
+from roamcast.metrics.declarations import METRICS
 from roamcast.pipeline.plan import point_text
 from roamcast.report.appendix import make_appendix
 from roamcast.report.comparison import make_comparisons

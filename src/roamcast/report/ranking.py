@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from roamcast.pipeline.metrics import METRICS
+from roamcast.metrics.declarations import METRICS
 from roamcast.report.result import Result, Row, with_interval
 
 Place = tuple[str, str]

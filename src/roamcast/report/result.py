@@ -8,9 +8,9 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
+from roamcast.metrics.declarations import METRICS
 from roamcast.pipeline.campaign import Campaign, Claim, Setting
 from roamcast.pipeline.claims import settings_of
-from roamcast.pipeline.metrics import METRICS
 from roamcast.pipeline.store import Store
 
 Row = dict[str, Any]

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from roamcast.pipeline.metrics import METRICS
+from roamcast.metrics.declarations import METRICS
 from roamcast.pipeline.plan import point_text
 from roamcast.report.answer import answer
 from roamcast.report.ranking import SIDE_BY_SIDE, rank

@@ -18,7 +18,7 @@ BUILT_IN: dict[str, str] = {
     "flooding": "roamcast.routing.flooding:Flooding",
     "cbr": "roamcast.routing.cbr.cbr:Cbr",
     "ft-cbr": "roamcast.routing.cbr.ft:FtCbr",
-    "raft-cbr": "roamcast.routing.cbr.raft:RaftCbr",
+    "raft-cbr": "roamcast.routing.cbr.raft.raft:RaftCbr",
     "dsdv-unicast": "roamcast.routing.unicast.copies:DsdvUnicast",
 }
 "Name -> module:class; imported when asked for, so that listing protocols costs nothing."

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
+
+from pydantic import Field
 
 from roamcast.routing.router import (
     DUPLICATE,
@@ -13,31 +15,19 @@ from roamcast.routing.router import (
     NodeId,
     Parameters,
     Publication,
+    Role,
     Router,
 )
-from roamcast.routing.seen import Seen
+from roamcast.routing.state.seen import Seen
 from roamcast.units import Seconds
+from roamcast.wire.fields import Hops
 
 
-class Flood(Message, frozen=True, gc=False):
+class Flood(Message, kind=1, category=Category.EVENT, role=Role.CARRIES, key="about"):
     """A publication on its way to everyone."""
 
-    category: ClassVar[Category] = Category.EVENT
-
-    id: int
-    "The publication's id, here again so that a duplicate is known at one look."
     publication: Publication
-    hops: int = 0
-
-    @property
-    def size(self) -> int:
-        """The size of the publication, whose padding leaves room for the hop count."""
-        return self.publication.size
-
-    @property
-    def about(self) -> int:
-        """The publication that is flooded."""
-        return self.id
+    hops: Hops = 0
 
 
 class FloodingParameters(Parameters):
@@ -45,7 +35,7 @@ class FloodingParameters(Parameters):
 
     jitter: Seconds = 0.01
     "Each node waits up to this long before it repeats; without it neighbours repeat at once and collide."
-    hop_limit: int = 64
+    hop_limit: int = Field(64, ge=0, le=255)
     "A message that has travelled this far is not repeated."
     remember: int = 65536
     "Publications remembered as seen; the oldest is forgotten first."
@@ -56,6 +46,7 @@ class Flooding(Router):
 
     parameters_type = FloodingParameters
     parameters: FloodingParameters
+    messages = (Flood,)
 
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
         super().__init__(host, parameters)
@@ -68,21 +59,19 @@ class Flooding(Router):
     def publish(self, publication: Publication) -> None:
         """Broadcast a new event; the publisher does not deliver to itself."""
         self.seen.add(publication.id)
-        self.host.broadcast(Flood(publication.id, publication))
+        self.host.broadcast(Flood(publication))
 
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
         """Deliver and repeat what is new."""
         publication = message.publication
-        if message.id != publication.id:
-            return DUPLICATE if message.id in self.seen else Drop.MALFORMED
-        if not self.seen.add(message.id):
+        if not self.seen.add(publication.id):
             return DUPLICATE
         if self.wants(publication.event):
             self.host.deliver(publication)
         hops = message.hops
-        if not 0 <= hops < self._hop_limit:
+        if hops >= self._hop_limit:
             return Drop.HOP_LIMIT
         host = self.host
-        onward = Flood(message.id, publication, hops + 1)
+        onward = Flood(publication, hops + 1)
         host.call_later(host.random.random() * self._jitter, host.broadcast, onward)
         return None

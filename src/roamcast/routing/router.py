@@ -10,31 +10,45 @@ Test for duplicates first, and allocate nothing for them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from enum import IntEnum
 from random import Random
-from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Protocol
 
-import msgspec
 from pydantic import BaseModel, ConfigDict
 
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
-from roamcast.routing.seen import Seen
+from roamcast.routing.state.seen import Seen
+from roamcast.routing.traits import Promise, Traits, Travel
+from roamcast.wire.field import NodeId
+from roamcast.wire.message import Category, Message, Role
+from roamcast.wire.publication import Publication
 
-NodeId: TypeAlias = int
+__all__ = [
+    "BROADCAST",
+    "DUPLICATE",
+    "NOT_MINE",
+    "Category",
+    "Drop",
+    "Footprint",
+    "Host",
+    "Message",
+    "NodeId",
+    "Parameters",
+    "Position",
+    "Promise",
+    "Publication",
+    "Role",
+    "Router",
+    "Timer",
+    "Traits",
+    "Travel",
+    "Velocity",
+]
 
 BROADCAST: NodeId = -1
 "The address of everyone in range."
-
-
-class Category(IntEnum):
-    """What a message is for; message cost is reported by it."""
-
-    EVENT = 0
-    SUBSCRIPTION = 1
-    ROUTING = 2
-    CONTROL = 3
 
 
 class Drop(IntEnum):
@@ -79,36 +93,14 @@ class Velocity(NamedTuple):
     y: float
 
 
-class Publication(msgspec.Struct, frozen=True, gc=False):
-    """An event that someone published: its content, who said it and which of theirs it is."""
+class Footprint(NamedTuple):
+    """The size of one of a router's tables."""
 
-    publisher: NodeId
-    sequence: int
-    event: Event
-    size: int = 512
-    "Bytes of the event message on the air, its own header and padding included."
-
-    id: int = -1
-    "One number that names this publication in the whole network; follows from publisher and sequence."
-
-    def __post_init__(self) -> None:
-        msgspec.structs.force_setattr(self, "id", self.publisher << 32 | self.sequence)
-
-
-class Message(msgspec.Struct, frozen=True):
-    """Base of everything that travels one hop; immutable, so that hosts may share it."""
-
-    category: ClassVar[Category]
-
-    @property
-    def size(self) -> int:
-        """Bytes on the air above the network header."""
-        raise NotImplementedError
-
-    @property
-    def about(self) -> int:
-        """The id of the publication this message serves, or -1; the facts follow an event by it."""
-        return -1
+    entries: int
+    bytes: int
+    "What the entries hold, if written as on the wire."
+    limit: int
+    "Entries that it never exceeds."
 
 
 class Timer(Protocol):
@@ -180,6 +172,8 @@ class Router:
 
     parameters_type: ClassVar[type[Parameters]] = Parameters
     "The parameters that this protocol takes."
+    messages: ClassVar[tuple[type[Message], ...]] = ()
+    "The kinds of message that it says and understands; whatever else is heard is MALFORMED."
     promiscuous: ClassVar[bool] = False
     "Whether `overhear` is to be called for unicast messages between others."
     knows_audience: ClassVar[bool] = False
@@ -190,10 +184,19 @@ class Router:
         self.parameters = parameters if parameters is not None else self.parameters_type()
         self.interests: list[Filter] = []
         self.handled: Seen | dict[int, Any] | None = None
-        """Ids of messages that `receive` would answer with DUPLICATE before all else; a host may look here
-        and save the call. Optional: one and the same table for the life of the router."""
+        """Keys of messages (`Message.key`) that `receive` would answer with DUPLICATE before all else; a host
+        may look here and save the call. Optional: one and the same table for the life of the router."""
         self.audience: Callable[[Publication], Iterable[NodeId]] = _nobody
         "Who wants a publication at this moment; set by the world where `knows_audience`, in order of node."
+
+    @classmethod
+    def traits(cls, parameters: Parameters) -> Traits:
+        """How this protocol behaves with `parameters`; `why` and the tests go by it."""
+        return Traits()
+
+    def tables(self) -> Mapping[str, Footprint]:
+        """The size of each of its tables, by name; noted in the facts now and then."""
+        return {}
 
     def start(self) -> None:
         """Begin: called once, before anything else, with the network already up."""

@@ -8,9 +8,11 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from roamcast.facts.metrics import Metrics, measure
-from roamcast.facts.summary import lines
 from roamcast.facts.tables import Facts
+from roamcast.metrics.declarations import evaluate
+from roamcast.metrics.metric import Value
+from roamcast.metrics.outcome import Metrics, look, measure
+from roamcast.metrics.summary import lines
 from roamcast.scenario.model import Scenario
 from roamcast.scenario.read import load
 from roamcast.scenario.shipped import locate
@@ -29,6 +31,11 @@ class Result:
     def metrics(self) -> Metrics:
         """The run in numbers."""
         return measure(self.facts)
+
+    @cached_property
+    def measures(self) -> dict[str, Value]:
+        """Every metric by name, as campaigns have them (docs/tables.md)."""
+        return evaluate(look(self.facts))
 
     def __repr__(self) -> str:
         m = self.metrics

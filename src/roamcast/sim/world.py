@@ -149,6 +149,7 @@ class World:
             self.kernel.listen(asking.node, requester.delivered)
             self._run_application(requester)
         self._await_publication()
+        self._await_sample(1)
 
     def _run_application(self, application: Application) -> None:
         application.node.applications.append(application)
@@ -164,6 +165,18 @@ class World:
         self._next += 1
         self._publishers[planned.publisher].publish(planned.event, planned.size)
         self._await_publication()
+
+    def _await_sample(self, number: int) -> None:
+        self.call_at(number * self.scenario.sample, self._sample_tables, number)
+
+    def _sample_tables(self, number: int) -> None:
+        """Take down how much the tables of every router hold."""
+        now = self.now()
+        for node in self.nodes:
+            if node.up:
+                for name, held in node.router.tables().items():
+                    self.recorder.table_size(now, node.number, name, held.entries, held.bytes)
+        self._await_sample(number + 1)
 
     def _collect(self) -> None:
         """Hand over what the kernel took down."""

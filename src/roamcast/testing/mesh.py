@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
+from roamcast.content.schema import EventType
 from roamcast.routing.faults import Fault, What, absent
 from roamcast.routing.numbering import INCARNATIONS, SequenceNumbers
 from roamcast.routing.router import (
@@ -29,6 +30,8 @@ from roamcast.testing.host import MeshHost, MeshTimer
 from roamcast.testing.links import Crossing, LinkModel, Rule
 from roamcast.testing.places import Places
 from roamcast.testing.records import Delivered, Dropped, Lost, Sent, State
+from roamcast.wire.errors import WireError
+from roamcast.wire.vocabulary import Vocabulary, encode
 
 RouterFactory: TypeAlias = Callable[["MeshHost"], Router]
 
@@ -39,6 +42,9 @@ class Mesh:
     `router` makes a node's router from its host: a `Router` class itself will do. `faults` befall nodes in
     the course of the story.
     """
+
+    as_bytes: bool = False
+    "Whether messages travel as their bytes, or as the objects that they are."
 
     def __init__(
         self,
@@ -77,6 +83,7 @@ class Mesh:
         self._numbers = [SequenceNumbers(0) for _ in range(nodes)]
         self.hosts = [MeshHost(self, node) for node in range(nodes)]
         self.routers = [self._wake(host) for host in self.hosts]
+        self._words = Vocabulary({kind for router in self.routers for kind in router.messages})
         for node in range(nodes):
             if self._up[node]:
                 self.routers[node].start()
@@ -205,6 +212,7 @@ class Mesh:
 
     def subscribe(self, node: NodeId, wanted: Filter) -> None:
         """Have the application on `node` want something."""
+        self._know(wanted.type)
         self.routers[node].subscribe(wanted)
 
     def unsubscribe(self, node: NodeId, wanted: Filter) -> None:
@@ -213,21 +221,34 @@ class Mesh:
 
     def request(self, node: NodeId, wanted: Filter) -> None:
         """Have the application on `node` ask for one event."""
+        self._know(wanted.type)
         self.routers[node].request(wanted)
 
     def advertise(self, node: NodeId, offered: Filter) -> None:
         """Have the application on `node` announce what it will publish."""
+        self._know(offered.type)
         self.routers[node].advertise(offered)
 
     def publish(self, node: NodeId, event: Event, size: int = 512) -> Publication:
         """Publish an event from `node` now."""
+        self._know(event.type)
         publication = Publication(node, self._numbers[node].take(), event, size)
         self.routers[node].publish(publication)
         return publication
 
-    def inject(self, to: NodeId, message: Any, sender: NodeId, signal: float = math.nan) -> Drop | None:
-        """Put a message into a node's ear, as a stranger on the air could."""
-        return self._hear(to, message, sender, signal)
+    def inject(
+        self, to: NodeId, message: Message | bytes, sender: NodeId, signal: float = math.nan
+    ) -> Drop | None:
+        """Have a node hear what a stranger on the air says: bytes, or a message, which is sent as its bytes.
+
+        What no message has as its bytes is MALFORMED, and no router hears of it.
+        """
+        try:
+            understood = self._words.decode(message if isinstance(message, bytes) else encode(message))
+        except WireError:
+            self.drops.append(Dropped(self.now, to, message, Drop.MALFORMED))
+            return Drop.MALFORMED
+        return self._hear(to, understood, sender, signal)
 
     # The side of hosts ----------------------------------------------------------------------------
 
@@ -269,6 +290,9 @@ class Mesh:
         return [message for _, _, message, _ in taken]
 
     # Links ----------------------------------------------------------------------------------------
+
+    def _know(self, type: EventType) -> None:
+        self._words.types[type.name] = type
 
     def _wake(self, host: MeshHost) -> Router:
         router = self._factory(host)
@@ -316,6 +340,11 @@ class Mesh:
     def _carry(self, message: Message, node: NodeId, to: NodeId, delays: list[float]) -> None:
         if not delays:
             self.lost.append(Lost(self.now, node, message, to))
+        elif self.as_bytes:
+            data = encode(message)
+            if len(data) != message.size:
+                raise AssertionError(f"{message!r} has {len(data)} bytes and says {message.size}")
+            message = self._words.decode(data)
         signal = self._places.signal(node, to, self.now)
         for delay in delays:
             self.call_at(self.now + delay, self._hear, to, message, node, signal)

@@ -30,7 +30,8 @@ class Dropped(NamedTuple):
 
     time: float
     node: NodeId
-    message: Message
+    message: Message | bytes
+    "Bytes, where they are no message."
     reason: Drop
 
 

@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from roamcast.content.box.ranges import Ranges
 from roamcast.content.filter import Filter
-from roamcast.content.ranges import Ranges
 from roamcast.content.schema import EventType
 from roamcast.content.summary.bloom import Shape
 from roamcast.content.summary.parts import Textual

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from roamcast.content.box.ranges import Ranges
+from roamcast.content.box.texts import Texts
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.content.grouping.hull import hull
-from roamcast.content.ranges import Ranges
 from roamcast.content.schema import EventType
-from roamcast.content.texts import Texts
 
 
 class Group(msgspec.Struct, frozen=True):

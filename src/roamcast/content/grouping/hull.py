@@ -9,11 +9,11 @@ from typing import Any
 
 import msgspec
 
+from roamcast.content.box.ranges import Ranges, thin
+from roamcast.content.box.texts import Texts
 from roamcast.content.errors import ContentError
 from roamcast.content.filter import Filter
 from roamcast.content.kind import Domain
-from roamcast.content.ranges import Ranges, thin
-from roamcast.content.texts import Texts
 
 MAX_SPANS = 16
 MAX_WORDS = 64

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import struct
 
+from roamcast.content.box.ranges import Span, coalesce
 from roamcast.content.errors import CodecError, ContentError
-from roamcast.content.ranges import Span, coalesce
 from roamcast.content.summary.bloom import Shape
 from roamcast.content.summary.parts import MAX_SPANS, Arithmetic, Enumerated, Part, Textual
 from roamcast.content.summary.summary import MAX_BYTES, MAX_ROWS, Row, Summary

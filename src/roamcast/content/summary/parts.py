@@ -7,11 +7,11 @@ from typing import TypeAlias
 
 import msgspec
 
-from roamcast.content.glob import Glob
-from roamcast.content.ranges import Ranges, Span, coalesce, thin
+from roamcast.content.box.glob import Glob
+from roamcast.content.box.ranges import Ranges, Span, coalesce, thin
+from roamcast.content.box.texts import Texts
 from roamcast.content.summary.bloom import Shape
 from roamcast.content.summary.digest import DigestValue, TextDigest, hash_prefix, hash_suffix, hash_whole
-from roamcast.content.texts import Texts
 
 MAX_SPANS = 16
 "Sub-ranges of one field; where there would be more, the closest are joined."

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from decimal import Decimal as BigDecimal
 from typing import Any
 
-from roamcast.content import constraint
+from roamcast.content.box import constraint
 from roamcast.content.errors import ContentError, FilterError
 from roamcast.content.event import pick_type
 from roamcast.content.filter import Filter

@@ -10,6 +10,7 @@ from roamcast.routing.cbr.adverts import AdvertTable, Offer
 from roamcast.routing.cbr.messages import HIGHEST_SERIAL, Advert
 from roamcast.routing.cbr.parameters import LeaseParameters
 from roamcast.routing.router import Drop, Host, Message, NodeId, Parameters, Router
+from roamcast.routing.state.timing import call_every, call_within
 
 
 class Advertising(Router):
@@ -25,12 +26,12 @@ class Advertising(Router):
         self.offered: list[Filter] = []
         self.serial = 0
         self._floods_left = p.advert_floods
-        self.life = host.random.getrandbits(31) | 1
+        self.incarnation = host.incarnation
         self.handlers: dict[type, Callable[[Any, NodeId], Drop | None]] = {Advert: self._take_advert}
 
     def start(self) -> None:
         """Begin to renew leases, each node at its own phase."""
-        self.host.call_later(self.host.random.random() * self.parameters.renew, self._renew_forever)
+        call_every(self.host, self.parameters.renew, self._renew)
 
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
         """Hand the message to its handler."""
@@ -43,14 +44,21 @@ class Advertising(Router):
         """Tell everyone what will be published here, now and at every renewal."""
         if offered not in self.offered:
             self.offered.append(offered)
-            self.serial = min(self.serial + 1, HIGHEST_SERIAL)
-            self.host.broadcast(Advert(self.host.node, offered, 0, self.serial, self.life))
+            if not self.serial:
+                self.count_renewal()
+            self.host.broadcast(Advert(self.host.node, offered, 0, self.serial, self.incarnation))
+
+    def count_renewal(self) -> None:
+        """Go on to the next serial: all that is advertised before the next renewal has the same.
+
+        By the serial neighbours tell how many renewals someone's news is behind.
+        """
+        self.serial = min(self.serial + 1, HIGHEST_SERIAL)
 
     def renew(self, now: float, offers: list[Offer]) -> None:
         """Say again what must not lapse; called once every period with what is offered now."""
 
-    def _renew_forever(self) -> None:
-        self.host.call_later(self.parameters.renew, self._renew_forever)
+    def _renew(self) -> None:
         now = self.host.now()
         self.adverts.leases.sweep(now)
         offers = self.adverts.offers(now)
@@ -60,17 +68,19 @@ class Advertising(Router):
 
     def _beacon(self, offers: Iterable[Offer]) -> None:
         if self.offered:
-            self.serial = min(self.serial + 1, HIGHEST_SERIAL)
+            self.count_renewal()
         for pattern in self.offered:
-            self.host.broadcast(Advert(self.host.node, pattern, 0, self.serial, self.life))
+            self.host.broadcast(Advert(self.host.node, pattern, 0, self.serial, self.incarnation))
         for offer in offers:
             hops = offer.ways[0][0] + 1
             if hops < self.parameters.hop_limit:
-                self.host.broadcast(Advert(offer.publisher, offer.pattern, hops, offer.serial, offer.life))
+                self.host.broadcast(
+                    Advert(offer.publisher, offer.pattern, hops, offer.serial, offer.incarnation)
+                )
 
     def _take_advert(self, advert: Advert, sender: NodeId) -> Drop | None:
         if advert.publisher == self.host.node:
-            # An echo. A serial that this life has not reached yet is of an earlier life, and must be outdone.
+            # An echo. A serial not reached yet is of an earlier incarnation, and must be outdone.
             if self.serial < advert.serial <= HIGHEST_SERIAL // 2:
                 self.serial = advert.serial
             return Drop.DUPLICATE
@@ -79,10 +89,10 @@ class Advertising(Router):
             hops = advert.hops + 1
             if hops < self.parameters.hop_limit and self._floods_left:
                 self._floods_left -= 1
-                onward = Advert(advert.publisher, advert.pattern, hops, advert.serial, advert.life)
+                onward = Advert(advert.publisher, advert.pattern, hops, advert.serial, advert.incarnation)
                 self.after_jitter(self.host.broadcast, onward)
         return refused
 
     def after_jitter(self, action: Callable[[Any], None], message: Message) -> None:
         """Do something with `message` after a short random wait."""
-        self.host.call_later(self.host.random.random() * self.parameters.jitter, action, message)
+        call_within(self.host, self.parameters.jitter, action, message)

@@ -7,9 +7,9 @@ from itertools import count
 from typing import NamedTuple
 
 from roamcast.content.filter import Filter
-from roamcast.routing.cbr.leases import Leases
-from roamcast.routing.cbr.messages import HIGHEST_NODE, HIGHEST_SERIAL, Advert
+from roamcast.routing.cbr.messages import Advert
 from roamcast.routing.router import Drop, NodeId
+from roamcast.routing.state.leases import Leases
 
 LAG = 2
 "Renewals that a neighbour's news may be behind the newest."
@@ -22,7 +22,7 @@ class Offer(NamedTuple):
     pattern: Filter
     serial: int
     "The newest heard over any neighbour."
-    life: int
+    incarnation: int
     "Of the publisher, as said with the newest serial."
     ways: list[tuple[int, NodeId]]
     "Hops from the neighbour to the publisher, and the neighbour; ties go to the lower id."
@@ -31,14 +31,14 @@ class Offer(NamedTuple):
 class Offering:
     """What is known of a publisher's pattern, over whatever neighbour."""
 
-    __slots__ = ("life", "number", "pattern", "publisher", "serial", "time")
+    __slots__ = ("incarnation", "number", "pattern", "publisher", "serial", "time")
 
     def __init__(self, number: int, advert: Advert, now: float) -> None:
         self.number = number
         "Stands for publisher and pattern in keys: to hash a pattern takes long."
         self.publisher = advert.publisher
         self.pattern = advert.pattern
-        self.life = advert.life
+        self.incarnation = advert.incarnation
         self.serial = advert.serial
         "The newest."
         self.time = now
@@ -51,14 +51,14 @@ class Heard(NamedTuple):
     offering: Offering
     hops: int
     serial: int
-    life: int
+    incarnation: int
 
 
 class AdvertTable:
     """Advertisements from neighbours (AdsTable)."""
 
-    def __init__(self, life: float, capacity: int, hop_limit: int) -> None:
-        self.leases: Leases[tuple[int, NodeId], Heard] = Leases(life, capacity)
+    def __init__(self, duration: float, capacity: int, hop_limit: int) -> None:
+        self.leases: Leases[tuple[int, NodeId], Heard] = Leases(duration, capacity)
         "By the number of the offering, and the neighbour."
         self._hop_limit = hop_limit
         self._offerings: dict[tuple[NodeId, Filter], Offering] = {}
@@ -75,32 +75,30 @@ class AdvertTable:
         if offering is None:
             silent = True
         else:
-            silent = offering.time + self.leases.life <= now
+            silent = offering.time + self.leases.duration <= now
             held = self.leases.get((offering.number, sender), now)
             if held is not None and serial <= held.serial:
                 return Drop.DUPLICATE, silent
-        if not (0 <= serial <= HIGHEST_SERIAL and 0 <= advert.publisher <= HIGHEST_NODE):
-            return Drop.MALFORMED, silent
-        if not 0 <= hops < self._hop_limit:
-            return Drop.HOP_LIMIT if hops > 0 else Drop.MALFORMED, silent
+        if hops >= self._hop_limit:
+            return Drop.HOP_LIMIT, silent
         offering = self._follow(offering, advert, silent, now)
         if offering is None:
             return Drop.EXPIRED, silent
-        self.leases.renew((offering.number, sender), Heard(offering, hops, serial, advert.life), now)
+        self.leases.renew((offering.number, sender), Heard(offering, hops, serial, advert.incarnation), now)
         return None, silent
 
     def _follow(self, offering: Offering | None, advert: Advert, silent: bool, now: float) -> Offering | None:
         """The offering of an advertisement, unless that is old: neighbours must not renew it for ever.
 
         What is as new as the newest known, or nearly so, counts for the length of a lease after that was
-        first heard. A publisher born again counts from one once its earlier life has fallen silent.
+        first heard. A publisher born again counts from one once its earlier incarnation has fallen silent.
         """
         if offering is None:
             offering = Offering(next(self._numbers), advert, now)
-        elif advert.serial > offering.serial or (silent and advert.life != offering.life):
+        elif advert.serial > offering.serial or (silent and advert.incarnation != offering.incarnation):
             del self._offerings[offering.publisher, offering.pattern]
-            offering.life, offering.serial, offering.time = advert.life, advert.serial, now
-        elif silent or advert.life != offering.life or advert.serial < offering.serial - LAG:
+            offering.incarnation, offering.serial, offering.time = advert.incarnation, advert.serial, now
+        elif silent or advert.incarnation != offering.incarnation or advert.serial < offering.serial - LAG:
             return None
         else:
             return offering
@@ -126,15 +124,15 @@ class AdvertTable:
     def offers(self, now: float) -> list[Offer]:
         """All that is offered now, each with the ways to it."""
         found: dict[int, Offer] = {}
-        for (number, neighbour), (offering, hops, serial, life) in self.leases.items(now):
+        for (number, neighbour), (offering, hops, serial, incarnation) in self.leases.items(now):
             offer = found.get(number)
             if offer is None:
                 ways = [(hops, neighbour)]
-                found[number] = Offer(offering.publisher, offering.pattern, serial, life, ways)
+                found[number] = Offer(offering.publisher, offering.pattern, serial, incarnation, ways)
             else:
                 offer.ways.append((hops, neighbour))
                 if serial > offer.serial:
-                    found[number] = offer._replace(serial=serial, life=life)
+                    found[number] = offer._replace(serial=serial, incarnation=incarnation)
         for offer in found.values():
             offer.ways.sort()
         return list(found.values())

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
+from roamcast.content.covering import Cover, Relations
 from roamcast.content.filter import Filter
 from roamcast.routing.cbr.advertising import Advertising
 from roamcast.routing.cbr.adverts import Offer
-from roamcast.routing.cbr.covering import Relations
-from roamcast.routing.cbr.messages import HIGHEST_ID, MostCovering, Subscription, TreeEvent
-from roamcast.routing.cbr.most_covering import HIGHEST_COUNT, Branch, MostCoveringTable
+from roamcast.routing.cbr.forwarded import Forwarded
+from roamcast.routing.cbr.messages import HIGHEST_COUNT, Advert, MostCovering, Subscription, TreeEvent
+from roamcast.routing.cbr.most_covering import Branch, MostCoveringTable
+from roamcast.routing.cbr.next_hops import NextHops
 from roamcast.routing.cbr.parameters import CbrParameters
-from roamcast.routing.cbr.subscriptions import SubscriptionTable
-from roamcast.routing.cbr.ways import Ways
-from roamcast.routing.router import Drop, Host, NodeId, Parameters, Publication
+from roamcast.routing.cbr.subscription_table import SubscriptionTable
+from roamcast.routing.router import Drop, Footprint, Host, Message, NodeId, Parameters, Publication
+from roamcast.routing.state.seen import Seen
 
 
 class Cbr(Advertising):
@@ -21,6 +25,7 @@ class Cbr(Advertising):
 
     parameters_type: ClassVar[type[Parameters]] = CbrParameters
     parameters: CbrParameters
+    messages: ClassVar[tuple[type[Message], ...]] = (Advert, Subscription, MostCovering, TreeEvent)
 
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
         super().__init__(host, parameters)
@@ -28,7 +33,11 @@ class Cbr(Advertising):
         self.relations = Relations()
         self.subscriptions = SubscriptionTable(p.expire, p.subscriptions)
         self.trees = MostCoveringTable(p.expire, p.neighbours_news, p.hop_limit, self.relations)
-        self.seen: dict[int, None] = {}
+        self.forwarded = Forwarded(p.subscriptions)
+        self.told = Cover()
+        "What neighbours are told of with most-covering."
+        self.seen = Seen(p.remember)
+        "The events that were handled here."
         self.handlers |= {
             TreeEvent: self._take_event,
             Subscription: self._take_subscription,
@@ -42,13 +51,13 @@ class Cbr(Advertising):
         new = wanted not in self.interests
         super().subscribe(wanted)
         if new:
-            self._pass_on(wanted, self.host.node)
+            self._pass_on(wanted, [self.host.node])
 
     def publish(self, publication: Publication) -> None:
         """Send an event down the trees that subscriptions have built to here."""
-        self._remember(publication.id)
+        self.seen.add(publication.id)
         children = self.subscriptions.matching(publication.event, self.host.now())
-        message = TreeEvent(publication.id, publication, frozenset(children))
+        message = TreeEvent(publication, frozenset(children))
         if children:
             self._send_down(message)
         else:
@@ -57,33 +66,48 @@ class Cbr(Advertising):
     def link_failed(self, message: Any, to: NodeId) -> None:
         """Take another way for a subscription, if that is asked for; CBR by itself does not notice."""
         if self.parameters.link_feedback and isinstance(message, Subscription):
-            self.adverts.forget(to, self.host.now())
-            self._pass_on(message.pattern, self.host.node)
+            now = self.host.now()
+            self.adverts.forget(to, now)
+            self.trees.forget(to, now)
+            self.forwarded.forget(to)
+            self._pass_on(
+                message.pattern, [c for c, wanted in self._entries(now) if wanted == message.pattern]
+            )
+
+    def tables(self) -> Mapping[str, Footprint]:
+        """The size of each table."""
+        return {
+            **super().tables(),
+            "subscriptions": self.subscriptions.footprint(),
+            "forwarded": self.forwarded.footprint(),
+            "most_covering": self.trees.footprint(),
+            "seen": Footprint(len(self.seen), 8 * len(self.seen), self.parameters.remember),
+        }
 
     # Events.
 
     def _take_event(self, message: TreeEvent, sender: NodeId) -> Drop | None:
         if self.host.node not in message.children:
             return Drop.NOT_MINE
-        if message.id in self.seen:
-            return Drop.DUPLICATE
         publication = message.publication
-        if message.id != publication.id or not 0 <= message.id <= HIGHEST_ID:
-            return Drop.MALFORMED
-        if publication.publisher == self.host.node:
-            return Drop.MALFORMED
+        if not self._is_new(publication):
+            return Drop.DUPLICATE
         return self._handle(publication, sender)
+
+    def _is_new(self, publication: Publication) -> bool:
+        """Whether it has not been handled here; what this node published has been, if in an earlier life."""
+        return publication.id not in self.seen and publication.publisher != self.host.node
 
     def _handle(self, publication: Publication, sender: NodeId) -> Drop | None:
         """Deliver a new event here if it is wanted now, and pass it to the children that want it."""
-        self._remember(publication.id)
+        self.seen.add(publication.id)
         wanted = self.wants(publication.event)
         if wanted:
             self.host.deliver(publication)
         children = self.subscriptions.matching(publication.event, self.host.now())
         children.discard(sender)
         if children:
-            message = TreeEvent(publication.id, publication, frozenset(children))
+            message = TreeEvent(publication, frozenset(children))
             self.after_jitter(self._send_down, message)
         elif not wanted:
             return self._why_nobody(publication)
@@ -101,63 +125,60 @@ class Cbr(Advertising):
     def renew(self, now: float, offers: list[Offer]) -> None:
         """Ask the neighbours, again, for what is wanted here and beyond."""
         # A lapsed subscription is kept for one renewal more, so that a loss can be explained by it.
-        self.subscriptions.leases.sweep(now - self.parameters.renew)
+        self.subscriptions.sweep(now - self.parameters.renew)
         self.trees.leases.sweep(now)
-        ways = self._ways(now, offers)
+        next_hops = self._next_hops(now, offers)
         entries = self._entries(now)
-        wait = 0.0
-        for neighbour, patterns in self._outgoing(entries, ways).items():
-            for pattern in patterns:
-                self.host.call_later(wait, self.host.send, Subscription(pattern), neighbour)
-                wait += self.parameters.pace
+        asked: dict[NodeId, list[Filter]] = {}
+        for child, pattern in entries:
+            for neighbour in next_hops.neighbours(pattern, child):
+                asked.setdefault(neighbour, []).append(pattern)
+        if self.parameters.covering:
+            asked = self.forwarded.renew(asked)
+        self._send_paced(asked)
         if self.parameters.most_covering:
-            self._tell_most_covering(entries, ways)
+            self._tell_most_covering(entries, next_hops)
+
+    def _send_paced(self, asked: Mapping[NodeId, list[Filter]]) -> None:
+        """Send each neighbour its patterns, one by one; however many, before the next renewal begins."""
+        sendings = [(Subscription(pattern), to) for to, patterns in asked.items() for pattern in patterns]
+        pace = min(self.parameters.pace, self.parameters.renew / max(len(sendings), 1))
+        wait = 0.0
+        for message, to in sendings:
+            self.host.call_later(wait, self.host.send, message, to)
+            wait += pace
 
     def _entries(self, now: float) -> list[tuple[NodeId, Filter]]:
         """Who wants what: this node's own wishes first."""
         own = [(self.host.node, pattern) for pattern in dict.fromkeys(self.interests)]
         return own + self.subscriptions.entries(now)
 
-    def _outgoing(self, entries: list[tuple[NodeId, Filter]], ways: Ways) -> dict[NodeId, list[Filter]]:
-        """What each neighbour is to be asked for. Covering works a neighbour at a time: what covers a
-        pattern must go the same way, or it covers nothing."""
-        outgoing: dict[NodeId, list[Filter]] = {}
-        for child, pattern in entries:
-            for neighbour in ways.neighbours(pattern, child):
-                outgoing.setdefault(neighbour, []).append(pattern)
-        if self.parameters.covering:
-            return {n: self.relations.minimal_cover(patterns) for n, patterns in outgoing.items()}
-        return outgoing
-
-    def _pass_on(self, pattern: Filter, child: NodeId) -> None:
-        """Send a new subscription towards the publishers, unless what was sent already covers it."""
+    def _pass_on(self, pattern: Filter, children: Iterable[NodeId]) -> None:
+        """Send what some children want towards the publishers, but with covering not to a neighbour that
+        has been sent a pattern which covers it (figure 1)."""
         now = self.host.now()
-        ways = self._ways(now, self.adverts.offers(now))
-        targets = ways.neighbours(pattern, child)
-        if self.parameters.covering and targets:
-            others = [entry for entry in self._entries(now) if entry != (child, pattern)]
-            for neighbour, sent in self._outgoing(others, ways).items():
-                if neighbour in targets and any(self.relations.covers(wide, pattern) for wide in sent):
-                    targets.discard(neighbour)
+        next_hops = self._next_hops(now, self.adverts.offers(now))
+        targets = {neighbour for child in children for neighbour in next_hops.neighbours(pattern, child)}
         for neighbour in sorted(targets):
-            self.host.send(Subscription(pattern), neighbour)
+            if not self.parameters.covering or self.forwarded.extend(neighbour, pattern):
+                self.host.send(Subscription(pattern), neighbour)
 
-    def _ways(self, now: float, offers: list[Offer]) -> Ways:
+    def _next_hops(self, now: float, offers: list[Offer]) -> NextHops:
         if not self.parameters.most_covering:
-            return Ways(offers, self.relations)
+            return NextHops(offers, self.relations)
         wishes = self.subscriptions.entries(now)
 
         def find_branch(publisher: NodeId, pattern: Filter, child: NodeId) -> Branch | None:
             through_us = {c for c, wanted in wishes if self.relations.intersects(wanted, pattern)}
             return self.trees.best(publisher, pattern, through_us | {child}, now)
 
-        return Ways(offers, self.relations, find_branch, self.parameters.detour)
+        return NextHops(offers, self.relations, find_branch, self.parameters.detour)
 
     # What neighbours say.
 
     def _take_subscription(self, message: Subscription, sender: NodeId) -> Drop | None:
         if self.subscriptions.hear(sender, message.pattern, self.host.now()):
-            self._pass_on(message.pattern, sender)
+            self._pass_on(message.pattern, [sender])
         return None
 
     def _take_most_covering(self, message: MostCovering, sender: NodeId) -> Drop | None:
@@ -165,13 +186,11 @@ class Cbr(Advertising):
             return Drop.NOT_MINE
         return self.trees.hear(message, sender, self.host.now())
 
-    def _tell_most_covering(self, entries: list[tuple[NodeId, Filter]], ways: Ways) -> None:
+    def _tell_most_covering(self, entries: list[tuple[NodeId, Filter]], next_hops: NextHops) -> None:
         """Beacon, for each publisher, how many subscriptions here lie under each pattern."""
-        patterns = [pattern for _, pattern in entries]
-        told = self.relations.minimal_cover(patterns) if self.parameters.covering else dict.fromkeys(patterns)
-        for pattern in told:
-            count = sum(self.relations.covers(pattern, other) for other in patterns)
-            paths = {publisher: hops + 1 for publisher, (hops, _) in ways.of(pattern, self.host.node).items()}
+        for pattern, count in self._counts([pattern for _, pattern in entries]).items():
+            chosen = next_hops.of(pattern, self.host.node)
+            paths = {publisher: hops + 1 for publisher, (hops, _) in chosen.items()}
             if any(self.relations.intersects(offered, pattern) for offered in self.offered):
                 paths[self.host.node] = 0
             for publisher, hops in paths.items():
@@ -179,7 +198,11 @@ class Cbr(Advertising):
                     news = MostCovering(publisher, pattern, min(count, HIGHEST_COUNT), hops)
                     self.host.broadcast(news)
 
-    def _remember(self, id: int) -> None:
-        self.seen[id] = None
-        if len(self.seen) > self.parameters.remember:
-            del self.seen[next(iter(self.seen))]
+    def _counts(self, patterns: list[Filter]) -> dict[Filter, int]:
+        """How many of the patterns lie under each; with covering, under each of the fewest that cover all."""
+        distinct = dict.fromkeys(patterns)
+        if not self.parameters.covering:
+            return {wide: sum(self.relations.covers(wide, other) for other in patterns) for wide in distinct}
+        self.told.become(distinct)
+        counts = Counter(wide for pattern in patterns for wide in self.told.covering(pattern))
+        return {pattern: counts[pattern] for pattern in distinct if self.told.is_minimal(pattern)}

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
-from roamcast.routing.cbr.acks import AckWait
 from roamcast.routing.cbr.cbr import Cbr
-from roamcast.routing.cbr.messages import HIGHEST_ID, EventAck, TreeEvent
+from roamcast.routing.cbr.flood_table import FloodTable
+from roamcast.routing.cbr.hop_acks import AckWait
+from roamcast.routing.cbr.messages import EventAck, TreeEvent
 from roamcast.routing.cbr.parameters import FtCbrParameters
-from roamcast.routing.cbr.repair import FloodTable
-from roamcast.routing.router import BROADCAST, Drop, Host, NodeId, Parameters
+from roamcast.routing.router import BROADCAST, Drop, Footprint, Host, NodeId, Parameters, Publication
 
 
 class FtCbr(Cbr):
@@ -17,6 +18,7 @@ class FtCbr(Cbr):
 
     parameters_type: ClassVar[type[Parameters]] = FtCbrParameters
     parameters: FtCbrParameters
+    messages = (*Cbr.messages, EventAck)
 
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
         super().__init__(host, parameters)
@@ -25,43 +27,55 @@ class FtCbr(Cbr):
         self.floods = FloodTable(p.flood_memory, p.floods)
         self.handlers[EventAck] = self._take_ack
 
+    def publish(self, publication: Publication) -> None:
+        """Send an event down the trees; the publisher has done something for it."""
+        self.floods.enter(publication.id, 0, self.host.now())
+        super().publish(publication)
+
+    def tables(self) -> Mapping[str, Footprint]:
+        """The size of each table."""
+        return {
+            **super().tables(),
+            "unacknowledged": self.waiting.footprint(),
+            "floods": self.floods.footprint(),
+        }
+
     def _send_down(self, message: TreeEvent) -> None:
         self.host.broadcast(message)
         self.waiting.expect(message)
 
     def _search(self, message: TreeEvent, lost: frozenset[NodeId]) -> None:
-        """Flood an event for the children that have not acknowledged it."""
-        self.floods.note(message.id, self.host.now())
-        self.host.broadcast(TreeEvent(message.id, message.publication, lost, self.parameters.flood_hops))
+        """Flood an event for the children that have not acknowledged it; figure 3 does not say who does."""
+        hops, now = self.parameters.flood_hops, self.host.now()
+        self.floods.meet(message.about, hops, now)
+        self.floods.enter(message.about, hops, now)
+        self.host.broadcast(TreeEvent(message.publication, lost, hops))
 
     def _take_ack(self, message: EventAck, sender: NodeId) -> Drop | None:
         return self.waiting.hear(message.id, sender)
 
     def _take_event(self, message: TreeEvent, sender: NodeId) -> Drop | None:
-        mine = self.host.node in message.children
-        flood = message.flood
-        if not mine and flood == 0:
+        """Figure 3, whose lines the numbers are; docs/protocols/ft-cbr.md has them side by side."""
+        publication, flood, now = message.publication, message.flood, self.host.now()
+        for_me = self.host.node in message.children  # 1
+        if not for_me and flood == 0:
             return Drop.NOT_MINE
-        if not 0 <= flood <= self.parameters.flood_hops:
+        if flood > self.parameters.flood_hops:
             return Drop.MALFORMED
-        if message.id != message.publication.id or not 0 <= message.id <= HIGHEST_ID:
-            return Drop.MALFORMED
-        if message.publication.publisher == self.host.node:
-            return Drop.DUPLICATE
-        reason: Drop | None = Drop.NOT_MINE
-        if mine:
-            if flood == 0:
-                # Also for a copy: the first acknowledgement may have been lost.
-                self.host.send(EventAck(message.id), sender)
-            if message.id in self.seen:
-                reason = Drop.DUPLICATE
-            else:
-                # Who relays a flood has not taken the event itself, and may be a child that waits for it.
-                reason = self._handle(message.publication, sender if flood == 0 else BROADCAST)
-        if flood > 0 and self.floods.note(message.id, self.host.now()) and flood > 1:
-            others = message.children - {self.host.node}
-            if others:
-                onward = TreeEvent(message.id, message.publication, others, flood - 1)
-                self.after_jitter(self.host.broadcast, onward)
-                return None
+        met_in_flood = self.floods.meet(message.about, flood, now)  # 10-18
+        acknowledge = for_me and flood == 0  # 27
+        if acknowledge:  # 28-32: also for a copy, since the first acknowledgement may have been lost
+            self.host.send(EventAck(message.about), sender)
+        forward = for_me and self._is_new(publication)  # 34
+        relay = flood > 1 and not met_in_flood  # 46
+        if acknowledge or forward or relay:  # 54-56
+            self.floods.enter(message.about, flood, now)
+        reason: Drop | None = Drop.DUPLICATE if for_me or flood > 1 else Drop.NOT_MINE
+        if forward:  # 35-44
+            # Who relays a flood has not taken the event itself, and may be a child that waits for it.
+            reason = self._handle(publication, sender if flood == 0 else BROADCAST)
+        others = message.children - {self.host.node}
+        if relay and others:  # 47-52
+            self.after_jitter(self.host.broadcast, TreeEvent(publication, others, flood - 1))
+            return None
         return reason

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from math import inf
 from typing import NamedTuple
 
+from roamcast.content.covering import Relations
 from roamcast.content.filter import Filter
-from roamcast.routing.cbr.covering import Relations
-from roamcast.routing.cbr.leases import Leases
-from roamcast.routing.cbr.messages import HIGHEST_NODE, MostCovering
-from roamcast.routing.router import Drop, NodeId
-
-HIGHEST_COUNT = 2**16 - 1
+from roamcast.routing.cbr.messages import MostCovering
+from roamcast.routing.router import Drop, Footprint, NodeId
+from roamcast.routing.state.leases import Leases
+from roamcast.wire.blobs import pattern_size
 
 
 class Branch(NamedTuple):
@@ -34,12 +34,20 @@ class MostCoveringTable:
 
     def hear(self, news: MostCovering, sender: NodeId, now: float) -> Drop | None:
         """Enter or renew a neighbour's branch."""
-        if not (0 < news.count <= HIGHEST_COUNT and 0 <= news.publisher <= HIGHEST_NODE and news.hops >= 0):
-            return Drop.MALFORMED
         if news.hops >= self._hop_limit:
             return Drop.HOP_LIMIT
         self.leases.renew((news.publisher, sender, news.pattern), (news.count, news.hops), now)
         return None
+
+    def forget(self, neighbour: NodeId, now: float) -> None:
+        """Drop all that a neighbour said: it has gone."""
+        for key in [key for key, _ in self.leases.items(now) if key[1] == neighbour]:
+            self.leases.discard(key)
+
+    def footprint(self) -> Footprint:
+        """Publisher, neighbour, pattern, count, hops and lease of each entry."""
+        patterns = sum(pattern_size(pattern) for (_, _, pattern), _ in self.leases.items(-inf))
+        return Footprint(len(self.leases), 20 * len(self.leases) + patterns, self.leases.capacity)
 
     def best(
         self, publisher: NodeId, pattern: Filter, avoid: Collection[NodeId], now: float

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pydantic import Field, model_validator
 
 from roamcast.routing.router import Parameters
-from roamcast.routing.unicast.parameters import DsdvParameters
 from roamcast.units import Seconds
 
 
@@ -15,10 +14,10 @@ class LeaseParameters(Parameters):
     renew: Seconds = Field(7.0, gt=0)
     "Between renewals of a lease. Shorter follows movement better and costs airtime."
     expire: Seconds = Field(15.0, gt=0)
-    "Life of an unrenewed lease; must outlast two renewals."
+    "Duration of a lease; must outlast two renewals."
     jitter: Seconds = Field(0.01, ge=0)
     "A broadcast that answers a broadcast waits up to this long, so that neighbours do not speak at once."
-    hop_limit: int = Field(64, ge=1)
+    hop_limit: int = Field(64, ge=1, le=255)
     "An advertisement that has travelled this far goes no further."
     adverts: int = Field(1024, ge=1)
     "Advertisements kept (one a publisher, pattern and neighbour); the oldest lease makes room."
@@ -61,7 +60,7 @@ class FtCbrParameters(CbrParameters):
 
     ack_wait: Seconds = Field(0.5, gt=0)
     "Wait for a child's acknowledgement before the event is flooded for it."
-    flood_hops: int = Field(2, ge=1)
+    flood_hops: int = Field(2, ge=1, le=255)
     "How far a repair flood searches for a child."
     flood_memory: Seconds = Field(5.0, gt=0)
     "How long a handled event is remembered; must outlast the wait for an acknowledgement."
@@ -76,54 +75,5 @@ class FtCbrParameters(CbrParameters):
             raise ValueError(
                 f"flood_memory = {self.flood_memory:g} s must outlast ack_wait = {self.ack_wait:g} s,"
                 " or a repair is taken for a new event"
-            )
-        return self
-
-
-class RaftCbrParameters(LeaseParameters):
-    """What can be said of RAFT-CBR."""
-
-    ack_gather: Seconds = Field(0.01, gt=0)
-    "How long acknowledgements are gathered before they travel on together."
-    nack_gather: Seconds = Field(0.03, gt=0)
-    "How long a subscriber that misses events waits for them before it asks."
-    ping_wait: Seconds = Field(10.0, gt=0)
-    "Silence of a subscriber, while events wait for its acknowledgement, before the publisher pings it."
-    cache_life: Seconds = Field(10.0, gt=0)
-    "How long a broker keeps an event to serve those who miss it."
-    subscribe_retry: Seconds = Field(1.0, gt=0)
-    "Between copies of a subscription until the publisher acknowledges it. The paper leaves it open."
-    recall: Seconds = Field(600.0, ge=0)
-    "How far back a late subscription reaches, for events that were wanted when they were published."
-    recall_slack: Seconds = Field(10.0, ge=0)
-    "Allowance for the travel of a subscription, which makes it look younger; events too old are passed over."
-    window: int = Field(8, ge=1)
-    "Repeated events on their way at a time; more follow as they are acknowledged. The paper leaves it open."
-    repeat_wait: Seconds = Field(1.0, gt=0)
-    "A repeated event not acknowledged for this long makes room for the next. The paper leaves it open."
-    link_retry: Seconds = Field(0.1, gt=0)
-    "First wait before an event is tried again where a link gave up and no other way is known; then doubled."
-    chain_limit: int = Field(32, ge=2)
-    "Nodes that a message may pass."
-    subscribers: int = Field(1024, ge=1)
-    "Subscribers that a publisher keeps; the one silent longest makes room."
-    publishers: int = Field(1024, ge=1)
-    "Publishers that a subscriber keeps; the one silent longest makes room."
-    kept: int = Field(65536, ge=1)
-    "Events that a publisher keeps for subscribers that have not acknowledged; the oldest is given up."
-    cached: int = Field(1024, ge=1)
-    "Events that a broker caches; the oldest makes room."
-    reorder: int = Field(1024, ge=1)
-    "Events that a subscriber holds until those before them arrive; the furthest ahead makes room."
-    dsdv: DsdvParameters = DsdvParameters(link_feedback=False)
-    "The unicast routing below, as ns-2 ships it: what the link reports does not break its routes."
-
-    @model_validator(mode="after")
-    def _ask_before_ping(self) -> RaftCbrParameters:
-        if max(self.ack_gather, self.nack_gather) >= min(self.ping_wait, self.cache_life):
-            raise ValueError(
-                f"ping_wait = {self.ping_wait:g} s and cache_life = {self.cache_life:g} s must outlast"
-                f" ack_gather = {self.ack_gather:g} s and nack_gather = {self.nack_gather:g} s,"
-                " or nobody can answer in time"
             )
         return self

@@ -6,40 +6,39 @@ spent on subscriptions, so what is measured is the unicast protocol below.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import Field
 
-from roamcast.routing.router import Category, Drop, Host, Message, NodeId, Parameters, Publication, Router
-from roamcast.routing.unicast.dsdv import Dsdv
-from roamcast.routing.unicast.parameters import DsdvParameters
-from roamcast.routing.unicast.update import DsdvUpdate
+from roamcast.routing.router import (
+    Category,
+    Drop,
+    Host,
+    Message,
+    NodeId,
+    Parameters,
+    Publication,
+    Role,
+    Router,
+)
+from roamcast.routing.unicast.dsdv.dsdv import Dsdv
+from roamcast.routing.unicast.dsdv.messages import DsdvUpdate
+from roamcast.routing.unicast.dsdv.parameters import DsdvParameters
+from roamcast.wire.fields import Hops, Node
 
 
-class UnicastCopy(Message, frozen=True, gc=False):
+class UnicastCopy(Message, kind=2, category=Category.EVENT, role=Role.CARRIES):
     """A publication on its way to one receiver."""
 
-    category: ClassVar[Category] = Category.EVENT
-
     publication: Publication
-    receiver: NodeId
-    hops: int = 0
-
-    @property
-    def size(self) -> int:
-        """The size of the publication; the receiver's address is in the network header."""
-        return self.publication.size
-
-    @property
-    def about(self) -> int:
-        """The publication that is carried."""
-        return self.publication.id
+    receiver: Node
+    hops: Hops = 0
 
 
 class DsdvUnicastParameters(DsdvParameters):
     """DSDV's parameters, and how far a copy may travel."""
 
-    hop_limit: int = Field(default=32, ge=1)
+    hop_limit: int = Field(default=32, ge=1, le=255)
     "A copy that has travelled this far is dropped."
 
 
@@ -48,6 +47,7 @@ class DsdvUnicast(Router):
 
     parameters_type = DsdvUnicastParameters
     parameters: DsdvUnicastParameters
+    messages = (UnicastCopy, DsdvUpdate)
     knows_audience = True
 
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
@@ -76,7 +76,7 @@ class DsdvUnicast(Router):
         if message.publication.publisher == self.host.node:
             return Drop.DUPLICATE  # it came back: a loop
         hops = message.hops + 1
-        if not 0 < hops < self.parameters.hop_limit:
+        if hops >= self.parameters.hop_limit:
             return Drop.HOP_LIMIT
         self.routes.forward(UnicastCopy(message.publication, message.receiver, hops), message.receiver)
         return None

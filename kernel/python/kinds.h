@@ -1,0 +1,117 @@
+// What Python's messages declare of themselves: name, category, the publication they serve, and by what they are known.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace roamcast {
+
+namespace nb = nanobind;
+
+inline std::int64_t whole(PyObject* object, PyObject* name) {
+    PyObject* const value = PyObject_GetAttr(object, name);
+    if (value == nullptr) throw nb::python_error();
+    const std::int64_t number = PyLong_AsLongLong(value);
+    Py_DECREF(value);
+    if (number == -1 && PyErr_Occurred()) throw nb::python_error();
+    return number;
+}
+
+// What the facts tell of one message; of an envelope, what they tell of the message in it.
+struct Meaning {
+    std::uint16_t kind = 0;
+    std::uint8_t category = 0;
+    std::int64_t about = -1;
+    PyObject* key = nullptr;  // the attribute by which routers remember it, borrowed; null if they do not
+    bool key_is_about = false;
+};
+
+// Message classes, each asked once. What a class gives as a plain number is the same for all its messages.
+class Kinds {
+public:
+    Kinds() = default;
+    Kinds(const Kinds&) = delete;
+    Kinds& operator=(const Kinds&) = delete;
+    ~Kinds() { clear(); }
+
+    Meaning of(nb::handle message) {
+        const Kind* kind = &find(message);
+        if (kind->envelope == nullptr) return read(*kind, message.ptr());
+        const nb::object inside = nb::steal(PyObject_GetAttr(message.ptr(), kind->envelope));
+        if (!inside.is_valid()) throw nb::python_error();
+        kind = &find(inside);
+        Meaning meaning = read(*kind, inside.ptr());
+        meaning.key = nullptr;  // a letter is not the message that it holds: a copy of it may be for someone else
+        return meaning;
+    }
+
+    const std::vector<std::string>& names() const { return names_; }
+
+    void clear() {
+        for (auto& [type, kind] : kinds_) {
+            Py_DECREF(type);
+            Py_XDECREF(kind.envelope);
+            Py_XDECREF(kind.key);
+        }
+        kinds_.clear();
+    }
+
+private:
+    struct Kind {
+        std::uint16_t number = 0;
+        std::uint8_t category = 0;
+        bool category_varies = false;
+        bool serves = false;  // some of its messages serve a publication
+        bool key_is_about = false;
+        PyObject* key = nullptr;
+        PyObject* envelope = nullptr;
+    };
+
+    Meaning read(const Kind& kind, PyObject* message) const {
+        Meaning meaning;
+        meaning.kind = kind.number;
+        meaning.category = kind.category_varies ? static_cast<std::uint8_t>(whole(message, category_)) : kind.category;
+        if (kind.serves) meaning.about = whole(message, about_);
+        meaning.key = kind.key;
+        meaning.key_is_about = kind.key_is_about;
+        return meaning;
+    }
+
+    const Kind& find(nb::handle message) {
+        PyObject* const type = reinterpret_cast<PyObject*>(Py_TYPE(message.ptr()));
+        const auto found = kinds_.find(type);
+        if (found != kinds_.end()) return found->second;
+        const nb::handle declared(type);
+        Kind kind;
+        kind.number = static_cast<std::uint16_t>(names_.size());
+        const nb::object category = declared.attr("category");
+        kind.category_varies = !PyLong_Check(category.ptr());
+        if (!kind.category_varies) kind.category = static_cast<std::uint8_t>(PyLong_AsLong(category.ptr()));
+        kind.serves = !PyLong_Check(nb::object(declared.attr("about")).ptr());
+        kind.key = name_of(nb::getattr(declared, "key", nb::none()));
+        kind.key_is_about = kind.key != nullptr && PyUnicode_Compare(kind.key, about_) == 0;
+        kind.envelope = name_of(nb::getattr(declared, "envelope", nb::none()));
+        names_.push_back(nb::cast<std::string>(declared.attr("__name__")));
+        Py_INCREF(type);
+        return kinds_.emplace(type, kind).first->second;
+    }
+
+    static PyObject* name_of(const nb::object& text) {
+        if (text.is_none()) return nullptr;
+        PyObject* name = Py_NewRef(text.ptr());
+        PyUnicode_InternInPlace(&name);
+        return name;
+    }
+
+    std::unordered_map<PyObject*, Kind> kinds_;
+    std::vector<std::string> names_;
+    PyObject* category_ = PyUnicode_InternFromString("category");
+    PyObject* about_ = PyUnicode_InternFromString("about");
+};
+
+}  // namespace roamcast

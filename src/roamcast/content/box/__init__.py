@@ -1,0 +1,1 @@
+"""Boxes of value sets: what a conjunction of constraints allows, exactly."""

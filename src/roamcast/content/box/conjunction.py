@@ -1,0 +1,157 @@
+"""Conjunctions: a set of allowed values for each of some fields, as a box in the space of events.
+
+Fields are independent but for one rule: an attribute is there only if its element is. What follows from
+it is part of the box (see `_follow`), and so every relation between two boxes is decided field by field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+import msgspec
+
+from roamcast.content.box.ranges import Ranges
+from roamcast.content.box.texts import Texts
+from roamcast.content.errors import ContentError
+from roamcast.content.kind import Domain
+from roamcast.content.schema import EventType
+
+Conjunction: TypeAlias = tuple[tuple[int, Domain], ...]
+"""(place of a field, its allowed values), by place, each once; a field that may be anything is left out."""
+
+MAX_PATTERNS = 128
+"Patterns with a star for one field of a conjunction; each is compared with each."
+
+
+def conjoin(type: EventType, constraints: Iterable[tuple[int, Domain]]) -> Conjunction | None:
+    """The conjunction of some constraints, or None if no event satisfies them all."""
+    allowed: dict[int, Any] = {}
+    several: dict[int, list[Any]] = {}
+    for place, domain in constraints:
+        if place in allowed:
+            several.setdefault(place, [allowed[place]]).append(domain)
+        else:
+            allowed[place] = type.everything[place].meet(domain)  # type: ignore[arg-type]
+    for place, domains in several.items():
+        if sum(domain.patterns for domain in domains) > MAX_PATTERNS:
+            path = type.fields[place].path
+            raise ContentError(f"more than {MAX_PATTERNS} patterns for {path!r} in one conjunction")
+        allowed[place] = _meet(domains)
+    for domain in allowed.values():
+        if domain.empty:
+            return None
+    return _close(type, allowed)
+
+
+def _close(type: EventType, allowed: dict[int, Any]) -> Conjunction | None:
+    if type.owned and not _follow(type, allowed):
+        return None
+    return tuple((p, allowed[p]) for p in sorted(allowed) if allowed[p] != type.everything[p])
+
+
+def _meet(domains: list[Any]) -> Any:
+    """What satisfies all of some domains of one field, by halves, so that thousands stay cheap."""
+    while len(domains) > 1:
+        pairs = [domains[n].meet(domains[n + 1]) for n in range(0, len(domains) - 1, 2)]
+        domains = pairs if len(domains) % 2 == 0 else [*pairs, domains[-1]]
+    return domains[0]
+
+
+def _follow(type: EventType, allowed: dict[int, Any]) -> bool:
+    """Elements are there where attributes must be, and no attribute without; False if nothing is left."""
+    for attribute, element in type.owned:
+        if not allowed.get(attribute, type.everything[attribute]).absent:
+            there = msgspec.structs.replace(allowed.get(element, type.everything[element]), absent=False)
+            if there.empty:
+                return False
+            allowed[element] = there
+    for attribute, element in type.owned:
+        if element in allowed and msgspec.structs.replace(allowed[element], absent=False).empty:
+            everything = type.everything[attribute]
+            allowed[attribute] = (
+                Ranges((), True) if isinstance(everything, Ranges) else Texts((), absent=True)
+            )
+    return True
+
+
+def bare(type: EventType, each: Conjunction) -> Conjunction:
+    """The conjunction without what `_follow` would put back."""
+    if not type.owned:
+        return each
+    allowed: dict[int, Any] = dict(each)
+    for attribute, element in type.owned:
+        if attribute in allowed and element in allowed:
+            if msgspec.structs.replace(allowed[element], absent=False).empty:
+                del allowed[attribute]
+            elif not allowed[attribute].absent and allowed[element] == type.fields[element].kind.everything(
+                absent=False
+            ):
+                del allowed[element]
+    return tuple(allowed.items())
+
+
+def covers(wide: Conjunction, narrow: Conjunction) -> bool:
+    """Whether every event of `narrow` is one of `wide`."""
+    for place, domain in wide:
+        for other_place, other in narrow:
+            if other_place == place:
+                if domain is not other and not domain.covers(other):  # type: ignore[arg-type]
+                    return False
+                break
+        else:
+            return False
+    return True
+
+
+def intersects(one: Conjunction, other: Conjunction) -> bool:
+    """Whether some event is in both."""
+    for place, domain in one:
+        for other_place, theirs in other:
+            if other_place == place and domain is not theirs and not domain.intersects(theirs):  # type: ignore[arg-type]
+                return False
+    return True
+
+
+def subtract(type: EventType, whole: Conjunction, hole: Conjunction) -> list[Conjunction]:
+    """`whole` without `hole`, in pieces that do not overlap."""
+    if not intersects(whole, hole):
+        return [whole]
+    pieces: list[Conjunction] = []
+    current: dict[int, Any] = dict(whole)
+    for place, domain in hole:
+        everything: Any = type.everything[place]
+        mine = current.get(place, everything)
+        for rest in domain.outside(everything):
+            left = mine.meet(rest)
+            if left.empty:
+                continue
+            piece = _close(type, current | {place: left})
+            if piece is not None:
+                pieces.append(piece)
+        current[place] = mine.meet(domain)
+    return pieces
+
+
+def unite(type: EventType, one: Conjunction, other: Conjunction) -> Conjunction | None:
+    """The union of two conjunctions where it is a conjunction that can be seen at a glance."""
+    one, other = bare(type, one), bare(type, other)
+    if len(one) != len(other):
+        return None
+    differing = -1
+    for number, (mine, theirs) in enumerate(zip(one, other, strict=True)):
+        if mine[0] != theirs[0]:
+            return None
+        if mine[1] != theirs[1]:
+            if differing >= 0:
+                return None
+            differing = number
+    if differing < 0:
+        return _close(type, dict(one))
+    place, domain = one[differing]
+    joined = domain.join(other[differing][1])  # type: ignore[arg-type]
+    if joined is None:
+        return None
+    kept = () if joined == type.everything[place] else ((place, joined),)
+    united = (*one[:differing], *kept, *one[differing + 1 :])
+    return _close(type, dict(united)) if type.owned else united

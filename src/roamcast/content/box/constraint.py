@@ -1,0 +1,136 @@
+"""Constraints: a comparison or a string function on one field, as the set of values that satisfy it."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal as BigDecimal
+from typing import Any
+
+from roamcast.content.box.glob import Glob, fits, tidy
+from roamcast.content.box.ranges import Ranges, after, before
+from roamcast.content.box.texts import Texts
+from roamcast.content.errors import ContentError
+from roamcast.content.kind import Boolean, Date, Domain, Enumeration, Integer, String
+from roamcast.content.schema import Field
+
+OPERATORS = ("=", "!=", "<=", ">=", "<", ">")
+FUNCTIONS = ("starts-with", "ends-with", "contains")
+
+
+def present(field: Field) -> Domain:
+    """The field has some value."""
+    return field.kind.everything(absent=False)
+
+
+def compare(field: Field, operator: str, value: Any) -> Domain:
+    """The field has a value that compares so with `value`; a missing field never does, as in XPath."""
+    kind = field.kind
+    if isinstance(kind, String):
+        if operator not in ("=", "!="):
+            raise ContentError(f"{field.path} is a string: {operator} has no meaning for it")
+        equal: Any = Texts.of([kind.store(value)])
+    else:
+        if not kind.ordered and operator not in ("=", "!="):
+            raise ContentError(f"{field.path} is {article(kind.name)}: {operator} has no meaning for it")
+        equal = _compare_ordered(field, "=" if operator == "!=" else operator, value)
+    if operator != "!=":
+        return equal  # type: ignore[no-any-return]
+    rest = equal.outside(present(field))
+    return rest[0] if rest else Ranges(())
+
+
+def _compare_ordered(field: Field, operator: str, value: Any) -> Ranges:
+    kind = field.kind
+    if isinstance(kind, Boolean | Enumeration):
+        place = kind.store(value)
+        return Ranges(((place, place),))
+    floor, ceiling = _around(field, value)
+    low, high = kind.bounds()  # type: ignore[attr-defined]
+    start, end = {
+        "=": (ceiling, floor),
+        "<": (low, before(ceiling)),
+        "<=": (low, floor),
+        ">": (after(floor), high),
+        ">=": (ceiling, high),
+    }[operator]
+    start, end = max(start, low), min(end, high)
+    return Ranges(((start, end),) if start <= end else ())
+
+
+def _around(field: Field, value: Any) -> tuple[Any, Any]:
+    """The stored values next to `value` from below and above, within no bounds; it itself if it is one."""
+    kind = field.kind
+    if isinstance(kind, Date):
+        day = Date().store(value)
+        return day, day
+    wrong = isinstance(value, bool) or not isinstance(value, int | float | BigDecimal)
+    if wrong or not math.isfinite(value):
+        raise ContentError(f"{field.path} is {article(kind.name)}, and {value!r} is no number")
+    if isinstance(kind, Integer):
+        return math.floor(value), math.ceil(value)
+    try:
+        number = float(value) + 0.0
+    except OverflowError:
+        number = math.copysign(math.inf, value)
+    return number, number
+
+
+def like(field: Field, glob: Glob) -> Domain:
+    """The field is text that matches `glob`."""
+    glob = tidy(glob)
+    if isinstance(field.kind, String):
+        for piece in glob:
+            field.kind.store(piece)
+        return Texts.of(glob) if len(glob) == 1 else Texts.where([glob])
+    if isinstance(field.kind, Enumeration):
+        places = [place for place, value in enumerate(field.kind.values) if fits(glob, value)]
+        empty: Ranges = Ranges(())
+        for place in places:
+            empty = empty.join(Ranges(((place, place),)))
+        return empty
+    raise ContentError(f"{field.path} is {article(field.kind.name)}: text has no meaning for it")
+
+
+def apply(field: Field, function: str, text: str) -> Domain:
+    """The field's text starts with, ends with or contains `text`.
+
+    A missing field counts as the empty string here, as in XPath: it starts with "" and nothing else.
+    """
+    globs: dict[str, Glob] = {"starts-with": (text, ""), "ends-with": ("", text), "contains": ("", text, "")}
+    domain = like(field, globs[function])
+    if text == "" and field.optional:
+        return field.everything
+    return domain
+
+
+def read_glob(text: str) -> Glob:
+    r"""The pattern that `text` writes: `*` is any string, `\*` a star and `\\` a backslash.
+
+    Text without a star is itself, backslashes and all, so that plain XPath keeps its meaning.
+    """
+    if "*" not in text:
+        return (text,)
+    pieces, piece = [], ""
+    letters = iter(text)
+    for letter in letters:
+        if letter == "*":
+            pieces.append(piece)
+            piece = ""
+        elif letter == "\\":
+            following = next(letters, "")
+            piece += following if following in ("*", "\\") else letter + following
+        else:
+            piece += letter
+    return tidy((*pieces, piece))
+
+
+def write_glob(glob: Glob) -> str:
+    """The text that `read_glob` reads as `glob`."""
+    if len(glob) == 1 and "*" not in glob[0]:
+        return glob[0]
+    return "*".join(piece.replace("\\", "\\\\").replace("*", "\\*") for piece in glob)
+
+
+def article(noun: str) -> str:
+    """The noun with "a" or "an" before it."""
+    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"

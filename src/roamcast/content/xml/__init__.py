@@ -1,0 +1,1 @@
+"""Events as XML documents, and event types from XML Schema."""

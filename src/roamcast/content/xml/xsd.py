@@ -1,0 +1,139 @@
+"""Event types from XML Schema, and documents validated against it.
+
+xmlschema reads the schema and libxml2 validates documents. What an event cannot be (repeated, mixed,
+recursive, alternative or unforeseen content) is refused when the schema is read, by name.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from roamcast.content.errors import ContentError
+from roamcast.content.event import Event, pick_type
+from roamcast.content.schema import EventType
+from roamcast.content.xml.document import XmlError, check_document, read_xml, undeclared, write_xml
+from roamcast.content.xml.xsd_type import SchemaError, TypeReader
+
+MAX_SCHEMA = 1 << 20
+_SAFE: dict[str, Any] = {"resolve_entities": "internal", "no_network": True}
+
+
+class _Types(dict[str, EventType]):
+    """Event types by name, which know why a global element is none."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.refused: dict[str, str] = {}
+
+    def __missing__(self, name: str) -> EventType:
+        if name in self.refused:
+            raise SchemaError(f"{name!r} is no event type: {self.refused[name]}")
+        raise KeyError(name)
+
+
+class XmlSchema:
+    """The event types of one schema: every global element that holds others or attributes."""
+
+    def __init__(self, text: bytes, source: Path | None = None) -> None:
+        import xmlschema
+        from lxml import etree
+
+        if len(text) > MAX_SCHEMA:
+            raise SchemaError(f"the schema is longer than {MAX_SCHEMA} bytes")
+        where: dict[str, Any] = {"allow": "none"}
+        if source is not None:
+            where = {"allow": "sandbox", "base_url": str(source.resolve().parent)}
+        base = {"base_url": str(source.resolve())} if source is not None else {}
+        try:
+            # xmlschema takes text that is no XML for the name of a file, so lxml reads it first.
+            document = etree.fromstring(text, etree.XMLParser(**_SAFE), **base)
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", xmlschema.XMLSchemaImportWarning)
+                warnings.simplefilter("error", xmlschema.XMLSchemaIncludeWarning)
+                parsed = xmlschema.XMLSchema(text.decode("utf-8-sig"), defuse="always", **where)
+            self._validator = etree.XMLSchema(document)
+        except (xmlschema.XMLSchemaException, etree.LxmlError, ValueError, SyntaxError, Warning) as error:
+            raise SchemaError(f"not an XML Schema: {_first_line(error)}") from None
+        self.namespace: str = parsed.target_namespace or ""
+        self.types = _Types()
+        self._usual: dict[str, dict[int, str]] = {}
+        for element in parsed.elements.values():
+            if element.type.is_complex() and not element.abstract and not element.type.abstract:
+                self._add(element)
+        if not self.types:
+            reasons = list(self.types.refused.values())
+            raise SchemaError(reasons[0] if reasons else "the schema has no global element that holds others")
+
+    def _add(self, element: Any) -> None:
+        reader = TypeReader(self.namespace)
+        try:
+            type = self.types[element.local_name] = reader.event_type(element)
+            self._usual[type.name] = {type.place(path): text for path, text in reader.usual.items()}
+        except ContentError as error:
+            self.types.refused[element.local_name] = str(error)
+
+    @classmethod
+    def load(cls, path: Path) -> XmlSchema:
+        """Read a schema file; it may include files beside it, never from a network."""
+        try:
+            with path.open("rb") as file:
+                text = file.read(MAX_SCHEMA + 1)
+        except OSError as error:
+            raise SchemaError(f"{path}: cannot be read: {error.strerror}") from None
+        try:
+            return cls(text, path)
+        except SchemaError as error:
+            raise SchemaError(f"{path}: {error}") from None
+
+    def type(self, name: str | None = None) -> EventType:
+        """The type called `name`, or the only one."""
+        if name is None:
+            if len(self.types) > 1:
+                raise SchemaError(f"the schema has several event types: {', '.join(self.types)}; name one")
+            return next(iter(self.types.values()))
+        return pick_type(name, self.types)
+
+    def read(self, data: bytes | str) -> Event:
+        """The event in a document that is valid by the schema."""
+        event = read_xml(data, self.types, self.namespace)
+        self._validate(check_document(data))
+        return event
+
+    def write(self, event: Event) -> bytes:
+        """The event as a document that is valid by the schema."""
+        data = write_xml(event, self.namespace)
+        self._validate(data.decode())
+        return data
+
+    def usual(self, type: EventType) -> dict[int, str]:
+        """Texts for examples, by place: where a schema asks for a form of text, one that has it."""
+        return self._usual[type.name]
+
+    def write_first(self, events: Iterable[Event]) -> tuple[bytes, str] | None:
+        """The first event that is valid as a document; if none is, the first of all and why it is not."""
+        refused: tuple[bytes, str] | None = None
+        for event in islice(events, 64):
+            try:
+                return self.write(event), ""
+            except XmlError as error:
+                refused = refused or (write_xml(event, self.namespace), str(error))
+        return refused
+
+    def _validate(self, text: str) -> None:
+        from lxml import etree
+
+        try:
+            document = etree.fromstring(undeclared(text), etree.XMLParser(**_SAFE))
+        except etree.XMLSyntaxError as error:
+            raise XmlError(f"not XML: {str(error)[:200]}") from None
+        if not self._validator.validate(document):
+            log: Any = self._validator.error_log
+            raise XmlError(f"not valid by the schema: {log.last_error.message}")
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0].rstrip(":")[:300] or type(error).__name__

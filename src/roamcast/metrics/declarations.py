@@ -1,0 +1,18 @@
+"""Every metric by name, in the order in which tables show them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from roamcast.metrics.cost import COST
+from roamcast.metrics.delivery import DELIVERY
+from roamcast.metrics.measured import Measured
+from roamcast.metrics.metric import Metric, Value
+
+METRICS: dict[str, Metric] = {**DELIVERY, **COST}
+"Every metric by name, in the order in which tables show them."
+
+
+def evaluate(of: Measured, names: Iterable[str] = METRICS) -> dict[str, Value]:
+    """The metrics called `names` of one run."""
+    return {name: METRICS[name].compute(of) for name in names}

@@ -1,0 +1,112 @@
+"""Metrics of delivery: what came, and how late."""
+
+from __future__ import annotations
+
+from roamcast.metrics.measured import Measured
+from roamcast.metrics.metric import Group, Value
+from roamcast.metrics.ratio import divide, mean
+
+DELIVERY = Group()
+"By name, in the order in which tables show them."
+
+
+@DELIVERY.metric("Publications")
+def publications(of: Measured) -> Value:
+    """events published"""
+    return of.pairs.publications
+
+
+@DELIVERY.metric("Expected")
+def expected(of: Measured) -> Value:
+    """pairs of an event and a node that wanted it when it was published"""
+    return of.pairs.expected
+
+
+@DELIVERY.metric("Delivered", better="more")
+def delivered(of: Measured) -> Value:
+    """expected pairs that were delivered, however late"""
+    return len(of.pairs.delays)
+
+
+@DELIVERY.metric("Delivery rate", better="more")
+def delivery_rate(of: Measured) -> Value:
+    """delivered / expected"""
+    return divide(len(of.pairs.delays), of.pairs.expected)
+
+
+@DELIVERY.metric("Delivery rate, mean per event", better="more")
+def delivery_rate_mean(of: Measured) -> Value:
+    """mean over events that someone expected of the share of its expectants that got it"""
+    return mean(of.pairs.shares)
+
+
+@DELIVERY.metric("False deliveries", better="less")
+def false_deliveries(of: Measured) -> Value:
+    """pairs delivered that were not expected"""
+    return of.pairs.surprised
+
+
+@DELIVERY.metric("Duplicates", better="less")
+def duplicate_deliveries(of: Measured) -> Value:
+    """deliveries after the first of their pair"""
+    return of.pairs.repeated
+
+
+@DELIVERY.metric("Delay", unit="s", better="less")
+def delay_mean(of: Measured) -> Value:
+    """from publication to first delivery, mean over delivered"""
+    return mean(of.pairs.delays)
+
+
+@DELIVERY.metric("Delay, median", unit="s", better="less")
+def delay_p50(of: Measured) -> Value:
+    """median of that delay"""
+    return of.pairs.percentile(50)
+
+
+@DELIVERY.metric("Delay, 90th percentile", unit="s", better="less")
+def delay_p90(of: Measured) -> Value:
+    """90th percentile of that delay"""
+    return of.pairs.percentile(90)
+
+
+@DELIVERY.metric("Delay, 95th percentile", unit="s", better="less")
+def delay_p95(of: Measured) -> Value:
+    """95th percentile of that delay"""
+    return of.pairs.percentile(95)
+
+
+@DELIVERY.metric("Delay, 99th percentile", unit="s", better="less")
+def delay_p99(of: Measured) -> Value:
+    """99th percentile of that delay"""
+    return of.pairs.percentile(99)
+
+
+@DELIVERY.metric("Delay, longest", unit="s", better="less")
+def delay_max(of: Measured) -> Value:
+    """longest of that delay"""
+    return of.pairs.percentile(100)
+
+
+@DELIVERY.metric("Requests")
+def requests(of: Measured) -> Value:
+    """requests made"""
+    return len(of.asked.satisfied)
+
+
+@DELIVERY.metric("Requests satisfied", better="more")
+def satisfied_rate(of: Measured) -> Value:
+    """share of the requests that were satisfied before they expired, were abandoned or the run ended"""
+    return divide(int(of.asked.satisfied.sum()), len(of.asked.satisfied))
+
+
+@DELIVERY.metric("Response delay", unit="s", better="less")
+def response_delay(of: Measured) -> Value:
+    """from a request to what satisfied it, mean over satisfied requests"""
+    return mean(of.asked.delay)
+
+
+@DELIVERY.metric("Requests answered fresh")
+def fresh_rate(of: Measured) -> Value:
+    """share of the satisfied requests whose event was published after the request, not cached"""
+    return divide(int(of.asked.fresh.sum()), len(of.asked.fresh))

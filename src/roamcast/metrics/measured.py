@@ -1,0 +1,182 @@
+"""A run as the metrics see it: what of its facts counts, read once and only if a metric asks.
+
+A run is measured from its scenario's warm-up on. What happens to an event is counted if the event was
+published after the warm-up; what is sent, asked or held is counted if that was after the warm-up. Sums run
+over sorted values or whole numbers, so that they do not depend on the order of rows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from roamcast.facts.contacts import find_contacts
+from roamcast.facts.schema import TABLES
+from roamcast.facts.tracks import Tracks
+from roamcast.metrics.constants import Constants
+from roamcast.metrics.pairs import Pairs, pair_up
+
+Reals = npt.NDArray[np.float64]
+
+
+class Setting(NamedTuple):
+    """What the metrics must know of a run besides its facts."""
+
+    nodes: int
+    warmup: float
+    "Seconds left out of the metrics."
+    range: float | None
+    "Metres within which a frame is understood; None where that is not known."
+    header: int | None
+    "Bytes added to each message below the router; None where that is not known."
+
+
+class Source(Protocol):
+    """Where facts come from."""
+
+    def read(self, table: str, *columns: str) -> pa.Table:
+        """The named columns of a table, in that order."""
+
+    def pieces(self, table: str, *columns: str) -> Iterator[pa.RecordBatch]:
+        """The same piece by piece, so that a table of any length needs little memory; words are coded."""
+
+
+class Sent(NamedTuple):
+    """Sums over the messages that were sent."""
+
+    categories: Counter[str]
+    failed: int
+    frames: int
+    bytes: int
+    airtime: float
+    broadcast_frames: int
+    broadcast_bytes: int
+
+
+class Asked(NamedTuple):
+    """The requests that were made."""
+
+    satisfied: npt.NDArray[np.bool_]
+    delay: Reals
+    "From request to answer, of those satisfied."
+    fresh: npt.NDArray[np.bool_]
+    "Of those satisfied."
+
+
+class Held(NamedTuple):
+    """What nodes held in all their tables together, at each sample of each node."""
+
+    entries: npt.NDArray[np.int64]
+    bytes: npt.NDArray[np.int64]
+
+
+class Measured:
+    """The facts of one run, for metrics to ask."""
+
+    def __init__(self, source: Source, setting: Setting, constants: Constants | None = None) -> None:
+        self.source = source
+        self.setting = setting
+        self.constants = constants or Constants()
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """Events with the nodes that expected them and got them."""
+        published = self._columns("publications", "publication", "time")
+        expected = self._columns("expectations", "publication", "node")
+        delivered = self._columns("deliveries", "publication", "node", "time")
+        return pair_up(published, expected, delivered, self.setting.warmup)
+
+    @cached_property
+    def sent(self) -> Sent:
+        """The messages that were sent, summed up."""
+        categories: Counter[str] = Counter()
+        sums: Counter[str] = Counter()
+        wanted = ("time", "to", "category", "size", "attempts", "failed", "airtime")
+        for rows in self.source.pieces("transmissions", *wanted):
+            counted = rows["time"].to_numpy() >= self.setting.warmup
+            categories += _count(rows["category"], counted)
+            frames = rows["attempts"].to_numpy()[counted].astype(np.int64)
+            volume = rows["size"].to_numpy()[counted] * frames
+            broadcast = rows["to"].to_numpy()[counted] == -1
+            sums["failed"] += int(np.count_nonzero(_flags(rows["failed"])[counted]))
+            sums["frames"] += int(frames.sum())
+            sums["bytes"] += int(volume.sum())
+            sums["broadcast_frames"] += int(frames[broadcast].sum())
+            sums["broadcast_bytes"] += int(volume[broadcast].sum())
+            # Whole nanoseconds add up the same in every order.
+            sums["airtime"] += int((rows["airtime"].to_numpy()[counted] * 1e9 + 0.5).astype(np.int64).sum())
+        return Sent(
+            categories,
+            sums["failed"],
+            sums["frames"],
+            sums["bytes"],
+            sums["airtime"] / 1e9,
+            sums["broadcast_frames"],
+            sums["broadcast_bytes"],
+        )
+
+    @cached_property
+    def causes(self) -> Counter[str]:
+        """How often messages went no further, by cause."""
+        causes: Counter[str] = Counter()
+        for rows in self.source.pieces("drops", "time", "cause"):
+            causes += _count(rows["cause"], rows["time"].to_numpy() >= self.setting.warmup)
+        return causes
+
+    @cached_property
+    def asked(self) -> Asked:
+        """The requests that applications made."""
+        table = self.source.read("requests", "time", "outcome", "answered", "fresh")
+        counted = table["time"].to_numpy() >= self.setting.warmup
+        outcomes = np.asarray(table["outcome"].cast(pa.string()).to_pylist(), object)[counted]
+        satisfied = outcomes == "satisfied"
+        delay = (table["answered"].to_numpy() - table["time"].to_numpy())[counted][satisfied]
+        fresh = _flags(table["fresh"])[counted][satisfied]
+        return Asked(satisfied, np.sort(delay), fresh)
+
+    @cached_property
+    def held(self) -> Held:
+        """The sizes of routers' tables."""
+        time, node, entries, volume = self._columns("tables", "time", "node", "entries", "bytes")
+        counted = time >= self.setting.warmup
+        _, moment = np.unique(time[counted], return_inverse=True)
+        samples, of = np.unique(moment << 32 | node[counted].astype(np.int64), return_inverse=True)
+        sums = [np.zeros(len(samples), np.int64) for _ in range(2)]
+        for total, column in zip(sums, (entries, volume), strict=True):
+            np.add.at(total, of, column[counted])
+        return Held(*sums)
+
+    @cached_property
+    def neighbours(self) -> float | None:
+        """Nodes within range of a node, mean over nodes and time; None where nobody knows."""
+        legs = self.source.read("legs", *TABLES["legs"].names)
+        if self.setting.range is None or not len(legs):
+            return None
+        tracks = Tracks(legs, self.setting.nodes)
+        contacts = find_contacts(tracks, self.setting.range, edge=0.0)
+        joined, walked = (self._lasting(spans.start, spans.end) for spans in (contacts, tracks))
+        return 2 * joined / walked if walked > 0 else None
+
+    def _lasting(self, start: Reals, end: Reals) -> float:
+        since = self.setting.warmup
+        return float(np.sort(np.maximum(end, since) - np.maximum(start, since)).sum())
+
+    def _columns(self, table: str, *names: str) -> tuple[npt.NDArray[np.float64], ...]:
+        return tuple(column.to_numpy() for column in self.source.read(table, *names).columns)
+
+
+def _flags(column: pa.Array) -> npt.NDArray[np.bool_]:
+    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    return np.asarray(whole.to_numpy(zero_copy_only=False), bool)
+
+
+def _count(words: pa.DictionaryArray, counted: npt.NDArray[np.bool_]) -> Counter[str]:
+    """How often each word occurs among the rows `counted`."""
+    often = np.bincount(words.indices.to_numpy()[counted], minlength=len(words.dictionary))
+    return Counter(dict(zip(words.dictionary.to_pylist(), often.tolist(), strict=True)))

@@ -1,0 +1,43 @@
+"""What a metric is, and how one is declared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from roamcast.metrics.measured import Measured
+
+Value: TypeAlias = float | int | None
+"None where there is nothing to divide by, or nothing was told."
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One number that describes a run."""
+
+    name: str
+    unit: str
+    better: Literal["more", "less", ""]
+    "Which way is good; empty where neither is."
+    meaning: str
+    title: str
+    "What figures and tables call it."
+    compute: Callable[[Measured], Value]
+
+
+class Group(dict[str, Metric]):
+    """Metrics that belong together, by name; a function becomes one of them by the decorator `metric`."""
+
+    def metric(
+        self, title: str, *, unit: str = "", better: Literal["more", "less", ""] = ""
+    ) -> Callable[[Callable[[Measured], Value]], Callable[[Measured], Value]]:
+        """Declare a function as a metric: it has the function's name and means what its docstring says."""
+
+        def declare(compute: Callable[[Measured], Value]) -> Callable[[Measured], Value]:
+            name, meaning = compute.__name__, compute.__doc__ or ""
+            self[name] = Metric(name, unit, better, " ".join(meaning.split()), title, compute)
+            return compute
+
+        return declare

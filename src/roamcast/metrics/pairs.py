@@ -1,0 +1,67 @@
+"""Pairs: each event with the nodes that expected it and those that got it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+Longs = npt.NDArray[np.int64]
+Reals = npt.NDArray[np.float64]
+Columns = tuple[npt.NDArray[np.float64], ...]
+
+
+class Pairs(NamedTuple):
+    """Expected and delivered pairs of an event and a node, of the events that count."""
+
+    publications: int
+    expected: int
+    delays: Reals
+    "From publication to first delivery of each expected pair that was delivered, sorted."
+    shares: Reals
+    "Of the expectants of each event that somebody expected, those who got it; sorted."
+    surprised: int
+    "Pairs delivered that were not expected."
+    repeated: int
+    "Deliveries after the first of their pair."
+
+    def percentile(self, share: float) -> float | None:
+        """The delay below which `share` percent of the delivered pairs lie, between two by proportion."""
+        return float(np.percentile(self.delays, share)) if len(self.delays) else None
+
+
+def pair_up(published: Columns, expected: Columns, delivered: Columns, warmup: float) -> Pairs:
+    """The pairs of `published` (publication, time), `expected` (publication, node) and `delivered`
+    (publication, node, time)."""
+    counted = published[1] >= warmup
+    order = np.argsort(published[0][counted], kind="stable")
+    ids, times = published[0][counted][order], published[1][counted][order]
+    wanted = np.unique(_pair(ids, expected[0], expected[1])[1])
+    known, got = _pair(ids, delivered[0], delivered[1])
+    when = delivered[2][known]
+    by_pair = np.lexsort((when, got))
+    got, when = got[by_pair], when[by_pair]
+    first = np.ones(len(got), bool)
+    first[1:] = got[1:] != got[:-1]
+    hit = first & np.isin(got, wanted)
+    of = got[hit] >> 32
+    asking = np.bincount(wanted >> 32, minlength=len(ids))
+    shares = np.bincount(of, minlength=len(ids))[asking > 0] / asking[asking > 0]
+    return Pairs(
+        publications=len(ids),
+        expected=len(wanted),
+        delays=np.sort(when[hit] - times[of]),
+        shares=np.sort(shares),
+        surprised=int(first.sum() - hit.sum()),
+        repeated=int(len(got) - first.sum()),
+    )
+
+
+def _pair(ids: Reals, publication: Reals, node: Reals) -> tuple[npt.NDArray[np.bool_], Longs]:
+    """Which rows speak of one of `ids` (sorted), and for these: index << 32 | node."""
+    at = np.searchsorted(ids, publication)
+    known = np.zeros(len(publication), bool)
+    inside = at < len(ids)
+    known[inside] = ids[at[inside]] == publication[inside]
+    return known, (at[known].astype(np.int64) << 32) | node[known].astype(np.int64)

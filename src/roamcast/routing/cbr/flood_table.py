@@ -1,0 +1,43 @@
+"""FloodTable: the events that a node did something for lately, and which of them it has met in a flood."""
+
+from __future__ import annotations
+
+from roamcast.routing.router import Footprint
+from roamcast.routing.state.leases import Leases
+
+
+class FloodTable:
+    """Lines 9-18 and 54-56 of figure 3: who merely overhears an event does not enter it."""
+
+    def __init__(self, memory: float, capacity: int) -> None:
+        self._entries: Leases[int, _Handled] = Leases(memory, capacity)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def meet(self, id: int, flood: int, now: float) -> bool:
+        """Hear a copy with so many hops left to flood; say whether the event was met in a flood before."""
+        entry = self._entries.get(id, now)
+        if entry is None:
+            return False
+        if entry.flooded:
+            return True
+        entry.flooded = flood > 0
+        return False
+
+    def enter(self, id: int, flood: int, now: float) -> None:
+        """Remember that something was done for an event, unless that is known; a lease is not renewed."""
+        if self._entries.get(id, now) is None:
+            self._entries.sweep(now)
+            self._entries.renew(id, _Handled(flood > 0), now)
+
+    def footprint(self) -> Footprint:
+        """Publication, whether it was flooded, and lease of each entry."""
+        return Footprint(len(self._entries), 17 * len(self._entries), self._entries.capacity)
+
+
+class _Handled:
+    __slots__ = ("flooded",)
+
+    def __init__(self, flooded: bool) -> None:
+        self.flooded = flooded

@@ -1,0 +1,57 @@
+"""Hop-by-hop acknowledgement: which children have not said that an event arrived (UnackdTable)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from roamcast.routing.cbr.messages import TreeEvent
+from roamcast.routing.router import Drop, Footprint, Host, NodeId
+
+
+class AckWait:
+    """Waits for the children of each event; whoever stays silent is handed to `missing`."""
+
+    def __init__(
+        self, host: Host, wait: float, capacity: int, missing: Callable[[TreeEvent, frozenset[NodeId]], None]
+    ) -> None:
+        self._host = host
+        self._wait = wait
+        self._capacity = capacity
+        self._missing = missing
+        self._waiting: dict[int, tuple[TreeEvent, set[NodeId]]] = {}
+        "Each event with its silent children, the oldest first."
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def expect(self, message: TreeEvent) -> None:
+        """Begin to wait for all children of `message`."""
+        self._waiting[message.about] = (message, set(message.children))
+        if len(self._waiting) > self._capacity:
+            forgotten, silent = self._waiting.pop(next(iter(self._waiting)))
+            if silent:
+                self._host.drop(forgotten, Drop.TABLE_FULL)
+        self._host.call_later(self._wait, self._look, message)
+
+    def hear(self, id: int, child: NodeId) -> Drop | None:
+        """Note that a child has it."""
+        waiting = self._waiting.get(id)
+        if waiting is None:
+            return Drop.EXPIRED
+        if child not in waiting[1]:
+            return Drop.DUPLICATE
+        waiting[1].discard(child)
+        return None
+
+    def footprint(self) -> Footprint:
+        """The event as it was sent, the silent children and the time to look of each entry."""
+        sizes = (message.size + 4 * len(silent) + 8 for message, silent in self._waiting.values())
+        return Footprint(len(self._waiting), sum(sizes), self._capacity)
+
+    def _look(self, message: TreeEvent) -> None:
+        waiting = self._waiting.get(message.about)
+        if waiting is None or waiting[0] is not message:
+            return
+        del self._waiting[message.about]
+        if waiting[1]:
+            self._missing(message, frozenset(waiting[1]))

@@ -1,0 +1,1 @@
+"""RAFT-CBR: reliable explicit multicast, each side of it in a file."""

@@ -1,0 +1,101 @@
+"""RAFT-CBR's brokers: every node on the way keeps the events of the last seconds for those who miss them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from roamcast.routing.cbr.raft.messages import LOWEST, Addressee, Hole, Nack, XcastEvent
+from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
+from roamcast.routing.router import Host, NodeId, Publication
+from roamcast.routing.state.leases import Leases
+
+
+class Cached(NamedTuple):
+    """An event that passed here."""
+
+    publication: Publication
+    chain: tuple[NodeId, ...]
+    "From the publisher to here."
+    destinations: dict[NodeId, Addressee]
+    "The subscribers it was for."
+    published: float
+    "When it was published, at the latest."
+    since: float
+    "When it came here first."
+
+
+class EventCache:
+    """Events of the last seconds, for those who miss them."""
+
+    def __init__(self, host: Host, parameters: RaftCbrParameters) -> None:
+        self.host = host
+        self.parameters = parameters
+        self.events: Leases[int, Cached] = Leases(parameters.cache_lease, parameters.cached)
+
+    def keep(self, event: XcastEvent, chain: tuple[NodeId, ...]) -> None:
+        """Remember an event, whom it was for and the way it came."""
+        now = self.host.now()
+        held = self.events.get(event.about, now)
+        destinations = {each.node: each for each in event.destinations}
+        published, since = now - event.age / 1000, now
+        if held is not None:
+            destinations = held.destinations | destinations
+            published, since = min(published, held.published), held.since
+        self.events.sweep(now)
+        self.events.renew(event.about, Cached(event.publication, chain, destinations, published, since), now)
+
+    def find(self, event: XcastEvent) -> Cached:
+        """The entry of an event, which is made if it was not handled here before."""
+        held = self.events.get(event.about, self.host.now())
+        if held is None:
+            self.keep(event, event.chain)
+            return self.find(event)
+        return held
+
+    def parent(self, publisher: NodeId, sequence: int) -> NodeId:
+        """The node that an event came from; the publisher itself if that is forgotten."""
+        held = self.events.get(publisher << 32 | sequence, self.host.now())
+        return held.chain[-2] if held is not None and len(held.chain) > 1 else publisher
+
+    def serve(self, nack: Nack) -> tuple[list[XcastEvent], list[Hole]]:
+        """The events here that a subscriber misses, and the holes that remain."""
+        now = self.host.now()
+        found = []
+        for _, cached in self.events.items(now):
+            if cached.publication.publisher == nack.publisher:
+                addressee = cached.destinations.get(nack.subscriber)
+                if addressee is not None and addressee.edition >= nack.edition:
+                    found.append((cached.publication.sequence, cached, addressee))
+        holes = list(nack.holes)
+        served: list[XcastEvent] = []
+        for sequence, cached, addressee in sorted(found, key=lambda each: each[0]):
+            if len(served) >= self.parameters.window:
+                break
+            if any(first <= sequence <= last for first, last in holes):
+                # Before the first event that was ever addressed to it, a subscriber misses nothing.
+                holes = subtract(holes, addressee.before + 1 if addressee.before >= 0 else LOWEST, sequence)
+                served.append(
+                    XcastEvent(
+                        cached.publication,
+                        cached.chain,
+                        (addressee,),
+                        int(1000 * (now - cached.published)),
+                        nack.subscriber,
+                    )
+                )
+        return served, holes
+
+
+def subtract(holes: Iterable[Hole], first: int, last: int) -> list[Hole]:
+    """What remains of `holes` when first..last is filled."""
+    left = []
+    for low, high in holes:
+        if last < low or high < first:
+            left.append(Hole(low, high))
+            continue
+        if low < first:
+            left.append(Hole(low, first - 1))
+        if last < high:
+            left.append(Hole(last + 1, high))
+    return left

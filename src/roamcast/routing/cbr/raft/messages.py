@@ -1,0 +1,187 @@
+"""What RAFT-CBR says (Table 4 of the paper).
+
+`to` is the node that a message is for: nodes on the way pass it on and do nothing else. Events and pings
+without it (`BROADCAST`) are handled by every node that they pass, each for the destinations it was given.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple, TypeAlias
+
+from roamcast.content.filter import Filter
+from roamcast.routing.router import BROADCAST, Category, Message, NodeId, Publication, Role
+from roamcast.wire.fields import (
+    HIGHEST_NODE,
+    Hops,
+    Incarnation,
+    Listed,
+    Milliseconds,
+    Node,
+    Sequence,
+    Serial,
+    Whole,
+)
+
+LOWEST = 0
+"A hole that begins here begins with the first event there ever was."
+HIGHEST = 2**32 - 1
+"A hole that ends here has no end: no event has this number."
+HIGHEST_AGE = 2**32 - 1
+
+To: TypeAlias = Annotated[NodeId, Whole(4, least=BROADCAST, most=HIGHEST_NODE)]
+Place: TypeAlias = Annotated[int, Whole(5, least=-256, most=HIGHEST)]
+"A sequence number; or, before there is one, a negative number that only one incarnation has (`nothing_yet`)."
+Version: TypeAlias = Annotated[int, Whole(4, least=1)]
+
+
+def nothing_yet(incarnation: int) -> int:
+    """The place of a subscriber's incarnation that was addressed nothing."""
+    return -1 - incarnation
+
+
+class Addressee(NamedTuple):
+    """A subscriber that an event is for, and the event's place among all that it is sent."""
+
+    node: Node
+    before: Place
+    "Sequence number of the event that was addressed to it before this one."
+    edition: Version
+    "The version of its subscription that last put events between those addressed before."
+    doubtful: bool = False
+    "Whether it may have been published before the subscriber asked, who alone can tell."
+
+
+class XcastEvent(Message, kind=32, category=Category.EVENT, role=Role.CARRIES):
+    """An event with the subscribers it is for."""
+
+    publication: Publication
+    chain: Annotated[tuple[Node, ...], Listed(255, least=1)]
+    "Who forwarded it, the publisher first."
+    destinations: Annotated[tuple[Addressee, ...], Listed(1024)]
+    age: Milliseconds = 0
+    "Since it was published, at least; its travel is not counted."
+    to: To = BROADCAST
+    hops: Hops = 0
+
+    def flaw(self) -> str | None:
+        """A chain begins with the publisher."""
+        return None if self.chain[0] == self.publication.publisher else "its chain begins with someone else"
+
+
+class Period(NamedTuple):
+    """A time in which a subscriber wanted something, counted back from when it says so."""
+
+    pattern: Filter
+    began: Milliseconds
+    "Ago."
+    ended: Milliseconds
+    "Ago; 0 while it is still wanted."
+
+    def flaw(self) -> str | None:
+        """A period ends after it begins."""
+        return None if self.began >= self.ended else "a period that ends before it begins"
+
+
+class Subscribe(Message, kind=33, category=Category.SUBSCRIPTION, role=Role.WISHES):
+    """All that a subscriber wants of one publisher now, and what it wanted since it was last understood."""
+
+    to: Node
+    "The publisher."
+    subscriber: Node
+    incarnation: Incarnation
+    "The subscriber's; another one means that it has forgotten everything."
+    version: Version
+    "The highest version counts, whatever order they arrive in."
+    last: Place
+    "The event of the publisher that it delivered last; nothing earlier can come in order any more."
+    publisher_incarnation: Incarnation
+    serial: Serial
+    "Of the newest advertisement heard when this was sent, which therefore has not travelled for longer."
+    periods: Annotated[tuple[Period, ...], Listed(1024)]
+    hops: Hops = 0
+
+
+class SubscribeAck(Message, kind=34, category=Category.CONTROL, role=Role.GRANTS):
+    """The publisher's word that it knows a version of a subscription."""
+
+    to: Node
+    "The subscriber."
+    publisher: Node
+    incarnation: Incarnation
+    "The subscriber's."
+    version: Version
+    edition: Version
+    "The version that last brought back events from before it was known; copies sent earlier are void."
+    publisher_incarnation: Incarnation
+    hops: Hops = 0
+
+    def flaw(self) -> str | None:
+        """An edition is a version."""
+        return None if self.edition <= self.version else "an edition that is no version yet"
+
+
+class Ping(Message, kind=35, category=Category.CONTROL, role=Role.ASKS_AGAIN):
+    """A question to subscribers that have been silent: what do you have?"""
+
+    publisher: Node
+    chain: Annotated[tuple[Node, ...], Listed(255, least=1)]
+    destinations: Annotated[tuple[Node, ...], Listed(1024)]
+    to: To = BROADCAST
+    hops: Hops = 0
+
+    def flaw(self) -> str | None:
+        """A chain begins with the publisher."""
+        return None if self.chain[0] == self.publisher else "its chain begins with someone else"
+
+
+class Ack(Message, kind=36, category=Category.CONTROL, role=Role.ACKNOWLEDGES):
+    """Subscribers that have everything up to an event."""
+
+    to: Node
+    "The next node of the chain, upwards."
+    publisher: Node
+    sequence: Sequence
+    subscribers: Annotated[frozenset[Node], Listed(1024, least=1)]
+    hops: Hops = 0
+
+    @property
+    def about(self) -> int:
+        """The last event that arrived."""
+        return self.publisher << 32 | self.sequence
+
+
+class Hole(NamedTuple):
+    """A range of sequence numbers that are missing."""
+
+    first: Sequence
+    last: Sequence
+
+    def flaw(self) -> str | None:
+        """A hole ends after it begins."""
+        return None if self.first <= self.last else "a hole that ends before it begins"
+
+
+class Nack(Message, kind=37, category=Category.CONTROL, role=Role.ASKS_AGAIN):
+    """A subscriber's request for events that it has not received."""
+
+    to: Node
+    "The next node of the chain, upwards."
+    publisher: Node
+    subscriber: Node
+    chain: Annotated[tuple[Node, ...], Listed(255)]
+    "Where to ask after `to`, the publisher last."
+    last: Place
+    "The subscriber has everything up to here, whatever holes others on the way have promised to fill."
+    holes: Annotated[tuple[Hole, ...], Listed(1024)]
+    "What is missing."
+    edition: Annotated[int, Whole(4)]
+    "Older copies are of no use to it."
+    hops: Hops = 0
+
+    @property
+    def about(self) -> int:
+        """The last event known to be missing, or -1 if none is known."""
+        for hole in self.holes:
+            if hole.last < HIGHEST:
+                return self.publisher << 32 | hole.last
+        return -1

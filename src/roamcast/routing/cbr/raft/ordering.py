@@ -1,0 +1,232 @@
+"""RAFT-CBR at the subscriber: each publisher's events once and in order, and asking for what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+from typing import NamedTuple
+
+from roamcast.routing.cbr.raft.messages import HIGHEST, LOWEST, Addressee, Hole, Nack, XcastEvent, nothing_yet
+from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
+from roamcast.routing.router import Drop, Host, NodeId, Publication
+
+
+class Early(NamedTuple):
+    """An event that cannot be delivered yet."""
+
+    before: int
+    "Sequence number of the event before it."
+    published: float
+    "When, at the latest."
+    wanted: bool
+    "Whether it is for the application, or was published before it asked."
+    publication: Publication
+
+
+class Stream:
+    """What has come from one publisher."""
+
+    __slots__ = ("asked", "asked_at", "asking", "chain", "early", "edition", "last", "reminded", "timeout")
+
+    def __init__(self, incarnation: int, timeout: float) -> None:
+        self.last = nothing_yet(incarnation)
+        "Sequence number of the event delivered last."
+        self.early: dict[int, Early] = {}
+        "Events that wait for those before them, by sequence number."
+        self.edition = 0
+        "Copies of an older one tell the wrong predecessor."
+        self.chain: tuple[NodeId, ...] = ()
+        "The nodes over which the latest event came, the nearest first."
+        self.asking = False
+        self.asked = LOWEST
+        "The highest number asked for."
+        self.timeout = timeout
+        "How long an answer is awaited before all is asked for again; doubled each time."
+        self.reminded = False
+        "Whether it will be asked again for what does not come."
+        self.asked_at = -inf
+        "When all that is missing was asked for."
+
+    def renumber(self, edition: int) -> None:
+        """Forget what waits if events have been put between since; the publisher sends it again."""
+        if edition > self.edition:
+            self.edition = edition
+            self.early.clear()
+
+    def holes(self) -> list[Hole]:
+        """The ranges that are missing before what has arrived early."""
+        holes = []
+        first = self.last + 1 if self.last >= 0 else LOWEST
+        for sequence in sorted(self.early):
+            before = self.early[sequence].before
+            if before >= first:
+                holes.append(Hole(first, before))
+            first = sequence + 1
+        return holes
+
+
+class Ordering:
+    """Delivers in order; what comes early waits, what comes twice is acknowledged again."""
+
+    def __init__(
+        self,
+        host: Host,
+        parameters: RaftCbrParameters,
+        incarnation: int,
+        acknowledge: Callable[[NodeId, int], None],
+        ask: Callable[[Nack], None],
+    ) -> None:
+        self.host = host
+        self.parameters = parameters
+        self.incarnation = incarnation
+        self.streams: dict[NodeId, Stream] = {}
+        self._acknowledge = acknowledge
+        self._ask = ask
+
+    def take(
+        self, event: XcastEvent, place: Addressee, chain: tuple[NodeId, ...], sure: float, wanted: bool
+    ) -> Drop | None:
+        """Take an event that was addressed to this node, for the application if it is `wanted`.
+
+        Up to the moment `sure` the publisher knew all that was wanted. Between later events others may still
+        be put, so they wait.
+        """
+        publication, before = event.publication, place.before
+        if before < 0 and before != nothing_yet(self.incarnation):
+            return Drop.EXPIRED
+        stream = self._stream(publication.publisher)
+        stream.chain = chain
+        sequence = publication.sequence
+        if sequence <= stream.last:
+            self._acknowledge(publication.publisher, stream.last)
+            return Drop.DUPLICATE
+        if place.edition < stream.edition:
+            return Drop.EXPIRED
+        stream.renumber(place.edition)
+        published = self.host.now() - event.age / 1000
+        if before > stream.last or published > sure:
+            return self._keep_early(stream, Early(before, published, wanted, publication))
+        # Nothing was addressed to us between `before` and this one, so nothing is missing.
+        self._deliver(stream, publication, wanted)
+        self._go_on(publication.publisher, stream, sure)
+        return None
+
+    def resume(self, publisher: NodeId, edition: int) -> None:
+        """Deliver what was held: the publisher knows all that is wanted, and no event will be put between."""
+        stream = self._stream(publisher)
+        stream.renumber(edition)
+        if stream.early:
+            self._go_on(publisher, stream, inf)
+
+    def last(self, publisher: NodeId) -> int:
+        """The number of the event delivered last."""
+        stream = self.streams.get(publisher)
+        return nothing_yet(self.incarnation) if stream is None else stream.last
+
+    def answer(self, publisher: NodeId, chain: tuple[NodeId, ...]) -> None:
+        """Answer a ping: with what is missing, or with what is here."""
+        stream = self._stream(publisher)
+        stream.chain = chain
+        if stream.last >= 0 and not stream.early:
+            self._acknowledge(publisher, stream.last)
+            return
+        top = max(stream.early) + 1 if stream.early else LOWEST
+        self._send_nack(publisher, stream, [*stream.holes(), Hole(top, HIGHEST)])
+
+    def _go_on(self, publisher: NodeId, stream: Stream, sure: float) -> None:
+        """Deliver what has waited and can come now, and ask for what is still missing."""
+        while stream.early:
+            first = min(stream.early)
+            waiting = stream.early[first]
+            if first > stream.last and (waiting.before > stream.last or waiting.published > sure):
+                break
+            del stream.early[first]
+            if first > stream.last:
+                self._deliver(stream, waiting.publication, waiting.wanted)
+        if stream.last >= 0:
+            self._acknowledge(publisher, stream.last)
+        if stream.early:
+            self._ask_soon(publisher, stream)
+        else:
+            stream.timeout, stream.asked = self.parameters.retransmit_timeout, LOWEST
+
+    def _deliver(self, stream: Stream, publication: Publication, wanted: bool) -> None:
+        stream.last = publication.sequence
+        if wanted:
+            self.host.deliver(publication)
+
+    def _keep_early(self, stream: Stream, waiting: Early) -> Drop | None:
+        early, publication = stream.early, waiting.publication
+        sequence = publication.sequence
+        reason = None
+        held = early.get(sequence)
+        if held is not None:
+            reason = Drop.DUPLICATE
+            waiting = Early(
+                min(held.before, waiting.before),
+                min(held.published, waiting.published),
+                held.wanted and waiting.wanted,
+                publication,
+            )
+        early[sequence] = waiting
+        if len(early) > self.parameters.reorder:
+            furthest = max(early)
+            del early[furthest]
+            if furthest == sequence:
+                reason = Drop.TABLE_FULL
+        self._ask_soon(publication.publisher, stream)
+        return reason
+
+    def _ask_soon(self, publisher: NodeId, stream: Stream) -> None:
+        if not stream.asking:
+            stream.asking = True
+            self.host.call_later(self.parameters.nack_gather, self._ask_now, publisher, stream)
+
+    def _ask_now(self, publisher: NodeId, stream: Stream) -> None:
+        stream.asking = False
+        holes = stream.holes()
+        if not holes:
+            return
+        now, p = self.host.now(), self.parameters
+        if now < stream.asked_at + stream.timeout:
+            # What was asked for a moment ago may be on its way.
+            holes = [hole for hole in holes if hole[1] > stream.asked]
+        else:
+            stream.asked_at = now
+            if stream.asked > LOWEST:
+                stream.timeout = min(2 * stream.timeout, p.ping_wait)
+        if holes:
+            stream.asked = holes[-1][1]
+            self._send_nack(publisher, stream, holes)
+        if not stream.reminded and stream.timeout < p.ping_wait:
+            stream.reminded = True
+            wait = max(stream.asked_at + stream.timeout - now, p.nack_gather)
+            self.host.call_later(wait, self._remind, publisher, stream)
+
+    def _remind(self, publisher: NodeId, stream: Stream) -> None:
+        """Ask again for what has not come, though nothing new shows that it is missing."""
+        stream.reminded = False
+        if self.streams.get(publisher) is stream:
+            self._ask_now(publisher, stream)
+
+    def _send_nack(self, publisher: NodeId, stream: Stream, holes: list[Hole]) -> None:
+        self._ask(
+            Nack(
+                publisher,
+                publisher,
+                self.host.node,
+                stream.chain,
+                stream.last,
+                tuple(holes),
+                stream.edition,
+            )
+        )
+
+    def _stream(self, publisher: NodeId) -> Stream:
+        stream = self.streams.pop(publisher, None) or Stream(
+            self.incarnation, self.parameters.retransmit_timeout
+        )
+        self.streams[publisher] = stream
+        if len(self.streams) > self.parameters.publishers:
+            del self.streams[next(iter(self.streams))]
+        return stream

@@ -1,0 +1,56 @@
+"""What can be said of RAFT-CBR: the constants of section 5.3 and those that the paper leaves open."""
+
+from __future__ import annotations
+
+from pydantic import Field, model_validator
+
+from roamcast.routing.cbr.parameters import LeaseParameters
+from roamcast.routing.unicast.dsdv.parameters import DsdvParameters
+from roamcast.units import Seconds
+
+
+class RaftCbrParameters(LeaseParameters):
+    """What can be said of RAFT-CBR."""
+
+    ack_gather: Seconds = Field(0.01, gt=0)
+    "How long acknowledgements are gathered before they travel on together."
+    nack_gather: Seconds = Field(0.03, gt=0)
+    "How long a subscriber that misses events waits for them before it asks."
+    ping_wait: Seconds = Field(10.0, gt=0)
+    "Silence of a subscriber, while events wait for its acknowledgement, before the publisher pings it."
+    cache_lease: Seconds = Field(10.0, gt=0)
+    "How long a broker keeps an event to serve those who miss it."
+    subscribe_retry: Seconds = Field(1.0, gt=0)
+    "Between copies of a subscription until the publisher acknowledges it. The paper leaves it open."
+    recall: Seconds = Field(600.0, ge=0)
+    "How far back a late subscription reaches, for events that were wanted when they were published."
+    window: int = Field(8, ge=1)
+    "Events retransmitted at a time; more follow as they are acknowledged. The paper leaves it open."
+    retransmit_timeout: Seconds = Field(1.0, gt=0)
+    "A retransmitted event not acknowledged for this long makes room for the next. The paper leaves it open."
+    link_retry: Seconds = Field(0.1, gt=0)
+    "First wait before an event is tried again where a link gave up and no other way is known; then doubled."
+    chain_limit: int = Field(32, ge=2, le=255)
+    "Nodes that a message may pass."
+    subscribers: int = Field(1024, ge=1)
+    "Subscribers that a publisher keeps; the one silent longest makes room."
+    publishers: int = Field(1024, ge=1)
+    "Publishers that a subscriber keeps; the one silent longest makes room."
+    kept: int = Field(65536, ge=1)
+    "Events that a publisher keeps for subscribers that have not acknowledged; the oldest is given up."
+    cached: int = Field(1024, ge=1)
+    "Events that a broker caches; the oldest makes room."
+    reorder: int = Field(1024, ge=1)
+    "Events that a subscriber holds until those before them arrive; the furthest ahead makes room."
+    dsdv: DsdvParameters = DsdvParameters(link_feedback=False)
+    "The unicast routing below, as ns-2 ships it: what the link reports does not break its routes."
+
+    @model_validator(mode="after")
+    def _ask_before_ping(self) -> RaftCbrParameters:
+        if max(self.ack_gather, self.nack_gather) >= min(self.ping_wait, self.cache_lease):
+            raise ValueError(
+                f"ping_wait = {self.ping_wait:g} s and cache_lease = {self.cache_lease:g} s must outlast"
+                f" ack_gather = {self.ack_gather:g} s and nack_gather = {self.nack_gather:g} s,"
+                " or nobody can answer in time"
+            )
+        return self

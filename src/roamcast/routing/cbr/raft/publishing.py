@@ -1,0 +1,292 @@
+"""RAFT-CBR at the publisher: who wants what, what each was sent, and who has not acknowledged it."""
+
+from __future__ import annotations
+
+from collections import deque
+from math import inf
+
+from roamcast.routing.cbr.raft.messages import (
+    Nack,
+    Period,
+    Ping,
+    Subscribe,
+    SubscribeAck,
+    XcastEvent,
+)
+from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
+from roamcast.routing.cbr.raft.retransmissions import Retransmissions
+from roamcast.routing.cbr.raft.session import Session
+from roamcast.routing.cbr.raft.xcast import Xcast
+from roamcast.routing.router import Drop, Host, NodeId, Publication, Timer
+
+SERIALS_KEPT = 256
+"Renewals; of an older one it is not known when it was said."
+
+
+class RaftPublisher:
+    """Keeps every event until all to whom it was addressed have acknowledged it."""
+
+    def __init__(self, host: Host, parameters: RaftCbrParameters, incarnation: int, xcast: Xcast) -> None:
+        self.host = host
+        self.parameters = parameters
+        self.incarnation = incarnation
+        self.sessions: dict[NodeId, Session] = {}
+        "Subscribers, the one silent longest first."
+        self.events: dict[int, tuple[float, Publication]] = {}
+        "Events that someone has not acknowledged, the oldest first, and when each was published."
+        self._waiting: dict[int, int] = {}
+        "How many have not acknowledged each of them."
+        self.recent: deque[tuple[float, Publication]] = deque(maxlen=parameters.kept)
+        "Events published lately, for subscriptions that come late."
+        self._said: dict[int, float] = {}
+        "When the latest advertisements were first said, by serial."
+        self._xcast = xcast
+        self._timer: Timer | None = None
+        self.retransmissions = Retransmissions(
+            host, parameters.window, parameters.retransmit_timeout, self._retransmit
+        )
+
+    # Subscriptions.
+
+    def say(self, serial: int) -> None:
+        """Note that advertisements have a new serial from now on."""
+        self._said.setdefault(serial, self.host.now())
+        if len(self._said) > SERIALS_KEPT:
+            del self._said[next(iter(self._said))]
+
+    def subscribe(self, message: Subscribe) -> Drop | None:
+        """Learn what a subscriber wants, and say that it is known."""
+        periods = message.periods
+        session = self.sessions.get(message.subscriber)
+        if session is not None and message.incarnation in session.former_incarnations:
+            return Drop.EXPIRED
+        if session is None or session.incarnation != message.incarnation:
+            session = self._open(message.subscriber, message.incarnation)
+            session.edition = message.version
+        new = message.version > session.version
+        self._hear(message.subscriber, session)
+        if new:
+            late = [period for period in periods if period.pattern not in session.patterns]
+            session.version = message.version
+            session.patterns = tuple(period.pattern for period in periods if not period.ended)
+            self._catch_up(message, session, late)
+        known = SubscribeAck(
+            message.subscriber,
+            self.host.node,
+            session.incarnation,
+            session.version,
+            session.edition,
+            self.incarnation,
+        )
+        self._xcast.post(known, message.subscriber)
+        return None if new else Drop.DUPLICATE
+
+    def _catch_up(self, message: Subscribe, session: Session, periods: list[Period]) -> None:
+        """Address what was published while a subscription was on its way, as far as order still allows.
+
+        Its travel makes a period look younger than it is. What was published so long before it as the message
+        may have travelled is doubtful: the subscriber, who knows when it asked, decides.
+        """
+        now, travel, subscriber = self.host.now(), self._travel(message), message.subscriber
+        spans = [(p.pattern, now - p.began / 1000, now - p.ended / 1000) for p in periods]
+        found = {}
+        for time, publication in reversed(self.recent):
+            sequence = publication.sequence
+            if sequence <= message.last or time < now - self.parameters.recall:
+                break
+            begins = [
+                begin
+                for pattern, begin, end in spans
+                if begin - travel <= time <= end and pattern.matches(publication.event)
+            ]
+            if begins and sequence not in session.outstanding:
+                found[sequence] = (time, publication, time < min(begins))
+        added = session.insert(found, now)
+        for sequence in added:
+            time, publication, doubtful = found[sequence]
+            self._owe(time, publication, 1)
+            if doubtful:
+                session.doubtful.add(sequence)
+        self._make_room()
+        if added:
+            for sequence in session.outstanding:
+                if sequence >= added[0]:
+                    self.retransmissions.settle(sequence, subscriber)
+                    self.retransmissions.ask(sequence, subscriber)
+            self._watch()
+
+    def _travel(self, message: Subscribe) -> float:
+        """How long a subscription has been on its way at most: since the advertisement heard before it."""
+        said = None
+        if message.publisher_incarnation == self.incarnation:
+            said = self._said.get(message.serial)
+        return inf if said is None else self.host.now() - said
+
+    def _open(self, subscriber: NodeId, incarnation: int) -> Session:
+        """Begin a session with a subscriber that is new, or has forgotten everything."""
+        old = self.sessions.pop(subscriber, None)
+        session = Session(incarnation, self.host.now())
+        if old is not None:
+            session.former_incarnations = [*old.former_incarnations[-7:], old.incarnation]
+            self._abandon(subscriber, old)
+        elif len(self.sessions) >= self.parameters.subscribers:
+            silent = next(iter(self.sessions))
+            self._abandon(silent, self.sessions.pop(silent))
+        self.sessions[subscriber] = session
+        return session
+
+    def _abandon(self, subscriber: NodeId, session: Session) -> None:
+        """Let go what a subscriber of another incarnation, or of none, was to get."""
+        for sequence in session.outstanding:
+            _, publication = self.events[sequence]
+            self.host.drop(XcastEvent(publication, (self.host.node,), ()), Drop.EXPIRED)
+        self._release(subscriber, session, list(session.outstanding))
+
+    # Events.
+
+    def publish(self, publication: Publication) -> None:
+        """Address an event to everyone known to want it, and send it."""
+        event, sequence = publication.event, publication.sequence
+        now = self.host.now()
+        self.recent.append((now, publication))
+        while self.recent[0][0] < now - self.parameters.recall:
+            self.recent.popleft()
+        destinations = []
+        for subscriber, session in self.sessions.items():
+            if session.wants(event):
+                session.address(sequence, now)
+                destinations.append(session.addressee(subscriber, sequence))
+        message = XcastEvent(publication, (self.host.node,), tuple(destinations))
+        if not destinations:
+            self.host.drop(message, Drop.UNWANTED)
+            return
+        self._owe(now, publication, len(destinations))
+        self._xcast.send_event(message)
+        self._make_room()
+        self._watch()
+
+    def _owe(self, time: float, publication: Publication, subscribers: int) -> None:
+        """Keep an event until so many more have acknowledged it."""
+        sequence = publication.sequence
+        self.events[sequence] = (time, publication)
+        self._waiting[sequence] = self._waiting.get(sequence, 0) + subscribers
+
+    def _make_room(self) -> None:
+        """Give up the oldest events if there are too many; all that is owed must be noted before."""
+        while len(self.events) > self.parameters.kept:
+            self._give_up(min(self.events))
+
+    def _give_up(self, sequence: int) -> None:
+        """Let an event go; those who waited for it go on with the next."""
+        _, publication = self.events[sequence]
+        lost = XcastEvent(publication, (self.host.node,), ())
+        for subscriber, session in self.sessions.items():
+            if sequence in session.outstanding:
+                session.skip(sequence)
+                self._release(subscriber, session, [sequence])
+                self.host.drop(lost, Drop.TABLE_FULL)
+
+    # What subscribers say.
+
+    def acknowledge(self, subscriber: NodeId, sequence: int) -> Drop | None:
+        """Learn that a subscriber has everything up to `sequence`."""
+        session = self.sessions.get(subscriber)
+        if session is None:
+            return Drop.NOT_MINE
+        if sequence > session.last:
+            return Drop.MALFORMED
+        self._hear(subscriber, session)
+        self._settle(subscriber, session, sequence)
+        if session.pinged:
+            # It has answered a ping and knows of nothing more: all that is left must have been lost.
+            session.pinged = False
+            for missing in session.outstanding:
+                self.retransmissions.ask(missing, subscriber)
+        return None
+
+    def serve(self, nack: Nack) -> Drop | None:
+        """Retransmit what a subscriber misses; it has all that comes before."""
+        session = self.sessions.get(nack.subscriber)
+        if session is None:
+            return Drop.NOT_MINE
+        if nack.last > session.last:
+            return Drop.MALFORMED
+        self._hear(nack.subscriber, session)
+        self._settle(nack.subscriber, session, nack.last)
+        session.pinged = False
+        for missing in session.outstanding:
+            if any(first <= missing <= last for first, last in nack.holes):
+                self.retransmissions.ask(missing, nack.subscriber)
+        if session.skipped and session.outstanding:
+            # It may wait for an event that was given up. The next one names another predecessor now.
+            self.retransmissions.ask(next(iter(session.outstanding)), nack.subscriber)
+        return None
+
+    def fail(self, sequence: int, subscribers: list[NodeId]) -> None:
+        """Learn that the link gave up on an event: send it again soon, unless pings will see to it."""
+        if sequence in self.events:
+            age = self.host.now() - self.events[sequence][0]
+            if age < self.parameters.ping_wait:
+                self.host.call_later(
+                    max(self.parameters.link_retry, age), self._ask_again, sequence, subscribers
+                )
+
+    def _ask_again(self, sequence: int, subscribers: list[NodeId]) -> None:
+        for subscriber in subscribers:
+            session = self.sessions.get(subscriber)
+            if session is not None and sequence in session.outstanding:
+                self.retransmissions.settle(sequence, subscriber)
+                self.retransmissions.ask(sequence, subscriber)
+
+    def _hear(self, subscriber: NodeId, session: Session) -> None:
+        self.sessions[subscriber] = self.sessions.pop(subscriber)
+        session.since = self.host.now()
+
+    def _settle(self, subscriber: NodeId, session: Session, sequence: int) -> None:
+        done = []
+        for outstanding in session.outstanding:
+            if outstanding > sequence:
+                break
+            done.append(outstanding)
+        self._release(subscriber, session, done)
+
+    def _release(self, subscriber: NodeId, session: Session, sequences: list[int]) -> None:
+        for sequence in sequences:
+            session.settle(sequence)
+            self.retransmissions.settle(sequence, subscriber)
+            left = self._waiting[sequence] - 1
+            if left:
+                self._waiting[sequence] = left
+            else:
+                del self._waiting[sequence], self.events[sequence]
+
+    def _retransmit(self, sequence: int, subscribers: list[NodeId]) -> None:
+        """Send an event again to those who miss it."""
+        time, publication = self.events[sequence]
+        age = int(1000 * (self.host.now() - time))
+        destinations = [self.sessions[node].addressee(node, sequence) for node in subscribers]
+        self._xcast.send_event(XcastEvent(publication, (self.host.node,), tuple(destinations), age))
+
+    # Silence.
+
+    def _watch(self) -> None:
+        """Come back when a subscriber that owes an acknowledgement has been silent too long."""
+        if self._timer is not None and self._timer.active:
+            return
+        owing = [session.since for session in self.sessions.values() if session.outstanding]
+        if owing:
+            wait = min(owing) + self.parameters.ping_wait - self.host.now()
+            self._timer = self.host.call_later(max(wait, 0.0), self._ask_the_silent)
+
+    def _ask_the_silent(self) -> None:
+        self._timer = None
+        now = self.host.now()
+        silent = []
+        for subscriber, session in self.sessions.items():
+            if session.outstanding and session.since + self.parameters.ping_wait <= now + 1e-9:
+                session.since = now
+                session.pinged = True
+                silent.append(subscriber)
+        if silent:
+            self._xcast.send_ping(Ping(self.host.node, (self.host.node,), tuple(silent)))
+        self._watch()

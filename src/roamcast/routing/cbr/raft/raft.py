@@ -1,0 +1,230 @@
+"""RAFT-CBR: every event, once, in order, to everyone who asked; reliable explicit multicast over DSDV."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import msgspec
+
+from roamcast.content.filter import Filter
+from roamcast.routing.cbr.advertising import Advertising
+from roamcast.routing.cbr.messages import Advert
+from roamcast.routing.cbr.raft.cache import EventCache
+from roamcast.routing.cbr.raft.custody import Custody
+from roamcast.routing.cbr.raft.gathering import AckGathering
+from roamcast.routing.cbr.raft.messages import (
+    Ack,
+    Addressee,
+    Nack,
+    Ping,
+    Subscribe,
+    SubscribeAck,
+    XcastEvent,
+)
+from roamcast.routing.cbr.raft.ordering import Ordering
+from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
+from roamcast.routing.cbr.raft.publishing import RaftPublisher
+from roamcast.routing.cbr.raft.subscribing import RaftSubscriber
+from roamcast.routing.cbr.raft.xcast import Xcast, join_chain
+from roamcast.routing.router import BROADCAST, Drop, Host, NodeId, Parameters, Publication
+from roamcast.routing.unicast.dsdv.dsdv import Dsdv
+from roamcast.routing.unicast.dsdv.messages import DsdvUpdate
+
+
+class RaftCbr(Advertising):
+    """A publisher knows its subscribers, and does not let go of an event before they all have it."""
+
+    parameters_type: ClassVar[type[Parameters]] = RaftCbrParameters
+    parameters: RaftCbrParameters
+    messages = (Advert, DsdvUpdate, XcastEvent, Subscribe, SubscribeAck, Ping, Ack, Nack)
+
+    def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
+        super().__init__(host, parameters)
+        p = self.parameters
+        self.unicast = Dsdv(host, p.dsdv)
+        self.xcast = Xcast(host, p, self.unicast, self.adverts)
+        self.publishing = RaftPublisher(host, p, self.incarnation, self.xcast)
+        self.ordering = Ordering(host, p, self.incarnation, self._acknowledge, self._ask)
+        self.subscribing = RaftSubscriber(host, p, self.incarnation, self.xcast.post, self.ordering.last)
+        self.cache = EventCache(host, p)
+        self.custody = Custody(host, p, self.cache, self.xcast.send_event)
+        self.acks = AckGathering(host, p, self._send_acks)
+        self.handlers |= {
+            DsdvUpdate: self.unicast.receive,
+            XcastEvent: self._take_event,
+            Ack: self._take_ack,
+            Nack: self._take_nack,
+            Ping: self._take_ping,
+            Subscribe: self._take_subscribe,
+            SubscribeAck: self._take_subscribe_ack,
+        }
+
+    # What the application asks.
+
+    def start(self) -> None:
+        """Begin to renew advertisements and to find routes."""
+        super().start()
+        self.unicast.start()
+
+    def publish(self, publication: Publication) -> None:
+        """Send an event to everyone known to want it."""
+        self.publishing.publish(publication)
+
+    def subscribe(self, wanted: Filter) -> None:
+        """Want it, and tell the publishers that may have it."""
+        super().subscribe(wanted)
+        self.subscribing.change(self.interests)
+
+    def unsubscribe(self, wanted: Filter) -> None:
+        """Stop wanting it; what was already addressed to this node still comes."""
+        super().unsubscribe(wanted)
+        self.subscribing.change(self.interests)
+
+    def link_failed(self, message: Any, to: NodeId) -> None:
+        """Tell the routing below, and send the message another way; an event without one is tried again."""
+        self.unicast.link_failed(to)
+        self.xcast.give_up(to)
+        if isinstance(message, XcastEvent):
+            stuck = self.xcast.event_around(message)
+            if stuck:
+                self._keep(message, stuck)
+        elif isinstance(message, Ping | Subscribe | SubscribeAck | Ack | Nack):
+            self.xcast.go_around(message)
+
+    def _keep(self, event: XcastEvent, stuck: tuple[Addressee, ...]) -> None:
+        if event.publication.publisher == self.host.node:
+            self.publishing.fail(event.publication.sequence, [addressee.node for addressee in stuck])
+        elif self.custody.keep(event, stuck):
+            self.xcast.hand_back(msgspec.structs.replace(event, destinations=stuck))
+
+    def count_renewal(self) -> None:
+        """Advertise with another serial, and remember since when."""
+        super().count_renewal()
+        self.publishing.say(self.serial)
+
+    # Sending.
+
+    def _acknowledge(self, publisher: NodeId, sequence: int) -> None:
+        self.acks.add(publisher, sequence, (self.host.node,))
+
+    def _send_acks(self, publisher: NodeId, sequence: int, subscribers: frozenset[NodeId]) -> None:
+        parent = self.cache.parent(publisher, sequence)
+        if self.unicast.next_hop(parent) is None:
+            parent = publisher
+        self.xcast.post(Ack(parent, publisher, sequence, subscribers), parent)
+
+    def _ask(self, nack: Nack) -> None:
+        """Send a request to the next node of its chain that can be reached; in doubt to the publisher."""
+        for place, node in enumerate(nack.chain):
+            if node != self.host.node and self.unicast.next_hop(node) is not None:
+                self.xcast.post(
+                    msgspec.structs.replace(nack, to=node, chain=nack.chain[place + 1 :], hops=0), node
+                )
+                return
+        self.xcast.post(msgspec.structs.replace(nack, to=nack.publisher, chain=(), hops=0), nack.publisher)
+
+    # Receiving.
+
+    def _take_advert(self, advert: Advert, sender: NodeId) -> Drop | None:
+        refused = super()._take_advert(advert, sender)
+        if refused is None:
+            self.subscribing.hear(advert)
+        return refused
+
+    def _take_event(self, event: XcastEvent, sender: NodeId) -> Drop | None:
+        if len(event.chain) >= self.parameters.chain_limit:
+            return Drop.HOP_LIMIT
+        publication = event.publication
+        if event.to not in (BROADCAST, self.host.node):
+            refused = self.xcast.pass_on(event, sender)
+            if refused is not Drop.NO_ROUTE:
+                return refused
+            self._keep(event, event.destinations)
+            return None
+        if publication.publisher == self.host.node:
+            return Drop.MALFORMED
+        chain = join_chain(event.chain, self.host.node)
+        self.cache.keep(event, chain)
+        reason: Drop | None = None
+        others = []
+        for destination in event.destinations:
+            if destination.node == self.host.node:
+                reason = self._take_mine(event, destination, chain)
+            else:
+                others.append(destination)
+        if others:
+            onward = XcastEvent(publication, chain, tuple(others), event.age)
+            if self.host.node in event.chain:
+                # Handed back by a neighbour that finds no way. It goes on trying: nobody need keep it here.
+                self.xcast.event_around(onward, avoid=(sender,))
+            else:
+                self.xcast.send_event(onward)
+        return reason
+
+    def _take_mine(self, event: XcastEvent, place: Addressee, chain: tuple[NodeId, ...]) -> Drop | None:
+        publisher = event.publication.publisher
+        if not self.subscribing.knows(publisher):
+            self.subscribing.introduce(publisher)
+            return Drop.EXPIRED
+        if not self.subscribing.has_told(publisher, place.edition):
+            return Drop.MALFORMED
+        published = self.host.now() - event.age / 1000
+        wanted = not place.doubtful or self.subscribing.wanted(event.publication.event, published)
+        return self.ordering.take(event, place, chain[-2::-1], self.subscribing.sure_until(publisher), wanted)
+
+    def _take_ping(self, ping: Ping, sender: NodeId) -> Drop | None:
+        if ping.to not in (BROADCAST, self.host.node):
+            return self.xcast.pass_on(ping, sender)
+        if ping.publisher == self.host.node:
+            return Drop.MALFORMED
+        if len(ping.chain) >= self.parameters.chain_limit:
+            return Drop.HOP_LIMIT
+        chain = join_chain(ping.chain, self.host.node)
+        others = tuple(d for d in ping.destinations if d != self.host.node)
+        if len(others) < len(ping.destinations):
+            if self.subscribing.knows(ping.publisher):
+                self.ordering.answer(ping.publisher, chain[-2::-1])
+            else:
+                self.subscribing.introduce(ping.publisher)
+        if others:
+            self.xcast.send_ping(Ping(ping.publisher, chain, others))
+        return None
+
+    def _take_ack(self, ack: Ack, sender: NodeId) -> Drop | None:
+        if ack.to != self.host.node:
+            return self.xcast.pass_on(ack, sender)
+        if ack.publisher != self.host.node:
+            self.acks.add(ack.publisher, ack.sequence, ack.subscribers)
+            self.custody.settle(ack.publisher, ack.sequence, ack.subscribers)
+            return None
+        reasons = [self.publishing.acknowledge(node, ack.sequence) for node in sorted(ack.subscribers)]
+        return None if None in reasons else next(iter(reasons), Drop.MALFORMED)
+
+    def _take_nack(self, nack: Nack, sender: NodeId) -> Drop | None:
+        if nack.to != self.host.node:
+            return self.xcast.pass_on(nack, sender)
+        if nack.publisher == self.host.node:
+            return self.publishing.serve(nack)
+        if nack.subscriber == self.host.node or len(nack.chain) >= self.parameters.chain_limit:
+            return Drop.MALFORMED
+        served, holes = self.cache.serve(nack)
+        for event in served:
+            self.xcast.post(event, nack.subscriber)
+        if holes:
+            self._ask(msgspec.structs.replace(nack, holes=tuple(holes)))
+        return None
+
+    def _take_subscribe(self, message: Subscribe, sender: NodeId) -> Drop | None:
+        if message.to != self.host.node:
+            return self.xcast.pass_on(message, sender)
+        if message.subscriber == self.host.node:
+            return Drop.MALFORMED
+        return self.publishing.subscribe(message)
+
+    def _take_subscribe_ack(self, message: SubscribeAck, sender: NodeId) -> Drop | None:
+        if message.to != self.host.node:
+            return self.xcast.pass_on(message, sender)
+        refused = self.subscribing.acknowledge(message)
+        if refused is None:
+            self.ordering.resume(message.publisher, message.edition)
+        return refused

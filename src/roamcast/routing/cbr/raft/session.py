@@ -1,0 +1,98 @@
+"""What a publisher knows of one subscriber."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from roamcast.content.event import Event
+from roamcast.content.filter import Filter
+from roamcast.routing.cbr.raft.messages import Addressee, nothing_yet
+from roamcast.routing.router import NodeId
+
+
+class Session:
+    """One subscriber in one of its incarnations: what it wants, was sent, and has not acknowledged."""
+
+    __slots__ = (
+        "doubtful",
+        "edition",
+        "former_incarnations",
+        "incarnation",
+        "last",
+        "outstanding",
+        "patterns",
+        "pinged",
+        "since",
+        "skipped",
+        "tail",
+        "version",
+    )
+
+    def __init__(self, incarnation: int, now: float) -> None:
+        self.incarnation = incarnation
+        self.former_incarnations: list[int] = []
+        "A subscription of one of these was long on its way and says nothing about today."
+        self.version = 0
+        self.edition = 0
+        "The version that began the session, or the last since then that put events between those addressed."
+        self.patterns: tuple[Filter, ...] = ()
+        self.last = nothing_yet(incarnation)
+        "Sequence number of the event addressed to it last; at first a number that only this incarnation has."
+        self.tail = self.last
+        "That of the last one that has not been given up: the next to be addressed follows it."
+        self.outstanding: dict[int, int] = {}
+        "Events addressed and not acknowledged, in order, each with the one that was addressed before it."
+        self.skipped = False
+        "Whether events were given up: copies sent before may name one of them as their predecessor."
+        self.doubtful: set[int] = set()
+        "Those of them that may have been published before it asked."
+        self.since = now
+        "When it was heard of, or when it began to owe an acknowledgement."
+        self.pinged = False
+
+    def wants(self, event: Event) -> bool:
+        """Whether it is to get `event`."""
+        return any(pattern.matches(event) for pattern in self.patterns)
+
+    def address(self, sequence: int, now: float) -> None:
+        """Add an event to what it is to get."""
+        if not self.outstanding:
+            self.since = now
+        self.outstanding[sequence] = self.tail
+        self.last = self.tail = sequence
+
+    def addressee(self, node: NodeId, sequence: int) -> Addressee:
+        """The place of an event among all that it is sent."""
+        return Addressee(node, self.outstanding[sequence], self.edition, sequence in self.doubtful)
+
+    def settle(self, sequence: int) -> None:
+        """Take an event off what it is to get."""
+        del self.outstanding[sequence]
+        self.doubtful.discard(sequence)
+
+    def insert(self, sequences: Iterable[int], now: float) -> list[int]:
+        """Add events that it was not known to want, in their places; gives those that can still come.
+
+        Events that follow them have another predecessor now: copies sent before are of an older edition.
+        """
+        settled = next(iter(self.outstanding.values()), self.tail)
+        added = sorted(sequence for sequence in sequences if sequence > settled)
+        if added:
+            if not self.outstanding:
+                self.since = now
+            numbers = sorted([*self.outstanding, *added])
+            self.outstanding = dict(zip(numbers, [settled, *numbers], strict=False))
+            self.tail = numbers[-1]
+            self.last = max(self.last, self.tail)
+            self.edition = self.version
+        return added
+
+    def skip(self, sequence: int) -> None:
+        """Join the event after `sequence` to the one before it."""
+        self.skipped = True
+        before = self.outstanding[sequence]
+        if self.tail == sequence:
+            self.tail = before
+        for later in self.outstanding:
+            if self.outstanding[later] == sequence:
+                self.outstanding[later] = before

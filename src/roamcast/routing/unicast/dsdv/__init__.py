@@ -1,0 +1,1 @@
+"""DSDV (Perkins and Bhagwat 1994) by the rules and constants of ns-2."""

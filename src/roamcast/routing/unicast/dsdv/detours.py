@@ -1,0 +1,50 @@
+"""Other ways: what each neighbour told of its routes last, for when the link to the next hop has failed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from roamcast.routing.router import NodeId
+from roamcast.routing.unicast.dsdv.messages import INFINITY, DsdvUpdate
+
+
+class Detours:
+    """The last full update of each neighbour."""
+
+    def __init__(self) -> None:
+        self._told: dict[NodeId, DsdvUpdate] = {}
+
+    def hear(self, neighbour: NodeId, update: DsdvUpdate) -> None:
+        """Keep what a neighbour says if it is a full update, which begins with the speaker itself."""
+        if update.entries and update.entries[0][0] == neighbour:
+            self._told[neighbour] = update
+
+    def forget(self, neighbour: NodeId) -> None:
+        """Forget what a neighbour that is lost has told."""
+        self._told.pop(neighbour, None)
+
+    def best(
+        self, destination: NodeId, neighbours: Iterable[NodeId], avoid: Collection[NodeId]
+    ) -> NodeId | None:
+        """Which of `neighbours`, and none of `avoid`, told of the shortest way to `destination`.
+
+        One that has not spoken of it comes last: nobody tells of a route that has not settled.
+        """
+        ways = []
+        for neighbour in neighbours:
+            if neighbour in avoid:
+                continue
+            if neighbour == destination:
+                return neighbour
+            metric = self._metric(neighbour, destination)
+            if 0 <= metric < INFINITY:
+                ways.append((metric, neighbour))
+        return min(ways)[1] if ways else None
+
+    def _metric(self, neighbour: NodeId, destination: NodeId) -> int:
+        """How far from `destination` a neighbour was by its last full update."""
+        if neighbour in self._told:
+            for known, metric, _ in self._told[neighbour].entries:
+                if known == destination:
+                    return metric
+        return INFINITY - 1

@@ -1,0 +1,303 @@
+"""DSDV (Perkins and Bhagwat 1994) by the rules and constants of ns-2: it knows the next hop.
+
+Every node gives out even sequence numbers for itself and sends its whole table now and then. A higher number
+always wins; at the same number the shorter route wins. Who finds a neighbour gone adds one to the sequence
+numbers of the routes over it, which makes them odd, and says so at once. News of a better route waits for
+twice the time that better routes have lately taken to arrive (the settling time), so that the second-best
+is not told first.
+
+Sequence numbers run in a circle (RFC 1982): whatever number someone gives out in a node's name, the node
+knows a higher one, and has the last word on itself.
+
+A router owns a `Dsdv`, hands it every `DsdvUpdate` and every link failure, and asks it for `next_hop`, or
+lets it `forward` a message.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from collections.abc import Callable, Collection
+
+from roamcast.routing.router import Drop, Host, Message, NodeId, Timer
+from roamcast.routing.state.neighbours import Neighbours
+from roamcast.routing.state.timing import call_within
+from roamcast.routing.unicast.dsdv.detours import Detours
+from roamcast.routing.unicast.dsdv.messages import HALF, HIGHEST_SEQUENCE, INFINITY, DsdvUpdate, Entry
+from roamcast.routing.unicast.dsdv.parameters import DsdvParameters
+from roamcast.routing.unicast.dsdv.table import NEVER, Route, RouteTable
+
+
+class Dsdv:
+    """One node's part in DSDV.
+
+    `on_change(destination)` is called when a destination becomes reachable or unreachable or moves to
+    another hop.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        parameters: DsdvParameters | None = None,
+        *,
+        on_change: Callable[[NodeId], None] | None = None,
+    ) -> None:
+        self.host = host
+        self.parameters = parameters or DsdvParameters()
+        self.table = RouteTable(self.parameters.destinations)
+        self.sequence = 0
+        self._on_change = on_change
+        self._news: list[tuple[float, NodeId]] = []
+        self._news_timer: Timer | None = None
+        self._news_at = NEVER
+        self._full_timer: Timer | None = None
+        self._last_update = -NEVER
+        p = self.parameters
+        self.neighbours = Neighbours(host, p.missed_periods * p.period, p.destinations, self._lose)
+        self._detours = Detours()
+        self._held: dict[NodeId, deque[Message]] = {}
+
+    # What a router asks.
+
+    def start(self) -> None:
+        """Begin to send full updates."""
+        self._full_timer = call_within(self.host, self.parameters.start_jitter, self._full)
+
+    def next_hop(self, destination: NodeId) -> NodeId | None:
+        """The neighbour to give a message for `destination`, or None while no route is known."""
+        route = self.table.routes.get(destination)
+        return route.hop if route is not None and route.metric < INFINITY else None
+
+    def distance(self, destination: NodeId) -> int | None:
+        """Hops to `destination`, or None while no route is known."""
+        route = self.table.routes.get(destination)
+        return route.metric if route is not None and route.metric < INFINITY else None
+
+    def detour(self, destination: NodeId, avoid: Collection[NodeId]) -> NodeId | None:
+        """A neighbour, none of `avoid`, to try when the link to the next hop has failed."""
+        recent = self.neighbours.heard_since(self.host.now() - self.parameters.period)
+        return self._detours.best(destination, recent, avoid)
+
+    def forward(self, message: Message, destination: NodeId) -> None:
+        """Send `message` one hop towards `destination`, or keep it until there is a route."""
+        hop = self.next_hop(destination)
+        if hop is not None:
+            self.host.send(message, hop)
+            return
+        waiting = self._held.get(destination)
+        if waiting is None:
+            if len(self._held) >= self.parameters.destinations:
+                self._abandon(next(iter(self._held)))
+            waiting = self._held[destination] = deque()
+        waiting.append(message)
+        if len(waiting) > self.parameters.held:
+            self.host.drop(waiting.popleft(), Drop.NO_ROUTE)
+
+    def link_failed(self, to: NodeId) -> None:
+        """Learn that the link to the neighbour `to` gave up on a message."""
+        if self.parameters.link_feedback:
+            self._lose(to)
+
+    def receive(self, update: DsdvUpdate, sender: NodeId) -> Drop | None:
+        """Take in what a neighbour says of its routes."""
+        now = self.host.now()
+        if sender == self.host.node:
+            return Drop.MALFORMED
+        routes = self.table.routes
+        for destination, metric, sequence in update.entries:
+            route = routes.get(destination)
+            if route is not None:
+                known = route.sequence
+                # In a settled network most entries say what is known already: let them cost little.
+                if sequence == known:
+                    if 0 <= metric < route.metric - 1:
+                        self._shorten(route, sender, metric + 1, now)
+                    continue
+                if (sequence - known) & HIGHEST_SEQUENCE >= HALF:
+                    if metric >= INFINITY and route.metric < INFINITY:
+                        self._contradict(route, now)
+                    continue
+            if destination == self.host.node:
+                self._hear_of_myself(metric, sequence)
+            elif route is None:
+                self._meet(destination, sender, min(metric + 1, INFINITY), sequence, now)
+            else:
+                self._refresh(route, sender, min(metric + 1, INFINITY), sequence, now)
+        self._hear_from(sender, update, now)
+        return None
+
+    # What is learnt from an entry.
+
+    def _meet(self, destination: NodeId, hop: NodeId, metric: int, sequence: int, now: float) -> None:
+        """Enter a destination never heard of before."""
+        route = Route(destination, hop, metric, sequence, now=now, settling=self.parameters.settling)
+        self._enter(route)
+        route.settled_at = now
+        if metric < INFINITY:
+            route.new_metric = True
+            route.settled_at += 2 * route.settling
+            self._announce(route, route.settled_at, now)
+            self._changed(destination)
+
+    def _shorten(self, route: Route, hop: NodeId, metric: int, now: float) -> None:
+        """Take a shorter way at the same sequence number."""
+        was_broken = route.metric >= INFINITY
+        moved = was_broken or route.hop != hop
+        route.hop, route.metric, route.changed_at = hop, metric, now
+        route.new_metric = metric != route.last_advertised
+        route.settled_at = now if was_broken else now + 2 * route.settling
+        if route.new_metric:
+            self._announce(route, route.settled_at, now)
+        self.table.touch(route)
+        if moved:
+            self._changed(route.destination)
+
+    def _refresh(self, route: Route, hop: NodeId, metric: int, sequence: int, now: float) -> None:
+        """Believe a fresher sequence number, whatever its metric."""
+        was_broken = route.metric >= INFINITY
+        is_broken = metric >= INFINITY
+        moved = was_broken != is_broken or (not is_broken and route.hop != hop)
+        memory = self.parameters.settling_memory
+        route.settling = memory * route.settling + (1 - memory) * (route.changed_at - route.sequence_since)
+        route.hop, route.metric, route.sequence = hop, metric, sequence
+        route.changed_at = route.sequence_since = now
+        route.settled_at = now if was_broken or is_broken else now + 2 * route.settling
+        route.new_sequence = True
+        route.new_metric = metric != route.last_advertised
+        if self.parameters.trigger_on_fresh:
+            self._announce(route, route.settled_at, now)
+        self.table.touch(route)
+        if moved:
+            self._changed(route.destination)
+
+    def _contradict(self, route: Route, now: float) -> None:
+        """A neighbour thinks broken what is known to work: tell it."""
+        route.new_metric = True
+        route.settled_at = now
+        self._announce(route, now, now)
+
+    def _hear_of_myself(self, metric: int, sequence: int) -> None:
+        """Have the last word on oneself."""
+        if 0 < (sequence - self.sequence) & HIGHEST_SEQUENCE < HALF:
+            # Of an earlier incarnation (or of a liar): without a higher number nobody would listen.
+            self.sequence = sequence & ~1
+        if metric >= INFINITY and self._full_timer is not None:
+            self._full_timer.cancel()
+            self._full_timer = self.host.call_later(0.0, self._full)
+
+    def _hear_from(self, sender: NodeId, update: DsdvUpdate, now: float) -> None:
+        """Note that a neighbour lives, and see to it that its silence will be noticed."""
+        if sender not in self.table.routes:
+            # Its own entry was not in the update: one hop is known all the same, but not worth telling.
+            self._enter(Route(sender, sender, 1, 0, now=now, settling=self.parameters.settling))
+            self._changed(sender)
+        self._detours.hear(sender, update)
+        self.neighbours.hear(sender, now)
+
+    # What is lost.
+
+    def _lose(self, neighbour: NodeId) -> None:
+        """Break every route over a neighbour, and say so."""
+        self.neighbours.forget(neighbour)
+        self._detours.forget(neighbour)
+        now = self.host.now()
+        for route in self.table.through(neighbour):
+            route.metric = INFINITY
+            route.sequence = (route.sequence + 1) & HIGHEST_SEQUENCE
+            route.settled_at = now
+            route.new_metric = route.new_sequence = True
+            self._announce(route, now, now)
+            self._changed(route.destination)
+
+    def _enter(self, route: Route) -> None:
+        evicted = self.table.add(route)
+        if evicted is not None and evicted.usable:
+            self._changed(evicted.destination)
+
+    def _changed(self, destination: NodeId) -> None:
+        """Send what waited for a route, and tell the router."""
+        if self._held and self.next_hop(destination) is not None:
+            for message in self._held.pop(destination, ()):
+                self.forward(message, destination)
+        if self._on_change is not None:
+            self._on_change(destination)
+
+    def _abandon(self, destination: NodeId) -> None:
+        for message in self._held.pop(destination):
+            self.host.drop(message, Drop.TABLE_FULL)
+
+    # What is told to others.
+
+    def _announce(self, route: Route, at: float, now: float) -> None:
+        """Have news of `route` told at the time `at`."""
+        route.trigger_at = at
+        heapq.heappush(self._news, (at, route.destination))
+        if at < self._news_at:
+            if self._news_timer is not None:
+                self._news_timer.cancel()
+            self._news_at = at
+            self._news_timer = self.host.call_later(max(at - now, 0.0), self._triggered)
+
+    def _triggered(self) -> None:
+        """Tell what is new, or wait until enough time has passed since the last update."""
+        now = self.host.now()
+        possible = self._last_update + self.parameters.trigger_gap
+        early = now < possible
+        due = self._due(possible if early else now)
+        if due and early:
+            # One trigger, put off, stands for all that fall into the gap.
+            due[0].trigger_at = possible
+            heapq.heappush(self._news, (possible, due[0].destination))
+        elif due:
+            self._tell(now)
+        self._news_at = NEVER
+        self._news_timer = None
+        if self._news:
+            self._news_at = self._news[0][0]
+            self._news_timer = self.host.call_later(max(self._news_at - now, 0.0), self._triggered)
+
+    def _due(self, until: float) -> list[Route]:
+        """Take the routes whose news is due from the queue."""
+        due = []
+        while self._news and self._news[0][0] <= until:
+            at, destination = heapq.heappop(self._news)
+            route = self.table.get(destination)
+            if route is not None and route.trigger_at == at:
+                route.trigger_at = NEVER
+                due.append(route)
+        return due
+
+    def _tell(self, now: float) -> None:
+        """Broadcast the settled news; or everything, if much is new."""
+        news = [r for r in self.table if (r.new_sequence or r.new_metric) and r.settled_at <= now]
+        if len(news) > 3 and 3 * len(news) > len(self.table) + 1:
+            if self._full_timer is not None:
+                self._full_timer.cancel()
+            self._full()
+        elif news:
+            for route in news:
+                route.last_advertised = route.metric
+                route.new_sequence = False
+            self._broadcast([Entry(r.destination, r.metric, r.sequence) for r in news])
+            self._last_update = now
+
+    def _full(self) -> None:
+        """Broadcast all that is settled, with a new sequence number of one's own, and come back later."""
+        now = self.host.now()
+        self.sequence = (self.sequence + 2) & HIGHEST_SEQUENCE
+        entries = [Entry(self.host.node, 0, self.sequence)]
+        for route in self.table:
+            if route.settled_at <= now:
+                route.last_advertised = route.metric
+                route.new_sequence = route.new_metric = False
+                entries.append(Entry(route.destination, route.metric, route.sequence))
+        self._broadcast(entries)
+        self._last_update = now
+        wait = self.parameters.period * self.host.random.uniform(0.75, 1.0)
+        self._full_timer = self.host.call_later(wait, self._full)
+
+    def _broadcast(self, entries: list[Entry]) -> None:
+        step = self.parameters.entries_per_update
+        for first in range(0, len(entries), step):
+            update = DsdvUpdate(tuple(entries[first : first + step]))
+            call_within(self.host, self.parameters.broadcast_jitter, self.host.broadcast, update)

@@ -1,0 +1,1 @@
+"""How it is written: every message declared once, and what follows from that."""

@@ -1,0 +1,117 @@
+"""Several values: lists and sets of one kind, records of several."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+from roamcast.wire.errors import WireError
+from roamcast.wire.field import Field, Invention
+from roamcast.wire.numbers import Flag
+from roamcast.wire.octets import Octets
+
+
+class Listed(Field):
+    """Several values of one kind, no more than `most`, with their number before them.
+
+    A tuple keeps its order. A frozenset is written in rising order, and read in no other.
+    """
+
+    def __init__(self, most: int, *, least: int = 0) -> None:
+        self.most = most
+        self.least = least
+        self.count_bytes = 1 if most <= 0xFF else 2
+        self.item: Field = Flag()
+        self.ordered = True
+
+    def of(self, item: Field, *, ordered: bool) -> Listed:
+        """The same for items of a kind."""
+        listed = Listed(self.most, least=self.least)
+        listed.item, listed.ordered = item, ordered
+        return listed
+
+    def length(self, value: Any) -> int:
+        """The number's bytes and the items'."""
+        if self.item.fixed is not None:
+            return self.count_bytes + self.item.fixed * len(value)
+        return self.count_bytes + sum(map(self.item.length, value))
+
+    def write(self, out: bytearray, value: Any) -> None:
+        """The number, then the items."""
+        if not isinstance(value, tuple if self.ordered else frozenset):
+            raise WireError(f"{value!r} is not a {'tuple' if self.ordered else 'frozenset'}")
+        if not self.least <= len(value) <= self.most:
+            raise WireError(f"{len(value)} items; {self.least} to {self.most} are allowed")
+        out += len(value).to_bytes(self.count_bytes, "big")
+        for item in value if self.ordered else sorted(value):
+            self.item.write(out, item)
+
+    def read(self, octets: Octets) -> tuple[Any, ...] | frozenset[Any]:
+        """The number, then the items."""
+        count = octets.whole(self.count_bytes)
+        if not self.least <= count <= self.most:
+            raise WireError(f"{count} items; {self.least} to {self.most} are allowed")
+        items = tuple(self.item.read(octets) for _ in range(count))
+        if self.ordered:
+            return items
+        if any(a >= b for a, b in pairwise(items)):
+            raise WireError("a set out of order")
+        return frozenset(items)
+
+    def invent(self, about: Invention) -> tuple[Any, ...] | frozenset[Any]:
+        """A few items, seldom as many as there may be."""
+        most = self.most if about.random.random() < 0.05 else min(self.most, self.least + 5)
+        items = [self.item.invent(about) for _ in range(about.random.randint(self.least, most))]
+        return tuple(items) if self.ordered else frozenset(items)
+
+    def describe(self) -> str:
+        """How many, of what."""
+        kind = "list" if self.ordered else "set"
+        return f"{kind}: {self.count_bytes} B and {self.least} to {self.most} x ({self.item.describe()})"
+
+
+class Record(Field):
+    """The fields of a NamedTuple, one after the other."""
+
+    def __init__(self, kind: type[Any], fields: dict[str, Field]) -> None:
+        self.kind = kind
+        self.fields = fields
+        lengths = [field.fixed for field in fields.values()]
+        self.fixed = None if None in lengths else sum(length or 0 for length in lengths)
+
+    def length(self, value: Any) -> int:
+        """All of them."""
+        if self.fixed is not None:
+            return self.fixed
+        return sum(field.length(part) for field, part in zip(self.fields.values(), value, strict=True))
+
+    def write(self, out: bytearray, value: Any) -> None:
+        """All of them, in order."""
+        if type(value) is not self.kind:
+            raise WireError(f"{value!r} is not a {self.kind.__name__}")
+        for field, part in zip(self.fields.values(), value, strict=True):
+            field.write(out, part)
+        self._check(value)
+
+    def read(self, octets: Octets) -> Any:
+        """All of them, in order."""
+        value = self.kind(*(field.read(octets) for field in self.fields.values()))
+        self._check(value)
+        return value
+
+    def _check(self, value: Any) -> None:
+        flaw = value.flaw() if hasattr(self.kind, "flaw") else None
+        if flaw is not None:
+            raise WireError(flaw)
+
+    def invent(self, about: Invention) -> Any:
+        """Every field by itself, until they agree."""
+        for _ in range(1000):
+            value = self.kind(*(field.invent(about) for field in self.fields.values()))
+            if not hasattr(self.kind, "flaw") or value.flaw() is None:
+                return value
+        raise AssertionError(f"no {self.kind.__name__} could be invented")
+
+    def describe(self) -> str:
+        """Its fields."""
+        return ", ".join(f"{name} {field.describe()}" for name, field in self.fields.items())

@@ -1,0 +1,41 @@
+"""What a router has seen: the compiled set against a dict of a few lines."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roamcast.routing.state.seen import Seen
+
+# Few numbers, so that they come again; and such as share their low or high bits, so that places collide.
+NUMBERS = st.one_of(
+    st.integers(0, 12), st.integers(0, 40).map(lambda n: n << 32), st.integers(-(2**63), 2**64 - 1)
+)
+
+
+class Twin:
+    def __init__(self, limit):
+        self.limit = limit
+        self.numbers = {}
+
+    def add(self, number):
+        number %= 2**64
+        if number in self.numbers:
+            return False
+        self.numbers[number] = None
+        if len(self.numbers) > self.limit:
+            del self.numbers[next(iter(self.numbers))]
+        return True
+
+
+@given(st.integers(0, 9) | st.just(1000), st.lists(NUMBERS, max_size=200))
+def test_it_knows_what_its_twin_knows(limit, numbers):
+    seen, twin = Seen(limit), Twin(limit)
+    for number in numbers:
+        assert seen.add(number) == twin.add(number)
+        assert len(seen) == len(twin.numbers)
+        assert all((other in seen) == (other % 2**64 in twin.numbers) for other in numbers)
+
+
+def test_it_takes_numbers_only():
+    with pytest.raises(TypeError):
+        Seen(3).add("1")

@@ -1,0 +1,335 @@
+"""Stories of DSDV on a mesh: routes are found, break, heal, and lies do little harm."""
+
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from roamcast.content.filter import Filter
+from roamcast.content.kind import Integer
+from roamcast.content.schema import EventType
+from roamcast.routing.router import Drop, Publication
+from roamcast.routing.unicast.copies import DsdvUnicast, DsdvUnicastParameters, UnicastCopy
+from roamcast.routing.unicast.dsdv.messages import INFINITY, DsdvUpdate, Entry
+from roamcast.testing import Mesh
+
+News = EventType("news", {"level": Integer()})
+NEWS = News(level=5)
+ALL_NEWS = Filter.everything(News)
+SETTLED = 60
+"Long enough for the first settling times (12 s a hop at most) to pass."
+
+
+def eager(host):
+    """DSDV that settles quickly, for stories about something else."""
+    return DsdvUnicast(host, DsdvUnicastParameters(settling=0.1, period=5, start_jitter=1))
+
+
+def silent_links(host):
+    return DsdvUnicast(host, DsdvUnicastParameters(settling=0.1, period=5, link_feedback=False))
+
+
+def test_a_line_learns_the_way_to_both_ends():
+    mesh = Mesh.line(5, DsdvUnicast)
+    mesh.run(for_=4 * SETTLED)
+    assert [mesh.routers[n].routes.next_hop(4) for n in range(4)] == [1, 2, 3, 4]
+    assert [mesh.routers[n].routes.distance(0) for n in range(1, 5)] == [1, 2, 3, 4]
+    assert mesh.routers[0].routes.next_hop(77) is None
+
+
+def test_each_receiver_gets_a_copy_of_its_own():
+    mesh = Mesh.line(4, eager)
+    mesh.subscribe(1, ALL_NEWS)
+    mesh.subscribe(3, ALL_NEWS)
+    mesh.run(for_=SETTLED)
+    mesh.publish(0, NEWS)
+    mesh.run(for_=1)
+    assert sorted(mesh.delivered) == [(1, NEWS), (3, NEWS)]
+    assert [(s.node, s.to) for s in mesh.sent_of(UnicastCopy)] == [(0, 1), (0, 1), (1, 2), (2, 3)]
+
+
+def test_news_of_a_better_route_waits_for_the_settling_time():
+    mesh = Mesh.line(3, lambda host: DsdvUnicast(host, DsdvUnicastParameters(period=1000)))
+    mesh.run(for_=11)
+    assert mesh.routers[0].routes.next_hop(2) is None
+    mesh.run(for_=5)
+    assert mesh.routers[0].routes.next_hop(2) == 1
+
+
+def test_a_failed_link_breaks_its_routes_at_once_and_everyone_hears_of_it():
+    mesh = Mesh.line(4, eager)
+    mesh.subscribe(3, ALL_NEWS)
+    mesh.run(for_=SETTLED)
+    mesh.part(2, 3)
+    before = mesh.routers[2].routes.table.get(3).sequence
+    mesh.publish(0, NEWS)
+    mesh.run(for_=3)
+    assert [mesh.routers[n].routes.next_hop(3) for n in range(3)] == [None, None, None]
+    assert mesh.routers[2].routes.table.get(3).sequence % 2 == 1
+    assert mesh.routers[2].routes.table.get(3).sequence >= before + 1
+
+
+def test_what_waits_for_a_route_goes_when_the_route_returns():
+    mesh = Mesh.line(4, eager)
+    mesh.subscribe(3, ALL_NEWS)
+    mesh.run(for_=SETTLED)
+    mesh.part(2, 3)
+    mesh.publish(0, NEWS)
+    mesh.run(for_=3)
+    assert mesh.delivered == []
+    mesh.join(2, 3)
+    mesh.run(for_=SETTLED)
+    assert mesh.delivered == [(3, NEWS)]
+
+
+def test_without_word_from_the_link_silence_breaks_the_route():
+    mesh = Mesh.line(3, silent_links)
+    mesh.subscribe(2, ALL_NEWS)
+    mesh.run(for_=SETTLED)
+    mesh.kill(2)
+    mesh.publish(0, NEWS)
+    mesh.run(for_=5)
+    assert mesh.routers[1].routes.next_hop(2) == 2
+    assert Drop.NO_ROUTE in mesh.drop_counts()
+    mesh.run(for_=20)
+    assert mesh.routers[1].routes.next_hop(2) is None
+    assert mesh.routers[0].routes.next_hop(2) is None
+
+
+def test_a_node_that_hears_it_is_dead_says_otherwise_at_once():
+    mesh = Mesh.line(2, eager)
+    mesh.run(for_=SETTLED)
+    mesh.sent.clear()
+    heard = mesh.routers[0].routes.sequence + 1
+    mesh.inject(0, DsdvUpdate((Entry(0, INFINITY, heard),)), sender=1)
+    mesh.run(for_=0.1)
+    (first, *_) = [s.message for s in mesh.sent_of(DsdvUpdate) if s.node == 0]
+    assert first.entries[0] == (0, 0, heard + 1)
+
+
+def test_a_reborn_node_is_believed_although_its_count_starts_anew():
+    mesh = Mesh.line(3, eager)
+    mesh.subscribe(2, ALL_NEWS)
+    mesh.run(for_=10 * SETTLED)
+    mesh.kill(2)
+    mesh.run(for_=SETTLED)
+    mesh.revive(2)
+    mesh.subscribe(2, ALL_NEWS)
+    mesh.run(for_=SETTLED)
+    mesh.publish(0, NEWS)
+    mesh.run(for_=1)
+    assert mesh.delivered == [(2, NEWS)]
+
+
+def test_only_the_last_few_messages_wait_for_a_route():
+    mesh = Mesh(2, eager)
+    mesh.subscribe(1, ALL_NEWS)
+    for _ in range(7):
+        mesh.publish(0, NEWS)
+    assert mesh.drop_counts() == {Drop.NO_ROUTE: 2}
+    mesh.join(0, 1)
+    mesh.run(for_=SETTLED)
+    assert [d.publication.sequence for d in mesh.deliveries] == [3, 4, 5, 6, 7]
+
+
+def test_a_copy_that_comes_home_or_has_gone_too_far_stops():
+    mesh = Mesh.line(3, eager)
+    mesh.subscribe(2, ALL_NEWS)
+    mesh.run(for_=SETTLED)
+    mine = Publication(0, 1, NEWS)
+    assert mesh.inject(0, UnicastCopy(mine, 2, 3), sender=1) is Drop.DUPLICATE
+    assert mesh.inject(1, UnicastCopy(mine, 2, 31), sender=0) is Drop.HOP_LIMIT
+
+
+@st.composite
+def connected_graphs(draw):
+    nodes = draw(st.integers(2, 12))
+    tree = [(draw(st.integers(0, n - 1)), n) for n in range(1, nodes)]
+    more = draw(st.lists(st.tuples(st.integers(0, nodes - 1), st.integers(0, nodes - 1)), max_size=15))
+    return nodes, tree + more
+
+
+def hops_between(nodes, edges):
+    """Breadth-first distances, the slow way."""
+    near = [[INFINITY] * nodes for _ in range(nodes)]
+    for n in range(nodes):
+        near[n][n] = 0
+    for a, b in edges:
+        if a != b:
+            near[a][b] = near[b][a] = 1
+    for k in range(nodes):
+        for i in range(nodes):
+            for j in range(nodes):
+                near[i][j] = min(near[i][j], near[i][k] + near[k][j])
+    return near
+
+
+def walk(mesh, a, b):
+    """Follow the next hops from a to b; the number of steps, or None where the way ends too soon."""
+    passed = {a}
+    while a != b:
+        a = mesh.routers[a].routes.next_hop(b)
+        if a is None:
+            return None
+        assert a not in passed, f"a loop on the way to {b}: {passed}"
+        passed.add(a)
+    return len(passed) - 1
+
+
+def check_ways(mesh, near):
+    """Who can be reached is reached; fresh numbers may come by a longer way first, never by a shorter."""
+    for a, row in enumerate(near):
+        for b, hops in enumerate(row):
+            if hops < INFINITY:
+                assert walk(mesh, a, b) >= hops
+            else:
+                assert mesh.routers[a].routes.next_hop(b) is None
+
+
+@given(connected_graphs(), st.integers(0, 1000))
+@settings(max_examples=40, deadline=None)
+def test_law_a_stable_network_finds_every_way_and_no_loop_at_any_time(graph, seed):
+    nodes, edges = graph
+    mesh = Mesh(nodes, eager, edges, seed=seed)
+    for _ in range(SETTLED):
+        mesh.run(for_=1)
+        for b in range(nodes):
+            for a in range(nodes):
+                walk(mesh, a, b)
+    check_ways(mesh, hops_between(nodes, edges))
+
+
+@given(connected_graphs(), st.data())
+@settings(max_examples=30, deadline=None)
+def test_law_after_links_come_and_go_routes_are_right_again(graph, data):
+    nodes, edges = graph
+    mesh = Mesh(nodes, eager, edges)
+    mesh.run(for_=20)
+    left = {frozenset(e) for e in edges if e[0] != e[1]}
+    for gone in data.draw(st.lists(st.sampled_from(sorted(map(sorted, left))), max_size=4)):
+        mesh.part(*gone)
+        left.discard(frozenset(gone))
+        mesh.run(for_=data.draw(st.floats(0, 5)))
+    mesh.run(for_=2 * SETTLED)
+    check_ways(mesh, hops_between(nodes, [tuple(e) for e in left]))
+
+
+@pytest.mark.parametrize(
+    "absurd", [(7, -3, 2), (8, 251, 2), (9, 1, -2), (10, 1, 2**70), (-5, 1, 2), (2**40, 1, 2)], ids=repr
+)
+def test_an_update_with_an_absurd_entry_is_refused_as_a_whole(absurd):
+    mesh = Mesh.line(3, eager)
+    mesh.run(for_=SETTLED)
+    lies = DsdvUpdate((Entry(11, 4, 2), Entry(*absurd)))
+    assert mesh.inject(1, lies, sender=0) is Drop.MALFORMED
+    assert mesh.routers[1].routes.next_hop(11) is None
+
+
+def test_an_update_that_claims_to_come_from_me_is_refused():
+    mesh = Mesh.line(3, eager)
+    mesh.run(for_=SETTLED)
+    assert mesh.inject(1, DsdvUpdate((Entry(11, 4, 2),)), sender=1) is Drop.MALFORMED
+    mesh.run(for_=SETTLED)
+    assert mesh.routers[1].routes.next_hop(2) == 2
+
+
+def test_a_million_invented_destinations_find_a_bounded_table():
+    mesh = Mesh.line(2, eager)
+    mesh.run(for_=10)
+    routes = mesh.routers[1].routes
+    for first in range(100, 1_000_100, 1000):
+        mesh.inject(1, DsdvUpdate(tuple(Entry(d, 1, 2) for d in range(first, first + 1000))), sender=0)
+        assert len(routes.table) <= routes.parameters.destinations
+    mesh.run(for_=SETTLED)
+    assert len(routes.table) <= routes.parameters.destinations
+    assert mesh.routers[1].routes.next_hop(0) == 0
+    assert max(len(s.message.entries) for s in mesh.sent_of(DsdvUpdate)) <= 120
+
+
+def test_strangers_in_great_number_are_forgotten_again():
+    mesh = Mesh.line(2, eager)
+    routes = mesh.routers[1].routes
+    for stranger in range(10, 5000):
+        mesh.inject(1, DsdvUpdate((Entry(stranger, 0, 2),)), sender=stranger)
+    assert len(routes.neighbours) <= routes.parameters.destinations
+    mesh.run(for_=SETTLED)
+    assert len(routes.neighbours) == 1
+
+
+@given(st.lists(st.builds(Entry, st.integers(0, 6), st.integers(0, 250), st.integers(0, 50)), max_size=60))
+@settings(max_examples=60, deadline=None)
+def test_law_no_noise_makes_a_node_route_to_itself_or_through_itself(entries):
+    mesh = Mesh.line(4, eager)
+    mesh.run(for_=5)
+    random = Random(1)
+    for entry in entries:
+        mesh.inject(random.randrange(4), DsdvUpdate((entry,)), sender=random.randrange(-1, 6))
+        mesh.run(for_=0.2)
+    mesh.run(for_=5)
+    for node, router in enumerate(mesh.routers):
+        assert router.routes.table.get(node) is None
+        assert all(route.hop != node for route in router.routes.table)
+
+
+def test_the_way_around_a_broken_link_is_the_shortest_that_was_told_and_a_neighbour_is_the_way_to_itself():
+    # 0 - 1 - 3 - 5 and 0 - 2 - 5, so 2 is nearer to 5; 4 hangs on 0.
+    mesh = Mesh(6, silent_links, [(0, 1), (1, 3), (3, 5), (0, 2), (2, 5), (0, 4)])
+    mesh.run(for_=SETTLED)
+    routes = mesh.routers[0].routes
+    assert routes.detour(5, avoid=()) == 2
+    assert routes.detour(5, avoid={2}) == 1
+    assert routes.detour(4, avoid=()) == 4
+    assert routes.detour(77, avoid={1, 2}) == 4
+    assert routes.detour(5, avoid={1, 2, 4}) is None
+    mesh.kill(2)
+    mesh.run(for_=6)  # a period later it has not been heard lately
+    assert routes.detour(5, avoid=()) == 1
+
+
+FORGED_SEQUENCES = st.one_of(
+    st.sampled_from([2**32 - 1, 2**32 - 2, 2**31 - 1, 2**31, 2**31 + 1, 2**31 + 2]),
+    st.integers(0, 50),
+    st.integers(0, 2**32 - 1),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    victim=st.integers(0, 4),
+    told_to=st.integers(0, 4),
+    metric=st.sampled_from([0, 1, INFINITY - 1, INFINITY]),
+    sequence=FORGED_SEQUENCES,
+    cut_off=st.booleans(),
+)
+def test_no_single_lie_removes_a_node_for_good(victim, told_to, metric, sequence, cut_off):
+    mesh = Mesh.line(5, eager)
+    mesh.run(for_=SETTLED)
+    if cut_off:  # some do not hear the lie before the network has got over it
+        mesh.part(1, 2)
+    liar = told_to - 1 if told_to else 1
+    mesh.inject(told_to, DsdvUpdate(((victim, metric, sequence),)), sender=liar)
+    mesh.run(for_=30)
+    mesh.join(1, 2)
+    mesh.run(for_=2 * SETTLED)
+    for node in range(5):
+        assert [mesh.routers[node].routes.distance(d) for d in range(5) if d != node] == [
+            abs(d - node) for d in range(5) if d != node
+        ]
+    mesh.part(victim, victim - 1 if victim else 1)  # and its routes still follow the network
+    mesh.run(for_=SETTLED)
+    mesh.join(victim, victim - 1 if victim else 1)
+    mesh.run(for_=SETTLED)
+    assert all(mesh.routers[n].routes.distance(victim) == abs(n - victim) for n in range(5) if n != victim)
+
+
+def test_sequence_numbers_go_round():
+    mesh = Mesh.line(3, eager)
+    mesh.run(for_=SETTLED)
+    mesh.inject(2, DsdvUpdate(((2, 1, 2**31 - 8),)), sender=1)
+    mesh.run(for_=SETTLED)
+    mesh.inject(2, DsdvUpdate(((2, 1, 2**32 - 8),)), sender=1)
+    mesh.run(for_=SETTLED)
+    assert mesh.routers[2].routes.sequence < 100
+    assert mesh.routers[0].routes.table.get(2).sequence < 100
+    assert mesh.routers[0].routes.distance(2) == 2

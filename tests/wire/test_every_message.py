@@ -1,0 +1,79 @@
+"""The law of the wire: every message of every protocol survives its bytes, and nothing else is understood."""
+
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roamcast.routing import catalogue
+from roamcast.wire.errors import WireError
+from roamcast.wire.message import invent
+from roamcast.wire.vocabulary import Vocabulary, encode
+from tests.wire.inventing import TYPES, invention, messages_of_all_protocols
+
+MESSAGES = messages_of_all_protocols()
+WORDS = Vocabulary(MESSAGES, TYPES)
+
+
+@pytest.mark.parametrize("message", MESSAGES, ids=lambda message: message.__name__)
+@given(st.randoms(use_true_random=False))
+def test_it_survives_its_bytes_which_are_as_many_as_its_size(message, random):
+    said = invent(message, invention(random, MESSAGES))
+    data = encode(said)
+    assert len(data) == said.size
+    assert WORDS.decode(data) == said
+
+
+@pytest.mark.parametrize("message", MESSAGES, ids=lambda message: message.__name__)
+def test_every_prefix_and_every_further_byte_is_refused(message):
+    for seed in range(20):
+        data = encode(invent(message, invention(Random(seed), MESSAGES)))
+        for end in range(len(data)):
+            with pytest.raises(WireError):
+                WORDS.decode(data[:end])
+        for further in (0, 1, 255):
+            with pytest.raises(WireError):
+                WORDS.decode(data + bytes([further]))
+
+
+@pytest.mark.parametrize("message", MESSAGES, ids=lambda message: message.__name__)
+@given(random=st.randoms(use_true_random=False), place=st.integers(0, 2**16), byte=st.integers(0, 255))
+def test_a_changed_byte_is_refused_or_is_another_message(message, random, place, byte):
+    data = bytearray(encode(invent(message, invention(random, MESSAGES))))
+    data[place % len(data)] = byte
+    try:
+        understood = WORDS.decode(bytes(data))
+    except WireError:
+        return
+    assert encode(understood) == bytes(data)  # there is one way to write each message
+
+
+@given(st.binary(max_size=200), st.sampled_from([message.kind for message in MESSAGES]))
+def test_noise_is_refused_or_means_something(noise, kind):
+    data = bytes([kind]) + noise
+    try:
+        understood = WORDS.decode(data)
+    except WireError:
+        return
+    assert encode(understood) == data
+
+
+@pytest.mark.parametrize("name", catalogue.BUILT_IN)
+def test_every_protocol_says_which_messages_it_speaks(name):
+    router = catalogue.find(name)
+    assert router.messages
+    Vocabulary(router.messages)
+
+
+def test_kinds_are_numbered_once_in_the_whole_catalogue_and_leave_room_for_others():
+    kinds = [message.kind for message in MESSAGES]
+    assert len(set(kinds)) == len(kinds)
+    assert max(kinds) < 128
+
+
+def test_invented_messages_are_of_many_sizes_and_reach_their_bounds():
+    for message in MESSAGES:
+        sizes = {invent(message, invention(Random(seed), MESSAGES)).length for seed in range(200)}
+        variable = any(field.fixed is None for field in message.fields.values())
+        assert len(sizes) > 1 or not variable, message.__name__

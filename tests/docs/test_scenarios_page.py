@@ -1,15 +1,18 @@
 import re
 from pathlib import Path
 
+from roamcast.routing.faults import What
 from roamcast.scenario.read import load
 from roamcast.scenario.reference import update
+from roamcast.sim.faults.draw import draw_faults
+from roamcast.sim.requests import requesters
 from roamcast.sim.workload import plan
 
 PAGE = Path(__file__).parents[2] / "docs" / "scenarios.md"
 
 
-def block(language):
-    return re.search(rf"```{language}\n(.*?)```", PAGE.read_text(), re.DOTALL)[1]
+def block(language, number=0):
+    return re.findall(rf"```{language}\n(.*?)```", PAGE.read_text(), re.DOTALL)[number]
 
 
 def test_the_reference_is_the_one_that_the_models_write():
@@ -29,3 +32,11 @@ def test_the_schedule_is_one_too(tmp_path):
     head, _, _ = block("toml").partition("[workload.publish")
     file.write_text(head + '[workload]\nschedule = "plan.csv"\n')
     assert [p.event["level"] for p in plan(load(file), 1).publications] == [3, 5]
+
+
+def test_requests_and_faults_can_be_added_to_the_example(tmp_path):
+    file = tmp_path / "alarm.toml"
+    file.write_text(block("toml") + block("toml", 1) + block("toml", 2))
+    scenario = load(file)
+    assert len(requesters(scenario, 1)) == 4
+    assert {fault.what for fault in draw_faults(scenario, 1)} == set(What) - {What.SLEEP, What.WAKE}

@@ -10,7 +10,7 @@ from typing import Any
 import roamcast
 from roamcast import _kernel
 from roamcast.scenario.model import Scenario
-from roamcast.scenario.movement import write_ns2
+from roamcast.scenario.traces.movement import write_ns2
 from roamcast.sim import kernel
 from validation.ns2 import RATES, Ground, Outcome, Send
 

@@ -48,7 +48,7 @@ SPEAKS = {
     "raft-cbr": [
         *("Ack", "Advert", "DsdvUpdate", "Nack", "Ping", "Subscribe", "SubscribeAck", "XcastEvent"),
     ],
-    "dsdv-unicast": ["DsdvUpdate", "UnicastCopy"],
+    "dsdv-unicast": ["Copy", "DsdvUpdate"],
 }
 
 

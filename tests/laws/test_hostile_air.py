@@ -16,6 +16,7 @@ from roamcast.routing.cbr.raft.messages import Ack, Addressee, Period, Subscribe
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
 from roamcast.routing.cbr.raft.raft import RaftCbr
 from roamcast.routing.router import Publication
+from roamcast.routing.unicast.unicast import Datagram
 from roamcast.testing import Mesh
 from roamcast.testing.messages import hostile_messages
 
@@ -121,11 +122,12 @@ def test_fake_subscribers_and_publishers_leave_raft_tables_bounded():
     mesh.subscribe(1, NARROW)
     mesh.run(for_=60)
     for fake in range(2_000):
-        mesh.routers[0].receive(Subscribe(0, 1000 + fake, 1, 1, -1, 0, 0, (Period(NARROW, 0, 0),)), 1, 0.0)
+        wish = Subscribe(1000 + fake, 1, 1, -1, 0, 0, (Period(NARROW, 0, 0),))
+        mesh.routers[0].receive(Datagram(1000 + fake, 0, 9, wish), 1, 0.0)
         mesh.routers[1].receive(Advert(1000 + fake, NARROW, 1, fake, 1), 0, 0.0)
         forged = Publication(0, 10**6 + fake, THREE)
         mesh.routers[1].receive(XcastEvent(forged, (0,), (Addressee(1, 10**6 + fake - 1, 1),)), 0, 0.0)
-        mesh.routers[1].receive(Ack(1, 7, fake, frozenset({3})), 0, 0.0)
+        mesh.routers[1].receive(Datagram(0, 1, 9, Ack(7, fake, frozenset({3}))), 0, 0.0)
     publisher, subscriber = mesh.routers
     assert len(publisher.publishing.sessions) == 50
     assert len(subscriber.subscribing.wishes) == 50
@@ -147,6 +149,6 @@ def test_events_for_nobody_leave_the_custody_of_a_broker_bounded():
         broker.link_failed(event, 2)
         broker.link_failed(event, 1000 + fake)
     assert len(broker.custody.waiting) <= 50
-    assert len(broker.xcast._failed) <= broker.parameters.subscribers
+    assert len(broker.unicast._failed) <= broker.parameters.dsdv.destinations
     mesh.run(for_=60)
     assert broker.custody.waiting == {}

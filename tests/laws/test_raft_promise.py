@@ -20,10 +20,9 @@ import pytest
 
 from roamcast.content.kind import Integer
 from roamcast.content.schema import EventType
-from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
+from roamcast.routing.cbr.raft.parameters import RaftCbrParameters, RaftDsdvParameters
 from roamcast.routing.cbr.raft.raft import RaftCbr
 from roamcast.routing.router import Drop
-from roamcast.routing.unicast.dsdv.parameters import DsdvParameters
 from roamcast.testing import LinkModel, Mesh
 
 Coupon = EventType("coupon", {"zone": Integer()})
@@ -67,7 +66,7 @@ class History:
             cached=random.choice([2, 1024]),
             reorder=random.choice([2, 1024]),
             kept=random.choice([1, 3, 10, MUCH, MUCH, MUCH]),
-            dsdv=DsdvParameters(period=5.0, settling=1.0),
+            dsdv=RaftDsdvParameters(period=5.0, settling=1.0, link_feedback=True),
         )
         self.kept = parameters.kept
         self.mesh = Mesh(nodes, lambda host: RaftCbr(host, parameters), self.edges, links=links, seed=seed)

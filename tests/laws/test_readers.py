@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from roamcast.errors import UserError
 from roamcast.scenario.read import load
-from roamcast.scenario.schedule import read_schedule
+from roamcast.scenario.traces.schedule import read_schedule
 from roamcast.sim.interest import subscribers
 from roamcast.sim.workload import plan
 

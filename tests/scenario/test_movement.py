@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from roamcast.errors import UserError
 from roamcast.scenario.model import Area
-from roamcast.scenario.movement import MovementError, read_ns2, write_ns2
+from roamcast.scenario.traces.movement import MovementError, read_ns2, write_ns2
 
 AREA = Area(width=100, height=50)
 TWO_WALKERS = """\

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roamcast import _kernel
-from roamcast.scenario.movement import Legs
+from roamcast.scenario.traces.movement import Legs
 
 from .twin import MAC, RADIO, RANGE, SENSE, Sent, outcomes, received_power
 

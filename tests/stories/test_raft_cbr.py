@@ -16,12 +16,13 @@ from roamcast.routing.cbr.raft.messages import (
     XcastEvent,
     nothing_yet,
 )
-from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
+from roamcast.routing.cbr.raft.parameters import RaftCbrParameters, RaftDsdvParameters
 from roamcast.routing.cbr.raft.raft import RaftCbr
 from roamcast.routing.router import Drop
 from roamcast.routing.unicast.dsdv.messages import DsdvUpdate, Entry
-from roamcast.routing.unicast.dsdv.parameters import DsdvParameters
+from roamcast.routing.unicast.unicast import Datagram
 from roamcast.testing import LinkModel, Mesh
+from roamcast.wire.message import inner
 
 Coupon = EventType("coupon", {"zone": Integer()})
 EVERYTHING = Coupon.zone >= 0
@@ -30,9 +31,11 @@ THREE = Coupon(zone=3)
 SEVEN = Coupon(zone=7)
 
 # Routes settle at once, so that a story need not wait for them.
-raft = partial(RaftCbr, parameters=RaftCbrParameters(dsdv=DsdvParameters(period=3, settling=0.0)))
+raft = partial(
+    RaftCbr, parameters=RaftCbrParameters(dsdv=RaftDsdvParameters(period=3, settling=0.0, link_feedback=True))
+)
 # And here nobody tells the routes that a link has failed, as in the radio world by default.
-deaf_routes = DsdvParameters(period=3, settling=0.0, link_feedback=False)
+deaf_routes = RaftDsdvParameters(period=3, settling=0.0, link_feedback=False)
 unnoticing = partial(RaftCbr, parameters=RaftCbrParameters(dsdv=deaf_routes))
 
 
@@ -51,15 +54,21 @@ def line(nodes, subscribers, **options):
 
 
 def deafen(mesh, node, message_type):
-    """Make a node lose every message of a type; gives the way back."""
-    handlers = mesh.routers[node].handlers
-    real = handlers[message_type]
-    handlers[message_type] = lambda message, sender: Drop.EXPIRED
+    """Make a node lose every message of a type that is for it; gives the way back."""
+    router = mesh.routers[node]
+    if not hasattr(router, "deaf_to"):
+        router.deaf_to = set()
+        hear = router.receive
 
-    def hear_again():
-        handlers[message_type] = real
+        def receive(message, sender, signal):
+            passed_on = isinstance(message, Datagram) and message.destination != node
+            if type(inner(message)) in router.deaf_to and not passed_on:
+                return Drop.EXPIRED
+            return hear(message, sender, signal)
 
-    return hear_again
+        router.receive = receive
+    router.deaf_to.add(message_type)
+    return partial(router.deaf_to.discard, message_type)
 
 
 def numbers(mesh, node):
@@ -192,7 +201,7 @@ def test_no_more_than_a_window_is_repeated_before_it_is_acknowledged():
     hear_again()
     mesh.sent.clear()
     nothing = nothing_yet(mesh.routers[1].incarnation)
-    mesh.inject(0, Nack(0, 0, 1, (), nothing, (Hole(LOWEST, HIGHEST),), 1), sender=1)
+    mesh.inject(0, Datagram(1, 0, 9, Nack(0, 1, (), nothing, (Hole(LOWEST, HIGHEST),), 1)), sender=1)
     mesh.run(for_=0.9)
     assert len([s for s in mesh.sent_of(XcastEvent) if s.node == 0]) == 8
 
@@ -255,7 +264,9 @@ def test_subscribers_tell_a_publisher_born_again_what_they_want():
 
 
 def test_a_publisher_short_of_room_gives_up_the_oldest_and_goes_on():
-    parameters = RaftCbrParameters(kept=3, dsdv=DsdvParameters(period=3, settling=0.0))
+    parameters = RaftCbrParameters(
+        kept=3, dsdv=RaftDsdvParameters(period=3, settling=0.0, link_feedback=True)
+    )
     small = partial(RaftCbr, parameters=parameters)
     mesh = Mesh.line(2, small)
     mesh.advertise(0, EVERYTHING)
@@ -405,7 +416,7 @@ def test_a_broker_gives_up_what_nobody_can_be_given():
     mesh.run(for_=60)
     assert mesh.routers[2].custody.waiting == {}
     # Given up, or left to the routing below once that has noticed that no route is left.
-    assert mesh.drop_counts()[Drop.NO_ROUTE] >= 1 or 3 in mesh.routers[2].unicast._held
+    assert mesh.drop_counts()[Drop.NO_ROUTE] >= 1 or 3 in mesh.routers[2].unicast.held
 
 
 def test_the_publisher_tries_a_failed_link_again_at_once_and_does_not_wait_for_the_next_ping():

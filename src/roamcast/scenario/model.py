@@ -29,7 +29,7 @@ from roamcast.units import (
 if TYPE_CHECKING:
     from roamcast.routing.router import Parameters
     from roamcast.scenario.content import Content
-    from roamcast.scenario.movement import Legs
+    from roamcast.scenario.traces.movement import Legs
 
 
 class Area(Part):
@@ -213,7 +213,7 @@ class Scenario(Part):
     @cached_property
     def recorded_legs(self) -> Legs | None:
         """The movement file's legs, read once; None where movement is generated."""
-        from roamcast.scenario.movement import read_ns2
+        from roamcast.scenario.traces.movement import read_ns2
 
         return None if self.mobility is None else read_ns2(self.mobility.ns2, self.count, self.area)
 

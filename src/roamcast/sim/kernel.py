@@ -8,7 +8,7 @@ from typing import Any
 from roamcast._kernel import World
 from roamcast.routing.router import Category
 from roamcast.scenario.model import Group, Mac, Radio, Scenario
-from roamcast.scenario.movement import Legs
+from roamcast.scenario.traces.movement import Legs
 
 
 def build(scenario: Scenario, seed: int) -> World:

@@ -15,6 +15,7 @@ from typing import NamedTuple, TypeAlias
 import msgspec
 
 from roamcast.routing.router import Category, Message, NodeId
+from roamcast.wire.message import inner
 
 Sort: TypeAlias = type[Message] | Category
 "Messages of a type, or of a category."
@@ -171,4 +172,4 @@ def _of_sorts(message: Message | None, sorts: tuple[Sort, ...]) -> bool:
     if message is None:
         return False
     types = tuple(sort for sort in sorts if isinstance(sort, type))
-    return isinstance(message, types) or message.category in sorts
+    return isinstance(message, types) or isinstance(inner(message), types) or message.category in sorts

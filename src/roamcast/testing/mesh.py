@@ -31,6 +31,7 @@ from roamcast.testing.links import Crossing, LinkModel, Rule
 from roamcast.testing.places import Places
 from roamcast.testing.records import Delivered, Dropped, Lost, Sent, State
 from roamcast.wire.errors import WireError
+from roamcast.wire.message import inner
 from roamcast.wire.vocabulary import Vocabulary, encode
 
 RouterFactory: TypeAlias = Callable[["MeshHost"], Router]
@@ -118,8 +119,12 @@ class Mesh:
         return [(d.node, d.publication.event) for d in self.deliveries]
 
     def sent_of(self, message_type: type[Message]) -> list[Sent]:
-        """The messages of one type that were sent."""
-        return [s for s in self.sent if isinstance(s.message, message_type)]
+        """The messages of one type that were sent, without the envelope if they were in one."""
+        return [
+            sent if isinstance(sent.message, message_type) else sent._replace(message=inner(sent.message))
+            for sent in self.sent
+            if isinstance(sent.message, message_type) or isinstance(inner(sent.message), message_type)
+        ]
 
     def drop_counts(self) -> Counter[Drop]:
         """How often each reason was given."""

@@ -179,6 +179,11 @@ class Payload(Field):
         return "another message, without its padding"
 
 
+def inner(message: Message) -> Message:
+    """What an envelope holds; any other message itself."""
+    return message if message.envelope is None else getattr(message, message.envelope)
+
+
 def write_body(out: bytearray, message: Message) -> None:
     """Append a message without padding."""
     flaw = message.flaw()

@@ -6,13 +6,13 @@ spent on subscriptions, so what is measured is the unicast protocol below.
 
 from __future__ import annotations
 
-from typing import Any
-
-from pydantic import Field
+from collections.abc import Collection, Mapping
+from typing import Any, ClassVar
 
 from roamcast.routing.router import (
     Category,
     Drop,
+    Footprint,
     Host,
     Message,
     NodeId,
@@ -23,77 +23,90 @@ from roamcast.routing.router import (
     Traits,
     Travel,
 )
+from roamcast.routing.state.seen import Seen
 from roamcast.routing.unicast.dsdv.dsdv import Dsdv
-from roamcast.routing.unicast.dsdv.messages import DsdvUpdate
 from roamcast.routing.unicast.dsdv.parameters import DsdvParameters
-from roamcast.wire.fields import Hops, Node
+from roamcast.routing.unicast.unicast import Unicast
+
+REMEMBERED = 65536
 
 
-class UnicastCopy(Message, kind=2, category=Category.EVENT, role=Role.CARRIES):
-    """A publication on its way to one receiver."""
+class Copy(Message, kind=2, category=Category.EVENT, role=Role.CARRIES):
+    """A publication for one receiver."""
 
     publication: Publication
-    receiver: Node
-    hops: Hops = 0
 
 
-class DsdvUnicastParameters(DsdvParameters):
-    """DSDV's parameters, and how far a copy may travel."""
+class UnicastCopies(Router):
+    """A copy for each receiver, over any unicast protocol."""
 
-    hop_limit: int = Field(default=32, ge=1, le=255)
-    "A copy that has travelled this far is dropped."
-
-
-class DsdvUnicast(Router):
-    """A copy for each receiver, over DSDV."""
-
-    parameters_type = DsdvUnicastParameters
-    parameters: DsdvUnicastParameters
-    messages = (UnicastCopy, DsdvUpdate)
+    unicast_type: ClassVar[type[Unicast]]
     knows_audience = True
 
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
         super().__init__(host, parameters)
-        self.routes = Dsdv(host, self.parameters)
+        self.unicast = self.unicast_type(host, self.parameters, self)
+        self.seen = Seen(REMEMBERED)
 
     @classmethod
     def traits(cls, parameters: Parameters) -> Traits:
         """Each receiver is sent its own copy."""
         return Traits(travel=Travel.ADDRESSED)
 
+    def tables(self) -> Mapping[str, Footprint]:
+        """Those of the unicast protocol, and what was delivered."""
+        seen = len(self.seen)
+        return {**self.unicast.tables(), "seen": Footprint(seen, 8 * seen, REMEMBERED)}
+
     def start(self) -> None:
-        """Begin to exchange routes."""
-        self.routes.start()
+        """Begin to look for routes."""
+        self.unicast.start()
 
     def publish(self, publication: Publication) -> None:
         """Send a copy to everyone who wants it."""
         for receiver in self.audience(publication):
             if receiver != self.host.node:
-                self.routes.forward(UnicastCopy(publication, receiver), receiver)
+                self.unicast.send(Copy(publication), receiver)
 
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
-        """Take in routes, deliver or pass on copies."""
-        if type(message) is DsdvUpdate:
-            return self.routes.receive(message, sender)
-        if type(message) is not UnicastCopy:
-            return Drop.MALFORMED
-        if message.receiver == self.host.node:
-            self.host.deliver(message.publication)
-            return None
-        if message.publication.publisher == self.host.node:
-            return Drop.DUPLICATE  # it came back: a loop
-        hops = message.hops + 1
-        if hops >= self.parameters.hop_limit:
-            return Drop.HOP_LIMIT
-        self.routes.forward(UnicastCopy(message.publication, message.receiver, hops), message.receiver)
-        return None
+        """Leave it to the unicast protocol: nobody else speaks."""
+        return self.unicast.receive(message, sender, signal) if type(message) is not Copy else Drop.MALFORMED
+
+    def overhear(self, message: Any, sender: NodeId, to: NodeId, signal: float) -> None:
+        """Let the unicast protocol listen."""
+        self.unicast.overhear(message, sender, to, signal)
 
     def link_failed(self, message: Any, to: NodeId) -> None:
-        """Tell the routes, and try the copy again if they learn from it."""
-        self.routes.link_failed(to)
-        if type(message) is not UnicastCopy:
-            return
-        if self.parameters.link_feedback:
-            self.routes.forward(message, message.receiver)
-        else:
-            self.host.drop(message, Drop.NO_ROUTE)
+        """Tell the unicast protocol."""
+        self.unicast.link_failed(message, to)
+
+    # What the unicast protocol asks.
+
+    def arrive(self, message: Message, origin: NodeId, sender: NodeId) -> Drop | None:
+        """Deliver a copy, once."""
+        if not isinstance(message, Copy) or message.publication.publisher != origin:
+            return Drop.MALFORMED
+        if not self.seen.add(message.about):
+            return Drop.DUPLICATE
+        self.host.deliver(message.publication)
+        return None
+
+    def fail(self, message: Message, origin: NodeId, destination: NodeId, reason: Drop) -> bool:
+        """Let it go: a copy is tried once."""
+        return False
+
+    def hint(self, message: Message, destination: NodeId, avoid: Collection[NodeId]) -> NodeId | None:
+        """Know nothing better."""
+        return None
+
+    def grow_older(self, message: Message, seconds: float) -> Message:
+        """Stay as it is: a copy does not tell its age."""
+        return message
+
+
+class DsdvUnicast(UnicastCopies):
+    """A copy for each receiver, over DSDV."""
+
+    unicast_type = Dsdv
+    parameters_type = DsdvParameters
+    messages = (Copy, *Dsdv.messages)

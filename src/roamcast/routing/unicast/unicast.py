@@ -40,6 +40,9 @@ class User(Protocol):
     def hint(self, message: Message, destination: NodeId, avoid: Collection[NodeId]) -> NodeId | None:
         """A neighbour to try where no route is known, if the router knows better; else None."""
 
+    def grow_older(self, message: Message, seconds: float) -> Message:
+        """A message that has waited so long for a route, as it is to be sent: some tell their age."""
+
 
 class Unicast(ABC):
     """One node's part in a unicast protocol."""
@@ -80,6 +83,10 @@ class Unicast(ABC):
     def detour(self, destination: NodeId, avoid: Collection[NodeId]) -> NodeId | None:
         """A neighbour, none of `avoid`, to try when the link to the next hop has failed; None: none known."""
         return None
+
+    def suspects(self, neighbour: NodeId) -> bool:
+        """Whether the link to a neighbour has just failed, so that other ways are better for a moment."""
+        return False
 
     @abstractmethod
     def neighbours(self) -> Collection[NodeId]:

@@ -2,13 +2,12 @@ import pytest
 from pydantic import ValidationError
 
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
-from roamcast.routing.unicast.dsdv.parameters import DsdvParameters
 
 
 def test_the_defaults_of_raft_are_those_of_section_5_3():
     raft = RaftCbrParameters()
     assert (raft.ack_gather, raft.nack_gather, raft.ping_wait, raft.cache_lease) == (0.01, 0.03, 10.0, 10.0)
-    assert raft.dsdv == DsdvParameters(link_feedback=False)
+    assert (raft.dsdv.link_feedback, raft.dsdv.detours) == (False, True)
 
 
 def test_nobody_is_pinged_before_an_answer_could_come():

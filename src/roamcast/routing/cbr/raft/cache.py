@@ -81,7 +81,6 @@ class EventCache:
                         cached.chain,
                         (addressee,),
                         int(1000 * (now - cached.published)),
-                        nack.subscriber,
                     )
                 )
         return served, holes

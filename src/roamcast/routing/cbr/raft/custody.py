@@ -13,7 +13,7 @@ import msgspec
 from roamcast.routing.cbr.raft.cache import EventCache
 from roamcast.routing.cbr.raft.messages import Addressee, XcastEvent
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
-from roamcast.routing.router import BROADCAST, Drop, Host, NodeId
+from roamcast.routing.router import Drop, Host, NodeId
 
 
 class Custody:
@@ -67,8 +67,4 @@ class Custody:
         elif event is not None and stuck:
             # It is older now: by its age a subscriber tells whether it had asked before.
             age = int(1000 * (self.host.now() - self._cache.find(event).published))
-            self._send(
-                msgspec.structs.replace(
-                    event, destinations=tuple(stuck.values()), age=age, to=BROADCAST, hops=0
-                )
-            )
+            self._send(msgspec.structs.replace(event, destinations=tuple(stuck.values()), age=age))

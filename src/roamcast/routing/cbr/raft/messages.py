@@ -1,7 +1,7 @@
 """What RAFT-CBR says (Table 4 of the paper).
 
-`to` is the node that a message is for: nodes on the way pass it on and do nothing else. Events and pings
-without it (`BROADCAST`) are handled by every node that they pass, each for the destinations it was given.
+Events and pings go from broker to broker, each of which handles them for the destinations it was given. All
+else, and an event or a ping for one destination to which no broker leads, travels by unicast.
 """
 
 from __future__ import annotations
@@ -9,10 +9,8 @@ from __future__ import annotations
 from typing import Annotated, NamedTuple, TypeAlias
 
 from roamcast.content.filter import Filter
-from roamcast.routing.router import BROADCAST, Category, Message, NodeId, Publication, Role
+from roamcast.routing.router import Category, Message, Publication, Role
 from roamcast.wire.fields import (
-    HIGHEST_NODE,
-    Hops,
     Incarnation,
     Listed,
     Milliseconds,
@@ -28,7 +26,6 @@ HIGHEST = 2**32 - 1
 "A hole that ends here has no end: no event has this number."
 HIGHEST_AGE = 2**32 - 1
 
-To: TypeAlias = Annotated[NodeId, Whole(4, least=BROADCAST, most=HIGHEST_NODE)]
 Place: TypeAlias = Annotated[int, Whole(5, least=-256, most=HIGHEST)]
 "A sequence number; or, before there is one, a negative number that only one incarnation has (`nothing_yet`)."
 Version: TypeAlias = Annotated[int, Whole(4, least=1)]
@@ -60,8 +57,6 @@ class XcastEvent(Message, kind=32, category=Category.EVENT, role=Role.CARRIES):
     destinations: Annotated[tuple[Addressee, ...], Listed(1024, least=1)]
     age: Milliseconds = 0
     "Since it was published, at least; its travel is not counted."
-    to: To = BROADCAST
-    hops: Hops = 0
 
     def flaw(self) -> str | None:
         """A chain begins with the publisher."""
@@ -85,8 +80,6 @@ class Period(NamedTuple):
 class Subscribe(Message, kind=33, category=Category.SUBSCRIPTION, role=Role.WISHES):
     """All that a subscriber wants of one publisher now, and what it wanted since it was last understood."""
 
-    to: Node
-    "The publisher."
     subscriber: Node
     incarnation: Incarnation
     "The subscriber's; another one means that it has forgotten everything."
@@ -98,14 +91,11 @@ class Subscribe(Message, kind=33, category=Category.SUBSCRIPTION, role=Role.WISH
     serial: Serial
     "Of the newest advertisement heard when this was sent, which therefore has not travelled for longer."
     periods: Annotated[tuple[Period, ...], Listed(1024)]
-    hops: Hops = 0
 
 
 class SubscribeAck(Message, kind=34, category=Category.CONTROL, role=Role.GRANTS):
     """The publisher's word that it knows a version of a subscription."""
 
-    to: Node
-    "The subscriber."
     publisher: Node
     incarnation: Incarnation
     "The subscriber's."
@@ -113,7 +103,6 @@ class SubscribeAck(Message, kind=34, category=Category.CONTROL, role=Role.GRANTS
     edition: Version
     "The version that last brought back events from before it was known; copies sent earlier are void."
     publisher_incarnation: Incarnation
-    hops: Hops = 0
 
     def flaw(self) -> str | None:
         """An edition is a version."""
@@ -126,8 +115,6 @@ class Ping(Message, kind=35, category=Category.CONTROL, role=Role.ASKS_AGAIN):
     publisher: Node
     chain: Annotated[tuple[Node, ...], Listed(255, least=1)]
     destinations: Annotated[tuple[Node, ...], Listed(1024, least=1)]
-    to: To = BROADCAST
-    hops: Hops = 0
 
     def flaw(self) -> str | None:
         """A chain begins with the publisher."""
@@ -137,12 +124,9 @@ class Ping(Message, kind=35, category=Category.CONTROL, role=Role.ASKS_AGAIN):
 class Ack(Message, kind=36, category=Category.CONTROL, role=Role.ACKNOWLEDGES):
     """Subscribers that have everything up to an event."""
 
-    to: Node
-    "The next node of the chain, upwards."
     publisher: Node
     sequence: Sequence
     subscribers: Annotated[frozenset[Node], Listed(1024, least=1)]
-    hops: Hops = 0
 
     @property
     def about(self) -> int:
@@ -164,19 +148,16 @@ class Hole(NamedTuple):
 class Nack(Message, kind=37, category=Category.CONTROL, role=Role.ASKS_AGAIN):
     """A subscriber's request for events that it has not received."""
 
-    to: Node
-    "The next node of the chain, upwards."
     publisher: Node
     subscriber: Node
     chain: Annotated[tuple[Node, ...], Listed(255)]
-    "Where to ask after `to`, the publisher last."
+    "Where to ask next, the publisher last."
     last: Place
     "The subscriber has everything up to here, whatever holes others on the way have promised to fill."
     holes: Annotated[tuple[Hole, ...], Listed(1024)]
     "What is missing."
     edition: Annotated[int, Whole(4)]
     "Older copies are of no use to it."
-    hops: Hops = 0
 
     @property
     def about(self) -> int:

@@ -212,7 +212,6 @@ class Ordering:
         self._ask(
             Nack(
                 publisher,
-                publisher,
                 self.host.node,
                 stream.chain,
                 stream.last,

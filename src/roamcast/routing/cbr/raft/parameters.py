@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field, model_validator
 
 from roamcast.routing.cbr.parameters import LeaseParameters
 from roamcast.routing.unicast.dsdv.parameters import DsdvParameters
 from roamcast.units import Seconds
+
+
+class RaftDsdvParameters(DsdvParameters):
+    """DSDV below RAFT-CBR."""
+
+    link_feedback: bool = False
+    "Whether a failed link breaks the routes over it; as ns-2 ships DSDV, it does not."
+    detours: bool = True
+    "Whether a datagram that the link gave up on takes another way that is known. Not in the paper."
 
 
 class RaftCbrParameters(LeaseParameters):
@@ -42,8 +53,10 @@ class RaftCbrParameters(LeaseParameters):
     "Events that a broker caches; the oldest makes room."
     reorder: int = Field(1024, ge=1)
     "Events that a subscriber holds until those before them arrive; the furthest ahead makes room."
-    dsdv: DsdvParameters = DsdvParameters(link_feedback=False)
-    "The unicast routing below, as ns-2 ships it: what the link reports does not break its routes."
+    unicast: Literal["dsdv"] = "dsdv"
+    "The unicast routing below."
+    dsdv: RaftDsdvParameters = RaftDsdvParameters()
+    "What can be said of DSDV below."
 
     @model_validator(mode="after")
     def _ask_before_ping(self) -> RaftCbrParameters:

@@ -18,6 +18,7 @@ from roamcast.routing.cbr.raft.retransmissions import Retransmissions
 from roamcast.routing.cbr.raft.session import Session
 from roamcast.routing.cbr.raft.xcast import Xcast
 from roamcast.routing.router import Drop, Host, NodeId, Publication, Timer
+from roamcast.routing.unicast.unicast import Unicast
 
 SERIALS_KEPT = 256
 "Renewals; of an older one it is not known when it was said."
@@ -26,7 +27,9 @@ SERIALS_KEPT = 256
 class RaftPublisher:
     """Keeps every event until all to whom it was addressed have acknowledged it."""
 
-    def __init__(self, host: Host, parameters: RaftCbrParameters, incarnation: int, xcast: Xcast) -> None:
+    def __init__(
+        self, host: Host, parameters: RaftCbrParameters, incarnation: int, xcast: Xcast, unicast: Unicast
+    ) -> None:
         self.host = host
         self.parameters = parameters
         self.incarnation = incarnation
@@ -41,6 +44,7 @@ class RaftPublisher:
         self._said: dict[int, float] = {}
         "When the latest advertisements were first said, by serial."
         self._xcast = xcast
+        self._unicast = unicast
         self._timer: Timer | None = None
         self.retransmissions = Retransmissions(
             host, parameters.window, parameters.retransmit_timeout, self._retransmit
@@ -71,14 +75,13 @@ class RaftPublisher:
             session.patterns = tuple(period.pattern for period in periods if not period.ended)
             self._catch_up(message, session, late)
         known = SubscribeAck(
-            message.subscriber,
             self.host.node,
             session.incarnation,
             session.version,
             session.edition,
             self.incarnation,
         )
-        self._xcast.post(known, message.subscriber)
+        self._unicast.send(known, message.subscriber)
         return None if new else Drop.DUPLICATE
 
     def _catch_up(self, message: Subscribe, session: Session, periods: list[Period]) -> None:

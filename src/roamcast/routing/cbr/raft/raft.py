@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from typing import Any, ClassVar
 
 import msgspec
@@ -13,6 +14,7 @@ from roamcast.routing.cbr.raft.cache import EventCache
 from roamcast.routing.cbr.raft.custody import Custody
 from roamcast.routing.cbr.raft.gathering import AckGathering
 from roamcast.routing.cbr.raft.messages import (
+    HIGHEST_AGE,
     Ack,
     Addressee,
     Nack,
@@ -27,9 +29,9 @@ from roamcast.routing.cbr.raft.publishing import RaftPublisher
 from roamcast.routing.cbr.raft.subscribing import RaftSubscriber
 from roamcast.routing.cbr.raft.xcast import Xcast, join_chain
 from roamcast.routing.router import (
-    BROADCAST,
     Drop,
     Host,
+    Message,
     NodeId,
     Parameters,
     Promise,
@@ -38,7 +40,7 @@ from roamcast.routing.router import (
     Travel,
 )
 from roamcast.routing.unicast.dsdv.dsdv import Dsdv
-from roamcast.routing.unicast.dsdv.messages import DsdvUpdate
+from roamcast.routing.unicast.unicast import Unicast
 
 
 class RaftCbr(Advertising):
@@ -46,25 +48,25 @@ class RaftCbr(Advertising):
 
     parameters_type: ClassVar[type[Parameters]] = RaftCbrParameters
     parameters: RaftCbrParameters
-    messages = (Advert, DsdvUpdate, XcastEvent, Subscribe, SubscribeAck, Ping, Ack, Nack)
+    messages = (Advert, XcastEvent, Subscribe, SubscribeAck, Ping, Ack, Nack, *Dsdv.messages)
 
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
         super().__init__(host, parameters)
         p = self.parameters
-        self.unicast = Dsdv(host, p.dsdv)
-        self.xcast = Xcast(host, p, self.unicast, self.adverts)
-        self.publishing = RaftPublisher(host, p, self.incarnation, self.xcast)
+        self.unicast: Unicast = Dsdv(host, p.dsdv, self)
+        self.xcast = Xcast(host, p, self.unicast)
+        self.publishing = RaftPublisher(host, p, self.incarnation, self.xcast, self.unicast)
         self.ordering = Ordering(host, p, self.incarnation, self._acknowledge, self._ask)
-        self.subscribing = RaftSubscriber(host, p, self.incarnation, self.xcast.post, self.ordering.last)
+        self.subscribing = RaftSubscriber(host, p, self.incarnation, self.unicast.send, self.ordering.last)
         self.cache = EventCache(host, p)
         self.custody = Custody(host, p, self.cache, self.xcast.send_event)
         self.acks = AckGathering(host, p, self._send_acks)
-        self.handlers |= {
-            DsdvUpdate: self.unicast.receive,
+        self.handlers |= {XcastEvent: self._take_event, Ping: self._take_ping}
+        self.arrivals: dict[type, Callable[[Any, NodeId], Drop | None]] = {
             XcastEvent: self._take_event,
+            Ping: self._take_ping,
             Ack: self._take_ack,
             Nack: self._take_nack,
-            Ping: self._take_ping,
             Subscribe: self._take_subscribe,
             SubscribeAck: self._take_subscribe_ack,
         }
@@ -101,16 +103,51 @@ class RaftCbr(Advertising):
         super().unsubscribe(wanted)
         self.subscribing.change(self.interests)
 
+    def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
+        """Leave to the unicast routing below what is its own."""
+        if type(message) in self.unicast.messages:
+            return self.unicast.receive(message, sender, signal)
+        return super().receive(message, sender, signal)
+
+    def overhear(self, message: Any, sender: NodeId, to: NodeId, signal: float) -> None:
+        """Let the unicast routing below listen."""
+        self.unicast.overhear(message, sender, to, signal)
+
     def link_failed(self, message: Any, to: NodeId) -> None:
         """Tell the routing below, and send the message another way; an event without one is tried again."""
-        self.unicast.link_failed(to)
-        self.xcast.give_up(to)
+        self.unicast.link_failed(message, to)
         if isinstance(message, XcastEvent):
             stuck = self.xcast.event_around(message)
             if stuck:
                 self._keep(message, stuck)
-        elif isinstance(message, Ping | Subscribe | SubscribeAck | Ack | Nack):
-            self.xcast.go_around(message)
+        elif isinstance(message, Ping):
+            self.xcast.ping_around(message)
+
+    # What the unicast routing below asks.
+
+    def arrive(self, message: Message, origin: NodeId, sender: NodeId) -> Drop | None:
+        """Hand a message for this node to its handler."""
+        handler = self.arrivals.get(type(message))
+        return Drop.MALFORMED if handler is None else handler(message, sender)
+
+    def fail(self, message: Message, origin: NodeId, destination: NodeId, reason: Drop) -> bool:
+        """Take an event that has lost its way into custody; all else is asked for again by others."""
+        if not isinstance(message, XcastEvent) or reason is not Drop.NO_ROUTE:
+            return False
+        self._keep(message, message.destinations)
+        return True
+
+    def hint(self, message: Message, destination: NodeId, avoid: Collection[NodeId]) -> NodeId | None:
+        """Where no route is known yet, advertisements still tell who is nearer to the publisher."""
+        if not isinstance(message, Subscribe):
+            return None
+        return self.adverts.nearest(destination, avoid, self.host.now())
+
+    def grow_older(self, message: Message, seconds: float) -> Message:
+        """Count the wait for a route into the age that an event tells."""
+        if not isinstance(message, XcastEvent):
+            return message
+        return msgspec.structs.replace(message, age=min(message.age + int(1000 * seconds), HIGHEST_AGE))
 
     def _keep(self, event: XcastEvent, stuck: tuple[Addressee, ...]) -> None:
         if event.publication.publisher == self.host.node:
@@ -133,17 +170,15 @@ class RaftCbr(Advertising):
         parent = self.cache.parent(publisher, sequence)
         if self.unicast.next_hop(parent) is None:
             parent = publisher
-        self.xcast.post(Ack(parent, publisher, sequence, subscribers), parent)
+        self.unicast.send(Ack(publisher, sequence, subscribers), parent)
 
     def _ask(self, nack: Nack) -> None:
         """Send a request to the next node of its chain that can be reached; in doubt to the publisher."""
         for place, node in enumerate(nack.chain):
             if node != self.host.node and self.unicast.next_hop(node) is not None:
-                self.xcast.post(
-                    msgspec.structs.replace(nack, to=node, chain=nack.chain[place + 1 :], hops=0), node
-                )
+                self.unicast.send(msgspec.structs.replace(nack, chain=nack.chain[place + 1 :]), node)
                 return
-        self.xcast.post(msgspec.structs.replace(nack, to=nack.publisher, chain=(), hops=0), nack.publisher)
+        self.unicast.send(msgspec.structs.replace(nack, chain=()), nack.publisher)
 
     # Receiving.
 
@@ -157,12 +192,6 @@ class RaftCbr(Advertising):
         if len(event.chain) >= self.parameters.chain_limit:
             return Drop.HOP_LIMIT
         publication = event.publication
-        if event.to not in (BROADCAST, self.host.node):
-            refused = self.xcast.pass_on(event, sender)
-            if refused is not Drop.NO_ROUTE:
-                return refused
-            self._keep(event, event.destinations)
-            return None
         if publication.publisher == self.host.node:
             return Drop.MALFORMED
         chain = join_chain(event.chain, self.host.node)
@@ -197,8 +226,6 @@ class RaftCbr(Advertising):
         return self.ordering.take(event, place, chain[-2::-1], self.subscribing.sure_until(publisher), wanted)
 
     def _take_ping(self, ping: Ping, sender: NodeId) -> Drop | None:
-        if ping.to not in (BROADCAST, self.host.node):
-            return self.xcast.pass_on(ping, sender)
         if ping.publisher == self.host.node:
             return Drop.MALFORMED
         if len(ping.chain) >= self.parameters.chain_limit:
@@ -215,8 +242,6 @@ class RaftCbr(Advertising):
         return None
 
     def _take_ack(self, ack: Ack, sender: NodeId) -> Drop | None:
-        if ack.to != self.host.node:
-            return self.xcast.pass_on(ack, sender)
         if ack.publisher != self.host.node:
             self.acks.add(ack.publisher, ack.sequence, ack.subscribers)
             self.custody.settle(ack.publisher, ack.sequence, ack.subscribers)
@@ -225,8 +250,6 @@ class RaftCbr(Advertising):
         return None if None in reasons else reasons[0]
 
     def _take_nack(self, nack: Nack, sender: NodeId) -> Drop | None:
-        if nack.to != self.host.node:
-            return self.xcast.pass_on(nack, sender)
         if not nack.holes:
             return Drop.MALFORMED
         if nack.publisher == self.host.node:
@@ -235,21 +258,17 @@ class RaftCbr(Advertising):
             return Drop.MALFORMED
         served, holes = self.cache.serve(nack)
         for event in served:
-            self.xcast.post(event, nack.subscriber)
+            self.unicast.send(event, nack.subscriber)
         if holes:
             self._ask(msgspec.structs.replace(nack, holes=tuple(holes)))
         return None
 
     def _take_subscribe(self, message: Subscribe, sender: NodeId) -> Drop | None:
-        if message.to != self.host.node:
-            return self.xcast.pass_on(message, sender)
         if message.subscriber == self.host.node:
             return Drop.MALFORMED
         return self.publishing.subscribe(message)
 
     def _take_subscribe_ack(self, message: SubscribeAck, sender: NodeId) -> Drop | None:
-        if message.to != self.host.node:
-            return self.xcast.pass_on(message, sender)
         refused = self.subscribing.acknowledge(message)
         if refused is None:
             self.ordering.resume(message.publisher, message.edition)

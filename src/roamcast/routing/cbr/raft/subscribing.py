@@ -205,7 +205,6 @@ class RaftSubscriber:
             end = int(1000 * (now - ended)) or 1
             periods.append(Period(pattern, max(ceil(1000 * (now - began)), end), end))
         message = Subscribe(
-            publisher,
             self.host.node,
             self.incarnation,
             wish.version,

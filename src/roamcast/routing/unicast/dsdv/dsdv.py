@@ -9,53 +9,49 @@ is not told first.
 Sequence numbers run in a circle (RFC 1982): whatever number someone gives out in a node's name, the node
 knows a higher one, and has the last word on itself.
 
-A router owns a `Dsdv`, hands it every `DsdvUpdate` and every link failure, and asks it for `next_hop`, or
-lets it `forward` a message.
+Messages travel in a `Datagram`, hop by hop. One without a route waits until there is one. With `detours`,
+which is not DSDV's, one that the link gave up on takes another way that a neighbour has told of.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections import deque
-from collections.abc import Callable, Collection
+from collections.abc import Collection, Mapping
+from typing import Any
 
-from roamcast.routing.router import Drop, Host, Message, NodeId, Timer
+from roamcast.routing.router import Drop, Footprint, Host, Message, NodeId, Timer
+from roamcast.routing.state.leases import Leases
 from roamcast.routing.state.neighbours import Neighbours
 from roamcast.routing.state.timing import call_within
 from roamcast.routing.unicast.dsdv.detours import Detours
 from roamcast.routing.unicast.dsdv.messages import HALF, HIGHEST_SEQUENCE, INFINITY, DsdvUpdate, Entry
 from roamcast.routing.unicast.dsdv.parameters import DsdvParameters
 from roamcast.routing.unicast.dsdv.table import NEVER, Route, RouteTable
+from roamcast.routing.unicast.held import Held
+from roamcast.routing.unicast.unicast import Datagram, Unicast, User
 
 
-class Dsdv:
-    """One node's part in DSDV.
+class Dsdv(Unicast):
+    """One node's part in DSDV."""
 
-    `on_change(destination)` is called when a destination becomes reachable or unreachable or moves to
-    another hop.
-    """
+    parameters_type = DsdvParameters
+    messages = (DsdvUpdate, Datagram)
 
-    def __init__(
-        self,
-        host: Host,
-        parameters: DsdvParameters | None = None,
-        *,
-        on_change: Callable[[NodeId], None] | None = None,
-    ) -> None:
-        self.host = host
-        self.parameters = parameters or DsdvParameters()
-        self.table = RouteTable(self.parameters.destinations)
+    def __init__(self, host: Host, parameters: DsdvParameters, user: User) -> None:
+        super().__init__(host, parameters, user)
+        self.parameters = p = parameters
+        self.table = RouteTable(p.destinations)
         self.sequence = 0
-        self._on_change = on_change
         self._news: list[tuple[float, NodeId]] = []
         self._news_timer: Timer | None = None
         self._news_at = NEVER
         self._full_timer: Timer | None = None
         self._last_update = -NEVER
-        p = self.parameters
-        self.neighbours = Neighbours(host, p.missed_periods * p.period, p.destinations, self._lose)
+        self.heard = Neighbours(host, p.missed_periods * p.period, p.destinations, self._lose)
         self._detours = Detours()
-        self._held: dict[NodeId, deque[Message]] = {}
+        self._failed: Leases[NodeId, bool] = Leases(p.detour_lease, p.destinations)
+        "Neighbours on whom the link has just given up."
+        self.held = Held(p.held, p.destinations)
 
     # What a router asks.
 
@@ -74,31 +70,109 @@ class Dsdv:
         return route.metric if route is not None and route.metric < INFINITY else None
 
     def detour(self, destination: NodeId, avoid: Collection[NodeId]) -> NodeId | None:
-        """A neighbour, none of `avoid`, to try when the link to the next hop has failed."""
-        recent = self.neighbours.heard_since(self.host.now() - self.parameters.period)
-        return self._detours.best(destination, recent, avoid)
+        """A neighbour, none of `avoid` and none that the link has just failed to reach."""
+        if not self.parameters.detours:
+            return None
+        recent = self.heard.heard_since(self.host.now() - self.parameters.period)
+        return self._detours.best(destination, recent, self._avoided(avoid))
 
-    def forward(self, message: Message, destination: NodeId) -> None:
-        """Send `message` one hop towards `destination`, or keep it until there is a route."""
-        hop = self.next_hop(destination)
-        if hop is not None:
-            self.host.send(message, hop)
-            return
-        waiting = self._held.get(destination)
-        if waiting is None:
-            if len(self._held) >= self.parameters.destinations:
-                self._abandon(next(iter(self._held)))
-            waiting = self._held[destination] = deque()
-        waiting.append(message)
-        if len(waiting) > self.parameters.held:
-            self.host.drop(waiting.popleft(), Drop.NO_ROUTE)
+    def suspects(self, neighbour: NodeId) -> bool:
+        """Whether the link to a neighbour has just failed, and detours are allowed."""
+        return len(self._failed) > 0 and self._failed.get(neighbour, self.host.now()) is not None
 
-    def link_failed(self, to: NodeId) -> None:
-        """Learn that the link to the neighbour `to` gave up on a message."""
+    def neighbours(self) -> Collection[NodeId]:
+        """Those whose updates have been heard lately."""
+        return list(self.heard.heard_since(-NEVER))
+
+    def tables(self) -> Mapping[str, Footprint]:
+        """Routes (destination, hop, metric, sequence number and times) and held messages."""
+        p, routes, held = self.parameters, len(self.table), len(self.held)
+        return {
+            "routes": Footprint(routes, 37 * routes, p.destinations),
+            "held": Footprint(held, self.held.bytes(), p.held * p.destinations),
+        }
+
+    def link_failed(self, message: Any, to: NodeId) -> None:
+        """Learn that the link to the neighbour `to` gave up on a message; a datagram may go another way."""
         if self.parameters.link_feedback:
             self._lose(to)
+        if self.parameters.detours:
+            now = self.host.now()
+            self._failed.sweep(now)
+            self._failed.renew(to, True, now)
+        if type(message) is not Datagram:
+            return
+        if self.parameters.detours:
+            self._go_around(message, ())
+        elif self.parameters.link_feedback:
+            self._forward(message)
+        else:
+            self._give_up(message)
 
-    def receive(self, update: DsdvUpdate, sender: NodeId) -> Drop | None:
+    def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
+        """Take in routes, hand over what has arrived, pass on the rest."""
+        if type(message) is DsdvUpdate:
+            return self._take_update(message, sender)
+        if message.destination == self.host.node:
+            return self.user.arrive(message.payload, message.origin, sender)
+        if message.hops <= 1:
+            return Drop.HOP_LIMIT
+        self._forward(
+            Datagram(message.origin, message.destination, message.hops - 1, message.payload), sender
+        )
+        return None
+
+    # Datagrams.
+
+    def send(self, message: Message, to: NodeId) -> None:
+        """Carry a message to a node over as many hops as it takes; to oneself it is not sent."""
+        datagram = Datagram(self.host.node, to, self.parameters.hop_limit, message)
+        if to == self.host.node:
+            self.host.drop(datagram, Drop.MALFORMED)
+        else:
+            self._forward(datagram)
+
+    def _forward(self, datagram: Datagram, came_from: NodeId | None = None) -> None:
+        """Send a datagram one hop further, or keep it until there is a route."""
+        hop = self.next_hop(datagram.destination)
+        if hop is None:
+            hop = self.user.hint(datagram.payload, datagram.destination, ())
+        elif self.suspects(hop):
+            other = self.detour(datagram.destination, () if came_from is None else (came_from,))
+            hop = hop if other is None else other
+        elif hop == came_from and self.parameters.detours:
+            # Routes that point at each other: it would only go to and fro.
+            self._go_around(datagram, (hop,))
+            return
+        if hop is not None:
+            self.host.send(datagram, hop)
+            return
+        for let_go in self.held.keep(datagram, self.host.now()):
+            self.fail(let_go.payload, let_go.origin, let_go.destination, Drop.TABLE_FULL)
+
+    def _go_around(self, datagram: Datagram, avoid: Collection[NodeId]) -> None:
+        """Send a datagram another way than its route, if there is one."""
+        if datagram.hops <= 1:
+            self.fail(datagram.payload, datagram.origin, datagram.destination, Drop.HOP_LIMIT)
+            return
+        hop = self.detour(datagram.destination, avoid)
+        if hop is None:
+            hop = self.user.hint(datagram.payload, datagram.destination, self._avoided(avoid))
+        if hop is None:
+            self._give_up(datagram)
+        else:
+            onward = Datagram(datagram.origin, datagram.destination, datagram.hops - 1, datagram.payload)
+            self.host.send(onward, hop)
+
+    def _give_up(self, datagram: Datagram) -> None:
+        self.fail(datagram.payload, datagram.origin, datagram.destination, Drop.NO_ROUTE)
+
+    def _avoided(self, others: Collection[NodeId]) -> set[NodeId]:
+        return {neighbour for neighbour, _ in self._failed.items(self.host.now())}.union(others)
+
+    # What neighbours say.
+
+    def _take_update(self, update: DsdvUpdate, sender: NodeId) -> Drop | None:
         """Take in what a neighbour says of its routes."""
         now = self.host.now()
         if sender == self.host.node:
@@ -192,13 +266,13 @@ class Dsdv:
             self._enter(Route(sender, sender, 1, 0, now=now, settling=self.parameters.settling))
             self._changed(sender)
         self._detours.hear(sender, update)
-        self.neighbours.hear(sender, now)
+        self.heard.hear(sender, now)
 
     # What is lost.
 
     def _lose(self, neighbour: NodeId) -> None:
         """Break every route over a neighbour, and say so."""
-        self.neighbours.forget(neighbour)
+        self.heard.forget(neighbour)
         self._detours.forget(neighbour)
         now = self.host.now()
         for route in self.table.through(neighbour):
@@ -215,16 +289,12 @@ class Dsdv:
             self._changed(evicted.destination)
 
     def _changed(self, destination: NodeId) -> None:
-        """Send what waited for a route, and tell the router."""
-        if self._held and self.next_hop(destination) is not None:
-            for message in self._held.pop(destination, ()):
-                self.forward(message, destination)
-        if self._on_change is not None:
-            self._on_change(destination)
-
-    def _abandon(self, destination: NodeId) -> None:
-        for message in self._held.pop(destination):
-            self.host.drop(message, Drop.TABLE_FULL)
+        """Send what waited for a route."""
+        if len(self.held) and self.next_hop(destination) is not None:
+            now = self.host.now()
+            for since, waited in self.held.release(destination):
+                older = self.user.grow_older(waited.payload, now - since)
+                self._forward(Datagram(waited.origin, waited.destination, waited.hops, older))
 
     # What is told to others.
 

@@ -29,6 +29,12 @@ class DsdvParameters(Parameters):
     "The first full update comes within this time."
     broadcast_jitter: Seconds = Field(default=0.01, ge=0)
     "Each update waits up to this long, so that neighbours do not speak at once."
+    detours: bool = False
+    "Whether a datagram that the link gave up on takes another way that a neighbour told of. Not DSDV's."
+    detour_lease: Seconds = Field(default=1.0, gt=0)
+    "How long a neighbour that the link failed to reach is gone around."
+    hop_limit: int = Field(default=32, ge=1, le=255)
+    "Hops that a datagram may travel."
     held: int = Field(default=5, ge=0)
     "Messages kept for a destination without a route; the oldest goes first."
     destinations: int = Field(default=1024, ge=1)

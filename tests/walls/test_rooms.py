@@ -1,0 +1,71 @@
+"""A newcomer finds any line at the first guess: small folders, names that stand once, a true picture."""
+
+import importlib.util
+from collections import defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "src" / "roamcast"
+MOST_FILES = 12
+
+CROWDED = {
+    "pipeline": "campaign/ (pure) and lake/ are to be taken out of it, with the facts as Spark tables",
+    "report": "its page is to have a folder of its own",
+    "cli": "one file a verb",
+}
+"Folders with more files, and why they still are."
+
+DRAWERS = {"messages", "parameters", "errors"}
+"Every family has these, as the design says."
+
+TWICE = {
+    "campaign": "the verb, and what it conducts",
+    "codec": "of events and filters; of summaries",
+    "diff": "the verb, and the comparison",
+    "faults": "what may befall a node; the keys of a scenario that say so",
+    "filter": "the verb, and the thing",
+    "host": "what a router sees in a mesh, and in the simulator",
+    "links": "the rules of a mesh's links",
+    "numbers": "fields on the wire; words for numbers in reports",
+    "progress": "of a campaign, and how the terminal shows it",
+    "reference": "writes the page of scenarios, and that of messages",
+    "result": "of a run, and of a campaign",
+    "run": "the verb, and the run",
+    "schema": "of event types, and of facts",
+    "session": "with a subscriber, and with Spark",
+    "summary": "of subscriptions, and of a run",
+    "swarm": "the verb, and the swarm",
+    "tables": "of facts, and of a campaign",
+    "why": "the verb, and the answer",
+    "workload": "the keys of a scenario, and the plan of a run",
+}
+"Module names that stand in two rooms, each with the two things that it names."
+
+
+def modules():
+    return [path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py"]
+
+
+def test_no_folder_holds_more_files_than_one_can_look_over():
+    folders = defaultdict(list)
+    for path in modules():
+        folders[str(path.parent.relative_to(PACKAGE))].append(path.name)
+    crowded = {folder for folder, files in folders.items() if len(files) > MOST_FILES}
+    assert crowded <= CROWDED.keys()
+
+
+def test_a_module_name_stands_once_or_is_listed_with_its_reason():
+    places = defaultdict(set)
+    for path in modules():
+        places[path.stem].add(path.parent)
+    twice = {name for name, folders in places.items() if len(folders) > 1} - DRAWERS
+    assert twice <= TWICE.keys(), sorted(twice - TWICE.keys())
+
+
+def test_the_picture_of_the_rooms_shows_the_imports_as_they_are():
+    script = ROOT / "docs" / "images" / "rooms.py"
+    spec = importlib.util.spec_from_file_location("rooms", script)
+    rooms = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(rooms)
+    picture = script.with_name("rooms.svg").read_text()
+    assert rooms.listing(rooms.imports()) in picture, "run: python docs/images/rooms.py"

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import ClassVar, NamedTuple
 
+import msgspec
+
 from roamcast.content.filter import Filter
 from roamcast.routing.cbr.messages import pattern_size
 from roamcast.routing.router import BROADCAST, Category, Message, NodeId, Publication
@@ -185,3 +187,10 @@ class Nack(Message, frozen=True, gc=False):
             if 0 <= last < HIGHEST:
                 return self.publisher << 32 | last
         return -1
+
+
+def grow_older(message: Message, seconds: float) -> Message:
+    """A message after so long a wait: an event tells its age."""
+    if isinstance(message, XcastEvent):
+        return msgspec.structs.replace(message, age=message.age + int(1000 * seconds))
+    return message

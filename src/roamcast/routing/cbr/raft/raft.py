@@ -20,6 +20,7 @@ from roamcast.routing.cbr.raft.messages import (
     Subscribe,
     SubscribeAck,
     XcastEvent,
+    grow_older,
 )
 from roamcast.routing.cbr.raft.ordering import Ordering
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
@@ -43,7 +44,7 @@ class RaftCbr(Advertising):
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
         super().__init__(host, parameters)
         p = self.parameters
-        self.unicast = Dsdv(host, p.dsdv)
+        self.unicast = Dsdv(host, p.dsdv, grow_older=grow_older)
         self.xcast = Xcast(host, p, self.unicast, self.adverts)
         self.publishing = RaftPublisher(host, p, self.incarnation, self.xcast)
         self.ordering = Ordering(host, p, self.incarnation, self._acknowledge, self._ask)

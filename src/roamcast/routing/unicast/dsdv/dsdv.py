@@ -32,7 +32,8 @@ class Dsdv:
     """One node's part in DSDV.
 
     `on_change(destination)` is called when a destination becomes reachable or unreachable or moves to
-    another hop.
+    another hop. `grow_older(message, seconds)` gives a message that has waited for a route as it is to be
+    sent, for messages that tell their age.
     """
 
     def __init__(
@@ -41,12 +42,14 @@ class Dsdv:
         parameters: DsdvParameters | None = None,
         *,
         on_change: Callable[[NodeId], None] | None = None,
+        grow_older: Callable[[Message, float], Message] | None = None,
     ) -> None:
         self.host = host
         self.parameters = parameters or DsdvParameters()
         self.table = RouteTable(self.parameters.destinations)
         self.sequence = 0
         self._on_change = on_change
+        self._grow_older = grow_older
         self._news: list[tuple[float, NodeId]] = []
         self._news_timer: Timer | None = None
         self._news_at = NEVER
@@ -55,7 +58,8 @@ class Dsdv:
         p = self.parameters
         self.neighbours = Neighbours(host, p.missed_periods * p.period, p.destinations, self._lose)
         self._detours = Detours()
-        self._held: dict[NodeId, deque[Message]] = {}
+        self._held: dict[NodeId, deque[tuple[float, Message]]] = {}
+        "What waits for a route, and since when."
 
     # What a router asks.
 
@@ -89,9 +93,9 @@ class Dsdv:
             if len(self._held) >= self.parameters.destinations:
                 self._abandon(next(iter(self._held)))
             waiting = self._held[destination] = deque()
-        waiting.append(message)
+        waiting.append((self.host.now(), message))
         if len(waiting) > self.parameters.held:
-            self.host.drop(waiting.popleft(), Drop.NO_ROUTE)
+            self.host.drop(waiting.popleft()[1], Drop.NO_ROUTE)
 
     def link_failed(self, to: NodeId) -> None:
         """Learn that the link to the neighbour `to` gave up on a message."""
@@ -224,13 +228,15 @@ class Dsdv:
     def _changed(self, destination: NodeId) -> None:
         """Send what waited for a route, and tell the router."""
         if self._held and self.next_hop(destination) is not None:
-            for message in self._held.pop(destination, ()):
-                self.forward(message, destination)
+            now = self.host.now()
+            for since, message in self._held.pop(destination, ()):
+                older = message if self._grow_older is None else self._grow_older(message, now - since)
+                self.forward(older, destination)
         if self._on_change is not None:
             self._on_change(destination)
 
     def _abandon(self, destination: NodeId) -> None:
-        for message in self._held.pop(destination):
+        for _, message in self._held.pop(destination):
             self.host.drop(message, Drop.TABLE_FULL)
 
     # What is told to others.

@@ -36,9 +36,23 @@ def test_a_publisher_that_walks_out_of_reach_for_ever_leaves_nothing_behind_that
     assert causes.keys() == {Cause.UNREACHABLE}
 
 
+# Seeds that nobody has looked at while the protocol was improved; 101 at speed is the one that found a fault.
+FRESH = range(201, 211)
+FRESH_AT_SPEED = [101, *range(301, 307)]
+FAST = 'nodes.walkers.speed={min="0.1 m/s", max="10 m/s"}'
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(1, 11))
+@pytest.mark.parametrize("seed", FRESH)
 def test_the_base_scenario_misses_only_what_was_unreachable(seed):
     causes, expected = misses(seed)
+    assert expected > 10_000
+    assert causes.keys() <= {Cause.UNREACHABLE}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", FRESH_AT_SPEED)
+def test_people_who_run_miss_only_what_was_unreachable(seed):
+    causes, expected = misses(seed, FAST)
     assert expected > 10_000
     assert causes.keys() <= {Cause.UNREACHABLE}

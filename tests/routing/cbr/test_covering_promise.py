@@ -16,13 +16,16 @@ from roamcast.testing import Mesh
 Coupon = EventType("coupon", {"zone": Integer()})
 ZONES = 6
 NODES = 7
+PUBLISHERS = (0, NODES - 1)
+"So that wishes have two ways to go."
 
 
 def network(r, router):
     edges = {(r.randrange(n), n) for n in range(1, NODES)}
     edges |= {tuple(sorted(r.sample(range(NODES), 2))) for _ in range(r.randint(0, 4))}
     mesh = Mesh(NODES, router, sorted(edges), seed=r.randrange(1000))
-    mesh.advertise(0, Coupon.zone >= 0)
+    for publisher in PUBLISHERS:
+        mesh.advertise(publisher, Coupon.zone >= 0)
     mesh.run(for_=10)
     return mesh
 
@@ -31,7 +34,7 @@ def play(r, covering):
     """Wishes that cover each other come and go; checks every event, counts the subscriptions."""
     mesh = network(r, partial(Cbr, parameters=CbrParameters(covering=covering)))
     for _ in range(15):
-        node = r.randrange(1, NODES)
+        node = r.randrange(NODES)
         held = mesh.routers[node].interests
         if held and r.random() < 0.45:
             mesh.unsubscribe(node, r.choice(held))
@@ -40,9 +43,10 @@ def play(r, covering):
             mesh.subscribe(node, (Coupon.zone >= low) & (Coupon.zone <= low + r.choice([0, 0, 2, ZONES])))
         mesh.run(for_=r.choice([0.1, 2.0, 9.0, 17.0]))
         event = Coupon(zone=r.randrange(ZONES))
-        wanting = [n for n in range(1, NODES) if mesh.routers[n].wants(event)]
+        publisher = r.choice(PUBLISHERS)
+        wanting = [n for n in range(NODES) if n != publisher and mesh.routers[n].wants(event)]
         mesh.deliveries.clear()
-        mesh.publish(0, event)
+        mesh.publish(publisher, event)
         mesh.run(for_=0.2)
         assert sorted(node for node, _ in mesh.delivered) == wanting
     return len(mesh.sent_of(Subscription))

@@ -15,7 +15,7 @@ from roamcast.content.kind import Domain
 from roamcast.content.match import MatchIndex
 from roamcast.content.schema import EventType
 
-FEW = 24
+FEW = 16
 "Up to so many filters, asking each is quicker than an index; half as many, and the index goes again."
 SHORT = 4
 "So few candidates are asked at once; to look for reasons against them would cost more."

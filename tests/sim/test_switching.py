@@ -86,7 +86,9 @@ def lost(world):
 
 
 class Event(Letter):
-    about = 7
+    @property
+    def about(self):
+        return 7
 
 
 FRAME_OFF, UNSENT = 5, 18

@@ -66,7 +66,8 @@ private:
         std::uint16_t number = 0;
         std::uint8_t category = 0;
         bool category_varies = false;
-        bool serves = false;  // some of its messages serve a publication
+        bool about_varies = false;
+        std::int64_t about = -1;
         bool key_is_about = false;
         PyObject* key = nullptr;
         PyObject* envelope = nullptr;
@@ -76,7 +77,7 @@ private:
         Meaning meaning;
         meaning.kind = kind.number;
         meaning.category = kind.category_varies ? static_cast<std::uint8_t>(whole(message, category_)) : kind.category;
-        if (kind.serves) meaning.about = whole(message, about_);
+        meaning.about = kind.about_varies ? whole(message, about_) : kind.about;
         meaning.key = kind.key;
         meaning.key_is_about = kind.key_is_about;
         return meaning;
@@ -92,7 +93,9 @@ private:
         const nb::object category = declared.attr("category");
         kind.category_varies = !PyLong_Check(category.ptr());
         if (!kind.category_varies) kind.category = static_cast<std::uint8_t>(PyLong_AsLong(category.ptr()));
-        kind.serves = !PyLong_Check(nb::object(declared.attr("about")).ptr());
+        const nb::object about = declared.attr("about");
+        kind.about_varies = !PyLong_Check(about.ptr());
+        if (!kind.about_varies) kind.about = PyLong_AsLongLong(about.ptr());
         kind.key = name_of(nb::getattr(declared, "key", nb::none()));
         kind.key_is_about = kind.key != nullptr && PyUnicode_Compare(kind.key, about_) == 0;
         kind.envelope = name_of(nb::getattr(declared, "envelope", nb::none()));

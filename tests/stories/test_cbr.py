@@ -359,6 +359,19 @@ def test_a_cover_that_has_not_been_sent_this_way_covers_nothing():
     assert {s.message.pattern for s in subscriptions_to(mesh, 1)} == {WIDE}
 
 
+def test_what_most_covering_tells_does_not_overflow_the_links_queue():
+    # All at once, fifty beacons would fill the queue of the link and what comes after them would be lost.
+    mesh = line(3, most_covering)
+    for zone in range(50):
+        mesh.subscribe(2, Coupon.zone == zone)
+    mesh.run(for_=20)
+    since = mesh.now
+    mesh.run(for_=7)
+    told = [s for s in mesh.sent if s.node == 1 and s.time >= since and type(s.message) is MostCovering]
+    assert len({s.message.pattern for s in told}) == 50
+    assert len({s.time for s in told}) == len(told)
+
+
 # Most-covering: figure 2 of the paper. The publisher is 0; the tree to 3 goes over 1 and 2. The newcomer 5 is
 # next to 3, and next to 4 which lies on its shortest way.
 

@@ -135,9 +135,10 @@ def test_the_publisher_relays_a_search_for_a_child_that_came_to_it():
 
 def test_who_overheard_the_last_hop_of_a_flood_relays_a_later_one():
     mesh = Mesh.line(3, FtCbr)
+    mesh.know(Coupon)
     event = Publication(7, 1, THREE)
-    assert mesh.inject(1, TreeEvent(event.id, event, frozenset([9]), 1), sender=0) is Drop.NOT_MINE
-    assert mesh.inject(1, TreeEvent(event.id, event, frozenset([2]), 2), sender=0) is None
+    assert mesh.inject(1, TreeEvent(event, frozenset([9]), 1), sender=0) is Drop.NOT_MINE
+    assert mesh.inject(1, TreeEvent(event, frozenset([2]), 2), sender=0) is None
     mesh.run(for_=0.1)
     assert [(s.node, s.message.flood, set(s.message.children)) for s in mesh.sent_of(TreeEvent)] == [
         (1, 1, {2})
@@ -149,7 +150,7 @@ def test_who_has_forwarded_an_event_relays_the_first_flood_of_it_and_no_other():
     event = mesh.publish(0, THREE)
     mesh.run(for_=0.1)
     for _ in range(2):
-        mesh.inject(1, TreeEvent(event.id, event, frozenset([9]), 2), sender=0)
+        mesh.inject(1, TreeEvent(event, frozenset([9]), 2), sender=0)
         mesh.run(for_=0.1)
     assert [s.node for s in mesh.sent_of(TreeEvent) if s.message.flood] == [1]
     assert mesh.drops[-1].reason is Drop.DUPLICATE
@@ -158,6 +159,7 @@ def test_who_has_forwarded_an_event_relays_the_first_flood_of_it_and_no_other():
 def test_a_publisher_that_is_handed_its_own_event_acknowledges_it():
     # Each wants it of the next: the event goes once around.
     mesh = Mesh(3, FtCbr, [(0, 1), (1, 2), (2, 0)])
+    mesh.know(Coupon)
     for parent, child in [(0, 1), (1, 2), (2, 0)]:
         mesh.inject(parent, Subscription(NARROW), sender=child)
     mesh.publish(0, THREE)
@@ -176,12 +178,13 @@ def test_an_event_is_not_sent_back_to_the_child_that_it_came_from():
 
 def test_an_event_forgotten_before_its_children_answered_is_told():
     mesh = Mesh(2, partial(FtCbr, parameters=FtCbrParameters(unacked=1)), [(0, 1)])
+    mesh.know(Coupon)
     mesh.inject(0, Subscription(NARROW), sender=1)
     mesh.part(0, 1)
     first, second = mesh.publish(0, THREE), mesh.publish(0, THREE)
     mesh.run(for_=2)
-    assert [(d.message.id, d.reason) for d in mesh.drops] == [(first.id, Drop.TABLE_FULL)]
-    assert [s.message.id for s in mesh.sent_of(TreeEvent) if s.message.flood] == [second.id]
+    assert [(d.message.about, d.reason) for d in mesh.drops] == [(first.id, Drop.TABLE_FULL)]
+    assert [s.message.about for s in mesh.sent_of(TreeEvent) if s.message.flood] == [second.id]
 
 
 def test_the_death_of_a_relay_between_renewals_is_survived():

@@ -6,15 +6,18 @@ import gc
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from enum import Enum
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from roamcast import __version__
 from roamcast.facts.recorder import Recorder
 from roamcast.facts.tables import Facts, Kind, Run
-from roamcast.routing.router import Drop
+from roamcast.routing.catalogue import find
+from roamcast.routing.router import Drop, Traits
 from roamcast.scenario.model import Scenario
 from roamcast.scenario.resolved import digest_files, spell_out
 from roamcast.sim.kernel import movement
@@ -32,10 +35,14 @@ def simulate(
         world = World(scenario, protocol, seed, recorder)
         world.run(progress)
     counters = world.counters
+    router, parameters = find(protocol), scenario.parameters(protocol)
+    roles = {
+        message.__name__: message.role.name.lower() for message in router.messages if not message.envelope
+    }
     run = Run(
         scenario=scenario.name,
         protocol=protocol,
-        parameters=scenario.parameters(protocol).model_dump(mode="json"),
+        parameters=parameters.model_dump(mode="json"),
         seed=seed,
         version=__version__,
         nodes=scenario.count,
@@ -49,11 +56,17 @@ def simulate(
         happenings=counters["happenings"],
         resolved=spell_out(scenario),
         files=digest_files(scenario),
-        kinds={kind: Kind(category) for kind, category in recorder.kinds().items()},
+        kinds={kind: Kind(category, roles.get(kind, "")) for kind, category in recorder.kinds().items()},
+        traits=_spell_traits(router.traits(parameters)),
     )
     facts = recorder.facts(run)
     facts.cpu_seconds = time.process_time() - began
     return facts
+
+
+def _spell_traits(traits: Traits) -> dict[str, Any]:
+    spelt = msgspec.structs.asdict(traits)
+    return {name: value.name.lower() if isinstance(value, Enum) else value for name, value in spelt.items()}
 
 
 def _legs(scenario: Scenario, seed: int) -> dict[str, npt.NDArray[Any]]:

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
+from roamcast.content.schema import EventType
 from roamcast.routing.faults import Fault, What, absent
 from roamcast.routing.numbering import INCARNATIONS, SequenceNumbers
 from roamcast.routing.router import (
@@ -214,7 +215,7 @@ class Mesh:
 
     def subscribe(self, node: NodeId, wanted: Filter) -> None:
         """Have the application on `node` want something."""
-        self._air.know(wanted.type)
+        self.know(wanted.type)
         self.routers[node].subscribe(wanted)
 
     def unsubscribe(self, node: NodeId, wanted: Filter) -> None:
@@ -223,20 +224,24 @@ class Mesh:
 
     def request(self, node: NodeId, wanted: Filter) -> None:
         """Have the application on `node` ask for one event."""
-        self._air.know(wanted.type)
+        self.know(wanted.type)
         self.routers[node].request(wanted)
 
     def advertise(self, node: NodeId, offered: Filter) -> None:
         """Have the application on `node` announce what it will publish."""
-        self._air.know(offered.type)
+        self.know(offered.type)
         self.routers[node].advertise(offered)
 
     def publish(self, node: NodeId, event: Event, size: int = 512) -> Publication:
         """Publish an event from `node` now."""
-        self._air.know(event.type)
+        self.know(event.type)
         publication = Publication(node, self._numbers[node].take(), event, size)
         self.routers[node].publish(publication)
         return publication
+
+    def know(self, type: EventType) -> None:
+        """Have all nodes know an event type; those of wishes, offers and publications they know anyway."""
+        self._air.know(type)
 
     def inject(
         self, to: NodeId, message: Message | bytes, sender: NodeId, signal: float = math.nan

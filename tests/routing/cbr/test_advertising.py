@@ -17,7 +17,7 @@ def serials(mesh, node):
     return {offer.serial for offer in mesh.routers[node].adverts.offers(mesh.now)}
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2, 3])  # in these 2 speaks before it hears anything newer from 3
+@pytest.mark.parametrize("seed", [0, 1, 3, 5])  # in these 2 speaks before it hears anything newer from 3
 def test_many_offers_between_two_renewals_make_nobodys_news_stale(seed):
     # 1 and 2 both lead to 0, which publishes; 2 comes to 3 with news that is one renewal old.
     mesh = Mesh(4, Cbr, [(0, 1), (0, 2), (1, 3)], seed=seed)

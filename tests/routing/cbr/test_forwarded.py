@@ -7,7 +7,7 @@ from roamcast.content.covering import Relations
 from roamcast.content.kind import Integer
 from roamcast.content.schema import EventType
 from roamcast.routing.cbr.forwarded import Forwarded
-from roamcast.routing.cbr.messages import pattern_size
+from roamcast.wire.blobs import pattern_size
 
 Coupon = EventType("coupon", {"zone": Integer()})
 
@@ -42,6 +42,6 @@ def test_what_a_neighbour_may_hold_is_bounded_and_beyond_that_everything_is_sent
     assert all(forwarded.extend(1, Coupon.zone == zone) for zone in range(20))
     assert not forwarded.extend(1, Coupon.zone == 5)
     assert forwarded.extend(1, Coupon.zone == 15)
-    entries, size = forwarded.footprint()
-    assert entries == 10
+    entries, size, limit = forwarded.footprint()
+    assert entries == limit == 10
     assert size == sum(4 + pattern_size(Coupon.zone == zone) for zone in range(10))

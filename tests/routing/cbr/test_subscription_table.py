@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from roamcast.content.kind import Integer
 from roamcast.content.schema import EventType
-from roamcast.routing.cbr.messages import pattern_size
 from roamcast.routing.cbr.subscription_table import MANY, SubscriptionTable
+from roamcast.wire.blobs import pattern_size
 
 Coupon = EventType("coupon", {"zone": Integer()})
 PATTERNS = [(Coupon.zone >= n % 10) & (Coupon.zone <= n % 10 + n // 10) for n in range(4 * MANY)]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator
-from math import inf
 from typing import Any
 
 from roamcast.content.box.conjunction import Conjunction
@@ -80,12 +79,10 @@ class Candidates:
 
 
 class _Index:
-    """The filters of each event type by what they match, and by the values that they constrain fields to."""
+    """The filters of each event type, numbered: a set of numbers costs a fraction of a set of filters."""
 
     def __init__(self) -> None:
         self._filters: dict[int, Filter] = {}
-        "By number: a set of numbers costs a fraction of a set of filters."
-        self._matching: MatchIndex[int] = MatchIndex()
         self._types: dict[EventType, _OfType] = {}
         self._empty: dict[int, None] = {}
         "Those that match nothing, which everything covers."
@@ -95,45 +92,26 @@ class _Index:
         if filter.empty:
             self._empty[number] = None
             return
-        self._matching.add(number, filter)
         of_type = self._types.get(filter.type)
         if of_type is None:
             of_type = self._types[filter.type] = _OfType(filter.type)
-        of_type.numbers[number] = None
-        for place, domain in filter.conjunctions[0]:
-            of_type.columns.setdefault(place, _Column()).add(_least_known(domain), number)
+        of_type.add(filter, number)
 
     def remove(self, filter: Filter, number: int) -> None:
         del self._filters[number]
         if filter.empty:
             del self._empty[number]
             return
-        self._matching.remove(number)
         of_type = self._types[filter.type]
-        del of_type.numbers[number]
+        of_type.remove(filter, number)
         if not of_type.numbers:
             del self._types[filter.type]
-            return
-        for place, domain in filter.conjunctions[0]:
-            column = of_type.columns[place]
-            column.remove(_least_known(domain), number)
-            if not len(column):
-                del of_type.columns[place]
 
     def over(self, filter: Filter) -> list[Filter]:
-        """Whoever covers a box matches its corners; without gaps, nobody else matches two opposite ones."""
         of_type = self._types.get(filter.type)
-        if of_type is None:
-            return []
-        low, high = of_type.corners(filter)
-        found = self._matching.match(low)
-        if len(found) > SHORT:
-            both = set(self._matching.match(high))
-            found = [number for number in found if number in both]
-        return [self._filters[number] for number in found]
+        return [] if of_type is None else [self._filters[number] for number in of_type.around(filter)]
 
     def under(self, filter: Filter) -> list[Filter]:
-        """Whoever a box covers constrains all the fields that the box does, and to values inside."""
         found = list(self._empty)
         of_type = self._types.get(filter.type)
         if of_type is not None and not filter.empty:
@@ -145,28 +123,60 @@ class _Index:
 
 
 class _OfType:
-    """What is known of the filters of one type."""
+    """The filters of one type, by the fields that they constrain and by the values that they allow there."""
 
-    __slots__ = ("columns", "highest", "lowest", "numbers", "type")
+    __slots__ = ("columns", "highest", "lowest", "matching", "numbers", "type")
 
     def __init__(self, type: EventType) -> None:
         self.type = type
         self.numbers: dict[int, None] = {}
+        self.matching: dict[int, MatchIndex[int]] = {}
+        "By the fields that a filter constrains in any case, a bit for each."
         self.columns: dict[int, _Column] = {}
-        "By the place of a field: the filters that constrain it."
+        "By the place of a field: the filters whose first box constrains it."
         ends = [_ends(domain) for domain in type.everything]
         self.lowest = [low for low, _ in ends]
         self.highest = [high for _, high in ends]
 
-    def corners(self, filter: Filter) -> tuple[Event, Event]:
-        """Two opposite corners of a filter's first box: the least and the most of everything."""
+    def add(self, filter: Filter, number: int) -> None:
+        self.numbers[number] = None
+        self.matching.setdefault(_fields(filter), MatchIndex()).add(number, filter)
+        for place, domain in filter.conjunctions[0]:
+            self.columns.setdefault(place, _Column()).add(_least_known(domain), number)
+
+    def remove(self, filter: Filter, number: int) -> None:
+        del self.numbers[number]
+        fields = _fields(filter)
+        self.matching[fields].remove(number)
+        if not len(self.matching[fields]):
+            del self.matching[fields]
+        for place, domain in filter.conjunctions[0]:
+            column = self.columns[place]
+            column.remove(_least_known(domain), number)
+            if not len(column):
+                del self.columns[place]
+
+    def around(self, filter: Filter) -> list[int]:
+        """Whoever covers a box constrains no other fields, and matches its corners; without gaps, nobody else
+        matches two opposite ones."""
         low, high = self.lowest.copy(), self.highest.copy()
+        free = -1
         for place, domain in filter.conjunctions[0]:
             low[place], high[place] = _ends(domain)
-        return Event(self.type, tuple(low)), Event(self.type, tuple(high))
+            free &= ~(1 << place)
+        corner, opposite = Event(self.type, tuple(low)), Event(self.type, tuple(high))
+        found: list[int] = []
+        for fields, matching in self.matching.items():
+            if not fields & free:
+                numbers = matching.match(corner)
+                if len(numbers) > SHORT:
+                    both = set(matching.match(opposite))
+                    numbers = [number for number in numbers if number in both]
+                found += numbers
+        return found
 
     def inside(self, box: Conjunction) -> list[int]:
-        """Those that constrain the fields of a box to values inside, as far as few looks can tell."""
+        """Whoever a box covers constrains all the fields that the box does, and to values inside."""
         found: list[tuple[int, _Column, Domain]] = []
         for place, domain in box:
             column = self.columns.get(place)
@@ -186,27 +196,33 @@ class _OfType:
 class _Column:
     """The filters that constrain one field, by the least value that they are known to allow there."""
 
-    __slots__ = ("_loose", "_ordered")
+    __slots__ = ("_loose", "_numbers", "_values")
 
     def __init__(self) -> None:
-        self._ordered: list[tuple[Any, int]] = []
+        self._values: list[Any] = []
+        "In order; beside each the number of its filter, of equal values in the order of adding."
+        self._numbers: list[int] = []
         self._loose: dict[int, None] = {}
         "Those without such a value: a pattern, or the field must be missing."
 
     def __len__(self) -> int:
-        return len(self._ordered) + len(self._loose)
+        return len(self._values) + len(self._loose)
 
     def add(self, value: Any, number: int) -> None:
         if value is None:
             self._loose[number] = None
-        else:
-            insort(self._ordered, (value, number))
+            return
+        place = bisect_right(self._values, value)
+        self._values.insert(place, value)
+        self._numbers.insert(place, number)
 
     def remove(self, value: Any, number: int) -> None:
         if value is None:
             del self._loose[number]
-        else:
-            del self._ordered[bisect_left(self._ordered, (value, number))]
+            return
+        first, last = bisect_left(self._values, value), bisect_right(self._values, value)
+        place = bisect_left(self._numbers, number, first, last)
+        del self._values[place], self._numbers[place]
 
     def count(self, domain: Domain) -> int:
         """How many `inside` would tell."""
@@ -216,23 +232,29 @@ class _Column:
         """Those whose least value `domain` has, or who have none."""
         found = list(self._loose)
         for start, end in self._slices(domain):
-            found.extend([number for _, number in self._ordered[start:end]])
+            found += self._numbers[start:end]
         return found
 
     def _slices(self, domain: Domain) -> Iterator[tuple[int, int]]:
-        ordered = self._ordered
+        values = self._values
         if isinstance(domain, Ranges):
             for low, high in domain.spans:
-                yield bisect_left(ordered, (low,)), bisect_right(ordered, (high, inf))
+                yield bisect_left(values, low), bisect_right(values, high)
         elif domain.values is not None:
             for word in domain.values:
-                yield bisect_left(ordered, (word,)), bisect_right(ordered, (word, inf))
+                yield bisect_left(values, word), bisect_right(values, word)
         else:
             prefix = max((glob[0] for glob in domain.like), key=len, default="")
-            end = len(ordered)
+            end = len(values)
             if prefix and ord(prefix[-1]) < HIGHEST_LETTER:
-                end = bisect_left(ordered, (prefix[:-1] + chr(ord(prefix[-1]) + 1),))
-            yield bisect_left(ordered, (prefix,)), end
+                end = bisect_left(values, prefix[:-1] + chr(ord(prefix[-1]) + 1))
+            yield bisect_left(values, prefix), end
+
+
+def _fields(filter: Filter) -> int:
+    """The fields that a filter constrains, a bit for each; none for several boxes, which may cover together
+    what constrains fewer."""
+    return sum(1 << place for place, _ in filter.conjunctions[0]) if len(filter.conjunctions) == 1 else 0
 
 
 def _least_known(domain: Domain) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
 from roamcast.content.covering import Cover, Relations
@@ -16,7 +16,18 @@ from roamcast.routing.cbr.most_covering import Branch, MostCoveringTable
 from roamcast.routing.cbr.next_hops import NextHops
 from roamcast.routing.cbr.parameters import CbrParameters
 from roamcast.routing.cbr.subscription_table import SubscriptionTable
-from roamcast.routing.router import Drop, Footprint, Host, Message, NodeId, Parameters, Publication
+from roamcast.routing.router import (
+    BROADCAST,
+    Drop,
+    Footprint,
+    Host,
+    Message,
+    NodeId,
+    Parameters,
+    Publication,
+    Traits,
+    Travel,
+)
 from roamcast.routing.state.seen import Seen
 
 
@@ -43,6 +54,12 @@ class Cbr(Advertising):
             Subscription: self._take_subscription,
             MostCovering: self._take_most_covering,
         }
+
+    @classmethod
+    def traits(cls, parameters: Parameters) -> Traits:
+        """Events go down the trees that wishes have built."""
+        assert isinstance(parameters, CbrParameters)
+        return Traits(travel=Travel.TREE, wish_lease=parameters.expire)
 
     # What the application asks.
 
@@ -135,17 +152,22 @@ class Cbr(Advertising):
                 asked.setdefault(neighbour, []).append(pattern)
         if self.parameters.covering:
             asked = self.forwarded.renew(asked)
-        self._send_paced(asked)
+        messages: list[tuple[Message, NodeId]] = []
         if self.parameters.most_covering:
-            self._tell_most_covering(entries, next_hops)
+            messages += [(news, BROADCAST) for news in self._most_covering_news(entries, next_hops)]
+        messages += [(Subscription(pattern), to) for to, patterns in asked.items() for pattern in patterns]
+        self._send_paced(messages)
 
-    def _send_paced(self, asked: Mapping[NodeId, list[Filter]]) -> None:
-        """Send each neighbour its patterns, one by one; however many, before the next renewal begins."""
-        sendings = [(Subscription(pattern), to) for to, patterns in asked.items() for pattern in patterns]
-        pace = min(self.parameters.pace, self.parameters.renew / max(len(sendings), 1))
+    def _send_paced(self, messages: list[tuple[Message, NodeId]]) -> None:
+        """Send messages one by one: all at once they overflow the link's queue. However many they are, the
+        last is sent before the next renewal begins."""
+        pace = min(self.parameters.pace, self.parameters.renew / max(len(messages), 1))
         wait = 0.0
-        for message, to in sendings:
-            self.host.call_later(wait, self.host.send, message, to)
+        for message, to in messages:
+            if to == BROADCAST:
+                self.host.call_later(wait, self.host.broadcast, message)
+            else:
+                self.host.call_later(wait, self.host.send, message, to)
             wait += pace
 
     def _entries(self, now: float) -> list[tuple[NodeId, Filter]]:
@@ -186,8 +208,10 @@ class Cbr(Advertising):
             return Drop.NOT_MINE
         return self.trees.hear(message, sender, self.host.now())
 
-    def _tell_most_covering(self, entries: list[tuple[NodeId, Filter]], next_hops: NextHops) -> None:
-        """Beacon, for each publisher, how many subscriptions here lie under each pattern."""
+    def _most_covering_news(
+        self, entries: list[tuple[NodeId, Filter]], next_hops: NextHops
+    ) -> Iterator[MostCovering]:
+        """For each publisher, how many subscriptions here lie under each pattern."""
         for pattern, count in self._counts([pattern for _, pattern in entries]).items():
             chosen = next_hops.of(pattern, self.host.node)
             paths = {publisher: hops + 1 for publisher, (hops, _) in chosen.items()}
@@ -195,8 +219,7 @@ class Cbr(Advertising):
                 paths[self.host.node] = 0
             for publisher, hops in paths.items():
                 if hops < self.parameters.hop_limit:
-                    news = MostCovering(publisher, pattern, min(count, HIGHEST_COUNT), hops)
-                    self.host.broadcast(news)
+                    yield MostCovering(publisher, pattern, min(count, HIGHEST_COUNT), hops)
 
     def _counts(self, patterns: list[Filter]) -> dict[Filter, int]:
         """How many of the patterns lie under each; with covering, under each of the fewest that cover all."""

@@ -11,11 +11,11 @@ from roamcast.wire.blobs import pattern_size
 
 
 class Forwarded:
-    """For each neighbour, the patterns that it holds for us: those of the last renewal and those sent since.
+    """For each neighbour, the patterns that it holds for us, sent or covered by what was sent.
 
     Covering works a neighbour at a time: what covers a pattern must have gone the same way, or it covers
-    nothing. Nothing remembers that a pattern was held back. A pattern that has lapsed here still lives at the
-    neighbour, and covers there, until the next renewal says what is wanted now.
+    nothing. Nothing remembers which of them were held back. A pattern that has lapsed here still lives at
+    the neighbour, and covers there, until the next renewal says what is wanted now.
     """
 
     def __init__(self, capacity: int) -> None:
@@ -37,11 +37,9 @@ class Forwarded:
         cover = self._covers.get(neighbour)
         if cover is None:
             cover = self._covers[neighbour] = Cover()
-        elif cover.covers(pattern):
+        if pattern in cover:
             return False
-        if len(cover) < self._capacity:
-            cover.add(pattern)
-        return True
+        return cover.add(pattern) if len(cover) < self._capacity else not cover.covers(pattern)
 
     def forget(self, neighbour: NodeId) -> None:
         """Take it that a neighbour has nothing: it cannot be reached."""

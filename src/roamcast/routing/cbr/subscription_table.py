@@ -47,12 +47,12 @@ class SubscriptionTable:
     def matching(self, event: Event, now: float) -> set[NodeId]:
         """The children that want `event`."""
         if self._index is None:
-            patterns = [pattern for pattern in self._children if pattern.matches(event)]
+            wanted = [(p, children) for p, children in self._children.items() if p.matches(event)]
         else:
-            patterns = self._index.match(event)
+            wanted = [(p, self._children[p]) for p in self._index.match(event)]
         wanting: set[NodeId] = set()
-        for pattern in patterns:
-            for child in self._children[pattern]:
+        for pattern, children in wanted:
+            for child in children:
                 if child not in wanting and self.leases.get((child, pattern), now):
                     wanting.add(child)
         return wanting

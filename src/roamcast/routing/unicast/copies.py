@@ -20,6 +20,8 @@ from roamcast.routing.router import (
     Publication,
     Role,
     Router,
+    Traits,
+    Travel,
 )
 from roamcast.routing.unicast.dsdv.dsdv import Dsdv
 from roamcast.routing.unicast.dsdv.messages import DsdvUpdate
@@ -53,6 +55,11 @@ class DsdvUnicast(Router):
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
         super().__init__(host, parameters)
         self.routes = Dsdv(host, self.parameters)
+
+    @classmethod
+    def traits(cls, parameters: Parameters) -> Traits:
+        """Each receiver is sent its own copy."""
+        return Traits(travel=Travel.ADDRESSED)
 
     def start(self) -> None:
         """Begin to exchange routes."""

@@ -6,7 +6,7 @@ before a publisher walks out of reach has nothing after it, and then brokers alo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 import msgspec
 
@@ -33,7 +33,7 @@ class Custody:
         self._cache = cache
         self._send = send
 
-    def keep(self, event: XcastEvent, stuck: Iterable[Addressee]) -> bool:
+    def keep(self, event: XcastEvent, stuck: Collection[Addressee]) -> bool:
         """Try again later to send an event to some of its subscribers; say whether that is the first time.
 
         Each wait is as long as the event has been here already, so a broken link is tried ever more rarely.
@@ -48,6 +48,8 @@ class Custody:
                 self.host.drop(oldest, Drop.TABLE_FULL)
             self.waiting[event.about] = (event, {})
             self.host.call_later(max(self.parameters.link_retry, waited), self._again, event.about)
+        elif self.waiting[event.about][1].keys() >= {each.node for each in stuck}:
+            self.host.drop(event, Drop.DUPLICATE)
         self.waiting[event.about][1].update((each.node, each) for each in stuck)
         return waited < self.parameters.link_retry
 
@@ -60,7 +62,9 @@ class Custody:
 
     def _again(self, id: int) -> None:
         event, stuck = self.waiting.pop(id, (None, None))
-        if event is not None and stuck:
+        if event is not None and not stuck:
+            self.host.drop(event, Drop.DUPLICATE)  # all have it, by other ways
+        elif event is not None and stuck:
             # It is older now: by its age a subscriber tells whether it had asked before.
             age = int(1000 * (self.host.now() - self._cache.find(event).published))
             self._send(

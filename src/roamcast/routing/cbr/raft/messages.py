@@ -57,7 +57,7 @@ class XcastEvent(Message, kind=32, category=Category.EVENT, role=Role.CARRIES):
     publication: Publication
     chain: Annotated[tuple[Node, ...], Listed(255, least=1)]
     "Who forwarded it, the publisher first."
-    destinations: Annotated[tuple[Addressee, ...], Listed(1024)]
+    destinations: Annotated[tuple[Addressee, ...], Listed(1024, least=1)]
     age: Milliseconds = 0
     "Since it was published, at least; its travel is not counted."
     to: To = BROADCAST
@@ -125,7 +125,7 @@ class Ping(Message, kind=35, category=Category.CONTROL, role=Role.ASKS_AGAIN):
 
     publisher: Node
     chain: Annotated[tuple[Node, ...], Listed(255, least=1)]
-    destinations: Annotated[tuple[Node, ...], Listed(1024)]
+    destinations: Annotated[tuple[Node, ...], Listed(1024, least=1)]
     to: To = BROADCAST
     hops: Hops = 0
 

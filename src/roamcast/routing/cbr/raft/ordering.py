@@ -47,12 +47,6 @@ class Stream:
         self.asked_at = -inf
         "When all that is missing was asked for."
 
-    def renumber(self, edition: int) -> None:
-        """Forget what waits if events have been put between since; the publisher sends it again."""
-        if edition > self.edition:
-            self.edition = edition
-            self.early.clear()
-
     def holes(self) -> list[Hole]:
         """The ranges that are missing before what has arrived early."""
         holes = []
@@ -102,19 +96,19 @@ class Ordering:
             return Drop.DUPLICATE
         if place.edition < stream.edition:
             return Drop.EXPIRED
-        stream.renumber(place.edition)
+        self._renumber(stream, place.edition)
         published = self.host.now() - event.age / 1000
         if before > stream.last or published > sure:
             return self._keep_early(stream, Early(before, published, wanted, publication))
         # Nothing was addressed to us between `before` and this one, so nothing is missing.
         self._deliver(stream, publication, wanted)
         self._go_on(publication.publisher, stream, sure)
-        return None
+        return None if wanted else Drop.UNWANTED
 
     def resume(self, publisher: NodeId, edition: int) -> None:
         """Deliver what was held: the publisher knows all that is wanted, and no event will be put between."""
         stream = self._stream(publisher)
-        stream.renumber(edition)
+        self._renumber(stream, edition)
         if stream.early:
             self._go_on(publisher, stream, inf)
 
@@ -143,6 +137,10 @@ class Ordering:
             del stream.early[first]
             if first > stream.last:
                 self._deliver(stream, waiting.publication, waiting.wanted)
+                if not waiting.wanted:
+                    self._drop(waiting, Drop.UNWANTED)
+            else:
+                self._drop(waiting, Drop.DUPLICATE)
         if stream.last >= 0:
             self._acknowledge(publisher, stream.last)
         if stream.early:
@@ -170,10 +168,11 @@ class Ordering:
             )
         early[sequence] = waiting
         if len(early) > self.parameters.reorder:
-            furthest = max(early)
-            del early[furthest]
-            if furthest == sequence:
+            furthest = early.pop(max(early))
+            if furthest is waiting:
                 reason = Drop.TABLE_FULL
+            else:
+                self._drop(furthest, Drop.TABLE_FULL)
         self._ask_soon(publication.publisher, stream)
         return reason
 
@@ -228,5 +227,21 @@ class Ordering:
         )
         self.streams[publisher] = stream
         if len(self.streams) > self.parameters.publishers:
-            del self.streams[next(iter(self.streams))]
+            silent = self.streams.pop(next(iter(self.streams)))
+            self._forget(silent, Drop.TABLE_FULL)
         return stream
+
+    def _renumber(self, stream: Stream, edition: int) -> None:
+        """Forget what waits if events have been put between since; the publisher sends it again."""
+        if edition > stream.edition:
+            stream.edition = edition
+            self._forget(stream, Drop.EXPIRED)
+
+    def _forget(self, stream: Stream, reason: Drop) -> None:
+        for waiting in stream.early.values():
+            self._drop(waiting, reason)
+        stream.early.clear()
+
+    def _drop(self, waiting: Early, reason: Drop) -> None:
+        publication = waiting.publication
+        self.host.drop(XcastEvent(publication, (publication.publisher,), ()), reason)

@@ -222,14 +222,15 @@ class RaftPublisher:
             self.retransmissions.ask(next(iter(session.outstanding)), nack.subscriber)
         return None
 
-    def fail(self, sequence: int, subscribers: list[NodeId]) -> None:
+    def fail(self, sequence: int, subscribers: list[NodeId]) -> bool:
         """Learn that the link gave up on an event: send it again soon, unless pings will see to it."""
-        if sequence in self.events:
-            age = self.host.now() - self.events[sequence][0]
-            if age < self.parameters.ping_wait:
-                self.host.call_later(
-                    max(self.parameters.link_retry, age), self._ask_again, sequence, subscribers
-                )
+        if sequence not in self.events:
+            return False
+        age = self.host.now() - self.events[sequence][0]
+        soon = age < self.parameters.ping_wait
+        if soon:
+            self.host.call_later(max(self.parameters.link_retry, age), self._ask_again, sequence, subscribers)
+        return soon
 
     def _ask_again(self, sequence: int, subscribers: list[NodeId]) -> None:
         for subscriber in subscribers:

@@ -26,7 +26,17 @@ from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
 from roamcast.routing.cbr.raft.publishing import RaftPublisher
 from roamcast.routing.cbr.raft.subscribing import RaftSubscriber
 from roamcast.routing.cbr.raft.xcast import Xcast, join_chain
-from roamcast.routing.router import BROADCAST, Drop, Host, NodeId, Parameters, Publication
+from roamcast.routing.router import (
+    BROADCAST,
+    Drop,
+    Host,
+    NodeId,
+    Parameters,
+    Promise,
+    Publication,
+    Traits,
+    Travel,
+)
 from roamcast.routing.unicast.dsdv.dsdv import Dsdv
 from roamcast.routing.unicast.dsdv.messages import DsdvUpdate
 
@@ -58,6 +68,17 @@ class RaftCbr(Advertising):
             Subscribe: self._take_subscribe,
             SubscribeAck: self._take_subscribe_ack,
         }
+
+    @classmethod
+    def traits(cls, parameters: Parameters) -> Traits:
+        """Whoever asked gets every event, once and in order, as long as it takes."""
+        assert isinstance(parameters, RaftCbrParameters)
+        return Traits(
+            travel=Travel.ADDRESSED,
+            promise=Promise.UNTIL_ACKNOWLEDGED,
+            ordered=True,
+            recall=parameters.recall,
+        )
 
     # What the application asks.
 
@@ -93,7 +114,8 @@ class RaftCbr(Advertising):
 
     def _keep(self, event: XcastEvent, stuck: tuple[Addressee, ...]) -> None:
         if event.publication.publisher == self.host.node:
-            self.publishing.fail(event.publication.sequence, [addressee.node for addressee in stuck])
+            if not self.publishing.fail(event.publication.sequence, [addressee.node for addressee in stuck]):
+                self.host.drop(event, Drop.NO_ROUTE)
         elif self.custody.keep(event, stuck):
             self.xcast.hand_back(msgspec.structs.replace(event, destinations=stuck))
 
@@ -156,7 +178,9 @@ class RaftCbr(Advertising):
             onward = XcastEvent(publication, chain, tuple(others), event.age)
             if self.host.node in event.chain:
                 # Handed back by a neighbour that finds no way. It goes on trying: nobody need keep it here.
-                self.xcast.event_around(onward, avoid=(sender,))
+                stuck = self.xcast.event_around(onward, avoid=(sender,))
+                if stuck:
+                    self.host.drop(msgspec.structs.replace(onward, destinations=stuck), Drop.NO_ROUTE)
             else:
                 self.xcast.send_event(onward)
         return reason
@@ -198,11 +222,13 @@ class RaftCbr(Advertising):
             self.custody.settle(ack.publisher, ack.sequence, ack.subscribers)
             return None
         reasons = [self.publishing.acknowledge(node, ack.sequence) for node in sorted(ack.subscribers)]
-        return None if None in reasons else next(iter(reasons), Drop.MALFORMED)
+        return None if None in reasons else reasons[0]
 
     def _take_nack(self, nack: Nack, sender: NodeId) -> Drop | None:
         if nack.to != self.host.node:
             return self.xcast.pass_on(nack, sender)
+        if not nack.holes:
+            return Drop.MALFORMED
         if nack.publisher == self.host.node:
             return self.publishing.serve(nack)
         if nack.subscriber == self.host.node or len(nack.chain) >= self.parameters.chain_limit:

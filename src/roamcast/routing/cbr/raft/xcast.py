@@ -35,14 +35,16 @@ class Xcast:
     def post(self, message: Any, destination: NodeId) -> None:
         """Send a message over as many hops as it takes, to be handled at its destination alone."""
         if destination == self.host.node:
-            return
-        if isinstance(message, Subscribe) and self._routes.next_hop(destination) is None:
+            self.host.drop(message, Drop.MALFORMED)
+        elif isinstance(message, Subscribe) and self._routes.next_hop(destination) is None:
             # Where no route is known yet, advertisements still tell who is nearer to the publisher.
             hop = self._adverts.nearest(destination, (), self.host.now())
             if hop is not None:
                 self.host.send(message, hop)
-            return
-        self._routes.forward(message, destination)
+            else:
+                self.host.drop(message, Drop.NO_ROUTE)
+        else:
+            self._routes.forward(message, destination)
 
     def pass_on(self, message: Any, sender: NodeId) -> Drop | None:
         """Carry a message for someone else one hop further."""
@@ -105,10 +107,18 @@ class Xcast:
     def go_around(self, message: Any) -> None:
         """Send a message that the link gave up on another way, if there is one."""
         if isinstance(message, Ping) and message.to == BROADCAST:
-            for destination in message.destinations:
-                self._post_around(Ping(message.publisher, message.chain, (destination,), destination), ())
-        elif message.hops < self.parameters.chain_limit:
-            self._post_around(msgspec.structs.replace(message, hops=message.hops + 1), ())
+            onward = [
+                Ping(message.publisher, message.chain, (destination,), destination)
+                for destination in message.destinations
+            ]
+        else:
+            onward = [msgspec.structs.replace(message, hops=message.hops + 1)]
+        for each in onward:
+            refused = (
+                Drop.HOP_LIMIT if each.hops > self.parameters.chain_limit else self._post_around(each, ())
+            )
+            if refused is not None:
+                self.host.drop(each, refused)
 
     def hand_back(self, event: XcastEvent) -> None:
         """Ask the node that an event came from to find another way to its destinations."""

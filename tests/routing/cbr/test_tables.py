@@ -1,0 +1,59 @@
+"""What routers say of the size of their tables, counted by hand."""
+
+from functools import partial
+
+from roamcast.content.kind import Integer
+from roamcast.content.schema import EventType
+from roamcast.routing.cbr.ft import FtCbr
+from roamcast.routing.cbr.messages import MostCovering, Subscription, pattern_size
+from roamcast.routing.cbr.parameters import FtCbrParameters
+from roamcast.routing.flooding import Flooding
+from roamcast.routing.router import Footprint
+from roamcast.testing import Mesh
+
+Coupon = EventType("coupon", {"zone": Integer()})
+EVERYTHING = Coupon.zone >= 0
+WIDE = Coupon.zone < 5
+NARROW = Coupon.zone == 3
+THREE = Coupon(zone=3)
+
+everything = partial(FtCbr, parameters=FtCbrParameters(covering=True, most_covering=True))
+
+
+def test_a_router_without_tables_says_nothing():
+    assert Mesh.line(1, Flooding).routers[0].tables() == {}
+
+
+def test_the_tables_of_a_broker_that_waits_for_a_child():
+    mesh = Mesh(4, everything, [(0, 1), (1, 2), (1, 3)])
+    mesh.advertise(0, EVERYTHING)
+    mesh.run(for_=0.1)
+    for child in (2, 3):
+        mesh.inject(1, Subscription(NARROW), sender=child)
+    mesh.inject(1, Subscription(WIDE), sender=3)
+    mesh.inject(1, MostCovering(0, WIDE, 5, 1), sender=2)
+    mesh.run(for_=0.1)
+    mesh.part(1, 3)
+    mesh.publish(0, THREE, size=512)
+    mesh.run(for_=0.3)
+    narrow, wide = pattern_size(NARROW), pattern_size(WIDE)
+    tables = mesh.routers[1].tables()
+    assert tables["subscriptions"] == Footprint(3, 3 * (4 + 8) + 2 * narrow + wide)
+    assert tables["forwarded"] == Footprint(2, 2 * 4 + narrow + wide)
+    assert tables["most_covering"] == Footprint(1, 4 + 4 + wide + 2 + 2 + 8)
+    assert tables["seen"] == Footprint(1, 8)
+    assert tables["unacknowledged"] == Footprint(1, 512 + 4 + 8)
+    assert tables["floods"] == Footprint(1, 8 + 1 + 8)
+
+
+def test_when_all_have_answered_and_forgotten_little_remains():
+    mesh = Mesh.line(3, everything)
+    mesh.advertise(0, EVERYTHING)
+    mesh.run(for_=0.1)
+    mesh.subscribe(2, NARROW)
+    mesh.run(for_=1)
+    mesh.publish(0, THREE)
+    mesh.unsubscribe(2, NARROW)
+    mesh.run(for_=60)
+    tables = mesh.routers[1].tables()
+    assert {name for name, footprint in tables.items() if footprint.entries} <= {"adverts", "seen", "floods"}

@@ -19,6 +19,7 @@
 #include "python/keeping.h"
 #include "python/kinds.h"
 #include "python/parameters.h"
+#include "python/states.h"
 #include "python/timers.h"
 #include "routing/seen.h"
 #include "world/world.h"
@@ -107,7 +108,7 @@ public:
         kept_.clear();
         timers_.clear();
         kinds_.clear();
-        Py_CLEAR(state_codes_);
+        states_.clear();
     }
 
     // Running -------------------------------------------------------------------------------------
@@ -214,22 +215,7 @@ public:
         Py_DECREF(told);
     }
 
-    void state(NodeId node, nb::handle name, double value) {
-        if (!PyUnicode_Check(name.ptr())) refuse(PyExc_TypeError, "a state is named by a string");
-        if (state_codes_ == nullptr) return;  // the run is over
-        PyObject* const known = PyDict_GetItemWithError(state_codes_, name.ptr());
-        if (known == nullptr && PyErr_Occurred()) throw nb::python_error();
-        std::size_t code = state_names_.size();
-        if (known != nullptr) {
-            code = PyLong_AsSize_t(known);
-        } else {
-            if (code > INT16_MAX) refuse(PyExc_ValueError, "states have too many names; tell numbers by their value");
-            const nb::object number = nb::steal(PyLong_FromSize_t(code));
-            if (PyDict_SetItem(state_codes_, name.ptr(), number.ptr()) != 0) throw nb::python_error();
-            state_names_.push_back(nb::cast<std::string>(name));
-        }
-        states_.push_back({world_.now(), value, node, static_cast<std::uint16_t>(code)});
-    }
+    void state(NodeId node, nb::handle name, double value) { states_.note(world_.now(), node, name, value); }
 
     nb::tuple position(NodeId node) {
         check(node);
@@ -329,11 +315,11 @@ public:
     nb::dict transmissions() { return transmission_columns(world_.records().transmissions); }
     nb::dict lost_frames() { return lost_columns(world_.records().lost); }
     nb::dict router_drops() { return drop_columns(drops_); }
-    nb::dict states() { return state_columns(states_); }
+    nb::dict states() const { return states_.columns(); }
 
     nb::list state_names() const {
         nb::list out;
-        for (const std::string& name : state_names_) out.append(name);
+        for (const std::string& name : states_.names()) out.append(name);
         return out;
     }
 
@@ -417,11 +403,6 @@ private:
         return found == 1;
     }
 
-    [[noreturn]] static void refuse(PyObject* kind, const char* why) {
-        PyErr_SetString(kind, why);
-        throw nb::python_error();
-    }
-
     static void set(PyObject*& place, nb::object value) {
         Py_XDECREF(place);
         place = value.release().ptr();
@@ -467,9 +448,7 @@ private:
     std::array<std::uint64_t, reasons> drop_counts_{};
     std::vector<RouterDrop> drops_;
     std::vector<Delivery> deliveries_;
-    std::vector<StateRow> states_;
-    std::vector<std::string> state_names_;
-    PyObject* state_codes_ = PyDict_New();  // by name
+    States states_;
     Owning hosts_ = of_the_world;
     std::uint64_t recorded_reasons_ = ~0ULL;
     PyObject* size_name_ = PyUnicode_InternFromString("size");

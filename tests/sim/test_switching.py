@@ -86,7 +86,9 @@ def lost(world):
 
 
 class Event(Letter):
-    about = 7
+    @property
+    def about(self):
+        return 7
 
 
 FRAME_OFF, UNSENT = 5, 18
@@ -165,3 +167,41 @@ def test_a_message_withdrawn_from_router_to_link_by_the_switch_is_not_sent_later
     world.run_until(1)
     assert b.got == [(2, 0)]
     assert world.counters()["unsent"] == 1
+
+
+def test_a_frame_understood_but_not_yet_handed_up_is_lost_with_the_radio():
+    world, (a, b) = office([0, 100])
+    a.host.broadcast(Event(1))
+    world.run_until(1)
+    understood = world.transmissions()["time"][0] + (AIRTIME + 334) * 1e-9
+    for after, got in ((10e-6, []), (30e-6, [(1, 0)])):  # the way up takes 25 microseconds
+        world, (a, b) = office([0, 100])
+        world.record_losses(True)
+        a.host.broadcast(Event(1))
+        world.call_at(understood + after, world.set_radio, 1, False)
+        world.run_until(1)
+        assert world.counters()["received"] == 1
+        assert b.got == got
+        assert lost(world) == ([] if got else [(1, 0, FRAME_OFF)])
+
+
+def test_a_radio_that_was_off_knows_of_no_reservation():
+    """What it heard reserved for nine milliseconds it does not wait for after the switch."""
+    for seed in range(5):
+        began = {}
+        for switched in (False, True):
+            world, (a, b, _) = office([0, 100, 240], seed=seed)
+            world.set_radio(2, False)  # so the RTS is not answered, and the medium stays idle
+            a.host.send(Letter(1, size=2000), 2)
+            world.run_until(0.0015)
+            assert world.counters()["rts"] >= 1
+            if switched:
+                world.set_radio(1, False)
+                world.set_radio(1, True)
+            b.host.broadcast(Letter(2))
+            world.set_radio(0, False)
+            world.run_until(1)
+            rows = world.transmissions()
+            began[switched] = next(t for t, n in zip(rows["time"], rows["node"], strict=True) if n == 1)
+        assert began[True] < 0.003
+        assert began[False] > 0.008

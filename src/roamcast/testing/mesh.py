@@ -8,7 +8,6 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from random import Random
 from typing import Any, TypeAlias
 
 from roamcast.content.event import Event
@@ -26,13 +25,14 @@ from roamcast.routing.router import (
     Router,
     Velocity,
 )
+from roamcast.testing.air import Air
 from roamcast.testing.host import MeshHost, MeshTimer
-from roamcast.testing.links import Crossing, LinkModel, Rule
+from roamcast.testing.links import LinkModel, Rule
 from roamcast.testing.places import Places
 from roamcast.testing.records import Delivered, Dropped, Lost, Sent, State
 from roamcast.wire.errors import WireError
 from roamcast.wire.message import inner
-from roamcast.wire.vocabulary import Vocabulary, encode
+from roamcast.wire.vocabulary import encode
 
 RouterFactory: TypeAlias = Callable[["MeshHost"], Router]
 
@@ -58,20 +58,14 @@ class Mesh:
         seed: int = 0,
     ) -> None:
         self.seed = seed
-        self.links = links or LinkModel()
-        self.rules: list[Rule] = []
-        "What every message passes on its way; see `fault`."
         self.now = 0.0
         self.sent: list[Sent] = []
         self.lost: list[Lost] = []
         self.drops: list[Dropped] = []
         self.deliveries: list[Delivered] = []
         self.states: list[State] = []
-        self._random = Random(f"{seed}/links")
-        self._chance = Random(f"{seed}/rules")
         self._order = itertools.count()
         self._due: list[tuple[float, int, Callable[..., object], tuple[Any, ...]]] = []
-        self._joined: set[frozenset[NodeId]] = set()
         self._places = Places()
         self._failing: list[tuple[NodeId, NodeId, Message, MeshTimer]] = []
         self._factory = router
@@ -79,12 +73,13 @@ class Mesh:
         late = absent(plan)
         self._up = [node not in late for node in range(nodes)]
         self._radio = [True] * nodes
-        for a, b in edges:
-            self.join(a, b)
         self._numbers = [SequenceNumbers(0) for _ in range(nodes)]
         self.hosts = [MeshHost(self, node) for node in range(nodes)]
         self.routers = [self._wake(host) for host in self.hosts]
-        self._words = Vocabulary({kind for router in self.routers for kind in router.messages})
+        kinds = {kind for router in self.routers for kind in router.messages}
+        self._air = Air(links or LinkModel(), kinds, seed)
+        for a, b in edges:
+            self.join(a, b)
         for node in range(nodes):
             if self._up[node]:
                 self.routers[node].start()
@@ -130,16 +125,24 @@ class Mesh:
         """How often each reason was given."""
         return Counter(d.reason for d in self.drops)
 
+    @property
+    def links(self) -> LinkModel:
+        """How links behave; may be replaced in the course of the story."""
+        return self._air.model
+
+    @links.setter
+    def links(self, model: LinkModel) -> None:
+        self._air.model = model
+
     # The world ------------------------------------------------------------------------------------
 
     def join(self, a: NodeId, b: NodeId) -> None:
         """Bring two nodes into range of each other."""
-        if a != b:
-            self._joined.add(frozenset((a, b)))
+        self._air.join(a, b)
 
     def part(self, a: NodeId, b: NodeId) -> None:
         """Take two nodes out of each other's range."""
-        self._joined.discard(frozenset((a, b)))
+        self._air.part(a, b)
 
     def neighbours(self, node: NodeId) -> list[NodeId]:
         """Who is in range of `node` and on the air, in order."""
@@ -178,12 +181,12 @@ class Mesh:
     @contextmanager
     def fault(self, *rules: Rule) -> Iterator[None]:
         """Have links follow more rules as long as the block lasts."""
-        self.rules += rules
+        self._air.rules += rules
         try:
             yield
         finally:
             for rule in rules:
-                self.rules.remove(rule)
+                self._air.rules.remove(rule)
 
     def befall(self, node: NodeId, what: What) -> None:
         """Have something befall a node now; what it is already changes nothing."""
@@ -243,7 +246,7 @@ class Mesh:
 
     def know(self, type: EventType) -> None:
         """Have all nodes know an event type; those of wishes, offers and publications they know anyway."""
-        self._words.types[type.name] = type
+        self._air.know(type)
 
     def inject(
         self, to: NodeId, message: Message | bytes, sender: NodeId, signal: float = math.nan
@@ -253,7 +256,7 @@ class Mesh:
         What no message has as its bytes is MALFORMED, and no router hears of it.
         """
         try:
-            understood = self._words.decode(message if isinstance(message, bytes) else encode(message))
+            understood = self._air.words.decode(message if isinstance(message, bytes) else encode(message))
         except WireError:
             self.drops.append(Dropped(self.now, to, message, Drop.MALFORMED))
             return Drop.MALFORMED
@@ -268,7 +271,7 @@ class Mesh:
         if not self._on_air(node):
             self.lost.append(Lost(self.now, node, message, BROADCAST))
         for other in self.neighbours(node):
-            self._carry(message, node, other, self._cross(message, node, other))
+            self._carry(message, node, other, self._air.cross(message, node, other))
 
     def send_from(self, node: NodeId, message: Message, to: NodeId) -> None:
         """Carry a message to one neighbour, trying as often as the link does."""
@@ -277,17 +280,17 @@ class Mesh:
         arrives: list[float] = []
         acknowledged = False
         for _ in range(self.links.tries if self._reaches(node, to) else 0):
-            delays = self._cross(message, node, to)
+            delays = self._air.cross(message, node, to)
             arrives = arrives or delays  # the link knows a frame repeated for want of an acknowledgement
-            acknowledged = bool(delays) and bool(self._pass_rules(Crossing(None, to, node), [0.0]))
+            acknowledged = bool(delays) and self._air.acknowledges(to, node)
             if acknowledged:
                 break
         self._carry(message, node, to, arrives)
         if not acknowledged:
             self._fail_later(node, message, to)
         for other in self.neighbours(node):
-            if acknowledged and other != to and self.routers[other].promiscuous and not self._missed():
-                for delay in self._pass_rules(Crossing(message, node, other), [self._flight()]):
+            if acknowledged and other != to and self.routers[other].promiscuous:
+                for delay in self._air.overhear(message, node, other):
                     self.call_at(self.now + delay, self._overhear, other, message, node, to)
 
     def take_back(self, node: NodeId, neighbour: NodeId) -> list[Message]:
@@ -314,43 +317,21 @@ class Mesh:
         return self._up[node] and self._radio[node] and not self.hosts[node].asleep
 
     def _reaches(self, a: NodeId, b: NodeId) -> bool:
-        return frozenset((a, b)) in self._joined and self._on_air(a) and self._on_air(b)
-
-    def _flight(self) -> float:
-        return self.links.delay + (self.links.jitter * self._random.random() if self.links.jitter else 0.0)
-
-    def _missed(self) -> bool:
-        return self.links.loss > 0 and self._random.random() < self.links.loss
+        return self._air.joins(a, b) and self._on_air(a) and self._on_air(b)
 
     def _leaves(self, node: NodeId, message: Message, to: NodeId) -> bool:
         """Whether a message gets from the router onto the air."""
         self.sent.append(Sent(self.now, node, message, to))
-        for rule in self.rules:
-            if not rule.admits(message, node, self._chance):
-                self.lost.append(Lost(self.now, node, message, BROADCAST))
-                return False
-        return True
-
-    def _cross(self, message: Message, node: NodeId, to: NodeId) -> list[float]:
-        """After how long each copy of a message gets to a neighbour; none if it is lost."""
-        if self._missed():
-            return []
-        copies = 2 if self.links.duplicate and self._random.random() < self.links.duplicate else 1
-        return self._pass_rules(Crossing(message, node, to), [self._flight() for _ in range(copies)])
-
-    def _pass_rules(self, crossing: Crossing, delays: list[float]) -> list[float]:
-        for rule in self.rules:
-            delays = rule.carry(crossing, delays, self._chance) if delays else delays
-        return delays
+        admitted = self._air.admits(message, node)
+        if not admitted:
+            self.lost.append(Lost(self.now, node, message, BROADCAST))
+        return admitted
 
     def _carry(self, message: Message, node: NodeId, to: NodeId, delays: list[float]) -> None:
         if not delays:
             self.lost.append(Lost(self.now, node, message, to))
         elif self.as_bytes:
-            data = encode(message)
-            if len(data) != message.size:
-                raise AssertionError(f"{message!r} has {len(data)} bytes and says {message.size}")
-            message = self._words.decode(data)
+            message = self._air.as_bytes(message)
         signal = self._places.signal(node, to, self.now)
         for delay in delays:
             self.call_at(self.now + delay, self._hear, to, message, node, signal)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from roamcast.facts.trail import Trail
-from roamcast.facts.why import Cause, Explainer
+from roamcast.why.trail import Trail
+from roamcast.why.why import Cause, Explainer
 from roamcast.scenario.read import load
 from roamcast.sim.run import simulate
 

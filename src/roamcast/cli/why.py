@@ -17,7 +17,7 @@ def command(
 ) -> None:
     """Tell why events were not delivered; with --event and --node, the story of one."""
     from roamcast.errors import UserError
-    from roamcast.facts.story import name_publication, read_publication, tally, tell
+    from roamcast.why.story import name_publication, read_publication, tally, tell
     from roamcast.facts.tables import Facts
 
     if (event is None) != (node is None):

@@ -6,8 +6,8 @@ from collections import Counter
 from typing import NamedTuple
 
 from roamcast.facts.tables import Facts, FactsError
-from roamcast.facts.trail import LINK_LOSSES, Sent, Trail
-from roamcast.facts.why import Cause, Explainer
+from roamcast.why.trail import LINK_LOSSES, Sent, Trail
+from roamcast.why.why import Cause, Explainer
 
 
 class Tally(NamedTuple):

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamcast.facts.contacts import EDGE, find_contacts
-from roamcast.facts.reach import Reach
+from roamcast.why.reach import Reach
 from roamcast.facts.schema import TABLES
 from roamcast.facts.tracks import Tracks
 from roamcast.scenario.model import Scenario

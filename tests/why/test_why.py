@@ -6,9 +6,9 @@ import pyarrow as pa
 import pytest
 
 from roamcast.facts.schema import TABLES
-from roamcast.facts.story import name_publication, read_publication, tally, tell
+from roamcast.why.story import name_publication, read_publication, tally, tell
 from roamcast.facts.tables import Facts, FactsError, Run
-from roamcast.facts.why import Cause
+from roamcast.why.why import Cause
 
 
 def legs(*samples):

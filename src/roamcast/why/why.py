@@ -10,7 +10,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
-from roamcast.facts.trail import LINK_LOSSES, Lost, Sent, Trail, Wanting
+from roamcast.why.trail import LINK_LOSSES, Lost, Sent, Trail, Wanting
 
 CLIMBS = 32
 

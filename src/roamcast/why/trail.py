@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from roamcast.facts.reach import Reach
+from roamcast.why.reach import Reach
 from roamcast.facts.tables import Facts, FactsError
 from roamcast.facts.tracks import Tracks
 

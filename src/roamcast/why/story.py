@@ -1,87 +1,107 @@
-"""The story of one event and one node, and the count of all causes."""
+"""The story of one event and one node, or of one request, a sentence a line."""
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import NamedTuple
-
 from roamcast.facts.tables import Facts, FactsError
-from roamcast.why.trail import LINK_LOSSES, Sent, Trail
-from roamcast.why.why import Cause, Explainer
+from roamcast.why.asking import RequestExplainer
+from roamcast.why.causes import FRAME_LOSSES, Verdict
+from roamcast.why.names import name_publication
+from roamcast.why.record import Story
+from roamcast.why.trail import Sent, Trail
+from roamcast.why.why import Explainer
+
+HOPS = 64
+"Steps of a way that is told."
 
 
-class Tally(NamedTuple):
-    """How often a cause was at work, and a case of it."""
-
-    cause: Cause
-    times: int
-    publication: int
-    node: int
-
-
-def read_publication(text: str) -> int:
-    """A publication as people write it: `3/17` (publisher and sequence number) or the number in the facts."""
-    publisher, slash, sequence = text.partition("/")
-    try:
-        return (int(publisher) << 32 | int(sequence)) if slash else int(text)
-    except ValueError:
-        raise FactsError(f"{text!r} names no event; write publisher/sequence, as in 0/641") from None
-
-
-def name_publication(publication: int) -> str:
-    """A publication as `read_publication` reads it."""
-    return f"{publication >> 32}/{publication & 0xFFFFFFFF}"
-
-
-def tally(facts: Facts) -> tuple[list[Tally], int]:
-    """The causes of all losses after the warm-up, the most frequent first; and what was expected in all."""
+def tell(facts: Facts, publication: int, node: int) -> Story:
+    """What happened to one event on its way to one node."""
     trail = Trail(facts)
-    explainer = Explainer(trail)
-    counts: Counter[Cause] = Counter()
-    cases: dict[Cause, tuple[int, int]] = {}
-    for publication, node in trail.misses():
-        cause = explainer.explain(publication, node).cause
-        counts[cause] += 1
-        cases.setdefault(cause, (publication, node))
-    expected = sum(trail.published[publication] >= trail.run.warmup for publication, _ in trail.expected)
-    return [Tally(cause, count, *cases[cause]) for cause, count in counts.most_common()], expected
-
-
-def tell(facts: Facts, publication: int, node: int) -> list[str]:
-    """What happened to one event on its way to one node, a sentence a line."""
-    trail = Trail(facts)
-    if publication not in trail.published:
-        known = name_publication(min(trail.published)), name_publication(max(trail.published))
-        raise FactsError(
-            f"no event {name_publication(publication)} was published; there are {' to '.join(known)}"
-        )
-    if not 0 <= node < trail.run.nodes:
-        raise FactsError(f"there is no node {node}; this run has nodes 0 to {trail.run.nodes - 1}")
-    explainer = Explainer(trail)
-    time = trail.published[publication]
+    _check(trail, publication, node)
+    time, name = trail.published[publication], name_publication(publication)
     story = [
-        f"t={time:.3f} node {trail.publisher(publication)} published {trail.contents[publication]}"
-        f" as {name_publication(publication)}"
+        f"t={time:.3f} node {trail.publisher(publication)} published {trail.contents[publication]} as {name}"
     ]
-    wanting = explainer.wanting(publication, node)
     expected = (publication, node) in set(trail.expected)
-    if wanting is not None and expected:
-        story.append(f"node {node} had wanted {wanting.wanted} since t={wanting.since:.1f}")
+    wish = trail.wish(publication, node) if expected else None
+    if wish is not None:
+        story.append(f"node {node} had wanted {wish.wanted} since t={wish.since:.1f}")
+    wanted = wish.wanted if wish is not None else ""
     delivered = trail.delivered.get((publication, node))
     if delivered is not None:
-        copies = trail.sent.get(publication, [])
-        for sent in way(trail, publication, node, delivered):
-            again = any(other.node == sent.node and other.time < sent.time for other in copies)
-            story.append(_hop(sent, sent.time - time, again))
+        story += _way(trail, publication, node, delivered)
         extra = "" if expected else ", although it did not want it when it was published"
         story.append(f"t={delivered:.3f} node {node} got it, {delivered - time:.3f} s after{extra}")
-    elif not expected:
+        return Story(about=name, node=node, wanted=wanted, outcome="delivered", story=story)
+    if not expected:
         story.append(f"node {node} did not want it, and did not get it")
+        return Story(about=name, node=node, wanted=wanted, outcome="unwanted", story=story)
+    verdict = Explainer(trail).explain(publication, node)
+    story += [*verdict.story, f"so it was lost: {_conclusion(verdict)}"]
+    return Story(
+        about=name,
+        node=node,
+        wanted=wanted,
+        outcome="lost",
+        cause=verdict.cause.key,
+        proven=verdict.proven,
+        story=story,
+    )
+
+
+def tell_request(facts: Facts, number: int) -> Story:
+    """What became of one request."""
+    trail = Trail(facts)
+    request = next((each for each in trail.requests if each.request == number), None)
+    name = name_publication(number)
+    if request is None:
+        known = sorted(each.request for each in trail.requests)
+        there = (
+            f"there are {len(known)}, as {name_publication(known[0])}"
+            if known
+            else "nobody asked for anything"
+        )
+        raise FactsError(f"there is no request {name}; {there}")
+    explainer = RequestExplainer(trail)
+    story = [f"t={request.time:.3f} node {request.node} asked for {request.wanted} as {name}"]
+    verdict = None
+    if request.outcome == "satisfied":
+        story += explainer.tell_answer(request)
     else:
-        verdict = explainer.explain(publication, node)
-        story += verdict.story
-        story.append(f"so it was lost: {verdict.cause.value}")
-    return story
+        verdict = explainer.explain(request)
+        story += [*verdict.story, f"so it was not satisfied ({request.outcome}): {_conclusion(verdict)}"]
+    return Story(
+        about=name,
+        node=request.node,
+        wanted=request.wanted,
+        outcome=request.outcome,
+        cause=verdict.cause.key if verdict is not None else "",
+        proven=verdict is not None and verdict.proven,
+        story=story,
+    )
+
+
+def _conclusion(verdict: Verdict) -> str:
+    return f"{verdict.cause.value}{' (proven, whatever the protocol)' if verdict.proven else ''}"
+
+
+def _check(trail: Trail, publication: int, node: int) -> None:
+    if publication not in trail.published:
+        known = [name_publication(each) for each in sorted(trail.published)]
+        there = f"there are {known[0]} to {known[-1]}" if known else "nobody published anything"
+        raise FactsError(f"no event {name_publication(publication)} was published; {there}")
+    if not 0 <= node < trail.run.nodes:
+        raise FactsError(f"there is no node {node}; this run has nodes 0 to {trail.run.nodes - 1}")
+
+
+def _way(trail: Trail, publication: int, node: int, delivered: float) -> list[str]:
+    """How an event came to a node, a sentence for each hop."""
+    copies, time = trail.sent.get(publication, []), trail.published[publication]
+    sentences = []
+    for sent in way(trail, publication, node, delivered):
+        again = any(other.node == sent.node and other.time < sent.time for other in copies)
+        sentences.append(_hop(sent, sent.time - time, again))
+    return sentences
 
 
 def way(trail: Trail, publication: int, node: int, delivered: float) -> list[Sent]:
@@ -90,11 +110,11 @@ def way(trail: Trail, publication: int, node: int, delivered: float) -> list[Sen
     losses = {
         (lost.node, lost.peer, lost.time)
         for lost in trail.lost.get(publication, [])
-        if lost.cause in LINK_LOSSES
+        if lost.cause in FRAME_LOSSES
     }
     hops: list[Sent] = []
     at, until = node, delivered
-    while at != trail.publisher(publication) and len(hops) < 64:
+    while at != trail.publisher(publication) and len(hops) < HOPS:
         before = [sent for sent in copies if sent.time <= until and _hears(trail, at, sent, losses)]
         if not before:
             break

@@ -1,0 +1,76 @@
+"""Copies: what became of copies that are sent to the nodes known to want them.
+
+Facts tell of which event a copy was, not for whom. So each end of a copy may be that of any node that missed
+the event; the facts tell a cause if all that may be its end have the same.
+"""
+
+from __future__ import annotations
+
+from roamcast.why.causes import ENDS, FRAME_LOSSES, Cause, Verdict, say
+from roamcast.why.trail import Lost, Trail
+
+TOLD = 4
+"Ends of copies that a story names."
+
+
+def follow_copies(trail: Trail, publication: int, node: int) -> Verdict:
+    """What became of the copy for `node`."""
+    unheard = _unheard(trail, publication, node)
+    if unheard is not None:
+        return unheard
+    ends = [lost for lost in trail.lost.get(publication, []) if lost.cause in ENDS]
+    own = [lost for lost in ends if lost.peer == node]
+    if own:  # the last link of its way: a copy for another goes through this node only by chance
+        ends = own
+    story = [_ended(trail, publication, lost) for lost in ends[:TOLD]]
+    causes = {_cause(trail, publication, lost) for lost in ends}
+    if len(causes) == 1:
+        return Verdict(causes.pop(), story)
+    if causes:
+        return Verdict(Cause.UNEXPLAINED, [*story, "one of these was its copy; the facts do not tell which"])
+    for sent in reversed(trail.sent.get(publication, [])):
+        if sent.to == node and sent.failed:
+            gave_up = f"t={sent.time:.3f} the link from node {sent.node} to node {node} gave up"
+            return Verdict(Cause.RETRY_LIMIT, [gave_up])
+    for lost in reversed(trail.lost.get(publication, [])):
+        if lost.node == node and lost.cause in FRAME_LOSSES:
+            sentence = f"t={lost.time:.3f} node {node} lost the frame of node {lost.peer}: {lost.cause}"
+            return Verdict(FRAME_LOSSES[lost.cause], [sentence])
+    return _on_its_way(trail, publication)
+
+
+def _ended(trail: Trail, publication: int, lost: Lost) -> str:
+    sentence = f"t={lost.time:.3f} node {lost.node}: {say(lost.cause)}"
+    gave_up = [
+        sent
+        for sent in trail.sent.get(publication, [])
+        if sent.failed and sent.node == lost.node and sent.time <= lost.time
+    ]
+    return f"{sentence}, after the link to node {gave_up[-1].to} gave up" if gave_up else sentence
+
+
+def _cause(trail: Trail, publication: int, lost: Lost) -> Cause:
+    cause = ENDS[lost.cause]
+    at_publisher = lost.node == trail.publisher(publication)
+    return Cause.PUBLISHER_OFF if cause is Cause.RELAY_OFF and at_publisher else cause
+
+
+def _unheard(trail: Trail, publication: int, node: int) -> Verdict | None:
+    """Where the protocol tells wishes: whether this node told nobody."""
+    if not trail.told:
+        return None
+    time = trail.published[publication]
+    if any(sent.time <= time for sent in trail.told.get(node, [])):
+        return None
+    return Verdict(Cause.NO_PARENT, [f"node {node} had told nobody what it wants before t={time:.1f}"])
+
+
+def _on_its_way(trail: Trail, publication: int) -> Verdict:
+    copies = trail.sent.get(publication, [])
+    if not copies:
+        return Verdict(Cause.UNEXPLAINED, ["nobody sent it, and no row tells why"])
+    last = copies[-1].time
+    story = [f"it was sent {len(copies)} times, the last at t={last:.1f}"]
+    if trail.last_sent(publication) >= trail.run.duration:
+        return Verdict(Cause.UNFINISHED, story)
+    return Verdict(Cause.UNEXPLAINED, [*story, "no row tells what became of the last copy"])

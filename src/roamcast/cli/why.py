@@ -111,7 +111,8 @@ def _tell_campaign(folder: Path, json: bool) -> None:
         return
     console = Console()
     for label in sorted(told.protocols):
-        for table in _tables(told.protocols[label], f"{label}, {told.protocols[label].runs} runs: "):
+        runs_of = told.protocols[label].runs
+        for table in _tables(told.protocols[label], f"{label}, {runs_of} run{'s' * (runs_of != 1)}: "):
             console.print(table)
     for place, error in told.untold.items():
         print(f"{place}: {error}", file=sys.stderr)
@@ -145,11 +146,11 @@ def _table(counted: Tally, title: str, case: str) -> Table:
     )
     table.add_column("because")
     for heading in ("times", "of these", "proven"):
-        table.add_column(heading, justify="right")
-    table.add_column("for instance")
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("for instance", no_wrap=True)
     for each in counted.causes:
         told = case.format(each.about, each.node)
-        where = f"{Path(each.run).name} {told}" if each.run else told
+        where = f"{Path(each.run).name}\n{told}" if each.run else told
         share = f"{each.times / counted.missed:.1%}"
         table.add_row(each.says, f"{each.times:,}", share, f"{each.proven:,}" if each.proven else "", where)
     return table

@@ -96,7 +96,7 @@ class Climb:
         if wish is not None and told_at < wish.since:
             only = "and which wanted this only after that"
             return Cause.NOT_YET_KNOWN, f"it was not meant for node {node}, {ago}, {only}"
-        return Cause.NOT_MEANT, f"it was not meant for node {node}, {ago}"
+        return Cause.NOT_MEANT, f"it was not meant for node {node}, {ago}; no row tells which wish that was"
 
     def _without_parent(self, node: int) -> Verdict:
         time, lease = self.published, self.lease

@@ -6,6 +6,8 @@ the event; the facts tell a cause if all that may be its end have the same.
 
 from __future__ import annotations
 
+from collections import Counter
+
 from roamcast.why.causes import ENDS, FRAME_LOSSES, Cause, Verdict, say
 from roamcast.why.trail import Lost, Trail
 
@@ -22,7 +24,7 @@ def follow_copies(trail: Trail, publication: int, node: int) -> Verdict:
     own = [lost for lost in ends if lost.peer == node]
     if own:  # the last link of its way: a copy for another goes through this node only by chance
         ends = own
-    story = [_ended(trail, publication, lost) for lost in ends[:TOLD]]
+    story = _tell_ends(trail, publication, ends)
     causes = {_cause(trail, publication, lost) for lost in ends}
     if len(causes) == 1:
         return Verdict(causes.pop(), story)
@@ -37,6 +39,13 @@ def follow_copies(trail: Trail, publication: int, node: int) -> Verdict:
             sentence = f"t={lost.time:.3f} node {node} lost the frame of node {lost.peer}: {lost.cause}"
             return Verdict(FRAME_LOSSES[lost.cause], [sentence])
     return _on_its_way(trail, publication)
+
+
+def _tell_ends(trail: Trail, publication: int, ends: list[Lost]) -> list[str]:
+    """A sentence for each kind of end that copies came to."""
+    counts = Counter(_ended(trail, publication, lost) for lost in ends)
+    told = [f"{end} ({times} copies)" if times > 1 else end for end, times in counts.items()]
+    return [*told[:TOLD], *([f"and {len(told) - TOLD} more ends of copies"] if len(told) > TOLD else [])]
 
 
 def _ended(trail: Trail, publication: int, lost: Lost) -> str:

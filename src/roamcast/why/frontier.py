@@ -27,14 +27,14 @@ def find_frontier(trail: Trail, publication: int, node: int) -> Verdict:
         found = _reasons(trail, publication, ring, neighbours, holders)
         if found:
             far = [f"nobody within range of node {node} sent it"] if hops else []
-            return _weigh(found, [*far, *_lead(ring, hops)])
+            return _weigh(found, [*far, *_lead(hops)])
         around = {peer for each in ring for peer in neighbours.get(each, ())} - holders - seen
         seen |= around
         ring, hops = sorted(around), hops + 1
     return Verdict(Cause.UNEXPLAINED, [f"nobody within range of node {node} sent it"])
 
 
-def _lead(ring: list[int], hops: int) -> list[str]:
+def _lead(hops: int) -> list[str]:
     if not hops:
         return []
     links = "a link" if hops == 1 else f"{hops} links"
@@ -99,7 +99,8 @@ def _ended(trail: Trail, publication: int, lost: Lost) -> tuple[Cause, str]:
 def _weigh(found: list[tuple[Cause, str]], lead: list[str]) -> Verdict:
     """The most frequent of several reasons, with some of their sentences."""
     counts = Counter(cause for cause, _ in found)
-    cause = counts.most_common(1)[0][0]
+    cause, times = counts.most_common(1)[0]
     story = [sentence for each, sentence in found if each is cause][:TOLD]
-    others = len(found) - len(story)
-    return Verdict(cause, [*lead, *story, *([f"and {others} more such"] if others else [])])
+    more = [f"and {times - TOLD} more such"] if times > TOLD else []
+    others = [f"besides: {other.value} ({count})" for other, count in counts.items() if other is not cause]
+    return Verdict(cause, [*lead, *story, *more, *others])

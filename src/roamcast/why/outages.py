@@ -96,7 +96,7 @@ class Outages:
                 continue
             if each.start > first:
                 yield first, each.start
-            first = max(first, each.end)
+            first = each.end
         if first <= last:
             yield first, last
 

@@ -157,10 +157,35 @@ def test_a_patient_protocol_that_was_asked_too_late_and_one_that_could_have_know
     assert cause(facts(STILL, sent=[*told, nod(20.5)], traits=PATIENT)) is Cause.NOT_YET_KNOWN
     assert cause(facts(STILL, sent=[*told, nod(14.2)], traits=PATIENT)) is Cause.NOT_RECALLED
     known = [*told, nod(6.0)]
-    assert cause(facts(STILL, sent=[*known, event(10.1, 0, 1)], traits=PATIENT)) is Cause.UNFINISHED
+    assert cause(facts(STILL, sent=[*known, event(10.1, 0, 1)], traits=PATIENT)) is Cause.UNEXPLAINED
+    trying = [event(10.0 + 30 * n, 0, 1) for n in range(3)]
+    assert cause(facts(STILL, sent=[*known, *trying], traits=PATIENT)) is Cause.UNFINISHED
+    stuck = [losing(10.3, 1, -1, "no_route")]
+    assert cause(facts(STILL, sent=[*known, event(10.1, 0, 1)], lost=stuck, traits=PATIENT)) is Cause.NO_ROUTE
+    failed = event(10.1, 0, 1, failed=True)
+    assert cause(facts(STILL, sent=[*known, failed], traits=PATIENT)) is Cause.RETRY_LIMIT
+    gone = legs((0.0, LINE), (11.0, LINE), (12.0, FAR))
+    assert cause(facts(gone, sent=[*known, event(20.0, 0, 1)], traits=PATIENT)) is Cause.UNFINISHED
     assert cause(facts(STILL, sent=known, traits=PATIENT)) is Cause.UNEXPLAINED
     full = [losing(10.1, 0, -1, "table_full")]
     assert cause(facts(STILL, sent=known, lost=full, traits=PATIENT)) is Cause.TABLE_FULL
+
+
+def test_an_event_given_up_for_another_tells_nothing_of_this_node():
+    both = facts(STILL, lost=[losing(10.1, 0, -1, "expired")], traits=PATIENT)
+    both.tables["expectations"] = table("expectations", (1, 1), (1, 2))
+    both.tables["interests"] = table("interests", (0.0, 1, "/news", True), (0.0, 2, "/news", True))
+    assert tell(both, 1, 2).cause == "unexplained"
+    both.tables["drops"] = table("drops", *[losing(10.1, 0, -1, "expired")] * 2)
+    assert tell(both, 1, 2).cause == "lapsed"
+
+
+def test_a_copy_that_was_with_a_node_when_it_crashed():
+    sent = [event(10.1, 0, 1), (11.0, 0, 1, "control", "Thanks", -1, False)]
+    crashed = [(12.0, 1, "up", 0.0), (30.0, 1, "up", 1.0), (30.0, 1, "incarnation", 1.0)]
+    assert cause(facts(STILL, sent=sent, states=crashed, traits=ADDRESSED)) is Cause.RELAY_OFF
+    slept = crashed[:2]
+    assert cause(facts(STILL, sent=sent, states=slept, traits=ADDRESSED)) is Cause.UNEXPLAINED
 
 
 def test_what_came_when_it_was_no_longer_wanted():

@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections import Counter
 
 from roamcast.why.causes import ENDS, FRAME_LOSSES, Cause, Verdict, say
-from roamcast.why.trail import Lost, Trail
+from roamcast.why.trail import Lost, Sent, Trail
+
+UNDER_WAY = 1.0
+"Seconds before the end of the run in which the last copy was sent, if it may have been under way then."
 
 TOLD = 4
 "Ends of copies that a story names."
@@ -75,11 +78,24 @@ def _unheard(trail: Trail, publication: int, node: int) -> Verdict | None:
 
 
 def _on_its_way(trail: Trail, publication: int) -> Verdict:
-    copies = trail.sent.get(publication, [])
+    """No end of a copy is told: whether one was under way at the end, or who may have lost it."""
+    copies: list[Sent] = trail.sent.get(publication, [])
+    end, publisher = trail.run.duration, trail.publisher(publication)
     if not copies:
+        crashed = trail.outages.forgot(publisher, trail.published[publication], end)
+        if crashed is not None:
+            return Verdict(
+                Cause.PUBLISHER_OFF, [f"t={crashed:.1f} node {publisher} crashed, and had not sent it"]
+            )
         return Verdict(Cause.UNEXPLAINED, ["nobody sent it, and no row tells why"])
     last = copies[-1].time
     story = [f"it was sent {len(copies)} times, the last at t={last:.1f}"]
-    if trail.last_sent(publication) >= trail.run.duration:
+    if last + UNDER_WAY >= end:
         return Verdict(Cause.UNFINISHED, story)
+    for sent in reversed(copies):
+        keeper = sent.node if sent.failed or sent.to < 0 else sent.to
+        crashed = trail.outages.forgot(keeper, sent.time, end)
+        if crashed is not None and not any(each.node == keeper and each.time > sent.time for each in copies):
+            had = f"node {keeper} had it from t={sent.time:.3f} on, and crashed at t={crashed:.1f}"
+            return Verdict(Cause.RELAY_OFF, [*story, had])
     return Verdict(Cause.UNEXPLAINED, [*story, "no row tells what became of the last copy"])

@@ -6,7 +6,7 @@ Messages are known by what they do (their role in `run.json`), never by what the
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -145,6 +145,13 @@ class Trail:
                 for hearer in [sent.to] if sent.to >= 0 else self._in_range(node, sent.time):
                     latest.setdefault(hearer, sent.time)
         return sorted(((when, parent) for parent, when in latest.items()), reverse=True)
+
+    @cached_property
+    def missing(self) -> Counter[int]:
+        """Of each event how many should have got it and did not."""
+        return Counter(
+            publication for publication, node in self.expected if (publication, node) not in self.delivered
+        )
 
     @cached_property
     def holders(self) -> dict[int, set[int]]:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from roamcast.facts.trail import Trail
-from roamcast.facts.why import Cause, Explainer
 from roamcast.scenario.read import load
 from roamcast.sim.run import simulate
+from roamcast.why.trail import Trail
+from roamcast.why.why import Cause, Explainer
 
 SHOPPING = Path(__file__).parents[2] / "scenarios" / "shopping.toml"
 

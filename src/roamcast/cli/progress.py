@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -65,6 +65,22 @@ class _Bar:
         if self._drawn:
             print("\r\033[K", end="", file=sys.stderr, flush=True)
             self._drawn = ""
+
+
+@contextmanager
+def count_runs(total: int) -> Iterator[Callable[[int], None]]:
+    """Something to call with the number of runs that are read; a line on a terminal, nothing elsewhere."""
+    terminal = sys.stderr.isatty()
+
+    def show(done: int) -> None:
+        if terminal:
+            print(f"\r{done} of {total} runs read\033[K", end="", file=sys.stderr, flush=True)
+
+    try:
+        yield show
+    finally:
+        if terminal:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
 def describe(progress: Progress) -> str:

@@ -1,46 +1,156 @@
-"""roamcast why: what became of events that were not delivered."""
+"""roamcast why: what became of events that were not delivered and requests that were not satisfied."""
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from roamcast.why.record import RunTally, Story, Tally
+
 
 def command(
-    facts: Annotated[Path, typer.Argument(metavar="FACTS_DIR", help="What `roamcast run --facts` wrote.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="What `roamcast run --facts` wrote, or a campaign's folder.")
+    ],
     event: Annotated[
         str | None, typer.Option(metavar="E", help="One event, as publisher/sequence: 0/641.")
     ] = None,
     node: Annotated[int | None, typer.Option(metavar="N", help="The node that should have got it.")] = None,
+    request: Annotated[
+        str | None, typer.Option(metavar="R", help="One request, as node/number: 9/3.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Tell it as one JSON object, for programs.")] = False,
 ) -> None:
-    """Tell why events were not delivered; with --event and --node, the story of one."""
+    """Tell why events were not delivered and requests not satisfied; or the story of one."""
     from roamcast.errors import UserError
-    from roamcast.facts.story import name_publication, read_publication, tally, tell
-    from roamcast.facts.tables import Facts
 
     if (event is None) != (node is None):
         raise UserError("--event and --node go together: give both for one story, none for all causes")
-    happened = Facts.read(facts)
-    if event is not None and node is not None:
-        for line in tell(happened, read_publication(event), node):
-            print(line)
-        return
+    if request is not None and event is not None:
+        raise UserError("--request and --event are two stories: ask for one at a time")
+    if (folder / "campaign.json").is_file():
+        if event is not None or request is not None:
+            raise UserError(f"{folder} is a campaign; a story is one run's: give {folder}/runs/run=ID")
+        _tell_campaign(folder, json)
+    elif event is not None or request is not None:
+        _tell_story(_story(folder, event, node, request), json)
+    else:
+        _tell_run(folder, json)
+
+
+def _story(folder: Path, event: str | None, node: int | None, request: str | None) -> Story:
+    from roamcast.facts.tables import Facts
+    from roamcast.why.names import read_publication, read_request
+    from roamcast.why.story import tell, tell_request
+
+    if request is not None:
+        return tell_request(Facts.read(folder), read_request(request))
+    assert event is not None and node is not None
+    publication = read_publication(event)
+    return tell(Facts.read(folder), publication, node)
+
+
+def _tell_story(story: Story, json: bool) -> None:
+    import msgspec
+
+    if json:
+        _print_json(msgspec.to_builtins(story))
+    else:
+        print("\n".join(story.story))
+
+
+def _tell_run(folder: Path, json: bool) -> None:
     from rich.console import Console
+
+    from roamcast.facts.tables import Facts
+    from roamcast.why.tally import tally
+
+    facts = Facts.read(folder)
+    told = tally(facts)
+    if json:
+        run = {"scenario": facts.run.scenario, "seed": facts.run.seed, "parameters": facts.run.parameters}
+        _print_json(run | told.record())
+    else:
+        for table in _tables(told):
+            Console().print(table)
+
+
+def _tell_campaign(folder: Path, json: bool) -> None:
+    from rich.console import Console
+
+    from roamcast.cli.progress import count_runs
+    from roamcast.pipeline.store import Store
+    from roamcast.report.standing import Standing
+    from roamcast.why.tally import tally_runs
+
+    store = Store(folder)
+    standing = Standing(store)
+    labels = {row["run"]: row["protocol"] for row in store.read_table("points").to_pylist()}
+    runs = [(labels[run], store.run_folder(run)) for run in standing.survey.done]
+    with count_runs(len(runs)) as progress:
+        told = tally_runs(runs, len(os.sched_getaffinity(0)), progress)
+    missing = len(standing.plan) - len(runs)
+    if json:
+        protocols = [told.protocols[label].record() for label in sorted(told.protocols)]
+        _print_json(
+            {
+                "title": standing.campaign.title,
+                "runs": len(runs),
+                "not_done": missing,
+                "untold": told.untold,
+                "protocols": protocols,
+            }
+        )
+        return
+    console = Console()
+    for label in sorted(told.protocols):
+        runs_of = told.protocols[label].runs
+        for table in _tables(told.protocols[label], f"{label}, {runs_of} run{'s' * (runs_of != 1)}: "):
+            console.print(table)
+    for place, error in told.untold.items():
+        print(f"{place}: {error}", file=sys.stderr)
+    if missing:
+        print(f"{missing} of {len(standing.plan)} planned runs are not done")
+
+
+def _print_json(value: dict[str, Any]) -> None:
+    import msgspec
+
+    print(msgspec.json.encode(value).decode())
+
+
+def _tables(told: RunTally, lead: str = "") -> list[Table]:
+    tables = [
+        _table(told.events, f"{lead}{{}} of {{}} expected deliveries were lost", "--event {} --node {}")
+    ]
+    if told.requests.expected:
+        tables.append(
+            _table(told.requests, f"{lead}{{}} of {{}} requests were not satisfied", "--request {}")
+        )
+    return tables
+
+
+def _table(counted: Tally, title: str, case: str) -> Table:
     from rich.table import Table
 
-    causes, expected = tally(happened)
-    lost = sum(each.times for each in causes)
-    share = f", {lost / expected:.1%}" if expected else ""
+    share = f", {counted.missed / counted.expected:.1%}" if counted.missed else ""
     table = Table(
-        title=f"{lost:,} of {expected:,} expected deliveries were lost{share}", title_justify="left"
+        title=title.format(f"{counted.missed:,}", f"{counted.expected:,}") + share, title_justify="left"
     )
     table.add_column("because")
-    table.add_column("times", justify="right")
-    table.add_column("of the losses", justify="right")
-    table.add_column("for instance")
-    for each in causes:
-        case = f"--event {name_publication(each.publication)} --node {each.node}"
-        table.add_row(each.cause.value, f"{each.times:,}", f"{each.times / lost:.1%}", case)
-    Console().print(table)
+    for heading in ("times", "of these", "proven"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("for instance", no_wrap=True)
+    for each in counted.causes:
+        told = case.format(each.about, each.node)
+        where = f"{Path(each.run).name}\n{told}" if each.run else told
+        share = f"{each.times / counted.missed:.1%}"
+        table.add_row(each.says, f"{each.times:,}", share, f"{each.proven:,}" if each.proven else "", where)
+    return table

@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamcast.facts.contacts import EDGE, find_contacts
-from roamcast.facts.reach import Reach
 from roamcast.facts.schema import TABLES
 from roamcast.facts.tracks import Tracks
 from roamcast.scenario.model import Scenario
 from roamcast.sim import kernel
 from roamcast.sim.run import simulate
+from roamcast.why.reach import Reach
 
 RANGE = 250.0
 DURATION = 60.0

@@ -2,13 +2,14 @@
 
 Two nodes are joined in the very intervals in which they are within range (`roamcast.facts.contacts`); hops
 take no time, and whoever has heard of something may carry it as long as he likes. So what is unreachable
-here was unreachable for any protocol.
+here was unreachable for any protocol. Nodes at the range's very edge may or may not hear: `Reach` counts them
+in, so that "no path" is a proof; `sure` leaves them out, so that "a path" is one.
 """
 
 from __future__ import annotations
 
 import heapq
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import inf
 
 import numpy as np
@@ -16,18 +17,24 @@ import numpy.typing as npt
 
 from roamcast.facts.contacts import EDGE, Contacts, find_contacts
 from roamcast.facts.tracks import Reals, Tracks
+from roamcast.why.outages import Outages
 
 
 class Reach:
     """The network that changes with time."""
 
-    def __init__(self, tracks: Tracks, range: float) -> None:
+    def __init__(
+        self, tracks: Tracks, range: float, edge: float = EDGE, outages: Outages | None = None
+    ) -> None:
         self.tracks = tracks
         self.nodes = tracks.nodes
         self.range = range
-        self.edge = EDGE
+        self.edge = edge
         "Metres: who is nearer to the range's edge than this counts as joined, and may or may not have heard."
-        self.contacts: Contacts = find_contacts(tracks, range)
+        self.contacts: Contacts = find_contacts(tracks, range, edge)
+        self._outages = outages
+        if outages:
+            self.contacts = outages.cut(self.contacts)
         ends = np.concatenate([self.contacts.a, self.contacts.b])
         order = np.argsort(ends, kind="stable")
         self._first = np.searchsorted(ends[order], np.arange(self.nodes + 1))
@@ -36,6 +43,12 @@ class Reach:
         self._end = np.concatenate([self.contacts.end, self.contacts.end])[order]
         self.first_hearing = lru_cache(maxsize=4096)(self._first_hearing)
         self.parts = lru_cache(maxsize=4096)(self._parts)
+        self.neighbours = lru_cache(maxsize=256)(self._neighbours)
+
+    @cached_property
+    def sure(self) -> Reach:
+        """The network of those who hear each other for sure, all of them nearer than the edge."""
+        return Reach(self.tracks, self.range, -self.edge, self._outages)
 
     def distance(self, a: int, b: int, time: float) -> float:
         """Metres between two nodes."""
@@ -53,6 +66,15 @@ class Reach:
     def meets(self, source: int, target: int, since: float, until: float) -> bool:
         """Whether word could have come from `source` to `target` between two moments, carried by anyone."""
         return bool(self.first_hearing(source, since)[target] <= until)
+
+    def _neighbours(self, start: float, end: float) -> dict[int, set[int]]:
+        """Who was within whose range at some moment of a time."""
+        found: dict[int, set[int]] = {}
+        met = (self.contacts.start <= end) & (self.contacts.end >= start)
+        for a, b in zip(self.contacts.a[met].tolist(), self.contacts.b[met].tolist(), strict=True):
+            found.setdefault(a, set()).add(b)
+            found.setdefault(b, set()).add(a)
+        return found
 
     def _first_hearing(self, source: int, since: float) -> Reals:
         """For each node the first time at which word that `source` had at `since` could have come to it."""

@@ -1,0 +1,1 @@
+"""Why: what became of events and requests that were not answered, told from the facts of any protocol."""

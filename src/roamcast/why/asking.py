@@ -1,0 +1,138 @@
+"""Why a request was not satisfied, or what took so long."""
+
+from __future__ import annotations
+
+from math import isnan
+
+from roamcast.why.causes import Cause, Verdict
+from roamcast.why.names import name_publication
+from roamcast.why.trail import Request, Trail, Wish
+from roamcast.why.why import Explainer
+
+
+class RequestExplainer:
+    """Answers for the requests of one run."""
+
+    def __init__(self, trail: Trail) -> None:
+        self.trail = trail
+        self._explainer = Explainer(trail)
+        self._timeouts = _timeouts(trail)
+
+    def failures(self) -> list[Request]:
+        """The requests made after the warm-up that were not satisfied."""
+        return [each for each in self.counted() if each.outcome != "satisfied"]
+
+    def counted(self) -> list[Request]:
+        """The requests made after the warm-up."""
+        return [each for each in self.trail.requests if each.time >= self.trail.run.warmup]
+
+    def end(self, request: Request) -> float:
+        """When a request ended, as well as the facts tell."""
+        trail = self.trail
+        if not isnan(request.answered):
+            return request.answered
+        if request.outcome == "abandoned":
+            outages = trail.outages.of(request.node)
+            return next((each.start for each in outages if each.start >= request.time), trail.run.duration)
+        if request.outcome == "expired":
+            return min(
+                request.time + self._timeouts.get(request.node, trail.run.duration), trail.run.duration
+            )
+        return trail.run.duration
+
+    def explain(self, request: Request) -> Verdict:
+        """Why a request was not satisfied."""
+        trail, end = self.trail, self.end(request)
+        matches = self._matches(request)
+        meanwhile = [p for p in matches if request.time <= trail.published[p] <= end]
+        before = [p for p in matches if trail.published[p] < request.time]
+        if request.outcome == "abandoned":
+            crashed = f"t={end:.1f} node {request.node} crashed, and with it who asked"
+            return Verdict(Cause.SUBSCRIBER_OFF, [crashed], proven=True)
+        late = self._late(request, matches, end)
+        if late is not None:
+            return late
+        if not meanwhile:
+            return self._unpublished(request, before, end)
+        verdicts = [(p, self._miss(p, request, end)) for p in meanwhile]
+        unproven = [(p, verdict) for p, verdict in verdicts if not verdict.proven]
+        publication, verdict = (unproven or verdicts)[0]
+        count = f"{len(meanwhile)} matches were" if len(meanwhile) > 1 else "one match was"
+        named = f"t={trail.published[publication]:.3f} {name_publication(publication)} by node"
+        story = [
+            f"{count} published before it ended at t={end:.1f}; of the one at {named}"
+            f" {trail.publisher(publication)}:",
+            *verdict.story,
+        ]
+        return Verdict(verdict.cause, story, verdict.proven)
+
+    def tell_answer(self, request: Request) -> list[str]:
+        """What took how long until a request was satisfied."""
+        published = self.trail.published[request.publication]
+        name, took = name_publication(request.publication), request.answered - request.time
+        if published >= request.time:
+            waited = published - request.time
+            story = [
+                f"t={published:.3f} a match was published as {name}, {waited:.3f} s after it was asked for"
+            ]
+        else:
+            story = [f"a copy of {name} was there, published {request.time - published:.3f} s before"]
+        return [
+            *story,
+            f"t={request.answered:.3f} node {request.node} got it, {took:.3f} s after it had asked",
+        ]
+
+    def _matches(self, request: Request) -> list[int]:
+        trail = self.trail
+        return [
+            publication
+            for publication, event in trail.contents.items()
+            if trail.publisher(publication) != request.node and trail.matcher.matches(request.wanted, event)
+        ]
+
+    def _miss(self, publication: int, request: Request, end: float) -> Verdict:
+        wish = Wish(request.wanted, request.time, end)
+        return self._explainer.explain(publication, request.node, until=end, wish=wish)
+
+    def _late(self, request: Request, matches: list[int], end: float) -> Verdict | None:
+        """A match that was published in time, and came too late."""
+        trail = self.trail
+        came = [
+            (time, publication)
+            for publication in matches
+            if trail.published[publication] <= end
+            and (time := trail.delivered.get((publication, request.node), -1.0)) > end
+        ]
+        if not came:
+            return None
+        time, publication = min(came)
+        return Verdict(
+            Cause.LATE,
+            [
+                f"the request ended at t={end:.3f}",
+                f"t={time:.3f} {name_publication(publication)} came, {time - end:.3f} s after that",
+            ],
+            proven=True,
+        )
+
+    def _unpublished(self, request: Request, before: list[int], end: float) -> Verdict:
+        story = [f"nobody published a match from t={request.time:.1f} to t={end:.1f}, when it ended"]
+        if before:
+            last = before[-1]
+            story.append(
+                f"{len(before)} had been published before, the last as {name_publication(last)} at"
+                f" t={self.trail.published[last]:.1f}; no copy of one came"
+            )
+        return Verdict(Cause.UNPUBLISHED, story, proven=not before)
+
+
+def _timeouts(trail: Trail) -> dict[int, float]:
+    """How long each node waits for an answer, as the scenario says."""
+    found: dict[int, float] = {}
+    first = 0
+    requesting = trail.run.resolved.get("workload", {}).get("request", {})
+    for group, told in trail.run.resolved.get("nodes", {}).items():
+        if group in requesting:
+            found |= dict.fromkeys(range(first, first + told["count"]), float(requesting[group]["timeout"]))
+        first += told["count"]
+    return found

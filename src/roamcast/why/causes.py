@@ -1,0 +1,97 @@
+"""Causes: what an answer can be, and what the reasons in the facts say in a person's words."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+
+class Cause(Enum):
+    """Why something did not arrive; the value is how a person would say it."""
+
+    # Follow from movement, outages and contents alone, whatever the protocol.
+    UNREACHABLE = "no path to the subscriber existed until the end"
+    APART = "no path to the subscriber existed while anyone was sending it"
+    AT_THE_EDGE = "a path existed only at the very edge of the range, where nobody is sure to hear"
+    SUBSCRIBER_OFF = "the subscriber was switched off or had crashed"
+    CUT_OFF = "nodes that were switched off or had crashed left no path"
+    UNPUBLISHED = "nobody published what was asked for in time"
+    ASKED_LATE = "no path could have brought the subscription to the publisher in time"
+    LATE = "it arrived after the request had ended"
+    # Read from what was sent and lost.
+    CHANGED = "it arrived, but was no longer wanted"
+    PUBLISHER_OFF = "the publisher was switched off or had crashed before it was through"
+    RELAY_OFF = "a node on the way was switched off or had crashed"
+    NOT_YET_KNOWN = "the subscription was still on its way when the event was published"
+    NOT_RECALLED = "the subscription reached back far enough, yet it was not sent"
+    UNWANTED = "a node on the way knew nobody who wanted it"
+    LAPSED = "a subscription had lapsed"
+    NO_PARENT = "a node had told nobody nearer to the publisher what it wants"
+    NOT_MEANT = "a node passed it on, but not to one that had told it a wish"
+    NO_ROUTE = "a node knew no route"
+    COLLIDED = "a frame was lost to a collision"
+    DEAF = "a frame came while the receiver was sending"
+    MOVED_AWAY = "a node was out of range when its neighbour sent it"
+    RETRY_LIMIT = "a link gave up"
+    QUEUE_FULL = "a queue was full"
+    TABLE_FULL = "a table or buffer was full"
+    HOP_LIMIT = "it had travelled as far as it may"
+    SUPPRESSED = "a node did not repeat it, since others had or by its router's choice"
+    MALFORMED = "a node refused it as malformed"
+    UNFINISHED = "it was still on its way at the end"
+    UNEXPLAINED = "the facts do not tell"
+
+    @property
+    def key(self) -> str:
+        """Its name for programs."""
+        return self.name.lower()
+
+
+class Verdict(NamedTuple):
+    """A cause, and the sentences that lead to it."""
+
+    cause: Cause
+    story: list[str]
+    proven: bool = False
+    "Whether it follows from movement, outages and contents alone, whatever the protocol."
+
+
+FRAME_LOSSES = {
+    "collided": Cause.COLLIDED,
+    "captured": Cause.COLLIDED,
+    "weak": Cause.COLLIDED,
+    "deaf": Cause.DEAF,
+}
+"A frame that came to a node and could not be understood there."
+
+ENDS = {
+    "unwanted": Cause.UNWANTED,
+    "expired": Cause.LAPSED,
+    "no_route": Cause.NO_ROUTE,
+    "hop_limit": Cause.HOP_LIMIT,
+    "table_full": Cause.TABLE_FULL,
+    "malformed": Cause.MALFORMED,
+    "suppressed": Cause.SUPPRESSED,
+    "queue_full": Cause.QUEUE_FULL,
+    "retry_limit": Cause.RETRY_LIMIT,
+    "radio_off": Cause.RELAY_OFF,
+}
+"A router, or the link below it, let a message go that it had."
+
+_SAID = {
+    "unwanted": "no subscription here or beyond matched it",
+    "expired": "what would have carried it had lapsed",
+    "no_route": "no route was known",
+    "hop_limit": "it had travelled as far as it may",
+    "table_full": "a table or buffer had no room",
+    "malformed": "it was refused as malformed",
+    "suppressed": "it was not repeated",
+    "queue_full": "the link's queue was full",
+    "retry_limit": "the link gave up on it",
+    "radio_off": "the radio was off",
+}
+
+
+def say(reason: str) -> str:
+    """What a reason in the facts means."""
+    return _SAID.get(reason, reason)

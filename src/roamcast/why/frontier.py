@@ -1,0 +1,106 @@
+"""The frontier: where an event that whoever hears it may pass on stopped on its way to a node.
+
+Around a node that missed it lie nodes that never had it, and beyond them some that did. Between the two each
+copy stopped for a reason: a frame was lost, nobody was in range when it was sent, or a router kept it back.
+The nearest reasons are told.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from roamcast.why.causes import ENDS, FRAME_LOSSES, Cause, Verdict, say
+from roamcast.why.outages import describe
+from roamcast.why.trail import Lost, Trail
+
+TOLD = 3
+"Sentences on reasons of one kind; the others are counted."
+
+
+def find_frontier(trail: Trail, publication: int, node: int) -> Verdict:
+    """Why an event came no nearer to `node`."""
+    start, end = trail.published[publication], trail.last_sent(publication)
+    neighbours = trail.up.neighbours(start, end)
+    holders = trail.holders[publication]
+    seen, ring, hops = {node}, [node], 0
+    while ring:
+        found = _reasons(trail, publication, ring, neighbours, holders)
+        if found:
+            far = [f"nobody within range of node {node} sent it"] if hops else []
+            return _weigh(found, [*far, *_lead(hops)])
+        around = {peer for each in ring for peer in neighbours.get(each, ())} - holders - seen
+        seen |= around
+        ring, hops = sorted(around), hops + 1
+    return Verdict(Cause.UNEXPLAINED, [f"nobody within range of node {node} sent it"])
+
+
+def _lead(hops: int) -> list[str]:
+    if not hops:
+        return []
+    links = "a link" if hops == 1 else f"{hops} links"
+    return [f"{links} away, it stopped:"]
+
+
+def _reasons(
+    trail: Trail, publication: int, ring: list[int], neighbours: dict[int, set[int]], holders: set[int]
+) -> list[tuple[Cause, str]]:
+    """Why those in a ring did not get it: first what came to them and was lost, else what was not sent."""
+    losses, copies = trail.lost.get(publication, []), trail.sent.get(publication, [])
+    inside = set(ring)
+    came = [
+        (
+            FRAME_LOSSES[lost.cause],
+            f"t={lost.time:.3f} node {lost.node} lost the frame of node {lost.peer}: {lost.cause}",
+        )
+        for lost in losses
+        if lost.node in inside and lost.cause in FRAME_LOSSES
+    ]
+    came += [
+        (Cause.RETRY_LIMIT, f"t={sent.time:.3f} the link from node {sent.node} to node {sent.to} gave up")
+        for sent in copies
+        if sent.failed and sent.to in inside
+    ]
+    if came:
+        return came
+    beyond = sorted({peer for each in ring for peer in neighbours.get(each, ())} & holders)
+    return [reason for holder in beyond for reason in _kept(trail, publication, holder, inside)]
+
+
+def _kept(trail: Trail, publication: int, holder: int, inside: set[int]) -> list[tuple[Cause, str]]:
+    """Why a node that had it gave it to none of its neighbours inside."""
+    copies = [sent for sent in trail.sent.get(publication, []) if sent.node == holder]
+    if copies:
+        for each in sorted(inside):
+            outage = trail.outages.during(each, copies[0].time, copies[-1].time)
+            if outage is not None:
+                return [(Cause.RELAY_OFF, describe(each, outage))]
+        last = copies[-1]
+        in_range = trail.up.neighbours(last.time, last.time).get(holder, set()) & inside
+        if in_range:
+            return []  # it heard that and did nothing with it: no row tells why
+        return [(Cause.MOVED_AWAY, f"t={last.time:.3f} node {holder} sent it, with none of these in range")]
+    let_go = [lost for lost in trail.lost.get(publication, []) if lost.node == holder and lost.cause in ENDS]
+    if let_go:
+        return [_ended(trail, publication, lost) for lost in let_go]
+    outage = trail.outages.during(holder, trail.published[publication], trail.last_sent(publication))
+    if outage is not None:
+        cause = Cause.PUBLISHER_OFF if holder == trail.publisher(publication) else Cause.RELAY_OFF
+        return [(cause, describe(holder, outage))]
+    return []
+
+
+def _ended(trail: Trail, publication: int, lost: Lost) -> tuple[Cause, str]:
+    cause = ENDS[lost.cause]
+    if cause is Cause.RELAY_OFF and lost.node == trail.publisher(publication):
+        cause = Cause.PUBLISHER_OFF
+    return cause, f"t={lost.time:.3f} node {lost.node}: {say(lost.cause)}"
+
+
+def _weigh(found: list[tuple[Cause, str]], lead: list[str]) -> Verdict:
+    """The most frequent of several reasons, with some of their sentences."""
+    counts = Counter(cause for cause, _ in found)
+    cause, times = counts.most_common(1)[0]
+    story = [sentence for each, sentence in found if each is cause][:TOLD]
+    more = [f"and {times - TOLD} more such"] if times > TOLD else []
+    others = [f"besides: {other.value} ({count})" for other, count in counts.items() if other is not cause]
+    return Verdict(cause, [*lead, *story, *more, *others])

@@ -1,0 +1,129 @@
+"""Promised: why an event did not arrive under a protocol that sends it until it is acknowledged.
+
+Such a protocol misses only what it does not know, what is forgotten in a crash, and what it does not finish.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from math import inf
+
+from roamcast.why.causes import ENDS, Cause, Verdict, say
+from roamcast.why.outages import describe
+from roamcast.why.trail import Lost, Sent, Trail, Wish
+
+GIVEN_UP = ("expired", "table_full")
+"Reasons for which a publisher lets an event go that it owes to somebody."
+
+
+class Promised:
+    """The questions to ask of one event, in order."""
+
+    def __init__(self, trail: Trail, publication: int, recall: float) -> None:
+        """A wish that becomes known reaches back `recall` seconds."""
+        self.trail = trail
+        self.publication = publication
+        self.publisher = trail.publisher(publication)
+        self.published = trail.published[publication]
+        self.reaches_back = self.published + recall
+        self.end = trail.run.duration
+        self.copies: list[Sent] = trail.sent.get(publication, [])
+        self.losses: list[Lost] = trail.lost.get(publication, [])
+
+    def explain(self, node: int, wish: Wish | None) -> Verdict:
+        """Why `node` did not get it, which wanted it since `wish` began."""
+        since = wish.since if wish is not None else 0.0
+        return (
+            self._crashed(node)
+            or self._asked_late(node, since)
+            or self._forgotten()
+            or self._unknown(node, since)
+            or self._given_up()
+            or self._unfinished(node)
+        )
+
+    def _crashed(self, node: int) -> Verdict | None:
+        crashed = self.trail.outages.forgot(node, self.published, self.end)
+        if crashed is None:
+            return None
+        return Verdict(Cause.SUBSCRIBER_OFF, [f"t={crashed:.1f} node {node} crashed, and forgot its wishes"])
+
+    def _asked_late(self, node: int, since: float) -> Verdict | None:
+        trail = self.trail
+        if not trail.told or trail.reach.meets(node, self.publisher, since, self.reaches_back):
+            return None
+        between = f"between then and t={self.reaches_back:.1f}"
+        story = [
+            f"node {node} wanted it since t={since:.1f}",
+            f"no path led from node {node} to node {self.publisher} {between}",
+        ]
+        return Verdict(Cause.ASKED_LATE, story, proven=True)
+
+    def _forgotten(self) -> Verdict | None:
+        crashed = self.trail.outages.forgot(self.publisher, self.published, self.end)
+        if crashed is None:
+            return None
+        story = [f"t={crashed:.1f} node {self.publisher} crashed, and forgot the event"]
+        return Verdict(Cause.PUBLISHER_OFF, story)
+
+    def _unknown(self, node: int, since: float) -> Verdict | None:
+        """Whether the wish was not known in time; asked only of protocols that say when it is."""
+        trail = self.trail
+        if not trail.told and not trail.granted:
+            return None
+        known = next((granted for granted in trail.granted.get(node, []) if granted >= since), inf)
+        if known <= self.published:
+            return None
+        when = "never" if known == inf else f"at t={known:.1f}"
+        story = [
+            f"node {node} wanted it {self.published - since:.1f} s before it was published",
+            f"word that its wish is known came {when}",
+        ]
+        if known > self.reaches_back:
+            return Verdict(Cause.NOT_YET_KNOWN, story)
+        reach = self.reaches_back - self.published
+        return Verdict(Cause.NOT_RECALLED, [*story, f"a wish reaches back {reach:g} s"])
+
+    def _given_up(self) -> Verdict | None:
+        """Whether the publisher gave it up for all who missed it; of some, no row tells for whom."""
+        own = [lost for lost in self.losses if lost.node == self.publisher and lost.cause in GIVEN_UP]
+        if not own or len(own) < self.trail.missing[self.publication]:
+            return None
+        last = own[-1]
+        return Verdict(ENDS[last.cause], [f"t={last.time:.3f} node {last.node}: {say(last.cause)}"])
+
+    def _unfinished(self, node: int) -> Verdict:
+        """Whether it was tried to the end, at its own pace, or could not be since the last copy."""
+        if not self.copies:
+            return Verdict(Cause.UNEXPLAINED, ["its wish was known, and nobody sent it"])
+        times = [self.published, *(sent.time for sent in self.copies)]
+        last = times[-1]
+        story = [f"it was sent {len(self.copies)} times, the last at t={last:.1f}"]
+        outage = self.trail.outages.during(self.publisher, last, self.end)
+        if outage is not None:
+            return Verdict(Cause.PUBLISHER_OFF, [*story, describe(self.publisher, outage)])
+        pace = max(later - earlier for earlier, later in pairwise(times))
+        if self.end - last <= max(pace, 1.0):
+            return Verdict(Cause.UNFINISHED, story)
+        if not self.trail.up.meets(self.publisher, node, last, self.end):
+            return Verdict(Cause.UNFINISHED, [*story, f"no path led to node {node} after that"])
+        return self._last_word(story)
+
+    def _last_word(self, story: list[str]) -> Verdict:
+        """What ended the last attempt, if a row tells; what the publisher gave up may be another's."""
+        last = self.copies[-1]
+        ends = [
+            lost
+            for lost in self.losses
+            if lost.cause in ENDS
+            and lost.time >= last.time
+            and not (lost.node == self.publisher and lost.cause in GIVEN_UP)
+        ]
+        if ends:
+            end = ends[-1]
+            told = f"t={end.time:.3f} node {end.node}: {say(end.cause)}, and it was not sent again"
+            return Verdict(ENDS[end.cause], [*story, told])
+        if last.failed:
+            gave_up = f"the link from node {last.node} to node {last.to} gave up, and it was not sent again"
+            return Verdict(Cause.RETRY_LIMIT, [*story, gave_up])
+        return Verdict(Cause.UNEXPLAINED, [*story, "no row tells why it was not sent again"])

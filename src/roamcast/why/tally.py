@@ -1,0 +1,83 @@
+"""The count of all causes, in one run or in many."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+from roamcast.facts.tables import Facts, FactsError
+from roamcast.why.asking import RequestExplainer
+from roamcast.why.names import name_publication
+from roamcast.why.record import RunTally, Tally
+from roamcast.why.trail import Trail
+from roamcast.why.why import Explainer
+
+
+def tally(facts: Facts) -> RunTally:
+    """The causes of all losses and unanswered requests after the warm-up, the most frequent first."""
+    trail = Trail(facts)
+    return RunTally(protocol=trail.run.protocol, events=_events(trail), requests=_requests(trail))
+
+
+def _events(trail: Trail) -> Tally:
+    explainer = Explainer(trail)
+    expected = sum(trail.published[publication] >= trail.run.warmup for publication, _ in trail.expected)
+    counted = Tally(expected=expected)
+    for publication, node in trail.misses():
+        verdict = explainer.explain(publication, node)
+        counted.add(verdict.cause, verdict.proven, name_publication(publication), node)
+    counted.sort()
+    return counted
+
+
+def _requests(trail: Trail) -> Tally:
+    explainer = RequestExplainer(trail)
+    counted = Tally(expected=len(explainer.counted()))
+    for request in explainer.failures():
+        verdict = explainer.explain(request)
+        counted.add(verdict.cause, verdict.proven, name_publication(request.request), request.node)
+    counted.sort()
+    return counted
+
+
+class ManyRuns:
+    """The causes in many runs, by protocol."""
+
+    def __init__(self) -> None:
+        self.protocols: dict[str, RunTally] = {}
+        self.untold: dict[str, str] = {}
+        "Folders of runs that could not be explained, and why not."
+
+    def add(self, label: str, folder: str, told: RunTally | str) -> None:
+        """Count a run, or note what is wrong with it."""
+        if isinstance(told, str):
+            self.untold[folder] = told
+            return
+        known = self.protocols.get(label)
+        if known is None:
+            known = self.protocols[label] = RunTally(protocol=label, runs=0, events=Tally(), requests=Tally())
+        known.runs += 1
+        known.events.merge(told.events, folder)
+        known.requests.merge(told.requests, folder)
+
+
+def tally_runs(
+    runs: Iterable[tuple[str, Path]], workers: int, progress: Callable[[int], object] = lambda done: None
+) -> ManyRuns:
+    """Explain all `runs`, each a protocol's label and a folder of facts, several at once."""
+    listed = list(runs)
+    counted = ManyRuns()
+    with ProcessPoolExecutor(max(1, min(workers, len(listed)))) as pool:
+        told = pool.map(_tally_folder, [folder for _, folder in listed])
+        for done, ((label, folder), each) in enumerate(zip(listed, told, strict=True), 1):
+            counted.add(label, str(folder), each)
+            progress(done)
+    return counted
+
+
+def _tally_folder(folder: Path) -> RunTally | str:
+    try:
+        return tally(Facts.read(folder))
+    except FactsError as error:
+        return str(error)

@@ -1,0 +1,247 @@
+"""The trail of events: the facts of a run, ordered for questions about one event or one node.
+
+Messages are known by what they do (their role in `run.json`), never by what their router calls them.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from roamcast.facts.matching import Matcher
+from roamcast.facts.tables import Facts, FactsError
+from roamcast.facts.tracks import Tracks
+from roamcast.why.causes import FRAME_LOSSES
+from roamcast.why.outages import Outages
+from roamcast.why.reach import Reach
+
+ROLES_OF_CATEGORIES = {"event": "carries", "subscription": "wishes"}
+"What a message does whose role the facts do not tell."
+
+PROPAGATION = 0.001
+"Seconds: more than any signal takes within carrier-sense range."
+
+
+class Sent(NamedTuple):
+    """A message that a node put on the air."""
+
+    time: float
+    node: int
+    to: int
+    kind: str
+    failed: bool
+    end: float
+    "By when its last frame was off the air."
+
+
+class Lost(NamedTuple):
+    """A message that went no further."""
+
+    time: float
+    node: int
+    peer: int
+    kind: str
+    cause: str
+
+
+class Wish(NamedTuple):
+    """A time in which a node wanted something."""
+
+    wanted: str
+    since: float
+    until: float
+
+
+class Request(NamedTuple):
+    """Something that a node asked for once."""
+
+    request: int
+    node: int
+    time: float
+    wanted: str
+    outcome: str
+    answered: float
+    publication: int
+
+
+class Trail:
+    """What happened to each event, and what each node had asked for."""
+
+    def __init__(self, facts: Facts) -> None:
+        run = facts.run
+        if run.range is None:
+            raise FactsError(
+                "these facts do not tell the radio range, without which no loss can be explained"
+            )
+        self.run = run
+        tracks = Tracks(facts["legs"], run.nodes)
+        tracks.check(run.duration)
+        self.reach = Reach(tracks, run.range)
+        "By movement alone."
+        self.outages = Outages(_rows(facts["states"], "time", "node", "name", "value"))
+        self.up = Reach(tracks, run.range, outages=self.outages) if self.outages else self.reach
+        "By movement, among nodes that were up and had their radio on."
+        self.matcher = Matcher(run)
+        publications = facts["publications"]
+        ids = publications["publication"].to_pylist()
+        self.published: dict[int, float] = dict(zip(ids, publications["time"].to_pylist(), strict=True))
+        self.contents: dict[int, str] = dict(zip(ids, publications["event"].to_pylist(), strict=True))
+        self.delivered: dict[tuple[int, int], float] = {}
+        for publication, node, time in _rows(facts["deliveries"], "publication", "node", "time"):
+            self.delivered.setdefault((publication, node), time)
+        self.expected = list(_rows(facts["expectations"], "publication", "node"))
+        self.requests = [
+            Request(*row)
+            for row in _rows(
+                facts["requests"], "request", "node", "time", "wanted", "outcome", "answered", "publication"
+            )
+        ]
+        transmissions = _with_ends(facts["transmissions"], run.duration)
+        carrying = self._of_role(transmissions, "carries")
+        self.sent = _by_publication(carrying, Sent, "to", "kind", "failed", "end")
+        dropped = self._of_role(facts["drops"], "carries")
+        self.lost = _by_publication(dropped, Lost, "peer", "kind", "cause")
+        self.wishes = self._wishes(facts["interests"])
+        self.told = self._told(transmissions)
+        self.granted = self._granted(transmissions)
+
+    def publisher(self, publication: int) -> int:
+        """The node that published an event."""
+        return publication >> 32
+
+    def misses(self) -> list[tuple[int, int]]:
+        """Events and nodes that should have got them after the warm-up, and did not."""
+        return [
+            (publication, node)
+            for publication, node in self.expected
+            if self.published[publication] >= self.run.warmup and (publication, node) not in self.delivered
+        ]
+
+    def wish(self, publication: int, node: int) -> Wish | None:
+        """The wish of a node that an event matched when it was published; the oldest, if it had several."""
+        time, event = self.published[publication], self.contents[publication]
+        standing = [wish for wish in self.wishes.get(node, []) if wish.since <= time <= wish.until]
+        matching = [wish for wish in standing if self.matcher.matches(wish.wanted, event)]
+        return min(matching, key=lambda wish: wish.since, default=None)
+
+    def last_sent(self, publication: int) -> float:
+        """When the last copy of an event was off the air; its publication, if none was sent."""
+        ends = (sent.end for sent in self.sent.get(publication, []))
+        return max(ends, default=self.published[publication])
+
+    def parents(self, node: int, time: float, lease: float) -> list[tuple[float, int]]:
+        """The neighbours that had heard a wish of `node` lately, the latest first, and when."""
+        told = self.told.get(node, [])
+        latest: dict[int, float] = {}
+        for sent in reversed(told[: bisect_right(told, time, key=lambda s: s.time)]):
+            if sent.time < time - lease:
+                break
+            if not sent.failed:
+                for hearer in [sent.to] if sent.to >= 0 else self._in_range(node, sent.time):
+                    latest.setdefault(hearer, sent.time)
+        return sorted(((when, parent) for parent, when in latest.items()), reverse=True)
+
+    @cached_property
+    def missing(self) -> Counter[int]:
+        """Of each event how many should have got it and did not."""
+        return Counter(
+            publication for publication, node in self.expected if (publication, node) not in self.delivered
+        )
+
+    @cached_property
+    def holders(self) -> dict[int, set[int]]:
+        """Of each event the nodes that certainly had it: they sent it, delivered it or let it go."""
+        found = {publication: {self.publisher(publication)} for publication in self.published}
+        for publication, copies in self.sent.items():
+            found.setdefault(publication, set()).update(sent.node for sent in copies)
+        for publication, losses in self.lost.items():
+            had = (lost.node for lost in losses if lost.cause not in FRAME_LOSSES)
+            found.setdefault(publication, set()).update(had)
+        for publication, node in self.delivered:
+            found.setdefault(publication, set()).add(node)
+        return found
+
+    def _in_range(self, node: int, time: float) -> list[int]:
+        return sorted(self.up.neighbours(time, time).get(node, ()))
+
+    def _of_role(self, table: pa.Table, role: str) -> pa.Table:
+        """The rows of messages that have a role."""
+        kinds, categories = (table[name].combine_chunks() for name in ("kind", "category"))
+        known = self.run.kinds
+        told = [known[kind].role if kind in known else "" for kind in kinds.dictionary.to_pylist()]
+        assumed = [ROLES_OF_CATEGORIES.get(name, "") for name in categories.dictionary.to_pylist()]
+        has = np.array([each == role for each in told], bool)
+        untold = np.array([not each for each in told], bool)
+        may = np.array([each == role for each in assumed], bool)
+        if not len(table):
+            return table
+        kind, category = kinds.indices.to_numpy(), categories.indices.to_numpy()
+        return table.take(np.nonzero(has[kind] | (untold[kind] & may[category]))[0])
+
+    def _told(self, transmissions: pa.Table) -> dict[int, list[Sent]]:
+        """What each node said of what it wants, in order."""
+        told: dict[int, list[Sent]] = defaultdict(list)
+        for row in _rows(
+            self._of_role(transmissions, "wishes"), "time", "node", "to", "kind", "failed", "end"
+        ):
+            told[row[1]].append(Sent(*row))
+        for messages in told.values():
+            messages.sort()
+        return told
+
+    def _granted(self, transmissions: pa.Table) -> dict[int, list[float]]:
+        """When word came to each node that a wish is known."""
+        granted: dict[int, list[float]] = defaultdict(list)
+        for time, to, failed in _rows(self._of_role(transmissions, "grants"), "time", "to", "failed"):
+            if not failed:
+                granted[to].append(time)
+        for times in granted.values():
+            times.sort()
+        return granted
+
+    def _wishes(self, interests: pa.Table) -> dict[int, list[Wish]]:
+        begun: dict[tuple[int, str], float] = {}
+        found: dict[int, list[Wish]] = defaultdict(list)
+        for time, node, wanted, begins in _rows(interests, "time", "node", "wanted", "begins"):
+            if begins:
+                begun[node, wanted] = time
+            else:
+                found[node].append(Wish(wanted, begun.pop((node, wanted), 0.0), time))
+        for (node, wanted), since in begun.items():
+            found[node].append(Wish(wanted, since, self.run.duration))
+        return found
+
+
+def _by_publication(table: pa.Table, kind: Any, *names: str) -> dict[int, list[Any]]:
+    found: dict[int, list[Any]] = defaultdict(list)
+    for publication, *row in _rows(table, "publication", "time", "node", *names):
+        if publication >= 0:
+            found[publication].append(kind(*row))
+    for rows in found.values():
+        rows.sort()
+    return dict(found)
+
+
+def _with_ends(transmissions: pa.Table, duration: float) -> pa.Table:
+    """The transmissions with the time by which each was over.
+
+    A row tells when its first frame was on the air. A broadcast has no other; a unicast and its retries are
+    over when the same node begins with the next message, for a link serves one at a time.
+    """
+    time, node = transmissions["time"].to_numpy(), transmissions["node"].to_numpy()
+    order = np.lexsort((time, node))
+    following = np.full(len(time), duration)
+    same = node[order][1:] == node[order][:-1]
+    following[order[:-1][same]] = time[order[1:][same]]
+    alone = transmissions["to"].to_numpy() < 0
+    single = time + transmissions["airtime"].to_numpy() + PROPAGATION
+    return transmissions.append_column("end", pa.array(np.where(alone, single, following)))
+
+
+def _rows(table: pa.Table, *names: str) -> zip[tuple]:  # type: ignore[type-arg]
+    return zip(*(table[name].to_pylist() for name in names), strict=True)

@@ -1,0 +1,122 @@
+"""Why an event was not delivered to someone who wanted it, told from the facts of any protocol.
+
+First comes what holds whatever the protocol does: movement, outages and the range's edge are proofs. Then it
+goes by what the router declares of itself (`roamcast.routing.traits`): an event that any hearer may pass on
+is looked for at its frontier, one that follows wishes along their way, one that is sent to known nodes by its
+copies.
+"""
+
+from __future__ import annotations
+
+from math import inf
+
+from roamcast.why.causes import Cause, Verdict
+from roamcast.why.climb import Climb, let_go
+from roamcast.why.copies import follow_copies
+from roamcast.why.frontier import find_frontier
+from roamcast.why.outages import describe
+from roamcast.why.promise import Promised
+from roamcast.why.trail import Trail, Wish
+
+
+class Explainer:
+    """Answers for one run."""
+
+    def __init__(self, trail: Trail) -> None:
+        self.trail = trail
+        traits = trail.run.traits
+        self.travel: str = traits.get("travel", "flooded")
+        self.patient: bool = traits.get("promise") == "until_acknowledged"
+        "Whether the protocol tries until it is done."
+        self.lease: float | None = traits.get("wish_lease")
+        self.recall: float = traits.get("recall", 0.0)
+
+    def explain(
+        self, publication: int, node: int, *, until: float = inf, wish: Wish | None = None
+    ) -> Verdict:
+        """Why `node` had not got an event `until` a time; `wish`: what it wanted, if that is no interest."""
+        trail = self.trail
+        until = min(until, trail.run.duration)
+        proof = self._prove(publication, node, trail.published[publication], until)
+        if proof is not None:
+            return proof
+        wish = wish if wish is not None else trail.wish(publication, node)
+        if self.patient:
+            return Promised(trail, publication, self.recall).explain(node, wish)
+        changed = self._changed(publication, node, wish)
+        if changed is not None:
+            return changed
+        aired = min(until, trail.last_sent(publication))
+        proof = self._prove(publication, node, trail.published[publication], aired, on_the_air=True)
+        if proof is not None:
+            return proof
+        if self.travel == "tree" and trail.told:
+            verdict = Climb(trail, publication, self.lease).explain(node)
+        elif self.travel == "addressed":
+            verdict = follow_copies(trail, publication, node)
+        elif node in trail.holders[publication]:
+            verdict = Verdict(Cause.UNEXPLAINED, [f"node {node} had it, and did not deliver it"])
+        else:
+            verdict = find_frontier(trail, publication, node)
+        outage = trail.outages.during(node, trail.published[publication], aired)
+        if outage is not None and verdict.cause in (Cause.UNEXPLAINED, Cause.RELAY_OFF):
+            return Verdict(Cause.SUBSCRIBER_OFF, [describe(node, outage)])
+        return verdict
+
+    def _prove(
+        self, publication: int, node: int, start: float, end: float, *, on_the_air: bool = False
+    ) -> Verdict | None:
+        """What movement, outages and the range's edge prove of a time."""
+        trail, publisher = self.trail, self.trail.publisher(publication)
+        ways = f"from node {publisher} to node {node} from t={start:.1f} to"
+        ended = "the end of the run" if end >= trail.run.duration else f"t={end:.1f}"
+        if not trail.reach.meets(publisher, node, start, end):
+            cause = Cause.APART if on_the_air else Cause.UNREACHABLE
+            sent = ", when the last copy was off the air" if on_the_air else ""
+            return Verdict(cause, [f"no path led {ways} {ended}{sent}"], proven=True)
+        if trail.outages.throughout(node, start, end):
+            outage = trail.outages.during(node, start, end)
+            return Verdict(Cause.SUBSCRIBER_OFF, [describe(node, outage)] if outage else [], proven=True)
+        if not trail.up.meets(publisher, node, start, end):
+            return Verdict(
+                Cause.CUT_OFF,
+                [
+                    f"no path led {ways} {ended} over nodes that were up, with their radio on",
+                    *self._down(start, end),
+                ],
+                proven=True,
+            )
+        if not trail.up.sure.meets(publisher, node, start, end):
+            micrometres = trail.reach.edge * 1e6
+            return Verdict(
+                Cause.AT_THE_EDGE,
+                [
+                    f"a path led {ways} {ended} only over a link within {micrometres:g} micrometre of the"
+                    f" range of {trail.reach.range:g} m; whether any frame is understood there is not certain"
+                ],
+                proven=True,
+            )
+        return None
+
+    def _down(self, start: float, end: float) -> list[str]:
+        """Sentences on a few nodes that were out of order."""
+        outages = (
+            (node, self.trail.outages.during(node, start, end)) for node in range(self.trail.run.nodes)
+        )
+        struck = [describe(node, outage) for node, outage in outages if outage is not None]
+        return [*struck[:3], *([f"and {len(struck) - 3} more"] if len(struck) > 3 else [])]
+
+    def _changed(self, publication: int, node: int, wish: Wish | None) -> Verdict | None:
+        """Whether it came when the node wanted it no longer."""
+        trail = self.trail
+        if node not in trail.holders[publication] or wish is None:
+            return None
+        times = [sent.time for sent in trail.sent.get(publication, []) if sent.node == node]
+        here = let_go(trail, publication, node)
+        first = min([*times, *([here.time] if here is not None else [])])
+        if wish.until > first:
+            return None
+        return Verdict(
+            Cause.CHANGED,
+            [f"t={first:.3f} node {node} had it, and wanted {wish.wanted} only until t={wish.until:.3f}"],
+        )

@@ -1,0 +1,139 @@
+"""Requests that were not satisfied, and one that was."""
+
+from math import nan
+
+import pytest
+
+from roamcast.facts.tables import FactsError
+from roamcast.scenario.model import Scenario
+from roamcast.sim.run import simulate
+from roamcast.why.story import tell_request
+from roamcast.why.tally import tally
+
+from .invented import NEWS, STILL, event, facts, legs, losing
+
+OTHER = '{"news":{"topic":7}}'
+FAR = legs((0.0, [(0, 0), (200, 0), (900, 0)]))
+
+
+def ask(places=STILL, outcome="expired", answered=nan, publication=-1, **world):
+    """Node 2 asks at t=8 for the news on topic 1, and waits for 5 s."""
+    row = (2 << 32 | 1, 2, 8.0, "/news[topic = 1]", outcome, answered, publication, answered > 0)
+    return facts(places, requests=[row], interests=[], **world)
+
+
+def cause(told):
+    [only] = tally(told).requests.causes
+    story = tell_request(told, 2 << 32 | 1)
+    assert (story.cause, only.times, only.about, only.node) == (only.cause, 1, "2/1", 2)
+    assert story.wanted == "/news[topic = 1]"
+    return story.cause, story.proven
+
+
+def test_nobody_published_what_was_asked_for():
+    assert cause(ask(events=[(1, 10.0, OTHER)])) == ("unpublished", True)
+    assert cause(ask(events=[])) == ("unpublished", True)
+    assert cause(ask(events=[(1, 13.5, NEWS)])) == ("unpublished", True)
+    earlier = ask(events=[(1, 3.0, NEWS)])
+    assert cause(earlier) == ("unpublished", False)
+    assert "1 had been published before" in "\n".join(tell_request(earlier, 2 << 32 | 1).story)
+
+
+def test_no_path_led_to_whoever_asked():
+    assert cause(ask(FAR)) == ("unreachable", True)
+    came = legs(
+        (0.0, [(0, 0), (200, 0), (900, 0)]),
+        (20.0, [(0, 0), (200, 0), (900, 0)]),
+        (21.0, [(0, 0), (200, 0), (400, 0)]),
+    )
+    assert cause(ask(came)) == ("unreachable", True)
+
+
+def test_a_copy_was_lost_on_the_way():
+    sent = [event(10.1, 0), event(10.2, 1)]
+    told = ask(sent=sent, lost=[losing(10.205, 2, 1, "collided")])
+    assert cause(told) == ("collided", False)
+
+
+def test_of_several_matches_one_that_had_a_way_is_told():
+    events = [(1, 10.0, NEWS), (2, 12.0, NEWS)]
+    came = legs(
+        (0.0, [(0, 0), (200, 0), (900, 0)]),
+        (11.0, [(0, 0), (200, 0), (900, 0)]),
+        (11.5, [(0, 0), (200, 0), (400, 0)]),
+    )
+    second = [(12.1, 0, -1, "event", "Parcel", 2, False)]
+    lost = [(12.105, 1, 0, "event", "Parcel", 2, "deaf")]
+    told = ask(came, events=events, sent=[event(10.1, 0), *second], lost=lost)
+    assert cause(told) == ("deaf", False)
+
+
+def test_the_node_was_off_or_crashed():
+    assert cause(ask(states=[(9.0, 2, "radio", 0.0)])) == ("subscriber_off", True)
+    assert cause(ask(outcome="abandoned", states=[(9.0, 2, "up", 0.0)])) == ("subscriber_off", True)
+
+
+def test_the_answer_came_late():
+    told = ask(delivered=[(1, 2, 13.25)])
+    assert cause(told) == ("late", True)
+    assert "0.250 s after that" in "\n".join(tell_request(told, 2 << 32 | 1).story)
+
+
+def test_what_took_so_long_until_a_request_was_satisfied():
+    told = ask(outcome="satisfied", answered=12.5, publication=1, delivered=[(1, 2, 12.5)])
+    story = tell_request(told, 2 << 32 | 1)
+    assert (story.outcome, story.cause) == ("satisfied", "")
+    assert story.story[1:] == [
+        "t=10.000 a match was published as 0/1, 2.000 s after it was asked for",
+        "t=12.500 node 2 got it, 4.500 s after it had asked",
+    ]
+    assert tally(told).requests.missed == 0 and tally(told).requests.expected == 1
+
+
+def test_a_request_that_is_not_there():
+    with pytest.raises(FactsError, match="there are 1, as 2/1"):
+        tell_request(ask(), 7)
+    with pytest.raises(FactsError, match="nobody asked for anything"):
+        tell_request(facts(STILL), 7)
+
+
+@pytest.mark.parametrize("protocol", ["flooding", "cbr", "raft-cbr", "dsdv-unicast"])
+def test_every_request_of_a_real_market_gets_an_answer(protocol):
+    market = {
+        "name": "market",
+        "area": {"width": 900, "height": 600},
+        "duration": 60,
+        "nodes": {"all": {"count": 12, "mobility": "waypoint", "speed": (1, 5)}},
+        "workload": {
+            "publish": {
+                "all": {
+                    "count": 3,
+                    "every": 3,
+                    "content": {"type": "offer", "values": {"item": list(range(10))}},
+                }
+            },
+            "request": {
+                "all": {
+                    "count": 8,
+                    "every": 4,
+                    "timeout": 6,
+                    "interest": ["/offer[item < 4]", "/offer[item = 9]"],
+                }
+            },
+        },
+        "faults": {"x": {"group": "all", "crash": {"every": 20, "down": 3}}},
+    }
+    told = simulate(Scenario.model_validate(market), protocol, 2)
+    requests = tally(told).requests
+    outcomes = told["requests"]["outcome"].to_pylist()
+    assert requests.expected == len(outcomes) > 50
+    assert (
+        requests.missed
+        == sum(each.times for each in requests.causes)
+        == len(outcomes) - outcomes.count("satisfied")
+        > 10
+    )
+    causes = {each.cause: each.times for each in requests.causes}
+    assert {"unpublished", "subscriber_off"} <= causes.keys()
+    assert causes["subscriber_off"] >= outcomes.count("abandoned") > 0
+    assert requests.explained > 0.8

@@ -66,6 +66,8 @@ class Mesh:
         self.drops: list[Dropped] = []
         self.deliveries: list[Delivered] = []
         self.states: list[State] = []
+        self.belated: list[Sent] = []
+        "What routers tried to send when their node had crashed; it went nowhere."
         self._random = Random(f"{seed}/links")
         self._chance = Random(f"{seed}/rules")
         self._order = itertools.count()
@@ -73,6 +75,8 @@ class Mesh:
         self._joined: set[frozenset[NodeId]] = set()
         self._places = Places()
         self._failing: list[tuple[NodeId, NodeId, Message, MeshTimer]] = []
+        self._decoded: tuple[Message | None, Any] = (None, None)
+        "The message that was sent last as its bytes, and what they were read as."
         self._factory = router
         plan = list(faults)
         late = absent(plan)
@@ -252,7 +256,7 @@ class Mesh:
         except WireError:
             self.drops.append(Dropped(self.now, to, message, Drop.MALFORMED))
             return Drop.MALFORMED
-        return self._hear(to, understood, sender, signal)
+        return self.hear(to, understood, sender, signal)
 
     # The side of hosts ----------------------------------------------------------------------------
 
@@ -292,6 +296,20 @@ class Mesh:
         for *_, timer in taken:
             timer.cancel()
         return [message for _, _, message, _ in taken]
+
+    def hear(self, node: NodeId, message: Message, sender: NodeId, signal: float) -> Drop | None:
+        """Have a node hear a message now, if it is on the air."""
+        if not self._on_air(node):
+            self.lost.append(Lost(self.now, sender, message, node))
+            return None
+        reason = self.routers[node].receive(message, sender, signal)
+        if reason is not None:
+            self.drops.append(Dropped(self.now, node, message, reason))
+        return reason
+
+    def deliver_at(self, node: NodeId, publication: Publication) -> None:
+        """Hand an event to the application on `node`."""
+        self.deliveries.append(Delivered(self.now, node, publication))
 
     # Links ----------------------------------------------------------------------------------------
 
@@ -342,13 +360,20 @@ class Mesh:
         if not delays:
             self.lost.append(Lost(self.now, node, message, to))
         elif self.as_bytes:
+            message = self._as_decoded(message)
+        signal = self._places.signal(node, to, self.now)
+        for delay in delays:
+            self.call_at(self.now + delay, self.hear, to, message, node, signal)
+
+    def _as_decoded(self, message: Message) -> Message:
+        """What a receiver makes of the bytes of a message; read once for all who hear it."""
+        if self._decoded[0] is not message:
             data = encode(message)
             if len(data) != message.size:
                 raise AssertionError(f"{message!r} has {len(data)} bytes and says {message.size}")
-            message = self._words.decode(data)
-        signal = self._places.signal(node, to, self.now)
-        for delay in delays:
-            self.call_at(self.now + delay, self._hear, to, message, node, signal)
+            self._decoded = (message, self._words.decode(data))
+        read: Message = self._decoded[1]
+        return read
 
     def _fail_later(self, node: NodeId, message: Message, to: NodeId) -> None:
         failure = MeshTimer(self.routers[node].link_failed, (message, to))
@@ -360,15 +385,6 @@ class Mesh:
             host.ring(failure)
 
         self.call_at(self.now + self.links.tries * self.links.delay, fail, self.hosts[node])
-
-    def _hear(self, node: NodeId, message: Message, sender: NodeId, signal: float) -> Drop | None:
-        if not self._on_air(node):
-            self.lost.append(Lost(self.now, sender, message, node))
-            return None
-        reason = self.routers[node].receive(message, sender, signal)
-        if reason is not None:
-            self.drops.append(Dropped(self.now, node, message, reason))
-        return reason
 
     def _overhear(self, node: NodeId, message: Message, sender: NodeId, to: NodeId) -> None:
         if self._on_air(node):

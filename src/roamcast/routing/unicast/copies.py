@@ -6,6 +6,7 @@ spent on subscriptions, so what is measured is the unicast protocol below.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import Field
@@ -13,6 +14,7 @@ from pydantic import Field
 from roamcast.routing.router import (
     Category,
     Drop,
+    Footprint,
     Host,
     Message,
     NodeId,
@@ -60,6 +62,10 @@ class DsdvUnicast(Router):
     def traits(cls, parameters: Parameters) -> Traits:
         """Each receiver is sent its own copy."""
         return Traits(travel=Travel.ADDRESSED)
+
+    def tables(self) -> Mapping[str, Footprint]:
+        """Those of DSDV."""
+        return self.routes.tables()
 
     def start(self) -> None:
         """Begin to exchange routes."""

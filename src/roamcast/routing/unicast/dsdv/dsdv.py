@@ -17,13 +17,20 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 
-from roamcast.routing.router import Drop, Host, Message, NodeId, Timer
+from roamcast.routing.router import Drop, Footprint, Host, Message, NodeId, Timer
 from roamcast.routing.state.neighbours import Neighbours
 from roamcast.routing.state.timing import call_within
 from roamcast.routing.unicast.dsdv.detours import Detours
-from roamcast.routing.unicast.dsdv.messages import HALF, HIGHEST_SEQUENCE, INFINITY, DsdvUpdate, Entry
+from roamcast.routing.unicast.dsdv.messages import (
+    ENTRY_SIZE,
+    HALF,
+    HIGHEST_SEQUENCE,
+    INFINITY,
+    DsdvUpdate,
+    Entry,
+)
 from roamcast.routing.unicast.dsdv.parameters import DsdvParameters
 from roamcast.routing.unicast.dsdv.table import NEVER, Route, RouteTable
 
@@ -92,6 +99,15 @@ class Dsdv:
         waiting.append(message)
         if len(waiting) > self.parameters.held:
             self.host.drop(waiting.popleft(), Drop.NO_ROUTE)
+
+    def tables(self) -> Mapping[str, Footprint]:
+        """The routes, with next hop and four times each; what neighbours told; what waits for a route."""
+        p, held = self.parameters, [message for waiting in self._held.values() for message in waiting]
+        return {
+            "routes": Footprint(len(self.table), (ENTRY_SIZE + 36) * len(self.table), p.destinations),
+            "detours": self._detours.footprint(p.destinations),
+            "held": Footprint(len(held), sum(m.size for m in held), p.destinations * p.held),
+        }
 
     def link_failed(self, to: NodeId) -> None:
         """Learn that the link to the neighbour `to` gave up on a message."""

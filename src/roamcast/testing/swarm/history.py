@@ -136,7 +136,7 @@ Step: TypeAlias = (
 )
 
 
-class History(msgspec.Struct, frozen=True, kw_only=True):
+class History(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """All that will happen."""
 
     seed: int

@@ -9,6 +9,9 @@ from roamcast.testing.swarm.history import History, write
 from roamcast.testing.swarm.laws import LAWS
 from roamcast.testing.swarm.play import play_twice
 
+WIDTH = 96
+"Characters of a history on one line of its test."
+
 
 class Finding(msgspec.Struct, frozen=True):
     """A law that a history breaks."""
@@ -34,9 +37,11 @@ def as_test(finding: Finding) -> str:
     """A function for `tests/testing/swarm/test_found.py` that passes once the law holds."""
     history = finding.history
     name = f"{history.protocol}_{history.seed}_{finding.law}".replace("-", "_")
+    text = write(history)
+    pieces = "".join(f"        {text[at : at + WIDTH]!r}\n" for at in range(0, len(text), WIDTH))
     return (
         f"def test_{name}():\n"
-        f"    # {finding.told.splitlines()[0][:90]}\n"
-        f"    history = read(\n        r'''{write(history)}'''\n    )\n"
+        f"    # {finding.told.splitlines()[0][:WIDTH]}\n"
+        f"    history = read(\n{pieces}    )\n"
         f"    assert judge(history) is None\n"
     )

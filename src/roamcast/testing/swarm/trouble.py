@@ -18,6 +18,8 @@ from roamcast.wire.vocabulary import encode
 
 KEPT = 0.35
 "Share of the kinds of trouble that a history has."
+PEACEFUL = 0.08
+"Share of the histories that have none."
 
 
 class Trouble:
@@ -30,7 +32,7 @@ class Trouble:
         self._end = end
 
     def draw(self) -> list[Step]:
-        """The faults of the kinds that this history has."""
+        """The faults of the kinds that this history has, if it has any."""
         kinds: list[Callable[[], list[Step]]] = [
             self._loss,
             self._one_way,
@@ -44,6 +46,8 @@ class Trouble:
             self._late,
             self._forgeries,
         ]
+        if self._random.random() < PEACEFUL:
+            return []
         chosen = [kind for kind in kinds if self._random.random() < KEPT]
         return [step for kind in chosen for step in kind()]
 

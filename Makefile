@@ -6,7 +6,9 @@ DEPS   := $(VENV)/.deps
 BUILT  := $(VENV)/.built
 KERNEL := $(shell find kernel -type f) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test lint bench validate sanitize fuzz setup lock clean
+SWARM ?= --for 10m
+
+.PHONY: demo test lint bench validate sanitize fuzz swarm setup lock clean
 
 setup: $(BUILT)
 
@@ -24,7 +26,7 @@ lint: $(BUILT)
 bench: $(BUILT)
 	$(PY) -m bench
 
-validate: $(BUILT) sanitize fuzz  ## writes docs/validation.md
+validate: $(BUILT) sanitize fuzz swarm  ## writes docs/validation.md
 	@command -v ns >/dev/null || { echo "validation needs ns-2: apt-get install ns2"; exit 2; }
 	$(PY) -m validation
 	$(PY) -m pytest -m slow
@@ -41,6 +43,9 @@ fuzz: $(BUILT)  ## atheris on the readers of subscriptions and documents, a minu
 	@mkdir -p build/fuzz/subscriptions build/fuzz/documents
 	$(PY) fuzz/subscriptions.py build/fuzz/subscriptions fuzz/seeds/subscriptions -dict=fuzz/xpath.dict -max_total_time=40 -timeout=10 -artifact_prefix=build/fuzz/
 	$(PY) fuzz/documents.py build/fuzz/documents fuzz/seeds/documents -dict=fuzz/xml.dict -max_total_time=40 -timeout=10 -artifact_prefix=build/fuzz/
+
+swarm: $(BUILT)  ## histories full of faults over all protocols, from a fresh seed that it prints; SWARM="cbr --seed 7" repeats one
+	$(VENV)/bin/roamcast swarm $(SWARM)
 
 clean:
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

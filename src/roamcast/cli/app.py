@@ -35,6 +35,7 @@ VERBS: dict[str, Verb] = {
     "compare": Verb("roamcast.cli.compare", "Tell which protocol serves a scenario best."),
     "campaign": Verb("roamcast.cli.campaign", "Run a campaign, see how it goes, report it."),
     "reproduce": Verb("roamcast.cli.reproduce", "Run a paper's evaluation and judge its claims."),
+    "swarm": Verb("roamcast.cli.swarm", "Put protocols to the test: histories full of faults, under laws."),
     "filter": Verb("roamcast.cli.filter", "Understand subscriptions, try them on events, group them."),
 }
 "A new verb is one line here, and its module."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import Field
@@ -10,6 +11,7 @@ from roamcast.routing.router import (
     DUPLICATE,
     Category,
     Drop,
+    Footprint,
     Host,
     Message,
     NodeId,
@@ -55,6 +57,10 @@ class Flooding(Router):
         # Looked up once: every event asks for these at every node.
         self._jitter = self.parameters.jitter
         self._hop_limit = self.parameters.hop_limit
+
+    def tables(self) -> Mapping[str, Footprint]:
+        """The size of its only table."""
+        return {"seen": Footprint(len(self.seen), 8 * len(self.seen), self.parameters.remember)}
 
     def publish(self, publication: Publication) -> None:
         """Broadcast a new event; the publisher does not deliver to itself."""

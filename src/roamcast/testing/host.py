@@ -7,8 +7,8 @@ from collections.abc import Callable
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from roamcast.routing.router import Drop, Message, NodeId, Position, Publication, Velocity
-from roamcast.testing.records import Delivered, Dropped, State
+from roamcast.routing.router import BROADCAST, Drop, Message, NodeId, Position, Publication, Velocity
+from roamcast.testing.records import Dropped, Sent, State
 
 if TYPE_CHECKING:
     from roamcast.testing.mesh import Mesh
@@ -59,12 +59,16 @@ class MeshHost:
 
     def broadcast(self, message: Message) -> None:
         """Send to every living neighbour."""
-        if not self.ended:
+        if self.ended:
+            self._mesh.belated.append(Sent(self._mesh.now, self.node, message, BROADCAST))
+        else:
             self._mesh.broadcast_from(self.node, message)
 
     def send(self, message: Message, to: NodeId) -> None:
         """Send to one neighbour; `link_failed` follows if it cannot be reached."""
-        if not self.ended:
+        if self.ended:
+            self._mesh.belated.append(Sent(self._mesh.now, self.node, message, to))
+        else:
             self._mesh.send_from(self.node, message, to)
 
     def withdraw(self, neighbour: NodeId) -> list[Message]:
@@ -97,7 +101,7 @@ class MeshHost:
     def deliver(self, publication: Publication) -> None:
         """Note a delivery for the story to check."""
         if not self.ended:
-            self._mesh.deliveries.append(Delivered(self._mesh.now, self.node, publication))
+            self._mesh.deliver_at(self.node, publication)
 
     def drop(self, message: Message, reason: Drop) -> None:
         """Note a drop for the story to check."""

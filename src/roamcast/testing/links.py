@@ -24,7 +24,7 @@ Nodes: TypeAlias = NodeId | Collection[NodeId] | None
 "One node, some, or (None) all."
 
 
-class LinkModel(msgspec.Struct, frozen=True):
+class LinkModel(msgspec.Struct, frozen=True, omit_defaults=True):
     """How links behave: perfect unless said otherwise."""
 
     delay: float = 0.002

@@ -64,6 +64,8 @@ class Mesh:
         self.drops: list[Dropped] = []
         self.deliveries: list[Delivered] = []
         self.states: list[State] = []
+        self.belated: list[Sent] = []
+        "What routers tried to send when their node had crashed; it went nowhere."
         self._order = itertools.count()
         self._due: list[tuple[float, int, Callable[..., object], tuple[Any, ...]]] = []
         self._places = Places()
@@ -178,6 +180,11 @@ class Mesh:
 
     # Faults ---------------------------------------------------------------------------------------
 
+    @property
+    def rules(self) -> list[Rule]:
+        """What every message passes on its way; see `fault`."""
+        return self._air.rules
+
     @contextmanager
     def fault(self, *rules: Rule) -> Iterator[None]:
         """Have links follow more rules as long as the block lasts."""
@@ -260,7 +267,7 @@ class Mesh:
         except WireError:
             self.drops.append(Dropped(self.now, to, message, Drop.MALFORMED))
             return Drop.MALFORMED
-        return self._hear(to, understood, sender, signal)
+        return self.hear(to, understood, sender, signal)
 
     # The side of hosts ----------------------------------------------------------------------------
 
@@ -301,6 +308,20 @@ class Mesh:
             timer.cancel()
         return [message for _, _, message, _ in taken]
 
+    def hear(self, node: NodeId, message: Message, sender: NodeId, signal: float) -> Drop | None:
+        """Have a node hear a message now, if it is on the air."""
+        if not self._on_air(node):
+            self.lost.append(Lost(self.now, sender, message, node))
+            return None
+        reason = self.routers[node].receive(message, sender, signal)
+        if reason is not None:
+            self.drops.append(Dropped(self.now, node, message, reason))
+        return reason
+
+    def deliver_at(self, node: NodeId, publication: Publication) -> None:
+        """Hand an event to the application on `node`."""
+        self.deliveries.append(Delivered(self.now, node, publication))
+
     # Links ----------------------------------------------------------------------------------------
 
     def _wake(self, host: MeshHost) -> Router:
@@ -334,7 +355,7 @@ class Mesh:
             message = self._air.as_bytes(message)
         signal = self._places.signal(node, to, self.now)
         for delay in delays:
-            self.call_at(self.now + delay, self._hear, to, message, node, signal)
+            self.call_at(self.now + delay, self.hear, to, message, node, signal)
 
     def _fail_later(self, node: NodeId, message: Message, to: NodeId) -> None:
         failure = MeshTimer(self.routers[node].link_failed, (message, to))
@@ -346,15 +367,6 @@ class Mesh:
             host.ring(failure)
 
         self.call_at(self.now + self.links.tries * self.links.delay, fail, self.hosts[node])
-
-    def _hear(self, node: NodeId, message: Message, sender: NodeId, signal: float) -> Drop | None:
-        if not self._on_air(node):
-            self.lost.append(Lost(self.now, sender, message, node))
-            return None
-        reason = self.routers[node].receive(message, sender, signal)
-        if reason is not None:
-            self.drops.append(Dropped(self.now, node, message, reason))
-        return reason
 
     def _overhear(self, node: NodeId, message: Message, sender: NodeId, to: NodeId) -> None:
         if self._on_air(node):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
 from roamcast.content.filter import Filter
 from roamcast.routing.cbr.adverts import AdvertTable, Offer
 from roamcast.routing.cbr.messages import HIGHEST_SERIAL, Advert
 from roamcast.routing.cbr.parameters import LeaseParameters
-from roamcast.routing.router import Drop, Host, Message, NodeId, Parameters, Router
+from roamcast.routing.router import Drop, Footprint, Host, Message, NodeId, Parameters, Router
 from roamcast.routing.state.timing import call_every, call_within
 
 
@@ -39,6 +39,10 @@ class Advertising(Router):
         if handler is None or sender == self.host.node:
             return Drop.MALFORMED
         return handler(message, sender)
+
+    def tables(self) -> Mapping[str, Footprint]:
+        """The size of the table of advertisements."""
+        return {"adverts": self.adverts.footprint()}
 
     def advertise(self, offered: Filter) -> None:
         """Tell everyone what will be published here, now and at every renewal."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from itertools import count
+from math import inf
 from typing import NamedTuple
 
 from roamcast.content.filter import Filter
 from roamcast.routing.cbr.messages import Advert
-from roamcast.routing.router import Drop, NodeId
+from roamcast.routing.router import Drop, Footprint, NodeId
 from roamcast.routing.state.leases import Leases
+from roamcast.wire.blobs import pattern_size
 
 LAG = 2
 "Renewals that a neighbour's news may be behind the newest."
@@ -120,6 +122,11 @@ class AdvertTable:
             if heard.offering.publisher == publisher and neighbour not in avoid
         ]
         return min(ways)[1] if ways else None
+
+    def footprint(self) -> Footprint:
+        """Publisher, pattern, neighbour, hops, serial, incarnation and lease of each entry."""
+        patterns = sum(pattern_size(heard.offering.pattern) for _, heard in self.leases.items(-inf))
+        return Footprint(len(self.leases), 22 * len(self.leases) + patterns, self.leases.capacity)
 
     def offers(self, now: float) -> list[Offer]:
         """All that is offered now, each with the ways to it."""

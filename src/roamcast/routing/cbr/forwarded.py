@@ -27,9 +27,11 @@ class Forwarded:
         self._covers = {neighbour: self._covers.get(neighbour, Cover()) for neighbour in patterns}
         fewest: dict[NodeId, list[Filter]] = {}
         for neighbour, wanted in patterns.items():
-            cover = self._covers[neighbour]
-            cover.become(wanted)
-            fewest[neighbour] = [pattern for pattern in dict.fromkeys(wanted) if cover.is_minimal(pattern)]
+            cover, distinct = self._covers[neighbour], list(dict.fromkeys(wanted))
+            kept, beyond = distinct[: self._capacity], distinct[self._capacity :]
+            cover.become(kept)
+            fewest[neighbour] = [pattern for pattern in kept if cover.is_minimal(pattern)]
+            fewest[neighbour] += [pattern for pattern in beyond if not cover.covers(pattern)]
         return fewest
 
     def extend(self, neighbour: NodeId, pattern: Filter) -> bool:

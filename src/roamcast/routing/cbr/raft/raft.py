@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, ClassVar
 
 import msgspec
@@ -10,6 +10,7 @@ import msgspec
 from roamcast.content.filter import Filter
 from roamcast.routing.cbr.advertising import Advertising
 from roamcast.routing.cbr.messages import Advert
+from roamcast.routing.cbr.raft import footprints
 from roamcast.routing.cbr.raft.cache import EventCache
 from roamcast.routing.cbr.raft.custody import Custody
 from roamcast.routing.cbr.raft.gathering import AckGathering
@@ -30,6 +31,7 @@ from roamcast.routing.cbr.raft.subscribing import RaftSubscriber
 from roamcast.routing.cbr.raft.xcast import Xcast, join_chain
 from roamcast.routing.router import (
     Drop,
+    Footprint,
     Host,
     Message,
     NodeId,
@@ -81,6 +83,16 @@ class RaftCbr(Advertising):
             ordered=True,
             recall=parameters.recall,
         )
+
+    def tables(self) -> Mapping[str, Footprint]:
+        """The size of each table."""
+        return {
+            **super().tables(),
+            **self.unicast.tables(),
+            **footprints.of_publisher(self.publishing),
+            **footprints.of_subscriber(self.subscribing, self.ordering),
+            **footprints.of_broker(self.cache, self.custody, self.acks),
+        }
 
     # What the application asks.
 

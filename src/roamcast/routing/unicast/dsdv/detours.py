@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from roamcast.routing.router import NodeId
+from roamcast.routing.router import Footprint, NodeId
 from roamcast.routing.unicast.dsdv.messages import INFINITY, DsdvUpdate
 
 
@@ -22,6 +22,10 @@ class Detours:
     def forget(self, neighbour: NodeId) -> None:
         """Forget what a neighbour that is lost has told."""
         self._told.pop(neighbour, None)
+
+    def footprint(self, limit: int) -> Footprint:
+        """The last full update of each neighbour, of whom there are no more than `limit`."""
+        return Footprint(len(self._told), sum(update.size for update in self._told.values()), limit)
 
     def best(
         self, destination: NodeId, neighbours: Iterable[NodeId], avoid: Collection[NodeId]

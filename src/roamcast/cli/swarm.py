@@ -1,0 +1,57 @@
+"""roamcast swarm: does a protocol keep the laws, whatever happens?"""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated
+
+import typer
+
+from roamcast.routing import catalogue
+from roamcast.units import parse_quantity
+
+_TIME = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+
+
+def command(
+    protocols: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME...", help="Protocols; all, if none is named.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="The first history; without --for, the only one. Else it is drawn.")
+    ] = None,
+    for_: Annotated[
+        str | None, typer.Option("--for", metavar="TIME", help="Play histories so long, as in 10m.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Tell everything as one JSON object.")] = False,
+) -> None:
+    """Play drawn histories full of faults; tell which laws a protocol breaks (exit code 1), and when."""
+    import msgspec
+
+    from roamcast.testing.swarm.explore import explore
+    from roamcast.testing.swarm.history import write
+    from roamcast.testing.swarm.judge import Finding, as_test
+
+    names = protocols or catalogue.names()
+    for name in names:
+        catalogue.find(name)
+    fallback = "1m" if seed is None else "0s"
+    seconds = parse_quantity(for_ or fallback, _TIME, "10m")
+    first = int.from_bytes(os.urandom(4)) if seed is None else seed
+
+    def tell(finding: Finding) -> None:
+        history = finding.history
+        print(f"\n{history.protocol}, seed {history.seed}, law {finding.law!r}: {finding.told}")
+        if finding.error is not None:
+            print(finding.error)
+        print(f"\n{write(history)}\n\n{as_test(finding)}", flush=True)
+
+    if not json:
+        print(f"seed {first}: {', '.join(names)}", flush=True)
+    found = explore(names, first, seconds=seconds, tell=(lambda finding: None) if json else tell)
+    if json:
+        print(msgspec.json.encode(found).decode())
+    else:
+        played = ", ".join(f"{count} of {name}" for name, count in found.histories.items())
+        print(f"{len(found.findings)} findings in {sum(found.histories.values())} histories ({played})")
+    raise typer.Exit(1 if found.findings else 0)

@@ -1,0 +1,67 @@
+"""The size of RAFT-CBR's tables: what a publisher, a subscriber and a broker keep."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from math import inf
+
+from roamcast.content.filter import Filter
+from roamcast.routing.cbr.raft.cache import EventCache
+from roamcast.routing.cbr.raft.custody import Custody
+from roamcast.routing.cbr.raft.gathering import AckGathering
+from roamcast.routing.cbr.raft.ordering import Ordering
+from roamcast.routing.cbr.raft.publishing import RaftPublisher
+from roamcast.routing.cbr.raft.subscribing import RaftSubscriber
+from roamcast.routing.router import Footprint, Publication
+from roamcast.wire.blobs import pattern_size
+
+
+def of_publisher(publishing: RaftPublisher) -> dict[str, Footprint]:
+    """Subscribers with what they have not acknowledged, and the events kept for them or for late ones."""
+    p, sessions = publishing.parameters, publishing.sessions.values()
+    owed = sum(len(session.outstanding) for session in sessions)
+    patterns = sum(_patterns(session.patterns) for session in sessions)
+    return {
+        "subscribers": Footprint(len(sessions), 40 * len(sessions) + 8 * owed + patterns, p.subscribers),
+        "kept": _events([publication for _, publication in publishing.events.values()], p.kept),
+        "recent": _events([publication for _, publication in publishing.recent], p.kept),
+    }
+
+
+def of_subscriber(subscribing: RaftSubscriber, ordering: Ordering) -> dict[str, Footprint]:
+    """Publishers with what they offer and were told, the state of their streams, and what came early."""
+    p, wishes = subscribing.parameters, subscribing.wishes.values()
+    told = sum(_patterns((*wish.offers, *wish.patterns)) for wish in wishes)
+    streams = ordering.streams.values()
+    early = [waiting.publication for stream in streams for waiting in stream.early.values()]
+    return {
+        "publishers": Footprint(len(wishes), 45 * len(wishes) + told, p.publishers),
+        "streams": Footprint(
+            len(streams), sum(34 + 4 * len(stream.chain) for stream in streams), p.publishers
+        ),
+        "early": _events(early, p.reorder * p.publishers),
+    }
+
+
+def of_broker(cache: EventCache, custody: Custody, acks: AckGathering) -> dict[str, Footprint]:
+    """Events that passed, events that wait for a way, and acknowledgements that wait for others."""
+    most = cache.parameters.cached
+    passed = [cached for _, cached in cache.events.items(-inf)]
+    held = _events([cached.publication for cached in passed], most)
+    ways = sum(4 * len(cached.chain) + 13 * len(cached.destinations) for cached in passed)
+    stuck = sum(event.size + 13 * len(nodes) for event, nodes in custody.waiting.values())
+    gathered = sum(8 + 4 * len(nodes) for nodes in acks.gathered.values())
+    return {
+        "cache": held._replace(bytes=held.bytes + ways),
+        "custody": Footprint(len(custody.waiting), stuck, most),
+        "acks": Footprint(len(acks.gathered), gathered, most),
+    }
+
+
+def _patterns(patterns: Iterable[Filter]) -> int:
+    return sum(map(pattern_size, patterns))
+
+
+def _events(publications: Collection[Publication], limit: int) -> Footprint:
+    """Events as they are on the air, each with a time."""
+    return Footprint(len(publications), sum(p.size + 8 for p in publications), limit)

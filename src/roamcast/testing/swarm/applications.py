@@ -1,0 +1,107 @@
+"""The applications of a history: they want and offer things, remember both when their node starts anew,
+and act when it is awake."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from math import inf
+
+from roamcast.content.filter import Filter
+from roamcast.routing.router import NodeId, Publication
+from roamcast.testing.swarm.history import (
+    Advertise,
+    Note,
+    Publish,
+    Request,
+    Step,
+    Subscribe,
+    Unsubscribe,
+    Zones,
+    pattern,
+)
+from roamcast.testing.swarm.record import Published, Record, Wish
+from roamcast.testing.swarm.witness import Witness
+
+
+class Applications:
+    """What runs above the routers of a mesh."""
+
+    def __init__(self, record: Record) -> None:
+        self._record = record
+        self.offers: dict[NodeId, dict[Zones, Filter]] = {}
+        self._wishes: dict[NodeId, list[Wish]] = {}
+        self._waiting: dict[NodeId, list[Callable[[], None]]] = {}
+        "What applications will do when their node wakes up, or has started anew."
+        self.mesh: Witness
+
+    def act(self, step: Step) -> None:
+        """Do what the history says, or put it off until the node is awake; nobody publishes in sleep."""
+        if isinstance(step, Publish):
+            if self.mesh.is_awake(step.node):
+                self._record.published.append(self.publish(step.node, step.zone, step.size))
+        elif isinstance(step, Advertise):
+            self._when_awake(step.node, partial(self._advertise, step.node, step.zones))
+        elif isinstance(step, Subscribe):
+            self._when_awake(step.node, partial(self._want, step.node, pattern(step.zones), False))
+        elif isinstance(step, Request):
+            self._when_awake(step.node, partial(self._want, step.node, pattern(step.zones), True))
+        elif isinstance(step, Unsubscribe):
+            self._when_awake(step.node, partial(self._unsubscribe, step.node, pattern(step.zones)))
+
+    def publish(self, node: NodeId, zone: int, size: int = 512) -> Published:
+        """Publish now."""
+        offered = any(first <= zone <= last for first, last in self.offers.get(node, {}))
+        return Published(self.mesh.now, self.mesh.publish(node, Note(zone=zone), size), offered)
+
+    def come_back(self, node: NodeId, anew: bool) -> None:
+        """Go on after sleep; after a start tell the new router everything again."""
+        router = self.mesh.routers[node]
+        if anew:
+            for offered in list(self.offers.get(node, {}).values()):
+                router.advertise(offered)
+            for wish in list(self._wishes.get(node, ())):
+                (router.request if wish.single else router.subscribe)(wish.pattern)
+        for action in self._waiting.pop(node, []):
+            action()
+
+    def get(self, node: NodeId, publication: Publication) -> None:
+        """Take a delivery: requests that it answers are satisfied, though not within this call."""
+        for wish in self._wishes.get(node, ()):
+            if wish.single and wish.pattern.matches(publication.event):
+                self.mesh.call_at(self.mesh.now, self._when_awake, node, partial(self._satisfied, node, wish))
+
+    def _when_awake(self, node: NodeId, action: Callable[[], None]) -> None:
+        if self.mesh.is_awake(node):
+            action()
+        else:
+            self._waiting.setdefault(node, []).append(action)
+
+    def _advertise(self, node: NodeId, zones: Zones) -> None:
+        self.offers.setdefault(node, {})[zones] = pattern(zones)
+        self.mesh.advertise(node, pattern(zones))
+
+    def _want(self, node: NodeId, wanted: Filter, single: bool) -> None:
+        wishes = self._wishes.setdefault(node, [])
+        if any(wish.pattern == wanted for wish in wishes):
+            return  # it waits for that already
+        wish = Wish(node, wanted, self.mesh.now, single)
+        wishes.append(wish)
+        self._record.wishes.append(wish)
+        (self.mesh.request if single else self.mesh.subscribe)(node, wanted)
+
+    def _unsubscribe(self, node: NodeId, wanted: Filter) -> None:
+        for wish in self._wishes.get(node, []):
+            if wish.pattern == wanted and not wish.single:
+                self._end(wish)
+                self.mesh.unsubscribe(node, wanted)
+                return
+
+    def _satisfied(self, node: NodeId, wish: Wish) -> None:
+        if wish.end == inf:
+            self._end(wish)
+            self.mesh.routers[node].satisfied(wish.pattern)
+
+    def _end(self, wish: Wish) -> None:
+        wish.end = self.mesh.now
+        self._wishes[wish.node] = [each for each in self._wishes[wish.node] if each is not wish]

@@ -1,0 +1,107 @@
+"""One seed, one history: everything that will happen is drawn here, and nothing later."""
+
+from __future__ import annotations
+
+from random import Random
+
+from roamcast.routing import catalogue
+from roamcast.routing.router import NodeId, Router
+from roamcast.testing.links import LinkModel
+from roamcast.testing.swarm.ground import draw_ground
+from roamcast.testing.swarm.history import (
+    ZONES,
+    Advertise,
+    History,
+    Publish,
+    Request,
+    Step,
+    Subscribe,
+    Unsubscribe,
+    Zones,
+)
+from roamcast.testing.swarm.settings import draw_parameters
+from roamcast.testing.swarm.trouble import Trouble
+
+SHORTEST, LONGEST = 20.0, 90.0
+"Seconds until the faults end."
+
+
+def draw(seed: int, protocol: str, router: type[Router] | None = None) -> History:
+    """The history of a seed for a protocol; `router` where the catalogue does not know it."""
+    router = router or catalogue.find(protocol)
+    random = Random(f"{seed}/{protocol}/swarm")
+    parameters, cramped = draw_parameters(random, router.parameters_type)
+    end = round(random.uniform(SHORTEST, LONGEST), 1)
+    ground = draw_ground(random, end)
+    steps = [
+        *ground.steps,
+        *_draw_work(random, ground.nodes, end),
+        *Trouble(random, router, ground.nodes, end).draw(),
+    ]
+    return History(
+        seed=seed,
+        protocol=protocol,
+        parameters=parameters,
+        cramped=cramped,
+        as_bytes=random.random() < 0.8,
+        nodes=ground.nodes,
+        edges=ground.edges,
+        healed=ground.healed,
+        links=_draw_links(random),
+        end=end,
+        steps=tuple(sorted(steps, key=lambda step: step.at)),
+    )
+
+
+def _draw_links(random: Random) -> LinkModel:
+    if random.random() < 0.6:
+        return LinkModel()
+    return LinkModel(
+        jitter=random.choice((0.0, 0.02, 0.5)),
+        loss=random.choice((0.0, 0.1, 0.3)),
+        duplicate=random.choice((0.0, 0.2)),
+        tries=random.choice((1, 4)),
+    )
+
+
+def _draw_work(random: Random, nodes: int, end: float) -> list[Step]:
+    """What applications do: offers and wishes, some of which change, and events that fit the offers."""
+    steps: list[Step] = []
+    for node in random.sample(range(nodes), random.randint(1, 2)):
+        offered: Zones = random.choice(((0, ZONES - 1), (0, ZONES - 1), (1, 3)))
+        began = round(random.uniform(0, 5), 3)
+        steps.append(Advertise(at=began, node=node, zones=offered))
+        steps += _draw_publications(random, node, offered, began, end)
+    for node in random.sample(range(nodes), random.randint(1, min(nodes, 4))):
+        for _ in range(random.choice((1, 1, 2))):
+            at = round(random.choice((random.uniform(0, 10), random.uniform(0, end))), 3)
+            steps.append(Subscribe(at=at, node=node, zones=_draw_zones(random)))
+    if random.random() < 0.4:
+        for wish in [step for step in steps if isinstance(step, Subscribe)][:2]:
+            at = round(random.uniform(wish.at, end), 3)
+            steps.append(Unsubscribe(at=at, node=wish.node, zones=wish.zones))
+            if random.random() < 0.5:
+                again = round(random.uniform(at, end), 3)
+                steps.append(Subscribe(at=again, node=wish.node, zones=wish.zones))
+    if random.random() < 0.4:
+        for _ in range(random.randint(1, 3)):
+            node, at = random.randrange(nodes), round(random.uniform(0, end), 3)
+            steps.append(Request(at=at, node=node, zones=_draw_zones(random)))
+    return steps
+
+
+def _draw_publications(random: Random, node: NodeId, offered: Zones, began: float, end: float) -> list[Step]:
+    steps: list[Step] = []
+    for _ in range(random.randint(1, 8)):
+        at = round(random.uniform(began, end), 3)
+        for copy in range(random.choice((1, 1, 1, 4))):
+            zone, size = random.randint(*offered), random.choice((64, 512, 1400))
+            steps.append(
+                Publish(at=min(at + copy * random.choice((0.0, 0.01)), end), node=node, zone=zone, size=size)
+            )
+    return steps
+
+
+def _draw_zones(random: Random) -> Zones:
+    first = random.randrange(ZONES)
+    return random.choice(((0, ZONES - 1), (first, first), (first, ZONES - 1)))

@@ -1,0 +1,52 @@
+"""History after history, seed after seed, until time is up; each law that a protocol breaks is told once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from itertools import count
+
+import msgspec
+
+from roamcast.testing.swarm.draw import draw
+from roamcast.testing.swarm.judge import Finding, judge
+from roamcast.testing.swarm.shrink import shrink
+
+
+class Exploration(msgspec.Struct):
+    """How it went."""
+
+    seed: int
+    "The first of the seeds; the others follow it."
+    histories: dict[str, int]
+    "How many were played of each protocol."
+    findings: list[Finding]
+
+
+def explore(
+    protocols: Sequence[str],
+    seed: int,
+    *,
+    seconds: float = 0.0,
+    shrinking: float = 60.0,
+    tell: Callable[[Finding], None] = lambda finding: None,
+) -> Exploration:
+    """Play the histories of `seed` and those after it for so many seconds; that of `seed` in any case.
+
+    A finding is shrunken for `shrinking` seconds at most, and handed to `tell`.
+    """
+    found = Exploration(seed, dict.fromkeys(protocols, 0), [])
+    known: set[tuple[str, str]] = set()
+    deadline = time.monotonic() + seconds
+    for place in count():
+        for protocol in protocols:
+            if place and time.monotonic() >= deadline:
+                return found
+            finding = judge(draw(seed + place, protocol))
+            found.histories[protocol] += 1
+            if finding is not None and (protocol, finding.law) not in known:
+                known.add((protocol, finding.law))
+                finding = shrink(finding, seconds=shrinking)
+                found.findings.append(finding)
+                tell(finding)
+    return found

@@ -1,0 +1,33 @@
+"""In a healed network every event arrives."""
+
+from __future__ import annotations
+
+from math import inf
+
+from roamcast.routing.traits import Promise
+from roamcast.testing.swarm.record import Record
+
+
+def check(record: Record) -> str | None:
+    """When the faults have ended and all has settled, whoever wants an event that was offered gets it."""
+    if record.left_at == inf or record.history.cramped:
+        return None
+    if record.history.hostile and record.traits.promise is Promise.UNTIL_ACKNOWLEDGED:
+        return None  # it believes for good what is said in a subscriber's name: nothing on the air is signed
+    forged = record.forged
+    delivered = {(got.node, got.publication.id) for got in record.got}
+    for time, publication, offered in record.probes:
+        for wish in record.wishes:
+            if (
+                offered
+                and publication.id not in forged
+                and wish.node != publication.publisher
+                and wish.holds(time)
+                and wish.pattern.matches(publication.event)
+                and (wish.node, publication.id) not in delivered
+            ):
+                return (
+                    f"node {wish.node} did not get {publication.event} (publication {publication.id}) of node"
+                    f" {publication.publisher}, published at {time:.3f} s in the healed network"
+                )
+    return None

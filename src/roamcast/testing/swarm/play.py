@@ -1,0 +1,186 @@
+"""A history becomes a record: the faults, the healing, the promise, the end.
+
+When the faults have ended, all nodes are up, the links perfect and the network connected, what the protocol
+believes must come right: stale leases lapse and fresh news goes round, hop by hop. In the worst case each hop
+waits for the longest of the protocol's durations (a lease, a period, a timeout), and what was told falsely
+lives on as long again; so `2 x nodes x longest` seconds pass before new events are published. `recall`, which
+looks back and is waited for by nobody, does not count.
+"""
+
+from __future__ import annotations
+
+import traceback
+from math import inf
+
+from roamcast.routing import catalogue
+from roamcast.routing.faults import OUTAGES, Fault, What
+from roamcast.routing.router import NodeId, Parameters, Router
+from roamcast.routing.traits import Promise
+from roamcast.testing.host import MeshHost
+from roamcast.testing.links import LinkModel, Rule, delay, duplicate, full_queue, lose, partition
+from roamcast.testing.swarm.applications import Applications
+from roamcast.testing.swarm.history import Befall, Disturb, Forge, History, Join, Note, Part, Place, Step
+from roamcast.testing.swarm.record import Record
+from roamcast.testing.swarm.settings import longest_wait
+from roamcast.testing.swarm.witness import StormError, Witness
+
+LOOK_EVERY = 5.0
+"Seconds between two looks at the tables."
+BETWEEN_PROBES = 1.0
+
+
+def play_twice(history: History, router: type[Router] | None = None) -> Record:
+    """What happens; and, in `second`, what happens the second time, unless it is a storm."""
+    record = play(history, router)
+    if not record.stormed:
+        record.second = play(history, router)
+    return record
+
+
+def play(history: History, router: type[Router] | None = None) -> Record:
+    """What happens in a history; `router` where the catalogue does not know its protocol."""
+    router = router or catalogue.find(history.protocol)
+    parameters = router.parameters_type.model_validate(history.parameters)
+    record = Record(history, router.traits(parameters))
+    try:
+        _Play(record, router, parameters).go()
+    except StormError:
+        record.stormed = True
+    except Exception:
+        record.error = traceback.format_exc()
+    return record
+
+
+class _Play:
+    def __init__(self, record: Record, router: type[Router], parameters: Parameters) -> None:
+        self.record = record
+        self.history = history = record.history
+        self.longest = longest_wait(parameters, but=record.traits.recall)
+        self.kinds = {kind.kind: kind for kind in router.messages}
+        self.applications = Applications(record)
+
+        def make(host: MeshHost) -> Router:
+            return router(host, parameters)
+
+        self.mesh = self.applications.mesh = Witness(
+            record,
+            make,
+            self.applications.get,
+            links=history.links,
+            faults=[Fault(inf, node, What.ARRIVE) for node in _late(history)],
+            seed=history.seed,
+        )
+        self.mesh.know(Note)
+        self.rules: list[Rule] = []
+        self.placed: set[NodeId] = set()
+
+    def go(self) -> None:
+        mesh, nodes = self.mesh, self.history.nodes
+        for step in self.history.steps:
+            mesh.call_at(step.at, self.act, step)
+        mesh.call_at(0.0, self.look)
+        mesh.run(for_=self.history.end)
+        self.heal()
+        mesh.run(for_=2 * nodes * self.longest)
+        self.record.settled_at = mesh.now
+        self.probe()
+        patient = self.record.traits.promise is Promise.UNTIL_ACKNOWLEDGED
+        mesh.run(for_=(6 if patient else 2) * self.longest)
+        mesh.look()
+        self.record.left_at = mesh.now
+        for node in range(nodes):
+            mesh.befall(node, What.CRASH)
+        mesh.run(for_=60 + 3 * self.longest)
+
+    def look(self) -> None:
+        """Look at the tables now and then."""
+        self.mesh.look()
+        if self.record.left_at == inf:
+            self.mesh.call_at(self.mesh.now + LOOK_EVERY, self.look)
+
+    def act(self, step: Step) -> None:
+        """Have a step happen."""
+        mesh = self.mesh
+        if isinstance(step, Befall):
+            self.befall(step.node, step.what)
+        elif isinstance(step, Disturb):
+            self.disturb(step)
+        elif isinstance(step, Forge):
+            mesh.inject(step.to, bytes.fromhex(step.data), step.sender)
+            mesh.look()
+        elif isinstance(step, Place):
+            self.placed.add(step.node)
+            mesh.place(step.node, step.x, step.y, vx=step.vx, vy=step.vy)
+        elif isinstance(step, Join):
+            mesh.join(step.a, step.b)
+        elif isinstance(step, Part):
+            mesh.part(step.a, step.b)
+        else:
+            self.applications.act(step)
+
+    def befall(self, node: NodeId, what: What) -> None:
+        """Have something befall a node, and its application notice it."""
+        mesh = self.mesh
+        was_up, was_awake = mesh.is_up(node), mesh.is_awake(node)
+        if what in (What.START, What.ARRIVE):
+            # Once it has lived it starts anew, however a history without some of its steps may put it.
+            what = What.START if any(life.node == node for life in self.record.lives) else What.ARRIVE
+        mesh.befall(node, what)
+        if mesh.is_awake(node) and not was_awake:
+            self.applications.come_back(node, anew=not was_up)
+
+    def disturb(self, step: Disturb) -> None:
+        """Have links follow another rule for a while."""
+        sorts = [self.kinds[kind] for kind in step.kinds if kind in self.kinds]
+        if step.kinds and not sorts:
+            return
+        about = {"from_": step.senders, "to": step.receivers, "share": step.share}
+        if step.rule == "lose":
+            rule = lose(*sorts, **about)  # type: ignore[arg-type]
+        elif step.rule == "duplicate":
+            rule = duplicate(*sorts, after=step.seconds, **about)  # type: ignore[arg-type]
+        elif step.rule == "delay":
+            rule = delay(*sorts, jitter=step.seconds, **about)  # type: ignore[arg-type]
+        elif step.rule == "full_queue":
+            rule = full_queue(step.senders, *sorts, share=step.share)
+        else:
+            rule = partition(step.senders or ())
+        self.mesh.rules.append(rule)
+        self.mesh.call_at(step.until, self.relieve, rule)
+
+    def relieve(self, rule: Rule) -> None:
+        """Have links forget a rule."""
+        if rule in self.mesh.rules:
+            self.mesh.rules.remove(rule)
+
+    def heal(self) -> None:
+        """End all faults: everyone up, the links perfect, the network connected."""
+        mesh = self.mesh
+        mesh.rules.clear()
+        mesh.links = LinkModel()
+        for node in sorted(self.placed):
+            mesh.place(node, *mesh.position(node))
+        for a in range(self.history.nodes):
+            for b in range(a):
+                mesh.part(a, b)
+        for a, b in self.history.healed:
+            mesh.join(a, b)
+        for node in range(self.history.nodes):
+            for ending in OUTAGES.values():
+                self.befall(node, ending)
+
+    def probe(self) -> None:
+        """Publish what was offered, zone by zone."""
+        for node, offers in sorted(self.applications.offers.items()):
+            for zone in sorted({zone for first, last in offers for zone in range(first, last + 1)}):
+                self.record.probes.append(self.applications.publish(node, zone))
+                self.mesh.run(for_=BETWEEN_PROBES)
+
+
+def _late(history: History) -> list[NodeId]:
+    """The nodes that are not there from the beginning."""
+    first: dict[NodeId, What] = {}
+    for step in history.steps:
+        if isinstance(step, Befall):
+            first.setdefault(step.node, step.what)
+    return [node for node, what in first.items() if what is What.ARRIVE]

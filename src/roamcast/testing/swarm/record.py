@@ -1,0 +1,131 @@
+"""What happened when a history was played: all that the laws look at."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import NamedTuple
+
+import msgspec
+
+from roamcast.content.filter import Filter
+from roamcast.routing.router import Footprint, Message, NodeId, Publication
+from roamcast.routing.traits import Traits
+from roamcast.testing.records import Dropped, Lost, Sent, State
+from roamcast.testing.swarm.history import History
+
+
+class Aired(NamedTuple):
+    """A message that a router gave to its links."""
+
+    time: float
+    node: NodeId
+    incarnation: int
+    message: Message
+    to: NodeId
+    reach: tuple[NodeId, ...]
+    "Who was to hear it: the addressee, or everyone in range."
+    awake: bool
+    "Whether the node was up."
+
+
+class Heard(NamedTuple):
+    """A message that a router was given, and what it said of it."""
+
+    time: float
+    node: NodeId
+    incarnation: int
+    message: Message
+    sender: NodeId
+    answer: object
+    "What `receive` returned."
+    forged: bool
+
+
+class Got(NamedTuple):
+    """An event that reached an application."""
+
+    time: float
+    node: NodeId
+    incarnation: int
+    publication: Publication
+
+
+class Published(NamedTuple):
+    """An event that an application published."""
+
+    time: float
+    publication: Publication
+    offered: bool
+    "Whether it had been advertised."
+
+
+class Overgrown(NamedTuple):
+    """A table that held more than its limit."""
+
+    time: float
+    node: NodeId
+    table: str
+    size: Footprint
+
+
+class Wish(msgspec.Struct):
+    """What an application wanted, from when until when."""
+
+    node: NodeId
+    pattern: Filter
+    begin: float
+    single: bool = False
+    "Whether it asked for one event only."
+    end: float = inf
+
+    def holds(self, time: float) -> bool:
+        """Whether it was in force at a moment."""
+        return self.begin <= time < self.end
+
+
+class Life(msgspec.Struct):
+    """One incarnation of a node: from its start to its crash, or until everyone left."""
+
+    node: NodeId
+    incarnation: int
+    begin: float
+    end: float = inf
+
+
+class Record(msgspec.Struct):
+    """All that happened."""
+
+    history: History
+    traits: Traits
+    aired: list[Aired] = []
+    heard: list[Heard] = []
+    lost: list[Lost] = []
+    drops: list[Dropped] = []
+    got: list[Got] = []
+    states: list[State] = []
+    belated: list[Sent] = []
+    "What routers tried to send when their node had crashed."
+    published: list[Published] = []
+    probes: list[Published] = []
+    "What was published when the faults had ended and all had settled."
+    wishes: list[Wish] = []
+    lives: list[Life] = []
+    overgrown: list[Overgrown] = []
+    error: str | None = None
+    "The traceback of an exception; the play ended there."
+    stormed: bool = False
+    "Whether there was no end of frames; the play ended there."
+    settled_at: float = inf
+    left_at: float = inf
+    "When everyone left."
+    second: Record | None = None
+    "What happened the second time."
+
+    @property
+    def forged(self) -> set[int]:
+        """The publications that strangers have spoken of: nobody knows what became of them by whose doing."""
+        return {getattr(step, "about", -1) for step in self.history.steps}
+
+    def life(self, node: NodeId, time: float) -> Life | None:
+        """The incarnation that a node was in at a moment."""
+        return next((x for x in self.lives if x.node == node and x.begin <= time < x.end), None)

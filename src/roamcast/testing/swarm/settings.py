@@ -1,0 +1,77 @@
+"""Parameters drawn within their bounds, mostly as they are by default."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+
+from roamcast.routing.router import Parameters
+
+CHANGED = 0.25
+"Share of the parameters that differ from the default where some do."
+FACTORS = (0.3, 0.5, 1.5, 2.0)
+"Times the default, for what is a duration or a share."
+SMALL = (1, 2, 3, 5, 16)
+"Instead of the default, for what counts or bounds."
+
+
+def draw_parameters(random: Random, model: type[Parameters]) -> tuple[dict[str, Any], bool]:
+    """Values that differ from the defaults, and whether a bound is below its default."""
+    mood = random.choice(("default", "default", "other", "cramped"))
+    for _ in range(20 if mood != "default" else 0):
+        values = _change(random, model(), cramped=mood == "cramped")
+        try:
+            model.model_validate(values)
+        except ValidationError:
+            continue
+        return values, mood == "cramped"
+    return {}, False
+
+
+def longest_wait(parameters: BaseModel, but: float) -> float:
+    """The longest duration among the parameters, other than `but`: what leases, periods and timeouts take."""
+    longest = 1.0
+    for name in type(parameters).model_fields:
+        value = getattr(parameters, name)
+        if isinstance(value, BaseModel):
+            longest = max(longest, longest_wait(value, but))
+        elif isinstance(value, float) and value != but:
+            longest = max(longest, value)
+    return longest
+
+
+def _change(random: Random, defaults: BaseModel, cramped: bool) -> dict[str, Any]:
+    changed: dict[str, Any] = {}
+    for name, field in type(defaults).model_fields.items():
+        default = getattr(defaults, name)
+        if isinstance(default, BaseModel):
+            inner = _change(random, default, cramped)
+            if inner:
+                changed[name] = default.model_dump() | inner
+        elif random.random() < CHANGED:
+            value = _other(random, default, cramped)
+            if value is not None and value != default:
+                changed[name] = _within(field, value)
+    return changed
+
+
+def _other(random: Random, default: Any, cramped: bool) -> Any:
+    if isinstance(default, bool):
+        return not default
+    if isinstance(default, int):
+        return random.choice(SMALL) if cramped else None
+    if isinstance(default, float):
+        return default * random.choice(FACTORS)
+    return None
+
+
+def _within(field: FieldInfo, value: Any) -> Any:
+    for bound in field.metadata:
+        if (least := getattr(bound, "ge", None)) is not None:
+            value = max(value, least)
+        if (most := getattr(bound, "le", None)) is not None:
+            value = min(value, most)
+    return value

@@ -1,0 +1,120 @@
+"""A mesh that takes down everything that the laws look at."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from roamcast.routing.faults import What
+from roamcast.routing.router import BROADCAST, Drop, Message, NodeId, Publication
+from roamcast.testing.mesh import Mesh, RouterFactory
+from roamcast.testing.swarm.record import Aired, Got, Heard, Life, Overgrown, Record
+
+MOST_FRAMES = 20_000
+"In one play; whoever sends more has made a storm."
+MOST_CRAMPED = 4_000
+"Where memory was drawn too small: a storm is no finding there, and need not be long."
+
+
+class StormError(Exception):
+    """There is no end of frames."""
+
+
+class Witness(Mesh):
+    """Writes into a record what happens, and tells `hand_over` of each delivery."""
+
+    def __init__(
+        self,
+        record: Record,
+        router: RouterFactory,
+        hand_over: Callable[[NodeId, Publication], None],
+        **options: Any,
+    ) -> None:
+        self._record = record
+        self._hand_over = hand_over
+        self._forging = False
+        self._overgrown: set[tuple[NodeId, str]] = set()
+        # The routers start within the constructor, and may send at once.
+        self.as_bytes = record.history.as_bytes
+        super().__init__(record.history.nodes, router, record.history.edges, **options)
+        record.lost, record.drops, record.states = self.lost, self.drops, self.states
+        record.belated = self.belated
+        record.lives += [Life(node, 0, 0.0) for node in self.awake()]
+
+    def awake(self) -> list[NodeId]:
+        """The nodes that are up and not asleep."""
+        return [node for node in range(len(self.hosts)) if self.is_awake(node)]
+
+    def is_awake(self, node: NodeId) -> bool:
+        """Whether a node is up and not asleep."""
+        return self._up[node] and not self.hosts[node].asleep
+
+    def is_up(self, node: NodeId) -> bool:
+        """Whether a node is up, asleep or not."""
+        return self._up[node]
+
+    def befall(self, node: NodeId, what: What) -> None:
+        """Have something befall a node, and note where a life begins or ends."""
+        was = self._up[node]
+        if what is What.CRASH and was:
+            next(life for life in reversed(self._record.lives) if life.node == node).end = self.now
+        elif what in (What.START, What.ARRIVE) and not was:
+            # Before its router starts and speaks.
+            again = 0 if what is What.ARRIVE else (self.hosts[node].incarnation + 1) % 256
+            self._record.lives.append(Life(node, again, self.now))
+        super().befall(node, what)
+
+    def broadcast_from(self, node: NodeId, message: Message) -> None:
+        """Note who is to hear a message, and carry it."""
+        self._put_on_air(node, message, BROADCAST, self.neighbours(node))
+        super().broadcast_from(node, message)
+
+    def send_from(self, node: NodeId, message: Message, to: NodeId) -> None:
+        """Note that one node is to hear a message, and carry it."""
+        self._put_on_air(node, message, to, (to,))
+        super().send_from(node, message, to)
+
+    def inject(
+        self, to: NodeId, message: Message | bytes, sender: NodeId, signal: float = math.nan
+    ) -> Drop | None:
+        """Have a node hear a stranger, if it is on the air."""
+        if not self._on_air(to):
+            return None
+        self._forging = True
+        try:
+            return super().inject(to, message, sender, signal)
+        finally:
+            self._forging = False
+
+    def hear(self, node: NodeId, message: Message, sender: NodeId, signal: float) -> Drop | None:
+        """Note what a router says of a message."""
+        forged, self._forging = self._forging, False
+        if not self._on_air(node):
+            return super().hear(node, message, sender, signal)
+        incarnation = self.hosts[node].incarnation
+        answer = super().hear(node, message, sender, signal)
+        self._record.heard.append(Heard(self.now, node, incarnation, message, sender, answer, forged))
+        return answer
+
+    def deliver_at(self, node: NodeId, publication: Publication) -> None:
+        """Note a delivery, and hand it to the application."""
+        super().deliver_at(node, publication)
+        self._record.got.append(Got(self.now, node, self.hosts[node].incarnation, publication))
+        self._hand_over(node, publication)
+
+    def look(self) -> None:
+        """Look at the size of every table."""
+        for node in range(len(self.hosts)):
+            for name, size in self.routers[node].tables().items() if self._up[node] else ():
+                if size.entries > size.limit and (node, name) not in self._overgrown:
+                    self._overgrown.add((node, name))
+                    self._record.overgrown.append(Overgrown(self.now, node, name, size))
+
+    def _put_on_air(self, node: NodeId, message: Message, to: NodeId, reach: Iterable[NodeId]) -> None:
+        if len(self._record.aired) >= (MOST_CRAMPED if self._record.history.cramped else MOST_FRAMES):
+            raise StormError
+        incarnation = self.hosts[node].incarnation
+        self._record.aired.append(
+            Aired(self.now, node, incarnation, message, to, tuple(reach), self.is_awake(node))
+        )

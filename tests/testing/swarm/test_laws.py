@@ -1,0 +1,218 @@
+"""Each law is seen to fail on a router that breaks it, and to hold for flooding in the same history."""
+
+import msgspec
+import pytest
+
+from roamcast.routing.flooding import Flood, Flooding
+from roamcast.routing.router import Drop, Footprint, Promise, Publication, Traits
+from roamcast.testing.links import LinkModel
+from roamcast.testing.swarm.history import (
+    Advertise,
+    Befall,
+    Disturb,
+    History,
+    Note,
+    Publish,
+    Subscribe,
+    Unsubscribe,
+    What,
+)
+from roamcast.testing.swarm.judge import judge
+from roamcast.testing.swarm.laws import LAWS
+from roamcast.testing.swarm.play import play, play_twice
+
+LINE = ((0, 1), (1, 2))
+
+
+def story(*more):
+    """Three nodes in a line; the first publishes, the last wants it, the one between does not."""
+    steps = [
+        Advertise(at=1.0, node=0, zones=(0, 4)),
+        Subscribe(at=2.0, node=2, zones=(0, 4)),
+        *(Publish(at=5.0 + number, node=0, zone=number % 5) for number in range(6)),
+        *more,
+    ]
+    return History(
+        seed=1,
+        protocol="broken",
+        nodes=3,
+        edges=LINE,
+        healed=LINE,
+        links=LinkModel(),
+        end=20.0,
+        steps=tuple(sorted(steps, key=lambda step: step.at)),
+    )
+
+
+class Raises(Flooding):
+    def receive(self, message, sender, signal):
+        if message.publication.event["zone"] == 3:
+            raise KeyError("zone 3")
+        return super().receive(message, sender, signal)
+
+
+class NeverForgetsToRepeat(Flooding):
+    def receive(self, message, sender, signal):
+        for _ in range(2):
+            self.host.call_later(0.01, self.host.broadcast, message)
+
+
+class DependsOnItsAddress(Flooding):
+    def publish(self, publication):
+        self.host.call_later(id(self) % 9973 / 1e4, super().publish, publication)
+
+
+class SendsAfterDeath(Flooding):
+    def publish(self, publication):
+        super().publish(publication)
+        later = self.host.now() + 6
+        self.host._mesh.call_at(later, self.host.broadcast, Flood(publication))
+
+
+class HasAClockOfItsOwn(Flooding):
+    def start(self):
+        self.host.call_later(1.0, self.tick)
+
+    def tick(self):
+        self.host.broadcast(Flood(Publication(self.host.node, 77, Note(zone=9))))
+        if self.host.now() < 400:
+            self.host._mesh.call_at(self.host.now() + 5, self.tick)
+
+
+class AnswersTrue(Flooding):
+    def receive(self, message, sender, signal):
+        return super().receive(message, sender, signal) is not None
+
+
+class LosesSilently(Flooding):
+    def receive(self, message, sender, signal):
+        if message.publication.event["zone"] == 3:
+            return None
+        return super().receive(message, sender, signal)
+
+
+class GrowsWithoutBound(Flooding):
+    def tables(self):
+        return {"seen": Footprint(len(self.seen), 8 * len(self.seen), 4)}
+
+
+class DeliversItsDreams(Flooding):
+    def publish(self, publication):
+        super().publish(publication)
+        self.host.deliver(Publication(9, 9, Note(zone=0)))
+
+
+class DeliversAnotherEvent(Flooding):
+    def wants(self, event):
+        return False
+
+    def receive(self, message, sender, signal):
+        answer = super().receive(message, sender, signal)
+        if answer is None and self.interests:
+            self.host.deliver(msgspec.structs.replace(message.publication, event=Note(zone=4)))
+        return answer
+
+
+class DeliversUnwanted(Flooding):
+    def wants(self, event):
+        return True
+
+
+class DeliversTwice(Flooding):
+    def receive(self, message, sender, signal):
+        answer = super().receive(message, sender, signal)
+        if answer is None and self.wants(message.publication.event):
+            self.host.call_later(0.5, self.host.deliver, message.publication)
+        return answer
+
+
+class SaysThatItIsOrdered(Flooding):
+    @classmethod
+    def traits(cls, parameters):
+        return Traits(ordered=True)
+
+    def receive(self, message, sender, signal):
+        if self.interests and message.publication.event["zone"] == 2 and message.publication.id != 0:
+            if self.seen.add(message.publication.id):
+                self.host.call_later(1.5, self.host.deliver, message.publication)
+            return Drop.SUPPRESSED
+        return super().receive(message, sender, signal)
+
+
+class RefusesEverything(Flooding):
+    def receive(self, message, sender, signal):
+        return Drop.SUPPRESSED
+
+
+class SaysThatItRepeats(Flooding):
+    @classmethod
+    def traits(cls, parameters):
+        return Traits(promise=Promise.UNTIL_ACKNOWLEDGED, recall=600.0)
+
+
+PARTITION = Disturb(at=6.5, until=8.5, rule="partition", senders=(2,))
+CRASH = Befall(at=12.0, node=0, what=What.CRASH)
+
+
+@pytest.mark.parametrize(
+    ("law", "router", "history"),
+    [
+        ("unbroken", Raises, story()),
+        ("calm", NeverForgetsToRepeat, story()),
+        ("repeated", DependsOnItsAddress, story()),
+        ("alive", SendsAfterDeath, story(CRASH)),
+        ("accounted", AnswersTrue, story()),
+        ("conserved", LosesSilently, story()),
+        ("bounded", GrowsWithoutBound, story()),
+        ("published", DeliversItsDreams, story()),
+        ("published", DeliversAnotherEvent, story()),
+        ("wanted", DeliversUnwanted, story()),
+        ("wanted", DeliversUnwanted, story(Unsubscribe(at=8.5, node=2, zones=(0, 4)))),
+        ("once", DeliversTwice, story()),
+        ("ordered", SaysThatItIsOrdered, story()),
+        ("promised", RefusesEverything, story()),
+        ("acknowledged", SaysThatItRepeats, story(PARTITION)),
+    ],
+)
+def test_a_law_is_seen_to_be_broken(law, router, history):
+    finding = judge(history, router)
+    assert finding is not None
+    assert finding.law == law
+    assert judge(history, Flooding) is None
+
+
+def test_a_clock_of_ones_own_breaks_the_silence():
+    record = play(story(), HasAClockOfItsOwn)
+    assert "after everyone had left" in LAWS["silent"](record)
+    assert LAWS["silent"](play(story(), Flooding)) is None
+
+
+def test_a_frame_that_nobody_heard_is_missed():
+    record = play(story(), Flooding)
+    assert LAWS["accounted"](record) is None
+    del record.heard[3]
+    assert "was sent" in LAWS["accounted"](record)
+
+
+def test_a_frame_that_nobody_sent_is_noticed():
+    record = play(story(), Flooding)
+    record.heard.append(record.heard[0]._replace(sender=2, node=0))
+    assert "never sent" in LAWS["accounted"](record)
+
+
+def test_a_second_play_that_ends_earlier_is_noticed():
+    record = play_twice(story(), Flooding)
+    assert LAWS["repeated"](record) is None
+    record.second.got.pop()
+    assert "got part at row" in LAWS["repeated"](record)
+
+
+def test_a_crash_excuses_what_memory_took():
+    crash = (Befall(at=9.0, node=2, what=What.CRASH), Befall(at=9.5, node=2, what=What.START))
+    assert judge(story(PARTITION, *crash), SaysThatItRepeats) is None
+
+
+def test_every_law_has_a_sentence_and_a_test():
+    shown = {mark.args[1][n][0] for mark in test_a_law_is_seen_to_be_broken.pytestmark for n in range(15)}
+    assert shown | {"silent"} == set(LAWS)
+    assert all(check.__doc__ for check in LAWS.values())

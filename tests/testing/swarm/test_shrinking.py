@@ -1,0 +1,51 @@
+"""What breaks a law is made smaller until nothing can go."""
+
+import pytest
+
+from roamcast.routing.flooding import Flooding
+from roamcast.testing.swarm.draw import draw
+from roamcast.testing.swarm.history import Publish
+from roamcast.testing.swarm.judge import as_test, judge
+from roamcast.testing.swarm.shrink import shrink
+
+
+class CannotCountToFour(Flooding):
+    """Raises at its fourth publication."""
+
+    def publish(self, publication):
+        if publication.sequence % 2**24 > 3:
+            raise OverflowError("four")
+        super().publish(publication)
+
+
+@pytest.fixture(scope="module")
+def finding():
+    findings = (judge(draw(seed, "flooding", CannotCountToFour), CannotCountToFour) for seed in range(20))
+    return next(found for found in findings if found is not None and len(found.history.steps) > 20)
+
+
+def test_a_shrunken_history_has_only_what_it_takes(finding):
+    small = shrink(finding, CannotCountToFour, seconds=20)
+    assert small.law == finding.law == "unbroken"
+    assert len(small.history.steps) <= 4
+    assert sum(isinstance(step, Publish) for step in small.history.steps) <= 4
+    assert small.history.nodes == 1
+    assert small.history.parameters == {}
+    assert judge(small.history, CannotCountToFour) is not None
+    assert judge(small.history, Flooding) is None
+
+
+def test_without_time_a_finding_stays_as_it_is(finding):
+    assert shrink(finding, CannotCountToFour, seconds=0) == finding
+
+
+def test_a_finding_is_printed_as_a_test_that_runs(finding):
+    space = {}
+    exec("from roamcast.testing.swarm.history import read\n", space)
+    space["judge"] = lambda history: judge(history, CannotCountToFour)
+    exec(as_test(finding), space)
+    [test] = [space[name] for name in space if name.startswith("test_")]
+    with pytest.raises(AssertionError):
+        test()
+    space["judge"] = judge
+    test()

@@ -1,0 +1,44 @@
+"""A short swarm over all protocols; `make swarm` is the long one."""
+
+import json
+
+import pytest
+
+from roamcast.cli.app import invoke
+from roamcast.routing import catalogue
+from roamcast.testing.swarm.draw import draw
+from roamcast.testing.swarm.judge import judge
+from roamcast.testing.swarm.play import play
+
+HISTORIES = {"flooding": 24, "cbr": 6, "ft-cbr": 8, "raft-cbr": 4, "dsdv-unicast": 12}
+"By how long they take."
+
+KNOWN = {"dsdv-unicast": {"once"}, "raft-cbr": {"calm"}}
+"Laws that a protocol is known to break: its histories are in test_found.py."
+
+
+@pytest.mark.parametrize("protocol", catalogue.BUILT_IN)
+def test_whatever_happens_the_laws_hold(protocol):
+    for seed in range(HISTORIES[protocol]):
+        finding = judge(draw(seed, protocol))
+        assert finding is None or finding.law in KNOWN.get(protocol, ()), (seed, finding.law, finding.told)
+
+
+def test_histories_contain_what_the_laws_are_about():
+    records = [play(draw(seed, "flooding")) for seed in range(100, 124)]
+    for rows in ("got", "lost", "drops", "probes"):
+        assert sum(bool(getattr(record, rows)) for record in records) > 12, rows
+    assert sum(any(got.time > record.settled_at for got in record.got) for record in records) > 12
+    assert any(wish.single and wish.end < record.left_at for record in records for wish in record.wishes)
+    assert any(life.incarnation for record in records for life in record.lives)
+
+
+def test_the_command_plays_one_history_of_a_seed(capsys):
+    assert invoke(["swarm", "flooding", "--seed", "3", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told == {"seed": 3, "histories": {"flooding": 1}, "findings": []}
+
+
+def test_a_protocol_that_is_not_known_is_the_users_mistake(capsys):
+    assert invoke(["swarm", "floding"]) == 2
+    assert "did you mean 'flooding'" in capsys.readouterr().err

@@ -76,7 +76,7 @@ def test_imports_point_one_way(room):
                 assert parts[1] in allowed, f"{path.name}:{line}: {room} must not know {module}"
 
 
-@pytest.mark.parametrize("room", ["content", "routing"])
+@pytest.mark.parametrize("room", ["content", "wire", "routing"])
 def test_content_and_routing_own_no_clock_socket_file_or_log(room):
     for path in files(room):
         for module, line in imports(path):

@@ -1,7 +1,5 @@
 """Histories that broke a law once, as `roamcast swarm` printed them, shrunken."""
 
-import pytest
-
 from roamcast.testing.swarm.history import read
 from roamcast.testing.swarm.judge import judge
 
@@ -17,9 +15,6 @@ def test_cbr_13_bounded():
     assert judge(history) is None
 
 
-@pytest.mark.xfail(
-    reason="a copy that the link repeats late is delivered again: nothing remembers what came", strict=True
-)
 def test_dsdv_unicast_12_once():
     # node 4 got publication 8589934593 at 49.555 s and again at 66.513 s
     history = read(
@@ -31,9 +26,6 @@ def test_dsdv_unicast_12_once():
     assert judge(history) is None
 
 
-@pytest.mark.xfail(
-    reason="without a route a subscription goes back to the neighbour it came from, 32 times", strict=True
-)
 def test_raft_cbr_1013_calm():
     # 20000 frames by 30.4 s, the last of them a Subscribe
     history = read(

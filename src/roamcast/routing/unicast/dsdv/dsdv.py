@@ -135,10 +135,11 @@ class Dsdv(Unicast):
     def _forward(self, datagram: Datagram, came_from: NodeId | None = None) -> None:
         """Send a datagram one hop further, or keep it until there is a route."""
         hop = self.next_hop(datagram.destination)
+        avoid = () if came_from is None else (came_from,)
         if hop is None:
-            hop = self.user.hint(datagram.payload, datagram.destination, ())
+            hop = self.user.hint(datagram.payload, datagram.destination, avoid)
         elif self.suspects(hop):
-            other = self.detour(datagram.destination, () if came_from is None else (came_from,))
+            other = self.detour(datagram.destination, avoid)
             hop = hop if other is None else other
         elif hop == came_from and self.parameters.detours:
             # Routes that point at each other: it would only go to and fro.

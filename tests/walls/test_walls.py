@@ -19,7 +19,7 @@ MAY_IMPORT = {
     "live": {"content", "routing", "wire", "facts"},
     "pipeline": {"content", "routing", "scenario", "facts", "metrics", "sim"},
     "report": {"metrics", "pipeline"},
-    "why": {"content", "routing", "facts"},
+    "why": {"facts"},
     "cli": None,  # opens every door
 }
 "Which rooms a room may know; everyone may know errors, units and the package's version."

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from roamcast.pipeline.version import DECIDING
+
 PACKAGE = Path(__file__).parents[2] / "src" / "roamcast"
 
 MAY_IMPORT = {
@@ -19,7 +21,7 @@ MAY_IMPORT = {
     "live": {"content", "routing", "wire", "facts"},
     "pipeline": {"content", "routing", "scenario", "facts", "metrics", "sim"},
     "report": {"metrics", "pipeline"},
-    "why": {"content", "routing", "facts"},
+    "why": {"facts"},
     "cli": None,  # opens every door
 }
 "Which rooms a room may know; everyone may know errors, units and the package's version."
@@ -94,6 +96,16 @@ def test_routers_draw_no_entropy_of_their_own():
                 "uuid.uuid4",
             ):
                 raise AssertionError(f"{path.name}:{node.lineno}: a router asks its host for chance")
+
+
+def test_whatever_the_simulator_knows_is_in_the_version_of_a_run():
+    known, todo = set(), ["sim"]
+    while todo:
+        room = todo.pop()
+        if room not in known:
+            known.add(room)
+            todo.extend(MAY_IMPORT[room])
+    assert known <= set(DECIDING)
 
 
 @pytest.mark.parametrize("name", ["utils", "helpers", "manager", "common", "misc"])

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import roamcast
 
-_DECIDING = ("content", "routing", "sim", "scenario", "facts")
+DECIDING = ("content", "wire", "routing", "sim", "scenario", "facts")
+"The rooms whose code decides what happens in a run."
 
 
 @cache
@@ -16,7 +17,7 @@ def code_version() -> str:
     """As `0.1.0+1f2e3d4c`: it changes with the code that decides results, so no stale run is reused."""
     digest = hashlib.blake2b(digest_size=4)
     root = Path(roamcast.__file__).parent
-    files = [root / "units.py", *(file for room in _DECIDING for file in (root / room).rglob("*.py"))]
+    files = [root / "units.py", *(file for room in DECIDING for file in (root / room).rglob("*.py"))]
     for file in sorted(files):
         digest.update(str(file.relative_to(root)).encode())
         digest.update(file.read_bytes())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import isnan
 
+from roamcast.facts.tables import FactsError
 from roamcast.why.causes import Cause, Verdict
 from roamcast.why.names import name_publication
 from roamcast.why.trail import Request, Trail, Wish
@@ -130,9 +131,13 @@ def _timeouts(trail: Trail) -> dict[int, float]:
     """How long each node waits for an answer, as the scenario says."""
     found: dict[int, float] = {}
     first = 0
-    requesting = trail.run.resolved.get("workload", {}).get("request", {})
-    for group, told in trail.run.resolved.get("nodes", {}).items():
-        if group in requesting:
-            found |= dict.fromkeys(range(first, first + told["count"]), float(requesting[group]["timeout"]))
-        first += told["count"]
+    try:
+        requesting = trail.run.resolved["workload"].get("request", {})
+        for group, told in trail.run.resolved.get("nodes", {}).items():
+            if group in requesting:
+                timeout = float(requesting[group]["timeout"])
+                found |= dict.fromkeys(range(first, first + told["count"]), timeout)
+            first += told["count"]
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise FactsError("these facts do not tell how long those who ask wait for an answer") from None
     return found

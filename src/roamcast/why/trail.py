@@ -19,6 +19,7 @@ from roamcast.facts.tracks import Tracks
 from roamcast.why.causes import FRAME_LOSSES
 from roamcast.why.outages import Outages
 from roamcast.why.reach import Reach
+from roamcast.why.sound import check_sound
 
 ROLES_OF_CATEGORIES = {"event": "carries", "subscription": "wishes"}
 "What a message does whose role the facts do not tell."
@@ -78,6 +79,7 @@ class Trail:
             raise FactsError(
                 "these facts do not tell the radio range, without which no loss can be explained"
             )
+        check_sound(facts)
         self.run = run
         tracks = Tracks(facts["legs"], run.nodes)
         tracks.check(run.duration)

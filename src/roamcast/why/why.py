@@ -29,7 +29,7 @@ class Explainer:
         self.patient: bool = traits.get("promise") == "until_acknowledged"
         "Whether the protocol tries until it is done."
         self.lease: float | None = traits.get("wish_lease")
-        self.recall: float = traits.get("recall", 0.0)
+        self.recall: float = traits.get("recall") or 0.0
 
     def explain(
         self, publication: int, node: int, *, until: float = inf, wish: Wish | None = None

@@ -44,7 +44,7 @@ def test_the_commands_are_understood():
         if words[1] == "run":
             small = ["duration=1 s", "warmup=0 s", "quiet=0 s"]
             words += [word for setting in small for word in ("--set", setting)]
-        elif words[1] in ("compare", "reproduce", "check", "why", "diff"):
+        elif words[1] in ("compare", "reproduce", "check", "why", "diff", "swarm"):
             words = [*words[:2], "--help"]  # they take minutes, or files of the reader's own
         program = [sys.executable, "-c", "from roamcast.cli import main; main()", *words[1:]]
         told = subprocess.run(program, check=False, capture_output=True, text=True, cwd=ROOT)

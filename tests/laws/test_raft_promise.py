@@ -20,6 +20,7 @@ import pytest
 
 from roamcast.content.kind import Integer
 from roamcast.content.schema import EventType
+from roamcast.routing.cbr.raft.messages import XcastEvent
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters, RaftDsdvParameters
 from roamcast.routing.cbr.raft.raft import RaftCbr
 from roamcast.routing.router import Drop
@@ -192,7 +193,14 @@ class History:
     def given_up(self) -> set[int]:
         """What publishers have let go because they keep no more."""
         full = (drop for drop in self.mesh.drops if drop.reason is Drop.TABLE_FULL)
-        return {drop.message.about for drop in full if drop.message.publication.publisher == drop.node}
+        # What merely waited for a route has a destination still, and is retransmitted.
+        return {
+            drop.message.about
+            for drop in full
+            if isinstance(drop.message, XcastEvent)
+            and not drop.message.destinations
+            and drop.message.publication.publisher == drop.node
+        }
 
     def was_coming(self, node: int, id: int) -> bool:
         """Whether a node wanted an event when it was published, or within the allowance for travel after."""

@@ -29,7 +29,8 @@ def test_it_survives_its_bytes_which_are_as_many_as_its_size(message, random):
 def test_every_prefix_and_every_further_byte_is_refused(message):
     for seed in range(20):
         data = encode(invent(message, invention(Random(seed), MESSAGES)))
-        for end in range(len(data)):
+        ends = range(len(data)) if len(data) < 600 else Random(seed).sample(range(len(data)), 40)
+        for end in ends:
             with pytest.raises(WireError):
                 WORDS.decode(data[:end])
         for further in (0, 1, 255):

@@ -65,7 +65,7 @@ LETS_GO = {
     "cbr-covering": {"duplicate", "not_mine", "unwanted", "expired"},
     "ft-cbr": {"duplicate", "not_mine", "unwanted", "expired"},
     "raft-cbr": {"duplicate", "no_route", "hop_limit", "unwanted"},
-    "dsdv-unicast": {"no_route"},
+    "dsdv-unicast": {"table_full"},
 }
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from roamcast.content.filter import Filter
 from roamcast.scenario import content as content_module
-from roamcast.scenario import movement as movement_module
 from roamcast.scenario.read import load
+from roamcast.scenario.traces import movement as movement_module
 from roamcast.sim.interest import subscribers
 from roamcast.sim.run import simulate
 from roamcast.sim.workload import plan

@@ -181,7 +181,7 @@ class Scenario(Part):
     "Nothing is published this long before the end, so that what is merely late is not read as lost."
     location: Annotated[bool, Field(strict=True)] = False
     "Whether nodes know where they are."
-    sample: Annotated[Seconds, Positive] = 10.0
+    sample: Annotated[Seconds, Positive] = 60.0
     "Between two looks at the sizes of everyone's tables, for the facts."
     groups: Annotated[dict[str, Group], Field(alias="nodes", min_length=1)]
     "Nodes by group; they are numbered from 0, group after group."

@@ -1,0 +1,116 @@
+"""The contract of unicast routing, written once: whatever implements it must pass.
+
+Each is named by how the baseline that stands on it is made; its parameters let routes be found soon.
+"""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from roamcast.content.schema import EventType
+from roamcast.routing.router import Drop, Publication
+from roamcast.routing.unicast.copies import Copy, DsdvUnicast
+from roamcast.routing.unicast.dsdv.parameters import DsdvParameters
+from roamcast.routing.unicast.unicast import Datagram, Unicast
+from roamcast.testing import LinkModel, Mesh
+from roamcast.wire.message import inner
+
+IMPLEMENTATIONS = {
+    "dsdv": lambda host: DsdvUnicast(host, DsdvParameters(settling=0.1, period=5, start_jitter=1)),
+    "dsdv with detours": lambda host: DsdvUnicast(
+        host, DsdvParameters(settling=0.1, period=5, start_jitter=1, link_feedback=False, detours=True)
+    ),
+}
+SETTLED = 60
+News = EventType("news", {})
+
+
+@pytest.fixture(params=IMPLEMENTATIONS)
+def implementation(request):
+    return IMPLEMENTATIONS[request.param]
+
+
+def send(mesh, origin, to, count=1):
+    """Have a node send copies to another; gives their publications."""
+    mesh.know(News)
+    sent = [Publication(origin, mesh.hosts[origin].random.getrandbits(24) + 1, News()) for _ in range(count)]
+    for publication in sent:
+        mesh.routers[origin].unicast.send(Copy(publication), to)
+    return sent
+
+
+def arrivals(mesh):
+    return [(d.node, d.publication.id) for d in mesh.deliveries]
+
+
+def test_it_says_what_it_is(implementation):
+    router = Mesh.line(1, implementation).routers[0]
+    assert isinstance(router.unicast, Unicast)
+    assert set(router.unicast.messages) < set(router.messages)
+    assert all(table.entries <= table.limit for table in router.tables().values())
+
+
+def test_a_message_arrives_over_as_many_hops_as_it_takes_and_at_its_destination_alone(implementation):
+    mesh = Mesh.line(6, implementation)
+    mesh.run(for_=SETTLED)
+    (publication,) = send(mesh, 0, 5)
+    mesh.run(for_=5)
+    assert arrivals(mesh) == [(5, publication.id)]
+    assert mesh.routers[2].unicast.next_hop(5) in (None, 3)
+    assert 1 in mesh.routers[0].unicast.neighbours()
+
+
+def test_what_is_sent_before_a_route_is_known_arrives_when_there_is_one(implementation):
+    mesh = Mesh.line(4, implementation)
+    (publication,) = send(mesh, 0, 3)
+    mesh.run(for_=SETTLED)
+    assert arrivals(mesh) == [(3, publication.id)]
+
+
+def test_a_message_to_nobody_is_dropped_or_waits_and_does_not_wander_for_ever(implementation):
+    mesh = Mesh.grid(3, 3, implementation)
+    mesh.run(for_=SETTLED)
+    send(mesh, 0, 77, count=20)
+    mesh.run(for_=SETTLED)
+    held = sum(router.tables().get("held", (0,))[0] for router in mesh.routers)
+    let_go = [drop for drop in mesh.drops if isinstance(inner(drop.message), Copy)]
+    assert len(let_go) + held == 20
+    assert arrivals(mesh) == []
+
+
+def test_a_message_with_no_hops_left_stops(implementation):
+    mesh = Mesh.line(3, implementation)
+    mesh.run(for_=SETTLED)
+    mesh.know(News)
+    last = Datagram(0, 2, 1, Copy(Publication(0, 1, News())))
+    assert mesh.inject(1, last, sender=0) is Drop.HOP_LIMIT
+
+
+def test_a_broken_link_is_survived_where_another_way_exists(implementation):
+    mesh = Mesh(4, implementation, [(0, 1), (1, 3), (0, 2), (2, 3)])
+    mesh.run(for_=SETTLED)
+    hop = mesh.routers[0].unicast.next_hop(3)
+    mesh.part(hop, 3)
+    mesh.run(for_=SETTLED)
+    (publication,) = send(mesh, 0, 3)
+    mesh.run(for_=5)
+    assert arrivals(mesh) == [(3, publication.id)]
+
+
+@settings(max_examples=25)
+@given(seed=st.integers(0, 10_000), name=st.sampled_from(sorted(IMPLEMENTATIONS)))
+def test_whatever_the_links_do_a_message_arrives_once_or_has_an_end(seed, name):
+    links = LinkModel(loss=0.2, duplicate=0.2, jitter=0.05, tries=3)
+    mesh = Mesh.grid(3, 2, IMPLEMENTATIONS[name], links=links, seed=seed)
+    mesh.run(for_=SETTLED)
+    sent = send(mesh, 0, 5, count=8)
+    mesh.run(for_=SETTLED)
+    assert max(Counter(arrivals(mesh)).values(), default=0) <= 1
+    ended = {d.publication.id for d in mesh.deliveries}
+    ended |= {inner(d.message).about for d in mesh.drops if isinstance(inner(d.message), Copy)}
+    waiting = sum(router.tables().get("held", (0,))[0] for router in mesh.routers)
+    missing = {publication.id for publication in sent} - ended
+    assert len(missing) <= waiting
+    assert len(ended) > 0

@@ -243,8 +243,10 @@ class Scenario(Part):
     def parameters(self, protocol: str) -> Parameters:
         """The parameters of `protocol` in this scenario."""
         from roamcast.routing.catalogue import find
+        from roamcast.routing.profiles import with_profile
 
-        return find(protocol).parameters_type.model_validate(self.protocols.get(protocol, {}))
+        router = find(protocol)
+        return router.parameters_type.model_validate(with_profile(router, self.protocols.get(protocol, {})))
 
     def fingerprint(self) -> str:
         """A digest of all that decides a run besides protocol and seed: the same on every machine."""

@@ -89,6 +89,12 @@ def _places(scenario: Scenario) -> Iterator[tuple[str, str]]:
             yield f"nodes.{name}.home", "the rectangle reaches outside the area"
         if group.mobility == "file" and scenario.mobility is None:
             yield f"nodes.{name}.mobility", 'no movement file is given; add mobility = { ns2 = "FILE" }'
+    if scenario.connected is not None:
+        to = scenario.connected.to
+        if to not in scenario.groups:
+            yield "connected.to", f"no group of nodes has this name; {nearest(to, scenario.groups)}"
+        if scenario.mobility is not None:
+            yield "connected", "a movement file is taken as it is; only generated movement can be drawn again"
 
 
 def _roles(scenario: Scenario) -> Iterator[tuple[str, str]]:

@@ -3,11 +3,11 @@ from itertools import combinations, product
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from test_campaign_file import write
 
 from roamcast.errors import UserError
-from roamcast.pipeline.plan import check_campaign, read_campaign
+from roamcast.pipeline.plan import check_campaign, make_plan, read_campaign, shape
 from roamcast.pipeline.readings import Design, Reading, changes, choose, defaults, is_sensible
-from tests.pipeline.test_campaign_file import write
 
 READINGS = """
 [readings.pacing]
@@ -57,6 +57,47 @@ def test_few_combinations_are_all_judged_and_those_without_sense_left_out(tmp_pa
         {"pacing": "evenly", "jitter": "short"},
         {"pacing": "evenly", "jitter": "long"},
     ]
+
+
+CLAIMS = """
+[claims.most]
+kind = "band"
+says = "most arrive"
+sweep = "people"
+metric = "delivery_rate"
+protocol = "flooding"
+where."workload.subscribe.walkers.count" = 30
+low = 0.5
+
+[design]
+seeds = 1
+points = 1
+"""
+
+
+def test_under_readings_claims_are_judged_in_each_and_what_they_share_is_run_once(tmp_path):
+    campaign = read_campaign(write(tmp_path, READINGS + CLAIMS))
+    shaped = shape(campaign, readings=True)
+    assert list(shaped.claims) == ["most", "most @ 1", "most @ 2"]
+    assert [claim.sweep for claim in shaped.claims.values()] == ["people", "people @ 1", "people @ 2"]
+    assert [sweep.reading for sweep in shaped.sweeps.values()] == [
+        {},
+        {"pacing": "evenly"},
+        {"pacing": "evenly", "jitter": "long"},
+    ]
+    assert all(sweep.protocols == ["flooding"] for sweep in shaped.sweeps.values()), "no claim asks for slow"
+    points = shaped.sweeps["people"].expand()
+    assert [list(point.values()) for point in points] == [[30], [50]], "what a claim names is kept"
+    assert len(make_plan(shaped).runs) == 3 * 2
+    longer = READINGS.replace('parameters.flooding.jitter = "50 ms"', 'parameters.slow.jitter = "50 ms"')
+    shared = make_plan(shape(read_campaign(write(tmp_path, longer + CLAIMS)), readings=True))
+    assert (len(shared.places), len(shared.runs)) == (3 * 2, 2 * 2)
+    assert len(make_plan(shape(campaign, readings=True, seeds=2)).runs) == 3 * 2 * 2
+
+
+def test_a_campaign_without_readings_cannot_be_judged_under_them(tmp_path):
+    with pytest.raises(UserError, match="declares no readings"):
+        shape(read_campaign(write(tmp_path, CLAIMS)), readings=True)
 
 
 @st.composite

@@ -17,6 +17,7 @@ from roamcast.errors import UserError
 from roamcast.pipeline.campaign import Campaign, Sweep, Variant
 from roamcast.pipeline.entry import Setting
 from roamcast.pipeline.readings import defaults, overrides
+from roamcast.pipeline.rereading import under_readings
 from roamcast.pipeline.tables import PLAN, POINTS
 from roamcast.pipeline.version import code_version
 from roamcast.scenario.explain import line_of
@@ -117,9 +118,15 @@ def check_alternatives(campaign: Campaign, path: str | Path) -> None:
 
 
 def shape(
-    campaign: Campaign, *, seeds: int | None = None, quick: bool = False, only: Iterable[str] = ()
+    campaign: Campaign,
+    *,
+    seeds: int | None = None,
+    quick: bool = False,
+    only: Iterable[str] = (),
+    readings: bool = False,
 ) -> Campaign:
-    """The campaign with fewer or more seeds, in its quick version, or for some of its figures alone."""
+    """The campaign with fewer or more seeds, in its quick version, for some of its figures alone, or under
+    all its readings."""
     changes: dict[str, Any] = {}
     if quick:
         hurried = {
@@ -142,7 +149,14 @@ def shape(
         changes["figures"] = figures
         changes["sweeps"] = {name: sweep for name, sweep in sweeps.items() if name in kept}
         changes["claims"] = {name: claim for name, claim in campaign.claims.items() if claim.sweep in kept}
-    return campaign.model_copy(update=changes)
+    shaped = campaign.model_copy(update=changes)
+    if not readings:
+        return shaped
+    if not campaign.readings or not shaped.claims:
+        raise CampaignError("the campaign declares no readings, or nothing is claimed that they could decide")
+    if seeds is not None:
+        shaped = shaped.model_copy(update={"design": shaped.design.model_copy(update={"seeds": None})})
+    return under_readings(shaped)
 
 
 def make_plan(campaign: Campaign) -> Plan:

@@ -17,7 +17,7 @@ from roamcast.testing.swarm.history import (
     Unsubscribe,
     What,
 )
-from roamcast.testing.swarm.judge import judge
+from roamcast.testing.swarm.judge import judge, judge_all
 from roamcast.testing.swarm.laws import LAWS
 from roamcast.testing.swarm.play import play, play_twice
 
@@ -179,6 +179,15 @@ def test_a_law_is_seen_to_be_broken(law, router, history):
     assert finding is not None
     assert finding.law == law
     assert judge(history, Flooding) is None
+
+
+def test_every_law_that_a_history_breaks_is_told():
+    class Rude(DeliversUnwanted, DeliversTwice, GrowsWithoutBound):
+        """Breaks several at once."""
+
+    assert [finding.law for finding in judge_all(story(), Rude)] == ["bounded", "wanted", "once"]
+    assert judge(story(), Rude) == judge_all(story(), Rude)[0]
+    assert judge_all(story(), Flooding) == []
 
 
 def test_a_clock_of_ones_own_breaks_the_silence():

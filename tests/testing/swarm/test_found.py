@@ -74,3 +74,14 @@ def test_raft_cbr_40_unbroken():
         '000000","about":21474836520,"at":12.593}]}'
     )
     assert judge(history) is None
+
+
+def test_raft_cbr_2240072871_alive():
+    # node 2 sent a Advert at 7.293 s, after its crash
+    history = read(
+        '{"seed":2240072871,"protocol":"raft-cbr","as_bytes":false,"nodes":3,"edges":[[0,1],[0,2],[1,2]],'
+        '"healed":[[0,1],[0,2],[1,2]],"links":{},"end":8.293,"steps":[{"step":"advertise","node":1,"zones'
+        '":[0,4],"at":0.413},{"step":"befall","node":2,"what":"sleep","at":3.504},{"step":"befall","node"'
+        ':2,"what":"crash","at":5.924},{"step":"befall","node":2,"what":"wake","at":7.293}]}'
+    )
+    assert judge(history) is None

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from roamcast.content.schema import EventType
 from roamcast.routing.router import Drop, Publication
-from roamcast.routing.unicast.copies import Copy, DsdvUnicast
+from roamcast.routing.unicast.aodv.parameters import NS2 as NS2_AODV
+from roamcast.routing.unicast.aodv.parameters import AodvParameters
+from roamcast.routing.unicast.copies import AodvUnicast, Copy, DsdvUnicast
 from roamcast.routing.unicast.dsdv.parameters import DsdvParameters
 from roamcast.routing.unicast.unicast import Datagram, Unicast
 from roamcast.testing import LinkModel, Mesh
@@ -22,6 +24,8 @@ IMPLEMENTATIONS = {
     "dsdv with detours": lambda host: DsdvUnicast(
         host, DsdvParameters(settling=0.1, period=5, start_jitter=1, link_feedback=False, detours=True)
     ),
+    "aodv": AodvUnicast,
+    "aodv of ns-2": lambda host: AodvUnicast(host, AodvParameters(**NS2_AODV)),
 }
 SETTLED = 60
 News = EventType("news", {})
@@ -59,6 +63,8 @@ def test_a_message_arrives_over_as_many_hops_as_it_takes_and_at_its_destination_
     mesh.run(for_=5)
     assert arrivals(mesh) == [(5, publication.id)]
     assert mesh.routers[2].unicast.next_hop(5) in (None, 3)
+    send(mesh, 0, 1)  # who asks for routes only when they are needed has one to a neighbour now
+    mesh.run(for_=0.5)
     assert 1 in mesh.routers[0].unicast.neighbours()
 
 
@@ -91,6 +97,9 @@ def test_a_message_with_no_hops_left_stops(implementation):
 def test_a_broken_link_is_survived_where_another_way_exists(implementation):
     mesh = Mesh(4, implementation, [(0, 1), (1, 3), (0, 2), (2, 3)])
     mesh.run(for_=SETTLED)
+    send(mesh, 0, 3)
+    mesh.run(for_=1)
+    mesh.deliveries.clear()
     hop = mesh.routers[0].unicast.next_hop(3)
     mesh.part(hop, 3)
     mesh.run(for_=SETTLED)

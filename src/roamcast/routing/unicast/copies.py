@@ -24,6 +24,8 @@ from roamcast.routing.router import (
     Travel,
 )
 from roamcast.routing.state.seen import Seen
+from roamcast.routing.unicast.aodv.aodv import Aodv
+from roamcast.routing.unicast.aodv.parameters import AodvParameters
 from roamcast.routing.unicast.dsdv.dsdv import Dsdv
 from roamcast.routing.unicast.dsdv.parameters import DsdvParameters
 from roamcast.routing.unicast.unicast import Unicast
@@ -46,6 +48,7 @@ class UnicastCopies(Router):
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
         super().__init__(host, parameters)
         self.unicast = self.unicast_type(host, self.parameters, self)
+        self.handled = self.unicast.handled
         self.seen = Seen(REMEMBERED)
 
     @classmethod
@@ -110,3 +113,11 @@ class DsdvUnicast(UnicastCopies):
     unicast_type = Dsdv
     parameters_type = DsdvParameters
     messages = (Copy, *Dsdv.messages)
+
+
+class AodvUnicast(UnicastCopies):
+    """A copy for each receiver, over AODV."""
+
+    unicast_type = Aodv
+    parameters_type = AodvParameters
+    messages = (Copy, *Aodv.messages)

@@ -28,6 +28,8 @@ from roamcast.routing.unicast.aodv.aodv import Aodv
 from roamcast.routing.unicast.aodv.parameters import AodvParameters
 from roamcast.routing.unicast.dsdv.dsdv import Dsdv
 from roamcast.routing.unicast.dsdv.parameters import DsdvParameters
+from roamcast.routing.unicast.dsr.dsr import Dsr
+from roamcast.routing.unicast.dsr.parameters import DsrParameters
 from roamcast.routing.unicast.unicast import Unicast
 
 REMEMBERED = 65536
@@ -121,3 +123,12 @@ class AodvUnicast(UnicastCopies):
     unicast_type = Aodv
     parameters_type = AodvParameters
     messages = (Copy, *Aodv.messages)
+
+
+class DsrUnicast(UnicastCopies):
+    """A copy for each receiver, over DSR."""
+
+    unicast_type = Dsr
+    parameters_type = DsrParameters
+    messages = (Copy, *Dsr.messages)
+    promiscuous = True

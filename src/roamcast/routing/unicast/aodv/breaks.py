@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 
 from roamcast.routing.router import Host, NodeId
 from roamcast.routing.state.timing import call_within
@@ -18,17 +18,10 @@ AT_ONCE = 255
 class Breaks:
     """A node's errors."""
 
-    def __init__(
-        self,
-        host: Host,
-        parameters: AodvParameters,
-        routes: Routes,
-        lost: Callable[[Route, NodeId], None],
-    ) -> None:
+    def __init__(self, host: Host, parameters: AodvParameters, routes: Routes) -> None:
         self.host = host
         self.parameters = parameters
         self._routes = routes
-        self._lost = lost
         self._rate = RateLimit(parameters.rerr_rate)
 
     def bring_down(self, hop: NodeId, but: NodeId | None = None) -> None:
@@ -71,7 +64,6 @@ class Breaks:
             concerned = True
             if not error.flags & NO_DELETE:
                 route.bring_down(sequence)
-                self._lost(route, sender)
             broken.append(route)
         self.tell(broken, flags=error.flags, jitter=self.parameters.jitter)
         if not error.flags & NO_DELETE:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from math import ceil
 
 from roamcast.routing.router import Host, NodeId, Timer
+from roamcast.routing.unicast.aodv.carriage import Carriage
 from roamcast.routing.unicast.aodv.parameters import AodvParameters
 from roamcast.routing.unicast.aodv.routes import Route, Routes
 from roamcast.routing.unicast.rate_limit import RateLimit
@@ -39,16 +40,14 @@ class Discovery:
         parameters: AodvParameters,
         routes: Routes,
         request: Callable[[Route, int], None],
-        waited_for: Callable[[NodeId], bool],
-        give_up: Callable[[NodeId, bool], None],
+        carriage: Carriage,
     ) -> None:
         self.host = host
         self.parameters = parameters
         self.searches: dict[NodeId, Search] = {}
         self._routes = routes
         self._request = request
-        self._waited_for = waited_for
-        self._give_up = give_up
+        self._carriage = carriage
         self._rate = RateLimit(parameters.rreq_rate)
 
     def ask(self, destination: NodeId, repair: int = 0) -> None:
@@ -123,7 +122,7 @@ class Discovery:
         p = self.parameters
         hop = sum(route.measured) / len(route.measured) if route.measured else p.node_traversal
         if search.everywhere and p.doubling:
-            wait = 2 * hop * ttl * 2 ** min(search.everywhere - 1, 16)
+            wait = 2 * hop * ttl * (1 << min(search.everywhere - 1, 16))
         else:
             wait = 2 * hop * (ttl + p.timeout_buffer) * max(search.everywhere, 1)
         return min(wait, p.longest_wait)
@@ -141,7 +140,7 @@ class Discovery:
         if search is None:
             return
         search.timer = None
-        if search.repair or self._waited_for(destination):
+        if search.repair or destination in self._carriage.held:
             self._ask(destination, search)
         else:
             del self.searches[destination]
@@ -150,7 +149,7 @@ class Discovery:
         """Nobody has answered: let go what waits, and say nothing for a while."""
         p = self.parameters
         self.forget(destination)
-        self._give_up(destination, search.repair > 0)
+        self._carriage.give_up(destination, search.repair > 0)
         if p.silence and quietly and not search.repair:
             # Who has just asked everyone does not begin with a small ring again.
             self.searches[destination] = quiet = Search()

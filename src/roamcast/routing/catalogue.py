@@ -20,6 +20,8 @@ BUILT_IN: dict[str, str] = {
     "ft-cbr": "roamcast.routing.cbr.ft:FtCbr",
     "raft-cbr": "roamcast.routing.cbr.raft.raft:RaftCbr",
     "dsdv-unicast": "roamcast.routing.unicast.copies:DsdvUnicast",
+    "aodv-unicast": "roamcast.routing.unicast.copies:AodvUnicast",
+    "dsr-unicast": "roamcast.routing.unicast.copies:DsrUnicast",
 }
 "Name -> module:class; imported when asked for, so that listing protocols costs nothing."
 

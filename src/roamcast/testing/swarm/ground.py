@@ -27,7 +27,7 @@ class Ground(NamedTuple):
 
 
 def draw_ground(random: Random, end: float, *, located: bool = False) -> Ground:
-    """A topology, or a movement until `end`; `located`: everyone has a place, and hears those within range."""
+    """A topology, or a movement until `end`; `located`: all have places, and hear those within range."""
     if located:
         return _draw_located(random, end)
     shape = random.choice(("line", "grid", "scattered", "moving"))

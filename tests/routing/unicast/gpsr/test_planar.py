@@ -1,4 +1,4 @@
-"""The planar graphs of perimeter mode: no two edges cross, all is still connected, and the rules are exact."""
+"""The planar graphs of perimeter mode: no two edges cross, all stays connected, the rules are exact."""
 
 from itertools import combinations
 

@@ -1,4 +1,4 @@
-"""One unicast copy for each receiver, over GPSR; where receivers are, nodes tell each other, or the world does."""
+"""One copy for each receiver, over GPSR; where receivers are, nodes tell each other, or the world does."""
 
 from __future__ import annotations
 

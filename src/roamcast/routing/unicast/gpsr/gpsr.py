@@ -1,5 +1,5 @@
-"""GPSR (Karp and Kung 2000): the next hop is the neighbour nearest to the goal; where there is none nearer, the
-packet goes around the void.
+"""GPSR (Karp and Kung 2000): the next hop is the neighbour nearest to the goal; where none is nearer than the
+node itself, the packet goes around the void.
 
 A node knows its own place from its host and its neighbours' from what they say. A packet knows its goal, and
 in perimeter mode where it got stuck and how far it has come around: no node keeps anything of a packet.
@@ -130,9 +130,8 @@ class Gpsr(Unicast):
     def nearer(self, goal: Place) -> NodeId | None:
         """The neighbour nearest to a place, if that is nearer than this node."""
         best, least = None, squared(self.here(), goal)
-        for node, (x, y) in self.near.items(self.host.now()):
-            x -= goal[0]
-            y -= goal[1]
+        for node, place in self.near.items(self.host.now()):
+            x, y = place[0] - goal[0], place[1] - goal[1]
             away = x * x + y * y
             if away < least or (away == least and best is not None and node < best):
                 best, least = node, away
@@ -216,7 +215,7 @@ class Gpsr(Unicast):
     def _change_face(
         self, here: Place, goal: Place, face: Face, hop: NodeId, around: Mapping[NodeId, Place]
     ) -> tuple[NodeId | None, tuple[Face, ...]]:
-        """Where the next edge cuts the line to the goal, nearer to it, go on along the face beyond instead."""
+        """Where the next edge cuts the line to the goal, nearer to it, go on along the face beyond."""
         edges = self._planarise(here, around)
         for _ in edges:
             cut = crossing(here, around[hop], face.entered, goal)

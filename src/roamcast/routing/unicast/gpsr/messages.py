@@ -24,7 +24,7 @@ class Place(NamedTuple):
 
 
 class Face(NamedTuple):
-    """How far a packet in perimeter mode has come around the faces between where it was stuck and its goal."""
+    """How far a packet in perimeter mode has come around the faces between itself and its goal."""
 
     entered: Place
     "Lp: where greedy forwarding ended."

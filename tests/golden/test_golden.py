@@ -49,6 +49,7 @@ SPEAKS = {
         *("Ack", "Advert", "DsdvUpdate", "Nack", "Ping", "Subscribe", "SubscribeAck", "XcastEvent"),
     ],
     "dsdv-unicast": ["Copy", "DsdvUpdate"],
+    "gpsr-unicast": ["Beacon", "Copy", "Whereabouts"],
 }
 
 
@@ -66,6 +67,7 @@ LETS_GO = {
     "ft-cbr": {"duplicate", "not_mine", "unwanted", "expired"},
     "raft-cbr": {"duplicate", "no_route", "hop_limit", "unwanted"},
     "dsdv-unicast": {"table_full"},
+    "gpsr-unicast": {"duplicate", "no_route"},
 }
 
 

@@ -22,6 +22,7 @@ BUILT_IN: dict[str, str] = {
     "dsdv-unicast": "roamcast.routing.unicast.copies:DsdvUnicast",
     "aodv-unicast": "roamcast.routing.unicast.copies:AodvUnicast",
     "dsr-unicast": "roamcast.routing.unicast.copies:DsrUnicast",
+    "gpsr-unicast": "roamcast.routing.unicast.gpsr.baseline:GpsrUnicast",
 }
 "Name -> module:class; imported when asked for, so that listing protocols costs nothing."
 

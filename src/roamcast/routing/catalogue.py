@@ -20,6 +20,7 @@ BUILT_IN: dict[str, str] = {
     "ft-cbr": "roamcast.routing.cbr.ft:FtCbr",
     "raft-cbr": "roamcast.routing.cbr.raft.raft:RaftCbr",
     "dsdv-unicast": "roamcast.routing.unicast.copies:DsdvUnicast",
+    "odmrp": "roamcast.routing.odmrp.odmrp:Odmrp",
 }
 "Name -> module:class; imported when asked for, so that listing protocols costs nothing."
 

@@ -29,6 +29,7 @@ RUNS = {
     ),
     "ft-cbr": Known("street", "ft-cbr"),
     "raft-cbr": Known("street", "raft-cbr", ('protocol.raft-cbr.ping_wait="2 s"',)),
+    "odmrp": Known("street", "odmrp"),
     "dsdv-unicast": Known("relay", "dsdv-unicast"),
     "gpsr-unicast": Known("street", "gpsr-unicast", ('protocol.gpsr-unicast.hold="2 s"',)),
 }

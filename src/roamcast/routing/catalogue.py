@@ -23,6 +23,7 @@ BUILT_IN: dict[str, str] = {
     "aodv-unicast": "roamcast.routing.unicast.copies:AodvUnicast",
     "dsr-unicast": "roamcast.routing.unicast.copies:DsrUnicast",
     "gpsr-unicast": "roamcast.routing.unicast.gpsr.baseline:GpsrUnicast",
+    "odmrp": "roamcast.routing.odmrp.odmrp:Odmrp",
 }
 "Name -> module:class; imported when asked for, so that listing protocols costs nothing."
 

@@ -29,6 +29,11 @@ RUNS = {
     ),
     "ft-cbr": Known("street", "ft-cbr"),
     "raft-cbr": Known("street", "raft-cbr", ('protocol.raft-cbr.ping_wait="2 s"',)),
+    "p-pubs": Known("square", "p-pubs"),
+    "tpsr": Known("street", "tpsr"),
+    "tpsr-repairing": Known(
+        "street", "tpsr", tuple(f"protocol.tpsr.{name}=true" for name in ("local_repair", "adaptive_delay"))
+    ),
     "dsdv-unicast": Known("relay", "dsdv-unicast"),
 }
 "By the folder that holds their facts."

@@ -88,7 +88,7 @@ class Rescues:
             return NOT_MINE
         shortest = min(ways.values())
         turn = self._wait * (1 - 1 / (1 + shortest))
-        jitter = 0.1 * self._wait * self._host.random.random()
+        jitter = 0.5 * self._wait * self._host.random.random()
         timer = self._host.call_later(turn + jitter, self._help, id, sender, weaker(message.weakest, signal))
         self._offers[id] = _Offer(message, ways, timer)
         return None

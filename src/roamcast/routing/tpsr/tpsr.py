@@ -81,9 +81,9 @@ class Tpsr(Router):
 
     @classmethod
     def traits(cls, parameters: Parameters) -> Traits:
-        """Events follow the routes of wishes."""
+        """Events follow the routes that floods of wishes lay."""
         assert isinstance(parameters, TpsrParameters)
-        return Traits(travel=Travel.TREE, wish_lease=parameters.expire)
+        return Traits(travel=Travel.ROUTED, wish_lease=parameters.expire)
 
     def tables(self) -> Mapping[str, Footprint]:
         """The size of each table."""

@@ -8,7 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roamcast.content.errors import ContentError, FilterError
+from roamcast.content.box.ranges import Ranges, after
+from roamcast.content.box.texts import Texts
+from roamcast.content.codec import encode_filter
+from roamcast.content.errors import CodecError, ContentError, FilterError
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.content.kind import Decimal, String
@@ -261,6 +264,26 @@ def test_a_filter_from_the_air_with_thousands_of_patterns_is_read_or_refused_qui
     words = [(f"{n:04}",) for n in range(4000)]
     assert not Filter.from_bytes(filter_bytes(words), TEXT).matches(TEXT({"s": "0004", "d": 1}))
     assert time.process_time() - start < 10
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [
+        Ranges(((5.0, 6.0), (1.0, 2.0))),
+        Ranges(((1.0, 3.0), (2.0, 6.0))),
+        Ranges(((1.0, 2.0), (1.0, 2.0))),
+        Ranges(((1.0, 2.0), (after(2.0), 6.0))),
+        Ranges(((2.0, 1.0), (3.0, 4.0))),
+        Texts(("b", "a")),
+        Texts(("a", "a")),
+    ],
+    ids=["unsorted", "overlapping", "doubled", "adjacent", "backwards", "unsorted texts", "doubled texts"],
+)
+def test_a_set_of_values_has_one_way_in_bytes(domain):
+    place = TEXT.place("d" if isinstance(domain, Ranges) else "s")
+    data = encode_filter(Filter(TEXT, (((place, domain),),)))
+    with pytest.raises(CodecError, match="not in order"):
+        Filter.from_bytes(data, TEXT)
 
 
 def test_one_zero_of_two_is_refused_in_bytes():

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 from roamcast.content.box.conjunction import MAX_PATTERNS, Conjunction, conjoin
-from roamcast.content.box.ranges import Ranges
+from roamcast.content.box.ranges import Ranges, coalesce
 from roamcast.content.box.texts import Texts
 from roamcast.content.errors import CodecError, ContentError
 from roamcast.content.event import Event
@@ -116,12 +117,17 @@ def _get_domain(reader: _Reader, field: Field) -> Domain:
     absent, count = bool(head & 1), head >> 1
     if not isinstance(field.kind, String):
         reader.promise(count * 2)
-        spans = [(_get_value(reader, field), _get_value(reader, field)) for _ in range(count)]
-        return Ranges(tuple(spans), absent)
+        spans = tuple((_get_value(reader, field), _get_value(reader, field)) for _ in range(count))
+        if spans != coalesce(spans):
+            raise CodecError(f"spans of {field.path} that are not in order with gaps between them")
+        return Ranges(spans, absent)
     listed, count = bool(count & 1), count >> 1
     reader.promise(count)
     if listed:
-        return Texts(tuple(_get_text(reader) for _ in range(count)), absent=absent)
+        texts = tuple(_get_text(reader) for _ in range(count))
+        if any(one >= other for one, other in pairwise(texts)):
+            raise CodecError(f"texts of {field.path} that are not in order, each once")
+        return Texts(texts, absent=absent)
     refused = reader.number(MAX_BYTES)
     reader.promise(count + refused)
     stars = 0

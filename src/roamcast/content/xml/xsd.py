@@ -15,8 +15,10 @@ from typing import Any
 from roamcast.content.errors import ContentError
 from roamcast.content.event import Event, pick_type
 from roamcast.content.schema import EventType
-from roamcast.content.xml.document import XmlError, check_document, read_xml, undeclared, write_xml
-from roamcast.content.xml.xsd_type import SchemaError, TypeReader
+from roamcast.content.xml.document import check_document, read_xml, undeclared, write_xml
+from roamcast.content.xml.errors import SchemaError, XmlError
+from roamcast.content.xml.form import Form
+from roamcast.content.xml.xsd_type import TypeReader
 
 MAX_SCHEMA = 1 << 20
 _SAFE: dict[str, Any] = {"resolve_entities": "internal", "no_network": True}
@@ -60,6 +62,7 @@ class XmlSchema:
             raise SchemaError(f"not an XML Schema: {_first_line(error)}") from None
         self.namespace: str = parsed.target_namespace or ""
         self.types = _Types()
+        self.forms: dict[str, Form] = {}
         self._usual: dict[str, dict[int, str]] = {}
         for element in parsed.elements.values():
             if element.type.is_complex() and not element.abstract and not element.type.abstract:
@@ -72,7 +75,10 @@ class XmlSchema:
         reader = TypeReader(self.namespace)
         try:
             type = self.types[element.local_name] = reader.event_type(element)
-            self._usual[type.name] = {type.place(path): text for path, text in reader.usual.items()}
+            self.forms[type.name] = reader.form()
+            self._usual[type.name] = {
+                type.place(path): text for path, text in reader.usual.items() if type.has(path)
+            }
         except ContentError as error:
             self.types.refused[element.local_name] = str(error)
 
@@ -99,13 +105,13 @@ class XmlSchema:
 
     def read(self, data: bytes | str) -> Event:
         """The event in a document that is valid by the schema."""
-        event = read_xml(data, self.types, self.namespace)
+        event = read_xml(data, self.types, self.forms)
         self._validate(check_document(data))
         return event
 
     def write(self, event: Event) -> bytes:
         """The event as a document that is valid by the schema."""
-        data = write_xml(event, self.namespace)
+        data = write_xml(event, self.forms[event.type.name])
         self._validate(data.decode())
         return data
 
@@ -120,7 +126,7 @@ class XmlSchema:
             try:
                 return self.write(event), ""
             except XmlError as error:
-                refused = refused or (write_xml(event, self.namespace), str(error))
+                refused = refused or (write_xml(event, self.forms[event.type.name]), str(error))
         return refused
 
     def _validate(self, text: str) -> None:

@@ -55,7 +55,7 @@ DOCUMENTS = {
     "text between elements": (b"<CD>x<category>jazz</category></CD>", "text between elements"),
     "an element twice": (b"<CD><price>12</price><price>12</price></CD>", "occurs twice"),
     "a huge number": (b"<CD><price>1" + b"0" * 5000 + b"</price></CD>", "not a decimal"),
-    "an infinite number": (b"<CD><price>INF</price></CD>", "not a decimal"),
+    "an infinite number": (b"<CD><price>INF</price></CD>", "no place on the line"),
     "a name with colons": (
         b"<?a: b?><CD><category>pop</category><composer/><price>12</price></CD>",
         "colons are forbidden",
@@ -110,7 +110,7 @@ ELEMENT = '<xs:element name="T"><xs:complexType>%s</xs:complexType></xs:element>
             "</xs:sequence></xs:complexType></xs:element>",
             "T: mixed content",
         ),
-        (XS % '<xs:include schemaLocation="/etc/passwd"/>', "not an XML Schema"),
+        (XS % '<xs:include schemaLocation="/etc/passwd"/>', "cannot be had"),
         ('<!DOCTYPE a [<!ENTITY x "y">]>' + XS % "", "not an XML Schema"),
     ],
 )

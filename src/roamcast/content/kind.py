@@ -141,6 +141,8 @@ class Integer(_Ordered, frozen=True):
         text = text.strip(" \t\r\n")
         if not _INTEGER.fullmatch(text):
             raise ContentError(f"{text[:40]!r} is not an integer")
+        if not INT64[0] <= int(text) <= INT64[1]:
+            raise ContentError(f"{text} needs more than the 64 bits, one for the sign, that an integer has")
         return int(self._within(int(text)))
 
 
@@ -167,17 +169,22 @@ class Decimal(_Ordered, frozen=True):
         try:
             number = float(value)
         except OverflowError:
-            number = math.inf
+            raise ContentError(f"{str(value)[:40]} is beyond the numbers that a double can be") from None
         if not math.isfinite(number):
-            raise ContentError(f"{value!r} is not a finite number")
+            raise ContentError(f"{number!r} is not a finite number")
         return float(self._within(number)) + 0.0
 
     def read(self, text: str) -> float:
         """A number in decimal digits, with or without a point; with an exponent where a schema allows one."""
         text = text.strip(" \t\r\n")
+        if text in ("INF", "+INF", "-INF", "NaN"):
+            raise ContentError(f"{text} is no place on the line of numbers, and an event cannot have it")
         if not _DECIMAL.fullmatch(text):
             raise ContentError(f"{text[:40]!r} is not a decimal number")
-        return self.store(float(text))
+        number = float(text)
+        if not math.isfinite(number):
+            raise ContentError(f"{text[:40]} is beyond the numbers that a double can be")
+        return self.store(number)
 
     def write(self, stored: Any) -> str:
         """The shortest decimal digits that read back as the same double; XML decimals have no exponent."""

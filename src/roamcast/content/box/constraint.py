@@ -66,14 +66,14 @@ def _around(field: Field, value: Any) -> tuple[Any, Any]:
         day = Date().store(value)
         return day, day
     wrong = isinstance(value, bool) or not isinstance(value, int | float | BigDecimal)
-    if wrong or not math.isfinite(value):
-        raise ContentError(f"{field.path} is {article(kind.name)}, and {value!r} is no number")
+    if wrong or (isinstance(value, float) and not math.isfinite(value)):
+        raise ContentError(f"{field.path} is {article(kind.name)}, and {repr(value)[:40]} is no number")
     if isinstance(kind, Integer):
         return math.floor(value), math.ceil(value)
     try:
         number = float(value) + 0.0
     except OverflowError:
-        number = math.copysign(math.inf, value)
+        number = math.inf if value > 0 else -math.inf
     return number, number
 
 

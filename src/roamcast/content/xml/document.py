@@ -77,7 +77,7 @@ def _write_fields(root: Any, type: EventType, values: tuple[Any, ...], base: str
         elif name.startswith("@"):
             element(outer).set(form.attribute(whole, name[1:]), field.kind.write(stored))
         else:
-            element(field.path).text = field.kind.write(stored)
+            element(field.path).text = field.kind.write(stored) or None
 
 
 def _write_item(kind: Kind, record: tuple[Any, ...]) -> str:

@@ -68,7 +68,8 @@ class Target:
         whole_record = path == "" and frame is not self.root
         value = VALUE if path == "" else path
         if frame.type.has(value) and not element.nil:
-            self._put(frame, value, element.path_from_root, "".join(element.text))
+            whole = f"{frame.base}/{value}" if frame.base else value
+            self._put(frame, value, whole, "".join(element.text))
         else:
             self._flush()
             if element.empty and not element.nil:
@@ -121,7 +122,7 @@ class Target:
         if frame.type.has(path):
             place = frame.type.place(path)
             kind = frame.type.fields[place].kind
-            if isinstance(kind, Records):
+            if isinstance(kind, Records) and whole not in self.form.lists:
                 return _Element(_Frame(kind.record, whole, frame, place), "", f"{outer.whole}/{name}")
         if path in frame.seen:
             raise XmlError(f"{frame.type.name}: element {path!r} occurs twice")

@@ -54,12 +54,19 @@ class XmlSchema:
             # xmlschema takes text that is no XML for the name of a file, so lxml reads it first.
             document = etree.fromstring(text, etree.XMLParser(**_SAFE), **base)
             with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
                 warnings.simplefilter("error", xmlschema.XMLSchemaImportWarning)
                 warnings.simplefilter("error", xmlschema.XMLSchemaIncludeWarning)
                 parsed = xmlschema.XMLSchema(text.decode("utf-8-sig"), defuse="always", **where)
             self._validator = etree.XMLSchema(document)
-        except (xmlschema.XMLSchemaException, etree.LxmlError, ValueError, SyntaxError, Warning) as error:
-            raise SchemaError(f"not an XML Schema: {_first_line(error)}") from None
+        except (xmlschema.XMLSchemaImportWarning, xmlschema.XMLSchemaIncludeWarning) as error:
+            raise SchemaError(f"it needs a schema that cannot be had: {_first_line(error)}") from None
+        except RecursionError:
+            raise SchemaError("types or groups nested too deep to be read") from None
+        except (xmlschema.XMLSchemaException, etree.LxmlError, ValueError, SyntaxError) as error:
+            blocked = "block access" in str(error)
+            reason = "it needs a schema that cannot be had" if blocked else "not an XML Schema"
+            raise SchemaError(f"{reason}: {_first_line(error)}") from None
         self.namespace: str = parsed.target_namespace or ""
         self.types = _Types()
         self.forms: dict[str, Form] = {}
@@ -136,7 +143,11 @@ class XmlSchema:
             document = etree.fromstring(undeclared(text), etree.XMLParser(**_SAFE))
         except etree.XMLSyntaxError as error:
             raise XmlError(f"not XML: {str(error)[:200]}") from None
-        if not self._validator.validate(document):
+        try:
+            valid = self._validator.validate(document)
+        except etree.XMLSchemaValidateError:
+            raise XmlError("a value that takes too long to compare with a pattern of the schema") from None
+        if not valid:
             log: Any = self._validator.error_log
             raise XmlError(f"not valid by the schema: {log.last_error.message}")
 

@@ -144,7 +144,7 @@ class TypeReader:
         path = spot.path or VALUE
         item = None if simple is None else item_type(simple)
         if item is not None:
-            self.lists.add(spot.whole)
+            self.lists.add(spot.whole if spot.path else f"{spot.whole}/{VALUE}")
             record = EventType(holder.local_name, (Field(VALUE, kind_of(item, None, spot.where)),))
             return self.counted(Field(path, Records(record)), spot)
         kind = String() if simple is None else kind_of(simple, holder.fixed, spot.where)

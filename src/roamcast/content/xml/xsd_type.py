@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from roamcast.content.kind import Enumeration, Presence, String
-from roamcast.content.records import VALUE, Records
+from roamcast.content.repeated import VALUE, Records
 from roamcast.content.schema import MAX_DEPTH, MAX_FIELDS, EventType, Field
+from roamcast.content.xml.content_model import Child, Content
 from roamcast.content.xml.errors import SchemaError
 from roamcast.content.xml.form import Form
-from roamcast.content.xml.model import Child, Content
 from roamcast.content.xml.xsd_kind import item_type, kind_of
 
 _EMPTY = Enumeration(("",))

@@ -6,7 +6,7 @@ from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.content.kind import Boolean, Date, Decimal, Enumeration, Integer, Presence, String
 from roamcast.content.printer import quote
-from roamcast.content.repeated import Records
+from roamcast.content.repetition import Records
 from roamcast.content.schema import EventType, Field
 
 WORDS = [

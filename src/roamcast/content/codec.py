@@ -19,7 +19,7 @@ from roamcast.content.errors import CodecError, ContentError
 from roamcast.content.event import Event
 from roamcast.content.filter import MAX_CONJUNCTIONS, Filter
 from roamcast.content.kind import Decimal, Domain, String
-from roamcast.content.repeated import MAX_RECORDS, Records
+from roamcast.content.repetition import MAX_RECORDS, Records
 from roamcast.content.schema import EventType, Field
 
 MAX_BYTES = 1 << 16

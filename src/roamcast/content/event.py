@@ -10,7 +10,7 @@ import msgspec
 
 from roamcast.content.errors import ContentError
 from roamcast.content.kind import Kind
-from roamcast.content.repeated import Records
+from roamcast.content.repetition import Records
 from roamcast.content.schema import EventType
 
 MAX_JSON = 1 << 20

@@ -14,7 +14,7 @@ import msgspec
 
 from roamcast.content.errors import ContentError
 from roamcast.content.kind import Domain, Kind, Presence
-from roamcast.content.repeated import VALUE, Records
+from roamcast.content.repetition import VALUE, Records
 
 if TYPE_CHECKING:
     from roamcast.content.build import Term

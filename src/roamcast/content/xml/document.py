@@ -13,7 +13,7 @@ from typing import Any
 
 from roamcast.content.event import Event
 from roamcast.content.kind import Kind
-from roamcast.content.repeated import VALUE, Records
+from roamcast.content.repetition import VALUE, Records
 from roamcast.content.schema import EventType
 from roamcast.content.xml.errors import XmlError
 from roamcast.content.xml.form import INSTANCE, Form

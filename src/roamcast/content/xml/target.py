@@ -7,7 +7,7 @@ from typing import Any
 
 from roamcast.content.errors import ContentError
 from roamcast.content.event import Event, pick_type
-from roamcast.content.repeated import VALUE, Records
+from roamcast.content.repetition import VALUE, Records
 from roamcast.content.schema import EventType
 from roamcast.content.xml.errors import XmlError
 from roamcast.content.xml.form import INSTANCE, Form

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from roamcast.content.kind import Enumeration, Presence, String
-from roamcast.content.repeated import VALUE, Records
+from roamcast.content.repetition import VALUE, Records
 from roamcast.content.schema import MAX_DEPTH, MAX_FIELDS, EventType, Field
 from roamcast.content.xml.content_model import Child, Content
 from roamcast.content.xml.errors import SchemaError

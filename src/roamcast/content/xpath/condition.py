@@ -10,7 +10,7 @@ import msgspec
 
 from roamcast.content.filter import Filter, unite
 from roamcast.content.kind import Domain
-from roamcast.content.repeated import Records
+from roamcast.content.repetition import Records
 from roamcast.content.schema import EventType
 
 

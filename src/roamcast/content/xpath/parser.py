@@ -12,7 +12,7 @@ from roamcast.content.errors import ContentError, FilterError
 from roamcast.content.event import pick_type
 from roamcast.content.filter import Filter
 from roamcast.content.kind import Boolean, Decimal, Enumeration, Integer
-from roamcast.content.repeated import VALUE, Records
+from roamcast.content.repetition import VALUE, Records
 from roamcast.content.schema import EventType, Field
 from roamcast.content.xpath.condition import FALSE, TRUE, Both, Condition, Either, Is, Not, Some, normalise
 from roamcast.content.xpath.cursor import Cursor

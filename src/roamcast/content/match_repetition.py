@@ -16,7 +16,7 @@ from roamcast.content.box.repeats import Repeats
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.content.kind import Decimal, Domain, Kind, String
-from roamcast.content.repeated import Records
+from roamcast.content.repetition import Records
 from roamcast.content.schema import EventType
 
 Route: TypeAlias = tuple[int, ...]

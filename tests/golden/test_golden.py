@@ -57,6 +57,8 @@ SPEAKS = {
     "tpsr": ["JobAck", "PampaEvent", "RouteSubscription", "RoutedEvent"],
     "tpsr-repairing": ["JobAck", "PampaEvent", "Rescue", "RouteSubscription", "RoutedEvent"],
     "dsdv-unicast": ["Copy", "DsdvUpdate"],
+    "aodv-unicast": ["Copy", "RouteError", "RouteReply", "RouteRequest"],
+    "dsr-unicast": ["Copy", "DsrError", "DsrReply", "DsrRequest"],
     "gpsr-unicast": ["Beacon", "Copy", "Whereabouts"],
 }
 
@@ -79,6 +81,8 @@ LETS_GO = {
     "tpsr": {"duplicate", "not_mine", "suppressed"},
     "tpsr-repairing": {"duplicate", "not_mine", "suppressed"},
     "dsdv-unicast": {"table_full"},
+    "aodv-unicast": {"duplicate", "not_mine", "no_route", "hop_limit", "table_full", "suppressed"},
+    "dsr-unicast": {"duplicate", "no_route", "hop_limit", "table_full"},
     "gpsr-unicast": {"duplicate", "no_route"},
 }
 

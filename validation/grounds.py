@@ -11,7 +11,7 @@ SHOP = 0
 "The node in the corner of the district."
 
 
-def district(seconds: float) -> Scenario:
+def district(seconds: float, speed: tuple[float, float] = (0.1, 1), pause: float = 60) -> Scenario:
     """The shopping district: a shop in the corner and fifty walkers."""
     return Scenario.model_validate(
         {
@@ -20,7 +20,7 @@ def district(seconds: float) -> Scenario:
             "duration": seconds,
             "nodes": {
                 "shop": {"count": 1, "at": [(0, 0)]},
-                "walkers": {"count": 50, "mobility": "waypoint", "speed": (0.1, 1), "pause": 60},
+                "walkers": {"count": 50, "mobility": "waypoint", "speed": speed, "pause": pause},
             },
         }
     )
@@ -72,3 +72,16 @@ def copies(seconds: float, pattern: str, seed: int, receivers: int = 10) -> list
         Send(5 + 0.3125 * turn, SHOP, 512, (chosen[turn % receivers],))
         for turn in range(int((seconds - 10) / 0.3125))
     ]
+
+
+def one_to_one(seconds: float, nodes: int, seed: int, publishers: int = 10, receivers: int = 4) -> list[Send]:
+    """Some publish every two seconds on average, each event for one of a few receivers."""
+    random = Random(f"{seed}/one-to-one")
+    chosen = random.sample(range(nodes), publishers + receivers)
+    sends = []
+    for publisher in chosen[receivers:]:
+        time = 1 + random.expovariate(0.5)
+        while time < seconds - 2:
+            sends.append(Send(round(time, 9), publisher, 512, (random.choice(chosen[:receivers]),)))
+            time += random.expovariate(0.5)
+    return sorted(sends, key=lambda send: send.time)

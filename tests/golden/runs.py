@@ -29,6 +29,10 @@ RUNS = {
     ),
     "ft-cbr": Known("street", "ft-cbr"),
     "raft-cbr": Known("street", "raft-cbr", ('protocol.raft-cbr.ping_wait="2 s"',)),
+    "ft-cbr-as-published": Known("street", "ft-cbr", ("protocol.ft-cbr.profile=as-published",)),
+    "raft-cbr-as-published": Known(
+        "street", "raft-cbr", ("protocol.raft-cbr.profile=as-published", 'protocol.raft-cbr.ping_wait="2 s"')
+    ),
     "dsdv-unicast": Known("relay", "dsdv-unicast"),
 }
 "By the folder that holds their facts."

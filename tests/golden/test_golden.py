@@ -50,6 +50,7 @@ SPEAKS = {
     ],
     "dsdv-unicast": ["Copy", "DsdvUpdate"],
 }
+SPEAKS |= {f"{name}-as-published": SPEAKS[name] for name in ("ft-cbr", "raft-cbr")}
 
 
 def test_a_known_run_uses_all_that_its_protocol_can_say(known):
@@ -64,7 +65,9 @@ LETS_GO = {
     "cbr": {"duplicate", "not_mine", "unwanted"},
     "cbr-covering": {"duplicate", "not_mine", "unwanted", "expired"},
     "ft-cbr": {"duplicate", "not_mine", "unwanted", "expired"},
+    "ft-cbr-as-published": {"duplicate", "not_mine", "unwanted", "expired"},
     "raft-cbr": {"duplicate", "no_route", "hop_limit", "unwanted"},
+    "raft-cbr-as-published": {"duplicate", "no_route", "unwanted"},
     "dsdv-unicast": {"table_full"},
 }
 

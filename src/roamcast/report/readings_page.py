@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from html import escape
 
 from roamcast.report.readings import Reread, reread, tell_combination
@@ -30,6 +31,7 @@ def readings_markdown(result: Result) -> str:
             if campaign.design.points
             else []
         ),
+        *(f"- everywhere: `{key} = {json.dumps(value)}`" for key, value in campaign.design.set.items()),
         f"- code: {', '.join(versions)}",
         *([f"- again: `{result.notes['command']}`"] if "command" in result.notes else []),
         "",

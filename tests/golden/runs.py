@@ -35,6 +35,10 @@ RUNS = {
     "tpsr-repairing": Known(
         "street", "tpsr", tuple(f"protocol.tpsr.{name}=true" for name in ("local_repair", "adaptive_delay"))
     ),
+    "ft-cbr-as-published": Known("street", "ft-cbr", ("protocol.ft-cbr.profile=as-published",)),
+    "raft-cbr-as-published": Known(
+        "street", "raft-cbr", ("protocol.raft-cbr.profile=as-published", 'protocol.raft-cbr.ping_wait="2 s"')
+    ),
     "dsdv-unicast": Known("relay", "dsdv-unicast"),
     "aodv-unicast": Known("street", "aodv-unicast", ("protocol.aodv-unicast.error_to_all=true",)),
     "dsr-unicast": Known("street", "dsr-unicast"),

@@ -61,6 +61,7 @@ SPEAKS = {
     "dsr-unicast": ["Copy", "DsrError", "DsrReply", "DsrRequest"],
     "gpsr-unicast": ["Beacon", "Copy", "Whereabouts"],
 }
+SPEAKS |= {f"{name}-as-published": SPEAKS[name] for name in ("ft-cbr", "raft-cbr")}
 
 
 def test_a_known_run_uses_all_that_its_protocol_can_say(known):
@@ -75,11 +76,13 @@ LETS_GO = {
     "cbr": {"duplicate", "not_mine", "unwanted"},
     "cbr-covering": {"duplicate", "not_mine", "unwanted", "expired"},
     "ft-cbr": {"duplicate", "not_mine", "unwanted", "expired"},
+    "ft-cbr-as-published": {"duplicate", "not_mine", "unwanted", "expired"},
     "raft-cbr": {"duplicate", "no_route", "hop_limit", "unwanted"},
     "odmrp": {"duplicate", "not_mine", "expired", "unwanted"},
     "p-pubs": {"duplicate", "suppressed"},
     "tpsr": {"duplicate", "not_mine", "suppressed"},
     "tpsr-repairing": {"duplicate", "not_mine", "suppressed"},
+    "raft-cbr-as-published": {"duplicate", "no_route", "unwanted"},
     "dsdv-unicast": {"table_full"},
     "aodv-unicast": {"duplicate", "not_mine", "no_route", "hop_limit", "table_full", "suppressed"},
     "dsr-unicast": {"duplicate", "no_route", "hop_limit", "table_full"},

@@ -30,6 +30,18 @@ RUNS = {
     "ft-cbr": Known("street", "ft-cbr"),
     "raft-cbr": Known("street", "raft-cbr", ('protocol.raft-cbr.ping_wait="2 s"',)),
     "odmrp": Known("street", "odmrp"),
+    "pubsub-odmrp": Known("street", "pubsub-odmrp"),
+    "pubsub-odmrp-published": Known(
+        "street",
+        "pubsub-odmrp",
+        tuple(
+            f"protocol.pubsub-odmrp.{setting}"
+            for setting in (
+                *('asks="event"', 'unasked="known"', "combine=false", "brief=false", 'grouping="graph"'),
+                *("clients_per_broker=2", 'dsdv.period="5 s"', "piggyback=false"),
+            )
+        ),
+    ),
     "dsdv-unicast": Known("relay", "dsdv-unicast"),
 }
 "By the folder that holds their facts."

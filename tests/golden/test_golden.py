@@ -25,7 +25,7 @@ def test_every_protocol_of_the_catalogue_has_a_known_run():
     assert {known.protocol for known in RUNS.values()} == BUILT_IN.keys()
 
 
-BROADCAST_ONLY = {"flooding", "odmrp"}
+BROADCAST_ONLY = {"flooding", "odmrp", "pubsub-odmrp"}
 
 
 @pytest.fixture(params=RUNS)
@@ -52,6 +52,10 @@ SPEAKS = {
         *("Ack", "Advert", "DsdvUpdate", "Nack", "Ping", "Subscribe", "SubscribeAck", "XcastEvent"),
     ],
     "odmrp": ["Announcement", "ChannelData", "JoinData", "JoinTable"],
+    "pubsub-odmrp": ["ContentRequest", "EventRequest", "GroupEvent", "SummaryTable"],
+    "pubsub-odmrp-published": [
+        *("ClientEvent", "ClientWish", "ContentRequest", "DsdvUpdate", "GroupEvent", "SummaryTable"),
+    ],
     "dsdv-unicast": ["Copy", "DsdvUpdate"],
 }
 
@@ -70,6 +74,8 @@ LETS_GO = {
     "ft-cbr": {"duplicate", "not_mine", "unwanted", "expired"},
     "raft-cbr": {"duplicate", "no_route", "hop_limit", "unwanted"},
     "odmrp": {"duplicate", "not_mine", "expired", "unwanted"},
+    "pubsub-odmrp": {"duplicate", "not_mine", "unwanted"},
+    "pubsub-odmrp-published": {"duplicate", "not_mine", "unwanted"},
     "dsdv-unicast": {"table_full"},
 }
 

@@ -21,6 +21,7 @@ BUILT_IN: dict[str, str] = {
     "raft-cbr": "roamcast.routing.cbr.raft.raft:RaftCbr",
     "dsdv-unicast": "roamcast.routing.unicast.copies:DsdvUnicast",
     "odmrp": "roamcast.routing.odmrp.odmrp:Odmrp",
+    "pubsub-odmrp": "roamcast.routing.odmrp.pubsub.pubsub:PubSubOdmrp",
 }
 "Name -> module:class; imported when asked for, so that listing protocols costs nothing."
 

@@ -35,7 +35,7 @@ AS_PUBLISHED = {"asks": "event", "unasked": "known", "combine": False, "brief": 
 
 
 def router(**parameters):
-    return partial(PubSubOdmrp, parameters=PubSubParameters(**parameters))
+    return partial(PubSubOdmrp, parameters=PubSubParameters(**{"spread": 0.01, **parameters}))
 
 
 def line(nodes, *wishes, offered=ANY, **parameters):
@@ -124,7 +124,7 @@ def test_a_batch_asks_about_the_latest_events_together():
 
 def test_a_join_table_tells_subscriptions_once_and_names_the_group_after_that():
     mesh = line(3, (2, Coupon.zone == 3))
-    mesh.run(for_=11)
+    mesh.run(for_=17)
     own = [s.message for s in mesh.sent_of(SummaryTable) if s.node == 2]
     assert [wish.filters for wish in own[0].wishes] == [(Coupon.zone == 3,)]
     assert own[0].ways[0].joins[0].group == 0
@@ -182,7 +182,7 @@ def test_the_paper_sends_an_event_once_to_each_group_and_we_name_all_groups_in_o
     wishes = [(1, CD.category == "jazz"), (2, CD.price < 20)]
     for combine, copies in ((False, 2), (True, 1)):
         mesh = line(3, *wishes, offered=Filter.everything(CD), grouping="graph", combine=combine)
-        mesh.run(for_=6)
+        mesh.run(for_=8)
         mesh.publish(0, EVANS)
         mesh.run(for_=1)
         assert carriers(mesh).count(0) == copies
@@ -192,7 +192,7 @@ def test_the_paper_sends_an_event_once_to_each_group_and_we_name_all_groups_in_o
 def test_groups_bring_noise_to_members_that_do_not_want_an_event_and_it_is_counted():
     mesh = line(3, (1, CD.composer == "Evans"), (2, CD.composer == "Harrison"),
                 offered=Filter.everything(CD), grouping="least")  # fmt: skip
-    mesh.run(for_=6)
+    mesh.run(for_=8)
     mesh.publish(0, EVANS)
     mesh.run(for_=1)
     assert mesh.delivered == [(1, EVANS)]
@@ -204,7 +204,7 @@ def test_a_relay_with_a_filter_stops_what_nobody_below_it_wants_and_nothing_else
     wishes = [(1, CD.composer == "Evans"), (3, CD.composer == "Harrison")]
     for filtering, relays in ((False, [0, 1, 2]), (True, [0])):
         mesh = line(4, *wishes, offered=Filter.everything(CD), grouping="least", forwarding_filter=filtering)
-        mesh.run(for_=6)
+        mesh.run(for_=8)
         mesh.publish(0, EVANS)
         mesh.run(for_=1)
         assert carriers(mesh) == relays
@@ -240,7 +240,7 @@ def test_a_summary_may_bring_a_broker_to_join_for_nothing_and_that_is_counted():
 def test_many_subscriptions_of_a_broker_travel_as_a_summary_and_still_get_their_events():
     words = [f"word {n}" for n in range(40)]
     mesh = line(4, *((3, CD.composer == word) for word in words), offered=Filter.everything(CD))
-    mesh.run(for_=6)
+    mesh.run(for_=8)
     told = [wish for s in mesh.sent_of(SummaryTable) for wish in s.message.wishes]
     assert told and all(wish.summary and not wish.filters for wish in told)
     assert all(len(wish.summary) <= 256 for wish in told)
@@ -295,7 +295,7 @@ def test_a_lost_join_table_is_sent_again():
         mesh.advertise(0, ANY)
         mesh.run(for_=1)
     assert [s.node for s in mesh.sent_of(SummaryTable)] == [2, 2, 2]
-    mesh.run(for_=6)
+    mesh.run(for_=8)
     mesh.publish(0, THREE)
     mesh.run(for_=1)
     assert mesh.delivered == [(2, THREE)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from math import inf
 from typing import Generic, TypeVar
 
 from roamcast.routing.odmrp.parameters import MeshParameters
@@ -79,17 +80,21 @@ class JoinReplies(Generic[K]):
         self._route = route
         self._say = say
         self._answers: dict[K, _Answer] = {}
-        self._pending: dict[K, None] = {}
+        self._pending: dict[K, float] = {}
+        "What is to be said, and how long the next hop may take to pass it on."
         self._timer: Timer | None = None
+        self._due = inf
 
-    def answer(self, item: K) -> None:
-        """Say an item as a member."""
-        self._add(item, self._host.random.random() * self._parameters.reply_jitter)
+    def answer(self, item: K, patience: float = 0.0) -> None:
+        """Say an item as a member; one that is not urgent waits up to `patience` for others to go with."""
+        wait = self._host.random.random() * max(self._parameters.reply_jitter, patience)
+        self._add(item, wait, patience)
 
-    def pass_on(self, item: K) -> None:
+    def pass_on(self, item: K, patience: float = 0.0) -> None:
         """Say an item as a forwarding node, together with what else comes."""
         parameters = self._parameters
-        self._add(item, parameters.gather + self._host.random.random() * parameters.reply_jitter)
+        wait = parameters.gather + self._host.random.random() * max(parameters.reply_jitter, patience)
+        self._add(item, wait, patience)
 
     def heard(self, neighbour: NodeId, item: K) -> None:
         """Note that a neighbour was heard to say an item: an acknowledgement, if it is the next hop."""
@@ -102,19 +107,24 @@ class JoinReplies(Generic[K]):
         entries = len(self._answers)
         return Footprint(entries, bytes_each * entries, self._parameters.routes)
 
-    def _add(self, item: K, wait: float) -> None:
+    def _add(self, item: K, wait: float, patience: float) -> None:
         if len(self._pending) < self._parameters.routes:
-            self._pending[item] = None
-        if self._timer is None:
+            self._pending[item] = patience
+        due = self._host.now() + wait
+        if due < self._due:
+            if self._timer is not None:
+                self._timer.cancel()
+            self._due = due
             self._timer = self._host.call_later(wait, self._flush)
 
     def _flush(self) -> None:
         """Say all that is to be said, each no more often than it may be."""
-        self._timer = None
+        self._timer, self._due = None, inf
         tries, answers = self._parameters.tries, self._answers
         pending, self._pending = self._pending, {}
         said: list[tuple[K, _Answer]] = []
-        for item in pending:
+        longest = 0.0
+        for item, patience in pending.items():
             route = self._route(item)
             if route is None:
                 continue
@@ -124,6 +134,7 @@ class JoinReplies(Generic[K]):
             answers[item] = answer  # the latest last
             if answer.said < tries:
                 answer.said += 1
+                longest = max(longest, patience)
                 said.append((item, answer))
         while len(answers) > self._parameters.routes:
             del answers[next(iter(answers))]
@@ -131,7 +142,9 @@ class JoinReplies(Generic[K]):
             self._say([(item, answer.route) for item, answer in said])
             waiting = [(item, answer) for item, answer in said if not answer.acknowledged]
             if waiting:
-                self._host.call_later(self._parameters.ack_wait, self._check, waiting)
+                often = max(answer.said for _, answer in waiting)
+                wait = self._parameters.ack_wait * 2 ** (often - 1) + 1.5 * longest
+                self._host.call_later(wait, self._check, waiting)
 
     def _check(self, waiting: list[tuple[K, _Answer]]) -> None:
         """Say again what the next hop was not heard to say, unless a newer request has come."""

@@ -32,7 +32,7 @@ Item = tuple[NodeId, Join]
 class Asked:
     """A row of the member table: what a publisher asked last, and what was answered."""
 
-    __slots__ = ("answered_at", "groups", "incarnation", "questions", "version")
+    __slots__ = ("answered_at", "groups", "incarnation", "joined", "questions", "version")
 
     def __init__(self, incarnation: int) -> None:
         self.incarnation = incarnation
@@ -42,6 +42,8 @@ class Asked:
         self.version = -1
         "Of our subscriptions, the one that the publisher knew when it said so; -1: none."
         self.answered_at = -1.0
+        self.joined: tuple[int, ...] = ()
+        "The groups that were joined then."
 
 
 class Membership:
@@ -109,7 +111,13 @@ class Membership:
         if self.broker.filters and self._may_want(questions):
             if not any(map(self.broker.surely_wants, questions)):
                 self._false_joins.count()
-            self._answer(source, asked)
+            if not self._answered_lately(asked, now):
+                self._answer(source, asked)
+
+    def _answered_lately(self, asked: Asked, now: float) -> bool:
+        """Whether a publisher knows all that there is to tell, and the flags that lead here are fresh."""
+        known = asked.version == self.broker.version and asked.groups == asked.joined
+        return known and now - asked.answered_at < self._parameters.answer_every
 
     def joined(self, source: NodeId, groups: Collection[int]) -> bool:
         """Whether this broker has joined one of a source's groups."""
@@ -136,11 +144,11 @@ class Membership:
             and asked.version == broker.version
             and now - asked.answered_at < self._parameters.timeout / 2
         )
-        asked.answered_at = now
+        asked.answered_at, asked.joined = now, asked.groups
         for group in asked.groups:
             item = (source, Join(self._host.node, group, broker.version))
             self._carried.renew(item, None if known else broker.wish, now)
-            self.replies.answer(item)
+            self.replies.answer(item, self._parameters.patience if known else 0.0)
 
     # Others.
 
@@ -159,7 +167,7 @@ class Membership:
             self._carried.renew(item, wish, now)
         if self._parameters.forwarding_filter:
             self._keep_below(source, join, wish, now)
-        self.replies.pass_on(item)
+        self.replies.pass_on(item, self._parameters.patience if wish is None else 0.0)
 
     def below(self, source: NodeId, group: int) -> Iterator[Wish | None]:
         """What those below want of a source's group; None where it is not known."""

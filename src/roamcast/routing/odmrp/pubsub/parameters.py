@@ -14,6 +14,8 @@ from roamcast.units import ByteCount, Seconds
 class PubSubParameters(MeshParameters):
     """What can be said of Pub/Sub ODMRP."""
 
+    ack_wait: Seconds = Field(0.3, gt=0)
+    "As in ODMRP; longer, since a join table that carries subscriptions waits in busier queues."
     asks: Literal["event", "batch", "advertisement"] = "advertisement"
     """What a join request asks about: the event that is due, the publisher's latest events together, or its
     advertisement (section 3.6: 'advertisement' mode, which lays the routes before there is data)."""
@@ -34,6 +36,12 @@ class PubSubParameters(MeshParameters):
     "Whether an event for several groups is one packet that names them all; the papers send one to each."
     brief: bool = True
     "Whether a join table leaves out subscriptions that the publisher knows; the papers always send them."
+    patience: Seconds = Field(0.5, ge=0)
+    "A join table with nothing new waits up to this long at each hop, to go with others. Not in the papers."
+    answer_every: Seconds = Field(10.0, ge=0)
+    "A member with nothing new to tell answers again only after so long. 0: always, as in the papers."
+    spread: Seconds = Field(1.0, ge=0)
+    "A new advertisement is asked about within this time: publishers that begin together do not ask at once."
     forwarding_filter: bool = False
     "Whether a forwarding node lets an event through only if the subscriptions below it may match."
     summary_bytes: ByteCount = Field(256, ge=64, le=1024)

@@ -43,7 +43,7 @@ from roamcast.routing.state.seen import Seen
 from roamcast.routing.state.timing import call_within
 from roamcast.routing.unicast.dsdv.dsdv import Dsdv
 
-GRACE = 1.1
+GRACE = 1.5
 "A join request without an event waits this many intervals, so that one with an event may come first."
 
 
@@ -123,7 +123,7 @@ class PubSubOdmrp(Router):
         if self.parameters.asks == "advertisement" and self._is_broker:
             self._active_at = self.host.now()
             if self._asking_soon is None or not self._asking_soon.active:
-                self._asking_soon = call_within(self.host, self.parameters.jitter, self._request)
+                self._asking_soon = call_within(self.host, self.parameters.spread, self._request)
 
     def subscribe(self, wanted: Filter) -> None:
         """Want it, and tell the publishers that have asked lately at once."""

@@ -39,6 +39,18 @@ RUNS = {
     "raft-cbr-as-published": Known(
         "street", "raft-cbr", ("protocol.raft-cbr.profile=as-published", 'protocol.raft-cbr.ping_wait="2 s"')
     ),
+    "pubsub-odmrp": Known("street", "pubsub-odmrp"),
+    "pubsub-odmrp-published": Known(
+        "street",
+        "pubsub-odmrp",
+        tuple(
+            f"protocol.pubsub-odmrp.{setting}"
+            for setting in (
+                *('asks="event"', 'unasked="known"', "combine=false", "brief=false", 'grouping="graph"'),
+                *("clients_per_broker=2", 'dsdv.period="5 s"', "piggyback=false"),
+            )
+        ),
+    ),
     "dsdv-unicast": Known("relay", "dsdv-unicast"),
     "aodv-unicast": Known("street", "aodv-unicast", ("protocol.aodv-unicast.error_to_all=true",)),
     "dsr-unicast": Known("street", "dsr-unicast"),

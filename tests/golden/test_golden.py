@@ -25,7 +25,7 @@ def test_every_protocol_of_the_catalogue_has_a_known_run():
     assert {known.protocol for known in RUNS.values()} == BUILT_IN.keys()
 
 
-BROADCASTS = {"flooding", "odmrp", "p-pubs", "tpsr", "tpsr-repairing"}
+BROADCASTS = {"flooding", "odmrp", "pubsub-odmrp", "p-pubs", "tpsr", "tpsr-repairing"}
 "Those that never address a frame to one neighbour."
 
 
@@ -56,6 +56,10 @@ SPEAKS = {
     "p-pubs": ["PampaEvent"],
     "tpsr": ["JobAck", "PampaEvent", "RouteSubscription", "RoutedEvent"],
     "tpsr-repairing": ["JobAck", "PampaEvent", "Rescue", "RouteSubscription", "RoutedEvent"],
+    "pubsub-odmrp": ["ContentRequest", "EventRequest", "GroupEvent", "SummaryTable"],
+    "pubsub-odmrp-published": [
+        *("ClientEvent", "ClientWish", "ContentRequest", "DsdvUpdate", "GroupEvent", "SummaryTable"),
+    ],
     "dsdv-unicast": ["Copy", "DsdvUpdate"],
     "aodv-unicast": ["Copy", "RouteError", "RouteReply", "RouteRequest"],
     "dsr-unicast": ["Copy", "DsrError", "DsrReply", "DsrRequest"],
@@ -83,6 +87,8 @@ LETS_GO = {
     "tpsr": {"duplicate", "not_mine", "suppressed"},
     "tpsr-repairing": {"duplicate", "not_mine", "suppressed"},
     "raft-cbr-as-published": {"duplicate", "no_route", "unwanted"},
+    "pubsub-odmrp": {"duplicate", "not_mine", "unwanted"},
+    "pubsub-odmrp-published": {"duplicate", "not_mine", "unwanted"},
     "dsdv-unicast": {"table_full"},
     "aodv-unicast": {"duplicate", "not_mine", "no_route", "hop_limit", "table_full", "suppressed"},
     "dsr-unicast": {"duplicate", "no_route", "hop_limit", "table_full"},

@@ -6,10 +6,11 @@ from collections.abc import Iterable
 
 from roamcast.metrics.cost import COST
 from roamcast.metrics.delivery import DELIVERY
+from roamcast.metrics.dissemination import DISSEMINATION
 from roamcast.metrics.measured import Measured
 from roamcast.metrics.metric import Metric, Value
 
-METRICS: dict[str, Metric] = {**DELIVERY, **COST}
+METRICS: dict[str, Metric] = {**DELIVERY, **COST, **DISSEMINATION}
 "Every metric by name, in the order in which tables show them."
 
 

@@ -333,7 +333,7 @@ def test_a_publication_over_a_weak_hop_asks_for_a_renewal_before_it_breaks(apart
     mesh.run(for_=30)
     for _ in range(3):
         mesh.publish(0, THREE)
-        mesh.run(for_=2)
+        mesh.run(for_=0.2)
     assert len(mesh.deliveries) == 3
     assert len(renewals(mesh, 2)) == 1 + asked
 

@@ -51,6 +51,8 @@ class Sweep(Entry):
 
     protocols: Annotated[list[str], Field(min_length=1)]
     "Labels of the protocols that run here."
+    scenario: Path | None = None
+    "The scenario's file, if it is not the campaign's; relative to the campaign's file."
     set: Settings = Field(default_factory=dict)
     "Settings that hold at every point."
     grid: Axes = Field(default_factory=dict)
@@ -229,7 +231,7 @@ class Difference(_Claim):
 class Crossing(_Claim):
     """Where along an axis one protocol's metric passes another's lies in a band.
 
-    A least-squares line is fitted to their differences over the points, seed by seed; its zero is the crossing.
+    A least-squares line is fitted to their differences over the points, seed by seed: where is it zero?
     """
 
     kind: Literal["crossing"]

@@ -8,6 +8,7 @@ Subscriptions, and publications whose route is broken, are flooded by PAMPA.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from roamcast.content.filter import Filter
@@ -50,6 +51,7 @@ class Tpsr(Router):
 
     parameters_type = TpsrParameters
     parameters: TpsrParameters
+    as_published = MappingProxyType({"repair_gap": "0 s"})
     messages = (RouteSubscription, RoutedEvent, JobAck, PampaEvent, Rescue)
 
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
@@ -150,7 +152,7 @@ class Tpsr(Router):
             return reason
         got = self._deliver(message.publication)
         if got is None and self.parameters.proactive and self.table.fragile(weaker(message.weakest, signal)):
-            self.renewal.ask(self.parameters.proactive_gap)
+            self.renewal.ask(self.parameters.repair_gap)
         return got if job.recipients == {node} else None
 
     def _take_flood(self, message: PampaEvent, sender: NodeId, signal: float) -> Drop | None:

@@ -113,7 +113,7 @@ def check_alternatives(campaign: Campaign, path: str | Path) -> None:
             chosen = dict(alternative.only_with) | {name: key}
             try:
                 for sweep in campaign.sweeps.values():
-                    under = sweep.model_copy(update={"reading": sweep.reading | chosen})
+                    under = sweep.model_copy(update={"reading": chosen | sweep.reading})
                     for label in sweep.protocols:
                         _make_run_at(campaign, under, under.expand()[0], label)
             except UserError as error:

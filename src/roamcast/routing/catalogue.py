@@ -20,6 +20,8 @@ BUILT_IN: dict[str, str] = {
     "ft-cbr": "roamcast.routing.cbr.ft:FtCbr",
     "raft-cbr": "roamcast.routing.cbr.raft.raft:RaftCbr",
     "dsdv-unicast": "roamcast.routing.unicast.copies:DsdvUnicast",
+    "grid-cbr": "roamcast.routing.clone.grid:GridCbr",
+    "clone": "roamcast.routing.clone.clone:Clone",
     "gpsr-unicast": "roamcast.routing.unicast.gpsr.baseline:GpsrUnicast",
 }
 "Name -> module:class; imported when asked for, so that listing protocols costs nothing."

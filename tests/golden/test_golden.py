@@ -40,6 +40,8 @@ def test_a_known_run_delivers_and_fails_to_deliver(known):
     assert metrics.frames["collided"] > 10
 
 
+MEMBERS = ["CommunityBeacon", "CommunityEvent", "CommunityWish", "Confirmation"]
+PROVIDERS = ["ProviderAdvert", "ProviderEvent", "ProviderWish"]
 SPEAKS = {
     "flooding": ["Flood"],
     "cbr": ["Advert", "Subscription", "TreeEvent"],
@@ -49,6 +51,9 @@ SPEAKS = {
         *("Ack", "Advert", "DsdvUpdate", "Nack", "Ping", "Subscribe", "SubscribeAck", "XcastEvent"),
     ],
     "dsdv-unicast": ["Copy", "DsdvUpdate"],
+    "grid-cbr": [*MEMBERS, *PROVIDERS, "Vote"],
+    "clone": [*MEMBERS, "Delegation", "Merge", *PROVIDERS, "Vote"],
+    "clone-tree": ["BranchEvent", *MEMBERS, "Delegation", "Merge", *PROVIDERS, "Vote"],
     "gpsr-unicast": ["Beacon", "Copy", "Whereabouts"],
 }
 
@@ -67,6 +72,9 @@ LETS_GO = {
     "ft-cbr": {"duplicate", "not_mine", "unwanted", "expired"},
     "raft-cbr": {"duplicate", "no_route", "hop_limit", "unwanted"},
     "dsdv-unicast": {"table_full"},
+    "grid-cbr": {"duplicate", "not_mine", "no_route", "unwanted"},
+    "clone": {"duplicate", "not_mine", "no_route", "unwanted", "suppressed"},
+    "clone-tree": {"duplicate", "not_mine", "no_route", "unwanted", "suppressed"},
     "gpsr-unicast": {"duplicate", "no_route"},
 }
 

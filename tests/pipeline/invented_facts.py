@@ -84,7 +84,7 @@ def _transmission(random):
         "node": _node(random),
         "to": to,
         "category": random.choice(CATEGORIES),
-        "kind": "Any",
+        "kind": random.choice(["Any", "Any", "CommunityBeacon"]),
         "publication": -1,
         "size": random.randrange(20, 600),
         "attempts": 1 if to == -1 else random.randrange(5),

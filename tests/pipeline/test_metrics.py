@@ -62,6 +62,8 @@ MUTANTS = {
     "delivery_rate": lambda of: of.pairs.shares.mean() if len(of.pairs.shares) else None,
     "false_deliveries": lambda of: of.pairs.surprised + of.pairs.repeated,
     "fresh_rate": lambda of: of.asked.fresh.sum() / max(len(of.asked.satisfied), 1),
+    "hit_rate": lambda of: 1 - of.asked.fresh.sum() / max(len(of.asked.satisfied), 1),
+    "overhead": lambda of: of.sent.categories.total(),
     "messages_failed": lambda of: of.sent.failed + 1,
     "table_entries": lambda of: float(of.held.bytes.mean()) if len(of.held.bytes) else None,
 }

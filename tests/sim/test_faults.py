@@ -155,6 +155,7 @@ def rough(seed, protocol):
             "name": "rough",
             "area": {"width": 500, "height": 300},
             "duration": 50,
+            "location": True,
             "nodes": {"walkers": {"count": 14, "mobility": "waypoint", "speed": (1, 10)}},
             "workload": {
                 "zones": {"side": 100},

@@ -97,6 +97,8 @@ def test_a_publisher_that_restarts_is_heard_again(protocol, published_before):
     """Its second incarnation counts its publications from one again, while others remember the first."""
     router = catalogue.find(protocol)
     mesh = Mesh.line(3, router)
+    for node in range(3):
+        mesh.place(node, 150.0 * node, 0.0)
 
     def begin():
         mesh.advertise(0, EVERYTHING)

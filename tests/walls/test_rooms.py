@@ -33,6 +33,8 @@ TWICE = {
     "host": "what a router sees in a mesh, and in the simulator",
     "judge": "claims of a paper; histories of the swarm",
     "play": "faults of a run; histories of the swarm",
+    "publishing": "of RAFT-CBR; of the two tiers",
+    "requests": "who asks for what; how it was answered",
     "progress": "of a campaign, and how the terminal shows it",
     "record": "of a report, of an explanation, of a history",
     "reference": "writes the page of scenarios, and that of messages",

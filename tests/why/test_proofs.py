@@ -19,6 +19,7 @@ WALK = {
     "name": "walk",
     "area": {"width": 900, "height": 600},
     "duration": 60,
+    "location": True,
     "nodes": {"all": {"count": 14, "mobility": "waypoint", "speed": (5, 20)}},
     "workload": {
         "publish": {"all": {"count": 3, "every": 2, "content": {"type": "news"}}},

@@ -8,8 +8,9 @@ from roamcast.metrics.cost import COST
 from roamcast.metrics.delivery import DELIVERY
 from roamcast.metrics.measured import Measured
 from roamcast.metrics.metric import Metric, Value
+from roamcast.metrics.requests import REQUESTS
 
-METRICS: dict[str, Metric] = {**DELIVERY, **COST}
+METRICS: dict[str, Metric] = {**DELIVERY, **REQUESTS, **COST}
 "Every metric by name, in the order in which tables show them."
 
 

@@ -12,7 +12,7 @@ from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.content.schema import EventType
 from roamcast.errors import UserError
-from roamcast.scenario.topics import TopicList
+from roamcast.scenario.locality.topics import TopicList
 from roamcast.scenario.traces.schedule import Scheduled, ScheduleError, read_schedule
 from roamcast.scenario.workload import Template
 from roamcast.scenario.zones import ZoneGrid

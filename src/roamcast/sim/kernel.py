@@ -8,7 +8,7 @@ from typing import Any
 
 from roamcast._kernel import World
 from roamcast.routing.router import Category
-from roamcast.scenario.hubs import Square, lay_hubs
+from roamcast.scenario.locality.hubs import Square, lay_hubs
 from roamcast.scenario.model import Group, Mac, Radio, Scenario
 from roamcast.scenario.traces.movement import Legs
 

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from roamcast.content.filter import Filter
 from roamcast.routing.router import NodeId, Position
-from roamcast.scenario.hubs import lay_hubs
+from roamcast.scenario.locality.hubs import lay_hubs
+from roamcast.scenario.locality.topics import AreaMap, TopicList
 from roamcast.scenario.model import Scenario
-from roamcast.scenario.topics import AreaMap, TopicList
 from roamcast.scenario.workload import Requesting
 from roamcast.scenario.zones import ZoneGrid
 from roamcast.sim.workload import choose, plan

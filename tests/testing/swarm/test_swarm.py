@@ -10,7 +10,10 @@ from roamcast.testing.swarm.draw import draw
 from roamcast.testing.swarm.judge import judge
 from roamcast.testing.swarm.play import play
 
-HISTORIES = {"flooding": 36, "cbr": 20, "ft-cbr": 14, "raft-cbr": 7, "dsdv-unicast": 24, "gpsr-unicast": 5}
+HISTORIES = {
+    **{"flooding": 36, "cbr": 20, "ft-cbr": 14, "raft-cbr": 7},
+    **{"dsdv-unicast": 24, "gpsr-unicast": 5, "grid-cbr": 1, "clone": 1},
+}
 "More of what takes little time."
 
 

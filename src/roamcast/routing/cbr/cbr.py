@@ -96,14 +96,14 @@ class Cbr(Advertising):
 
     def tables(self) -> Mapping[str, Footprint]:
         """The size of each table."""
+        passed = len(self.passed_on)
+        repeats = {"passed_on": Footprint(passed, 12 * passed, self.passed_on.capacity)}
         return {
             **super().tables(),
+            **(repeats if self.parameters.repeat else {}),
             "subscriptions": self.subscriptions.footprint(),
             "forwarded": self.forwarded.footprint(),
             "most_covering": self.trees.footprint(),
-            "passed_on": Footprint(
-                len(self.passed_on), 12 * len(self.passed_on), self.parameters.subscriptions
-            ),
             "seen": Footprint(len(self.seen), 8 * len(self.seen), self.parameters.remember),
         }
 

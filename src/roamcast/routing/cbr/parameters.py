@@ -21,7 +21,7 @@ class LeaseParameters(Parameters):
     "An advertisement that has travelled this far goes no further."
     adverts: int = Field(1024, ge=1)
     "Advertisements kept (one a publisher, pattern and neighbour); the oldest lease makes room."
-    flooded: bool = False
+    flood_adverts: bool = False
     """Whether each renewal of an advertisement is flooded by those who hear it, as Zhang et al. have it, and
     not told by everyone at its own renewal: quicker by far where renewals are rare."""
     advert_floods: int = Field(64, ge=1)

@@ -46,7 +46,7 @@ class AdsTable:
         """Enter or renew an advertisement, if it is news from its provider."""
         now, key = self._host.now(), (advert.provider, advert.pattern)
         held = self.leases.get(key, now)
-        if held is not None and advert.serial <= held.serial:
+        if held is not None and not _newer(advert, held):
             return Drop.DUPLICATE
         self.leases.sweep(now)
         offer = Offer(advert.place, advert.serial, advert.incarnation, advert.hops + 1, sender)
@@ -83,3 +83,10 @@ class AdsTable:
         """Provider, pattern, place, serial, incarnation, hops, neighbour and lease of each entry."""
         patterns = sum(pattern_size(pattern) for (_, pattern), _ in self.leases.items(float("-inf")))
         return Footprint(len(self.leases), 28 * len(self.leases) + patterns, self.leases.capacity)
+
+
+def _newer(advert: ProviderAdvert, held: Offer) -> bool:
+    """Whether an advertisement is of a later incarnation of its provider, or later in the same; incarnations
+    run in a circle, and one that was forged lapses with its lease."""
+    later = (advert.incarnation - held.incarnation) & 0xFF
+    return advert.serial > held.serial if later == 0 else later < 0x80

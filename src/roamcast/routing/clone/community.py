@@ -58,7 +58,7 @@ class Community:
         self.describe, self.admit, self.delay = describe, admit, delay
         self.principal = self.parent = host.node
         self.weight = self.hops = 0
-        self.heard: Leases[NodeId, CommunityBeacon] = Leases(p.gpsr.timeout, p.gpsr.neighbours)
+        self.heard: Leases[NodeId, CommunityBeacon] = Leases(p.gpsr.silence, p.gpsr.neighbours)
         "The last beacon of each neighbour."
         self.known: Leases[NodeId, Standing] = Leases(p.advert_lease, p.candidates)
         "Principals that said so, of late."

@@ -46,15 +46,15 @@ class TwoTierParameters(Parameters):
     "A broadcast that answers a broadcast waits up to this long, so that neighbours do not speak at once."
     cached: int = Field(64, ge=1)
     "Publications that a node keeps; the oldest makes room."
-    wishes: int = Field(1024, ge=1)
+    subs: int = Field(1024, ge=1)
     "Wishes of others that a node remembers; the oldest lease makes room."
-    offers: int = Field(256, ge=1)
+    ads: int = Field(256, ge=1)
     "Advertisements kept; the oldest lease makes room."
     served: int = Field(1024, ge=1)
     "Wishes of principals that a provider remembers; the oldest lease makes room."
     candidates: int = Field(256, ge=1)
     "Votes remembered in one construction, and principals known; what comes on top is let go."
-    gpsr: GpsrParameters = GpsrParameters(beacon=2.0, timeout=9.0, implicit=False, hop_limit=32)
+    gpsr: GpsrParameters = GpsrParameters(beacon=2.0, silence=9.0, implicit=False, hop_limit=32)
     "Of the geographic routing below, whose beacons carry interests and communities."
 
     @model_validator(mode="after")

@@ -51,6 +51,8 @@ REMEMBERED = 65536
 HIGHEST_SERIAL = 2**32 - 1
 SEARCH = 3
 "Hops of a local search: the broadcast, and over two more to who has moved (figure 2)."
+AT_ONCE = 1.0
+"Seconds within which a provider that was not known is asked."
 ESTIMATE = 16
 "More hops than any wish needs to its principal."
 
@@ -74,10 +76,10 @@ class TwoTier(Router):
         self.geo = Gpsr(host, p.gpsr, self)
         self.geo.make_beacon = self._make_beacon
         self.community = Community(host, p, self.describe, self.admit, self.vote_delay)
-        self.ads = AdsTable(host, self.geo, self.community, p.advert_lease, p.offers)
-        self.subs = SubsTable(p.wish_lease, p.wishes)
+        self.ads = AdsTable(host, self.geo, self.community, p.advert_lease, p.ads)
+        self.subs = SubsTable(p.wish_lease, p.subs)
         self.cache = Cache(p.cached)
-        self.asked = Asked(p.renew, p.resubscribe, p.wishes)
+        self.asked = Asked(p.renew, p.resubscribe, p.subs)
         self.services = ServiceList(p.service_lease, p.served)
         self.publishing = Publishing(self)
         self.single: list[Filter] = []
@@ -259,8 +261,11 @@ class TwoTier(Router):
             return Drop.DUPLICATE
         if advert.hops + 1 >= self.parameters.hop_limit:
             return Drop.HOP_LIMIT
+        unheard_of = (advert.provider, advert.pattern) not in self.ads.leases
         refused = self.ads.hear(advert, sender)
         if refused is None:
+            if unheard_of:
+                call_within(self.host, AT_ONCE, self._ask_new, advert.provider, advert.pattern)
             onward = ProviderAdvert(
                 advert.provider,
                 advert.pattern,
@@ -335,14 +340,25 @@ class TwoTier(Router):
             self.subs.serve(copy.event, self.host.now(), standing=False)
             self.host.send(CommunityEvent(copy), child)
 
-    def _ask_providers(self, wanted: Filter) -> None:
+    def _ask_providers(self, wanted: Filter, only: NodeId | None = None) -> None:
         """Ask by place whoever may have it; who is a provider itself has it in the cache."""
         here, radius = self.geo.here(), int(self.parameters.radius)
         for provider, place in sorted(self.ads.offering(wanted).items()):
+            if only is not None and provider != only:
+                continue
             wish = ProviderWish(provider, wanted, self.host.node, here)
             self.geo.send_to(wish, provider, place, radius)
         if any(offered.intersects(wanted) for offered in self.offered):
             self.services.hear(self.host.node, wanted, here, self.host.now())
+
+    def _ask_new(self, provider: NodeId, offered: Filter) -> None:
+        """Ask a provider that has just been heard of for what is waited for."""
+        if self.community.next_hop() is not None:
+            return
+        waited = dict.fromkeys([*self.interests, *self.subs.patterns(self.host.now())])
+        for wanted in waited:
+            if offered.intersects(wanted):
+                self._ask_providers(wanted, provider)
 
     # Events.
 
@@ -367,7 +383,7 @@ class TwoTier(Router):
 
     def _deliver(self, publication: Publication) -> bool:
         event = publication.event
-        if not self.wants(event):
+        if publication.publisher == self.host.node or not self.wants(event):
             return False
         asked = any(wanted.matches(event) for wanted in self.single)
         if not self.delivered.add(publication.id) and not asked:

@@ -189,6 +189,6 @@ def test_who_speaks_in_my_name_is_refused():
     assert mesh.inject(0, Beacon(Place(5, 5)), sender=0) is Drop.MALFORMED
 
 
-def test_a_timeout_that_one_lost_beacon_ends_is_refused():
+def test_a_silence_that_one_lost_beacon_ends_is_refused():
     with pytest.raises(ValueError, match="must outlast two beacons"):
         GpsrUnicastParameters(beacon=3.0)

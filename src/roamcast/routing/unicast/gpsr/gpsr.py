@@ -35,7 +35,7 @@ class Gpsr(Unicast):
     def __init__(self, host: Host, parameters: GpsrParameters, user: User) -> None:
         super().__init__(host, parameters, user)
         self.parameters = p = parameters
-        self.near: Leases[NodeId, Place] = Leases(p.timeout, p.neighbours)
+        self.near: Leases[NodeId, Place] = Leases(p.silence, p.neighbours)
         "Where each neighbour was when it was heard last."
         self.locate: Callable[[NodeId], Place | None] = self._place_of_neighbour
         "Where a node is, as far as the router knows."

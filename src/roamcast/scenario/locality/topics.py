@@ -6,7 +6,7 @@ from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.content.kind import Integer
 from roamcast.content.schema import EventType
-from roamcast.scenario.hubs import Square
+from roamcast.scenario.locality.hubs import Square
 from roamcast.scenario.model import Area
 from roamcast.scenario.workload import Areas, Topics
 

@@ -153,9 +153,9 @@ def rough(seed, protocol):
     scenario = Scenario.model_validate(
         {
             "name": "rough",
+            "location": True,
             "area": {"width": 500, "height": 300},
             "duration": 50,
-            "location": True,
             "nodes": {"walkers": {"count": 14, "mobility": "waypoint", "speed": (1, 10)}},
             "workload": {
                 "zones": {"side": 100},

@@ -22,10 +22,10 @@ def market(*, faults=(), **request):
     return Scenario.model_validate(
         {
             "name": "market",
+            "location": True,
             "area": {"width": 600, "height": 300},
             "duration": 60,
             "quiet": 2,
-            "location": True,
             "nodes": {"all": {"count": 12, "mobility": "waypoint", "speed": (1, 5)}},
             "workload": {
                 "publish": {

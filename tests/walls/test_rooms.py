@@ -14,6 +14,7 @@ CROWDED = {
     "cli": "one file a verb",
     "routing/cbr/raft": "one file a mechanism of one protocol",
     "routing/clone": "one file a mechanism of one family",
+    "testing/swarm": "one file a part of playing and judging a history",
     "testing/swarm/laws": "one law a file",
     "why": "one file a way of travelling, a proof or a way of telling",
 }
@@ -37,6 +38,7 @@ TWICE = {
     "requests": "who asks for what; how it was answered",
     "progress": "of a campaign, and how the terminal shows it",
     "record": "of a report, of an explanation, of a history",
+    "readings": "of a paper, and how the report tells of them",
     "reference": "writes the page of scenarios, and that of messages",
     "result": "of a run, and of a campaign",
     "run": "the verb, and the run",

@@ -176,6 +176,9 @@ class Router:
 
     parameters_type: ClassVar[type[Parameters]] = Parameters
     "The parameters that this protocol takes."
+    as_published: ClassVar[Mapping[str, Any] | None] = None
+    """The profile `as-published`: parameters that switch off all by which it goes beyond its paper, dotted
+    where they are nested; empty if it does not by default, None if it has no paper."""
     messages: ClassVar[tuple[type[Message], ...]] = ()
     "The kinds of message that it says and understands; whatever else is heard is MALFORMED."
     promiscuous: ClassVar[bool] = False

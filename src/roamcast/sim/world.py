@@ -29,7 +29,7 @@ from roamcast.sim.workload import plan
 LINK_CAUSES = [
     *("received", "collided", "captured", "weak", "deaf", "radio_off"),
     *[""] * 10,
-    *("queue_full", "retry_limit", "radio_off"),
+    *("queue_full", "retry_limit", "radio_off", "unresolved"),
 ]
 "By the kernel's code: what became of a frame, then from 16 on why the link gave up on a message."
 

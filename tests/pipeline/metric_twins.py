@@ -71,6 +71,21 @@ def measure_overhead(facts, warmup, requests, gamma=10.0):
     }
 
 
+def measure_communities(facts, warmup):
+    told = sorted((s["time"], s["node"], s["value"]) for s in facts["states"] if s["name"] == "community")
+    moments = [index for index, row in enumerate(told) if row[0] >= warmup]
+    before = min(moments, default=len(told))
+    counts = []
+    for end in ([before] if before else []) + [index + 1 for index in moments]:
+        latest = {node: value for _, node, value in told[:end]}
+        members = list(latest.values())
+        counts.append((len(set(members)), sum(members.count(each) < 3 for each in set(members))))
+    return {
+        "communities": average([count for count, _ in counts]),
+        "orphans": average([few for _, few in counts]),
+    }
+
+
 def measure_tables(facts, warmup):
     found = {}
     for unit in ("entries", "bytes"):
@@ -151,7 +166,11 @@ def measure_energy(facts, warmup, neighbours, header):
 def measure(facts, warmup, reach, header):
     rows = {name: table.to_pylist() for name, table in facts.items()}
     found = measure_pairs(rows, warmup) | measure_requests(rows, warmup) | measure_sent(rows, warmup)
-    found |= measure_tables(rows, warmup) | measure_overhead(rows, warmup, found["requests"])
+    found |= (
+        measure_tables(rows, warmup)
+        | measure_communities(rows, warmup)
+        | measure_overhead(rows, warmup, found["requests"])
+    )
     found["neighbours"] = measure_neighbours(rows, warmup, reach)
     found["energy"] = measure_energy(rows, warmup, found["neighbours"], header)
     for name, unit in (("overhead_per_event", "publications"), ("transmissions_per_delivery", "delivered")):

@@ -44,6 +44,8 @@ def test_a_known_run_delivers_and_fails_to_deliver(known):
     assert metrics.frames["collided"] > 10
 
 
+MEMBERS = ["CommunityBeacon", "CommunityEvent", "CommunityWish", "Confirmation"]
+PROVIDERS = ["ProviderAdvert", "ProviderEvent", "ProviderWish"]
 SPEAKS = {
     "flooding": ["Flood"],
     "cbr": ["Advert", "Subscription", "TreeEvent"],
@@ -61,6 +63,9 @@ SPEAKS = {
         *("ClientEvent", "ClientWish", "ContentRequest", "DsdvUpdate", "GroupEvent", "SummaryTable"),
     ],
     "dsdv-unicast": ["Copy", "DsdvUpdate"],
+    "grid-cbr": [*MEMBERS, *PROVIDERS, "Vote"],
+    "clone": [*MEMBERS, "Delegation", "Merge", *PROVIDERS, "Vote"],
+    "clone-tree": ["BranchEvent", *MEMBERS, "Delegation", "Merge", *PROVIDERS, "Vote"],
     "aodv-unicast": ["Copy", "RouteError", "RouteReply", "RouteRequest"],
     "dsr-unicast": ["Copy", "DsrError", "DsrReply", "DsrRequest"],
     "gpsr-unicast": ["Beacon", "Copy", "Whereabouts"],
@@ -90,6 +95,9 @@ LETS_GO = {
     "pubsub-odmrp": {"duplicate", "not_mine", "unwanted"},
     "pubsub-odmrp-published": {"duplicate", "not_mine", "unwanted"},
     "dsdv-unicast": {"table_full"},
+    "grid-cbr": {"duplicate", "not_mine", "no_route", "unwanted"},
+    "clone": {"duplicate", "not_mine", "no_route", "unwanted", "suppressed"},
+    "clone-tree": {"duplicate", "not_mine", "no_route", "unwanted", "suppressed"},
     "aodv-unicast": {"duplicate", "not_mine", "no_route", "hop_limit", "table_full", "suppressed"},
     "dsr-unicast": {"duplicate", "no_route", "hop_limit", "table_full"},
     "gpsr-unicast": {"duplicate", "no_route"},

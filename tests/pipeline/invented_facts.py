@@ -44,6 +44,9 @@ def invent(seed: int) -> dict[str, pa.Table]:
             for table in ("routes", "seen")[: random.randrange(3)]:
                 held = {"entries": random.randrange(50), "bytes": random.randrange(2000)}
                 rows["tables"].append({"time": time, "node": node, "table": table} | held)
+    for _ in range(random.randrange(5, 40)):
+        state = {"name": random.choice(["community", "community", "up"]), "value": float(random.randrange(5))}
+        rows["states"].append({"time": _moment(random), "node": _node(random)} | state)
     for node in range(NODES):
         rows["states"] += _states(random, node)
         rows["legs"] += _walk(random, node)
@@ -98,7 +101,7 @@ def _transmission(random):
         "node": _node(random),
         "to": to,
         "category": random.choice(CATEGORIES),
-        "kind": "Any",
+        "kind": random.choice(["Any", "Any", "CommunityBeacon"]),
         "publication": -1,
         "size": random.randrange(20, 600),
         "attempts": 1 if to == -1 else random.randrange(5),

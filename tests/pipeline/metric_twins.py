@@ -60,6 +60,34 @@ def measure_requests(facts, warmup):
         "satisfied_rate": len(met) / len(made) if made else None,
         "response_delay": average([r["answered"] - r["time"] for r in met]),
         "fresh_rate": average([int(r["fresh"]) for r in met]),
+        "hit_rate": average([int(not r["fresh"]) for r in met]),
+        "response_delay_p50": percentile([r["answered"] - r["time"] for r in met], 0.5) if met else None,
+        "response_delay_p95": percentile([r["answered"] - r["time"] for r in met], 0.95) if met else None,
+    }
+
+
+def measure_overhead(facts, warmup, requests, gamma=10.0):
+    spent = [t for t in facts["transmissions"] if t["time"] >= warmup and t["kind"] != "CommunityBeacon"]
+    events = sum(t["category"] == "event" for t in facts["transmissions"] if t["time"] >= warmup)
+    return {
+        "overhead": len(spent),
+        "overhead_normalised": len(spent) + (gamma - 1) * events,
+        "overhead_per_request": len(spent) / requests if requests else None,
+    }
+
+
+def measure_communities(facts, warmup):
+    told = sorted((s["time"], s["node"], s["value"]) for s in facts["states"] if s["name"] == "community")
+    moments = [index for index, row in enumerate(told) if row[0] >= warmup]
+    before = min(moments, default=len(told))
+    counts = []
+    for end in ([before] if before else []) + [index + 1 for index in moments]:
+        latest = {node: value for _, node, value in told[:end]}
+        members = list(latest.values())
+        counts.append((len(set(members)), sum(members.count(each) < 3 for each in set(members))))
+    return {
+        "communities": average([count for count, _ in counts]),
+        "orphans": average([few for _, few in counts]),
     }
 
 
@@ -177,6 +205,7 @@ def measure(facts, warmup, reach, header):
     rows = {name: table.to_pylist() for name, table in facts.items()}
     found = measure_pairs(rows, warmup) | measure_requests(rows, warmup) | measure_sent(rows, warmup)
     found |= measure_tables(rows, warmup) | measure_states(rows, warmup, NODES)
+    found |= measure_communities(rows, warmup) | measure_overhead(rows, warmup, found["requests"])
     found["neighbours"] = measure_neighbours(rows, warmup, reach)
     found["energy"] = measure_energy(rows, warmup, found["neighbours"], header)
     for name, unit in (("overhead_per_event", "publications"), ("transmissions_per_delivery", "delivered")):

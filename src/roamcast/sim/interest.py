@@ -9,7 +9,7 @@ from typing import NamedTuple
 from roamcast.content.filter import Filter
 from roamcast.routing.router import NodeId, Position
 from roamcast.scenario.content import Content
-from roamcast.scenario.model import Scenario
+from roamcast.scenario.model import EVERYONE, Scenario
 from roamcast.scenario.workload import Subscribing
 from roamcast.scenario.zones import ZoneGrid
 from roamcast.sim.workload import choose
@@ -147,5 +147,5 @@ def _interest(
 def _pace(scenario: Scenario, group: str) -> float:
     if scenario.mobility is not None:
         return math.inf
-    speed = scenario.groups[group].speed
-    return speed.max if speed is not None and scenario.groups[group].mobility == "waypoint" else 0.0
+    groups = list(scenario.groups.values()) if group == EVERYONE else [scenario.groups[group]]
+    return max(each.speed.max if each.speed and each.mobility == "waypoint" else 0.0 for each in groups)

@@ -22,6 +22,8 @@ HISTORIES = {
     "dsr-unicast": 6,
     "odmrp": 6,
     "gpsr-unicast": 5,
+    "grid-cbr": 1,
+    "clone": 1,
 }
 "More of what takes little time."
 

@@ -29,6 +29,7 @@ from roamcast.routing.router import (
     Traits,
     Travel,
 )
+from roamcast.routing.state.leases import Leases
 from roamcast.routing.state.seen import Seen
 
 
@@ -49,6 +50,8 @@ class Cbr(Advertising):
         self.subscriptions = SubscriptionTable(p.expire, p.subscriptions)
         self.trees = MostCoveringTable(p.expire, p.neighbours_news, p.hop_limit, self.relations)
         self.forwarded = Forwarded(p.subscriptions)
+        self.passed_on: Leases[Filter, bool] = Leases(p.repeat, p.subscriptions)
+        "What was passed on so lately that it need not be again."
         self.told = Cover()
         "What neighbours are told of with most-covering."
         self.seen = Seen(p.remember)
@@ -97,8 +100,11 @@ class Cbr(Advertising):
 
     def tables(self) -> Mapping[str, Footprint]:
         """The size of each table."""
+        passed = len(self.passed_on)
+        repeats = {"passed_on": Footprint(passed, 12 * passed, self.passed_on.capacity)}
         return {
             **super().tables(),
+            **(repeats if self.parameters.repeat else {}),
             "subscriptions": self.subscriptions.footprint(),
             "forwarded": self.forwarded.footprint(),
             "most_covering": self.trees.footprint(),
@@ -184,6 +190,9 @@ class Cbr(Advertising):
         """Send what some children want towards the publishers, but with covering not to a neighbour that
         has been sent a pattern which covers it (figure 1)."""
         now = self.host.now()
+        if self.parameters.repeat:
+            self.passed_on.sweep(now)
+            self.passed_on.renew(pattern, True, now)
         next_hops = self._next_hops(now, self.adverts.offers(now))
         targets = {neighbour for child in children for neighbour in next_hops.neighbours(pattern, child)}
         for neighbour in sorted(targets):
@@ -205,8 +214,10 @@ class Cbr(Advertising):
     # What neighbours say.
 
     def _take_subscription(self, message: Subscription, sender: NodeId) -> Drop | None:
-        if self.subscriptions.hear(sender, message.pattern, self.host.now()):
-            self._pass_on(message.pattern, [sender])
+        now, pattern = self.host.now(), message.pattern
+        new = self.subscriptions.hear(sender, pattern, now)
+        if new or (self.parameters.repeat and self.passed_on.get(pattern, now) is None):
+            self._pass_on(pattern, [sender])
         return None
 
     def _take_most_covering(self, message: MostCovering, sender: NodeId) -> Drop | None:

@@ -40,6 +40,11 @@ def parse_quantity(text: str, units: dict[str, float], example: str) -> float:
     return float(number) * units[unit]
 
 
+def parse_time(text: str) -> float:
+    """Read a time, as "60 s"."""
+    return parse_quantity(text, _TIME, "60 s")
+
+
 def _reader(units: dict[str, float], example: str) -> BeforeValidator:
     def read(value: Any, info: ValidationInfo) -> Any:
         if isinstance(value, str):

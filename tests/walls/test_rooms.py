@@ -31,6 +31,7 @@ TWICE = {
     "filter": "the verb, and the thing",
     "host": "what a router sees in a mesh, and in the simulator",
     "judge": "claims of a paper; histories of the swarm",
+    "map": "the verb, and the drawing",
     "play": "faults of a run; histories of the swarm",
     "progress": "of a campaign, and how the terminal shows it",
     "record": "of a report, of an explanation, of a history",

@@ -51,7 +51,7 @@ def command(
     known = load(file, settings)
     campaign = Campaign.model_validate(
         {
-            "title": f"Protocols compared: {known.name}",
+            "title": f"Which protocol serves {known.name} best?",
             "scenario": file,
             "seeds": seeds,
             "protocols": {name: {} for name in chosen},

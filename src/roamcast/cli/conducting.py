@@ -16,6 +16,7 @@ from roamcast.pipeline.store import Store
 
 if TYPE_CHECKING:
     from roamcast.pipeline.campaign import Campaign
+    from roamcast.report.map import Ground
     from roamcast.report.result import Result
 
 FORMATS = ("png", "pdf", "svg")
@@ -77,8 +78,23 @@ def write_report(result: Result) -> Path:
     from roamcast.report.page import make_page
 
     file = result.store.folder / "report.html"
-    replace_file(file, make_page(result).encode())
+    replace_file(file, make_page(result, _ground(result)).encode())
     return file
+
+
+def _ground(result: Result) -> Ground | None:
+    """The world of the campaign's first run, if it can still be looked at."""
+    from roamcast.cli.map import look_over
+    from roamcast.scenario.model import Scenario
+
+    if not result.tables["plan"]:
+        return None
+    first = result.tables["points"][0]["run"]
+    run = next(row for row in result.tables["plan"] if row["run"] == first)
+    try:
+        return look_over(Scenario.model_validate_json(run["scenario"]), run["seed"])
+    except (UserError, ValueError):  # a file that it names is gone, or it was written by other code
+        return None
 
 
 def save_figures(result: Result, kind: str) -> list[Path]:
@@ -91,10 +107,11 @@ def save_figures(result: Result, kind: str) -> list[Path]:
         raise UserError("this campaign declares no figures, so there are none to write as files")
     folder = result.store.folder / "figures"
     folder.mkdir(exist_ok=True)
-    files = [folder / f"{name}.{kind}" for name in result.campaign.figures]
-    for name, file in zip(result.campaign.figures, files, strict=True):
-        Panels(result, name).save(file)
-    return files
+    return [
+        file
+        for name in result.campaign.figures
+        for file in Panels(result, name).save_each(folder, name, kind)
+    ]
 
 
 def finish(result: Result, as_json: bool = False) -> None:

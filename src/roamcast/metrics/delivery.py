@@ -28,13 +28,13 @@ def delivered(of: Measured) -> Value:
     return len(of.pairs.delays)
 
 
-@DELIVERY.metric("Delivery rate", better="more")
+@DELIVERY.metric("Delivery rate", better="more", scale="share")
 def delivery_rate(of: Measured) -> Value:
     """delivered / expected"""
     return divide(len(of.pairs.delays), of.pairs.expected)
 
 
-@DELIVERY.metric("Delivery rate, mean per event", better="more")
+@DELIVERY.metric("Delivery rate, mean per event", better="more", scale="share")
 def delivery_rate_mean(of: Measured) -> Value:
     """mean over events that someone expected of the share of its expectants that got it"""
     return mean(of.pairs.shares)
@@ -94,7 +94,7 @@ def requests(of: Measured) -> Value:
     return len(of.asked.satisfied)
 
 
-@DELIVERY.metric("Requests satisfied", better="more")
+@DELIVERY.metric("Requests satisfied", better="more", scale="share")
 def satisfied_rate(of: Measured) -> Value:
     """share of the requests that were satisfied before they expired, were abandoned or the run ended"""
     return divide(int(of.asked.satisfied.sum()), len(of.asked.satisfied))
@@ -106,7 +106,7 @@ def response_delay(of: Measured) -> Value:
     return mean(of.asked.delay)
 
 
-@DELIVERY.metric("Requests answered fresh")
+@DELIVERY.metric("Requests answered fresh", scale="share")
 def fresh_rate(of: Measured) -> Value:
     """share of the satisfied requests whose event was published after the request, not cached"""
     return divide(int(of.asked.fresh.sum()), len(of.asked.fresh))

@@ -143,8 +143,19 @@ class Figure(Entry):
     x: str
     "The key on the horizontal axis."
     x_title: str | None = None
+    "What stands below the axis; words for the key and the unit of its values if absent."
+    x_unit: str | None = None
+    "The unit beside the title."
+    x_log: bool = False
+    "Whether the horizontal axis is logarithmic."
     y: Annotated[list[Stack], Field(min_length=1)]
     "A panel each: a metric is drawn as lines, a list of metrics as stacked bars."
+    titles: dict[MetricName, str] = {}
+    "What panels are called, by their (first) metric."
+    units: dict[MetricName, str] = {}
+    "Units beside the titles, by metric."
+    log: list[MetricName] | None = None
+    "Metrics on a logarithmic axis; delays if absent."
     series: str = "protocol"
     "What distinguishes the lines: `protocol` or an axis of the sweep."
     panel: str | None = None

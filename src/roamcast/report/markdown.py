@@ -58,14 +58,13 @@ def _claims(result: Result) -> list[str]:
     broken = []
     for judged in result.claims:
         claim = judged.claim
-        within = " (within the interval)" if judged.sure is False else ""
         cells = (
             claim.says,
             ", ".join(part for part in (claim.section, claim.figure) if part),
             claim.paper,
             judged.asked,
             judged.ours,
-            f"**{judged.verdict}**{within}",
+            f"**{judged.verdict}** {judged.doubt}".strip(),
         )
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
         broken += [f"- {judged.name}: {line}" for line in judged.broken]

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+import typer
 
 from roamcast.cli.app import invoke
+from roamcast.cli.conducting import finish
 from roamcast.metrics.declarations import METRICS
 from roamcast.pipeline.campaign import Campaign
 from roamcast.pipeline.claims import make_tables
@@ -394,6 +396,37 @@ def test_tables_of_nobody_knows_what_are_stale(result, tmp_path):
     told = report(result.campaign, tmp_path)
     told.store.table_file("metrics").write_bytes(b"no table")
     assert {"metrics", "summary", "differences", "verdicts"} <= Result(told.store).stale
+
+
+def test_failed_runs_end_in_a_warning_and_claims_that_do_not_hold_count_when_strict(result, tmp_path, capsys):
+    def end(told, **how):
+        try:
+            finish(told, as_json=True, **how)
+        except typer.Exit as exit_:
+            return exit_.exit_code
+        return 0
+
+    assert end(result) == 3
+    assert "roamcast: warning: 1 of 36 runs failed; the first: RuntimeError" in capsys.readouterr().err
+    assert end(result, strict=True) == 1
+    whole = report(result.campaign, tmp_path)
+    for run in whole.tables["runs"]:
+        run |= {"status": "done", "error": ""}
+    assert end(whole) == 0
+    assert end(whole, strict=True) == 1  # one claim does not hold
+    whole.tables["verdicts"] = [row for row in whole.tables["verdicts"] if row["claim"] == "true"]
+    whole.campaign.claims.pop("false")
+    assert end(whole, strict=True) == 0
+
+
+def test_a_report_of_stale_tables_says_so_and_ends_with_3(result, tmp_path, capsys):
+    told = report(result.campaign, tmp_path)
+    told.store.write_campaign(
+        told.campaign.model_copy(update={"seeds": 7}), command="roamcast campaign run c"
+    )
+    assert invoke(["campaign", "report", str(tmp_path)]) == 3
+    assert "Go on with: roamcast campaign run c" in capsys.readouterr().err
+    assert "Not the result." in (tmp_path / "report.html").read_text()
 
 
 def test_runs_can_be_copied_from_a_narrow_terminal(result, capsys, monkeypatch):

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from roamcast.cli.limits import MOST_SEEDS
 from roamcast.errors import UserError
 
 
@@ -22,7 +23,7 @@ def command(
     protocols: Annotated[
         str | None, typer.Option(metavar="A,B,C", help="Which to compare; all by default.")
     ] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="Runs of each protocol.")] = 5,
+    seeds: Annotated[int, typer.Option(min=1, max=MOST_SEEDS, help="Runs of each protocol.")] = 5,
     out: Annotated[Path | None, typer.Option(help="Keep facts, tables and report here.")] = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change the scenario.")
@@ -30,10 +31,16 @@ def command(
     master: Annotated[
         str | None, typer.Option(help="A Spark master; by default all processors here.")
     ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Give up what the folder holds of another question.")
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit code 1 if a claim does not hold or a run failed.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Tell the result as one JSON object.")] = False,
 ) -> None:
     """Run protocols in one scenario on the same seeds, and say which is best at what."""
-    from roamcast.cli.conducting import conduct, finish
+    from roamcast.cli.conducting import conduct, finish, name_file
     from roamcast.pipeline.campaign import Campaign
     from roamcast.routing.catalogue import find, names
     from roamcast.scenario.read import load, read_toml, split_override
@@ -62,4 +69,6 @@ def command(
     words = ["roamcast", "compare", scenario, "--protocols", ",".join(chosen), "--seeds", str(seeds)]
     words += ["--out", str(folder), *(word for pair in set_ or [] for word in ("--set", pair))]
     words += ["--master", master] if master else []
-    finish(conduct(campaign, folder, shlex.join(words), master=master), json)
+    question = {"compare": name_file(file, "scenarios"), "set": settings, "protocols": sorted(chosen)}
+    result = conduct(campaign, folder, shlex.join(words), question, master=master, replace=replace)
+    finish(result, json, strict)

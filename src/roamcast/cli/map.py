@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from roamcast.cli.limits import LARGEST_SEED
 from roamcast.errors import UserError
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def command(
         ),
     ],
     *,
-    seed: Annotated[int, typer.Option(min=0, help="Whose movement is shown.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Whose movement is shown.")] = 1,
     at: Annotated[
         str | None,
         typer.Option(metavar="TIME", help='The moment, as "300 s"; a minute after the warm-up by default.'),

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from roamcast.cli.limits import MOST_SEEDS
+
 
 def command(
     paper: Annotated[str, typer.Argument(metavar="PAPER", help="As petrovic; or a campaign file.")],
@@ -15,7 +17,7 @@ def command(
     quick: Annotated[
         bool, typer.Option("--quick", help="Few seeds, few points: minutes, not hours.")
     ] = False,
-    seeds: Annotated[int | None, typer.Option(min=1, help="Seeds at each point.")] = None,
+    seeds: Annotated[int | None, typer.Option(min=1, max=MOST_SEEDS, help="Seeds at each point.")] = None,
     only: Annotated[
         list[str] | None, typer.Option(metavar="FIGURE", help="Only what a figure needs.")
     ] = None,
@@ -23,6 +25,12 @@ def command(
     master: Annotated[
         str | None, typer.Option(help="A Spark master; by default all processors here.")
     ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Give up what the folder holds of another question.")
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit code 1 if a claim does not hold or a run failed.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Tell the result as one JSON object.")] = False,
 ) -> None:
     """Run a paper's campaign and print each claim with the paper's number and ours, held or not held."""
@@ -37,6 +45,13 @@ def command(
     words += [word for figure in only or [] for word in ("--only", figure)]
     words += ["--master", master] if master else []
     result = conduct_file(
-        file, folder, master=master, seeds=seeds, quick=quick, only=only or [], command=shlex.join(words)
+        file,
+        folder,
+        master=master,
+        seeds=seeds,
+        quick=quick,
+        only=only or [],
+        replace=replace,
+        command=shlex.join(words),
     )
-    finish(result, json)
+    finish(result, json, strict)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from roamcast.cli.limits import LARGEST_SEED
 from roamcast.scenario.read import load
 from roamcast.scenario.shipped import locate
 
@@ -25,7 +26,7 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
         ),
     ],
     protocol: Annotated[str, typer.Option(help="One of those that `roamcast protocols` lists.")] = "flooding",
-    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same run.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="The same seed gives the same run.")] = 1,
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -35,6 +36,9 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
     facts: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write what happened to this folder.")
     ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Give up another run that the folder of facts holds.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Tell the metrics as one JSON object.")] = False,
 ) -> None:
     """Run one scenario under one protocol and tell how it went."""
@@ -43,6 +47,8 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
 
     world = load(locate(scenario), settings or ())
     catalogue.find(protocol)
+    if facts is not None:
+        _claim(facts, world, protocol, seed, replace)
     happened = _simulate(world, protocol, seed, quiet=json)
     metrics = measure(happened)
     if facts is not None:
@@ -57,6 +63,18 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
         print(msgspec.json.encode(told).decode())
     else:
         _show(metrics, facts)
+
+
+def _claim(folder: Path, scenario: Scenario, protocol: str, seed: int, replace: bool) -> None:
+    """Refuse a folder that holds another run, before this one takes its time."""
+    from roamcast.cli.belonging import claim_facts
+    from roamcast.scenario.resolved import digest_files, spell_out
+
+    told = {"scenario": scenario.name, "protocol": protocol, "seed": seed}
+    told |= {"resolved": spell_out(scenario), "files": digest_files(scenario)}
+    claim_facts(
+        folder, told | {"parameters": scenario.parameters(protocol).model_dump(mode="json")}, replace=replace
+    )
 
 
 def _simulate(scenario: Scenario, protocol: str, seed: int, quiet: bool) -> Facts:

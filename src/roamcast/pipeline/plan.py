@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -83,8 +84,19 @@ def read_campaign(path: str | Path) -> Campaign:
     text, data = read_toml(path)
     if "area" in data and "sweeps" not in data:
         raise CampaignError(f"{path}: is a scenario; compare protocols in it with: roamcast compare {path}")
-    campaign = validate(Campaign, data, str(path), text)
-    return campaign.model_copy(update={"scenario": Path(normpath(path.parent / campaign.scenario))})
+    campaign = validate(Campaign, data, str(path), text).came_from(path, text)
+    return campaign.model_copy(update={"scenario": _find_scenario(campaign, path)})
+
+
+def _find_scenario(campaign: Campaign, path: Path) -> Path:
+    """The campaign's scenario: a file beside it, or the name of one that comes with roamcast."""
+    found = Path(normpath(path.parent / campaign.scenario))
+    if found.is_file():
+        return found
+    known = shipped("scenarios")
+    if str(campaign.scenario) in known:
+        return known[str(campaign.scenario)]
+    raise CampaignError(f"{campaign.place_of('scenario')}: no such file: {found}")
 
 
 def check_campaign(path: str | Path) -> Plan:
@@ -129,7 +141,9 @@ def make_plan(campaign: Campaign) -> Plan:
         for point in sweep.expand():
             for label in sweep.protocols:
                 variant = campaign.protocols[label]
-                first = make_run(campaign.scenario, label, variant, sweep.set | point, campaign.seed_list[0])
+                origin = partial(_origin, campaign, name, label)
+                settings, seed = sweep.set | point, campaign.seed_list[0]
+                first = make_run(campaign.scenario, label, variant, settings, seed, origin=origin)
                 for seed in campaign.seed_list:
                     run = reseed(first, seed)
                     runs.setdefault(run.id, run)
@@ -137,12 +151,30 @@ def make_plan(campaign: Campaign) -> Plan:
     return Plan(tuple(runs.values()), tuple(places))
 
 
-def make_run(file: Path, label: str, variant: Variant, settings: Mapping[str, Setting], seed: int) -> Run:
+def _origin(campaign: Campaign, sweep: str, label: str, key: str) -> str:
+    """Where the campaign's file sets `key` for a label's runs of a sweep."""
+    router = campaign.protocols[label].router or label
+    of_sweep = [f"sweeps.{sweep}.{part}.{key}" for part in ("grid", "zip", "set")]
+    parameter = key.removeprefix(f"protocol.{router}.")
+    return campaign.place_of(
+        *of_sweep, f"protocols.{label}.parameters.{parameter}", f"quick.set.{key}", f"sweeps.{sweep}.points"
+    ).removesuffix(f".{key}")
+
+
+def make_run(
+    file: Path,
+    label: str,
+    variant: Variant,
+    settings: Mapping[str, Setting],
+    seed: int,
+    *,
+    origin: Callable[[str], str] = lambda _: "--set",
+) -> Run:
     """The run of `label` with `settings` and `seed` on the scenario in `file`."""
     router = variant.router or label
     of_protocol = {f"protocol.{router}.{key}": value for key, value in variant.parameters.items()}
     overrides = dict(settings) | of_protocol
-    scenario = load(file, overrides)
+    scenario = load(file, overrides, origin)
     parameters = scenario.parameters(router).model_dump(mode="json")
     alone = scenario.model_copy(update={"protocols": {router: parameters}})
     run = Run(

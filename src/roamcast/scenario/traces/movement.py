@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roamcast.errors import UserError
+from roamcast.scenario.files import MOST_TRACE, read_text
 from roamcast.scenario.model import Area
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -73,10 +74,7 @@ class _Leg(NamedTuple):
 
 def read_ns2(path: Path, nodes: int, area: Area) -> Legs:
     """The movement of `nodes` nodes within `area` from an ns-2 file."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
-        raise MovementError(f"{path}: cannot be read: {error}") from None
+    text = read_text(path, MOST_TRACE)
     places: list[dict[str, float]] = [{} for _ in range(nodes)]
     moves: list[list[tuple[float, float, float, float]]] = [[] for _ in range(nodes)]
     for number, raw in enumerate(text.splitlines(), 1):

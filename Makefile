@@ -29,7 +29,7 @@ bench: $(BUILT)
 validate: $(BUILT) sanitize fuzz swarm  ## writes docs/validation.md
 	@command -v ns >/dev/null || { echo "validation needs ns-2: apt-get install ns2"; exit 2; }
 	$(PY) -m validation
-	$(PY) -m pytest -m slow
+	ROAMCAST_SEARCH=1 $(PY) -m pytest -m "slow or hypothesis"  # generated cases at random: findings become fixed examples
 
 sanitize:  ## the kernel alone, under address and undefined-behaviour sanitizers
 	@mkdir -p build

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from roamcast.cli.limits import MOST_SEEDS
+from roamcast.cli.limits import FAILED, MOST_SEEDS
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -97,7 +97,7 @@ def report(
     master: Annotated[str | None, typer.Option(help="A Spark master, for --measure.")] = None,
 ) -> None:
     """Write DIR/report.html from what is done."""
-    from roamcast.cli.conducting import FAILED, measure_again, save_figures, write_report
+    from roamcast.cli.conducting import measure_again, save_figures, write_report
     from roamcast.pipeline.store import Store
     from roamcast.report.result import Result, warn
 

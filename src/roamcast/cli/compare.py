@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -42,11 +43,16 @@ def command(
     """Run protocols in one scenario on the same seeds, and say which is best at what."""
     from roamcast.cli.conducting import conduct, finish, name_file
     from roamcast.pipeline.campaign import Campaign
-    from roamcast.routing.catalogue import find, names
+    from roamcast.routing.catalogue import find, working
     from roamcast.scenario.read import load, read_toml, split_override
     from roamcast.scenario.shipped import locate
 
-    chosen = names() if protocols is None else [name.strip() for name in protocols.split(",")]
+    if protocols is None:
+        chosen, broken = working()
+        for reason in broken.values():
+            print(f"roamcast: warning: left out: {reason}", file=sys.stderr)
+    else:
+        chosen = [name.strip() for name in protocols.split(",")]
     if len(set(chosen)) != len(chosen) or not all(chosen):
         raise UserError(f"--protocols {protocols!r}: name each protocol once, as in cbr,flooding")
     for name in chosen:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from roamcast.cli.belonging import claim_folder
+from roamcast.cli.limits import DISAGREED, FAILED
 from roamcast.cli.progress import listening
 from roamcast.errors import UserError
 from roamcast.pipeline.conduct import Conductor
@@ -135,10 +136,6 @@ def save_figures(result: Result, kind: str) -> list[Path]:
         for name in result.campaign.figures
         for file in Panels(result, name).save_each(folder, name, kind)
     ]
-
-
-DISAGREED, FAILED = 1, 3
-"Exit codes: a claim does not hold, or a run failed, under --strict; runs failed."
 
 
 def finish(result: Result, as_json: bool = False, strict: bool = False) -> None:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from roamcast.routing import catalogue
+from roamcast.scenario.reference import tell_default
 
 
 def command(
@@ -16,13 +17,16 @@ def command(
 ) -> None:
     """List the protocols, or one protocol's parameters."""
     if name is None:
-        rows = [{"protocol": known, "about": _about(catalogue.find(known))} for known in catalogue.names()]
+        known, broken = catalogue.working()
+        rows = [{"protocol": each, "about": _about(catalogue.find(each))} for each in known]
+        rows += [{"protocol": each, "about": reason} for each, reason in broken.items()]
     else:
         rows = parameters(name)
     if json:
         print(json_.dumps(rows))
         return
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     console = Console()
@@ -31,19 +35,23 @@ def command(
     if not rows:
         console.print("It has no parameters.")
         return
-    table = Table(*rows[0])
+    shown = [key for key in rows[0] if key != "default"]  # as a file writes it, with its unit
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    for key in shown:
+        table.add_column("default" if key == "written" else key, overflow="fold")
     for row in rows:
-        table.add_row(*(str(value) for value in row.values()))
-    console.print(table)
+        table.add_row(*(escape(str(row[key])) for key in shown))
+    console.print(table, highlight=False)
 
 
 def parameters(name: str) -> list[dict[str, Any]]:
-    """The parameters of a protocol: each with its default and its meaning."""
+    """The parameters of a protocol: each with its default in SI units and as written, and its meaning."""
     fields = catalogue.find(name).parameters_type.model_fields
     return [
         {
             "parameter": key,
             "default": field.get_default(call_default_factory=True, validated_data={}),
+            "written": tell_default(field),
             "about": field.description or "",
         }
         for key, field in fields.items()

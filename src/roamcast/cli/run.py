@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from roamcast.cli.limits import LARGEST_SEED
+from roamcast.cli.limits import FAILED, LARGEST_SEED
 from roamcast.scenario.read import load
 from roamcast.scenario.shipped import locate
 
@@ -49,10 +49,11 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
     catalogue.find(protocol)
     if facts is not None:
         _claim(facts, world, protocol, seed, replace)
-    happened = _simulate(world, protocol, seed, quiet=json)
+    happened = _simulate(world, protocol, seed, quiet=json, facts=facts)
     metrics = measure(happened)
     if facts is not None:
         happened.write(facts)
+        (facts / "traceback.txt").unlink(missing_ok=True)  # of an attempt that failed
     if json:
         import msgspec
 
@@ -77,7 +78,25 @@ def _claim(folder: Path, scenario: Scenario, protocol: str, seed: int, replace: 
     )
 
 
-def _simulate(scenario: Scenario, protocol: str, seed: int, quiet: bool) -> Facts:
+def _simulate(scenario: Scenario, protocol: str, seed: int, quiet: bool, facts: Path | None) -> Facts:
+    """Run it; a router that fails is told in a line, and its traceback kept with the run, or shown."""
+    from roamcast.sim.failure import RouterFailed
+
+    try:
+        return _play(scenario, protocol, seed, quiet)
+    except RouterFailed as error:
+        if facts is None:
+            print(error.traceback, file=sys.stderr, end="")
+        else:
+            file = facts / "traceback.txt"
+            facts.mkdir(parents=True, exist_ok=True)
+            file.write_text(error.traceback, encoding="utf-8", errors="backslashreplace")
+            print(f"traceback: {file}", file=sys.stderr)
+        print(f"roamcast: {error}", file=sys.stderr)
+        raise typer.Exit(FAILED) from None
+
+
+def _play(scenario: Scenario, protocol: str, seed: int, quiet: bool) -> Facts:
     from roamcast.sim.run import simulate
 
     if quiet:

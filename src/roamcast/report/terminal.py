@@ -103,4 +103,5 @@ def show_runs(rows: list[dict[str, Any]], console: Console) -> None:
         line = f"{row['run']:20}  {row['router']:{wide}}  {row['seed']:>6}  {row['status']:8}  {cpu:>8}"
         console.print(line, highlight=False, markup=False, soft_wrap=True)
         if row["error"]:
-            console.print(f"  {row['error']}", highlight=False, markup=False, soft_wrap=True)
+            kept = f" [{row['traceback']}]" if row.get("traceback") else ""
+            console.print(f"  {row['error']}{kept}", highlight=False, markup=False, soft_wrap=True)

@@ -133,7 +133,7 @@ def _interest(
 
 
 def _pace(scenario: Scenario, group: str) -> float:
-    if scenario.mobility is not None:
+    if scenario.nodes_of(group)[0] in scenario.followers:
         return math.inf
     speed = scenario.groups[group].speed
     return speed.max if speed is not None and scenario.groups[group].mobility == "waypoint" else 0.0

@@ -15,13 +15,13 @@ def build(scenario: Scenario, seed: int) -> World:
     """A kernel world with the scenario's nodes in it, not yet started."""
     world = World(_radio(scenario.radio), _mac(scenario.mac), seed % 2**64)
     legs = scenario.recorded_legs
-    if legs is not None:
-        for node in range(scenario.count):
-            _add_ordered(world, legs.of(node))
-        return world
+    recorded = {node: number for number, node in enumerate(scenario.followers)}
     for name, nodes in scenario.members():
         for place, node in enumerate(nodes):
-            _add(world, scenario, scenario.groups[name], place, f"{seed}/place/{node}")
+            if legs is not None and node in recorded:
+                _add_ordered(world, legs.of(recorded[node]))
+            else:
+                _add(world, scenario, scenario.groups[name], place, f"{seed}/place/{node}")
     return world
 
 

@@ -46,7 +46,7 @@ PANEL = (4.4, 3.5)
 "Inches of a panel on a page."
 COLUMN = (3.5, 2.8)
 "Inches of a panel in a column of a journal."
-_FRAME = (0.16, 0.36, 0.81, 0.55)
+_FRAME = (0.16, 0.345, 0.81, 0.565)
 "Where the plot stands in each panel, so that plots of neighbouring panels are of one size."
 
 
@@ -237,7 +237,8 @@ def _legend(axes: Axes) -> None:
     axes.figure.legend(
         handles,
         labels,
-        loc="lower center",
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0.2),
         ncols=columns,
         columnspacing=1,
         handletextpad=0.5,

@@ -102,7 +102,7 @@ def _draw(ground: Ground) -> Drawing:
     _draw_zones(axes, ground)
     _draw_people(axes, ground)
     handles, labels = axes.get_legend_handles_labels()
-    drawing.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), 4), columnspacing=1.5)
+    drawing.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), 4), fontsize=10)
     return drawing
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from roamcast.cli.app import invoke
-from roamcast.scenario.files import check_depth
+from roamcast.files import check_depth
 
 SCENARIO = """\
 name = "tiny"

@@ -31,7 +31,7 @@ def command(
 
 def _check_scenario(file: Path) -> str:
     from roamcast.sim.interest import subscribers
-    from roamcast.sim.rehearsal import rehearse
+    from roamcast.sim.run import rehearse
     from roamcast.sim.workload import plan
 
     scenario = load(file)
@@ -52,7 +52,7 @@ _MOST_REHEARSALS = 200
 def _check_campaign(file: Path) -> str:
     from roamcast.pipeline.plan import check_campaign
     from roamcast.scenario.model import Scenario
-    from roamcast.sim.rehearsal import rehearse
+    from roamcast.sim.run import rehearse
 
     plan = check_campaign(file)
     points = {(run.scenario, run.router): run for run in plan.runs}

@@ -222,7 +222,7 @@ def _write_first(schema: XmlSchema | None, events: Iterator[Event]) -> tuple[str
 
 def _read_event(schema: XmlSchema, path: Path) -> Event:
     from roamcast.content.errors import ContentError
-    from roamcast.content.xml.document import XmlError
+    from roamcast.content.xml.errors import XmlError
 
     try:
         return schema.read(_read(path))
@@ -245,7 +245,7 @@ def _read_filters(path: Path, schema: XmlSchema | None) -> tuple[list[str], list
     from roamcast.content.errors import ContentError
     from roamcast.content.filter import Filter
     from roamcast.errors import UserError
-    from roamcast.scenario.files import read_text
+    from roamcast.files import read_text
 
     try:
         whole = sys.stdin.read() if str(path) == "-" else read_text(path, _MOST_SUBSCRIPTIONS)

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 PARTS = {
-    "asked": ("protocols", "sweeps", "seeds"),
-    "claims": ("claims", "sweeps"),
+    "asked": ("protocols", "sweeps", "seeds", "readings"),
+    "claims": ("claims", "sweeps", "readings"),
     "measure": ("measure",),
 }
 "Parts of a campaign that tables are made from, by name."

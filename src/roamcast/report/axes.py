@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from roamcast.metrics.metric import Metric
-from roamcast.pipeline.campaign import Setting
 from roamcast.pipeline.claims import number
+from roamcast.pipeline.entry import Setting
 
 if TYPE_CHECKING:
     from matplotlib.axis import Axis

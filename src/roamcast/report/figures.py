@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from roamcast.metrics.declarations import METRICS
-from roamcast.pipeline.campaign import Figure, Setting
+from roamcast.pipeline.campaign import Figure
+from roamcast.pipeline.entry import Setting
 from roamcast.pipeline.plan import point_text
 from roamcast.report.axes import fit_values, is_numeric, name_key, name_values, place_values, plain_numbers
 from roamcast.report.result import Result

@@ -10,6 +10,7 @@ from roamcast.report.appendix import make_appendix
 from roamcast.report.comparison import make_answer, make_comparisons
 from roamcast.report.figures import Panels
 from roamcast.report.map import Ground, describe_map, draw_map
+from roamcast.report.readings_page import make_readings
 from roamcast.report.result import Result, tell_point, warn
 from roamcast.report.rounding import FEW, tell
 from roamcast.report.style import STYLE
@@ -24,9 +25,7 @@ def make_page(result: Result, ground: Ground | None = None) -> str:
     parts = [
         _head(result),
         _opening(result, ground),
-        *(_figure(result, name) for name in campaign.figures if result.values),
-        make_claims(result, claims_of(result, None)),
-        make_comparisons(result) if result.values and not campaign.figures else "",
+        *_findings(result),
         make_appendix(result),
     ]
     return (
@@ -37,6 +36,15 @@ def make_page(result: Result, ground: Ground | None = None) -> str:
         + "\n".join(part for part in parts if part)
         + "\n</main></body></html>\n"
     )
+
+
+def _findings(result: Result) -> list[str]:
+    """What was found: claims under all readings; or figures with their claims; or protocols side by side."""
+    if result.notes.get("readings"):
+        return [make_readings(result)] if not result.stale else []
+    figures = [_figure(result, name) for name in result.campaign.figures if result.values]
+    claims = make_claims(result, claims_of(result, None))
+    return [*figures, claims, make_comparisons(result) if result.values and not figures else ""]
 
 
 def _head(result: Result) -> str:
@@ -68,7 +76,9 @@ def _opening(result: Result, ground: Ground | None) -> str:
     if ground is not None:
         words = escape(describe_map(ground))
         world = f'<figure class="map">{draw_map(ground)}<figcaption>{words}</figcaption></figure>'
-    if result.campaign.claims:
+    if result.notes.get("readings"):
+        told = ""
+    elif result.campaign.claims:
         told = f'<p class="verdict">{escape(sum_up(result.claims))}</p>' if result.claims else ""
     else:
         told = make_answer(result)

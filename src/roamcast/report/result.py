@@ -8,8 +8,9 @@ from functools import cached_property
 from types import MappingProxyType
 
 from roamcast.metrics.declarations import METRICS
-from roamcast.pipeline.campaign import Campaign, Claim, Setting
+from roamcast.pipeline.campaign import Campaign, Claim
 from roamcast.pipeline.claims import settings_of
+from roamcast.pipeline.entry import Setting
 from roamcast.pipeline.store import Store
 from roamcast.report.rounding import FEW, Row, short, tell
 

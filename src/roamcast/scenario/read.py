@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from roamcast.errors import UserError
+from roamcast.files import DEEPEST, MOST_TRACE, FileError, check_depth, read_text
 from roamcast.scenario.consistency import nearest
 from roamcast.scenario.content import Misunderstood
 from roamcast.scenario.explain import blame, explain, shorten
-from roamcast.scenario.files import DEEPEST, MOST_TRACE, FileError, check_depth, read_text
 from roamcast.scenario.model import Scenario
 from roamcast.units import FROM_FILE
 

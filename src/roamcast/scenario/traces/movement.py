@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roamcast.errors import UserError
-from roamcast.scenario.files import MOST_TRACE, read_text
+from roamcast.files import MOST_TRACE, read_text
 from roamcast.scenario.model import Area
 
 Floats: TypeAlias = npt.NDArray[np.float64]

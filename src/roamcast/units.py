@@ -40,27 +40,39 @@ def parse_quantity(text: str, units: dict[str, float], example: str) -> float:
     return float(number) * units[unit]
 
 
-def _reader(units: dict[str, float], example: str) -> BeforeValidator:
+def parse_time(text: str) -> float:
+    """Read a time, as "60 s"."""
+    return parse_quantity(text, _TIME, "60 s")
+
+
+def _reader(units: dict[str, float], example: str, least: float, most: float) -> BeforeValidator:
+    """Read a quantity; but for 0 it lies from `least` to `most` base units, or it is a slip of the pen."""
+    base = next(iter(units))
+
     def read(value: Any, info: ValidationInfo) -> Any:
+        number = value
         if isinstance(value, str):
             try:
-                return parse_quantity(value, units, example)
+                number = parse_quantity(value, units, example)
             except UserError as error:
                 raise ValueError(str(error)) from None
-        if isinstance(value, bool) or info.context == FROM_FILE:
+        elif isinstance(value, bool) or info.context == FROM_FILE:
             raise ValueError(f"{value!r} has no unit; write it as a string, like {example!r}")
-        return value
+        if isinstance(number, int | float) and number and not least <= abs(number) <= most:
+            bound = f"more than {most:g}" if abs(number) > most else f"less than {least:g}"
+            raise ValueError(f"{value!r} is {bound} {base}")
+        return number
 
     return BeforeValidator(read)
 
 
-Meters = Annotated[float, _reader(_LENGTH, "250 m")]
-Seconds = Annotated[float, _reader(_TIME, "60 s")]
-BitsPerSecond = Annotated[float, _reader(_RATE, "2 Mb/s")]
-MetersPerSecond = Annotated[float, _reader(_SPEED, "1 m/s")]
-Bytes = Annotated[float, _reader(_BYTES, "512 B")]
-ByteCount = Annotated[int, _reader(_BYTES, "512 B")]
-Watts = Annotated[float, _reader(_POWER, "0.28 W")]
-Hertz = Annotated[float, _reader(_FREQUENCY, "914 MHz")]
-PerSecond = Annotated[float, _reader(_PER_TIME, "0.5 /s")]
-Decibels = Annotated[float, _reader(_DECIBEL, "10 dB")]
+Meters = Annotated[float, _reader(_LENGTH, "250 m", 1e-6, 1e8)]
+Seconds = Annotated[float, _reader(_TIME, "60 s", 1e-9, 1e9)]
+BitsPerSecond = Annotated[float, _reader(_RATE, "2 Mb/s", 1.0, 1e12)]
+MetersPerSecond = Annotated[float, _reader(_SPEED, "1 m/s", 1e-9, 1e6)]
+Bytes = Annotated[float, _reader(_BYTES, "512 B", 1e-3, 1e15)]
+ByteCount = Annotated[int, _reader(_BYTES, "512 B", 1.0, 1e9)]
+Watts = Annotated[float, _reader(_POWER, "0.28 W", 1e-15, 1e9)]
+Hertz = Annotated[float, _reader(_FREQUENCY, "914 MHz", 1.0, 1e15)]
+PerSecond = Annotated[float, _reader(_PER_TIME, "0.5 /s", 1e-12, 1e9)]
+Decibels = Annotated[float, _reader(_DECIBEL, "10 dB", 1e-9, 1e3)]

@@ -148,7 +148,7 @@ def test_an_event_sets_up_a_channel_for_those_who_want_it(capsys):
         (["explain", "/CD", "--schema", "nowhere.xsd"], "nowhere.xsd: cannot be read"),
         (["match", "--schema", SCHEMA, "--filter", "/CD", LINES], f"{LINES}: not XML"),
         (["match", "--schema", SCHEMA, "--filter", "/CD", "nowhere.xml"], "nowhere.xml: cannot be read"),
-        (["groups", "nowhere.txt"], "nowhere.txt: cannot be read"),
+        (["groups", "nowhere.txt"], "nowhere.txt: no such file"),
         (["groups", LINES, "--event", EVENT], "needs --schema"),
         (["groups", SCHEMA], f"{SCHEMA}, line 1: '?' has no meaning here, at character 2"),
         (["groups", "docs"], "docs: cannot be read: Is a directory"),

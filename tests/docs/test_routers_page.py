@@ -15,7 +15,7 @@ SQUARE = Path(__file__).parents[1] / "golden" / "square.toml"
 
 
 def block(language, number=0):
-    return re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)[number]
+    return re.findall(rf"```{language}[^\n]*\n(.*?)```", PAGE, re.DOTALL)[number]
 
 
 @pytest.fixture

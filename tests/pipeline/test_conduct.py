@@ -81,6 +81,9 @@ def test_runs_that_raise_hang_die_or_hog_are_rows_with_their_error_and_the_rest_
     points = {row["run"]: json.loads(row["point"])["name"] for row in store.read_table("points").to_pylist()}
     rows = {points[row["run"]]: row for row in store.read_table("runs").to_pylist()}
     assert rows["raise"]["error"].startswith("RuntimeError: the radio caught fire")
+    kept = (store.run_folder(rows["raise"]["run"]) / "traceback.txt").read_text()
+    assert kept.startswith("Traceback") and "synthetic_runner.py" in kept and "the radio caught fire" in kept
+    assert not (store.run_folder(rows["good"]["run"]) / "traceback.txt").exists()
     assert rows["hang"]["error"] == "took longer than its limit of 10 s"
     assert rows["die"]["error"] == "its process was killed by SIGABRT"
     assert rows["hog"]["error"] == "used more memory than its limit"

@@ -1,12 +1,14 @@
 """Summaries, differences and verdicts equal plain Python on generated metrics."""
 
 import json
+import math
 import statistics
 from random import Random
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from scipy.special import expit, logit
 from scipy.stats import t as student_t
 from test_conduct import COUNT, SHOPPING
 
@@ -16,7 +18,7 @@ from roamcast.pipeline.claims import make_checks, make_tables
 from roamcast.pipeline.judge import judge
 from roamcast.pipeline.plan import make_plan
 from roamcast.pipeline.summarise import compare, summarise
-from roamcast.pipeline.tables import METRICS_TABLE
+from roamcast.pipeline.tables import METRICS_TABLE, POINTS
 
 HEAD = {"says": "x", "sweep": "people", "metric": "messages"}
 END = {"where": {COUNT: 50}, "less": {COUNT: 10}}
@@ -60,7 +62,12 @@ def generate(plan):
     rows = []
     for run in plan.runs:
         if random.random() < 0.9:
-            values = {name: random.uniform(0, 100) if random.random() < 0.95 else None for name in METRICS}
+            values = {
+                name: random.uniform(0.8, 1) if metric.scale == "share" else random.uniform(0, 100)
+                for name, metric in METRICS.items()
+                if random.random() < 0.95
+            }
+            values = dict.fromkeys(METRICS) | values
             rows.append({"run": run.id} | values | {"energy": None})
     return rows
 
@@ -73,6 +80,18 @@ def interval(values):
     if len(values) > 1:
         half = student_t.ppf(0.975, len(values) - 1) * statistics.stdev(values) / len(values) ** 0.5
     return len(values), statistics.fmean(values), half
+
+
+def ends(mean, half, scale):
+    """The interval of a mean where the values of its scale can lie."""
+    if half is None:
+        return None, None
+    if scale == "share" and 0 < mean < 1:
+        low, high = (expit(logit(mean) + sign * half / (mean * (1 - mean))) for sign in (-1, 1))
+        return low, high
+    if scale == "amount" and mean > 0:
+        return mean * math.exp(-half / mean), mean * math.exp(half / mean)
+    return mean - half, mean + half
 
 
 def close(found, expected):
@@ -103,6 +122,8 @@ def test_summaries_and_differences_equal_plain_arithmetic(made):
             assert (row is None) == (count == 0)
             if row:
                 assert row["count"] == count and close(row.mean, mean) and close(row.half, half)
+                lower, upper = ends(mean, half, METRICS[metric].scale)
+                assert close(row.lower, lower) and close(row.upper, upper), metric
     for row in compare(metrics, points, 5).collect():
         pairs = [
             (
@@ -137,6 +158,8 @@ def test_verdicts_equal_plain_arithmetic(spark, made):
             count, ours, half = interval(by_seed)
             row = found[name, part]
             assert row["count"] == count and close(row.ours, ours) and close(row.half, half), name
+            lower, upper = ends(ours, half, check.scale)
+            assert close(row.lower, lower) and close(row.upper, upper), name
             if ours is not None:
                 low = check.low if check.low is not None else float("-inf")
                 high = check.high if check.high is not None else float("inf")
@@ -180,3 +203,25 @@ def test_a_crossing_is_the_zero_of_the_line_through_the_differences(seed):
     assert above / below == pytest.approx(-height / slope)
     assert (crossing.low, crossing.high) == (20, None)
     assert crossing.tells == f"where a passes b along {COUNT}, by the line from 10 to 50"
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+def test_no_share_leaves_0_to_1_and_no_amount_falls_below_0(spark):
+    """Nine good runs and a bad one: the plain interval reaches beyond 1, and delays below 0."""
+    rates, delays = [0.99] * 9 + [0.54], [0.1] * 9 + [9.0]
+    rows = [
+        {"run": str(i)} | dict.fromkeys(METRICS) | {"delivery_rate": rate, "delay_mean": delay}
+        for i, (rate, delay) in enumerate(zip(rates, delays, strict=True))
+    ]
+    points = [
+        {"sweep": "s", "point": "{}", "protocol": "a", "seed": i, "run": str(i)} for i in range(len(rows))
+    ]
+    frames = (
+        spark.createDataFrame(pa.Table.from_pylist(table, schema))
+        for table, schema in ((rows, METRICS_TABLE), (points, POINTS))
+    )
+    found = {row.metric: row for row in summarise(*frames, 10).collect()}
+    rate, delay = found["delivery_rate"], found["delay_mean"]
+    assert rate.mean + rate.half > 1 > rate.upper > rate.mean > rate.lower > 0
+    assert delay.mean - delay.half < 0 < delay.lower < delay.mean < delay.upper

@@ -68,7 +68,8 @@ def make_result(folder, most=16):
     store.create()
     store.write_campaign(shaped, readings=True, command="roamcast reproduce it --readings")
     store.write_plan(plan)
-    verdicts = make_tables(shaped, plan)["checks"].to_pylist()
+    made = make_tables(shaped, plan)
+    verdicts = made["checks"].to_pylist()
     for check in verdicts:
         name, _, number = check["claim"].partition(" @ ")
         row = rows[int(number or 0)]
@@ -76,8 +77,9 @@ def make_result(folder, most=16):
         unlucky = name == "by chance" and held != HELD["by pace"](row)
         check |= {"count": 2, "ours": 0.7 if held else 0.3, "half": 0.3 if unlucky else 0.01, "held": held}
         check |= {"sure": not unlucky}
-    tables = {"verdicts": verdicts, "summary": [], "differences": []}
-    tables["runs"] = [{"run": run.id, "status": "done", "error": ""} for run in plan.runs]
+    runs = [{"run": run.id, "status": "done", "error": ""} for run in plan.runs]
+    tables = {"runs": runs, "metrics": [], "summary": [], "differences": []}
+    tables |= {name: made[name].to_pylist() for name in ("checks", "terms")} | {"verdicts": verdicts}
     for name, table in tables.items():
         store.write_table(name, pa.Table.from_pylist(table, TABLES[name]))
     return Result(store)

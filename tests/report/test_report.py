@@ -11,21 +11,27 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+import typer
 
 from roamcast.cli.app import invoke
+from roamcast.cli.conducting import finish
+from roamcast.metrics.declarations import METRICS
 from roamcast.pipeline.campaign import Campaign
 from roamcast.pipeline.claims import make_tables
 from roamcast.pipeline.plan import make_plan
 from roamcast.pipeline.store import Store
 from roamcast.pipeline.tables import TABLES
+from roamcast.report.axes import name_key, place_values
 from roamcast.report.figures import Panels
 from roamcast.report.markdown import make_markdown
 from roamcast.report.page import make_page
 from roamcast.report.record import record
-from roamcast.report.result import Result, short, with_interval
+from roamcast.report.result import Result
+from roamcast.report.rounding import short, tell, with_interval
 
 COUNT = "workload.subscribe.walkers.count"
 SHOPPING = Path(__file__).parents[2] / "scenarios" / "shopping.toml"
+SEEDS = 6
 KINDS = ["messages_event", "messages_subscription", "messages_routing", "messages_control"]
 
 
@@ -36,7 +42,7 @@ def result(tmp_path_factory):
             "title": "Fast & <slow>",
             "paper": "Someone, section 5",
             "scenario": SHOPPING,
-            "seeds": 3,
+            "seeds": SEEDS,
             "protocols": {"flooding": {}, "slow": {"router": "flooding", "parameters": {"jitter": "20 ms"}}},
             "sweeps": {"people": {"protocols": ["flooding", "slow"], "grid": {COUNT: [10, 30, 50]}}},
             "figures": {
@@ -67,36 +73,43 @@ def result(tmp_path_factory):
     store = Store(tmp_path_factory.mktemp("campaign"))
     store.create()
     store.write_campaign(campaign, quick=True, seconds={"session": 7.0})
+    write_tables(store, campaign)
+    return Result(store)
+
+
+def write_tables(store, campaign, deliver=0.7):
+    """Tables as if the campaign had run, in the order in which they are made."""
     plan = make_plan(campaign)
     store.write_plan(plan)
     made = make_tables(campaign, plan)
-    rows = {"verdicts": made["checks"].to_pylist(), "summary": [], "differences": [], "runs": []}
+    values = {
+        "delivery_rate": deliver,
+        "delay_mean": 0.09,
+        "transmissions_per_delivery": 4.0,
+        **dict.fromkeys(KINDS, 5000.0),
+    }
+    used = {"wall": 1.0, "cpu": 0.9, "memory": 1 << 20, "rows": 10, "size": 100}
+    rows = {"runs": [{"run": run.id, "status": "done", "error": ""} | used for run in plan.runs]}
+    rows["runs"][0] |= {"status": "failed", "error": "RuntimeError: <b>fire</b>"}
+    rows["metrics"] = [{"run": run.id} | dict.fromkeys(METRICS) | values for run in plan.runs]
+    seeds = len(campaign.seed_list)
+    rows["summary"] = [
+        {"sweep": sweep, "point": point, "protocol": protocol, "metric": metric, "count": seeds, "mean": mean}
+        | {"deviation": 0.1, "half": 0.02 * mean, "lower": 0.98 * mean, "upper": 1.02 * mean}
+        | {"least": 0.9 * mean, "most": 1.1 * mean}
+        for sweep, point, protocol in sorted({(p.sweep, p.point, p.protocol) for p in plan.places})
+        for metric, mean in values.items()
+    ]
+    rows["differences"] = []
+    rows["checks"], rows["terms"] = (made[name].to_pylist() for name in ("checks", "terms"))
+    rows["verdicts"] = made["checks"].to_pylist()
     for i, check in enumerate(rows["verdicts"]):
         ours = 0.7 + 0.01 * (i % 3)
-        held = ours >= check["low"]
-        check |= {
-            "count": 3,
-            "ours": ours,
-            "half": 0.005,
-            "held": held,
-            "sure": abs(ours - check["low"]) > 0.005,
-        }
-    for point in sorted({(place.point, place.protocol) for place in plan.places}):
-        for metric, mean in (
-            ("delivery_rate", 0.7),
-            ("delay_mean", 0.09),
-            *((kind, 5000.0) for kind in KINDS),
-        ):
-            place = {"sweep": "people", "point": point[0], "protocol": point[1], "metric": metric, "count": 3}
-            spread = {"mean": mean, "deviation": 0.1, "half": 0.02 * mean, "least": mean, "most": mean}
-            rows["summary"].append(place | spread)
-    for run in plan.runs:
-        used = {"wall": 1.0, "cpu": 0.9, "memory": 1 << 20, "rows": 10, "size": 100}
-        rows["runs"].append({"run": run.id, "status": "done", "error": ""} | used)
-    rows["runs"][0] |= {"status": "failed", "error": "RuntimeError: <b>fire</b>"}
+        check |= {"count": seeds, "ours": ours, "half": 0.005, "lower": ours - 0.005, "upper": ours + 0.005}
+        check |= {"least": ours - 0.02, "most": ours + 0.02, "held": ours >= check["low"]}
+        check["sure"] = abs(ours - check["low"]) > 0.005
     for name, table in rows.items():
         store.write_table(name, pa.Table.from_pylist(table, TABLES[name]))
-    return Result(store)
 
 
 class Well(HTMLParser):
@@ -138,7 +151,7 @@ def test_the_page_tells_claims_failures_versions_and_how_to_reproduce(result):
         "Quick version",
     ):
         assert told in page
-    assert "each check" in page and "17 runs done" in page and "1 runs failed" in page
+    assert "each check" in page and "35 runs done" in page and "1 runs failed" in page
     assert "roamcast run" in page and "--seed 1" in page and "pyspark" in page and "jitter = 20 ms" in page
 
 
@@ -157,7 +170,7 @@ def test_a_failed_run_is_listed_with_the_command_that_shows_it_again(result):
 
 def test_a_program_reads_claims_points_and_failures(result):
     told = json.loads(json.dumps(record(result, Path("report.html"))))
-    assert told["quick"] and told["seeds"] == [1, 2, 3] and told["runs"] == {"done": 17, "failed": 1}
+    assert told["quick"] and told["seeds"] == [1, 2, 3, 4, 5, 6] and told["runs"] == {"done": 35, "failed": 1}
     assert told["failures"][0]["error"] == "RuntimeError: <b>fire</b>"
     verdicts = {claim["name"]: claim["verdict"] for claim in told["claims"]}
     assert verdicts == {"true": "held", "false": "not held"}
@@ -171,17 +184,17 @@ def test_a_campaign_tells_how_it_stands(result, capsys):
     folder = str(result.store.folder)
     assert invoke(["campaign", "status", folder, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert (told["planned"], told["done"], told["missing"], told["running"]) == (18, 0, 18, None)
+    assert (told["planned"], told["done"], told["missing"], told["running"]) == (36, 0, 36, None)
     with result.store.lock():
         assert invoke(["campaign", "status", folder]) == 0
     words = capsys.readouterr().out
     assert (
-        "18 runs: 0 done, 0 failed, 18 missing" in words and f"running now, as process {os.getpid()}" in words
+        "36 runs: 0 done, 0 failed, 36 missing" in words and f"running now, as process {os.getpid()}" in words
     )
     assert invoke(["campaign", "runs", folder, "--json"]) == 0
     assert {row["status"] for row in json.loads(capsys.readouterr().out)} == {"missing"}
     assert invoke(["campaign", "runs", folder, "--failed"]) == 0
-    assert capsys.readouterr().out == "none of 18 runs failed\n"
+    assert capsys.readouterr().out == "none of 36 runs failed\n"
 
 
 def test_the_same_tables_give_the_same_page(result):
@@ -189,15 +202,70 @@ def test_the_same_tables_give_the_same_page(result):
 
 
 def test_figures_come_as_files_for_papers(result, tmp_path):
-    for kind in ("png", "pdf", "svg"):
+    for kind in ("png", "svg"):
         Panels(result, "one").save(tmp_path / f"one.{kind}")
         assert (tmp_path / f"one.{kind}").stat().st_size > 5000
+    files = Panels(result, "one").save_each(tmp_path, "one", "pdf")
+    names = ["one-delivery_rate.pdf", "one-delay_mean.pdf", "one-messages_event-stacked.pdf"]
+    assert [file.name for file in files] == names
+    for file in files:
+        content = file.read_bytes()
+        assert b"/TrueType" in content or b"/CIDFontType2" in content  # Type 3 is what journals send back
+        assert b"/Type3" not in content
+        assert re.search(rb"/MediaBox \[ 0 0 252 ", content), "a column is 3.5 inches wide"
+
+
+def test_axes_are_named_in_words_with_units(result):
+    page = make_page(result)
+    assert ">Delay (s)<" in page and ">subscribers<" in page
+    assert name_key("nodes.walkers.speed.max", ["1 m/s", "5 m/s"]) == "greatest speed of walkers (m/s)"
+    assert name_key("nodes.walkers.count", [10, 20]) == "number of walkers"
+    assert name_key("radio.range", ["100 m"], "reach", "hm") == "reach (hm)"
+    assert name_key("protocol.ft-cbr.ack_wait", ["10 ms"]) == "ack wait of ft-cbr (ms)"
+
+
+def test_values_in_different_units_are_not_put_on_one_scale():
+    assert place_values(["500 ms", "1 s"]) == {"500 ms": 0.0, "1 s": 1.0}
+    assert place_values(["1 s", "5 s"]) == {"1 s": 1.0, "5 s": 5.0}
+
+
+def test_plots_of_neighbouring_panels_are_of_one_size_and_delays_on_a_log_axis(result, monkeypatch):
+    drawn = []
+    kept = Panels._panel
+    monkeypatch.setattr(Panels, "_panel", lambda *a: (kept(*a), drawn.append(a[1]))[0])
+    panels = Panels(result, "one")
+    shapes = {re.search(r'viewBox="[^"]*"', panels.svg(row, stack))[0] for row, stack in panels.panels}
+    assert len(shapes) == 1 and len({axes.get_position().bounds for axes in drawn}) == 1
+    assert [axes.get_yscale() for axes in drawn] == ["linear", "log", "linear"]
 
 
 def test_the_markdown_page_has_every_claim_and_figure(result):
     text = make_markdown(result, "figures")
     assert "| The false claim | 5.1, figure 1 | about 75 % | Delivery rate: at least 0.72 |" in text
     assert "**not held**" in text and "![Figure 1](figures/one.svg)" in text
+
+
+def row(mean, lower, upper, count=10):
+    return {
+        "mean": mean,
+        "half": 0.1,
+        "lower": lower,
+        "upper": upper,
+        "least": 0.5,
+        "most": 1.0,
+        "count": count,
+    }
+
+
+def test_an_interval_is_told_by_its_half_or_where_it_is_lopsided_by_its_ends():
+    assert tell(row(0.7, 0.65, 0.75)) == "0.700 ± 0.050"
+    assert tell(row(0.954, 0.661, 0.995)) == "0.954 (0.661 to 0.995)"
+    assert tell(row(0.954, 0.661, 0.995), factor=100, unit="%") == "95.4 % (66.1 to 99.5 %)"
+
+
+def test_with_few_seeds_the_seeds_are_told_and_no_interval():
+    assert tell(row(0.7, -40.0, 50.0, count=2)) == "0.70 [0.50 to 1.00]"
+    assert tell(row(0.7, 0, 0, count=1)) == "0.7"
 
 
 def test_numbers_read_well():
@@ -259,6 +327,113 @@ def test_a_browser_shows_the_page_on_a_screen_and_on_a_phone(result, tmp_path):
         blue = np.abs(pixels - np.array([0, 0x72, 0xB2]) / 255).max(axis=2) < 0.02
         assert blue.sum() > 500
         assert pixels[:, -4:].min() > 0.95, "something sticks out at the right edge"
+
+
+def test_claims_stand_after_the_figure_that_they_speak_of(result):
+    page = make_page(result)
+    assert page.index("Figure 1</h2>") < page.index("The true claim") < page.index("<summary>Numbers")
+
+
+def of_own(campaign, **changes):
+    """A campaign of one's own: no paper."""
+    claims = {name: claim.model_copy(update={"paper": ""}) for name, claim in campaign.claims.items()}
+    return campaign.model_copy(update={"paper": "", "claims": claims} | changes)
+
+
+def report(campaign, folder, **notes):
+    store = Store(folder)
+    store.create()
+    store.write_campaign(campaign, **notes)
+    write_tables(store, campaign)
+    return Result(store)
+
+
+def test_a_campaign_of_ones_own_has_no_column_for_the_paper(result, tmp_path):
+    assert "The paper" in make_page(result)
+    assert "The paper" not in make_page(report(of_own(result.campaign), tmp_path))
+
+
+def test_a_sweep_over_the_number_of_nodes_states_all_of_them(result, tmp_path):
+    sweep = result.campaign.sweeps["people"].model_copy(update={"grid": {"nodes.walkers.count": [60, 80]}})
+    changes = {"sweeps": {"people": sweep}, "figures": {}, "claims": {}}
+    page = make_page(report(result.campaign.model_copy(update=changes), tmp_path))
+    assert "61 to 81 nodes for 800 s" in page
+
+
+def test_with_few_seeds_figures_show_the_seeds_as_dots(result, tmp_path):
+    few = make_page(report(of_own(result.campaign, seeds=2), tmp_path))
+    assert few.count('<g id="PathCollection') > 0 == make_page(result).count('<g id="PathCollection')
+    assert "too few for intervals: dots are seeds" in few and "(few seeds)" in few
+
+
+def test_an_edited_claim_is_never_shown_with_the_verdict_of_the_old_one(result, tmp_path):
+    told = report(result.campaign, tmp_path)
+    assert not told.stale and told.claims[0].verdict == "held"
+    harder = told.campaign.claims["true"].model_copy(update={"low": 0.9})
+    edited = told.campaign.model_copy(update={"claims": told.campaign.claims | {"true": harder}})
+    told.store.write_campaign(
+        edited, command="roamcast campaign run c.toml --out x"
+    )  # then it is interrupted
+    stale = Result(told.store)
+    assert stale.stale == {"checks", "terms", "verdicts"}
+    page = make_page(stale)
+    assert "Go on with: roamcast campaign run c.toml" in page
+    assert "<strong>held</strong>" not in page and "claims held" not in page
+    assert "<svg" in page  # what was measured is still what was asked
+
+
+def test_an_edited_sweep_makes_every_number_stale(result, tmp_path):
+    told = report(result.campaign, tmp_path)
+    told.store.write_campaign(told.campaign.model_copy(update={"seeds": 7}))
+    told.store.write_plan(make_plan(told.campaign.model_copy(update={"seeds": 7})))
+    stale = Result(told.store)
+    assert {"runs", "metrics", "summary", "verdicts"} <= stale.stale
+    page = make_page(stale)
+    assert "<strong>held</strong>" not in page and "<svg" not in page
+
+
+def test_tables_of_nobody_knows_what_are_stale(result, tmp_path):
+    told = report(result.campaign, tmp_path)
+    told.store.table_file("metrics").write_bytes(b"no table")
+    assert {"metrics", "summary", "differences", "verdicts"} <= Result(told.store).stale
+
+
+def test_failed_runs_end_in_a_warning_and_claims_that_do_not_hold_count_when_strict(result, tmp_path, capsys):
+    def end(told, **how):
+        try:
+            finish(told, as_json=True, **how)
+        except typer.Exit as exit_:
+            return exit_.exit_code
+        return 0
+
+    assert end(result) == 3
+    assert "roamcast: warning: 1 of 36 runs failed; the first: RuntimeError" in capsys.readouterr().err
+    assert end(result, strict=True) == 1
+    whole = report(result.campaign, tmp_path)
+    for run in whole.tables["runs"]:
+        run |= {"status": "done", "error": ""}
+    assert end(whole) == 0
+    assert end(whole, strict=True) == 1  # one claim does not hold
+    whole.tables["verdicts"] = [row for row in whole.tables["verdicts"] if row["claim"] == "true"]
+    whole.campaign.claims.pop("false")
+    assert end(whole, strict=True) == 0
+
+
+def test_a_report_of_stale_tables_says_so_and_ends_with_3(result, tmp_path, capsys):
+    told = report(result.campaign, tmp_path)
+    told.store.write_campaign(
+        told.campaign.model_copy(update={"seeds": 7}), command="roamcast campaign run c"
+    )
+    assert invoke(["campaign", "report", str(tmp_path)]) == 3
+    assert "Go on with: roamcast campaign run c" in capsys.readouterr().err
+    assert "Not the result." in (tmp_path / "report.html").read_text()
+
+
+def test_runs_can_be_copied_from_a_narrow_terminal(result, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    assert invoke(["campaign", "runs", str(result.store.folder)]) == 0
+    told = capsys.readouterr().out
+    assert all(row["run"] in told for row in result.tables["plan"])
 
 
 def test_the_page_is_readable_text_where_svg_has_words(result):

@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 
 from roamcast.errors import UserError
 from roamcast.scenario.model import Area
+from roamcast.scenario.read import load
 from roamcast.scenario.traces.movement import MovementError, read_ns2, write_ns2
+from roamcast.sim.kernel import movement
 
 AREA = Area(width=100, height=50)
 TWO_WALKERS = """\
@@ -99,3 +101,54 @@ def test_noise_in_a_movement_file_is_an_error_of_the_user_and_nothing_else(tmp_p
         read_ns2(file, 2, AREA)
     except UserError as error:
         assert str(file) in str(error)
+
+
+SHOP = """
+name = "s"
+area = { width = "100 m", height = "50 m" }
+duration = "20 s"
+mobility = { ns2 = "m.mov" }
+
+[nodes.shop]
+count = 1
+at = [["3 m", "4 m"]]
+
+[nodes.walkers]
+count = 2
+mobility = "file"
+
+[nodes.cars]
+count = 2
+mobility = "waypoint"
+speed = "5 m/s"
+"""
+
+
+def test_a_movement_file_does_not_silently_move_nodes_that_were_placed(tmp_path):
+    (tmp_path / "m.mov").write_text(TWO_WALKERS)
+    file = tmp_path / "s.toml"
+    file.write_text(SHOP.replace('mobility = "file"', ""))
+    with pytest.raises(
+        UserError, match=r"s\.toml:9: nodes\.shop\.at: the movement file would move these"
+    ) as told:
+        load(file)
+    assert 'mobility = "file"' in str(told.value)
+
+
+def test_groups_that_follow_a_file_are_mixed_with_groups_that_do_not(tmp_path):
+    """The file's nodes are numbered from 0 over the groups that follow it."""
+    (tmp_path / "m.mov").write_text(TWO_WALKERS)
+    file = tmp_path / "s.toml"
+    file.write_text(SHOP)
+    scenario = load(file)
+    legs = movement(scenario, 1)
+    assert scenario.followers == [1, 2]
+    assert legs.position(0, 13.0) == (3, 4)
+    alone = read(tmp_path, TWO_WALKERS)
+    for time in (0.0, 6.0, 9.0, 19.0):
+        assert legs.position(1, time) == pytest.approx(alone.position(0, time))
+        assert legs.position(2, time) == pytest.approx(alone.position(1, time))
+    assert legs.position(3, 0.0) != legs.position(3, 10.0)
+    with pytest.raises(MovementError, match="the groups that follow it have nodes 0 to 1"):
+        (tmp_path / "m.mov").write_text(f"{TWO_WALKERS}$node_(2) set X_ 1\n")
+        _ = load(file).recorded_legs

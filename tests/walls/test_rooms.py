@@ -34,6 +34,7 @@ TWICE = {
     "filter": "the verb, and the thing",
     "host": "what a router sees in a mesh, and in the simulator",
     "judge": "claims of a paper; histories of the swarm",
+    "map": "the verb, and the drawing",
     "play": "faults of a run; histories of the swarm",
     "publishing": "of RAFT-CBR; of the two tiers",
     "requests": "who asks for what; how it was answered",

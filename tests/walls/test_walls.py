@@ -24,9 +24,9 @@ MAY_IMPORT = {
     "why": {"facts"},
     "cli": None,  # opens every door
 }
-"Which rooms a room may know; everyone may know errors, units and the package's version."
+"Which rooms a room may know; everyone may know errors, files, units and the package's version."
 
-OPEN_TO_ALL = {"errors", "units", "__version__", "_kernel"}
+OPEN_TO_ALL = {"errors", "files", "units", "__version__", "_kernel"}
 
 FORBIDDEN = {"time", "asyncio", "socket", "logging", "os", "threading", "subprocess"}
 "What a router asks of its host instead; content needs none of it."

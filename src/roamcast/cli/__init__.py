@@ -11,6 +11,10 @@ def main() -> NoReturn:
     """Run the command `roamcast` with the arguments of this process."""
     from roamcast.cli.app import invoke
 
+    if sys.stdout is None or sys.stderr is None:  # closed by whoever started us
+        if sys.stderr is not None:
+            print("roamcast: cannot write: standard output is closed", file=sys.stderr)
+        sys.exit(2)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a plain terminal cannot show every letter

@@ -31,6 +31,7 @@ VERBS: dict[str, Verb] = {
     "why": Verb("roamcast.cli.why", "Tell why events were not delivered, or how one was."),
     "diff": Verb("roamcast.cli.diff", "Tell where two runs part, or that they are equal."),
     "protocols": Verb("roamcast.cli.protocols", "List the protocols, or one protocol's parameters."),
+    "map": Verb("roamcast.cli.map", "Draw the world of a scenario: groups, zones, publishers, trails."),
     "check": Verb("roamcast.cli.check", "Check scenario and campaign files without running them."),
     "compare": Verb("roamcast.cli.compare", "Tell which protocol serves a scenario best."),
     "campaign": Verb("roamcast.cli.campaign", "Run a campaign, see how it goes, report it."),

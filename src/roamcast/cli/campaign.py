@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+from roamcast.cli.limits import FAILED, MOST_SEEDS
+
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The campaign's folder.")]
@@ -23,18 +25,26 @@ def run(
     master: Annotated[
         str | None, typer.Option(help="A Spark master; by default all processors here.")
     ] = None,
-    seeds: Annotated[int | None, typer.Option(min=1, help="Seeds at each point.")] = None,
+    seeds: Annotated[int | None, typer.Option(min=1, max=MOST_SEEDS, help="Seeds at each point.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Few seeds, few points.")] = False,
     only: Annotated[
         list[str] | None, typer.Option(metavar="FIGURE", help="Only what a figure needs.")
     ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Give up what the folder holds of another question.")
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit code 1 if a claim does not hold or a run failed.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Run what is not yet done, then measure, judge and report all of it; run again to resume."""
     from roamcast.cli.conducting import conduct_file, finish
 
-    result = conduct_file(file, out, master=master, seeds=seeds, quick=quick, only=only or [])
-    finish(result, json)
+    result = conduct_file(
+        file, out, master=master, seeds=seeds, quick=quick, only=only or [], replace=replace
+    )
+    finish(result, json, strict)
 
 
 @app.command("status")
@@ -89,7 +99,7 @@ def report(
     """Write DIR/report.html from what is done."""
     from roamcast.cli.conducting import measure_again, save_figures, write_report
     from roamcast.pipeline.store import Store
-    from roamcast.report.result import Result
+    from roamcast.report.result import Result, warn
 
     store = Store(folder)
     if measure:
@@ -104,3 +114,6 @@ def report(
 
         write_markdown(result, markdown)
         print(markdown)
+    if result.stale:
+        print(f"roamcast: warning: {warn(result)}", file=sys.stderr)
+        raise typer.Exit(FAILED)

@@ -31,10 +31,12 @@ def command(
 
 def _check_scenario(file: Path) -> str:
     from roamcast.sim.interest import subscribers
+    from roamcast.sim.run import rehearse
     from roamcast.sim.workload import plan
 
     scenario = load(file)
-    _ = scenario.recorded_legs  # a movement file is read, too
+    for protocol in scenario.protocols or ("flooding",):
+        rehearse(scenario, protocol, str(file))
     publications = len(plan(scenario, seed=1).publications)
     wanting = len(subscribers(scenario, seed=1))
     return (
@@ -43,8 +45,17 @@ def _check_scenario(file: Path) -> str:
     )
 
 
+_MOST_REHEARSALS = 200
+"Points of a campaign that are tried; the others are planned only."
+
+
 def _check_campaign(file: Path) -> str:
     from roamcast.pipeline.plan import check_campaign
+    from roamcast.scenario.model import Scenario
+    from roamcast.sim.run import rehearse
 
     plan = check_campaign(file)
+    points = {(run.scenario, run.router): run for run in plan.runs}
+    for run in list(points.values())[:_MOST_REHEARSALS]:
+        rehearse(Scenario.model_validate_json(run.scenario), run.router, f"{file}: {run.command}")
     return f"a campaign of {len(plan.runs)} runs at {len({place.point for place in plan.places})} points"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from roamcast.cli.limits import MOST_SEEDS
 from roamcast.errors import UserError
 
 
@@ -22,7 +24,7 @@ def command(
     protocols: Annotated[
         str | None, typer.Option(metavar="A,B,C", help="Which to compare; all by default.")
     ] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="Runs of each protocol.")] = 5,
+    seeds: Annotated[int, typer.Option(min=1, max=MOST_SEEDS, help="Runs of each protocol.")] = 5,
     out: Annotated[Path | None, typer.Option(help="Keep facts, tables and report here.")] = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change the scenario.")
@@ -30,16 +32,27 @@ def command(
     master: Annotated[
         str | None, typer.Option(help="A Spark master; by default all processors here.")
     ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Give up what the folder holds of another question.")
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit code 1 if a claim does not hold or a run failed.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Tell the result as one JSON object.")] = False,
 ) -> None:
     """Run protocols in one scenario on the same seeds, and say which is best at what."""
-    from roamcast.cli.conducting import conduct, finish
+    from roamcast.cli.conducting import conduct, finish, name_file
     from roamcast.pipeline.campaign import Campaign
-    from roamcast.routing.catalogue import find, names
+    from roamcast.routing.catalogue import find, working
     from roamcast.scenario.read import load, read_toml, split_override
     from roamcast.scenario.shipped import locate
 
-    chosen = names() if protocols is None else [name.strip() for name in protocols.split(",")]
+    if protocols is None:
+        chosen, broken = working()
+        for reason in broken.values():
+            print(f"roamcast: warning: left out: {reason}", file=sys.stderr)
+    else:
+        chosen = [name.strip() for name in protocols.split(",")]
     if len(set(chosen)) != len(chosen) or not all(chosen):
         raise UserError(f"--protocols {protocols!r}: name each protocol once, as in cbr,flooding")
     for name in chosen:
@@ -51,7 +64,7 @@ def command(
     known = load(file, settings)
     campaign = Campaign.model_validate(
         {
-            "title": f"Protocols compared: {known.name}",
+            "title": f"Which protocol serves {known.name} best?",
             "scenario": file,
             "seeds": seeds,
             "protocols": {name: {} for name in chosen},
@@ -62,4 +75,6 @@ def command(
     words = ["roamcast", "compare", scenario, "--protocols", ",".join(chosen), "--seeds", str(seeds)]
     words += ["--out", str(folder), *(word for pair in set_ or [] for word in ("--set", pair))]
     words += ["--master", master] if master else []
-    finish(conduct(campaign, folder, shlex.join(words), master=master), json)
+    question = {"compare": name_file(file, "scenarios"), "set": settings, "protocols": sorted(chosen)}
+    result = conduct(campaign, folder, shlex.join(words), question, master=master, replace=replace)
+    finish(result, json, strict)

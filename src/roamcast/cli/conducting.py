@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import json
 import shlex
+import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import typer
+
+from roamcast.cli.belonging import claim_folder
+from roamcast.cli.limits import DISAGREED, FAILED
 from roamcast.cli.progress import listening
 from roamcast.errors import UserError
 from roamcast.pipeline.conduct import Conductor
 from roamcast.pipeline.plan import check_alternatives, read_campaign, shape
 from roamcast.pipeline.store import Store
+from roamcast.scenario.shipped import shipped
 
 if TYPE_CHECKING:
     from roamcast.pipeline.campaign import Campaign
+    from roamcast.report.map import Ground
     from roamcast.report.result import Result
 
 FORMATS = ("png", "pdf", "svg")
@@ -29,6 +36,7 @@ def conduct_file(
     seeds: int | None,
     quick: bool,
     only: Sequence[str],
+    replace: bool = False,
     command: str | None = None,
     readings: bool = False,
 ) -> Result:
@@ -43,25 +51,37 @@ def conduct_file(
         words += ["--master", master] if master else []
         words += ["--seeds", str(seeds)] if seeds else []
         command = shlex.join(words + ["--quick"] * quick)
-    return conduct(campaign, out, command, master=master, quick=quick, readings=readings)
+    question = {"campaign": name_file(file, "campaigns"), "quick": quick, "readings": readings}
+    return conduct(campaign, out, command, question, master=master, replace=replace)
+
+
+def name_file(file: Path, kind: str) -> str:
+    """What a file is called wherever it is: its name if it comes with roamcast, else its whole path."""
+    ours = shipped(kind).get(file.stem)
+    return file.stem if ours is not None and ours.resolve() == file.resolve() else str(file.resolve())
 
 
 def conduct(
     campaign: Campaign,
     out: Path,
     command: str,
+    question: dict[str, Any],
     *,
     master: str | None,
-    quick: bool = False,
-    readings: bool = False,
+    replace: bool = False,
 ) -> Result:
-    """Conduct `campaign` into `out` with a bar on the terminal; `command` resumes it."""
+    """Conduct `campaign` into `out` with a bar on the terminal; `command` resumes it.
+
+    `question` says what the folder then belongs to.
+    """
     from roamcast.report.result import Result
 
     store = Store(out)
     with listening(command) as listener:
         conductor = Conductor(campaign, store, listener)
-        notes = {"quick": quick, "readings": readings, "command": command}
+        claim_folder(store, question, (run.id for run in conductor.plan.runs), replace=replace)
+        shape_of = {key: question.get(key, False) for key in ("quick", "readings")}
+        notes = {**shape_of, "command": command, "question": question}
         account = conductor.conduct(master, **notes)
         store.write_campaign(campaign, **notes, seconds=account.seconds)
     return Result(store)
@@ -87,8 +107,23 @@ def write_report(result: Result) -> Path:
     from roamcast.report.page import make_page
 
     file = result.store.folder / "report.html"
-    replace_file(file, make_page(result).encode())
+    replace_file(file, make_page(result, _ground(result)).encode())
     return file
+
+
+def _ground(result: Result) -> Ground | None:
+    """The world of the campaign's first run, if it can still be looked at."""
+    from roamcast.cli.map import look_over
+    from roamcast.scenario.model import Scenario
+
+    if not result.tables["plan"]:
+        return None
+    first = result.tables["points"][0]["run"]
+    run = next(row for row in result.tables["plan"] if row["run"] == first)
+    try:
+        return look_over(Scenario.model_validate_json(run["scenario"]), run["seed"])
+    except (UserError, ValueError):  # a file that it names is gone, or it was written by other code
+        return None
 
 
 def save_figures(result: Result, kind: str) -> list[Path]:
@@ -101,40 +136,49 @@ def save_figures(result: Result, kind: str) -> list[Path]:
         raise UserError("this campaign declares no figures, so there are none to write as files")
     folder = result.store.folder / "figures"
     folder.mkdir(exist_ok=True)
-    files = [folder / f"{name}.{kind}" for name in result.campaign.figures]
-    for name, file in zip(result.campaign.figures, files, strict=True):
-        Panels(result, name).save(file)
-    return files
+    return [
+        file
+        for name in result.campaign.figures
+        for file in Panels(result, name).save_each(folder, name, kind)
+    ]
 
 
-def finish(result: Result, as_json: bool = False) -> None:
-    """Write the report and show the claims, or the protocols side by side where nothing is claimed."""
+def finish(result: Result, as_json: bool = False, strict: bool = False) -> None:
+    """Write the report, show what came out, and end with the exit code that says how it went."""
     from rich.console import Console
 
     from roamcast.report.record import record
     from roamcast.report.terminal import show_claims, show_comparison, show_readings
 
     report = write_report(result)
+    failures = result.failures()
     if as_json:
         print(json.dumps(record(result, report), indent=1))
-        return
-    console = Console()
-    if result.notes.get("readings"):
-        show_readings(result, console)
-    elif result.campaign.claims:
-        show_claims(result, console)
     else:
-        show_comparison(result, console)
-    failures = result.failures()
+        console = Console()
+        if result.notes.get("readings"):
+            show_readings(result, console)
+        elif result.campaign.claims:
+            show_claims(result, console)
+        else:
+            show_comparison(result, console)
+        if result.notes.get("quick"):
+            console.print(
+                "[bold]This is the quick version[/]: few seeds and few points. "
+                "Leave out --quick for the whole."
+            )
+        took = ", ".join(f"{stage} {seconds:.1f} s" for stage, seconds in result.notes["seconds"].items())
+        console.print(f"took: {took}", highlight=False)
+        print(f"report: {report}", flush=True)
     if failures:
-        console.print(f"{len(failures)} runs failed; the first: {failures[0][1]}", highlight=False)
-        console.print(
-            f"list them with: roamcast campaign runs {result.store.folder} --failed", highlight=False
+        count = f"{len(failures)} of {len(result.tables['runs'])} runs failed"
+        where = f"roamcast campaign runs {result.store.folder} --failed"
+        print(
+            f"roamcast: warning: {count}; the first: {failures[0][1]}\nlist them with: {where}",
+            file=sys.stderr,
         )
-    if result.notes.get("quick"):
-        console.print(
-            "[bold]This is the quick version[/]: few seeds and few points. Leave out --quick for the whole."
-        )
-    took = ", ".join(f"{stage} {seconds:.1f} s" for stage, seconds in result.notes["seconds"].items())
-    console.print(f"took: {took}", highlight=False)
-    print(f"report: {report}")
+    wrong = not result.notes.get("readings") and any(judged.verdict != "held" for judged in result.claims)
+    if strict and (failures or wrong):
+        raise typer.Exit(DISAGREED)
+    if failures:
+        raise typer.Exit(FAILED)

@@ -236,14 +236,19 @@ def _read(path: Path) -> bytes:
     return sys.stdin.buffer.read(MAX_XML + 1) if str(path) == "-" else read_file(path)
 
 
+_MOST_SUBSCRIPTIONS = 100_000_000
+"Bytes of a file of subscriptions: a million of them."
+
+
 def _read_filters(path: Path, schema: XmlSchema | None) -> tuple[list[str], list[Filter]]:
     """The subscriptions of a file, as written and as understood; a mistake is told with its line."""
     from roamcast.content.errors import ContentError
     from roamcast.content.filter import Filter
     from roamcast.errors import UserError
+    from roamcast.files import read_text
 
     try:
-        whole = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
+        whole = sys.stdin.read() if str(path) == "-" else read_text(path, _MOST_SUBSCRIPTIONS)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not in UTF-8"
         raise UserError(f"{path}: cannot be read: {reason}") from None

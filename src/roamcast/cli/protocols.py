@@ -10,6 +10,7 @@ import typer
 from roamcast.routing import catalogue
 from roamcast.routing.profiles import AS_PUBLISHED
 from roamcast.routing.router import Parameters, Router
+from roamcast.scenario.reference import tell_default
 
 
 def command(
@@ -18,20 +19,23 @@ def command(
 ) -> None:
     """List the protocols, or one protocol's parameters."""
     if name is None:
+        known, broken = catalogue.working()
         rows = [
             {
-                "protocol": known,
-                "about": _about(catalogue.find(known)),
-                "as published": _as_published(catalogue.find(known)),
+                "protocol": each,
+                "about": _about(catalogue.find(each)),
+                "as published": _as_published(catalogue.find(each)),
             }
-            for known in catalogue.names()
+            for each in known
         ]
+        rows += [{"protocol": each, "about": why, "as published": "-"} for each, why in broken.items()]
     else:
         rows = parameters(name)
     if json:
         print(json_.dumps(rows))
         return
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     console = Console()
@@ -40,14 +44,17 @@ def command(
     if not rows:
         console.print("It has no parameters.")
         return
-    table = Table(*rows[0])
+    shown = [key for key in rows[0] if key != "default"]  # as a file writes it, with its unit
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    for key in shown:
+        table.add_column("default" if key == "written" else key, overflow="fold")
     for row in rows:
-        table.add_row(*(str(value) for value in row.values()))
-    console.print(table)
+        table.add_row(*(escape(str(row[key])) for key in shown))
+    console.print(table, highlight=False)
 
 
 def parameters(name: str) -> list[dict[str, Any]]:
-    """The parameters of a protocol: each with its default, its value as published, and its meaning."""
+    """The parameters of a protocol: default (in SI units, and as written), value as published, meaning."""
     router = catalogue.find(name)
     fields = router.parameters_type.model_fields
     profile = router.as_published
@@ -56,7 +63,8 @@ def parameters(name: str) -> list[dict[str, Any]]:
         default = field.get_default(call_default_factory=True, validated_data={})
         if isinstance(default, Parameters):
             default = default.model_dump(mode="json")
-        row: dict[str, Any] = {"parameter": key, "default": default, "about": field.description or ""}
+        row: dict[str, Any] = {"parameter": key, "default": default, "written": tell_default(field)}
+        row["about"] = field.description or ""
         if profile:
             changed = {given: value for given, value in profile.items() if given.partition(".")[0] == key}
             row["as published"] = ", ".join(

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from roamcast.cli.limits import MOST_SEEDS
+
 
 def command(
     paper: Annotated[str, typer.Argument(metavar="PAPER", help="As petrovic; or a campaign file.")],
@@ -18,7 +20,7 @@ def command(
     readings: Annotated[
         bool, typer.Option("--readings", help="Judge under every reading of what the paper leaves open.")
     ] = False,
-    seeds: Annotated[int | None, typer.Option(min=1, help="Seeds at each point.")] = None,
+    seeds: Annotated[int | None, typer.Option(min=1, max=MOST_SEEDS, help="Seeds at each point.")] = None,
     only: Annotated[
         list[str] | None, typer.Option(metavar="FIGURE", help="Only what a figure needs.")
     ] = None,
@@ -26,6 +28,12 @@ def command(
     master: Annotated[
         str | None, typer.Option(help="A Spark master; by default all processors here.")
     ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Give up what the folder holds of another question.")
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit code 1 if a claim does not hold or a run failed.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Tell the result as one JSON object.")] = False,
 ) -> None:
     """Run a paper's campaign and print each claim with the paper's number and ours, held or not held."""
@@ -46,7 +54,8 @@ def command(
         seeds=seeds,
         quick=quick,
         only=only or [],
+        replace=replace,
         command=shlex.join(words),
         readings=readings,
     )
-    finish(result, json)
+    finish(result, json, strict)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from roamcast.cli.limits import FAILED, LARGEST_SEED
 from roamcast.scenario.read import load
 from roamcast.scenario.shipped import locate
 
@@ -25,7 +26,7 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
         ),
     ],
     protocol: Annotated[str, typer.Option(help="One of those that `roamcast protocols` lists.")] = "flooding",
-    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same run.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="The same seed gives the same run.")] = 1,
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -35,6 +36,9 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
     facts: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write what happened to this folder.")
     ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Give up another run that the folder of facts holds.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Tell the metrics as one JSON object.")] = False,
 ) -> None:
     """Run one scenario under one protocol and tell how it went."""
@@ -43,10 +47,13 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
 
     world = load(locate(scenario), settings or ())
     catalogue.find(protocol)
-    happened = _simulate(world, protocol, seed, quiet=json)
+    if facts is not None:
+        _claim(facts, world, protocol, seed, replace)
+    happened = _simulate(world, protocol, seed, quiet=json, facts=facts)
     metrics = measure(happened)
     if facts is not None:
         happened.write(facts)
+        (facts / "traceback.txt").unlink(missing_ok=True)  # of an attempt that failed
     if json:
         import msgspec
 
@@ -59,7 +66,37 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
         _show(metrics, facts)
 
 
-def _simulate(scenario: Scenario, protocol: str, seed: int, quiet: bool) -> Facts:
+def _claim(folder: Path, scenario: Scenario, protocol: str, seed: int, replace: bool) -> None:
+    """Refuse a folder that holds another run, before this one takes its time."""
+    from roamcast.cli.belonging import claim_facts
+    from roamcast.scenario.resolved import digest_files, spell_out
+
+    told = {"scenario": scenario.name, "protocol": protocol, "seed": seed}
+    told |= {"resolved": spell_out(scenario), "files": digest_files(scenario)}
+    claim_facts(
+        folder, told | {"parameters": scenario.parameters(protocol).model_dump(mode="json")}, replace=replace
+    )
+
+
+def _simulate(scenario: Scenario, protocol: str, seed: int, quiet: bool, facts: Path | None) -> Facts:
+    """Run it; a router that fails is told in a line, and its traceback kept with the run, or shown."""
+    from roamcast.sim.failure import RouterFailed
+
+    try:
+        return _play(scenario, protocol, seed, quiet)
+    except RouterFailed as error:
+        if facts is None:
+            print(error.traceback, file=sys.stderr, end="")
+        else:
+            file = facts / "traceback.txt"
+            facts.mkdir(parents=True, exist_ok=True)
+            file.write_text(error.traceback, encoding="utf-8", errors="backslashreplace")
+            print(f"traceback: {file}", file=sys.stderr)
+        print(f"roamcast: {error}", file=sys.stderr)
+        raise typer.Exit(FAILED) from None
+
+
+def _play(scenario: Scenario, protocol: str, seed: int, quiet: bool) -> Facts:
     from roamcast.sim.run import simulate
 
     if quiet:

@@ -32,7 +32,7 @@ def command(
     from roamcast.testing.swarm.history import write
     from roamcast.testing.swarm.judge import Finding, as_test
 
-    names = protocols or catalogue.names()
+    names = protocols or catalogue.working()[0]
     for name in names:
         catalogue.find(name)
     fallback = "1m" if seed is None else "0s"

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 Value: TypeAlias = float | int | None
 "None where there is nothing to divide by, or nothing was told."
 
+Scale: TypeAlias = Literal["share", "amount"]
+"From 0 to 1, or from 0 up."
+
 
 @dataclass(frozen=True)
 class Metric:
@@ -25,19 +28,26 @@ class Metric:
     title: str
     "What figures and tables call it."
     compute: Callable[[Measured], Value]
+    scale: Scale = "amount"
+    "Where its values can lie, and so the intervals of its means."
 
 
 class Group(dict[str, Metric]):
     """Metrics that belong together, by name; a function becomes one of them by the decorator `metric`."""
 
     def metric(
-        self, title: str, *, unit: str = "", better: Literal["more", "less", ""] = ""
+        self,
+        title: str,
+        *,
+        unit: str = "",
+        better: Literal["more", "less", ""] = "",
+        scale: Scale = "amount",
     ) -> Callable[[Callable[[Measured], Value]], Callable[[Measured], Value]]:
         """Declare a function as a metric: it has the function's name and means what its docstring says."""
 
         def declare(compute: Callable[[Measured], Value]) -> Callable[[Measured], Value]:
             name, meaning = compute.__name__, compute.__doc__ or ""
-            self[name] = Metric(name, unit, better, " ".join(meaning.split()), title, compute)
+            self[name] = Metric(name, unit, better, " ".join(meaning.split()), title, compute, scale)
             return compute
 
         return declare

@@ -22,7 +22,7 @@ def requests(of: Measured) -> Value:
     return len(of.asked.satisfied)
 
 
-@REQUESTS.metric("Requests satisfied", better="more")
+@REQUESTS.metric("Requests satisfied", better="more", scale="share")
 def satisfied_rate(of: Measured) -> Value:
     """share of the requests that were satisfied before they expired, were abandoned or the run ended"""
     return divide(int(of.asked.satisfied.sum()), len(of.asked.satisfied))
@@ -46,13 +46,13 @@ def response_delay_p95(of: Measured) -> Value:
     return float(np.percentile(of.asked.delay, 95)) if len(of.asked.delay) else None
 
 
-@REQUESTS.metric("Requests answered fresh")
+@REQUESTS.metric("Requests answered fresh", scale="share")
 def fresh_rate(of: Measured) -> Value:
     """share of the satisfied requests whose event was published after the request, not cached"""
     return divide(int(of.asked.fresh.sum()), len(of.asked.fresh))
 
 
-@REQUESTS.metric("Requests answered from a cache")
+@REQUESTS.metric("Requests answered from a cache", scale="share")
 def hit_rate(of: Measured) -> Value:
     """share of the satisfied requests whose event was published before the request, and kept by someone"""
     return divide(int((~of.asked.fresh).sum()), len(of.asked.fresh))

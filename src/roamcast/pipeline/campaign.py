@@ -8,17 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
 from roamcast.metrics.constants import Constants
 from roamcast.metrics.declarations import METRICS
 from roamcast.pipeline.entry import Axes, Entry, Setting, Settings, agrees, disagreement, member
 from roamcast.pipeline.readings import Design, Reading, check_readings
 from roamcast.scenario.consistency import nearest
+from roamcast.scenario.explain import line_of
 from roamcast.units import Bytes, Seconds
+
+MOST_SEEDS = 10_000
+MOST_POINTS = 100_000
+"Of one sweep."
+MOST_RUNS = 1_000_000
 
 
 def _known_metric(name: str) -> str:
@@ -84,7 +91,15 @@ class Sweep(Entry):
                 owners[key] = owner
         if any(set(point) != named for point in self.points):
             raise ValueError("every explicit point must give the same keys")
+        if self.size > MOST_POINTS:
+            raise ValueError(f"{self.size:,} points are more than {MOST_POINTS:,}")
         return self
+
+    @property
+    def size(self) -> int:
+        """How many points it has."""
+        zipped = len(next(iter(self.zip.values()), [None]))
+        return prod(map(len, self.grid.values())) * zipped * max(1, len(self.points))
 
     @property
     def axes(self) -> list[str]:
@@ -126,8 +141,19 @@ class Figure(Entry):
     x: str
     "The key on the horizontal axis."
     x_title: str | None = None
+    "What stands below the axis; words for the key and the unit of its values if absent."
+    x_unit: str | None = None
+    "The unit beside the title."
+    x_log: bool = False
+    "Whether the horizontal axis is logarithmic."
     y: Annotated[list[Stack], Field(min_length=1)]
     "A panel each: a metric is drawn as lines, a list of metrics as stacked bars."
+    titles: dict[MetricName, str] = Field(default_factory=dict)
+    "What panels are called, by their (first) metric."
+    units: dict[MetricName, str] = Field(default_factory=dict)
+    "Units beside the titles, by metric."
+    log: list[MetricName] | None = None
+    "Metrics on a logarithmic axis; delays if absent."
     series: str = "protocol"
     "What distinguishes the lines: `protocol` or an axis of the sweep."
     panel: str | None = None
@@ -272,8 +298,8 @@ class Limits(Entry):
 class Quick(Entry):
     """What `--quick` makes of the campaign."""
 
-    seeds: Annotated[int, Field(ge=1)] = 2
-    points: Annotated[int, Field(ge=1)] = 3
+    seeds: Annotated[int, Field(strict=True, ge=1, le=MOST_SEEDS)] = 2
+    points: Annotated[int, Field(strict=True, ge=1)] = 3
     "Values kept on each axis, ends included."
     set: Settings = Field(default_factory=dict)
     "Settings changed at every point, as a shorter duration."
@@ -289,7 +315,13 @@ class Campaign(Entry):
     "The paper that it reproduces, if any."
     scenario: Path
     "The scenario's file; relative to the campaign's file."
-    seeds: Annotated[int, Field(ge=1)] | Annotated[list[int], Field(min_length=1)] = 10
+    seeds: (
+        Annotated[int, Field(strict=True, ge=1, le=MOST_SEEDS)]
+        | Annotated[
+            list[Annotated[int, Field(strict=True, ge=0, lt=2**63)]],
+            Field(min_length=1, max_length=MOST_SEEDS),
+        ]
+    ) = 10
     "How many (1, 2, 3 ...), or which."
     protocols: Annotated[dict[str, Variant], Field(min_length=1)]
     sweeps: Annotated[dict[str, Sweep], Field(min_length=1)]
@@ -302,6 +334,22 @@ class Campaign(Entry):
     quick: Quick = Quick()
     measure: Constants = Constants()
 
+    _file: Path | None = PrivateAttr(None)
+    _text: str = PrivateAttr("")
+
+    def came_from(self, file: Path, text: str) -> Campaign:
+        """Itself, knowing its file, so that mistakes can be told by line."""
+        self._file, self._text = file, text
+        return self
+
+    def place_of(self, *paths: str) -> str:
+        """Where in its file the first of the dotted `paths` stands that does; `--set` if it has no file."""
+        if self._file is None:
+            return "--set"
+        found = [(path, line) for path in paths if (line := line_of(self._text, path.split("."), exact=True))]
+        path, line = found[0] if found else (paths[0], line_of(self._text, paths[0].split(".")))
+        return f"{self._file}:{line}: {path}" if line else f"{self._file}: {path}"
+
     @property
     def seed_list(self) -> list[int]:
         """The seeds, one by one."""
@@ -311,6 +359,9 @@ class Campaign(Entry):
     def _agree(self) -> Campaign:
         if len(set(self.seed_list)) != len(self.seed_list):
             raise ValueError("seeds must differ from each other")
+        runs = sum(sweep.size * len(sweep.protocols) for sweep in self.sweeps.values()) * len(self.seed_list)
+        if runs > MOST_RUNS:
+            raise disagreement("sweeps", f"{runs:,} runs are more than {MOST_RUNS:,}")
         for name, sweep in self.sweeps.items():
             for label in sweep.protocols:
                 member(label, self.protocols, f"sweeps.{name}.protocols", "protocol")

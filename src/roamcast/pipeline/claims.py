@@ -16,6 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from roamcast.metrics.declarations import METRICS
 from roamcast.pipeline.campaign import (
     Band,
     Campaign,
@@ -43,6 +44,7 @@ class Check:
     low: float | None
     high: float | None
     strict: bool = False
+    scale: str = "any"
     above: dict[Key, float] = field(default_factory=dict)
     below: dict[Key, float] = field(default_factory=dict)
 
@@ -64,7 +66,8 @@ def make_checks(campaign: Campaign, claim: Claim) -> list[Check]:
 
 
 def _band(claim: Band, group: list[dict[str, Setting]]) -> Check:
-    check = Check(f"{claim.protocol} {_at(group)}", claim.low, claim.high)
+    scale = METRICS[claim.metric].scale
+    check = Check(f"{claim.protocol} {_at(group)}", claim.low, claim.high, scale=scale)
     _weigh(check.above, group, claim.protocol, claim.metric, 1.0)
     return check
 
@@ -216,6 +219,7 @@ def make_tables(campaign: Campaign, plan: Plan) -> dict[str, pa.Table]:
                     "low": check.low,
                     "high": check.high,
                     "strict": check.strict,
+                    "scale": check.scale,
                 }
             )
             for point, protocol, metric in sorted(keys):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from roamcast.pipeline.statistics import summarise_values
+from roamcast.pipeline.statistics import interval, summarise_values
 from roamcast.pipeline.summarise import long_metrics
 from roamcast.pipeline.tables import VERDICTS
 
@@ -27,12 +27,14 @@ def judge(metrics: DataFrame, checks: DataFrame, terms: DataFrame, seeds: int) -
     sums = [f.aggregate(name, f.lit(0.0), lambda total, value: total + value) for name in ("above", "below")]
     ours = whole.withColumn("value", f.when(f.col("divided"), f.try_divide(*sums)).otherwise(sums[0]))
     means = summarise_values(ours, part, "value", seeds).withColumnRenamed("mean", "ours")
-    judged = checks.join(means.select(*part, "count", "ours", "half"), part, "left").fillna(0, ["count"])
-    low, high = f.col("ours") - f.col("half"), f.col("ours") + f.col("half")
+    judged = checks.join(means.select(*part, "count", "ours", "half", "least", "most"), part, "left").fillna(
+        0, ["count"]
+    )
+    low, high = interval(f.col("ours"), f.col("half"), f.col("scale"))
     held = _within(f.col("ours"))
     agreed = f.when(held, _within(low) & _within(high)).otherwise(~_touches(low, high))
     return (
-        judged.withColumn("held", held)
+        judged.withColumns({"held": held, "lower": low, "upper": high})
         .withColumn("sure", f.when(f.col("half").isNotNull(), agreed))
         .select(*VERDICTS.names)
     )

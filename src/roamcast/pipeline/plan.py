@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -87,15 +88,26 @@ def read_campaign(path: str | Path) -> Campaign:
     text, data = read_toml(path)
     if "area" in data and "sweeps" not in data:
         raise CampaignError(f"{path}: is a scenario; compare protocols in it with: roamcast compare {path}")
-    campaign = validate(Campaign, data, str(path), text)
+    campaign = validate(Campaign, data, str(path), text).came_from(path, text)
     sweeps = {
         name: sweep
         if sweep.scenario is None
-        else sweep.model_copy(update={"scenario": Path(normpath(path.parent / sweep.scenario))})
+        else sweep.model_copy(update={"scenario": _find_scenario(campaign, sweep.scenario, path)})
         for name, sweep in campaign.sweeps.items()
     }
-    found = Path(normpath(path.parent / campaign.scenario))
+    found = _find_scenario(campaign, campaign.scenario, path)
     return campaign.model_copy(update={"scenario": found, "sweeps": sweeps})
+
+
+def _find_scenario(campaign: Campaign, scenario: Path, path: Path) -> Path:
+    """A scenario of the campaign: a file beside it, or the name of one that comes with roamcast."""
+    found = Path(normpath(path.parent / scenario))
+    if found.is_file():
+        return found
+    known = shipped("scenarios")
+    if str(scenario) in known:
+        return known[str(scenario)]
+    raise CampaignError(f"{campaign.place_of('scenario')}: no such file: {found}")
 
 
 def check_campaign(path: str | Path) -> Plan:
@@ -173,7 +185,7 @@ def make_plan(campaign: Campaign) -> Plan:
     for name, sweep in campaign.sweeps.items():
         for point in sweep.expand():
             for label in sweep.protocols:
-                first = _make_run_at(campaign, sweep, point, label)
+                first = _make_run_at(campaign, sweep, point, label, partial(_origin, campaign, name, label))
                 for seed in campaign.seed_list:
                     run = reseed(first, seed)
                     runs.setdefault(run.id, run)
@@ -181,23 +193,51 @@ def make_plan(campaign: Campaign) -> Plan:
     return Plan(tuple(runs.values()), tuple(places))
 
 
-def _make_run_at(campaign: Campaign, sweep: Sweep, point: Mapping[str, Setting], label: str) -> Run:
+def _make_run_at(
+    campaign: Campaign,
+    sweep: Sweep,
+    point: Mapping[str, Setting],
+    label: str,
+    origin: Callable[[str], str] = lambda _: "--set",
+) -> Run:
     """The run of `label` at a point of a sweep under the sweep's reading, with the first seed."""
     variant = campaign.protocols[label]
     settings, parameters = overrides(campaign.readings, defaults(campaign.readings) | sweep.reading)
     if label in parameters:
         variant = variant.model_copy(update={"parameters": variant.parameters | parameters[label]})
-    file = sweep.scenario or campaign.scenario
-    return make_run(file, label, variant, sweep.set | settings | dict(point), campaign.seed_list[0])
+    every, seed = sweep.set | settings | dict(point), campaign.seed_list[0]
+    return make_run(sweep.scenario or campaign.scenario, label, variant, every, seed, origin=origin)
 
 
-def make_run(file: Path, label: str, variant: Variant, settings: Mapping[str, Setting], seed: int) -> Run:
+def _origin(campaign: Campaign, sweep: str, label: str, key: str) -> str:
+    """Where the campaign's file sets `key` for a label's runs of a sweep."""
+    router = campaign.protocols[label].router or label
+    of_sweep = [f"sweeps.{sweep}.{part}.{key}" for part in ("grid", "zip", "set")]
+    parameter = key.removeprefix(f"protocol.{router}.")
+    return campaign.place_of(
+        *of_sweep,
+        f"protocols.{label}.parameters.{parameter}",
+        f"protocols.{label}.{parameter}",
+        f"quick.set.{key}",
+        f"sweeps.{sweep}.points",
+    ).removesuffix(f".{key}")
+
+
+def make_run(
+    file: Path,
+    label: str,
+    variant: Variant,
+    settings: Mapping[str, Setting],
+    seed: int,
+    *,
+    origin: Callable[[str], str] = lambda _: "--set",
+) -> Run:
     """The run of `label` with `settings` and `seed` on the scenario in `file`."""
     router = variant.router or label
     named: dict[str, Setting] = {"profile": variant.profile} if variant.profile is not None else {}
     named |= variant.parameters
     changed = dict(settings) | {f"protocol.{router}.{key}": value for key, value in named.items()}
-    scenario = load(file, changed)
+    scenario = load(file, changed, origin)
     parameters = scenario.parameters(router).model_dump(mode="json")
     alone = scenario.model_copy(update={"protocols": {router: parameters}})
     run = Run(

@@ -12,11 +12,34 @@ CONFIDENCE = 0.95
 
 
 @cache
-def student(count: int) -> float:
-    """How many standard errors the interval of a mean over `count` values reaches to each side."""
-    from scipy.stats import t
+def student(count: int, together: int = 1) -> float:
+    """How many standard errors the interval of a mean over `count` values reaches to each side.
 
-    return float(t.ppf((1 + CONFIDENCE) / 2, count - 1))
+    With `together` such intervals, all of them hold at once with the confidence of one (Bonferroni).
+    """
+    from scipy.special import stdtrit
+
+    return float(stdtrit(count - 1, 1 - (1 - CONFIDENCE) / 2 / together))
+
+
+def interval(mean: Column, half: Column, scale: Column) -> tuple[Column, Column]:
+    """The ends of the 95 % interval of a mean, where the numbers on its scale can lie.
+
+    The Student-t interval is taken of the mean's logit (a share) or logarithm (an amount) by the delta
+    method and brought back, so that no end leaves [0, 1], or falls below 0; on any other scale it is
+    mean ± half. Null where half is.
+    """
+    from pyspark.sql import functions as f
+
+    share = (scale == "share") & (mean > 0) & (mean < 1)
+    amount = (scale == "amount") & (mean > 0)
+    logit, wide = f.log(mean / (1 - mean)), half / (mean * (1 - mean))
+    ends = []
+    for sign in (-1, 1):
+        of_share = 1 / (1 + f.exp(-(logit + sign * wide)))
+        of_amount = mean * f.exp(sign * half / mean)
+        ends.append(f.when(share, of_share).when(amount, of_amount).otherwise(mean + sign * half))
+    return ends[0], ends[1]
 
 
 def ordered_sum(values: str) -> Column:

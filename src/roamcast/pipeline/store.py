@@ -29,6 +29,7 @@ import pyarrow.parquet as pq
 
 from roamcast.errors import UserError
 from roamcast.pipeline.campaign import Campaign
+from roamcast.pipeline.lineage import MADE_FROM, PARTS, SOURCES, digest_part, find_stale
 from roamcast.pipeline.tables import TABLES
 
 if TYPE_CHECKING:
@@ -167,8 +168,11 @@ class Store:
         """Keep a table of the pipeline, cast to its schema and sorted: the same rows give the same bytes."""
         schema = TABLES[name]
         keys = [(field.name, "ascending") for field in schema if not pa.types.is_floating(field.type)]
+        made_from = {source: self._digest_source(source) for source in SOURCES[name]}
+        told = {**(schema.metadata or {}), MADE_FROM: json.dumps(made_from).encode()}
+        rows = table.select(schema.names).cast(schema).sort_by(keys)
         sink = pa.BufferOutputStream()
-        pq.write_table(table.select(schema.names).cast(schema).sort_by(keys), sink)
+        pq.write_table(rows.replace_schema_metadata(told), sink)
         replace_file(self.table_file(name), sink.getvalue().to_pybytes())
 
     def read_table(self, name: str) -> pa.Table:
@@ -177,6 +181,28 @@ class Store:
         if not file.is_file():
             raise StoreError(f"{self.folder}: has no table {name!r} yet; run the campaign first")
         return pq.read_table(file, schema=TABLES[name])
+
+    def stale(self) -> frozenset[str]:
+        """The tables that are missing, or were made from something else than what the folder holds now."""
+        return find_stale(self._made_from, self._digest_source)
+
+    def _made_from(self, table: str) -> dict[str, str]:
+        try:
+            told = pq.read_schema(self.table_file(table)).metadata or {}
+        except (OSError, pa.ArrowException):
+            return {}
+        made_from: dict[str, str] = json.loads(told.get(MADE_FROM, b"{}"))
+        return made_from
+
+    def _digest_source(self, source: str) -> str:
+        """The digest of a part of the campaign, or of a table; empty if it is not there."""
+        try:
+            if source in PARTS:
+                kept = json.loads((self.folder / "campaign.json").read_bytes())
+                return digest_part(kept["campaign"], source)
+            return digest(self.table_file(source))
+        except (OSError, ValueError, KeyError):
+            return ""
 
 
 def _damage(file: Path, told: dict[str, Any], verify: bool) -> str:

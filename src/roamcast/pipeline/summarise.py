@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from roamcast.metrics.declarations import METRICS
-from roamcast.pipeline.statistics import summarise_values
+from roamcast.pipeline.statistics import interval, summarise_values
 from roamcast.pipeline.tables import DIFFERENCES, SUMMARY
 
 if TYPE_CHECKING:
@@ -19,9 +19,15 @@ def long_metrics(metrics: DataFrame) -> DataFrame:
 
 def summarise(metrics: DataFrame, points: DataFrame, seeds: int) -> DataFrame:
     """The table `summary`; `seeds` is the most seeds that a point has."""
+    from pyspark.sql import functions as f
+
     values = points.join(long_metrics(metrics), "run")
     keys = ["sweep", "point", "protocol", "metric"]
-    return summarise_values(values, keys, "value", seeds).select(*SUMMARY.names)
+    shares = [name for name, metric in METRICS.items() if metric.scale == "share"]
+    scale = f.when(f.col("metric").isin(shares), "share").otherwise("amount")
+    lower, upper = interval(f.col("mean"), f.col("half"), scale)
+    found = summarise_values(values, keys, "value", seeds)
+    return found.withColumns({"lower": lower, "upper": upper}).select(*SUMMARY.names)
 
 
 def compare(metrics: DataFrame, points: DataFrame, seeds: int) -> DataFrame:

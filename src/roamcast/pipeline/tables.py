@@ -32,6 +32,20 @@ _SEEDS = _column("count", _COUNT, "seeds that have a value")
 _HALF = _column(
     "half", _REAL, "half of the 95 % Student-t interval of the mean", "the metric's", "fewer than two seeds"
 )
+_ENDS = [
+    _column(
+        name,
+        _REAL,
+        f"{what} end of the 95 % interval where values can lie",
+        "the metric's",
+        "fewer than two seeds",
+    )
+    for name, what in (("lower", "lower"), ("upper", "upper"))
+]
+_EXTREMES = [
+    _column("least", _REAL, "over seeds", "the metric's"),
+    _column("most", _REAL, "over seeds", "the metric's"),
+]
 
 PLAN = pa.schema(
     [
@@ -80,8 +94,8 @@ SUMMARY = pa.schema(
         _column("mean", _REAL, "over seeds", "the metric's"),
         _column("deviation", _REAL, "standard deviation over seeds", "the metric's", "fewer than two seeds"),
         _HALF,
-        _column("least", _REAL, "over seeds", "the metric's"),
-        _column("most", _REAL, "over seeds", "the metric's"),
+        *_ENDS,
+        *_EXTREMES,
     ]
 )
 
@@ -120,6 +134,7 @@ CHECKS = pa.schema(
         _column("low", _REAL, "the number must not be below", "", "no such bound"),
         _column("high", _REAL, "the number must not be above", "", "no such bound"),
         _column("strict", pa.bool_(), "whether touching a bound breaks it"),
+        _column("scale", _TEXT, "where the number can lie: share (0 to 1), amount (from 0 up) or any"),
     ]
 )
 
@@ -129,6 +144,8 @@ VERDICTS = pa.schema(
         _SEEDS,
         _column("ours", _REAL, "our number: the mean over seeds", "", "no seed has all values"),
         _HALF,
+        *_ENDS,
+        *(field.with_nullable(True) for field in _EXTREMES),
         _column(
             "held", pa.bool_(), "whether our number lies within the bounds", "", "no seed has all values"
         ),

@@ -27,10 +27,17 @@ from time import monotonic
 from typing import Any, NoReturn
 
 from roamcast.pipeline.plan import Run
-from roamcast.pipeline.store import digest, write_manifest
+from roamcast.pipeline.store import digest, replace_file, write_manifest
+from roamcast.sim.failure import RouterFailed
 
 SIMULATOR = "roamcast.pipeline.runner:simulate_run"
 "The runner of real campaigns: module:function, from a Run to its Facts."
+
+TRACEBACK = "traceback.txt"
+"In the folder of a run that failed."
+
+_MOST_TRACEBACK = 1 << 18
+"Characters of it that are kept: the last ones."
 
 _DIE_WITH_PARENT = 1
 "PR_SET_PDEATHSIG of prctl."
@@ -74,6 +81,7 @@ def execute(task: Task) -> dict[str, Any]:
             for name in manifest["files"]:
                 (work / name).replace(folder / name)
         if manifest["status"] != "disk full":
+            keep_traceback(folder, manifest.pop("traceback", ""))
             write_manifest(folder, manifest)
     except OSError as error:
         manifest = {"run": task.run.id, "files": {}, **_explain(error)}
@@ -167,9 +175,23 @@ def _explain(error: BaseException) -> dict[str, Any]:
         return {"status": "disk full", "error": str(error)}
     if isinstance(error, MemoryError):
         return _failed("used more memory than its limit")
+    whole = "".join(traceback.format_exception(error))[-_MOST_TRACEBACK:]
+    if isinstance(error, RouterFailed):
+        return _failed(str(error)) | {"traceback": whole}
     place = traceback.extract_tb(error.__traceback__)
     where = f" ({Path(place[-1].filename).name}:{place[-1].lineno})" if place else ""
-    return _failed(f"{type(error).__name__}: {' '.join(str(error).split())[:400]}{where}")
+    told = f"{type(error).__name__}: {' '.join(str(error).split())[:400]}{where}"
+    return _failed(told) | {"traceback": whole}
+
+
+def keep_traceback(folder: Path, text: str) -> None:
+    """Keep the whole traceback of a run that failed beside its manifest, and none of one that did not."""
+    file = folder / TRACEBACK
+    if text:
+        folder.mkdir(parents=True, exist_ok=True)
+        replace_file(file, text.encode(errors="backslashreplace"))
+    else:
+        file.unlink(missing_ok=True)
 
 
 def _failed(error: str) -> dict[str, Any]:

@@ -1,99 +1,159 @@
 """Which protocol serves a scenario best, in words: the answer that a comparison is asked for.
 
-Delivery decides. Where two means are within a point of each other and their difference is within its
-interval, they count as equal and the fewer messages per delivery decide.
+Delivery decides. Where several deliver alike, to within two points whatever the seeds leave open, the fewer
+messages per delivery decide. The answer names a best protocol only if its difference to every other is beyond
+its interval; else it says that the seeds cannot tell.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from roamcast.metrics.declarations import METRICS
-from roamcast.report.ranking import Place, find_difference, join, rank
-from roamcast.report.result import Result, Row, with_interval
+from roamcast.report.ranking import Place, find_gap, find_leaders
+from roamcast.report.result import Result
+from roamcast.report.rounding import FEW, Row, join, percent, tell
 
-SAME = 0.01
-"Delivery rates that differ by no more, and not beyond their interval, are taken for equal."
+ALIKE = 0.02
+"Delivery rates whose difference surely is no larger are taken for equal."
+
+_RATE, _COST = "delivery_rate", "transmissions_per_delivery"
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The protocol that serves best, those that may be as good, and why."""
+    """The protocol that serves best, if one does, and why."""
 
-    best: str
-    ties: list[str]
-    "Others whose delivery cannot be told from the best's."
-    undecided: bool
-    "Whether a tie is so only because the seeds spread too widely to tell."
-    sentences: list[str]
+    best: str | None
+    ties: list[str] = field(default_factory=list)
+    "Those that may be best, where more than one may."
+    undecided: bool = False
+    "Whether the seeds are too few, or spread too widely, to tell."
+    sentences: list[str] = field(default_factory=list)
     "The answer first, then what speaks against it."
 
 
-def answer(result: Result, place: Place, protocols: list[str]) -> Answer | None:
-    """The answer at one point of a sweep; None where there are no two protocols to compare."""
-    rates = {p: row for p in protocols if (row := result.values.get((*place, p, "delivery_rate")))}
-    if len(rates) < 2:
+def answer(result: Result, place: Place, protocols: list[str]) -> Answer:
+    """The answer at one point of a sweep."""
+    rates = {p: row for p in protocols if (row := result.values.get((*place, p, _RATE)))}
+    if refusal := _refuse(result, place, protocols, rates):
+        return refusal
+    leaders = find_leaders(result, place, _RATE, protocols)
+    if len(leaders) == 1:
+        return _one_best(result, place, protocols, leaders[0], rates)
+    seeds = min(row["count"] for row in rates.values())
+    if not _alike(result, place, leaders, len(rates) - 1):
+        return Answer(None, leaders, True, [_cannot_tell(leaders, rates, seeds)])
+    return _cheapest(result, place, protocols, leaders, rates)
+
+
+def _refuse(result: Result, place: Place, protocols: list[str], rates: dict[str, Row]) -> Answer | None:
+    """Why nobody can be best, if nobody can."""
+    undecided = False
+    if not rates:
+        measured = any(key[:2] == place for key in result.values)
+        why = "nobody wanted anything that was published" if measured else "no run is measured"
+        told = f"There is nothing to compare: {why}."
+    elif len(protocols) == 1:
+        told = _alone(result, place, protocols[0], rates)
+    elif not any(row["mean"] > 0 for row in rates.values()):
+        told = "Nobody serves this scenario: nothing arrived that was wanted."
+    elif len(rates) < 2 or min(row["count"] for row in rates.values()) < FEW:
+        undecided = True
+        told = _too_few(rates, min(row["count"] for row in rates.values()))
+    else:
         return None
-    marks = {p: mark for p, (_, mark) in rank(result, place, "delivery_rate", protocols).items()}
-    first = max(rates, key=lambda p: (rates[p]["mean"], -protocols.index(p)))
-    equal = [p for p in rates if marks[p] and rates[first]["mean"] - rates[p]["mean"] <= SAME]
-    best = min(equal, key=lambda p: (_cost(result, place, p), protocols.index(p)))
-    ties = [p for p in rates if marks[p] and p != best]
-    undecided = any(_wide(result, place, p, best) for p in ties)
+    return Answer(None, undecided=undecided, sentences=[told])
+
+
+def _one_best(result: Result, place: Place, protocols: list[str], best: str, rates: dict[str, Row]) -> Answer:
     told = [f"{best} serves this scenario best: {_serves(result, place, best)}."]
-    if ties:
-        told.append(_tell_ties(ties, rates[best]["count"], undecided))
-    told += _tell_others(result, place, protocols, best)
-    return Answer(best, ties, undecided, told)
+    seeds = result.by_seed(*place, best, _RATE)
+    worst = min(seeds, key=lambda seed: seeds[seed])
+    if seeds[worst] < rates[best]["mean"] - 0.1:
+        told.append(f"Its worst seed, {worst}, got {100 * seeds[worst]:.1f} %.")
+    second = max((p for p in rates if p != best), key=lambda p: (rates[p]["mean"], -protocols.index(p)))
+    gap = find_gap(result, place, _RATE, (best, second), len(rates) - 1)
+    if gap is not None:
+        points = f"{100 * gap.mean:.1f} ± {100 * gap.half:.1f} points"
+        told.append(f"{second} comes next: seed by seed it delivers {points} less.")
+    return Answer(best, sentences=told + _tell_others(result, place, protocols, best))
 
 
-def _cost(result: Result, place: Place, protocol: str) -> float:
-    row = result.values.get((*place, protocol, "transmissions_per_delivery"))
-    return row["mean"] if row else float("inf")
+def _cheapest(
+    result: Result, place: Place, protocols: list[str], leaders: list[str], rates: dict[str, Row]
+) -> Answer:
+    """Of several that deliver alike, the one that needs the fewest messages, if that is sure."""
+    cheapest = find_leaders(result, place, _COST, leaders)
+    if len(cheapest) != 1:
+        told = f"{join(leaders)} serve this scenario equally well: they deliver the same to two points"
+        return Answer(
+            None, leaders, sentences=[f"{told}, and none is surely cheaper.", _list(leaders, rates)]
+        )
+    best = cheapest[0]
+    others = [p for p in leaders if p != best]
+    told = f"{best} serves this scenario best: {_serves(result, place, best)}."
+    verb = "delivers" if len(others) == 1 else "deliver"
+    same = f"{join(others)} {verb} the same to two points, for more messages."
+    return Answer(best, leaders, sentences=[told, same, *_tell_others(result, place, protocols, best)])
 
 
-def _wide(result: Result, place: Place, one: str, other: str) -> bool:
-    """Whether the difference of two delivery rates is known less well than to a tenth."""
-    row = find_difference(result, place, "delivery_rate", (one, other))
-    return row is None or row["half"] is None or row["half"] > 0.1
+def _alone(result: Result, place: Place, protocol: str, rates: dict[str, Row]) -> str:
+    if not rates[protocol]["mean"]:
+        return f"{protocol} delivers nothing of what was wanted; it is compared with nobody."
+    return f"{protocol} is compared with nobody: {_serves(result, place, protocol)}."
+
+
+def _too_few(rates: dict[str, Row], seeds: int) -> str:
+    how_many = "One seed is" if seeds == 1 else f"{seeds} seeds are"
+    return (
+        f"{how_many} too few to say who serves this scenario best; take {FEW} or more. "
+        f"{_list(list(rates), rates)}"
+    )
+
+
+def _cannot_tell(leaders: list[str], rates: dict[str, Row], seeds: int) -> str:
+    return (
+        f"{seeds} seeds cannot tell whether {join(leaders, 'or')} serves this scenario best; more seeds may. "
+        f"{_list(leaders, rates)}"
+    )
+
+
+def _list(names: list[str], rates: dict[str, Row]) -> str:
+    told = [f"{p} {percent(rates[p])}" for p in names if p in rates]
+    return f"Delivered of what was wanted: {join(told)}."
+
+
+def _alike(result: Result, place: Place, leaders: list[str], comparisons: int) -> bool:
+    """Whether the intervals leave no room for a difference in delivery that matters."""
+    rates = {p: result.values[*place, p, _RATE]["mean"] for p in leaders}
+    first = max(leaders, key=lambda p: rates[p])
+    gaps = [find_gap(result, place, _RATE, (first, p), comparisons) for p in leaders if p != first]
+    return all(gap is not None and abs(gap.mean) + gap.half <= ALIKE for gap in gaps)
 
 
 def _serves(result: Result, place: Place, protocol: str) -> str:
-    parts = [f"it delivers {percent(result.values[(*place, protocol, 'delivery_rate')])} of what was wanted"]
+    parts = [f"it delivers {percent(result.values[*place, protocol, _RATE])} of what was wanted"]
     if delay := result.values.get((*place, protocol, "delay_mean")):
-        parts.append(f"after {with_interval(delay['mean'], delay['half'])} s on the mean")
-    if cost := result.values.get((*place, protocol, "transmissions_per_delivery")):
-        parts.append(f"for {with_interval(cost['mean'], cost['half'])} messages per delivery")
+        parts.append(f"after {tell(delay, unit='s')} on the mean")
+    if cost := result.values.get((*place, protocol, _COST)):
+        parts.append(f"for {tell(cost)} messages per delivery")
     return ", ".join(parts)
 
 
-def _tell_ties(ties: list[str], seeds: int, undecided: bool) -> str:
-    who = f"{join(ties)} {'ties' if len(ties) == 1 else 'tie'} with it in delivery"
-    if not undecided:
-        return f"{who}: the differences are within their intervals."
-    over = f"{seeds} seeds spread" if seeds > 1 else "one seed tells"
-    return f"{who}, but {over} too {'widely' if seeds > 1 else 'little'} to tell: more seeds would decide."
-
-
 def _tell_others(result: Result, place: Place, protocols: list[str], best: str) -> list[str]:
-    """Who is better than the best at something else, and what that costs in delivery."""
+    """Who is surely better than the best at something else, and what that costs in delivery."""
     found: dict[str, list[str]] = {}
-    for metric, word in (("delay_mean", "quicker"), ("transmissions_per_delivery", "cheaper")):
-        ranked = rank(result, place, metric, protocols)
-        if ranked.get(best, ("", ""))[1]:
+    for metric, word in (("delay_mean", "quicker"), (_COST, "cheaper")):
+        leaders = find_leaders(result, place, metric, protocols)
+        if not leaders or best in leaders:
             continue
-        leader = next((p for p, (_, mark) in ranked.items() if mark == "best"), None)
-        if leader is not None:
-            unit = METRICS[metric].unit or "messages per delivery"
-            found.setdefault(leader, []).append(f"{word} ({ranked[leader][0]} {unit})")
+        leader = min(leaders, key=lambda p: result.values[*place, p, metric]["mean"])
+        unit = METRICS[metric].unit or "messages per delivery"
+        told = tell(result.values[*place, leader, metric], unit=unit if metric == "delay_mean" else "")
+        found.setdefault(leader, []).append(f"{word} ({told}{' messages' if metric == _COST else ''})")
     return [
-        f"{other} is {' and '.join(what)}, but delivers "
-        f"{percent(result.values[(*place, other, 'delivery_rate')])}."
+        f"{other} is {' and '.join(what)}, but delivers {percent(result.values[*place, other, _RATE])}."
         for other, what in found.items()
+        if (*place, other, _RATE) in result.values
     ]
-
-
-def percent(row: Row) -> str:
-    """A share as a person says it."""
-    within = f" ± {100 * row['half']:.1f}" if row["half"] is not None else ""
-    return f"{100 * row['mean']:.1f}{within} %"

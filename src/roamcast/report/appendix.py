@@ -4,16 +4,51 @@ from __future__ import annotations
 
 import json
 import platform
+from collections.abc import Iterable
 from html import escape
 from importlib.metadata import version
 from typing import Any
 
-from roamcast.report.result import Result, short
+from roamcast.report.result import Result
+from roamcast.report.rounding import FEW, short
 
 
 def make_appendix(result: Result) -> str:
-    """Failures, scenario, commands, and what made all this."""
-    return "\n".join((_failures(result), _parameters(result), _commands(result), _made(result)))
+    """Failures, what the numbers rest on, scenario, commands, and what made all this."""
+    parts = (_failures(result), _ground(result), _parameters(result), _commands(result), _made(result))
+    return "\n".join(parts)
+
+
+def _ground(result: Result) -> str:
+    """What the numbers rest on: seeds, intervals, how verdicts are found."""
+    seeds = len(result.campaign.seed_list)
+    if seeds == 1:
+        told = "Every protocol ran with one seed, which says nothing of how far another would be from it."
+    elif seeds < FEW:
+        told = (
+            f"Every protocol ran with the same {seeds} seeds, too few for intervals: numbers are means, with "
+            "the least and the most of the seeds in brackets."
+        )
+    else:
+        told = (
+            f"Every protocol ran with the same {seeds} seeds: the same movement, publications and wishes. "
+            "Numbers are means over seeds with 95 % intervals: Student's t, taken on the logit of a share "
+            "and on the logarithm of an amount, so that no interval leaves what is possible; ± is half of "
+            "it, its ends are told where they lie unevenly."
+        )
+    if result.campaign.claims:
+        told += (
+            " A claim holds if every number that it asks for lies in its bounds. Within the interval: the "
+            "interval reaches across the bound, so more seeds might decide otherwise."
+        )
+    else:
+        told += (
+            " Who serves best is decided by delivery; where that is surely the same to two points, by "
+            "messages per delivery. Best: the difference to each of the others, seed by seed, is beyond its "
+            "interval (95 % for all of them together, by Bonferroni). Tie: the seeds cannot tell. Nobody is "
+            f"best with fewer than {FEW} seeds, alone, or without delivering anything."
+        )
+    return f"<section><h2>What it rests on</h2><p>{told}</p></section>"
 
 
 def _failures(result: Result) -> str:
@@ -56,16 +91,25 @@ def _parameters(result: Result) -> str:
             f"<dt>{escape(label)} <span class='where'>{of}</span></dt>"
             f"<dd><details><summary>All parameters</summary>{escape(every)}</details></dd>"
         )
+    nodes, duration, warmup = (
+        _range(float(row[key]) for row in plan.values()) for key in ("nodes", "duration", "warmup")
+    )
     text = json.dumps(scenario, indent=1, ensure_ascii=False)
     fixed = {key: value for sweep in result.campaign.sweeps.values() for key, value in sweep.set.items()}
     set_ = f" Set for all runs: {escape(_list(fixed))}." if fixed else ""
     return (
         f"<section><h2>Scenario and parameters</h2><p>{escape(str(scenario.get('name', '')))}: "
-        f"{shown['nodes']} nodes for {short(shown['duration'])} s, of which metrics leave out the first "
-        f"{short(shown['warmup'])} s.{set_}</p>"
-        f"<dl>{''.join(protocols)}</dl><details><summary>The whole scenario, in SI units</summary>"
+        f"{nodes} nodes for {duration} s, of which metrics leave out the first {warmup} s.{set_}</p>"
+        f"<dl>{''.join(protocols)}</dl>"
+        "<details><summary>The whole scenario of the first point, in SI units</summary>"
         f"<pre>{escape(text)}</pre></details></section>"
     )
+
+
+def _range(values: Iterable[float]) -> str:
+    """One number, or from the least to the most where a sweep varies it."""
+    known = sorted(set(values))
+    return short(known[0]) if len(known) == 1 else f"{short(known[0])} to {short(known[-1])}"
 
 
 def _list(parameters: dict[str, Any], within: str = "") -> str:

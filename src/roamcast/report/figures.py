@@ -1,4 +1,7 @@
-"""Figures of a campaign: a panel for each metric, a line for each series, intervals on every point."""
+"""Figures of a campaign: panels of one size, a line for each series, intervals on every point.
+
+With few seeds the seeds themselves are dots, and no interval is drawn.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from roamcast.metrics.declarations import METRICS
 from roamcast.pipeline.campaign import Figure
-from roamcast.pipeline.claims import number
 from roamcast.pipeline.entry import Setting
 from roamcast.pipeline.plan import point_text
+from roamcast.report.axes import fit_values, is_numeric, name_key, name_values, place_values, plain_numbers
 from roamcast.report.result import Result
+from roamcast.report.rounding import FEW, Row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,10 +26,11 @@ if TYPE_CHECKING:
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _DASHES = ("-", "--", "-.", ":")
-_STACK = ("#0072b2", "#56b4e9", "#e69f00", "#b3b3b3", "#009e73", "#cc79a7")
+_STACK = ("#7da7c4", "#b9d6e8", "#f0cf8e", "#c9c9c9", "#9fd3c1", "#e3bfd3")
 STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "roamcast",
+    "pdf.fonttype": 42,  # TrueType, which journals ask for
     "font.size": 9,
     "font.family": "sans-serif",
     "axes.spines.top": False,
@@ -38,6 +43,13 @@ STYLE: dict[Any, Any] = {
     "legend.fontsize": 8,
 }
 
+PANEL = (4.4, 3.5)
+"Inches of a panel on a page."
+COLUMN = (3.5, 2.8)
+"Inches of a panel in a column of a journal."
+_FRAME = (0.16, 0.345, 0.81, 0.565)
+"Where the plot stands in each panel, so that plots of neighbouring panels are of one size."
+
 
 class Panels:
     """One figure of a campaign, ready to be drawn panel by panel."""
@@ -49,7 +61,7 @@ class Panels:
         self.points = self.sweep.expand()
         axis = self.figure.panel
         self.rows: list[Setting | None] = (
-            [None] if axis is None else _distinct(point[axis] for point in self.points)
+            [None] if axis is None else list(dict.fromkeys(point[axis] for point in self.points))
         )
         self.panels = [(row, stack) for row in self.rows for stack in self.figure.y]
 
@@ -58,8 +70,8 @@ class Panels:
         import matplotlib as mpl
 
         with mpl.rc_context(STYLE):
-            drawing, axes = canvas(1, 1, (4.4, 3.3 if len(stack) == 1 else 4.0))
-            self._panel(axes[0][0], row, stack)
+            drawing, parts = canvas(1, 1, PANEL, frame=_FRAME)
+            self._panel(parts[0][0], row, stack)
             return svg_text(drawing)
 
     def save(self, file: Path) -> None:
@@ -67,112 +79,135 @@ class Panels:
         import matplotlib as mpl
 
         with mpl.rc_context(STYLE):
-            drawing, axes = canvas(len(self.rows), len(self.figure.y))
+            drawing, parts = canvas(len(self.rows), len(self.figure.y), PANEL, frame=_FRAME)
             for i, row in enumerate(self.rows):
                 for j, stack in enumerate(self.figure.y):
-                    self._panel(axes[i][j], row, stack)
-            metadata = (
-                {"CreationDate": None}
-                if file.suffix == ".pdf"
-                else {"Date": None}
-                if file.suffix == ".svg"
-                else {}
-            )
-            drawing.savefig(file, dpi=200, metadata=metadata)
+                    self._panel(parts[i][j], row, stack)
+            save_drawing(drawing, file)
+
+    def save_each(self, folder: Path, name: str, kind: str) -> list[Path]:
+        """Each panel as a file of its own, as wide as a column of a journal; where they are."""
+        import matplotlib as mpl
+
+        files = []
+        for row, stack in self.panels:
+            of_row = "" if row is None else "-" + re.sub(r"[^\w.-]+", "-", str(row))
+            file = folder / f"{name}-{stack[0]}{'-stacked' * (len(stack) > 1)}{of_row}.{kind}"
+            with mpl.rc_context(STYLE | {"font.size": 8, "legend.fontsize": 7}):
+                drawing, parts = canvas(1, 1, COLUMN, frame=_FRAME)
+                self._panel(parts[0][0], row, stack)
+                save_drawing(drawing, file)
+            files.append(file)
+        return files
 
     def _panel(self, axes: Axes, row: Setting | None, stack: list[str]) -> None:
-        points = [point for point in self.points if row is None or point[self.figure.panel or ""] == row]
+        figure = self.figure
+        points = [point for point in self.points if row is None or point[figure.panel or ""] == row]
+        metric = METRICS[stack[0]]
+        values = [point[figure.x] for point in points]
         if len(stack) == 1:
-            self._lines(axes, points, stack[0])
+            self._lines(axes, points, metric.name)
+            title = name_values(metric, figure.titles.get(metric.name), figure.units.get(metric.name))
         else:
             self._bars(axes, points, stack)
-        metric = METRICS[stack[0]]
-        title = metric.title if len(stack) == 1 else "Messages by category"
-        axes.set_title(title if row is None else f"{title}, {self.figure.panel} = {row}", fontsize=10)
-        axes.set_ylabel(
-            f"{title.split(',', maxsplit=1)[0].lower()}" + (f" ({metric.unit})" if metric.unit else "")
-        )
-        if len(stack) == 1:
-            axes.set_xlabel(self.figure.x_title or self.figure.x)
-        axes.set_ylim(bottom=0, top=self._top(points, stack))
-        if stack[0].startswith(("delivery_rate", "answer_rate")):
-            axes.set_ylim(0, 1.05)
+            title = figure.titles.get(metric.name) or "Messages by category"
+        at = "" if row is None else f", {name_key(figure.panel or '', [])} = {row}"
+        axes.set_title(f"{title}{at}", loc="left")
+        axes.set_xlabel(name_key(figure.x, values, figure.x_title, figure.x_unit))
+        axes.tick_params(length=2.5)
+        _legend(axes)
 
-    def _top(self, points: list[dict[str, Setting]], stack: list[str]) -> float | None:
-        """Where the vertical axis ends: above all means, and above their intervals unless these are huge."""
-        tops, reaches = [0.0], [0.0]
-        for point in points:
-            for label in self.sweep.protocols:
-                place = (self.figure.sweep, point_text(point), label)
-                rows = [row for metric in stack if (row := self.result.values.get((*place, metric)))]
-                tops.append(sum(row["mean"] for row in rows))
-                reaches.append(tops[-1] + (rows[0]["half"] or 0.0 if len(stack) == 1 and rows else 0.0))
-                if self.figure.extremes and len(stack) == 1 and rows:
-                    reaches.append(rows[0]["most"])
-        return min(max(reaches), 2 * max(tops)) * 1.05 or None
+    def _find(self, point: dict[str, Setting], protocol: str, metric: str) -> Row | None:
+        return self.result.values.get((self.figure.sweep, point_text(point), protocol, metric))
+
+    def _seeds(self, point: dict[str, Setting], protocol: str, metric: str) -> dict[int, float]:
+        return self.result.by_seed(self.figure.sweep, point_text(point), protocol, metric)
 
     def _lines(self, axes: Axes, points: list[dict[str, Setting]], metric: str) -> None:
-        places = _places([point[self.figure.x] for point in points])
+        values = [point[self.figure.x] for point in points]
+        places = place_values(values)
         series = self._series(points)
+        log_x = self.figure.x_log and is_numeric(values) and min(places.values()) > 0
         # A little to the side of each other, or the intervals of one would hide the other's.
-        aside = 0.012 * (max(places.values()) - min(places.values()))
+        aside = 0.0 if log_x else 0.012 * (max(places.values()) - min(places.values()))
+        reached: list[float] = []
         for i, (title, chosen) in enumerate(series):
             known = [
-                (places[str(point[self.figure.x])], row)
+                (
+                    places[str(point[self.figure.x])] + (i - (len(series) - 1) / 2) * aside,
+                    point,
+                    protocol,
+                    row,
+                )
                 for point, protocol in chosen
-                if (row := self.result.values.get((self.figure.sweep, point_text(point), protocol, metric)))
+                if (row := self._find(point, protocol, metric))
             ]
             known.sort(key=lambda one: one[0])
+            colour = COLOURS[i % len(COLOURS)]
+            for x, point, protocol, row in known:
+                if row["count"] < FEW:
+                    seeds = list(self._seeds(point, protocol, metric).values())
+                    axes.scatter([x] * len(seeds), seeds, s=12, color=colour, alpha=0.45, linewidth=0)
+                    reached += seeds
             if self.figure.extremes:
-                axes.vlines(
-                    [x + (i - (len(series) - 1) / 2) * aside for x, _ in known],
-                    [row["least"] for _, row in known],
-                    [row["most"] for _, row in known],
-                    color=COLOURS[i % len(COLOURS)],
-                    linewidth=0.7,
-                )
+                lows, highs = ([row[end] for _, _, _, row in known] for end in ("least", "most"))
+                axes.vlines([x for x, _, _, _ in known], lows, highs, color=colour, linewidth=0.7)
+                reached += highs
+            ends = [_ends(row) for _, _, _, row in known]
+            means = [row["mean"] for _, _, _, row in known]
+            for mean, (low, high) in zip(means, ends, strict=True):
+                reached += [mean - low, mean + high]
             axes.errorbar(
-                [x + (i - (len(series) - 1) / 2) * aside for x, _ in known],
-                [row["mean"] for _, row in known],
-                yerr=[row["half"] or 0.0 for _, row in known],
+                [x for x, _, _, _ in known],
+                means,
+                yerr=list(zip(*ends, strict=True)) if known else None,
                 label=title,
-                color=COLOURS[i % len(COLOURS)],
+                color=colour,
                 marker=_MARKERS[i % len(_MARKERS)],
                 linestyle=_DASHES[i % len(_DASHES)],
                 markersize=4,
                 linewidth=1.4,
                 capsize=2.5,
             )
-        if not _numeric([point[self.figure.x] for point in points]):
+        log = None if self.figure.log is None else metric in self.figure.log
+        fit_values(axes.yaxis, METRICS[metric], reached, log)
+        if log_x:
+            axes.set_xscale("log")
+            plain_numbers(axes.xaxis)
+        if not is_numeric(values):
             axes.set_xticks(list(places.values()), list(places))
-        _legend(axes)
+        elif len(places) <= 7:
+            axes.set_xticks(list(places.values()), [f"{place:g}" for place in places.values()])
+            axes.minorticks_off() if log_x else None
 
     def _bars(self, axes: Axes, points: list[dict[str, Setting]], stack: list[str]) -> None:
-        values = _distinct(point[self.figure.x] for point in points)
+        values = list(dict.fromkeys(point[self.figure.x] for point in points))
         series = self._series(points)
         width = 0.8 / len(series)
-        ticks: list[tuple[float, str]] = []
+        highest = 0.0
         for i, (title, chosen) in enumerate(series):
+            colour, marker = COLOURS[i % len(COLOURS)], _MARKERS[i % len(_MARKERS)]
             for point, protocol in chosen:
                 place = values.index(point[self.figure.x]) + (i - (len(series) - 1) / 2) * width
                 bottom = 0.0
-                for metric, colour in zip(stack, _STACK, strict=False):
-                    row = self.result.values.get((self.figure.sweep, point_text(point), protocol, metric))
+                for metric, shade in zip(stack, _STACK, strict=False):
+                    row = self._find(point, protocol, metric)
                     height = row["mean"] if row else 0.0
-                    axes.bar(place, height, width * 0.9, bottom=bottom, color=colour)
+                    axes.bar(place, height, width * 0.9, bottom=bottom, color=shade)
                     bottom += height
-                ticks.append((place, title))
-        axes.set_xticks([place for place, _ in ticks], [title for _, title in ticks], rotation=90, fontsize=8)
-        axes.tick_params(axis="x", length=0)
-        above = axes.secondary_xaxis("top")
-        above.set_xticks(range(len(values)), [str(value) for value in values])
-        above.tick_params(axis="x", length=0)
-        above.spines["top"].set_visible(False)
-        above.set_xlabel(self.figure.x_title or self.figure.x)
-        for metric, colour in zip(stack, _STACK, strict=False):
-            axes.bar(0, 0, color=colour, label=METRICS[metric].title.removesuffix(" messages").lower())
-        axes.grid(visible=False, axis="x")
-        _legend(axes)
+                # The marker of the series stands on its bar: the same as on its line in the other panels.
+                axes.plot(place, bottom, marker, color=colour, markersize=4)
+                highest = max(highest, bottom)
+            axes.plot([], [], marker, color=colour, markersize=4, label=title)
+        for metric, shade in zip(stack, _STACK, strict=False):
+            axes.bar(0, 0, color=shade, label=METRICS[metric].title.removesuffix(" messages").lower())
+        unit = " " if is_numeric(values) else ""
+        axes.set_xticks(
+            range(len(values)), [str(value).split(unit)[0] if unit else str(value) for value in values]
+        )
+        axes.set_ylim(0, highest * 1.08 or 1)
+        if highest >= 10_000:
+            axes.yaxis.set_major_formatter(lambda value, _: f"{value / 1000:g}k" if value else "0")
 
     def _series(
         self, points: list[dict[str, Setting]]
@@ -184,30 +219,62 @@ class Panels:
             }
             return [(title, [(point, label) for point in points]) for label, title in titles.items()]
         key = self.figure.series
+        name = name_key(key, [])
         return [
-            (f"{label}, {key} = {value}" if len(self.sweep.protocols) > 1 else f"{key} = {value}", chosen)
+            (f"{label}, {name} {value}" if len(self.sweep.protocols) > 1 else f"{name} {value}", chosen)
             for label in self.sweep.protocols
-            for value in _distinct(point[key] for point in points)
+            for value in dict.fromkeys(point[key] for point in points)
             if (chosen := [(point, label) for point in points if point[key] == value])
         ]
 
 
+def _ends(row: Row) -> tuple[float, float]:
+    """How far a row's interval reaches below and above its mean; not at all with few seeds."""
+    if row["count"] < FEW or row["half"] is None:
+        return 0.0, 0.0
+    return row["mean"] - row["lower"], row["upper"] - row["mean"]
+
+
 def _legend(axes: Axes) -> None:
-    """Below the panel, where it covers nothing."""
+    """Below the plot, where it covers nothing."""
     handles, labels = axes.get_legend_handles_labels()
     columns = min(len(handles), 2 if len(handles) == 4 else 3)
-    axes.figure.legend(handles, labels, loc="outside lower center", ncols=columns, columnspacing=1)
+    axes.figure.legend(
+        handles,
+        labels,
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0.2),
+        ncols=columns,
+        columnspacing=1,
+        handletextpad=0.5,
+        borderaxespad=0,
+    )
 
 
-def canvas(rows: int, columns: int, size: tuple[float, float] = (4.4, 3.3)) -> tuple[Drawing, Any]:
-    """A drawing with `rows` x `columns` panels, each of `size` inches."""
+def canvas(
+    rows: int,
+    columns: int,
+    size: tuple[float, float] = PANEL,
+    frame: tuple[float, float, float, float] | None = None,
+) -> tuple[Drawing, Any]:
+    """A drawing with `rows` x `columns` panels of `size` inches; plots fill them, or stand in `frame`."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Drawing
 
-    drawing = Drawing(figsize=(size[0] * columns, size[1] * rows), layout="constrained")
+    drawing = Drawing(
+        figsize=(size[0] * columns, size[1] * rows), layout=None if frame is not None else "constrained"
+    )
     FigureCanvasAgg(drawing)
     parts = drawing.subfigures(rows, columns, squeeze=False)
-    return drawing, [[part.subplots() for part in row] for row in parts]
+    return drawing, [
+        [part.subplots() if frame is None else part.add_axes(frame) for part in row] for row in parts
+    ]
+
+
+def save_drawing(drawing: Drawing, file: Path) -> None:
+    """Write a drawing as a file; the same drawing gives the same bytes."""
+    metadata: dict[str, Any] = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(file.suffix, {})
+    drawing.savefig(file, dpi=200, metadata=metadata)
 
 
 def svg_text(drawing: Drawing) -> str:
@@ -218,22 +285,3 @@ def svg_text(drawing: Drawing) -> str:
     text = text[text.index("<svg") :]
     # The page decides how large it is; the view box keeps its shape.
     return re.sub(r' (width|height)="[^"]*pt"', "", text, count=2)
-
-
-def _distinct(values: Any) -> list[Any]:
-    return list(dict.fromkeys(values))
-
-
-def _numeric(values: list[Setting]) -> bool:
-    try:
-        [number(value) for value in values]
-    except (TypeError, ValueError):
-        return False
-    return not any(isinstance(value, bool) for value in values)
-
-
-def _places(values: list[Setting]) -> dict[str, float]:
-    """Where each value stands on the axis: at its number, or in the order given."""
-    if _numeric(values):
-        return {str(value): number(value) for value in values}
-    return {str(value): float(i) for i, value in enumerate(_distinct(values))}

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from roamcast.report.figures import Panels
 from roamcast.report.readings_page import readings_markdown
-from roamcast.report.result import Result
+from roamcast.report.result import Judged, Result, warn
+from roamcast.report.verdicts import claims_of, sum_up
 
 
 def write_markdown(result: Result, file: Path) -> None:
@@ -45,9 +46,15 @@ def make_markdown(result: Result, figures: str) -> str:
     ]
     lines += _protocols(result)
     if campaign.claims:
-        lines += _claims(result)
+        told = sum_up(result.claims) if result.claims else warn(result)
+        lines += ["## Claims", "", told, ""]
+        lines += _claims(result, claims_of(result, None))
     for name, figure in campaign.figures.items():
         lines += [f"## {figure.title}", "", f"![{figure.title}]({figures}/{name}.svg)", ""]
+        lines += _claims(result, claims_of(result, name))
+    broken = [f"- {judged.name}: {line}" for judged in result.claims for line in judged.broken]
+    if broken:
+        lines += ["## Where a claim did not hold", "", *broken, ""]
     failures = result.failures()
     if failures:
         lines += ["## Failures", "", *(f"- `{run}`: {error}" for run, error in failures), ""]
@@ -67,29 +74,21 @@ def _protocols(result: Result) -> list[str]:
     return [*lines, ""]
 
 
-def _claims(result: Result) -> list[str]:
-    lines = [
-        "## Claims",
-        "",
-        "| claim | section | the paper | asked | ours | verdict |",
-        "|---|---|---|---|---|---|",
-    ]
-    broken = []
-    for judged in result.claims:
+def _claims(result: Result, claims: list[Judged]) -> list[str]:
+    if not claims:
+        return []
+    paper = bool(result.campaign.paper) or any(judged.claim.paper for judged in claims)
+    heads = ["claim", "section", *(["the paper"] if paper else []), "asked", "ours", "verdict"]
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    for judged in claims:
         claim = judged.claim
-        within = " (within the interval)" if judged.sure is False else ""
         cells = (
             claim.says,
             ", ".join(part for part in (claim.section, claim.figure) if part),
-            claim.paper,
+            *([claim.paper] if paper else []),
             judged.asked,
             judged.ours,
-            f"**{judged.verdict}**{within}",
+            f"**{judged.verdict}** {judged.doubt}".strip(),
         )
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-        broken += [f"- {judged.name}: {line}" for line in judged.broken]
-    tally = {v: sum(j.verdict == v for j in result.claims) for v in ("held", "not held", "not judged")}
-    lines += ["", ", ".join(f"{count} {verdict}" for verdict, count in tally.items()) + ".", ""]
-    if broken:
-        lines += ["### Where a claim did not hold", "", *broken, ""]
-    return lines
+    return [*lines, ""]

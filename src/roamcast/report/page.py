@@ -7,21 +7,24 @@ from html import escape
 from roamcast.metrics.declarations import METRICS
 from roamcast.pipeline.plan import point_text
 from roamcast.report.appendix import make_appendix
-from roamcast.report.comparison import make_comparisons
+from roamcast.report.comparison import make_answer, make_comparisons
 from roamcast.report.figures import Panels
+from roamcast.report.map import Ground, describe_map, draw_map
 from roamcast.report.readings_page import make_readings
-from roamcast.report.result import Result, tell, with_interval
+from roamcast.report.result import Result, tell_point, warn
+from roamcast.report.rounding import FEW, tell
 from roamcast.report.style import STYLE
-from roamcast.report.verdicts import make_claims
+from roamcast.report.verdicts import claims_of, make_claims, sum_up
 
 _NO_NETWORK = "default-src 'none'; style-src 'unsafe-inline'"
 
 
-def make_page(result: Result) -> str:
-    """The whole page."""
+def make_page(result: Result, ground: Ground | None = None) -> str:
+    """The whole page; `ground` is the world that its map shows."""
     campaign = result.campaign
     parts = [
         _head(result),
+        _opening(result, ground),
         *_findings(result),
         make_appendix(result),
     ]
@@ -36,13 +39,12 @@ def make_page(result: Result) -> str:
 
 
 def _findings(result: Result) -> list[str]:
-    """What was found: claims under all readings; or claims and figures; or protocols side by side."""
-    campaign = result.campaign
+    """What was found: claims under all readings; or figures with their claims; or protocols side by side."""
     if result.notes.get("readings"):
-        return [make_readings(result)]
-    claims = make_claims(result.claims) if campaign.claims else ""
-    figures = [_figure(result, name) for name in campaign.figures]
-    return [claims, *figures, "" if figures else make_comparisons(result)]
+        return [make_readings(result)] if not result.stale else []
+    figures = [_figure(result, name) for name in result.campaign.figures if result.values]
+    claims = make_claims(result, claims_of(result, None))
+    return [*figures, claims, make_comparisons(result) if result.values and not figures else ""]
 
 
 def _head(result: Result) -> str:
@@ -53,14 +55,34 @@ def _head(result: Result) -> str:
         if result.notes.get("quick")
         else ""
     )
+    stale = (
+        f'<p class="note"><strong>Not the result.</strong> {escape(warn(result))}</p>' if result.stale else ""
+    )
     told = [f"{count} runs {status}" for status, count in sorted(counts.items())]
     seeds = len(campaign.seed_list)
-    told.append(f"{seeds} seeds" if seeds > 1 else "one seed: no intervals")
+    told.append("one seed" if seeds == 1 else f"{seeds} seeds")
+    if seeds < FEW:
+        told.append("too few for intervals: dots are seeds")
     paper = f'<p class="paper">{escape(campaign.paper)}</p>' if campaign.paper else ""
     about = f"<p>{escape(campaign.about)}</p>" if campaign.about else ""
     facts = "".join(f"<li>{escape(fact)}</li>" for fact in told)
-    head = f"<h1>{escape(campaign.title)}</h1>{paper}{about}{quick}"
+    head = f"<h1>{escape(campaign.title)}</h1>{paper}{about}{quick}{stale}"
     return f'<header>{head}<ul class="facts">{facts}</ul></header>'
+
+
+def _opening(result: Result, ground: Ground | None) -> str:
+    """The map, and beside it the answer or the sum of the verdicts."""
+    world = ""
+    if ground is not None:
+        words = escape(describe_map(ground))
+        world = f'<figure class="map">{draw_map(ground)}<figcaption>{words}</figcaption></figure>'
+    if result.notes.get("readings"):
+        told = ""
+    elif result.campaign.claims:
+        told = f'<p class="verdict">{escape(sum_up(result.claims))}</p>' if result.claims else ""
+    else:
+        told = make_answer(result)
+    return f'<section class="opening">{world}<div>{told}</div></section>' if world or told else ""
 
 
 def _figure(result: Result, name: str) -> str:
@@ -75,14 +97,14 @@ def _figure(result: Result, name: str) -> str:
             cells = [
                 result.values.get((figure.sweep, point_text(point), label, metric)) for metric in metrics
             ]
-            told = "".join(
-                f"<td>{escape(with_interval(cell['mean'], cell['half']) if cell else '-')}</td>"
-                for cell in cells
+            told = "".join(f"<td>{escape(tell(cell) if cell else '-')}</td>" for cell in cells)
+            rows.append(
+                f"<tr><td>{escape(tell_point(point_text(point)))}</td><td>{escape(label)}</td>{told}</tr>"
             )
-            rows.append(f"<tr><td>{escape(tell(point_text(point)))}</td><td>{escape(label)}</td>{told}</tr>")
     section = f' <span class="where">section {escape(figure.section)}</span>' if figure.section else ""
     return (
         f'<section><h2>{escape(figure.title)}{section}</h2><div class="panels">{drawn}</div>'
+        f"{make_claims(result, claims_of(result, name))}"
         '<details><summary>Numbers</summary><div class="wide"><table><thead><tr><th>Point</th>'
         f"<th>Protocol</th>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div></details></section>"
     )

@@ -1,9 +1,13 @@
-"""Which protocol is best at what: the best mean, and whoever cannot be told from it."""
+"""Which protocol is best at what: the best mean, unless the seeds cannot tell it from another's."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from roamcast.metrics.declarations import METRICS
-from roamcast.report.result import Result, Row, with_interval
+from roamcast.pipeline.statistics import student
+from roamcast.report.result import Result
+from roamcast.report.rounding import FEW, tell
 
 Place = tuple[str, str]
 "A sweep, and a point of it."
@@ -18,34 +22,73 @@ HEADLINES = ("delivery_rate", "delay_mean", "transmissions_per_delivery")
 "The metrics that its picture shows."
 
 
+class Gap(NamedTuple):
+    """How much more one protocol has of a metric than another, seed by seed, and how sure that is."""
+
+    mean: float
+    half: float
+
+    @property
+    def real(self) -> bool:
+        """Whether the interval leaves no doubt that there is one."""
+        return abs(self.mean) > self.half
+
+
 def rank(result: Result, place: Place, metric: str, protocols: list[str]) -> dict[str, tuple[str, str]]:
-    """For each protocol with a value: the value in words, and `best`, `tie` (with the best) or nothing."""
+    """For each protocol with a value: the value in words, and `best`, `tie` (several may be best) or nothing.
+
+    Nobody is best alone, with few seeds, or without delivering anything.
+    """
     rows = {p: row for p in protocols if (row := result.values.get((*place, p, metric)))}
-    if not rows:
-        return {}
-    sign = -1 if METRICS[metric].better == "more" else 1
-    best = min(rows, key=lambda p: (sign * rows[p]["mean"], protocols.index(p)))
-    ties = {p for p in rows if p != best and _tie(result, place, metric, (p, best))}
-    return {
-        p: (with_interval(row["mean"], row["half"]), "best" if p == best else "tie" if p in ties else "")
-        for p, row in rows.items()
+    leaders = find_leaders(result, place, metric, protocols)
+    mark = "best" if len(leaders) == 1 else "tie"
+    return {p: (tell(row), mark if p in leaders else "") for p, row in rows.items()}
+
+
+def find_leaders(result: Result, place: Place, metric: str, protocols: list[str]) -> list[str]:
+    """The protocol of the best mean and all that may be as good; empty if nobody can be best."""
+    means = {
+        p: row["mean"]
+        for p in protocols
+        if (row := result.values.get((*place, p, metric))) and _serves(result, place, p)
     }
+    known = [p for p in protocols if (*place, p, metric) in result.values]
+    if len(known) < 2 or not means or any(_few(result, place, p, metric) for p in means):
+        return []
+    sign = -1 if METRICS[metric].better == "more" else 1
+    first = min(means, key=lambda p: (sign * means[p], protocols.index(p)))
+    found = [first]
+    for other in means:
+        if other != first:
+            gap = find_gap(result, place, metric, (first, other), len(means) - 1)
+            if gap is None or not gap.real:
+                found.append(other)
+    return sorted(found, key=protocols.index)
 
 
-def _tie(result: Result, place: Place, metric: str, pair: tuple[str, str]) -> bool:
-    row = find_difference(result, place, metric, pair)
-    return row is None or row["half"] is None or abs(row["mean"]) <= row["half"]
+def _serves(result: Result, place: Place, protocol: str) -> bool:
+    """Whether it delivers anything; what delivers nothing is best at nothing."""
+    rate = result.values.get((*place, protocol, "delivery_rate"))
+    return rate is None or rate["mean"] > 0
 
 
-def find_difference(result: Result, place: Place, metric: str, pair: tuple[str, str]) -> Row | None:
-    """The row of the table `differences` for two protocols, whichever is named first."""
-    for row in result.tables["differences"]:
-        same = (row["sweep"], row["point"], row["metric"]) == (*place, metric)
-        if same and {row["protocol"], row["other"]} == set(pair):
-            return row
+def _few(result: Result, place: Place, protocol: str, metric: str) -> bool:
+    return bool(result.values[*place, protocol, metric]["count"] < FEW)
+
+
+def find_gap(
+    result: Result, place: Place, metric: str, pair: tuple[str, str], comparisons: int
+) -> Gap | None:
+    """How much more the first of `pair` has; `comparisons` such intervals hold together in 95 of 100 cases.
+
+    Where many are compared with the best, one of many differences passes its own interval by chance: so the
+    intervals are as much wider as Bonferroni asks for.
+    """
+    for sign, (one, other) in ((1, pair), (-1, pair[::-1])):
+        row = result.differences.get((*place, metric, one, other))
+        if row is not None:
+            if row["half"] is None:
+                return None
+            wider = student(row["count"], comparisons) / student(row["count"])
+            return Gap(sign * row["mean"], row["half"] * wider)
     return None
-
-
-def join(names: list[str]) -> str:
-    """Names as a sentence lists them."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

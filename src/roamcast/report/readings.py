@@ -9,7 +9,8 @@ from itertools import combinations
 from roamcast.pipeline.campaign import Claim
 from roamcast.pipeline.readings import Combination, Reading, changes, choose
 from roamcast.pipeline.rereading import name_under
-from roamcast.report.result import Judged, Result, short
+from roamcast.report.result import Judged, Result
+from roamcast.report.rounding import short
 
 MOST_DECIDING = 2
 "Choices that are looked at together for what decides a claim."

@@ -11,8 +11,11 @@ from roamcast.report.answer import answer
 from roamcast.report.readings import Reread, reread
 from roamcast.report.result import Judged, Result
 
-_OF_VALUE = ("count", "mean", "half", "least", "most")
-_OF_CHECK = ("tells", "low", "high", "strict", "ours", "half", "count", "held", "sure")
+_OF_VALUE = ("count", "mean", "half", "lower", "upper", "least", "most")
+_OF_CHECK = (
+    *("tells", "low", "high", "strict", "ours", "half", "lower", "upper", "least", "most"),
+    *("count", "held", "sure"),
+)
 
 
 def record(result: Result, report: Path) -> dict[str, Any]:
@@ -50,7 +53,7 @@ def _points(result: Result) -> list[dict[str, Any]]:
                 {
                     "sweep": name,
                     "settings": asked.set | settings,
-                    "answer": asdict(told) if told else None,
+                    "answer": asdict(told),
                     "protocols": values.get(place, {}),
                 }
             )

@@ -6,15 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
 
 from roamcast.metrics.declarations import METRICS
 from roamcast.pipeline.campaign import Campaign, Claim
 from roamcast.pipeline.claims import settings_of
 from roamcast.pipeline.entry import Setting
 from roamcast.pipeline.store import Store
-
-Row = dict[str, Any]
+from roamcast.report.rounding import FEW, Row, short, tell
 
 
 @dataclass(frozen=True)
@@ -44,15 +42,24 @@ class Judged:
         return all(told) if self.verdict == "held" else any(told)
 
     @property
+    def doubt(self) -> str:
+        """What keeps the verdict from being sure, in parentheses; empty if nothing does."""
+        if self.verdict == "not judged":
+            return ""
+        if any(check["count"] < FEW for check in self.checks):
+            return "(few seeds)"
+        return {True: "", False: "(within the interval)", None: "(no interval)"}[self.sure]
+
+    @property
     def ours(self) -> str:
         """Our number, with its interval; the least and the most where there are several."""
         known = [check for check in self.checks if check["ours"] is not None]
         if not known:
             return "-"
         if len(known) == 1:
-            return with_interval(known[0]["ours"], known[0]["half"])
+            return tell(known[0], "ours")
         ordered = sorted(known, key=lambda check: check["ours"])
-        ends = [with_interval(check["ours"], check["half"]) for check in (ordered[0], ordered[-1])]
+        ends = [tell(check, "ours") for check in (ordered[0], ordered[-1])]
         return f"{ends[0]} to {ends[1]} ({len(known)} checks)"
 
     @property
@@ -76,11 +83,7 @@ class Judged:
     @property
     def broken(self) -> list[str]:
         """The checks that did not hold, in words."""
-        return [
-            f"{check['tells']}: {with_interval(check['ours'], check['half'])}"
-            for check in self.checks
-            if check["held"] is False
-        ]
+        return [f"{check['tells']}: {tell(check, 'ours')}" for check in self.checks if check["held"] is False]
 
 
 class Result:
@@ -89,11 +92,17 @@ class Result:
     def __init__(self, store: Store) -> None:
         self.store = store
         self.campaign, self.notes = store.read_campaign()
-        self.tables: dict[str, list[Row]] = {name: store.read_table(name).to_pylist() for name in _TOLD}
+        self.stale = store.stale()
+        "Tables that were made from something else than what was asked; what they say is not told."
+        self.tables: dict[str, list[Row]] = {
+            name: [] if name in self.stale else store.read_table(name).to_pylist() for name in _TOLD
+        }
 
     @property
     def claims(self) -> list[Judged]:
-        """The campaign's claims, judged, in the file's order."""
+        """The campaign's claims, judged, in the file's order; none where the verdicts are not of them."""
+        if "verdicts" in self.stale:
+            return []
         return judge_claims(self.campaign, self.tables["verdicts"])
 
     @cached_property
@@ -103,6 +112,30 @@ class Result:
             (row["sweep"], row["point"], row["protocol"], row["metric"]): row
             for row in self.tables["summary"]
         }
+
+    @cached_property
+    def differences(self) -> dict[tuple[str, str, str, str, str], Row]:
+        """The paired differences by sweep, point, metric, protocol, and whose value is taken off."""
+        return {
+            (row["sweep"], row["point"], row["metric"], row["protocol"], row["other"]): row
+            for row in self.tables["differences"]
+        }
+
+    @cached_property
+    def _by_seed(self) -> dict[tuple[str, str, str], list[tuple[int, Row]]]:
+        """Seed and metrics of each run, by sweep, point and protocol, in order of seed."""
+        measured = {row["run"]: row for row in self.tables["metrics"]}
+        found: dict[tuple[str, str, str], list[tuple[int, Row]]] = {}
+        for row in sorted(self.tables["points"], key=lambda row: int(row["seed"])):
+            if row["run"] in measured:
+                key = (row["sweep"], row["point"], row["protocol"])
+                found.setdefault(key, []).append((row["seed"], measured[row["run"]]))
+        return found
+
+    def by_seed(self, sweep: str, point: str, protocol: str, metric: str) -> dict[int, float]:
+        """The values of `metric` at one point, by seed."""
+        rows = self._by_seed.get((sweep, point, protocol), [])
+        return {seed: row[metric] for seed, row in rows if row[metric] is not None}
 
     def counts(self) -> dict[str, int]:
         """Runs by what became of them."""
@@ -129,10 +162,13 @@ class Result:
             for j, protocol in enumerate(asked.protocols)
         }
         rows = sorted(first.items(), key=lambda item: (order[item[0][0], item[0][2]], item[0][1]))
-        return [(sweep, tell(point), protocol, command[row["run"]]) for (sweep, point, protocol), row in rows]
+        return [
+            (sweep, tell_point(point), protocol, command[row["run"]])
+            for (sweep, point, protocol), row in rows
+        ]
 
 
-_TOLD = ("plan", "points", "runs", "summary", "differences", "verdicts")
+_TOLD = ("plan", "points", "runs", "metrics", "summary", "differences", "verdicts")
 
 
 def judge_claims(campaign: Campaign, verdicts: list[Row]) -> list[Judged]:
@@ -143,27 +179,17 @@ def judge_claims(campaign: Campaign, verdicts: list[Row]) -> list[Judged]:
     ]
 
 
-def tell(point: str, fixed: Mapping[str, Setting] = MappingProxyType({})) -> str:
+def tell_point(point: str, fixed: Mapping[str, Setting] = MappingProxyType({})) -> str:
     """A point in words, with what its sweep sets at every point."""
     settings = dict(fixed) | settings_of(point)
     return ", ".join(f"{key} = {value}" for key, value in settings.items()) or "as the scenario is"
 
 
-def short(value: float | None) -> str:
-    """A number as a person reads it."""
-    if value is None:
-        return "-"
-    if value == round(value) and abs(value) < 1e15:
-        return f"{value:,.0f}"
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
-
-
-def with_interval(value: float | None, half: float | None) -> str:
-    """A mean and half its interval, to the same place."""
-    if value is None or half is None:
-        return short(value)
-    if abs(value) >= 1000:
-        return f"{value:,.0f} ± {half:,.0f}"
-    size = max(abs(value), half)
-    places = 3 if size < 1 else 2 if size < 100 else 1
-    return f"{value:.{places}f} ± {half:.{places}f}"
+def warn(result: Result) -> str:
+    """What is wrong with a result whose tables are stale, and what to do."""
+    again = result.notes.get("command") or "roamcast campaign run"
+    return (
+        "The campaign was changed or interrupted: tables are missing, or were made from something else than "
+        f"what is asked now, so no verdict and no number of theirs is shown. Go on with: {again}; or measure "
+        f"what is done with: roamcast campaign report {result.store.folder} --measure"
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from roamcast.pipeline.store import Store
+from roamcast.pipeline.task import TRACEBACK
 
 _OF_PLAN = ("run", "router", "seed", "duration", "nodes", "command")
 _OF_MANIFEST = ("wall", "cpu", "memory", "rows")
@@ -56,5 +57,7 @@ class Standing:
             found = self.survey.done.get(row["run"]) or self.survey.failed.get(row["run"]) or {}
             told = {"status": found.get("status", "missing"), "error": found.get("error", "")}
             of_plan = {key: row[key] for key in _OF_PLAN}
+            file = self.store.run_folder(row["run"]) / TRACEBACK
+            told["traceback"] = str(file) if told["status"] == "failed" and file.is_file() else ""
             rows.append(of_plan | told | {key: found.get(key) for key in _OF_MANIFEST})
         return rows

@@ -4,27 +4,31 @@ STYLE = """
 :root{color-scheme:light}
 *{box-sizing:border-box}
 body{margin:0;font:16px/1.5 system-ui,sans-serif;color:#1a1a1a;background:#fff}
-main{max-width:72rem;margin:0 auto;padding:1rem}
-h1{font-size:1.6rem;line-height:1.2;margin:.5rem 0}
-h2{font-size:1.2rem;margin:2rem 0 .5rem;border-bottom:1px solid #ddd;padding-bottom:.2rem}
-.paper,.where,.small,footer{color:#555;font-size:.85rem}
+main{max-width:76rem;margin:0 auto;padding:1.2rem}
+h1{font-size:2rem;line-height:1.15;margin:.4rem 0;letter-spacing:-.01em}
+h2{font-size:1.25rem;margin:2.4rem 0 .6rem;border-bottom:1px solid #ddd;padding-bottom:.25rem}
+.paper,.where,.small,figcaption,footer{color:#555;font-size:.85rem}
 .where{display:block}
 h2 .where{display:inline;font-weight:normal}
 .note{background:#fff4d6;border-left:4px solid #e69f00;padding:.5rem .75rem}
-.facts{display:flex;flex-wrap:wrap;gap:.4rem;padding:0;list-style:none}
+.facts{display:flex;flex-wrap:wrap;gap:.4rem;padding:0;margin:.6rem 0;list-style:none}
 .facts li{background:#eef3f8;border-radius:1rem;padding:.1rem .7rem;font-size:.9rem}
+.opening{display:grid;grid-template-columns:minmax(0,3fr) minmax(0,2fr);gap:1.6rem;align-items:center}
+.opening>div:only-child{grid-column:1/-1}
+.map{margin:0}.map svg{width:100%;height:auto;display:block}
+.verdict{font-size:1.2rem;line-height:1.4;margin:.6rem 0;border-left:4px solid #0072b2;padding-left:.8rem}
+.opening p{margin:.7rem 0}
 table{border-collapse:collapse;width:100%;font-size:.9rem}
-th,td{text-align:left;vertical-align:top;padding:.35rem .5rem;border-bottom:1px solid #e5e5e5}
+th,td{text-align:left;vertical-align:top;padding:.4rem .5rem;border-bottom:1px solid #e5e5e5}
 thead th{background:#f6f6f6}tbody th{font-weight:normal}
 tr.held td:last-child{color:#00694c}
 tr.not-held td:last-child{color:#a33b00}
 tr.not-judged td:last-child{color:#666}
-.verdict{font-size:1.15rem;font-weight:600;margin:.6rem 0}
-.best,.tie{color:#00694c;font-size:.8rem;text-transform:uppercase}
+.best,.tie{color:#005a8f;font-size:.75rem;text-transform:uppercase;letter-spacing:.04em}
 .wide{overflow-x:auto}
-.panels{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,19rem),1fr));gap:.5rem}
+.panels{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,19rem),1fr));gap:.5rem 1rem}
 .panel svg{width:100%;height:auto;display:block}
-details{margin:.4rem 0}
+details{margin:.5rem 0}
 summary{cursor:pointer;color:#0060a0}
 code,pre{font:.8rem/1.4 ui-monospace,monospace;overflow-wrap:anywhere}
 pre{white-space:pre-wrap;background:#f6f6f6;padding:.5rem}
@@ -32,24 +36,25 @@ dt{font-weight:600;margin-top:.4rem}
 dt .where{display:inline;font-weight:normal}
 dd{margin:0 0 0 1rem;font-size:.9rem}
 dd details,td details{margin:.1rem 0}td ul{margin:.2rem 0;padding-left:1rem;font-size:.85rem}
+@media(max-width:56rem){.opening{grid-template-columns:minmax(0,1fr);gap:.4rem}}
 @media(max-width:40rem){
+main{padding:.8rem}h1{font-size:1.5rem}.verdict{font-size:1.1rem}
 .claims thead{display:none}
 .claims tr{display:block;border:1px solid #ddd;border-left:4px solid #999;border-radius:4px;margin:.6rem 0}
 .claims tr.held{border-left-color:#009e73}.claims tr.not-held{border-left-color:#d55e00}
 .claims td{display:block;border:0;padding:.2rem .6rem}
 .claims td:not(:first-child)::before{content:attr(data-label) ": ";color:#555}
-}
-@media(max-width:30rem){
 .sides thead{display:none}
-.sides tr{display:block;padding:.4rem 0;border-bottom:1px solid #ddd}
+.sides tr{display:block;padding:.5rem 0;border-bottom:1px solid #ddd}
 .sides th,.sides td{display:block;border:0;padding:.1rem .2rem}
 .sides tbody th{font-weight:600}
 .sides td::before{content:attr(data-label) ": ";color:#555}
 }
 @media print{
-body{font-size:10pt}main{max-width:none;padding:0}
-section{break-inside:auto}.panel,tr{break-inside:avoid}
+body{font-size:10pt}main{max-width:none;padding:0}h1{font-size:18pt}
+.opening{grid-template-columns:minmax(0,3fr) minmax(0,2fr)}
+section{break-inside:auto}.panel,tr,figure{break-inside:avoid}h2{break-after:avoid}
 details:not([open]){display:none}summary{color:inherit}
-.panels{grid-template-columns:repeat(2,1fr)}
+.panels{grid-template-columns:repeat(3,1fr)}
 }
 """

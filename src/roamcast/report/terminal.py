@@ -11,27 +11,38 @@ from rich.table import Table
 from roamcast.metrics.declarations import METRICS
 from roamcast.pipeline.plan import point_text
 from roamcast.report.answer import answer
-from roamcast.report.ranking import SIDE_BY_SIDE, rank
+from roamcast.report.ranking import SIDE_BY_SIDE, Place, rank
 from roamcast.report.readings import reread
-from roamcast.report.result import Result, tell
+from roamcast.report.result import Result, tell_point
+from roamcast.report.rounding import FEW
 from roamcast.report.verdicts import sum_up
+
+_TITLES, _CELLS = 22, 14
+"Columns that the metrics' names and each protocol's numbers take."
+
+_LEGEND = (
+    "Means over seeds with 95 % intervals: ± half of it, or its ends where it is lopsided. best: the "
+    "difference to each of the others, seed by seed, is beyond its interval. tie: the seeds cannot tell."
+)
+_LEGEND_OF_FEW = f"With fewer than {FEW} seeds: the mean, and in brackets the least and the most of them."
 
 
 def show_claims(result: Result, console: Console) -> None:
     """Every claim with the paper's figure and section, our number, and whether it held."""
     colours = {"held": "green", "not held": "red", "not judged": "yellow"}
-    console.print(f"[bold]{result.campaign.title}[/]", highlight=False)
+    console.print(f"[bold]{escape(result.campaign.title)}[/]", highlight=False)
     table = Table(box=None, show_header=False, padding=(0, 1, 1, 0))
     table.add_column(no_wrap=True)
     table.add_column(ratio=1)
     for judged in result.claims:
         claim = judged.claim
         place = ", ".join(part for part in (claim.section, claim.figure) if part)
-        within = " [dim](within the interval)[/]" if judged.sure is False else ""
+        paper = f"paper: {escape(claim.paper or '-')}; " if result.campaign.paper or claim.paper else ""
+        doubt = f" [dim]{judged.doubt}[/]" if judged.doubt else ""
         table.add_row(
             f"[{colours[judged.verdict]}]{judged.verdict}[/]",
             f"{escape(claim.says)} [dim]{escape(place)}[/]\n"
-            f"paper: {escape(claim.paper or '-')}; ours: [bold]{escape(judged.ours)}[/]{within}\n"
+            f"{paper}ours: [bold]{escape(judged.ours)}[/]{doubt}\n"
             f"[dim]asked: {escape(judged.asked)}[/]",
         )
     console.print(table, highlight=False)
@@ -53,38 +64,59 @@ def show_readings(result: Result, console: Console) -> None:
 
 
 def show_comparison(result: Result, console: Console) -> None:
-    """The protocols of each point side by side: best marked, ties said to be ties."""
+    """The protocols of each point side by side, and the answer."""
     for sweep, asked in result.campaign.sweeps.items():
         for point in asked.expand():
             place = (sweep, point_text(point))
-            table = Table("", *asked.protocols)
-            for metric in SIDE_BY_SIDE:
-                ranked = rank(result, place, metric, asked.protocols)
-                if not ranked:
-                    continue
-                unit = f" ({METRICS[metric].unit})" if METRICS[metric].unit else ""
-                cells = []
-                for protocol in asked.protocols:
-                    told = ranked.get(protocol)
-                    mark = {"best": " [bold green]best[/]", "tie": " [green]tie[/]", "": ""}
-                    cells.append(f"{told[0]}{mark[told[1]]}" if told else "-")
-                table.add_row(f"{METRICS[metric].title}{unit}", *cells)
             if len(asked.expand()) > 1:
-                console.print(f"[bold]{escape(tell(place[1]))}[/]", highlight=False)
-            console.print(table)
-            if found := answer(result, place, asked.protocols):
-                first, *rest = map(escape, found.sentences)
-                console.print(" ".join([f"[bold]{first}[/]", *rest]), highlight=False)
-    console.print(
-        "[dim]Means over seeds with 95 % intervals. A tie: the difference to the best, seed by seed, is "
-        "within its interval. Delivery decides who serves best.[/]"
-    )
+                console.print(f"[bold]{escape(tell_point(place[1]))}[/]", highlight=False)
+            at_once = max(1, (console.width - _TITLES) // _CELLS)
+            for first in range(0, len(asked.protocols), at_once):
+                shown = slice(first, first + at_once)
+                console.print(_side_by_side(result, place, asked.protocols, shown), highlight=False)
+                console.print()
+            first_sentence, *rest = map(escape, answer(result, place, asked.protocols).sentences)
+            console.print(" ".join([f"[bold]{first_sentence}[/]", *rest]), highlight=False)
+    few = any(row["count"] < FEW for row in result.values.values())
+    console.print(f"[dim]{_LEGEND_OF_FEW if few else _LEGEND}[/]", highlight=False)
 
 
-def show_runs(result_rows: list[dict[str, Any]], console: Console) -> None:
-    """Runs, one a line."""
-    table = Table("run", "protocol", "seed", "status", "cpu (s)", "error")
-    for row in result_rows:
+def _side_by_side(result: Result, place: Place, protocols: list[str], chosen: slice) -> Table:
+    """A table of the `chosen` of the protocols: as many as fit beside each other."""
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
+    table.add_column("", max_width=_TITLES - 1)
+    shown = protocols[chosen]
+    for protocol in shown:
+        table.add_column(protocol, overflow="fold", max_width=_CELLS - 1)
+    marks = {"best": " [bold green]best[/]", "tie": " [green]tie[/]", "": ""}
+    for metric in SIDE_BY_SIDE:
+        ranked = rank(result, place, metric, protocols)
+        if not ranked:
+            continue
+        unit = f" ({METRICS[metric].unit})" if METRICS[metric].unit else ""
+        cells = []
+        for protocol in shown:
+            number, mark = ranked.get(protocol, ("-", ""))
+            value, around = _split(number)
+            cells.append(f"{escape(value)}{marks[mark]}" + (f"\n[dim]{escape(around)}[/]" if around else ""))
+        table.add_row(f"{METRICS[metric].title}{unit}", *cells)
+    return table
+
+
+def _split(number: str) -> tuple[str, str]:
+    """A number, and what is told of its interval, which goes below it in few letters."""
+    value, _, around = number.partition(" ")
+    return value, around.replace(" to ", "\N{EN DASH}").strip("()")
+
+
+def show_runs(rows: list[dict[str, Any]], console: Console) -> None:
+    """Runs, one a line that can be copied; an error below its run."""
+    wide = max((len(row["router"]) for row in rows), default=8)
+    console.print(f"{'run':20}  {'protocol':{wide}}  {'seed':>6}  {'status':8}  {'cpu (s)':>8}", style="bold")
+    for row in rows:
         cpu = f"{row['cpu']:.1f}" if row["cpu"] is not None else "-"
-        table.add_row(row["run"], row["router"], str(row["seed"]), row["status"], cpu, row["error"])
-    console.print(table)
+        line = f"{row['run']:20}  {row['router']:{wide}}  {row['seed']:>6}  {row['status']:8}  {cpu:>8}"
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
+        if row["error"]:
+            kept = f" [{row['traceback']}]" if row.get("traceback") else ""
+            console.print(f"  {row['error']}{kept}", highlight=False, markup=False, soft_wrap=True)

@@ -1,10 +1,12 @@
-"""Claims as a part of the page: what the paper says, what we asked, our numbers, held or not held."""
+"""Claims as a part of the page: what was claimed, what we asked, our numbers, held or not held."""
 
 from __future__ import annotations
 
 from html import escape
 
-from roamcast.report.result import Judged, with_interval
+from roamcast.pipeline.campaign import Claim
+from roamcast.report.result import Judged, Result
+from roamcast.report.rounding import tell
 
 _WORDS = {
     "ordering": "each step: the difference from one protocol to the next, in the order claimed",
@@ -13,19 +15,32 @@ _WORDS = {
 }
 
 
-def make_claims(claims: list[Judged]) -> str:
-    """The section of claims."""
+def claims_of(result: Result, figure: str | None) -> list[Judged]:
+    """The claims that belong to a figure: it is named in them or drawn of their sweep; None: to no figure."""
+    return [judged for judged in result.claims if _figure_of(result, judged.claim) == figure]
+
+
+def _figure_of(result: Result, claim: Claim) -> str | None:
+    figures = result.campaign.figures
+    named = claim.figure.strip().lower().replace(" ", "-")
+    if named in figures:
+        return named
+    return next((name for name, figure in figures.items() if figure.sweep == claim.sweep), None)
+
+
+def make_claims(result: Result, claims: list[Judged]) -> str:
+    """A table of claims; nothing if there are none."""
+    if not claims:
+        return ""
     kinds = {judged.claim.kind for judged in claims}
     words = "".join(f" {_WORDS[kind].capitalize()}." for kind in _WORDS if kind in kinds)
-    rows = "".join(_row(judged) for judged in claims)
+    paper = bool(result.campaign.paper) or any(judged.claim.paper for judged in claims)
+    rows = "".join(_row(judged, paper) for judged in claims)
+    of_paper = "<th>The paper</th>" if paper else ""
     return (
-        f"<section><h2>Claims</h2><p class='verdict'>{escape(sum_up(claims))}</p>"
-        "<table class='claims'><thead><tr><th>Claim</th><th>The paper</th>"
+        f"<table class='claims'><thead><tr><th>Claim</th>{of_paper}"
         f"<th>Asked</th><th>Ours</th><th>Verdict</th></tr></thead><tbody>{rows}</tbody></table>"
-        "<p class='small'>A claim holds if every number it asks for lies in its bounds. Numbers are means "
-        "over seeds with 95 % Student-t intervals; protocols are compared on the same seeds. Within the "
-        "interval: the interval reaches across the bound, so more seeds might decide otherwise."
-        f"{escape(words)}</p></section>"
+        f"<p class='small'>{escape(words.strip())}</p>"
     )
 
 
@@ -35,27 +50,27 @@ def sum_up(claims: list[Judged]) -> str:
     told = f"{tally['held']} of {len(claims)} claims held, {tally['not held']} did not"
     if tally["not judged"]:
         told += f", {tally['not judged']} could not be judged"
-    open_ = sum(judged.sure is False for judged in claims if judged.verdict != "not judged")
-    more = f" {open_} of these verdicts are within the interval: more seeds might decide otherwise."
-    return f"{told}.{more if open_ else ''}"
+    doubts = [judged.doubt for judged in claims if judged.doubt]
+    few = sum(doubt == "(few seeds)" for doubt in doubts)
+    if few:
+        return f"{told}, with too few seeds to be sure of any."
+    more = f" {len(doubts)} of these verdicts are within the interval: more seeds might decide otherwise."
+    return f"{told}.{more if doubts else ''}"
 
 
-def _row(judged: Judged) -> str:
+def _row(judged: Judged, paper: bool) -> str:
     claim = judged.claim
     where = ", ".join(
         part for part in (f"section {claim.section}" if claim.section else "", claim.figure) if part
     )
-    sure = {True: "", False: " (within the interval)", None: " (no interval)"}[judged.sure]
-    if judged.verdict == "not judged":
-        sure = ""
     mark = judged.verdict.replace(" ", "-")
+    of_paper = f'<td data-label="Paper">{escape(claim.paper or "-")}</td>' if paper else ""
     return (
         f'<tr class="{mark}"><td data-label="Claim">{escape(claim.says)}'
-        f'<span class="where">{escape(where)}</span></td>'
-        f'<td data-label="Paper">{escape(claim.paper or "-")}</td>'
+        f'<span class="where">{escape(where)}</span></td>{of_paper}'
         f'<td data-label="Asked">{escape(judged.asked)}</td>'
         f'<td data-label="Ours">{escape(judged.ours)}{_checks(judged)}</td>'
-        f'<td data-label="Verdict"><strong>{judged.verdict}</strong>{sure}</td></tr>'
+        f'<td data-label="Verdict"><strong>{judged.verdict}</strong> {judged.doubt}</td></tr>'
     )
 
 
@@ -64,7 +79,7 @@ def _checks(judged: Judged) -> str:
     if len(judged.checks) < 2 and not judged.broken:
         return ""
     rows = "".join(
-        f"<li>{escape(check['tells'])}: {escape(with_interval(check['ours'], check['half']))} "
+        f"<li>{escape(check['tells'])}: {escape(tell(check, 'ours'))} "
         f"<strong>{_word(check['held'])}</strong></li>"
         for check in judged.checks
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import difflib
 from importlib import import_module
-from importlib.metadata import entry_points
-from typing import TYPE_CHECKING
+from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING, Any
 
 from roamcast.errors import UserError
 
@@ -43,6 +43,35 @@ def names() -> list[str]:
     return [*BUILT_IN, *third_party]
 
 
+class BrokenProtocol(UserError):
+    """A protocol of another package that cannot be used, with the reason."""
+
+
+def _load(name: str, entry: EntryPoint) -> Any:
+    """What an entry point of another package names; whatever goes wrong in there is told in a line."""
+    try:
+        return entry.load()
+    except (Exception, SystemExit) as error:  # its import runs code that is not ours
+        package = f" of {entry.dist.name}" if entry.dist is not None else ""
+        told = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise BrokenProtocol(
+            f"the protocol {name!r}{package} ({entry.value}) cannot be loaded: {told}"
+        ) from error
+
+
+def working() -> tuple[list[str], dict[str, str]]:
+    """The names of all protocols that can be loaded; and of those that cannot, with the reason."""
+    known: list[str] = []
+    broken: dict[str, str] = {}
+    for name in names():
+        try:
+            find(name)
+            known.append(name)
+        except UserError as error:
+            broken[name] = str(error)
+    return known, broken
+
+
 def find(name: str) -> type[Router]:
     """The router class called `name`."""
     from roamcast.routing.router import Router
@@ -56,7 +85,7 @@ def find(name: str) -> type[Router]:
             near = difflib.get_close_matches(name, names(), n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names())}"
             raise UnknownProtocol(f"no protocol is called {name!r}; {hint}")
-        found = entries[0].load()
+        found = _load(name, entries[0])
     if not (isinstance(found, type) and issubclass(found, Router)):
-        raise UnknownProtocol(f"the entry point {name!r} gives {found!r}, which is not a Router class")
+        raise BrokenProtocol(f"the entry point {name!r} gives {found!r}, which is not a Router class")
     return found

@@ -144,6 +144,13 @@ def _places(scenario: Scenario) -> Iterator[tuple[str, str]]:
         home = group.home
         if isinstance(home, Rectangle) and not area.contains(home.x + home.width, home.y + home.height):
             yield f"nodes.{name}.home", "the rectangle reaches outside the area"
+        everyone = not any(other.mobility == "file" for other in scenario.groups.values())
+        if group.at is not None and scenario.mobility is not None and everyone:
+            yield (
+                f"nodes.{name}.at",
+                "the movement file would move these nodes too; "
+                'say mobility = "file" in the groups that it moves',
+            )
         if group.mobility == "file" and scenario.mobility is None:
             yield f"nodes.{name}.mobility", 'no movement file is given; add mobility = { ns2 = "FILE" }'
     if scenario.connected is not None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -12,66 +13,106 @@ from roamcast.scenario.consistency import nearest
 
 _WORDS = {
     "missing": "is missing",
+    "missing_argument": "is missing",
     "model_type": "should be a table",
     "model_attributes_type": "should be a table",
     "dict_type": "should be a table",
+    "mapping_type": "should be a table",
     "list_type": "should be a list",
     "tuple_type": "should be a list",
     "named_tuple_type": "should be a table or a list",
     "string_type": "should be a string",
+    "string_too_short": "should not be empty",
     "bool_type": "should be true or false",
+    "bool_parsing": "should be true or false",
     "int_type": "should be a whole number",
+    "int_parsing": "should be a whole number",
+    "int_from_float": "should be a whole number",
+    "int_parsing_size": "has too many digits",
     "float_type": "should be a number",
+    "float_parsing": "should be a number",
+    "finite_number": "should be a finite number",
+    "path_type": "should be the name of a file",
+    "union_tag_not_found": "has no kind",
 }
-"Our words for pydantic's, where those speak of Python."
+"Our words for pydantic's, where those speak of Python or of pydantic."
 
-_UNION_MEMBER = re.compile(
-    r"Template|literal\[.*|list\[.*|constrained-.*|float|function-.*|Speeds|Point|Moments"
-)
-"What pydantic puts into a location besides the keys of the file."
+_MOST_PROBLEMS = 8
+"More are counted and not told."
 
 
 def explain(
-    error: ValidationError, kind: type[BaseModel], source: str, text: str = "", overridden: Iterable[str] = ()
+    error: ValidationError,
+    kind: type[BaseModel],
+    source: str,
+    data: Mapping[str, Any],
+    *,
+    text: str = "",
+    overridden: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
-    """A validation error in one line for each key: where, which key, what is wrong, what to do."""
-    overridden = set(overridden)
+    """A validation error in one line for each key: where, which key, what is wrong, what to do.
+
+    `data` is what was validated; `overridden` says where keys come from that are not the file's.
+    """
     problems = error.errors(include_url=False)
+    paths = [
+        str(p["ctx"]["key"]).split(".") if "key" in p.get("ctx", {}) else _keys(p, data) for p in problems
+    ]
     wrong: dict[tuple[str, str], dict[str, None]] = {}
-    for problem in problems:
-        if problem["type"] == "literal_error" and not _is_scalar(problem["input"]) and len(problems) > 1:
-            continue  # a table was given where a word would do as well; what is wrong with the table matters
-        context = problem.get("ctx", {})
-        path = str(context["key"]).split(".") if "key" in context else _keys(problem["loc"])
+    for problem, path in zip(problems, paths, strict=True):
+        inner = any(len(other) > len(path) and other[: len(path)] == path for other in paths)
+        if (
+            not _is_scalar(problem["input"])
+            and (inner or problem["type"] == "literal_error")
+            and len(paths) > 1
+        ):
+            continue  # a table or list was given where a word would do; what is wrong inside it matters
         place = (blame(source, text, path, overridden), ".".join(path))
         wrong.setdefault(place, {})[_message(problem, path, kind)] = None
-    return "\n".join(
-        f"{where}: {key}: {'; or '.join(messages)}" if key else f"{where}: {'; or '.join(messages)}"
+    lines = [
+        f"{where}: {shorten(key)}: {'; or '.join(messages)}" if key else f"{where}: {'; or '.join(messages)}"
         for (where, key), messages in wrong.items()
-    )
+    ]
+    more = len(lines) - _MOST_PROBLEMS
+    return "\n".join(lines[:_MOST_PROBLEMS] + ([f"{source}: and {more} more"] if more > 0 else []))
 
 
 def _message(problem: Any, path: list[str], kind: type[BaseModel]) -> str:
-    if problem["type"] == "extra_forbidden":
-        return f"unknown key; {nearest(path[-1], _known_keys(kind, problem['loc'][:-1]))}"
-    told: str = _WORDS.get(problem["type"], problem["msg"].removeprefix("Value error, "))
+    what, context = problem["type"], problem.get("ctx", {})
+    if what in ("extra_forbidden", "unexpected_keyword_argument"):
+        return f"unknown key; {nearest(path[-1] if path else '', _known_keys(kind, problem['loc'][:-1]))}"
+    if what == "union_tag_invalid":
+        known = [word.strip(" '") for word in str(context["expected_tags"]).split(",")]
+        return f"{context['tag']!r} is none of the kinds; {nearest(str(context['tag']), known)}"
+    if what == "too_short":
+        least = context["min_length"]
+        return "should not be empty" if least == 1 else f"should have at least {least} entries"
+    if what == "too_long":
+        return f"should have at most {context['max_length']} entries"
+    told: str = _WORDS.get(what, problem["msg"].removeprefix("Value error, "))
     told = told.replace("Input should", "should")
-    if problem["type"] in ("missing", "value_error", "disagreement"):
+    if what in ("missing", "missing_argument", "value_error", "disagreement"):
         return told
-    return f"{told}, not {problem['input']!r}" if _is_scalar(problem["input"]) else told
+    return f"{told}, not {shorten(repr(problem['input']))}" if _is_scalar(problem["input"]) else told
 
 
-def blame(source: str, text: str, path: list[str], overridden: set[str]) -> str:
-    """Whom to blame for the key at `path`: an override, or a line of the file."""
+def shorten(text: str) -> str:
+    """A text that fits into a message."""
+    return text if len(text) <= 80 else f"{text[:76]} ..."
+
+
+def blame(source: str, text: str, path: list[str], overridden: Mapping[str, str]) -> str:
+    """Whom to blame for the key at `path`: an override, by where it comes from, or a line of the file."""
     key = ".".join(path)
-    if any(key == o or key.startswith(f"{o}.") or o.startswith(f"{key}.") for o in overridden):
-        return "--set"
+    for known, origin in overridden.items():
+        if key == known or key.startswith(f"{known}.") or known.startswith(f"{key}."):
+            return origin
     line = line_of(text, path)
     return f"{source}:{line}" if line else source
 
 
-def line_of(text: str, path: list[str]) -> int | None:
-    """The line of `text` (TOML) that sets the key at `path`, or the nearest table around it."""
+def line_of(text: str, path: list[str], *, exact: bool = False) -> int | None:
+    """The line of `text` (TOML) that sets the key at `path`, or, unless `exact`, the table around it."""
     best: tuple[int, int] | None = None
     table: list[str] = []
     for number, line in enumerate(text.splitlines(), 1):
@@ -85,12 +126,44 @@ def line_of(text: str, path: list[str]) -> int | None:
         shared = min(len(keys), len(path))
         if keys[:shared] == path[:shared] and (best is None or shared > best[0]):
             best = (shared, number)
-    return best[1] if best else None
+    return best[1] if best and not (exact and best[0] < len(path)) else None
 
 
-def _keys(loc: tuple[int | str, ...]) -> list[str]:
-    """The keys of a pydantic location, without the names of union members that pydantic puts in."""
-    return [str(part) for part in loc if not _UNION_MEMBER.fullmatch(str(part))]
+def _keys(problem: Any, data: Any) -> list[str]:
+    """The keys of a pydantic location, without the names of models and unions that pydantic puts in."""
+    found: list[str] = []
+    here = data
+    loc = problem["loc"]
+    for i, part in enumerate(loc):
+        inner = _step(here, part)
+        if inner is not _ABSENT:
+            here = inner
+            found += str(part).split(".")
+        elif i == len(loc) - 1 and problem["type"] in ("missing", "missing_argument"):
+            found.append(str(part))
+    if problem["type"] == "union_tag_invalid":
+        found.append(str(problem["ctx"]["discriminator"]).strip("'"))
+    return found
+
+
+_ABSENT = object()
+
+
+def _step(here: Any, part: int | str) -> Any:
+    """What stands at a key, also at a dotted one; or that nothing does."""
+    if isinstance(here, list):
+        return here[part] if isinstance(part, int) and part < len(here) else _ABSENT
+    if not isinstance(here, Mapping):
+        return _ABSENT
+    if part in here:
+        return here[part]
+    first, dot, rest = str(part).partition(".")
+    while dot:
+        if first in here:
+            return _step(here[first], rest)
+        more, dot, rest = rest.partition(".")
+        first = f"{first}.{more}"
+    return _ABSENT
 
 
 def _known_keys(kind: type[BaseModel], loc: tuple[int | str, ...]) -> list[str]:

@@ -222,7 +222,7 @@ class Scenario(Part):
     hubs: Hubs | None = None
     "Where people gather."
     mobility: Movement | None = None
-    "Replaces the generated movement of all nodes."
+    'Recorded movement for the groups with `mobility = "file"`; for all nodes if there is no such group.'
     connected: Connected | None = None
     "Take only generated movements without long partitions; any if absent."
     radio: Radio = Radio()
@@ -250,10 +250,21 @@ class Scenario(Part):
 
     @cached_property
     def recorded_legs(self) -> Legs | None:
-        """The movement file's legs, read once; None where movement is generated."""
+        """The movement file's legs, by the file's own numbers, read once; None where there is no file."""
         from roamcast.scenario.traces.movement import read_ns2
 
-        return None if self.mobility is None else read_ns2(self.mobility.ns2, self.count, self.area)
+        if self.mobility is None:
+            return None
+        owner = "the scenario has" if len(self.followers) == self.count else "the groups that follow it have"
+        return read_ns2(self.mobility.ns2, len(self.followers), self.area, owner)
+
+    @property
+    def followers(self) -> list[int]:
+        """The nodes that follow the movement file, in order: the first is the file's node 0."""
+        if self.mobility is None:
+            return []
+        chosen = {name for name, group in self.groups.items() if group.mobility == "file"} or set(self.groups)
+        return [node for name, nodes in self.members() if name in chosen for node in nodes]
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """A copy with some parts replaced; what was read for the original is read anew."""

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 Positive = Field(gt=0)
 NotNegative = Field(ge=0)
-Count = Annotated[int, Field(strict=True, ge=1)]
+Count = Annotated[int, Field(strict=True, ge=1, le=1_000_000_000)]
 Share = Annotated[float, Field(strict=True, ge=0, le=1)]
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from roamcast.errors import UserError
+from roamcast.files import DEEPEST, MOST_TRACE, FileError, check_depth, read_text
+from roamcast.scenario.consistency import nearest
 from roamcast.scenario.content import Misunderstood
-from roamcast.scenario.explain import blame, explain
+from roamcast.scenario.explain import blame, explain, shorten
 from roamcast.scenario.model import Scenario
 from roamcast.units import FROM_FILE
 
@@ -22,37 +25,48 @@ class ScenarioError(UserError):
     """A file or an override that does not describe a scenario."""
 
 
-def load(path: str | Path, overrides: Iterable[str] | Mapping[str, Any] = ()) -> Scenario:
-    """The scenario in the file at `path`, with `overrides` ("radio.range=200 m", or key -> value) applied."""
+def load(
+    path: str | Path,
+    overrides: Iterable[str] | Mapping[str, Any] = (),
+    origin: Callable[[str], str] = lambda _: "--set",
+) -> Scenario:
+    """The scenario in the file at `path`, with `overrides` ("radio.range=200 m", or key -> value) applied.
+
+    An override changes what is there and makes no new group of nodes. `origin` tells where one comes from.
+    """
     path = Path(path)
     text, data = read_toml(path)
+    groups = _groups(data)
     pairs = overrides.items() if isinstance(overrides, Mapping) else map(split_override, overrides)
-    overridden = [override(data, key, value) for key, value in pairs]
+    overridden: dict[str, str] = {}
+    for key, value in pairs:
+        overridden[key] = origin(key)
+        override(data, key, value, overridden[key])
+        if new := _groups(data) - groups:
+            hint = nearest(min(new), sorted(groups))
+            raise ScenarioError(f"{overridden[key]}: {shorten(key)}: no group of nodes has this name; {hint}")
     scenario = _resolve(validate(Scenario, data, str(path), text, overridden), path)
     try:
         _ = scenario.content  # read and checked here, and kept for all who ask
     except Misunderstood as error:
-        where = blame(str(path), text, error.key.split("."), set(overridden))
+        where = blame(str(path), text, error.key.split("."), overridden)
         raise ScenarioError(f"{where}: {error}") from None
     return scenario
+
+
+def _groups(data: Mapping[str, Any]) -> set[str]:
+    nodes = data.get("nodes")
+    return set(nodes) if isinstance(nodes, Mapping) else set()
 
 
 def read_toml(path: Path) -> tuple[str, dict[str, Any]]:
     """The text of a TOML file, and what it says."""
     try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise ScenarioError(f"{path}: no such file") from None
-    except UnicodeDecodeError as error:
-        raise ScenarioError(
-            f"{path}: not a text file in UTF-8 ({error.reason} at byte {error.start})"
-        ) from None
-    except OSError as error:
-        raise ScenarioError(f"{path}: cannot be read: {error.strerror}") from None
-    except ValueError as error:
-        raise ScenarioError(f"{path}: {error}") from None
-    try:
+        text = read_text(path)
+        check_depth(path, text)
         return text, tomllib.loads(text)
+    except FileError as error:
+        raise ScenarioError(str(error)) from None
     except tomllib.TOMLDecodeError as error:
         raise ScenarioError(f"{path}: not valid TOML: {error}") from None
     except RecursionError:
@@ -63,7 +77,9 @@ def split_override(text: str) -> tuple[str, Any]:
     """Read "key=value": the value as TOML where it is TOML, else as a string."""
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
-        raise ScenarioError(f'--set {text!r}: write it as key=value, like radio.range="200 m"')
+        raise ScenarioError(f'--set {shorten(repr(text))}: write it as key=value, like radio.range="200 m"')
+    if text.count(".") > DEEPEST and key.count(".") > DEEPEST:
+        raise ScenarioError(f"--set {shorten(key)}: a key of {key.count('.') + 1} parts is no key of ours")
     try:
         parsed = tomllib.loads(f"value = {value.strip()}")["value"]
     except (tomllib.TOMLDecodeError, RecursionError):
@@ -71,26 +87,31 @@ def split_override(text: str) -> tuple[str, Any]:
     return key.strip(), parsed
 
 
-def override(data: dict[str, Any], key: str, value: Any) -> str:
+def override(data: dict[str, Any], key: str, value: Any, origin: str = "--set") -> str:
     """Put `value` at the dotted `key` in `data`; give the key back."""
     *path, last = key.split(".")
     here: Any = data
     for depth, name in enumerate(path):
         here = here.setdefault(name, {})
         if not isinstance(here, dict):
-            raise ScenarioError(f"--set {key}: {'.'.join(path[: depth + 1])} is a value and has no keys")
+            where = ".".join(path[: depth + 1])
+            raise ScenarioError(f"{origin} {shorten(key)}: {where} is a value and has no keys")
     here[last] = value
     return key
 
 
 def validate(
-    kind: type[M], data: Mapping[str, Any], source: str, text: str = "", overridden: Iterable[str] = ()
+    kind: type[M],
+    data: Mapping[str, Any],
+    source: str,
+    text: str = "",
+    overridden: Mapping[str, str] = MappingProxyType({}),
 ) -> M:
     """`data` as a `kind`, or an error that names `source`, line, key and the nearest right key."""
     try:
         return kind.model_validate(data, context=FROM_FILE)
     except ValidationError as error:
-        raise ScenarioError(explain(error, kind, source, text, overridden)) from None
+        raise ScenarioError(explain(error, kind, source, data, text=text, overridden=overridden)) from None
 
 
 def _resolve(scenario: Scenario, path: Path) -> Scenario:
@@ -108,5 +129,8 @@ def _resolve(scenario: Scenario, path: Path) -> Scenario:
 def _existing(scenario_file: Path, named: Path, key: str) -> Path:
     found = scenario_file.parent / named
     if not found.is_file():
-        raise ScenarioError(f"{scenario_file}: {key}: no such file: {found}")
+        what = "not a file" if found.exists() else "no such file"
+        raise ScenarioError(f"{scenario_file}: {key}: {what}: {found}")
+    if found.stat().st_size > MOST_TRACE:
+        raise ScenarioError(f"{scenario_file}: {key}: {found} is longer than {MOST_TRACE:,} bytes")
     return found

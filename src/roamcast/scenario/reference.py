@@ -27,6 +27,7 @@ _UNITS = {
     units.Watts: "power",
     units.Hertz: "frequency",
     units.Decibels: "dB",
+    units.PerSecond: "rate",
 }
 _SHOWN = {
     "length": [("m", 1.0)],
@@ -37,6 +38,7 @@ _SHOWN = {
     "power": [("W", 1.0)],
     "frequency": [("MHz", 1e6)],
     "dB": [("dB", 1.0)],
+    "rate": [("/s", 1.0)],
 }
 
 
@@ -109,6 +111,14 @@ def _words(annotation: Any) -> Iterator[str]:
                 annotation.__name__, ""
             ),
         )
+
+
+def tell_default(field: FieldInfo) -> str:
+    """A field's default as a file writes it, with its unit."""
+    value = field.get_default(call_default_factory=True, validated_data={})
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        value = _number(value, _kind(field))
+    return value if isinstance(value, str) else json.dumps(value, default=str)
 
 
 def _default(field: FieldInfo) -> str:

@@ -145,7 +145,7 @@ def _interest(
 
 
 def _pace(scenario: Scenario, group: str) -> float:
-    if scenario.mobility is not None:
+    if scenario.nodes_of(group)[0] in scenario.followers:
         return math.inf
     groups = list(scenario.groups.values()) if group == EVERYONE else [scenario.groups[group]]
     return max(each.speed.max if each.speed and each.mobility == "waypoint" else 0.0 for each in groups)

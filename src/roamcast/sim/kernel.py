@@ -34,15 +34,15 @@ def _build(scenario: Scenario, seed: int, drawn: int) -> World:
     """A world whose movement and channel are drawn from `drawn`."""
     world = World(_radio(scenario.radio), _mac(scenario.mac), drawn)
     legs = scenario.recorded_legs
-    if legs is not None:
-        for node in range(scenario.count):
-            _add_ordered(world, legs.of(node))
-        return world
+    recorded = {node: number for number, node in enumerate(scenario.followers)}
     hubs = lay_hubs(scenario, seed)
     for name, nodes in scenario.members():
+        group = scenario.groups[name]
         for place, node in enumerate(nodes):
-            group = scenario.groups[name]
-            _add(world, group, place, f"{seed}/place/{node}", _home(scenario, group, place, hubs))
+            if legs is not None and node in recorded:
+                _add_ordered(world, legs.of(recorded[node]))
+            else:
+                _add(world, group, place, f"{seed}/place/{node}", _home(scenario, group, place, hubs))
     return world
 
 

@@ -17,6 +17,7 @@ from roamcast.sim.apps.application import Application
 from roamcast.sim.apps.publisher import Publisher
 from roamcast.sim.apps.requester import Requester
 from roamcast.sim.apps.subscriber import Subscriber
+from roamcast.sim.failure import blame
 from roamcast.sim.faults.draw import draw_faults
 from roamcast.sim.faults.play import play_faults
 from roamcast.sim.host import SimHost
@@ -45,6 +46,7 @@ class World:
 
     def __init__(self, scenario: Scenario, protocol: str, seed: int, recorder: Recorder) -> None:
         self.scenario = scenario
+        self.protocol = protocol
         self.seed = seed
         self.recorder = recorder
         self.kernel = kernel.build(scenario, seed)
@@ -91,6 +93,8 @@ class World:
                 for application in node.applications:
                     application.finish()
             self._collect()
+        except Exception as error:
+            raise blame(self.protocol, error, self.now()) from error
         finally:
             self.kernel.close()  # routers, hosts and kernel refer to each other
 
@@ -124,7 +128,10 @@ class World:
         return SimHost(self.kernel, self.scenario, self.seed, node, incarnation)
 
     def _router(self, host: SimHost) -> Router:
-        router = self._router_type(host, self._parameters)
+        try:
+            router = self._router_type(host, self._parameters)
+        except Exception as error:
+            raise blame(self.protocol, error, self.now()) from error
         if self._router_type.knows_audience:
             router.audience = self._audience
         if self._router_type.knows_places:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roamcast.errors import UserError
+from roamcast.files import MOST_TRACE, read_text
 from roamcast.scenario.model import Area
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -71,12 +72,9 @@ class _Leg(NamedTuple):
         return self.x0 + (self.x1 - self.x0) * share, self.y0 + (self.y1 - self.y0) * share
 
 
-def read_ns2(path: Path, nodes: int, area: Area) -> Legs:
-    """The movement of `nodes` nodes within `area` from an ns-2 file."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
-        raise MovementError(f"{path}: cannot be read: {error}") from None
+def read_ns2(path: Path, nodes: int, area: Area, owner: str = "the scenario has") -> Legs:
+    """The movement of `nodes` nodes within `area` from an ns-2 file; `owner` says who has them."""
+    text = read_text(path, MOST_TRACE)
     places: list[dict[str, float]] = [{} for _ in range(nodes)]
     moves: list[list[tuple[float, float, float, float]]] = [[] for _ in range(nodes)]
     for number, raw in enumerate(text.splitlines(), 1):
@@ -84,7 +82,7 @@ def read_ns2(path: Path, nodes: int, area: Area) -> Legs:
         if not line or line.startswith("#") or _GOD.fullmatch(line):
             continue
         try:
-            _read_line(line, area, places, moves)
+            _read_line(line, area, places, moves, owner)
         except MovementError as error:
             raise MovementError(f"{path}:{number}: {error}") from None
     for node, place in enumerate(places):
@@ -98,12 +96,13 @@ def _read_line(
     area: Area,
     places: list[dict[str, float]],
     moves: list[list[tuple[float, float, float, float]]],
+    owner: str,
 ) -> None:
     if found := _PLACE.fullmatch(line):
-        place = places[_node(found[1], len(places))]
+        place = places[_node(found[1], len(places), owner)]
         place[found[2]] = _within(area, **{found[2]: _finite(found[3])})
     elif found := _SETDEST.fullmatch(line):
-        own = moves[_node(found[2], len(moves))]
+        own = moves[_node(found[2], len(moves), owner)]
         time, x, y, speed = (_finite(found[group]) for group in (1, 3, 4, 5))
         _within(area, X=x, Y=y)
         if time < 0 or speed < 0:
@@ -121,12 +120,10 @@ def _read_line(
         )
 
 
-def _node(digits: str, nodes: int) -> int:
+def _node(digits: str, nodes: int, owner: str) -> int:
     node = int(digits) if len(digits) < 10 else nodes
     if node >= nodes:
-        raise MovementError(
-            f"node {digits[:20]} is outside the range; the scenario has nodes 0 to {nodes - 1}"
-        )
+        raise MovementError(f"node {digits[:20]} is outside the range; {owner} nodes 0 to {nodes - 1}")
     return node
 
 

@@ -1,0 +1,69 @@
+"""roamcast map: the world of a scenario, drawn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from roamcast.cli.limits import LARGEST_SEED
+from roamcast.errors import UserError
+
+if TYPE_CHECKING:
+    from roamcast.report.map import Ground
+    from roamcast.scenario.model import Scenario
+
+FORMATS = ("svg", "png", "pdf")
+
+
+def command(
+    scenario: Annotated[
+        str,
+        typer.Argument(
+            metavar="SCENARIO", help="A scenario file, or the name of one that comes with roamcast."
+        ),
+    ],
+    *,
+    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Whose movement is shown.")] = 1,
+    at: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help='The moment, as "300 s"; a minute after the warm-up by default.'),
+    ] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change the scenario.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where to: NAME.svg, .png or .pdf.")
+    ] = None,
+) -> None:
+    """Draw groups, zones, publishers and a minute of everyone's trail."""
+    from roamcast.report.map import describe_map, save_map
+    from roamcast.scenario.read import load
+    from roamcast.scenario.shipped import locate
+    from roamcast.units import parse_time
+
+    world = load(locate(scenario), set_ or ())
+    moment = None if at is None else parse_time(at)
+    if moment is not None and not 0 <= moment <= world.duration:
+        raise UserError(f"--at {at}: the run lasts from 0 s to {world.duration:g} s")
+    file = out or Path(f"{world.name}-map.svg")
+    if file.suffix.removeprefix(".") not in FORMATS:
+        raise UserError(f"--out {file}: a map is a file of {', '.join(FORMATS)}")
+    ground = look_over(world, seed, moment)
+    try:
+        save_map(ground, file)
+    except OSError as error:
+        raise UserError(f"{file}: cannot be written: {error.strerror}") from None
+    print(describe_map(ground))
+    print(file)
+
+
+def look_over(scenario: Scenario, seed: int, moment: float | None = None) -> Ground:
+    """The ground of a scenario as a run with `seed` meets it."""
+    from roamcast.report.map import survey
+    from roamcast.sim.kernel import movement
+    from roamcast.sim.workload import plan
+
+    publishers = {node for node, _ in plan(scenario, seed).advertisements}
+    return survey(scenario, movement(scenario, seed), publishers, moment)

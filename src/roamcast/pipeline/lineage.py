@@ -1,0 +1,56 @@
+"""What each table of a campaign was made from, so that none is read beside what it does not belong to.
+
+A table carries, in its file, the digest of everything that it was made from: parts of the campaign as it was
+asked, and other tables. It is stale when one of them is no longer the same, or is stale itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+PARTS = {
+    "asked": ("protocols", "sweeps", "seeds", "readings"),
+    "claims": ("claims", "sweeps", "readings"),
+    "measure": ("measure",),
+}
+"Parts of a campaign that tables are made from, by name."
+
+SOURCES: dict[str, tuple[str, ...]] = {
+    "plan": ("asked",),
+    "points": ("asked",),
+    "runs": ("plan",),
+    "metrics": ("plan", "runs", "measure"),
+    "summary": ("metrics", "points"),
+    "differences": ("metrics", "points"),
+    "checks": ("claims", "points"),
+    "terms": ("claims", "points"),
+    "verdicts": ("metrics", "checks", "terms"),
+}
+"What each table is made from: parts of the campaign, and tables."
+
+MADE_FROM = b"roamcast.made_from"
+"The key in a Parquet file's metadata."
+
+
+def digest_part(campaign: Mapping[str, Any], part: str) -> str:
+    """A digest of one part of a campaign, as `campaign.json` writes it."""
+    chosen = json.dumps([campaign.get(key) for key in PARTS[part]], sort_keys=True)
+    return hashlib.blake2b(chosen.encode(), digest_size=16).hexdigest()
+
+
+def find_stale(
+    made_from: Callable[[str], Mapping[str, str]], digest_now: Callable[[str], str]
+) -> frozenset[str]:
+    """The tables that were made from something else than what is there now.
+
+    `made_from` tells the digests that a table carries, `digest_now` the digest of a source today.
+    """
+    stale: set[str] = set()
+    for table, sources in SOURCES.items():  # in the order in which they are made
+        told = made_from(table)
+        if any(source in stale or told.get(source) != digest_now(source) for source in sources):
+            stale.add(table)
+    return frozenset(stale)

@@ -1,0 +1,70 @@
+"""When a router fails: which, on which node, when, and over what."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from roamcast.errors import UserError
+from roamcast.routing.router import Message, NodeId, Router
+
+
+class RouterFailed(Exception):
+    """A router raised an error; the error itself is the cause."""
+
+    def __init__(self, protocol: str, error: Exception, now: float) -> None:
+        self.protocol = protocol
+        self.time = now
+        self.node, self.message = _find(error.__traceback__)
+        frames = traceback.extract_tb(error.__traceback__)
+        where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+        at = "" if self.node is None else f" on node {self.node}"
+        over = "" if self.message is None else f" over {self.message}"
+        told = " ".join(str(error).split())[:300]
+        super().__init__(f"{protocol} failed{at} at {now:.6f} s{over}: {type(error).__name__}: {told}{where}")
+        self.traceback = "".join(traceback.format_exception(error))
+        "The whole of it, for whoever mends the router."
+
+
+def blame(protocol: str, error: Exception, now: float) -> Exception:
+    """The failure of a router, if one was at work when `error` was raised; else the error itself."""
+    if isinstance(error, UserError | MemoryError | RouterFailed):
+        return error
+    trace = error.__traceback__
+    while trace is not None:
+        if isinstance(trace.tb_frame.f_locals.get("self"), Router) or _is_routers(trace):
+            return RouterFailed(protocol, error, now)
+        trace = trace.tb_next
+    return error
+
+
+def _is_routers(trace: TracebackType) -> bool:
+    module = str(trace.tb_frame.f_globals.get("__name__", ""))
+    return module.startswith("roamcast.routing.")
+
+
+def _find(trace: TracebackType | None) -> tuple[NodeId | None, str | None]:
+    """The node whose router was at work, and the message that it had in hand, from the frames."""
+    node: NodeId | None = None
+    message: str | None = None
+    while trace is not None:
+        names = trace.tb_frame.f_locals
+        node = _node_of(names.get("self")) if node is None else node
+        message = next((_shorten(value) for value in names.values() if isinstance(value, Message)), message)
+        trace = trace.tb_next
+    return node, message
+
+
+def _node_of(worker: Any) -> NodeId | None:
+    """The node on which an object lives: a router or a part of it, by its host; or an application."""
+    host = getattr(worker, "host", None) or getattr(worker, "_host", None)
+    node = getattr(host or worker, "node", None)
+    node = getattr(node, "number", node)
+    return node if isinstance(node, int) else None
+
+
+def _shorten(message: Message) -> str:
+    told = " ".join(repr(message).split())
+    return told if len(told) <= 200 else f"{told[:197]}..."

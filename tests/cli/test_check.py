@@ -1,0 +1,45 @@
+"""`check` refuses what `run` would die of."""
+
+from pathlib import Path
+
+import pytest
+
+from roamcast.cli.app import invoke
+
+SHOPPING = (Path(__file__).parents[2] / "scenarios" / "shopping.toml").read_text()
+QUANTITIES = [
+    ("[mac]\nbasic_rate = '1e-300 b/s'", "mac.basic_rate: '1e-300 b/s' is less than 1 b/s"),
+    ("[mac]\nslot = '1e18 s'", "mac.slot: '1e18 s' is more than 1e+09 s"),
+    ("[radio]\ncapture = '1e6 dB'", "radio.capture: '1e6 dB' is more than 1000 dB"),
+    ("[radio]\nrange = '1e300 m'\ncarrier_sense = '1e301 m'", "radio.range: '1e300 m' is more than 1e+08 m"),
+]
+
+
+@pytest.mark.parametrize(("text", "told"), QUANTITIES)
+def test_a_quantity_that_nothing_has_is_a_slip_of_the_pen(tmp_path, capsys, text, told):
+    file = tmp_path / "s.toml"
+    file.write_text(f"{SHOPPING}\n{text}\n")
+    assert invoke(["check", str(file)]) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_a_parameter_that_a_router_chokes_on_is_told(tmp_path, capsys):
+    file = tmp_path / "s.toml"
+    file.write_text(f"{SHOPPING}\n[protocol.flooding]\nremember = {10**20}\n")
+    assert invoke(["check", str(file)]) == 2
+    told = capsys.readouterr().err
+    assert "s.toml: a run would fail: RouterFailed: flooding failed on node 0" in told
+    campaign = tmp_path / "c.toml"
+    campaign.write_text(
+        "title = 'x'\nscenario = 'shopping'\nseeds = 1\n[protocols.flooding]\n[sweeps.a]\n"
+        f"protocols = ['flooding']\ngrid.'protocol.flooding.remember' = [100, {10**20}]\n"
+    )
+    assert invoke(["check", str(campaign)]) == 2
+    assert "c.toml: roamcast run shopping" in capsys.readouterr().err
+
+
+def test_what_is_right_passes(tmp_path, capsys):
+    file = tmp_path / "s.toml"
+    file.write_text(SHOPPING)
+    assert invoke(["check", str(file)]) == 0
+    assert "a scenario of 51 nodes for 800 s" in capsys.readouterr().out

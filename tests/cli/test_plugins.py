@@ -1,0 +1,78 @@
+"""Routers of others: a broken one breaks nothing but itself, and a failing one is told with its traceback."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SQUARE = Path(__file__).parents[1] / "golden" / "square.toml"
+FAILING = '''
+from roamcast.routing.flooding import Flooding
+
+class Failing(Flooding):
+    """Fails over what it hears."""
+
+    def receive(self, message, sender, signal):
+        raise LookupError("lost my way")
+'''
+
+
+@pytest.fixture
+def environment(tmp_path):
+    """Two packages as pip would leave them: one that cannot be imported, one whose router fails."""
+    (tmp_path / "burnt.py").write_text("raise RuntimeError('this package is broken')\n")
+    (tmp_path / "failing.py").write_text(FAILING)
+    info = tmp_path / "burnt-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: burnt\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(
+        "[roamcast.routers]\nburnt = burnt:Burnt\nodd = json:dumps\nfailing = failing:Failing\n"
+    )
+    return os.environ | {"PYTHONPATH": str(tmp_path)}
+
+
+def roamcast(environment, *arguments):
+    program = [sys.executable, "-c", "from roamcast.cli import main; main()", *map(str, arguments)]
+    return subprocess.run(program, check=False, env=environment, capture_output=True, text=True)
+
+
+def test_the_list_of_protocols_tells_which_are_broken(environment):
+    told = roamcast(environment, "protocols", "--json")
+    rows = {row["protocol"]: row["about"] for row in json.loads(told.stdout)}
+    assert told.returncode == 0 and rows["flooding"] and rows["failing"]
+    reason = (
+        "the protocol 'burnt' of burnt (burnt:Burnt) cannot be loaded: RuntimeError: this package is broken"
+    )
+    assert rows["burnt"] == reason
+    assert "which is not a Router class" in rows["odd"]
+
+
+def test_a_broken_protocol_that_is_asked_for_is_told_in_a_line(environment):
+    told = roamcast(environment, "run", SQUARE, "--protocol", "burnt")
+    assert told.returncode == 2 and "this package is broken" in told.stderr
+    assert told.stderr.count("\n") == 1
+
+
+def test_a_router_that_fails_is_told_in_a_line_and_its_traceback_kept_with_the_run(environment, tmp_path):
+    facts = tmp_path / "facts"
+    told = roamcast(environment, "run", SQUARE, "--protocol", "failing", "--facts", facts, "--json")
+    assert told.returncode == 3
+    assert "roamcast: failing failed on node" in told.stderr and "Traceback" not in told.stderr
+    kept = (facts / "traceback.txt").read_text()
+    assert "LookupError: lost my way" in kept and "failing.py" in kept
+    shown = roamcast(environment, "run", SQUARE, "--protocol", "failing", "--json")
+    assert shown.returncode == 3 and "failing.py" in shown.stderr and "Traceback" in shown.stderr
+
+
+def test_a_protocol_tells_its_parameters_with_units(environment):
+    told = roamcast(environment | {"COLUMNS": "80"}, "protocols", "flooding").stdout
+    assert "10 ms" in told and max(map(len, told.splitlines())) <= 80
+    rows = {
+        row["parameter"]: row
+        for row in json.loads(roamcast(environment, "protocols", "cbr", "--json").stdout)
+    }
+    assert rows["renew"]["written"] == "7 s" and rows["renew"]["default"] == 7.0
+    assert rows["covering"]["written"] == "false" and rows["hop_limit"]["written"] == "64"

@@ -1,0 +1,70 @@
+"""Every example of README and docs runs as written, in reading order."""
+
+import re
+import shlex
+
+import pytest
+from pages import PAGES, ROOT, blocks, follow, runnable
+
+RUNNABLE = [page for page in PAGES if runnable(page)]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3000)
+@pytest.mark.parametrize("page", RUNNABLE, ids=lambda page: page.name)
+def test_a_page_runs_from_top_to_bottom(page, tmp_path):
+    assert follow(page, tmp_path)
+
+
+def test_a_world_of_the_tour_is_checked_mapped_and_run(tmp_path):
+    """The quick part of the tour; all of it is run by make validate."""
+    ran = follow(ROOT / "docs" / "tour.md", tmp_path, skip=lambda words: "alarm.toml" not in words)
+    told = {command.split("#")[0].strip(): output for command, output in ran}
+    assert "a scenario of 24 nodes" in told["roamcast check alarm.toml"]
+    assert (tmp_path / "alarm-map.svg").is_file()
+
+
+def test_pages_name_only_verbs_options_and_targets_that_there_are():
+    from roamcast.cli.app import VERBS, build
+
+    makefile = (ROOT / "Makefile").read_text()
+    seen = set()
+    for page in RUNNABLE:
+        for block in blocks(page):
+            for command in block.commands() if block.language in ("sh", "console") else []:
+                words = shlex.split(command, comments=True)
+                if words[0] == "make":
+                    assert re.search(rf"^{words[1]}:", makefile, re.MULTILINE), command
+                elif words[0] == "roamcast":
+                    assert words[1] in VERBS, command
+                    seen.add(words[1])
+    assert seen >= {
+        "run",
+        "map",
+        "compare",
+        "why",
+        "diff",
+        "check",
+        "campaign",
+        "reproduce",
+        "swarm",
+        "protocols",
+    }
+    assert build("run")
+
+
+def test_the_examples_mean_what_the_page_says():
+    """The same walkers are the same walkers: no seed is given where another protocol meets them."""
+    tour = (ROOT / "docs" / "tour.md").read_text()
+    (line,) = [line for line in tour.splitlines() if "# the same walkers" in line]
+    assert "--seed" not in line and "--protocol cbr" in line
+
+
+@pytest.mark.slow
+def test_the_radio_range_of_the_tour_delivers_something():
+    import roamcast
+
+    (line,) = [line for line in (ROOT / "docs" / "tour.md").read_text().splitlines() if "count=20" in line]
+    words = shlex.split(line, comments=True)
+    result = roamcast.run("shopping", settings=[word for word in words if "=" in word])
+    assert result.metrics.delivered > 1000

@@ -78,6 +78,8 @@ class Group(Part):
     "Whether they stand still, walk a random waypoint, or follow the scenario's movement file."
     speed: Annotated[Speeds | None, BeforeValidator(_steady)] = None
     "Each leg's speed is drawn between these; a single speed is both. Needed by walkers."
+    draw: Literal["uniform", "fastest"] = "uniform"
+    "Whether each leg's speed is drawn anew, or always the fastest."
     pause: Annotated[Seconds, NotNegative] = 0.0
     "How long walkers rest at each waypoint."
     start: Literal["stationary", "rest"] = "stationary"
@@ -94,7 +96,7 @@ class Group(Part):
                 raise ValueError('walkers need a speed, as in speed = { min = "0.5 m/s", max = "1 m/s" }')
             if not self.speed.max > 0 or self.speed.min > self.speed.max:
                 raise ValueError("speed.max must be above zero and not below speed.min")
-            if self.start == "stationary" and self.speed.min == 0:
+            if self.start == "stationary" and self.speed.min == 0 and self.draw == "uniform":
                 raise ValueError(
                     "a random waypoint with speed.min = 0 slows down for ever and has no stationary state; "
                     'give it a slowest speed or start = "rest"'
@@ -112,6 +114,15 @@ class Movement(Part):
 
     ns2: Path
     "An ns-2 movement file; relative to the scenario's file."
+
+
+class Connected(Part):
+    """Movements in which nobody is cut off for long: others are drawn again."""
+
+    to: str
+    "The group to one of whose nodes everyone needs a path."
+    longest: Annotated[Seconds, NotNegative]
+    "For how long a node may be without one."
 
 
 FARTHEST = 1e6
@@ -197,6 +208,8 @@ class Scenario(Part):
     "Nodes by group; they are numbered from 0, group after group."
     mobility: Movement | None = None
     "Replaces the generated movement of all nodes."
+    connected: Connected | None = None
+    "Take only generated movements without long partitions; any if absent."
     radio: Radio = Radio()
     mac: Mac = Mac()
     workload: Workload = Workload()
@@ -253,8 +266,10 @@ class Scenario(Part):
     def parameters(self, protocol: str) -> Parameters:
         """The parameters of `protocol` in this scenario."""
         from roamcast.routing.catalogue import find
+        from roamcast.routing.profiles import with_profile
 
-        return find(protocol).parameters_type.model_validate(self.protocols.get(protocol, {}))
+        router = find(protocol)
+        return router.parameters_type.model_validate(with_profile(router, self.protocols.get(protocol, {})))
 
     def fingerprint(self) -> str:
         """A digest of all that decides a run besides protocol and seed: the same on every machine."""

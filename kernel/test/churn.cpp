@@ -19,7 +19,9 @@ void require(bool holds, const char* what) {
 class Crowd final : public Owner {
 public:
     Crowd(std::uint64_t seed, std::uint32_t rts_threshold)
-        : random_(seed, Purpose::Backoff, 1'000'000), world_(RadioParameters{}, mac(rts_threshold), seed, *this) {
+        : random_(seed, Purpose::Backoff, 1'000'000),
+          arp_(seed % 2 == 0),
+          world_(RadioParameters{}, mac(rts_threshold, arp_), seed, *this) {
         Mobility& mobility = world_.mobility();
         for (int i = 0; i < 20; ++i) mobility.add_static({random_.uniform(0, 1500), random_.uniform(0, 1500)});
         for (int i = 0; i < 20; ++i) mobility.add_waypoint({{0, 0, 1500, 1500}, 1, 40, i % 2 * 3.0, i % 3 > 0});
@@ -47,9 +49,18 @@ public:
         std::uint64_t settled = 0;
         for (const std::uint64_t count : c.fate) settled += count;
         require(settled == c.sensed, "every frame is accounted for once at every node that sensed it");
+        if (arp_) {
+            require(c.arp_replies > 0 && c.unresolved > 0, "addresses were asked for, told, and asked for in vain");
+            for (NodeId node = 0; node < world_.size(); ++node) {  // nobody may answer any more
+                for (NodeId other = 0; other < world_.size(); ++other) {
+                    world_.withdraw(node, other, [](Handle) {});
+                }
+            }
+        }
         require(held_ == 0, "the world lets go of every message");
         require(received_ > 0 && overheard_ > 0 && failed_ > 0, "something of everything happened");
-        require(c.retry_limit + unsent_to_someone() == failed_, "every failure is told");
+        require(c.retry_limit + unsent_to_someone() <= failed_, "every failure is told");
+        require(arp_ || c.retry_limit + unsent_to_someone() == failed_, "and nothing else is called one");
         require(c.fate[static_cast<std::size_t>(Fate::Off)] > 0 && c.unsent > 0 && withdrawn_ > 0,
                 "radios were switched off in the middle of things");
         for (const Transmission& sent : world_.records().transmissions) {
@@ -100,9 +111,10 @@ public:
     bool interrupted() override { return false; }
 
 private:
-    static MacParameters mac(std::uint32_t rts_threshold) {
+    static MacParameters mac(std::uint32_t rts_threshold, bool arp) {
         MacParameters parameters;
         parameters.rts_threshold = rts_threshold;
+        parameters.arp = arp;
         return parameters;
     }
 
@@ -142,6 +154,7 @@ private:
     std::uint64_t failed_ = 0;
     std::uint64_t withdrawn_ = 0;
     bool talking_ = true;
+    bool arp_;
     World world_;
 };
 

@@ -121,11 +121,13 @@ void World::finish_parcel(NodeId node, bool failed) {
     station.serving = false;
     station.rts_pending = false;
     station.window = mac_.cw_min;
-    if (failed) ++counters_.retry_limit;
     if (parcel.arp != Arp::None) return;
     records_.transmissions.push_back({station.data_first, station.data_airtime, parcel.about, node, parcel.to,
                                       parcel.size, parcel.kind, station.attempts, parcel.category, failed});
-    if (failed) owner_.link_failed(node, parcel);
+    if (failed) {
+        ++counters_.retry_limit;
+        owner_.link_failed(node, parcel);
+    }
     let_go(parcel);
 }
 

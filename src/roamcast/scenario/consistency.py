@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 
 MOST_NODES = 1_000_000
+MOST_SECONDS = 4e6
 MOST_SAMPLES = 1_000_000
 MOST_ZONES = 100_000
 MOST_PUBLICATIONS = 10_000_000
@@ -42,6 +43,11 @@ def disagreements(scenario: Scenario, context: Any = None) -> Iterator[tuple[str
 
 
 def _times(scenario: Scenario) -> Iterator[tuple[str, str]]:
+    if scenario.duration > MOST_SECONDS:
+        yield (
+            "duration",
+            f"{scenario.duration:g} s are more than the {MOST_SECONDS:g} s that a clock of picoseconds holds",
+        )
     if scenario.warmup + scenario.quiet >= scenario.duration:
         yield (
             "warmup",

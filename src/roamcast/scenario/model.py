@@ -125,6 +125,10 @@ class Connected(Part):
     "For how long a node may be without one."
 
 
+FARTHEST = 1e6
+"Metres that a signal is followed: the kernel counts its way in picoseconds, and has 32 bits for them."
+
+
 class Radio(Part):
     """The radio, with the defaults of ns-2 (a WaveLAN card of 914 MHz)."""
 
@@ -143,6 +147,8 @@ class Radio(Part):
     def _agree(self) -> Radio:
         if self.carrier_sense < self.range:
             raise ValueError("carrier_sense must not be shorter than range")
+        if self.carrier_sense > FARTHEST:
+            raise ValueError(f"carrier_sense must not be longer than {FARTHEST / 1000:g} km")
         return self
 
 
@@ -163,15 +169,19 @@ class Mac(Part):
     long_retry: Count = 4
     "Attempts of a data frame sent after an RTS."
     rts_threshold: Annotated[ByteCount, NotNegative] = 0
-    "Unicast frames of at least this size are announced by an RTS."
+    "Unicast frames of at least this size are announced by an RTS; headers (58 B below the network) count."
     queue: Count = 50
-    "Frames that wait for the air; what comes on top is dropped."
+    "Messages that the link holds, the one being sent included; what comes on top is dropped."
     network_header: Annotated[ByteCount, NotNegative] = 20
     "Bytes added to each message below the router."
     link_delay: Annotated[Seconds, NotNegative] = 25e-6
     "From the router to the queue."
     priority: tuple[Literal["event", "subscription", "routing", "control"], ...] = ("routing",)
     "Categories of messages that go to the head of the queue."
+    newest_first: Annotated[bool, Field(strict=True)] = False
+    "Whether the latest of the `priority` messages goes first, as in ns-2, or the earliest."
+    arp: Annotated[bool, Field(strict=True)] = False
+    "Whether addresses of neighbours are asked for, as in ns-2: a query, a reply, one message kept meanwhile."
 
     @model_validator(mode="after")
     def _agree(self) -> Mac:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from roamcast.routing.cbr.raft.messages import LOWEST, Addressee, Hole, Nack, XcastEvent
+from roamcast.routing.cbr.raft.messages import LOWEST, Addressee, Hole, Nack, XcastEvent, age_of
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
 from roamcast.routing.router import Host, NodeId, Publication
 from roamcast.routing.state.leases import Leases
@@ -82,7 +82,7 @@ class EventCache:
                         cached.publication,
                         cached.chain,
                         (addressee,),
-                        int(1000 * (now - cached.published)),
+                        age_of(cached.published, now),
                     )
                 )
         return served, holes

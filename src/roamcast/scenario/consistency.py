@@ -164,6 +164,8 @@ def _roles(scenario: Scenario) -> Iterator[tuple[str, str]]:
                 yield key, f"no group of nodes has this name; {nearest(name, scenario.groups)}"
             elif role.count is not None and role.count > _size(scenario, name):
                 yield f"{key}.count", f"the group has only {_size(scenario, name)} nodes"
+        if EVERYONE in roles and len(roles) > 1:
+            yield f"workload.{verb}.*", "everyone is named here; no other group can be beside it"
     yield from _topics(scenario)
     if workload.zones is None:
         for name, publishing in workload.publish.items():

@@ -109,6 +109,12 @@ MISTAKES = {
     "give each of the 3 hubs a number": {"workload__areas": {"quarters": 2, "hubs": [0, 0, 4]}},
     "there are 7 areas": {"workload__areas": {"quarters": 2, "hubs": [0, 3, 9]}},
     "there are no topics": {"workload__topics": None, "workload__areas": None},
+    "no other group can be beside it": {
+        "workload__request": {
+            "*": {"every": 3, "interest": "topic"},
+            "drivers": {"every": 3, "interest": "topic"},
+        }
+    },
     "only 40 nodes": {"workload__request": {"*": {"count": 50, "every": 3, "interest": "topic"}}},
 }
 

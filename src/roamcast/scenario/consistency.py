@@ -171,6 +171,7 @@ def _roles(scenario: Scenario) -> Iterator[tuple[str, str]]:
                 yield key, f"no group of nodes has this name; {nearest(name, scenario.groups)}"
             elif role.count is not None and role.count > _size(scenario, name):
                 yield f"{key}.count", f"the group has only {_size(scenario, name)} nodes"
+    yield from _everyone(scenario)
     yield from _topics(scenario)
     if workload.zones is None:
         for name, publishing in workload.publish.items():
@@ -190,6 +191,17 @@ def _roles(scenario: Scenario) -> Iterator[tuple[str, str]]:
         for name, requesting in workload.request.items():
             if requesting.interest == "zone":
                 yield f"workload.request.{name}.interest", "there are no zones; add workload.zones or filters"
+
+
+def _everyone(scenario: Scenario) -> Iterator[tuple[str, str]]:
+    workload = scenario.workload
+    for verb, groups in (
+        ("publish", list(workload.publish)),
+        ("subscribe", list(workload.subscribe)),
+        ("request", list(workload.request)),
+    ):
+        if EVERYONE in groups and len(groups) > 1:
+            yield f"workload.{verb}.*", "everyone is named here; no other group can be beside it"
 
 
 def _topics(scenario: Scenario) -> Iterator[tuple[str, str]]:

@@ -42,6 +42,14 @@ RUNS = {
             )
         ),
     ),
+    "p-pubs": Known("square", "p-pubs"),
+    "tpsr": Known("street", "tpsr"),
+    "tpsr-repairing": Known(
+        "street", "tpsr", tuple(f"protocol.tpsr.{name}=true" for name in ("local_repair", "adaptive_delay"))
+    ),
     "dsdv-unicast": Known("relay", "dsdv-unicast"),
+    "aodv-unicast": Known("street", "aodv-unicast", ("protocol.aodv-unicast.error_to_all=true",)),
+    "dsr-unicast": Known("street", "dsr-unicast"),
+    "gpsr-unicast": Known("street", "gpsr-unicast", ('protocol.gpsr-unicast.hold="2 s"',)),
 }
 "By the folder that holds their facts."

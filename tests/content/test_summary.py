@@ -14,6 +14,7 @@ from roamcast.content.schema import EventType
 from roamcast.content.summary import Digest, Shape, Summary
 from roamcast.content.summary.bloom import stable_hash
 from roamcast.content.summary.digest import hash_whole
+from roamcast.content.summary.fitting import within
 from roamcast.content.summary.summary import MAX_ROWS
 
 from . import generate
@@ -33,8 +34,7 @@ def test_a_summary_never_says_no_wrongly_however_it_is_made(r):
     summary = Summary.of(filters, shape)
     coarse = summary
     for _ in range(r.randint(1, 4)):
-        if coarse.rows:
-            coarse = coarse.coarser()
+        coarse = coarse.coarser()
     summaries = [summary, halves, Summary.from_bytes(summary.to_bytes()), coarse]
     for filter in filters:
         event = generate.near(r, filter.type, filter)
@@ -176,3 +176,43 @@ def test_a_stranger_that_claims_our_type_with_other_fields_is_refused():
         with pytest.raises(ContentError, match="disagree on the fields"):
             one.merge(other)
     assert not Summary.from_bytes(data).admits(wanted(1).example())
+
+
+@settings(max_examples=40, deadline=None)
+@given(randoms)
+def test_folding_gives_what_half_as_many_bits_would_have_given(r):
+    type = generate.event_type(r)
+    filters = [generate.filter(r, type) for _ in range(r.randint(1, 6))]
+    large, small = Summary.of(filters, Shape(256, 3)), Summary.of(filters, Shape(128, 3))
+    assert large.folded() == small
+    assert large.merge(small) == small.merge(large) == small
+    with pytest.raises(ContentError, match="cannot be folded"):
+        Summary.of(filters, Shape(65, 3)).folded()
+
+
+def test_a_squeezed_summary_keeps_what_tells_events_apart():
+    type = EventType("Quote", {"symbol": generate.String(), "exchange": generate.Integer(0, 19)})
+    r = Random(7)
+    filters = [
+        (type.symbol == f"SYM{n}") & (type.exchange == r.randrange(20)) if n % 2 else type.symbol == f"SYM{n}"
+        for n in range(300)
+    ]
+    strangers = [type(symbol=f"other {n}", exchange=r.randrange(20)) for n in range(500)]
+    summary = within(filters, 1000)
+    assert len(summary.to_bytes()) <= 1000
+    assert all(summary.admits(filter.example()) for filter in filters)
+    # 300 words in some 8,000 bits, each event with up to 33 look-ups: the field with the words must not go.
+    assert sum(map(summary.admits, strangers)) / len(strangers) < 0.25
+
+
+def test_a_summary_covers_what_it_admits():
+    r = Random(11)
+    for _ in range(60):
+        type = generate.event_type(r)
+        filters = [generate.filter(r, type) for _ in range(4)]
+        summary = Summary.of(filters)
+        cover = summary.cover(type)
+        for filter in filters:
+            event = generate.near(r, type, filter)
+            if summary.admits(event):
+                assert cover is not None and cover.matches(event)

@@ -61,6 +61,9 @@ class Summary:
 
     def merge(self, other: Summary) -> Summary:
         """The summary of the filters of both."""
+        one, other = _alike(self, other)
+        if one is not self:
+            return one.merge(other)
         if self.shape != other.shape:
             raise ContentError(
                 f"summaries of different shapes cannot be merged: {self.shape} and {other.shape}"
@@ -115,30 +118,34 @@ class Summary:
         width = len(self.kinds.get(name, ""))
         return [(1, *(int(place in row) for place in range(width))) for row in self.rows.get(name, ())]
 
+    def folded(self) -> Summary:
+        """The same in Bloom filters of half as many bits, each filter's two halves laid over each other.
+
+        It is what the filters would have been with that many bits, so summaries of both can be merged.
+        """
+        if self.shape.bits % 2:
+            raise ContentError(f"a Bloom filter of {self.shape.bits} bits cannot be folded in half")
+        shape = Shape(self.shape.bits // 2, self.shape.hashes)
+        folded = {
+            name: tuple({place: _fold(part, shape) for place, part in row.items()} for row in rows)
+            for name, rows in self.rows.items()
+        }
+        return Summary(shape, folded, self.kinds)
+
     def coarser(self) -> Summary:
-        """A smaller summary that admits at least as much: the longest list of rows loses one."""
-        name = max(self.rows, key=lambda n: (len(self.rows[n]), sum(map(len, self.rows[n])), n))
-        rows = self.rows[name]
-        if len(rows) > 1:
-            by_fields = {frozenset(row): row for row in rows}
-            smaller = _limited(by_fields, len(rows) - 1)
-        else:
-            place = max(rows[0], key=lambda p: (isinstance(rows[0][p], Textual), p), default=None)
-            smaller = ({p: part for p, part in rows[0].items() if p != place},)
-        return Summary(self.shape, self.rows | {name: smaller}, self.kinds)
+        """A smaller summary that admits at least as much; what lets the least more through is given up."""
+        from roamcast.content.summary.codec import encode
+        from roamcast.content.summary.fitting import coarsenings, share
+
+        found = [(share(each), len(encode(each)), n, each) for n, each in enumerate(coarsenings(self))]
+        return min(found, key=lambda each: each[:3])[3] if found else self
 
     def to_bytes(self, limit: int = MAX_BYTES) -> bytes:
         """The summary in at most `limit` bytes, made coarser until it fits."""
         from roamcast.content.summary.codec import encode
+        from roamcast.content.summary.fitting import fit
 
-        summary = self
-        while True:
-            data = encode(summary)
-            if len(data) <= limit:
-                return data
-            if not any(row for rows in summary.rows.values() for row in rows):
-                raise ContentError(f"a summary of {len(self.rows)} event types does not fit in {limit} bytes")
-            summary = summary.coarser()
+        return encode(fit(self, limit))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Summary:
@@ -167,14 +174,37 @@ def _part(kind: str, domain: Any, shape: Shape) -> Part:
     return Enumerated.of(domain) if kind == "e" else Arithmetic.of(domain)
 
 
+def _alike(one: Summary, other: Summary) -> tuple[Summary, Summary]:
+    """The two with the larger Bloom filters folded, if that makes them alike; else as they are."""
+    small, large = sorted((one.shape.bits, other.shape.bits))
+    halvings = (large // small).bit_length() - 1
+    if one.shape.hashes != other.shape.hashes or small << halvings != large:
+        return one, other
+    for _ in range(halvings):
+        if one.shape.bits == large:
+            one = one.folded()
+        else:
+            other = other.folded()
+        large //= 2
+    return one, other
+
+
+def _fold(part: Part, shape: Shape) -> Part:
+    if not isinstance(part, Textual):
+        return part
+    low = (1 << shape.bits) - 1
+    left, right, words = (bits & low | bits >> shape.bits for bits in (part.left, part.right, part.words))
+    return Textual(shape, left, right, words, part.absent)
+
+
 def _put(rows: dict[frozenset[int], Row], row: Row) -> None:
     """Add a row, or join it with the one of the same fields: redundant rows of the EL are eliminated."""
     fields = frozenset(row)
     known = rows.get(fields)
-    rows[fields] = row if known is None else _join(known, row)
+    rows[fields] = row if known is None else join_rows(known, row)
 
 
-def _join(one: Row, other: Row) -> Row:
+def join_rows(one: Row, other: Row) -> Row:
     """What both constrain, to the union of both."""
     return {place: part.merge(other[place]) for place, part in one.items() if place in other}  # type: ignore[arg-type]
 
@@ -185,6 +215,6 @@ def _limited(rows: dict[frozenset[int], Row], most: int) -> tuple[Row, ...]:
         order = sorted(rows, key=sorted)
         pairs = ((len(a & b), n, m) for n, a in enumerate(order) for m, b in enumerate(order[:n]))
         _, n, m = max(pairs)
-        row = _join(rows.pop(order[n]), rows.pop(order[m]))
+        row = join_rows(rows.pop(order[n]), rows.pop(order[m]))
         _put(rows, row)
     return tuple(dict(sorted(rows[fields].items())) for fields in sorted(rows, key=sorted))

@@ -8,6 +8,7 @@ from roamcast.content.covering import Cover
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.content.summary import Digest, Shape, Summary
+from roamcast.content.summary.fitting import within
 from roamcast.routing.odmrp.pubsub.messages import MOST_FILTERS, Wish
 from roamcast.routing.router import NodeId
 from roamcast.wire.blobs import pattern_size
@@ -57,7 +58,7 @@ class Broker:
             if exact <= self._most and len(self.filters) <= MOST_FILTERS:
                 self._wish = Wish(self._node, self.version, self.filters, b"")
             else:
-                self._wish = Wish(self._node, self.version, (), self.summary.to_bytes(self._most))
+                self._wish = Wish(self._node, self.version, (), within(self.filters, self._most).to_bytes())
         return self._wish
 
     def matches(self, event: Event) -> bool:

@@ -72,3 +72,16 @@ def copies(seconds: float, pattern: str, seed: int, receivers: int = 10) -> list
         Send(5 + 0.3125 * turn, SHOP, 512, (chosen[turn % receivers],))
         for turn in range(int((seconds - 10) / 0.3125))
     ]
+
+
+def one_to_one(seconds: float, nodes: int, seed: int, publishers: int = 10, receivers: int = 4) -> list[Send]:
+    """Some publish every two seconds on average, each event for one of a few receivers."""
+    random = Random(f"{seed}/one-to-one")
+    chosen = random.sample(range(nodes), publishers + receivers)
+    sends = []
+    for publisher in chosen[receivers:]:
+        time = 1 + random.expovariate(0.5)
+        while time < seconds - 2:
+            sends.append(Send(round(time, 9), publisher, 512, (random.choice(chosen[:receivers]),)))
+            time += random.expovariate(0.5)
+    return sorted(sends, key=lambda send: send.time)

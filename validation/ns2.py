@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 from threading import Timer
 
 from roamcast.errors import UserError
@@ -61,6 +62,8 @@ class Outcome:
     cpu_seconds: float = 0.0
     memory: int = 0
     "Peak resident bytes."
+    median: float = float("nan")
+    "Median seconds from publication to delivery."
     drops: dict[str, int] = field(default_factory=dict)
     "By ns-2's three-letter reason or our word."
 
@@ -148,7 +151,14 @@ def flood(
 
 
 def unicast(
-    ground: Ground, sends: list[Send], seed: int, *, feedback: bool, routing: str = "DSDV", since: float = 0.0
+    ground: Ground,
+    sends: list[Send],
+    seed: int,
+    *,
+    feedback: bool,
+    routing: str = "DSDV",
+    since: float = 0.0,
+    rates: tuple[float, float] = RATES,
 ) -> Outcome:
     """Send each publication to each of its receivers over a routing protocol; count from `since` on."""
     with tempfile.TemporaryDirectory() as folder:
@@ -170,6 +180,10 @@ def unicast(
             prefer=1,
             routing=routing,
             feedback=int(feedback),
+            cbr=int(routing != "DSDV"),
+            ifq="CMUPriQueue" if routing == "DSR" else "Queue/DropTail/PriQueue",
+            data=rates[0],
+            basic=rates[1],
         )
         with trace.open() as lines:
             outcome = read_unicast_trace(lines, since)
@@ -190,7 +204,7 @@ def read_unicast_trace(lines: Iterable[str], since: float) -> Outcome:
         what, time = words[0], float(words[2])
         where = line[line.index(" -Nl ") + 5 : line.index(" -Nl ") + 8]
         kind = line[line.index(" -It ") + 5 :].split(" ", 1)[0] if " -It " in line else ""
-        if kind == "udp":
+        if kind in ("udp", "cbr"):
             packet = line[line.index(" -Ii ") + 5 :].split(" ", 1)[0]
             if where == "AGT" and what == "s":
                 sent_at[packet] = time
@@ -201,11 +215,12 @@ def read_unicast_trace(lines: Iterable[str], since: float) -> Outcome:
             elif what == "d":
                 reason = line[line.index(" -Nw ") + 5 :].split(" ", 1)[0]
                 drops[reason] = drops.get(reason, 0) + 1
-        elif kind == "message" and where == "RTR" and what == "s":
+        elif kind in ("message", "AODV", "DSR") and where == "RTR" and what in "sf":
             routing += 1
     return Outcome(
         delivery=len(delays) / max(len(sent_at), 1),
         delay=_mean(delays),
+        median=median(delays) if delays else float("nan"),
         transmissions=hops + routing,
         routing=routing,
         drops=drops,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping
 from math import cos, pi, sin
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,14 @@ def flood(
 
 
 def unicast(
-    ground: Ground, sends: list[Send], seed: int, *, feedback: bool, since: float = 0.0, routing: str = "dsdv"
+    ground: Ground,
+    sends: list[Send],
+    seed: int,
+    *,
+    protocol: Mapping[str, Any],
+    since: float = 0.0,
+    routing: str = "dsdv",
+    rates: tuple[float, float] = RATES,
 ) -> Outcome:
     """Send each publication to each of its receivers; count from `since` on."""
     return _run(
@@ -41,8 +49,9 @@ def unicast(
         None,
         f"{routing}-unicast",
         seed,
-        protocol={"link_feedback": feedback},
+        protocol=dict(protocol),
         since=since,
+        rates=rates,
     )
 
 
@@ -89,6 +98,7 @@ def _run(
     return Outcome(
         delivery=metrics.delivery_rate or 0.0,
         delay=metrics.delay_mean or float("nan"),
+        median=metrics.delay_p50 or float("nan"),
         transmissions=metrics.messages["total"],
         routing=metrics.messages["routing"],
         cpu_seconds=metrics.cpu_seconds or 0.0,

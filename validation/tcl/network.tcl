@@ -2,7 +2,7 @@
 array set option {
     nodes 2  width 1000  height 1000  seconds 10  seed 1  out /dev/null  trace /dev/null
     movement {}  schedule {}  routing DumbAgent  data 2Mb  basic 1Mb  rts 0  capture 10
-    queue 50  prefer 0  feedback 0  agenttrace OFF  routertrace OFF  mactrace OFF
+    queue 50  prefer 0  feedback 0  cbr 0  ifq Queue/DropTail/PriQueue  agenttrace OFF  routertrace OFF  mactrace OFF
 }
 foreach word $argv {
     set split [string first = $word]
@@ -31,7 +31,7 @@ $ground load_flatgrid [expr {int(ceil($option(width))) + 1}] [expr {int(ceil($op
 set god_ [create-god $option(nodes)]
 $ns_ node-config -adhocRouting $option(routing) -topoInstance $ground -channel [new Channel/WirelessChannel] \
     -llType LL -macType Mac/802_11 -phyType Phy/WirelessPhy -propType Propagation/TwoRayGround \
-    -antType Antenna/OmniAntenna -ifqType Queue/DropTail/PriQueue -ifqLen $option(queue) \
+    -antType Antenna/OmniAntenna -ifqType $option(ifq) -ifqLen $option(queue) \
     -agentTrace $option(agenttrace) -routerTrace $option(routertrace) -macTrace $option(mactrace) \
     -movementTrace OFF
 for {set node 0} {$node < $option(nodes)} {incr node} {

@@ -142,13 +142,13 @@ class SaysThatItIsOrdered(Flooding):
         if self.interests and message.publication.event["zone"] == 2 and message.publication.id != 0:
             if self.seen.add(message.publication.id):
                 self.host.call_later(1.5, self.host.deliver, message.publication)
-            return Drop.SUPPRESSED
+            return Drop.UNWANTED
         return super().receive(message, sender, signal)
 
 
 class RefusesEverything(Flooding):
     def receive(self, message, sender, signal):
-        return Drop.SUPPRESSED
+        return Drop.UNWANTED
 
 
 class SaysThatItRepeats(Flooding):
@@ -245,7 +245,7 @@ class HearsAcks(SaysThatItRepeats):
 
 class HearsAcksAndRefusesEvents(HearsAcks):
     def receive(self, message, sender, signal):
-        return Drop.SUPPRESSED
+        return Drop.UNWANTED
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,12 @@ from roamcast.routing.router import (
     Travel,
 )
 from roamcast.routing.state.seen import Seen
+from roamcast.routing.unicast.aodv.aodv import Aodv
+from roamcast.routing.unicast.aodv.parameters import AodvParameters
 from roamcast.routing.unicast.dsdv.dsdv import Dsdv
 from roamcast.routing.unicast.dsdv.parameters import DsdvParameters
+from roamcast.routing.unicast.dsr.dsr import Dsr
+from roamcast.routing.unicast.dsr.parameters import DsrParameters
 from roamcast.routing.unicast.unicast import Unicast
 
 REMEMBERED = 65536
@@ -46,6 +50,7 @@ class UnicastCopies(Router):
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
         super().__init__(host, parameters)
         self.unicast = self.unicast_type(host, self.parameters, self)
+        self.handled = self.unicast.handled
         self.seen = Seen(REMEMBERED)
 
     @classmethod
@@ -110,3 +115,20 @@ class DsdvUnicast(UnicastCopies):
     unicast_type = Dsdv
     parameters_type = DsdvParameters
     messages = (Copy, *Dsdv.messages)
+
+
+class AodvUnicast(UnicastCopies):
+    """A copy for each receiver, over AODV."""
+
+    unicast_type = Aodv
+    parameters_type = AodvParameters
+    messages = (Copy, *Aodv.messages)
+
+
+class DsrUnicast(UnicastCopies):
+    """A copy for each receiver, over DSR."""
+
+    unicast_type = Dsr
+    parameters_type = DsrParameters
+    messages = (Copy, *Dsr.messages)
+    promiscuous = True

@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, ClassVar, Protocol
 
 from roamcast.routing.router import Drop, Footprint, Host, Message, NodeId, Parameters
+from roamcast.routing.state.seen import Seen
 from roamcast.wire.fields import Hops, Node
 
 
@@ -56,6 +57,8 @@ class Unicast(ABC):
     def __init__(self, host: Host, parameters: Parameters, user: User) -> None:
         self.host = host
         self.user = user
+        self.handled: Seen | None = None
+        "As `Router.handled`, for the router above: keys of flooded messages whose copies need no call."
 
     @abstractmethod
     def start(self) -> None:

@@ -67,10 +67,12 @@ class EventCache:
                 addressee = cached.destinations.get(nack.subscriber)
                 if addressee is not None and addressee.edition >= nack.edition:
                     found.append((cached.publication.sequence, cached, addressee))
+        p = self.parameters
+        most = p.window if p.paced else p.cached
         holes = list(nack.holes)
         served: list[XcastEvent] = []
         for sequence, cached, addressee in sorted(found, key=lambda each: each[0]):
-            if len(served) >= self.parameters.window:
+            if len(served) >= most:
                 break
             if any(first <= sequence <= last for first, last in holes):
                 # Before the first event that was ever addressed to it, a subscriber misses nothing.

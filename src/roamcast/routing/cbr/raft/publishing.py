@@ -47,9 +47,9 @@ class RaftPublisher:
         self._xcast = xcast
         self._unicast = unicast
         self._timer: Timer | None = None
-        self.retransmissions = Retransmissions(
-            host, parameters.window, parameters.retransmit_timeout, self._retransmit
-        )
+        p = parameters
+        window, timeout = (p.window, p.retransmit_timeout) if p.paced else (p.kept, 0.0)
+        self.retransmissions = Retransmissions(host, window, timeout, self._retransmit)
 
     # Subscriptions.
 

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from math import inf
 
+from roamcast.routing.router import Drop, Message, Role
 from roamcast.routing.traits import Promise
 from roamcast.testing.swarm.record import Record
 
 
 def check(record: Record) -> str | None:
-    """When the faults have ended and all has settled, whoever wants an event that was offered gets it."""
+    """When the faults have ended and all has settled, whoever wants an event that was offered gets it, unless
+    a router kept it back, or a wish, because others had repeated it."""
     if record.left_at == inf or record.history.cramped:
         return None
+    kept = [
+        drop.message
+        for drop in record.drops
+        if drop.reason is Drop.SUPPRESSED and isinstance(drop.message, Message)
+    ]
+    if any(message.role is Role.WISHES for message in kept):
+        return None
+    kept_back = {message.about for message in kept}
     forged = record.forged
     # Sessions are believed for good, and nothing on the air is signed: not asked is who was spoken of.
     sessions = record.traits.promise is Promise.UNTIL_ACKNOWLEDGED
@@ -22,6 +32,7 @@ def check(record: Record) -> str | None:
             if (
                 offered
                 and publication.id not in forged
+                and publication.id not in kept_back
                 and wish.node != publication.publisher
                 and spoken_of.isdisjoint((wish.node, publication.publisher))
                 and wish.holds(time)

@@ -1,0 +1,217 @@
+"""AODV (RFC 3561): routes are asked for when they are needed, and kept while they are used.
+
+A request floods in rings that grow; each node that passes it on remembers the way back, and the reply makes
+the way there. Sequence numbers, which each node gives out for itself, tell new from old. A link that fails
+breaks the routes over it: nodes known to use them are told, or the node at the break looks for another way
+itself. Where ns-2's rules differ they are parameters (`parameters.NS2`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from roamcast.routing.router import Drop, Footprint, Host, Message, NodeId
+from roamcast.routing.state.neighbours import Neighbours
+from roamcast.routing.state.timing import call_every
+from roamcast.routing.unicast.aodv.breaks import Breaks
+from roamcast.routing.unicast.aodv.carriage import Carriage
+from roamcast.routing.unicast.aodv.discovery import Discovery
+from roamcast.routing.unicast.aodv.exchange import Exchange
+from roamcast.routing.unicast.aodv.messages import RouteError, RouteReply, RouteRequest
+from roamcast.routing.unicast.aodv.parameters import AodvParameters
+from roamcast.routing.unicast.aodv.routes import NUMBERS, Route, Routes
+from roamcast.routing.unicast.unicast import Datagram, Unicast, User
+
+ROUTE_BYTES = 26
+"Destination, neighbour, hops, sequence number, flags and lifetime, with the ring."
+
+
+class Aodv(Unicast):
+    """One node's part in AODV."""
+
+    parameters_type = AodvParameters
+    messages = (RouteRequest, RouteReply, RouteError, Datagram)
+
+    def __init__(self, host: Host, parameters: AodvParameters, user: User) -> None:
+        super().__init__(host, parameters, user)
+        self.parameters = p = parameters
+        self.routes = Routes(p.destinations, p.tick)
+        self.breaks = Breaks(host, p, self.routes)
+        self.carriage = Carriage(self, p, self.routes, self.breaks)
+        self.exchange = Exchange(host, p, self.routes, self.breaks)
+        self.discovery = Discovery(host, p, self.routes, self.exchange.request, self.carriage)
+        self.exchange.found = self._found
+        self.carriage.ask = self._ask
+        # Copies of requests still tell who is near, unless routes to neighbours are not made by them.
+        self.handled = None if p.neighbour_routes else self.exchange.seen
+        self._hellos: Neighbours | None = None
+        if p.hello_interval:
+            silence = p.allowed_hello_loss * p.hello_interval
+            self._hellos = Neighbours(host, silence, p.destinations, self._break)
+        self._neighbour_routes = p.neighbour_routes
+        self._handlers: dict[Any, Callable[[Any, NodeId], Drop | None]] = {
+            RouteRequest: self.exchange.take_request,
+            RouteReply: self._take_reply,
+            RouteError: self._take_error,
+            Datagram: self._take_datagram,
+        }
+
+    # What a router asks.
+
+    def start(self) -> None:
+        """Wait to be asked; after a crash, until others have given up the routes that were forgotten."""
+        if self.host.incarnation:
+            self._listen()
+            self.host.call_later(self.parameters.reboot_wait, self._begin)
+        if self.parameters.hello_interval:
+            call_every(self.host, self.parameters.hello_interval, self._hello)
+
+    def send(self, message: Message, to: NodeId) -> None:
+        """Carry a message to a node over as many hops as it takes; to oneself it is not sent."""
+        datagram = Datagram(self.host.node, to, self.parameters.diameter, message)
+        if to == self.host.node:
+            self.host.drop(datagram, Drop.MALFORMED)
+        else:
+            self.carriage.send(datagram)
+
+    def next_hop(self, destination: NodeId) -> NodeId | None:
+        """The neighbour that the route to `destination` leads over, if there is one."""
+        route = self.routes.peek(destination, self.host.now())
+        return None if route is None else route.hop
+
+    def neighbours(self) -> Collection[NodeId]:
+        """Those over whom routes lead."""
+        now = self.host.now()
+        return list(dict.fromkeys(r.hop for r in self.routes if self.routes.peek(r.destination, now)))
+
+    def tables(self) -> Mapping[str, Footprint]:
+        """Routes with those who use them, what waits, requests seen, searches and the blacklist."""
+        p, routes = self.parameters, len(self.routes)
+        held, seen = self.carriage.held, len(self.exchange.seen)
+        users = sum(len(route.precursors) for route in self.routes)
+        searches, ignored = len(self.discovery.searches), len(self.exchange.blacklist)
+        return {
+            "routes": Footprint(routes, ROUTE_BYTES * routes, p.destinations),
+            "precursors": Footprint(users, 4 * users, p.destinations * p.precursors),
+            "held": Footprint(len(held), held.bytes(), p.buffer),
+            "requests": Footprint(seen, 8 * seen, p.requests),
+            "searches": Footprint(searches, 24 * searches, p.destinations),
+            "blacklist": Footprint(ignored, 12 * ignored, p.destinations),
+        }
+
+    def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
+        """Learn from what is said, answer it, pass it on."""
+        if self._neighbour_routes and sender != self.host.node:
+            self._meet(sender, self.host.now())
+        return self._handlers[type(message)](message, sender)
+
+    def link_failed(self, message: Any, to: NodeId) -> None:
+        """Break the routes over a neighbour, and see to what was to go over it."""
+        p = self.parameters
+        if type(message) is Datagram:
+            route = self.routes.entries.get(message.destination)
+            over = route is not None and route.up and route.hop == to
+            if over and route is not None and self.carriage.repairs(message, route):
+                self.carriage.repair(message, route)
+            else:
+                self._break(to)
+                self.carriage.salvage(message)
+            return
+        if type(message) is RouteReply and p.blacklist:
+            now = self.host.now()
+            self.exchange.blacklist.sweep(now)
+            self.exchange.blacklist.renew(to, True, now)
+        if p.control_breaks:
+            self._break(to)
+
+    # What its parts ask of each other.
+
+    def _ask(self, destination: NodeId, repair: int) -> None:
+        if not self.exchange.listens():
+            self.discovery.ask(destination, repair)
+
+    def _found(self, route: Route, replied: bool) -> None:
+        """A route is taken: whoever waited for it may go."""
+        asked = route.destination in self.discovery.searches
+        if asked or replied:
+            self.discovery.found(route, replied)
+        if asked and not replied:
+            route.expires = max(route.expires, self.host.now() + self.parameters.active_route_timeout)
+        self.carriage.release(route)
+
+    def _break(self, neighbour: NodeId) -> None:
+        """A neighbour is gone: the routes over it, and what waits in the link for it."""
+        if self._hellos is not None:
+            self._hellos.forget(neighbour)
+        if self.parameters.parity:
+            self.exchange.sequence = (self.exchange.sequence + 2) % NUMBERS  # ns-2: the neighbourhood changed
+        self.breaks.bring_down(neighbour)
+        self.carriage.withdraw(neighbour)
+
+    # What is heard.
+
+    def _take_datagram(self, datagram: Datagram, sender: NodeId) -> Drop | None:
+        if datagram.destination != self.host.node and self.exchange.listens():
+            self._listen()  # others still use the forgotten routes
+        return self.carriage.take(datagram, sender)
+
+    def _take_reply(self, reply: RouteReply, sender: NodeId) -> Drop | None:
+        if reply.destination == sender == reply.origin != self.host.node:
+            self._take_hello(reply, sender)
+            return None
+        return self.exchange.take_reply(reply, sender)
+
+    def _take_error(self, error: RouteError, sender: NodeId) -> Drop | None:
+        if sender == self.host.node:
+            return Drop.MALFORMED
+        broken = self.breaks.take(error, sender)
+        if broken and self.parameters.errors_empty_queue:
+            self.carriage.empty(sender)
+        return None if broken else Drop.NOT_MINE
+
+    # Neighbours.
+
+    def _meet(self, neighbour: NodeId, now: float) -> None:
+        """Know a neighbour that speaks; of its sequence number this tells nothing."""
+        life = self.parameters.active_route_timeout
+        route = self.routes.entries.get(neighbour)
+        if route is not None and route.up and route.hops == 1:
+            route.expires = max(route.expires, now + life)
+            return
+        route = self.routes.entry(neighbour)
+        route.hop, route.hops, route.up, route.repairing = neighbour, 1, True, False
+        route.expires = now + life
+        self._found(route, False)
+
+    def _hello(self) -> None:
+        """Say that one is there, while routes lead over here."""
+        now = self.host.now()
+        if not self.exchange.listens() and any(self.routes.peek(r.destination, now) for r in self.routes):
+            p, node = self.parameters, self.host.node
+            life = int(1000 * p.allowed_hello_loss * p.hello_interval)
+            hello = RouteReply(self.exchange.stamp, 0, node, self.exchange.sequence, node, life)
+            self.host.broadcast(hello)
+
+    def _take_hello(self, hello: RouteReply, sender: NodeId) -> None:
+        now = self.host.now()
+        life = min(hello.lifetime / 1000, self.parameters.my_route_timeout)
+        route = self.routes.offer(sender, sender, 1, hello.destination_sequence, now + life)
+        if route is not None:
+            self._found(route, False)
+        if self._hellos is not None:
+            self._hellos.hear(sender, now)
+
+    # After a crash.
+
+    def _listen(self) -> None:
+        self.exchange.listening_until = self.host.now() + self.parameters.reboot_wait
+
+    def _begin(self) -> None:
+        """Ask for what was sent while listening."""
+        left = self.exchange.listening_until - self.host.now()
+        if left > 0:
+            self.host.call_later(left, self._begin)
+            return
+        for destination in self.carriage.held.destinations():
+            self.carriage.retry(destination)

@@ -1,0 +1,158 @@
+"""Asking for routes: rings that grow, waits for replies, and when to give up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import ceil
+
+from roamcast.routing.router import Host, NodeId, Timer
+from roamcast.routing.unicast.aodv.carriage import Carriage
+from roamcast.routing.unicast.aodv.parameters import AodvParameters
+from roamcast.routing.unicast.aodv.routes import Route, Routes
+from roamcast.routing.unicast.rate_limit import RateLimit
+
+TICK = 1e-6
+"Timers never fire early, but may fire in the same moment: what is due within this is due."
+
+
+class Search:
+    """A route that is being asked for."""
+
+    __slots__ = ("asked_at", "due", "everywhere", "repair", "timer")
+
+    def __init__(self) -> None:
+        self.asked_at = 0.0
+        self.due = 0.0
+        "Not asked again before."
+        self.everywhere = 0
+        "Requests to the whole network so far."
+        self.repair = 0
+        "Hops that the one request of a local repair travels; 0: it is none."
+        self.timer: Timer | None = None
+
+
+class Discovery:
+    """A node's searches, one a destination; there are no more than messages that wait for them."""
+
+    def __init__(
+        self,
+        host: Host,
+        parameters: AodvParameters,
+        routes: Routes,
+        request: Callable[[Route, int], None],
+        carriage: Carriage,
+    ) -> None:
+        self.host = host
+        self.parameters = parameters
+        self.searches: dict[NodeId, Search] = {}
+        self._routes = routes
+        self._request = request
+        self._carriage = carriage
+        self._rate = RateLimit(parameters.rreq_rate)
+
+    def ask(self, destination: NodeId, repair: int = 0) -> None:
+        """Ask for a route, unless it is being asked for; a repair asks once, `repair` hops far."""
+        search = self.searches.get(destination)
+        if search is None:
+            if len(self.searches) >= self.parameters.destinations:
+                first = next(iter(self.searches))
+                self._end(first, self.searches[first], quietly=False)
+            search = self.searches[destination] = Search()
+            search.repair = repair
+        if search.due <= self.host.now() + TICK:
+            self._ask(destination, search)
+
+    def found(self, route: Route, replied: bool) -> None:
+        """A route is known: whoever asked has the answer, in a reply or otherwise."""
+        search = self.searches.pop(route.destination, None)
+        route.ring = route.hops
+        if search is None:
+            return
+        if search.timer is not None:
+            search.timer.cancel()
+        if replied and self.parameters.measured_hops and search.asked_at:
+            route.measured.append((self.host.now() - search.asked_at) / route.hops)
+            del route.measured[: -self.parameters.measured_hops]
+
+    def forget(self, destination: NodeId) -> None:
+        """Nobody waits any longer."""
+        search = self.searches.pop(destination, None)
+        if search is not None and search.timer is not None:
+            search.timer.cancel()
+
+    def _ask(self, destination: NodeId, search: Search) -> None:
+        p, now = self.parameters, self.host.now()
+        if search.repair and search.asked_at:
+            self._end(destination, search)
+            return
+        if search.everywhere > p.rreq_retries:
+            self._end(destination, search)
+            return
+        wait = self._rate.wait(now)
+        if wait > 0:
+            self._come_back(destination, search, now + wait)
+            return
+        self._rate.note(now)
+        route = self._routes.entry(destination)
+        ttl = search.repair or self._ring(route, search)
+        if ttl >= p.diameter:
+            ttl = p.diameter
+            search.everywhere += 1
+        route.ring = ttl
+        search.asked_at = now
+        self._come_back(destination, search, now + self._patience(route, search, ttl))
+        self._request(route, ttl)
+
+    def _ring(self, route: Route, search: Search) -> int:
+        """How far the next request travels."""
+        p = self.parameters
+        if p.threshold_first:
+            reached = max(route.ring, route.last_hops)
+            if reached == 0:
+                return p.ttl_start
+            return reached + p.ttl_increment if reached < p.ttl_threshold else p.diameter
+        if search.asked_at == 0.0:
+            return route.last_hops + p.ttl_increment if route.last_hops else p.ttl_start
+        return (
+            min(route.ring + p.ttl_increment, p.ttl_threshold) if route.ring < p.ttl_threshold else p.diameter
+        )
+
+    def _patience(self, route: Route, search: Search, ttl: int) -> float:
+        """How long to wait for replies."""
+        p = self.parameters
+        hop = sum(route.measured) / len(route.measured) if route.measured else p.node_traversal
+        if search.everywhere and p.doubling:
+            wait = 2 * hop * ttl * (1 << min(search.everywhere - 1, 16))
+        else:
+            wait = 2 * hop * (ttl + p.timeout_buffer) * max(search.everywhere, 1)
+        return min(wait, p.longest_wait)
+
+    def _come_back(self, destination: NodeId, search: Search, due: float) -> None:
+        now, tick = self.host.now(), self.parameters.tick
+        search.due = due
+        at = ceil(due / tick) * tick if tick else due
+        if search.timer is not None:
+            search.timer.cancel()
+        search.timer = self.host.call_later(max(at - now, 0.0), self._wake, destination)
+
+    def _wake(self, destination: NodeId) -> None:
+        search = self.searches.get(destination)
+        if search is None:
+            return
+        search.timer = None
+        if search.repair or destination in self._carriage.held:
+            self._ask(destination, search)
+        else:
+            del self.searches[destination]
+
+    def _end(self, destination: NodeId, search: Search, *, quietly: bool = True) -> None:
+        """Nobody has answered: let go what waits, and say nothing for a while."""
+        p = self.parameters
+        self.forget(destination)
+        self._carriage.give_up(destination, search.repair > 0)
+        if p.silence and quietly and not search.repair:
+            # Who has just asked everyone does not begin with a small ring again.
+            self.searches[destination] = quiet = Search()
+            self._come_back(destination, quiet, self.host.now() + p.silence)
+        else:
+            self._routes.entry(destination).ring = 0

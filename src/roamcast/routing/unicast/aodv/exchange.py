@@ -1,0 +1,209 @@
+"""Requests and replies: who asks for whom, who answers, and what everyone on the way learns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from roamcast.routing.router import DUPLICATE, Drop, Host, NodeId
+from roamcast.routing.state.leases import Leases
+from roamcast.routing.state.seen import Seen
+from roamcast.routing.state.timing import call_within
+from roamcast.routing.unicast.aodv.breaks import Breaks
+from roamcast.routing.unicast.aodv.messages import (
+    DESTINATION_ONLY,
+    GRATUITOUS,
+    NO_DELETE,
+    STAMPED,
+    UNKNOWN,
+    RouteReply,
+    RouteRequest,
+)
+from roamcast.routing.unicast.aodv.parameters import AodvParameters
+from roamcast.routing.unicast.aodv.routes import INFINITE, NUMBERS, Route, Routes, newer
+
+
+class Exchange:
+    """A node's part in finding routes, its own sequence number, and the requests that it has seen."""
+
+    def __init__(self, host: Host, parameters: AodvParameters, routes: Routes, breaks: Breaks) -> None:
+        self.host = host
+        self.parameters = p = parameters
+        self.routes = routes
+        self.breaks = breaks
+        self.seen = Seen(p.requests)
+        self.sequence = host.incarnation << 24
+        self._request_id = host.incarnation << 24
+        "Counted from the incarnation on: those of an earlier one are still remembered by others."
+        self.blacklist: Leases[NodeId, bool] = Leases(p.blacklist or 1.0, p.destinations)
+        "Neighbours to whom a reply could not be sent."
+        self.stamp = STAMPED if p.stamped else 0
+        self.listening_until = 0.0
+        "After a crash: until then nothing is said."
+        self.found: Callable[[Route, bool], None] = _ignore
+        "Told of each route that is taken, and whether a reply brought it."
+
+    def listens(self) -> bool:
+        """Whether this node has started anew and only listens."""
+        return self.listening_until > self.host.now()
+
+    # Requests.
+
+    def request(self, route: Route, ttl: int) -> None:
+        """Ask for a route."""
+        p, node = self.parameters, self.host.node
+        self.sequence = (self.sequence + (2 if p.parity else 1)) % NUMBERS
+        self._request_id = (self._request_id + 1) % NUMBERS
+        flags = self.stamp
+        flags |= 0 if route.known else UNKNOWN
+        flags |= 0 if p.intermediate_replies else DESTINATION_ONLY
+        flags |= GRATUITOUS if p.gratuitous_replies else 0
+        request = RouteRequest(
+            flags, 0, ttl, self._request_id, route.destination, route.sequence, node, self.sequence
+        )
+        self.seen.add(request.flood)
+        self.host.broadcast(request)
+
+    def take_request(self, request: RouteRequest, sender: NodeId) -> Drop | None:
+        """Learn the way back to who asks; answer, or ask on."""
+        if not self.seen.add(request.origin << 32 | request.id):
+            return DUPLICATE
+        now = self.host.now()
+        if self.host.node in (request.origin, sender) or request.hops >= INFINITE - 1:
+            return Drop.MALFORMED
+        if len(self.blacklist) and self.blacklist.get(sender, now) is not None:
+            return Drop.SUPPRESSED
+        back = self._learn_way_back(request, sender, now)
+        if request.destination == self.host.node:
+            self._answer_for_myself(request)
+            return None
+        route = self.routes.live(request.destination, now)
+        if route is not None and self._may_answer(request, route):
+            self._answer_from_table(request, route, back, now)
+            return None
+        return self._ask_on(request)
+
+    def _ask_on(self, request: RouteRequest) -> Drop | None:
+        """Repeat a request, with the newest number of the destination that is known."""
+        if request.ttl <= 1:
+            return Drop.HOP_LIMIT
+        if self.listens():
+            return Drop.SUPPRESSED
+        flags, asked = request.flags, request.destination_sequence
+        known = self.routes.entries.get(request.destination)
+        if known is not None and known.known and (flags & UNKNOWN or newer(known.sequence, asked)):
+            flags &= ~UNKNOWN
+            asked = known.sequence
+        onward = RouteRequest(
+            flags,
+            request.hops + 1,
+            request.ttl - 1,
+            request.id,
+            request.destination,
+            asked,
+            request.origin,
+            request.origin_sequence,
+        )
+        call_within(self.host, self.parameters.jitter, self.host.broadcast, onward)
+        return None
+
+    def _learn_way_back(self, request: RouteRequest, sender: NodeId, now: float) -> Route | None:
+        """Enter the way to who asks; it must last until a reply can come."""
+        p, origin, hops = self.parameters, request.origin, request.hops + 1
+        life = p.reverse_route_life or max(2 * p.node_traversal * (2 * p.diameter - hops), p.node_traversal)
+        route = self.routes.offer(origin, sender, hops, request.origin_sequence, now + life)
+        if route is not None:
+            self.found(route, False)
+            return route
+        route = self.routes.live(origin, now)
+        if route is not None:
+            route.expires = max(route.expires, now + life)
+        return route
+
+    def _may_answer(self, request: RouteRequest, route: Route) -> bool:
+        return (
+            not request.flags & DESTINATION_ONLY
+            and route.known
+            and not self.listens()
+            and (request.flags & UNKNOWN > 0 or not newer(request.destination_sequence, route.sequence))
+        )
+
+    def _answer_for_myself(self, request: RouteRequest) -> None:
+        asked = request.destination_sequence
+        if not request.flags & UNKNOWN and newer(asked, self.sequence):
+            self.sequence = asked
+        if self.parameters.parity:
+            self.sequence = (self.sequence + 2 - self.sequence % 2) % NUMBERS
+        life = int(1000 * self.parameters.my_route_timeout)
+        reply = RouteReply(self.stamp, 0, self.host.node, self.sequence, request.origin, life)
+        if not self.listens():
+            self._reply(reply, request.origin)
+
+    def _answer_from_table(self, request: RouteRequest, route: Route, back: Route | None, now: float) -> None:
+        if back is None:
+            return
+        most = self.parameters.precursors
+        route.use_by(back.hop, most)
+        back.use_by(route.hop, most)
+        self._reply(self._tell(route, request.origin, now), request.origin)
+        if request.flags & GRATUITOUS:
+            self._reply(self._tell(back, route.destination, now), route.destination)
+
+    def _tell(self, route: Route, to: NodeId, now: float) -> RouteReply:
+        life = max(int(1000 * (route.expires - now)), 0)
+        return RouteReply(self.stamp, route.hops, route.destination, route.sequence, to, life)
+
+    # Replies.
+
+    def _reply(self, reply: RouteReply, to: NodeId) -> None:
+        """Send a reply one hop nearer to who asked."""
+        back = self.routes.live(to, self.host.now())
+        if back is not None:
+            self.host.send(reply, back.hop)
+        else:
+            self.host.drop(reply, Drop.NO_ROUTE)
+
+    def take_reply(self, reply: RouteReply, sender: NodeId) -> Drop | None:
+        """Learn a route, and tell it on to who asked."""
+        node = self.host.node
+        if sender == node or reply.hops >= INFINITE - 1:
+            return Drop.MALFORMED
+        if reply.destination == node:
+            return Drop.NOT_MINE  # somebody's way to this node leads back through it
+        p, now, hops = self.parameters, self.host.now(), reply.hops + 1
+        repaired = p.local_repair == "rfc" and self.routes.repairs(reply.destination)
+        life = min(reply.lifetime / 1000, p.my_route_timeout)
+        route = self.routes.offer(reply.destination, sender, hops, reply.destination_sequence, now + life)
+        if route is None:
+            return Drop.SUPPRESSED
+        if repaired and hops > route.last_hops:
+            self.breaks.tell([route], flags=NO_DELETE)
+        self.found(route, True)
+        return None if reply.origin == node else self._tell_on(reply, route, sender, now)
+
+    def _tell_on(self, reply: RouteReply, route: Route, sender: NodeId, now: float) -> Drop | None:
+        p = self.parameters
+        back = self.routes.live(reply.origin, now)
+        if back is None:
+            return Drop.NO_ROUTE
+        if self.listens():
+            return Drop.SUPPRESSED
+        route.use_by(back.hop, p.precursors)
+        if p.refresh_both_ways:
+            back.expires = max(back.expires, now + p.active_route_timeout)
+            towards = self.routes.live(sender, now)
+            if towards is not None:
+                towards.use_by(back.hop, p.precursors)
+        onward = RouteReply(
+            reply.flags,
+            reply.hops + 1,
+            reply.destination,
+            reply.destination_sequence,
+            reply.origin,
+            reply.lifetime,
+        )
+        self.host.send(onward, back.hop)
+        return None
+
+
+def _ignore(route: Route, replied: bool) -> None:
+    """Until somebody is to be told."""

@@ -1,0 +1,154 @@
+"""The routes of AODV: who is reached over whom, and what keeps them free of loops.
+
+Along every route the sequence number of the destination rises or stays, and where it stays the hops fall.
+So a route is replaced only by one with a newer number, or with the same number and fewer hops; and a route
+that breaks or lapses counts its number up, so that nothing that led through here can come back as news.
+A node therefore never forgets a number while it has room.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from roamcast.routing.router import NodeId
+
+NUMBERS = 2**32
+HALF = 2**31
+INFINITE = 256
+"The hops of a route that is down."
+
+
+def newer(a: int, b: int) -> bool:
+    """Whether a sequence number comes after another, counted in a circle."""
+    return 0 < (a - b) % NUMBERS < HALF
+
+
+class Route:
+    """What a node knows of one destination."""
+
+    __slots__ = (
+        "destination",
+        "expires",
+        "hop",
+        "hops",
+        "known",
+        "last_hops",
+        "measured",
+        "precursors",
+        "repairing",
+        "ring",
+        "sequence",
+        "up",
+    )
+
+    def __init__(self, destination: NodeId) -> None:
+        self.destination = destination
+        self.hop: NodeId = -1
+        self.hops = INFINITE
+        self.sequence = 0
+        self.known = False
+        "Whether the sequence number means something."
+        self.up = False
+        "Whether messages may take it, until it lapses."
+        self.repairing = False
+        "Whether this node looks for another way after a break."
+        self.expires = 0.0
+        self.precursors: dict[NodeId, None] = {}
+        "Neighbours that are known to use it."
+        self.last_hops = 0
+        "Hops that it had before it broke; 0: never known."
+        self.ring = 0
+        "How far the last request travelled, or the route that was found; 0: nobody was asked."
+        self.measured: list[float] = []
+        "Seconds a hop of the last discoveries."
+
+    def set(self, hop: NodeId, hops: int, sequence: int, expires: float) -> None:
+        """Have it lead over a neighbour from now on."""
+        self.hop, self.hops, self.sequence, self.expires = hop, hops, sequence, expires
+        self.known = self.up = True
+        self.repairing = False
+
+    def use_by(self, neighbour: NodeId, most: int) -> None:
+        """Remember that a neighbour uses it."""
+        self.precursors[neighbour] = None
+        if len(self.precursors) > most:
+            del self.precursors[next(iter(self.precursors))]
+
+    def bring_down(self, sequence: int | None = None) -> None:
+        """Give it up, with the number that an error told or the next one."""
+        if sequence is not None and (not self.known or not newer(self.sequence, sequence)):
+            self.sequence = sequence
+        elif self.known:
+            self.sequence = (self.sequence + 1) % NUMBERS
+        if self.hops < INFINITE:
+            self.last_hops = self.hops
+        self.hops = INFINITE
+        self.up = self.repairing = False
+
+
+class Routes:
+    """Routes by destination, never more than `limit`: the one that changed longest ago makes room."""
+
+    def __init__(self, limit: int, tick: float) -> None:
+        self.limit = limit
+        self.entries: dict[NodeId, Route] = {}
+        "In order of change, oldest first."
+        self._tick = tick
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __iter__(self) -> Iterator[Route]:
+        return iter(self.entries.values())
+
+    def entry(self, destination: NodeId) -> Route:
+        """What is known of a destination, if only that it is asked for."""
+        route = self.entries.get(destination)
+        if route is None:
+            if len(self.entries) >= self.limit:
+                del self.entries[next(iter(self.entries))]
+            route = self.entries[destination] = Route(destination)
+        return route
+
+    def live(self, destination: NodeId, now: float) -> Route | None:
+        """The route to a destination, if messages may take it; one that has lapsed goes down."""
+        route = self.entries.get(destination)
+        if route is None or not route.up:
+            return None
+        if route.expires <= now and self._has_lapsed(route, now):
+            route.bring_down()
+            return None
+        return route
+
+    def peek(self, destination: NodeId, now: float) -> Route | None:
+        """The same, and nothing changes."""
+        route = self.entries.get(destination)
+        if route is None or not route.up or self._has_lapsed(route, now):
+            return None
+        return route
+
+    def repairs(self, destination: NodeId) -> bool:
+        """Whether another way to a destination is being looked for from here."""
+        route = self.entries.get(destination)
+        return route is not None and route.repairing
+
+    def offer(
+        self, destination: NodeId, hop: NodeId, hops: int, sequence: int, expires: float
+    ) -> Route | None:
+        """Take a route that is newer, or as new and shorter; None: what is known is better."""
+        route = self.entry(destination)
+        if route.known:
+            ahead = (sequence - route.sequence) % NUMBERS
+            if ahead >= HALF or (ahead == 0 and hops >= route.hops):
+                return None
+        route.set(hop, hops, sequence, expires)
+        del self.entries[destination]
+        self.entries[destination] = route
+        return route
+
+    def over(self, hop: NodeId) -> list[Route]:
+        """The routes that are up and lead over a neighbour."""
+        return [route for route in self.entries.values() if route.hop == hop and route.up]
+
+    def _has_lapsed(self, route: Route, now: float) -> bool:
+        return route.expires <= (now - now % self._tick if self._tick else now)

@@ -1,0 +1,127 @@
+"""What DSR says: requests, replies, errors, and packets that carry their whole way with them.
+
+Sizes are ns-2's, which are RFC 4728's but for replies: those name both ends of the way, 8 bytes more.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple
+
+from roamcast.routing.router import Category, Message, NodeId, Role
+from roamcast.wire.fields import Hops, Listed, Node, Whole
+
+LONGEST = 255
+"Nodes on a way."
+MOST_BURDEN = 32_000
+"Bytes: far more than sixteen nodes, ns-2's longest way, can add up to."
+
+Way = Annotated[tuple[Node, ...], Listed(LONGEST, least=2)]
+"Nodes from one end to the other, both included."
+Identification = Annotated[int, Whole(2)]
+"Of a packet among its origin's; stands in the network header."
+
+
+class DeadLink(NamedTuple):
+    """A link that has failed, as the node at its beginning found out."""
+
+    start: Node
+    end: Node
+
+
+def _walk(way: tuple[NodeId, ...], at: int) -> str | None:
+    if len(set(way)) < len(way):
+        return "a node twice on a way"
+    return None if 0 < at < len(way) else "beside its way"
+
+
+class DsrRequest(Message, kind=56, category=Category.ROUTING, role=Role.FINDS_ROUTE, key="flood"):
+    """Who knows a way to a node? With the way that it has come."""
+
+    target: Node
+    id: Identification
+    ttl: Hops
+    "How many more hops it may travel; stands in the network header."
+    so_far: Annotated[tuple[Node, ...], Listed(LONGEST, least=1)]
+    "Who asked, and who has passed it on."
+    dead: Annotated[tuple[DeadLink, ...], Listed(1)] = ()
+    "The link whose failure made the origin ask."
+    burden: Annotated[int, Whole(2, most=MOST_BURDEN)] = 0
+    "Bytes that ns-2's fault adds: each repetition counts the whole header again."
+
+    @property
+    def least(self) -> int:
+        """Twelve bytes, four for each node on the way but the first, sixteen for an error."""
+        return 8 + 4 * len(self.so_far) + 16 * len(self.dead) + self.burden
+
+    @property
+    def flood(self) -> int:
+        """By what copies of it are known."""
+        return self.so_far[0] << 16 | self.id
+
+    def flaw(self) -> str | None:
+        """A way does not meet itself."""
+        return "a node twice on a way" if len(set(self.so_far)) < len(self.so_far) else None
+
+
+class DsrReply(Message, kind=57, category=Category.ROUTING, role=Role.FINDS_ROUTE):
+    """A way to a node, told to who asked for it, or to who could go a shorter one."""
+
+    id: Identification
+    route: Way
+    "That of this message."
+    at: Hops
+    "The place on it of who is to hear this."
+    found: Way
+    "From who asked to who was asked for."
+
+    @property
+    def least(self) -> int:
+        """Four bytes for each node on the route; five, and four for each node found; a multiple of four."""
+        return 4 * len(self.route) + (5 + 4 * len(self.found) + 3) // 4 * 4
+
+    def flaw(self) -> str | None:
+        """No way meets itself."""
+        return _walk(self.route, self.at) or _walk(self.found, 1)
+
+
+class DsrError(Message, kind=58, category=Category.ROUTING, role=Role.FINDS_ROUTE):
+    """A link on the way of a packet has failed."""
+
+    id: Identification
+    route: Way
+    "That of this message, to who sent the packet on that way."
+    at: Hops
+    dead: DeadLink
+
+    @property
+    def least(self) -> int:
+        """Four bytes for each node on the route, sixteen for the link."""
+        return 4 * len(self.route) + 16
+
+    def flaw(self) -> str | None:
+        """A way does not meet itself."""
+        return _walk(self.route, self.at)
+
+
+class DsrPacket(Message, kind=59):
+    """A message with the whole way that it is to go."""
+
+    origin: Node
+    "Who sent it; stands in the network header."
+    id: Identification
+    salvaged: Annotated[int, Whole(1, most=15)]
+    "How often it was given another way."
+    route: Way
+    "From its origin, or from the node that salvaged it last, to its destination."
+    at: Hops
+    "The place on it of who is to hear this."
+    payload: Message
+
+    @property
+    def least(self) -> int:
+        """Four bytes for each node on the route, before the message."""
+        return 4 * len(self.route) + self.payload.size
+
+    def flaw(self) -> str | None:
+        """A way does not meet itself."""
+        return _walk(self.route, self.at)

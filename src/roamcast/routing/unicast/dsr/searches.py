@@ -1,0 +1,111 @@
+"""Asking for ways: neighbours first, then everyone, at waits that grow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from roamcast.routing.router import Host, NodeId, Timer
+from roamcast.routing.unicast.dsr.parameters import DsrParameters
+
+TICK = 1e-6
+"What is due within this is due."
+
+
+class Round:
+    """How a node that is asked for has been asked for so far."""
+
+    __slots__ = ("began", "count", "everyone", "salvage", "timer")
+
+    def __init__(self) -> None:
+        self.began = -1e9
+        "When the last round began."
+        self.count = 0
+        self.everyone = True
+        "Whether everyone has been asked in this round."
+        self.salvage = False
+        "Whether only messages of others wait for it."
+        self.timer: Timer | None = None
+
+
+class Searches:
+    """A node's searches by target, never more than a few; the first makes room."""
+
+    def __init__(
+        self,
+        host: Host,
+        parameters: DsrParameters,
+        request: Callable[[NodeId, int], None],
+        waited_for: Callable[[NodeId], bool],
+        give_up: Callable[[NodeId], None],
+    ) -> None:
+        self.host = host
+        self.parameters = parameters
+        self.rounds: dict[NodeId, Round] = {}
+        self._request = request
+        self._waited_for = waited_for
+        self._give_up = give_up
+
+    def ask(self, target: NodeId, *, salvage: bool = False) -> None:
+        """Ask for a way, unless it was asked for lately; to salvage, neighbours once."""
+        search = self.rounds.get(target)
+        if search is None:
+            if len(self.rounds) >= self.parameters.targets:
+                self._end(next(iter(self.rounds)))
+            search = self.rounds[target] = Round()
+            search.salvage = salvage
+        search.salvage &= salvage
+        if search.timer is None:
+            self._go_on(target, search)
+
+    def found(self, target: NodeId) -> None:
+        """A reply has come: the next search begins anew."""
+        search = self.rounds.pop(target, None)
+        if search is not None and search.timer is not None:
+            search.timer.cancel()
+
+    def _go_on(self, target: NodeId, search: Round) -> None:
+        p, now = self.parameters, self.host.now()
+        next_round = search.began + self._wait(search.count)
+        if search.count and not search.everyone and not search.salvage:
+            search.everyone = True
+            self._request(target, p.hop_limit)
+            self._come_back(target, search, next_round - now)
+        elif search.count and now + TICK < next_round:
+            self._come_back(target, search, next_round - now)
+        elif (search.salvage and search.count) or (p.most_requests and search.count >= p.most_requests):
+            self._end(target)
+        else:
+            search.began = now
+            search.count += 1
+            first = p.nonpropagating and (search.count == 1 or p.neighbours_each_time)
+            search.everyone = not first
+            self._request(target, 1 if first else p.hop_limit)
+            alone = first and not search.salvage
+            self._come_back(target, search, p.nonpropagating_timeout if alone else self._wait(search.count))
+
+    def _wait(self, count: int) -> float:
+        """How long after the beginning of a round the next begins."""
+        p = self.parameters
+        rounds = count if p.neighbours_each_time else count - 1
+        return min(p.request_period * float(p.request_backoff) ** min(rounds, 16), p.longest_wait)
+
+    def _come_back(self, target: NodeId, search: Round, wait: float) -> None:
+        if self.parameters.buffer_check:
+            wait += 1.5 * self.parameters.buffer_check * self.host.random.random()
+        search.timer = self.host.call_later(max(wait, 0.0), self._wake, target)
+
+    def _wake(self, target: NodeId) -> None:
+        search = self.rounds.get(target)
+        if search is None:
+            return
+        search.timer = None
+        if self._waited_for(target):
+            self._go_on(target, search)
+        elif self.parameters.keeps_backoff:
+            search.everyone = True
+        else:
+            del self.rounds[target]
+
+    def _end(self, target: NodeId) -> None:
+        self.found(target)
+        self._give_up(target)

@@ -1,0 +1,76 @@
+"""Messages that wait for a route to be asked for: first in, first out, each for a while, never too many."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+from roamcast.routing.router import Message, NodeId
+
+
+class Waiting(NamedTuple):
+    """A message that waits for a route to its destination."""
+
+    since: float
+    destination: NodeId
+    message: Message
+
+
+class SendBuffer:
+    """What waits for routes; what must make room, or has waited too long, is given back."""
+
+    def __init__(self, limit: int, timeout: float) -> None:
+        self.limit = limit
+        self._timeout = timeout
+        self._waiting: dict[int, Waiting] = {}
+        "In order of arrival."
+        self._each: Counter[NodeId] = Counter()
+        self._number = 0
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def __contains__(self, destination: NodeId) -> bool:
+        return destination in self._each
+
+    def keep(self, message: Message, destination: NodeId, now: float) -> list[Waiting]:
+        """Keep a message; the value is what had to go for it."""
+        self._number += 1
+        self._waiting[self._number] = Waiting(now, destination, message)
+        self._each[destination] += 1
+        let_go = []
+        while len(self._waiting) > self.limit:
+            let_go.append(self._take(next(iter(self._waiting))))
+        return let_go
+
+    def lapsed(self, now: float) -> list[Waiting]:
+        """Take out what has waited too long."""
+        let_go = []
+        while self._waiting:
+            first = next(iter(self._waiting))
+            if self._waiting[first].since + self._timeout > now:
+                break
+            let_go.append(self._take(first))
+        return let_go
+
+    def release(self, destination: NodeId) -> list[Waiting]:
+        """Take out what waited for a route to `destination`, in order."""
+        if destination not in self._each:
+            return []
+        numbers = [number for number, each in self._waiting.items() if each.destination == destination]
+        return [self._take(number) for number in numbers]
+
+    def destinations(self) -> list[NodeId]:
+        """To whom routes are waited for, the longest first."""
+        return list(dict.fromkeys(each.destination for each in self._waiting.values()))
+
+    def bytes(self) -> int:
+        """What waits, as it would be sent."""
+        return sum(each.message.size for each in self._waiting.values())
+
+    def _take(self, number: int) -> Waiting:
+        taken = self._waiting.pop(number)
+        self._each[taken.destination] -= 1
+        if not self._each[taken.destination]:
+            del self._each[taken.destination]
+        return taken

@@ -15,11 +15,13 @@ from mutation.child import warm_up
 from mutation.draw import Drawn, draw
 from mutation.report import PAGE, equivalents, page, tally
 from mutation.trace import ROOMS, Trace, digest
-from mutation.trial import MOST, Outcome, evidence, try_out
+from mutation.trial import MOST, Outcome, evidence, failing, try_out
 
 WANTED = 0.9
 "The share of mutants that tests must catch."
 BUILD = Path("build/mutation")
+BOOK = BUILD / "outcomes.jsonl"
+"An outcome a line."
 
 
 def main() -> int:
@@ -28,6 +30,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, help="the set to draw; else a fresh one, which is printed")
     parser.add_argument("--count", type=int, default=200, help="how many mutants (200)")
     parser.add_argument("--only", metavar="TEXT", help="only files whose path has TEXT in it; writes no page")
+    parser.add_argument("--so-far", action="store_true", help="try none, and tell what is known of the set")
     parser.add_argument("--dry", action="store_true", help="show the mutants, and try none")
     parser.add_argument("--most", type=float, default=MOST, help=f"seconds of tests a mutant ({MOST:.0f})")
     parser.add_argument("--as-traced", action="store_true", help="trace no more tests; writes no page")
@@ -46,14 +49,18 @@ def main() -> int:
 
     warm_up()
     trace = Trace(BUILD / "trace")
-    trace.refresh(say, most=0 if options.as_traced else None)
+    trace.refresh(say, most=0 if options.as_traced or options.so_far else None)
     try:
-        outcomes = _try_all(drawn, trace, options.most, say)
+        if options.so_far:
+            known = _known()
+            outcomes = [known[mutant] for mutant in drawn if mutant in known and _still(known[mutant], trace)]
+        else:
+            outcomes = _try_all(drawn, trace, options.most, say)
     except KeyboardInterrupt:
         say(f"interrupted; `python -m mutation --seed {seed}` goes on from here")
         return 130
     result = tally(outcomes, equivalents())
-    text = page(result, seed, ROOMS)
+    text = page(result, seed, ROOMS, len(drawn))
     print(text[text.index("\nSeed ") :])
     if options.only is None and not options.as_traced:
         PAGE.write_text(text)
@@ -61,26 +68,36 @@ def main() -> int:
 
 
 def _try_all(drawn: list[Drawn], trace: Trace, most: float, say: Callable[[str], None]) -> list[Outcome]:
-    """Try each mutant whose outcome is not known from before."""
+    """Try each mutant whose outcome is not known from before; and see that what caught one is sound."""
     folder = BUILD.resolve()
-    book = folder / "outcomes.jsonl"
-    known: dict[Drawn, Outcome] = {}
-    for line in book.read_text().splitlines() if book.exists() else ():
-        outcome = msgspec.json.decode(line, type=Outcome)
-        known[outcome.drawn] = outcome
-    outcomes = []
-    caught = 0
-    for number, mutant in enumerate(drawn, 1):
-        outcome = known.get(mutant)
-        if outcome is None or not _still(outcome, trace):
-            outcome = try_out(mutant, trace, folder, most)
-            with book.open("a") as out:
-                out.write(msgspec.json.encode(outcome).decode() + "\n")
-        outcomes.append(outcome)
-        caught += outcome.caught
-        end = f"caught by {outcome.by}" if outcome.caught else f"SURVIVED {outcome.tests} tests"
-        say(f"{caught} of {number}/{len(drawn)}: {mutant.file}:{mutant.line} {mutant.change}: {end}")
-    return outcomes
+    outcomes = _known()
+    while True:
+        caught = 0
+        for number, mutant in enumerate(drawn, 1):
+            outcome = outcomes.get(mutant)
+            if outcome is None or not _still(outcome, trace):
+                outcomes[mutant] = outcome = try_out(mutant, trace, folder, most)
+                with BOOK.open("a") as out:
+                    out.write(msgspec.json.encode(outcome).decode() + "\n")
+            caught += outcome.caught
+            end = f"caught by {outcome.by}" if outcome.caught else f"SURVIVED {outcome.tests} tests"
+            say(f"{caught} of {number}/{len(drawn)}: {mutant.file}:{mutant.line} {mutant.change}: {end}")
+        by = {mutant: outcomes[mutant].by for mutant in drawn if "::" in outcomes[mutant].by}
+        say(f"seeing whether the {len(set(by.values()))} tests that caught mutants pass without")
+        unsound = failing(set(by.values()), folder)
+        if not unsound:
+            return [outcomes[mutant] for mutant in drawn]
+        say(f"these fail without a mutant, and are left out: {', '.join(sorted(unsound))}")
+        trace.forget(unsound)
+        for mutant, test in by.items():
+            if test in unsound:
+                del outcomes[mutant]
+
+
+def _known() -> dict[Drawn, Outcome]:
+    """The outcomes of before, the latest of each mutant."""
+    lines = BOOK.read_text().splitlines() if BOOK.exists() else []
+    return {outcome.drawn: outcome for outcome in (msgspec.json.decode(line, type=Outcome) for line in lines)}
 
 
 def _still(outcome: Outcome, trace: Trace) -> bool:

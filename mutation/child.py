@@ -48,7 +48,7 @@ def warm_up() -> None:
 
 
 class Chosen:
-    """Keeps the tests that were chosen, in that order file by file; remembers the first that fails."""
+    """Keeps the tests that were chosen, in that order; remembers those that fail."""
 
     def __init__(self, tests: list[str], told: Path) -> None:
         self.rank = {test: place for place, test in enumerate(tests)}
@@ -63,8 +63,9 @@ class Chosen:
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         """Note a failure."""
-        if report.failed and not self.told.exists():
-            self.told.write_text(report.nodeid)
+        if report.failed:
+            with self.told.open("a") as out:
+                out.write(f"{report.nodeid}\n")
 
 
 class Tracing:

@@ -82,19 +82,19 @@ def tally(outcomes: list[Outcome], known: list[Equivalent]) -> Tally:
     return Tally(outcomes, excused, survivors)
 
 
-def page(result: Tally, seed: int, rooms: tuple[str, ...]) -> str:
+def page(result: Tally, seed: int, rooms: tuple[str, ...], drawn: int) -> str:
     """The page."""
-    text = PREFACE.format(
-        count=len(result.outcomes), seed=seed, rooms=", ".join(f"`{room}/`" for room in rooms)
-    )
+    text = PREFACE.format(count=drawn, seed=seed, rooms=", ".join(f"`{room}/`" for room in rooms))
+    if len(result.outcomes) < drawn:
+        text += f"\nOf this set the first {len(result.outcomes)} have been tried, in the order of drawing.\n"
     text += (
         f"\nSeed {seed}: **{result.caught} of {result.counted} were caught, {100 * result.share:.1f} %**;"
         f" {len(result.survivors)} survived, {len(result.excused)} change nothing that could be noticed.\n"
     )
-    text += "\n| operator | drawn | caught |\n|---|---:|---:|\n"
-    drawn = Counter(outcome.drawn.operator for outcome in result.outcomes)
+    text += "\n| operator | tried | caught |\n|---|---:|---:|\n"
+    every = Counter(outcome.drawn.operator for outcome in result.outcomes)
     caught = Counter(outcome.drawn.operator for outcome in result.outcomes if outcome.caught)
-    for operator, count in sorted(drawn.items()):
+    for operator, count in sorted(every.items()):
         text += f"| {operator} | {count} | {caught[operator]} |\n"
     if result.survivors:
         text += (

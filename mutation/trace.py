@@ -7,7 +7,6 @@ import hashlib
 import json
 import marshal
 import shutil
-from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -82,17 +81,7 @@ class Trace:
     def refresh(self, say: Callable[[str], None], most: int | None = None) -> None:
         """Trace the files of tests that have no valid trace, or so many of them."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        probed = self.folder / "probed"
-        shutil.rmtree(probed, ignore_errors=True)
-        (probed / "hits").mkdir(parents=True)
-        digests = {}
-        for path in sources():
-            tree = ast.parse(path.read_text())
-            probe(tree)
-            code = compile(tree, str(path.resolve()), "exec", dont_inherit=True)
-            (probed / f"{module_of(path)}.code").write_bytes(marshal.dumps(code))
-            digests[module_of(path)] = digest(path)
-        self.digests = digests
+        self.digests = {module_of(path): digest(path) for path in sources()}
         stale = []
         for file in sorted(Path("tests").rglob("test_*.py"), key=_nearest_first):
             known = self._kept(file)
@@ -100,9 +89,23 @@ class Trace:
                 stale.append(file)
             else:
                 self.files[str(file)] = known
-        for number, file in enumerate(stale[:most], 1):
+        stale = stale[:most]
+        probed = self._probe() if stale else self.folder
+        for number, file in enumerate(stale, 1):
             say(f"tracing {number} of {len(stale)}: {file}")
-            self._trace(file, probed, digests, say)
+            self._trace(file, probed, say)
+
+    def _probe(self) -> Path:
+        """Write every module with probes into a folder."""
+        probed = self.folder / "probed"
+        shutil.rmtree(probed, ignore_errors=True)
+        (probed / "hits").mkdir(parents=True)
+        for path in sources():
+            tree = ast.parse(path.read_text())
+            probe(tree)
+            code = compile(tree, str(path.resolve()), "exec", dont_inherit=True)
+            (probed / f"{module_of(path)}.code").write_bytes(marshal.dumps(code))
+        return probed
 
     def covering(self, module: str, block: int) -> list[list[FastTest]]:
         """Tests that can see a block, in groups: those that ran it, then those that only may have.
@@ -128,6 +131,11 @@ class Trace:
                 maybe |= {test for test in tests if test.spark}
         return [_in_order(surely), _in_order(maybe - surely)]
 
+    def forget(self, tests: set[str]) -> None:
+        """Leave some tests out from now on."""
+        for known in self.files.values():
+            known["tests"] = {name: row for name, row in known["tests"].items() if name not in tests}
+
     def _kept(self, file: Path) -> dict | None:  # type: ignore[type-arg]
         kept = self._place(file)
         known = json.loads(kept.read_text()) if kept.exists() else None
@@ -136,7 +144,7 @@ class Trace:
     def _place(self, file: Path) -> Path:
         return self.folder / (str(file).replace("/", ".") + ".json")
 
-    def _trace(self, file: Path, probed: Path, digests: dict[str, str], say: Callable[[str], None]) -> None:
+    def _trace(self, file: Path, probed: Path, say: Callable[[str], None]) -> None:
         told = self.folder / "told.json"
         told.unlink(missing_ok=True)
         log = self._place(file).with_suffix(".log")
@@ -151,9 +159,9 @@ class Trace:
         for name in failed:
             say(f"  {name} fails without a mutant and is left out: {log}")
             del found["tests"][name]
-        used = defaultdict(str, digests)
         modules = {name for row in found["tests"].values() for name in row["hits"]} | set(found["imported"])
-        found |= {"digest": test_digest(file), "sources": {name: used[name] for name in sorted(modules)}}
+        used = {name: self.digests[name] for name in sorted(modules)}
+        found |= {"digest": test_digest(file), "sources": used}
         if not failed:
             self._place(file).write_text(json.dumps(found))
         self.files[str(file)] = found

@@ -24,6 +24,7 @@ MOST = 100.0
 PATIENCE = 10.0
 "Times what a test took without the mutant, and at least `LEAST` seconds, until it counts as hanging."
 LEAST = 30.0
+CONFIRMING = 1800.0
 STARTING = 120.0
 "Seconds to start and to collect, on a busy machine."
 
@@ -72,6 +73,16 @@ def evidence(outcome: Outcome, trace: Trace) -> str:
         groups = trace.covering(module_of(Path(outcome.drawn.file)), outcome.drawn.block)
         files = {test.file for group in groups for test in group}
     return " ".join(test_digest(Path(file)) for file in sorted(files) if Path(file).exists())
+
+
+def failing(tests: set[str], folder: Path) -> set[str]:
+    """Those of some tests that fail without any mutant: what they catch is no mutant."""
+    empty, told = folder / "empty", folder / "failed.txt"
+    empty.mkdir(parents=True, exist_ok=True)
+    told.unlink(missing_ok=True)
+    files = sorted({test.partition("::")[0] for test in tests})
+    run(empty, files, Chosen(sorted(tests), told), folder / "trial.log", CONFIRMING)
+    return set(told.read_text().splitlines()) if told.exists() else set()
 
 
 def _choose(groups: list[list[FastTest]], room: str, most: float) -> tuple[list[list[FastTest]], int]:
@@ -125,7 +136,7 @@ def _fails(stage: list[FastTest], shelf: Path, folder: Path) -> str | None:
     if ended == 0:
         return None
     if told.exists():
-        return told.read_text()
+        return told.read_text().splitlines()[0]
     if ended == 5:
         raise RuntimeError(f"none of {len(stage)} tests was found: {folder / 'trial.log'}")
     return "a hanging test" if ended is None else "an error at import"

@@ -73,6 +73,20 @@ def test_the_hull_covers_in_one_conjunction(r):
             hull(filters)
 
 
+def test_the_hull_of_many_words_is_what_they_all_begin_and_end_with():
+    names = [f"Mc{chr(97 + n)}{k}son" for n in range(26) for k in "xyz"]
+    found = hull([Filter.parse(f'/CD[composer="{name}"]', CD) for name in names])
+    assert found.matches(CD(category="pop", composer="McXson", price=12))
+    for other in ("Xaxson", "Mcaxso", "Mcaxsonx"):
+        assert not found.matches(CD(category="pop", composer=other, price=12))
+    # A pattern among the words has a beginning and an end of its own, which the others may share in part.
+    wild = Filter.parse('/CD[starts-with(composer, "Mac")]', CD)
+    wide = hull([wild, *(Filter.parse(f'/CD[composer="{name}"]', CD) for name in names)])
+    assert wide.covers(wild)
+    assert wide.matches(CD(category="pop", composer="Magnus", price=12))
+    assert not wide.matches(CD(category="pop", composer="Nagnus", price=12))
+
+
 @settings(max_examples=100, deadline=None)
 @given(randoms)
 def test_the_graph_is_the_hasse_diagram_of_covering(r):

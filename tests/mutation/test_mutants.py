@@ -197,7 +197,9 @@ def test_the_page_tells_the_share_the_survivors_and_why_some_are_none():
     known = [Equivalent("src/roamcast/wire/lists.py", "line 3", "a < b -> a <= b", "a is never b")]
     result = tally([outcome(1, True), outcome(2, False), outcome(3, False), outcome(4, True)], known)
     assert (result.counted, result.caught, result.share) == (3, 2, 2 / 3)
-    text = page(result, 17, ("wire",))
+    assert "have been tried" not in page(result, 17, ("wire",), 4)
+    text = page(result, 17, ("wire",), 200)
+    assert "the first 4 have been tried" in text
     assert "Seed 17: **2 of 3 were caught, 66.7 %**; 1 survived, 1 change nothing" in text
     assert "| wire/lists.py:2 | `line 2` | `a < b` -> `a <= b` | 4 |" in text
     assert "| wire/lists.py:3 | `line 3` | `a < b` -> `a <= b` | a is never b |" in text

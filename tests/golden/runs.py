@@ -30,5 +30,7 @@ RUNS = {
     "ft-cbr": Known("street", "ft-cbr"),
     "raft-cbr": Known("street", "raft-cbr", ('protocol.raft-cbr.ping_wait="2 s"',)),
     "dsdv-unicast": Known("relay", "dsdv-unicast"),
+    "aodv-unicast": Known("street", "aodv-unicast", ("protocol.aodv-unicast.error_to_all=true",)),
+    "dsr-unicast": Known("street", "dsr-unicast"),
 }
 "By the folder that holds their facts."

@@ -49,6 +49,8 @@ SPEAKS = {
         *("Ack", "Advert", "DsdvUpdate", "Nack", "Ping", "Subscribe", "SubscribeAck", "XcastEvent"),
     ],
     "dsdv-unicast": ["Copy", "DsdvUpdate"],
+    "aodv-unicast": ["Copy", "RouteError", "RouteReply", "RouteRequest"],
+    "dsr-unicast": ["Copy", "DsrError", "DsrReply", "DsrRequest"],
 }
 
 
@@ -66,6 +68,8 @@ LETS_GO = {
     "ft-cbr": {"duplicate", "not_mine", "unwanted", "expired"},
     "raft-cbr": {"duplicate", "no_route", "hop_limit", "unwanted"},
     "dsdv-unicast": {"table_full"},
+    "aodv-unicast": {"duplicate", "not_mine", "no_route", "hop_limit", "table_full", "suppressed"},
+    "dsr-unicast": {"duplicate", "no_route", "hop_limit", "table_full"},
 }
 
 

@@ -10,7 +10,15 @@ from roamcast.testing.swarm.draw import draw
 from roamcast.testing.swarm.judge import judge
 from roamcast.testing.swarm.play import play
 
-HISTORIES = {"flooding": 36, "cbr": 20, "ft-cbr": 14, "raft-cbr": 7, "dsdv-unicast": 24}
+HISTORIES = {
+    "flooding": 36,
+    "cbr": 20,
+    "ft-cbr": 14,
+    "raft-cbr": 7,
+    "dsdv-unicast": 24,
+    "aodv-unicast": 12,
+    "dsr-unicast": 4,
+}
 "More of what takes little time."
 
 

@@ -181,8 +181,8 @@ class Router:
     where they are nested; empty if it does not by default, None if it has no paper."""
     messages: ClassVar[tuple[type[Message], ...]] = ()
     "The kinds of message that it says and understands; whatever else is heard is MALFORMED."
-    promiscuous: ClassVar[bool] = False
-    "Whether `overhear` is to be called for unicast messages between others."
+    promiscuous: bool = False
+    "Whether `overhear` is to be called for unicast messages between others; asked once, when it is made."
     knows_audience: ClassVar[bool] = False
     "Whether `audience` is granted: only baselines that are told their receivers in advance ask for it."
     needs_location: ClassVar[bool] = False

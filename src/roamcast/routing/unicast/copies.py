@@ -51,6 +51,7 @@ class UnicastCopies(Router):
         super().__init__(host, parameters)
         self.unicast = self.unicast_type(host, self.parameters, self)
         self.handled = self.unicast.handled
+        self.promiscuous = self.unicast.promiscuous
         self.seen = Seen(REMEMBERED)
 
     @classmethod
@@ -131,4 +132,3 @@ class DsrUnicast(UnicastCopies):
     unicast_type = Dsr
     parameters_type = DsrParameters
     messages = (Copy, *Dsr.messages)
-    promiscuous = True

@@ -7,7 +7,9 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from roamcast.routing.cbr.parameters import LeaseParameters
+from roamcast.routing.unicast.aodv.parameters import AodvParameters
 from roamcast.routing.unicast.dsdv.parameters import DsdvParameters
+from roamcast.routing.unicast.dsr.parameters import DsrParameters
 from roamcast.units import Seconds
 
 
@@ -18,6 +20,13 @@ class RaftDsdvParameters(DsdvParameters):
     "Whether a failed link breaks the routes over it; as ns-2 ships DSDV, it does not."
     detours: bool = True
     "Whether a datagram that the link gave up on takes another way that is known. Not in the paper."
+
+
+class RaftDsrParameters(DsrParameters):
+    """DSR below RAFT-CBR."""
+
+    cache_timeout: Seconds = Field(default=30.0, gt=0)
+    "Life of a way that is not heard of again: DSR does not see the events that go by it from hop to hop."
 
 
 class RaftCbrParameters(LeaseParameters):
@@ -64,10 +73,14 @@ class RaftCbrParameters(LeaseParameters):
     "Events that a broker caches; the oldest makes room."
     reorder: int = Field(1024, ge=1)
     "Events that a subscriber holds until those before them arrive; the furthest ahead makes room."
-    unicast: Literal["dsdv"] = "dsdv"
-    "The unicast routing below."
+    unicast: Literal["dsdv", "aodv", "dsr"] = "dsdv"
+    "The unicast routing below; the paper's is DSDV."
     dsdv: RaftDsdvParameters = RaftDsdvParameters()
     "What can be said of DSDV below."
+    aodv: AodvParameters = AodvParameters()
+    "What can be said of AODV below."
+    dsr: RaftDsrParameters = RaftDsrParameters()
+    "What can be said of DSR below."
 
     @model_validator(mode="after")
     def _ask_before_ping(self) -> RaftCbrParameters:

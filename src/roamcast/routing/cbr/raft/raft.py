@@ -1,4 +1,4 @@
-"""RAFT-CBR: every event, once, in order, to everyone who asked; reliable explicit multicast over DSDV."""
+"""RAFT-CBR: every event, once, in order, to everyone who asked; reliable explicit multicast over unicast."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ from roamcast.routing.router import (
     Traits,
     Travel,
 )
+from roamcast.routing.unicast.aodv.aodv import Aodv
 from roamcast.routing.unicast.dsdv.dsdv import Dsdv
+from roamcast.routing.unicast.dsr.dsr import Dsr
 from roamcast.routing.unicast.unicast import Unicast
 
 
@@ -63,12 +65,18 @@ class RaftCbr(Advertising):
             "dsdv.detours": False,
         }
     )
-    messages = (Advert, XcastEvent, Subscribe, SubscribeAck, Ping, Ack, Nack, *Dsdv.messages)
+    messages = (
+        *(Advert, XcastEvent, Subscribe, SubscribeAck, Ping, Ack, Nack),
+        *Dsdv.messages,
+        *(message for message in Aodv.messages if message not in Dsdv.messages),
+        *Dsr.messages,
+    )
 
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
         super().__init__(host, parameters)
         p = self.parameters
-        self.unicast: Unicast = Dsdv(host, p.dsdv, self)
+        self.unicast = self._unicast_below()
+        self.handled, self.promiscuous = self.unicast.handled, self.unicast.promiscuous
         self.xcast = Xcast(host, p, self.unicast)
         self.publishing = RaftPublisher(host, p, self.incarnation, self.xcast, self.unicast)
         self.ordering = Ordering(host, p, self.incarnation, self._acknowledge, self._ask)
@@ -108,6 +116,14 @@ class RaftCbr(Advertising):
             **footprints.of_broker(self.cache, self.custody, self.acks),
             "recent": self.recent.footprint(),
         }
+
+    def _unicast_below(self) -> Unicast:
+        p = self.parameters
+        if p.unicast == "aodv":
+            return Aodv(self.host, p.aodv, self)
+        if p.unicast == "dsr":
+            return Dsr(self.host, p.dsr, self)
+        return Dsdv(self.host, p.dsdv, self)
 
     # What the application asks.
 

@@ -152,6 +152,8 @@ class Aodv(Unicast):
     # What is heard.
 
     def _take_datagram(self, datagram: Datagram, sender: NodeId) -> Drop | None:
+        if sender == self.host.node:
+            return Drop.MALFORMED
         if datagram.destination != self.host.node and self.exchange.listens():
             self._listen()  # others still use the forgotten routes
         return self.carriage.take(datagram, sender)

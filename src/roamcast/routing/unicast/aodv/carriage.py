@@ -38,7 +38,7 @@ class Carriage:
             self.ask(datagram.destination, 0)
 
     def take(self, datagram: Datagram, sender: NodeId) -> Drop | None:
-        """Hand over what has arrived, pass on the rest; false if there is no route for it."""
+        """Hand over what has arrived, pass on the rest; without a route, say so to who sent it."""
         now = self.host.now()
         if self.parameters.refresh_both_ways:
             # The way back is taken for the same as the way here, where it is the same.

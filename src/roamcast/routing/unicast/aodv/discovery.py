@@ -21,7 +21,7 @@ class Search:
     __slots__ = ("asked_at", "due", "everywhere", "repair", "timer")
 
     def __init__(self) -> None:
-        self.asked_at = 0.0
+        self.asked_at: float | None = None
         self.due = 0.0
         "Not asked again before."
         self.everywhere = 0
@@ -70,7 +70,7 @@ class Discovery:
             return
         if search.timer is not None:
             search.timer.cancel()
-        if replied and self.parameters.measured_hops and search.asked_at:
+        if replied and self.parameters.measured_hops and search.asked_at is not None:
             route.measured.append((self.host.now() - search.asked_at) / route.hops)
             del route.measured[: -self.parameters.measured_hops]
 
@@ -82,7 +82,7 @@ class Discovery:
 
     def _ask(self, destination: NodeId, search: Search) -> None:
         p, now = self.parameters, self.host.now()
-        if search.repair and search.asked_at:
+        if search.repair and search.asked_at is not None:
             self._end(destination, search)
             return
         if search.everywhere > p.rreq_retries:
@@ -111,7 +111,7 @@ class Discovery:
             if reached == 0:
                 return p.ttl_start
             return reached + p.ttl_increment if reached < p.ttl_threshold else p.diameter
-        if search.asked_at == 0.0:
+        if search.asked_at is None:
             return route.last_hops + p.ttl_increment if route.last_hops else p.ttl_start
         return (
             min(route.ring + p.ttl_increment, p.ttl_threshold) if route.ring < p.ttl_threshold else p.diameter

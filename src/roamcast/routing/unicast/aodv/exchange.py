@@ -172,7 +172,10 @@ class Exchange:
         p, now, hops = self.parameters, self.host.now(), reply.hops + 1
         repaired = p.local_repair == "rfc" and self.routes.repairs(reply.destination)
         life = min(reply.lifetime / 1000, p.my_route_timeout)
-        route = self.routes.offer(reply.destination, sender, hops, reply.destination_sequence, now + life)
+        told = (reply.destination, sender, hops, reply.destination_sequence, now + life)
+        route = self.routes.offer(*told)
+        if route is None and p.equal_replies:
+            route = self.routes.confirm(*told)
         if route is None:
             return Drop.SUPPRESSED
         if repaired and hops > route.last_hops:

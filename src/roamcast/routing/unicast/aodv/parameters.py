@@ -64,6 +64,8 @@ class AodvParameters(Parameters):
     "Whether a node asks anew for a message of its own that the link gave up on; else it is dropped."
     intermediate_replies: bool = True
     "Whether nodes that know a fresh route may reply (else requests carry the flag D)."
+    equal_replies: bool = True
+    "Whether a reply that only confirms a route is passed on; RFC 3561 and ns-2 swallow it."
     gratuitous_replies: bool = False
     "Whether who replies from its table also tells the destination (flag G)."
     parity: bool = False
@@ -122,6 +124,7 @@ NS2: Mapping[str, Any] = {
     "reboot_wait": 0.0,
     "local_repair": "ns2",
     "keep_own": False,
+    "equal_replies": False,
     "parity": True,
     "neighbour_routes": False,
     "refresh_both_ways": False,

@@ -146,6 +146,16 @@ class Routes:
         self.entries[destination] = route
         return route
 
+    def confirm(
+        self, destination: NodeId, hop: NodeId, hops: int, sequence: int, expires: float
+    ) -> Route | None:
+        """The route that is known, if it is exactly that; it lives longer."""
+        route = self.entries.get(destination)
+        if route is None or not route.up or (route.hop, route.hops, route.sequence) != (hop, hops, sequence):
+            return None
+        route.expires = max(route.expires, expires)
+        return route
+
     def over(self, hop: NodeId) -> list[Route]:
         """The routes that are up and lead over a neighbour."""
         return [route for route in self.entries.values() if route.hop == hop and route.up]

@@ -202,7 +202,7 @@ class Dsr(Unicast):
             self.host.call_later(1.5 * check * self.host.random.random() if check else 0.0, self._look)
 
     def overhear(self, message: Any, sender: NodeId, to: NodeId, signal: float) -> None:
-        """Learn once from a packet between two others: its way, what it tells, if it could be shorter."""
+        """Learn once from a packet between others: its way, what it tells, whether it could be shorter."""
         kind = type(message)
         if kind not in TAPPED or not self.parameters.overhearing:
             return
@@ -230,7 +230,7 @@ class Dsr(Unicast):
         node = self._node
         if node in found:
             self._notice(found[found.index(node) :])
-        elif sender in found:
+        elif sender in found and self.parameters.overheard_finds:
             self._notice((node, *found[found.index(sender) :]))
 
     def _shorten(self, packet: DsrPacket, place: int) -> None:

@@ -46,6 +46,8 @@ class DsrParameters(Parameters):
     "H of RFC 4728: a reply from a cache waits H (hops - 1 + r), r between 0 and 1; shorter ways come first."
     overhearing: bool = True
     "Whether a node learns from packets that are not for it."
+    overheard_finds: bool = True
+    "Whether a node learns the way that an overheard reply tells, even if it is not on it."
     gratuitous_holdoff: Seconds = Field(default=1.0, ge=0)
     "The same shortcut is not told to the same origin again for this long."
     gratuitous_table: int = Field(default=64, ge=1)
@@ -91,6 +93,7 @@ NS2: Mapping[str, Any] = {
     "request_jitter": 0.01,
     "reply_jitter": 0.01,
     "reply_spacing": 0.0,
+    "overheard_finds": False,
     "gratuitous_table": 10,
     "salvage_request": True,
     "buffer_check": 0.03,

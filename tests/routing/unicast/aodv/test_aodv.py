@@ -1,0 +1,226 @@
+"""Stories of AODV, each about one rule of RFC 3561 or of ns-2."""
+
+from itertools import pairwise
+
+import pytest
+
+from roamcast.routing.router import BROADCAST, Drop, Publication
+from roamcast.routing.unicast.aodv.messages import RouteError, RouteReply, RouteRequest
+from roamcast.routing.unicast.aodv.parameters import NS2, AodvParameters
+from roamcast.routing.unicast.copies import AodvUnicast, Copy
+from roamcast.testing import Mesh, lose
+
+from ..histories import News
+
+
+def line(nodes, **parameters):
+    return Mesh.line(nodes, aodv(**parameters))
+
+
+def aodv(**parameters):
+    return lambda host: AodvUnicast(host, AodvParameters(**parameters))
+
+
+def send(mesh, origin, to, sequence=1):
+    mesh.know(News)
+    mesh.routers[origin].unicast.send(Copy(Publication(origin, sequence, News())), to)
+
+
+def asked(mesh, node):
+    return [(sent.time, sent.message.ttl) for sent in mesh.sent_of(RouteRequest) if sent.node == node]
+
+
+def test_rings_grow_then_everyone_is_asked_three_times_then_it_is_given_up():
+    mesh = line(2)
+    send(mesh, 0, 7)
+    mesh.run(for_=60)
+    times, rings = zip(*asked(mesh, 0), strict=True)
+    assert rings == (1, 3, 5, 7, 35, 35, 35)
+    waits = [b - a for a, b in pairwise(times)]
+    assert waits == pytest.approx([0.24, 0.40, 0.56, 0.72, 2.8, 5.6], abs=1e-6)
+    (given_up,) = [drop for drop in mesh.drops if drop.reason is Drop.NO_ROUTE]
+    assert given_up.time == pytest.approx(times[-1] + 11.2)
+
+
+def test_in_ns2_rings_are_larger_waits_end_at_half_seconds_and_silence_follows():
+    mesh = line(2, **NS2)
+    mesh.run(for_=0.1)
+    send(mesh, 0, 7)
+    mesh.run(for_=20)
+    times, rings = zip(*asked(mesh, 0), strict=True)
+    assert rings == (5, 7, 30, 30, 30, 30)
+    assert all(time % 0.5 == pytest.approx(0) for time in times[1:])
+    (given_up,) = [drop for drop in mesh.drops if drop.reason is Drop.NO_ROUTE]
+    send(mesh, 0, 7)
+    mesh.run(for_=given_up.time + 9.9 - mesh.now)
+    assert len(asked(mesh, 0)) == len(rings)
+    mesh.run(for_=0.7)
+    assert asked(mesh, 0)[-1][1] == 30
+
+
+def test_a_destination_once_known_is_asked_for_two_hops_beyond_its_last_distance():
+    mesh = line(5, active_route_timeout=1, my_route_timeout=1)
+    send(mesh, 0, 4)
+    mesh.run(for_=10)
+    before = len(asked(mesh, 0))
+    send(mesh, 0, 4, 2)
+    mesh.run(for_=1)
+    assert asked(mesh, 0)[before][1] == 6
+    assert len(mesh.deliveries) == 2
+
+
+def test_a_node_that_knows_the_way_answers_and_the_request_goes_no_further():
+    mesh = line(5, ttl_start=35)
+    send(mesh, 1, 4)
+    mesh.run(for_=2)
+    mesh.sent.clear()
+    send(mesh, 0, 4)
+    mesh.run(for_=2)
+    assert {sent.node for sent in mesh.sent_of(RouteRequest)} == {0}
+    (reply,) = mesh.sent_of(RouteReply)
+    assert (reply.node, reply.message.hops) == (1, 3)
+    assert len(mesh.deliveries) == 2
+    assert 0 in mesh.routers[1].unicast.routes.entries[4].precursors
+
+
+def test_only_the_destination_answers_where_the_request_says_so():
+    mesh = line(5, ttl_start=35, intermediate_replies=False)
+    for origin in (1, 0):
+        send(mesh, origin, 4)
+        mesh.run(for_=2)
+    assert {sent.node for sent in mesh.sent_of(RouteReply) if sent.message.hops == 0} == {4}
+    assert len([sent for sent in mesh.sent_of(RouteReply) if sent.node == 4]) == 2
+
+
+def test_a_gratuitous_reply_tells_the_destination_of_who_asked():
+    mesh = line(5, ttl_start=35, gratuitous_replies=True)
+    send(mesh, 1, 4)
+    mesh.run(for_=2)
+    assert mesh.routers[4].unicast.next_hop(0) is None
+    send(mesh, 0, 4)
+    mesh.run(for_=2)
+    assert mesh.routers[4].unicast.next_hop(0) == 3
+
+
+def test_own_numbers_are_counted_before_a_request_and_follow_what_was_asked():
+    mesh = line(2, ttl_start=35)
+    send(mesh, 0, 1)
+    mesh.run(for_=1)
+    mesh.inject(1, RouteRequest(0, 0, 1, 77, 1, 1000, 5, 3), sender=5)
+    assert mesh.routers[1].unicast.exchange.sequence == 1000
+    mesh.inject(1, RouteRequest(0, 0, 1, 78, 1, 40, 5, 4), sender=5)
+    assert mesh.routers[1].unicast.exchange.sequence == 1000
+    assert mesh.sent_of(RouteRequest)[0].message.origin_sequence == 1
+
+
+def test_who_uses_a_broken_route_is_told_alone_and_asks_with_a_newer_number():
+    mesh = line(6, local_repair="off", ttl_start=35)
+    send(mesh, 0, 5)
+    mesh.run(for_=2)
+    mesh.sent.clear()
+    mesh.part(4, 5)
+    send(mesh, 0, 5, 2)
+    mesh.run(for_=1)
+    errors = mesh.sent_of(RouteError)
+    assert [(sent.node, sent.to) for sent in errors] == [(4, 3), (3, 2), (2, 1), (1, 0)]
+    assert mesh.routers[0].unicast.next_hop(5) is None
+    lost = errors[0].message.unreachable[0]
+    send(mesh, 0, 5, 3)
+    mesh.run(for_=1)
+    assert mesh.sent_of(RouteRequest)[-1].message.destination_sequence == lost.sequence
+
+
+def test_in_ns2_errors_are_broadcast_even_if_nobody_is_known_to_use_the_route():
+    mesh = line(3, **NS2)
+    send(mesh, 0, 1)
+    mesh.run(for_=1)
+    mesh.part(0, 1)
+    send(mesh, 0, 1, 2)
+    mesh.run(for_=1)
+    assert [sent.to for sent in mesh.sent_of(RouteError)] == [BROADCAST]
+
+
+def test_near_the_destination_a_break_is_repaired_and_the_message_arrives():
+    mesh = Mesh(6, aodv(), [(0, 1), (1, 2), (2, 3), (2, 4), (4, 5)])
+    mesh.join(3, 5)
+    with mesh.fault(lose(to=4)):
+        send(mesh, 0, 5)
+        mesh.run(for_=3)
+    mesh.part(3, 5)
+    mesh.sent.clear()
+    send(mesh, 0, 5, 2)
+    mesh.run(for_=3)
+    assert len(mesh.deliveries) == 2
+    assert all(sent.message.origin == 3 for sent in mesh.sent_of(RouteRequest))
+    # The way around is longer: those before are told, and keep their routes.
+    assert {sent.message.flags for sent in mesh.sent_of(RouteError)} <= {1}
+
+
+def test_a_repair_that_fails_is_told_to_those_before():
+    mesh = line(4)
+    send(mesh, 0, 3)
+    mesh.run(for_=3)
+    mesh.part(2, 3)
+    send(mesh, 0, 3, 2)
+    mesh.run(for_=5)
+    assert [sent.node for sent in mesh.sent_of(RouteError)][:2] == [2, 1]
+    assert mesh.routers[0].unicast.next_hop(3) is None
+    assert [drop.reason for drop in mesh.drops if isinstance(drop.message, Copy)] == [Drop.NO_ROUTE]
+
+
+def test_no_more_than_ten_requests_and_errors_leave_in_any_second():
+    mesh = line(2)
+    for stranger in range(100, 140):
+        send(mesh, 0, stranger)
+    mesh.run(for_=4)
+    times = [time for time, _ in asked(mesh, 0)]
+    assert len(times) >= 40
+    assert all(late - early >= 1 - 1e-9 for early, late in zip(times, times[10:], strict=False))
+
+
+def test_a_node_that_starts_anew_only_listens_until_others_have_given_up_what_it_forgot():
+    mesh = line(3, ttl_start=35)
+    send(mesh, 0, 2)
+    mesh.run(for_=2)
+    mesh.kill(1)
+    mesh.revive(1)
+    mesh.sent.clear()
+    send(mesh, 2, 0, 5)
+    mesh.run(for_=5)
+    assert not [sent for sent in mesh.sent_of(RouteRequest) if sent.node == 1]
+    mesh.run(for_=40)
+    send(mesh, 2, 0, 6)
+    mesh.run(for_=5)
+    assert (0, 6) in [(d.node, d.publication.sequence) for d in mesh.deliveries]
+
+
+def test_a_neighbour_whose_hellos_stop_is_gone():
+    mesh = line(3, hello_interval=1, ttl_start=35)
+    send(mesh, 0, 2)
+    mesh.run(for_=5)
+    assert mesh.routers[0].unicast.next_hop(2) == 1
+    mesh.kill(1)
+    mesh.run(for_=3)
+    assert mesh.routers[0].unicast.next_hop(2) is None
+
+
+def test_what_has_no_room_or_waits_too_long_is_let_go_with_its_reason():
+    mesh = line(2, buffer=3, buffer_timeout=0.3)
+    for sequence in range(1, 6):
+        send(mesh, 0, 9, sequence)
+    assert [drop.reason for drop in mesh.drops] == [Drop.TABLE_FULL] * 2
+    mesh.run(for_=1)
+    send(mesh, 0, 9, 6)
+    assert [drop.reason for drop in mesh.drops if drop.reason is Drop.EXPIRED] == [Drop.EXPIRED] * 3
+
+
+def test_a_reply_that_only_confirms_what_a_node_on_the_way_knows_still_reaches_who_asked():
+    # Found by the swarm: the destination's neighbour knows it already, and swallowed every reply.
+    mesh = line(4, ttl_start=35, intermediate_replies=False, active_route_timeout=15, my_route_timeout=6)
+    send(mesh, 0, 3)
+    mesh.run(for_=40)
+    send(mesh, 3, 2, 5)
+    mesh.run(for_=1)
+    send(mesh, 0, 3, 2)
+    mesh.run(for_=1)
+    assert [d.publication.sequence for d in mesh.deliveries] == [1, 5, 2]

@@ -12,7 +12,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "scenarios.md"
 
 
 def block(language, number=0):
-    return re.findall(rf"```{language}\n(.*?)```", PAGE.read_text(), re.DOTALL)[number]
+    return re.findall(rf"```{language}[^\n]*\n(.*?)```", PAGE.read_text(), re.DOTALL)[number]
 
 
 def test_the_reference_is_the_one_that_the_models_write():

@@ -92,7 +92,7 @@ def _tell_campaign(folder: Path, points: bool, json: bool) -> None:
 
     from roamcast.cli.progress import count_runs
     from roamcast.pipeline.store import Store
-    from roamcast.report.result import tell
+    from roamcast.report.result import tell_point
     from roamcast.report.standing import Standing
     from roamcast.why.tally import tally_runs
 
@@ -101,7 +101,9 @@ def _tell_campaign(folder: Path, points: bool, json: bool) -> None:
     labels: dict[str, str] = {}
     for row in store.read_table("points").to_pylist():
         # A run that serves several points is told at the first.
-        label = f"{row['protocol']}, {row['sweep']} at {tell(row['point'])}" if points else row["protocol"]
+        label = (
+            f"{row['protocol']}, {row['sweep']} at {tell_point(row['point'])}" if points else row["protocol"]
+        )
         labels.setdefault(row["run"], label)
     runs = [(labels[run], store.run_folder(run)) for run in standing.survey.done]
     with count_runs(len(runs)) as progress:

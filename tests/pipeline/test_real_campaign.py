@@ -36,7 +36,7 @@ def test_real_runs_measured_by_spark_equal_the_same_runs_measured_alone(spark, t
     for planned in store.read_table("plan").to_pylist():
         verb, *words = shlex.split(planned["command"])
         assert verb == "roamcast"
-        assert invoke([*words, "--facts", "again", "--json"]) == 0
+        assert invoke([*words, "--facts", "again", "--replace", "--json"]) == 0
         for name in FACTS:
             file = store.run_folder(planned["run"]) / f"{name}.parquet"
             assert (tmp_path / "again" / file.name).read_bytes() == file.read_bytes()

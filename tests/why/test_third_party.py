@@ -120,7 +120,7 @@ def test_a_brigade_whose_link_in_the_middle_is_gone(monkeypatch):
 def gossip(monkeypatch):
     """The router of the page, as it stands there."""
     module = ModuleType("gossip_of_the_page")
-    exec(re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)[0], vars(module))
+    exec(re.findall(r"```python[^\n]*\n(.*?)```", PAGE.read_text(), re.DOTALL)[0], vars(module))
     monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.setitem(catalogue.BUILT_IN, "gossip", f"{module.__name__}:Gossip")
 

@@ -15,9 +15,9 @@ from validation.report import Check
 TEXT = """\
 The shop sends 512 B copies to ten walkers over DSDV: one to each of them every 2.5 s, or to one after the
 other every 0.3125 s; 120 s, the first quarter not counted; six movements a row. Our link does what ns-2's
-does: ARP, and the latest routing message first (`mac.arp`, `mac.newest_first`). Word of failed links is ignored on both sides,
-which is ns-2's default: with `use_mac_ 1`, Debian's ns-2 did not finish the district in ten minutes of CPU,
-which otherwise takes it one second."""
+does: ARP, and the latest routing message first (`mac.arp`, `mac.newest_first`). Word of failed links is
+ignored on both sides, which is ns-2's default: with `use_mac_ 1`, Debian's ns-2 did not finish the district
+in ten minutes of CPU, which otherwise takes it one second."""
 
 FAST_TEXT = """\
 The same, everyone at 1 to 20 m/s without a pause."""

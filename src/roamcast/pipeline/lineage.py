@@ -31,14 +31,21 @@ SOURCES: dict[str, tuple[str, ...]] = {
 }
 "What each table is made from: parts of the campaign, and tables."
 
+OUTCOMES = {"runs": ("run", "status", "rows", "size")}
+"The columns that count of a table with others that are new each time, as the time that a run took."
+
 MADE_FROM = b"roamcast.made_from"
 "The key in a Parquet file's metadata."
 
 
 def digest_part(campaign: Mapping[str, Any], part: str) -> str:
     """A digest of one part of a campaign, as `campaign.json` writes it."""
-    chosen = json.dumps([campaign.get(key) for key in PARTS[part]], sort_keys=True)
-    return hashlib.blake2b(chosen.encode(), digest_size=16).hexdigest()
+    return digest_rows([campaign.get(key) for key in PARTS[part]])
+
+
+def digest_rows(rows: Any) -> str:
+    """A digest of plain data."""
+    return hashlib.blake2b(json.dumps(rows, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
 def find_stale(

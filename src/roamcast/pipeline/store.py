@@ -29,7 +29,15 @@ import pyarrow.parquet as pq
 
 from roamcast.errors import UserError
 from roamcast.pipeline.campaign import Campaign
-from roamcast.pipeline.lineage import MADE_FROM, PARTS, SOURCES, digest_part, find_stale
+from roamcast.pipeline.lineage import (
+    MADE_FROM,
+    OUTCOMES,
+    PARTS,
+    SOURCES,
+    digest_part,
+    digest_rows,
+    find_stale,
+)
 from roamcast.pipeline.tables import TABLES
 
 if TYPE_CHECKING:
@@ -200,8 +208,12 @@ class Store:
             if source in PARTS:
                 kept = json.loads((self.folder / "campaign.json").read_bytes())
                 return digest_part(kept["campaign"], source)
+            if source in OUTCOMES:
+                return digest_rows(
+                    pq.read_table(self.table_file(source), columns=list(OUTCOMES[source])).to_pylist()
+                )
             return digest(self.table_file(source))
-        except (OSError, ValueError, KeyError):
+        except (OSError, ValueError, KeyError, pa.ArrowException):
             return ""
 
 

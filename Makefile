@@ -7,8 +7,9 @@ BUILT  := $(VENV)/.built
 KERNEL := $(shell find kernel -type f) CMakeLists.txt pyproject.toml
 
 SWARM ?= --for 10m
+MUTANTS ?=
 
-.PHONY: demo test lint bench validate sanitize fuzz swarm setup lock clean
+.PHONY: demo test lint bench validate sanitize fuzz swarm mutants setup lock clean
 
 setup: $(BUILT)
 
@@ -26,7 +27,7 @@ lint: $(BUILT)
 bench: $(BUILT)
 	$(PY) -m bench
 
-validate: $(BUILT) sanitize fuzz swarm  ## writes docs/validation.md
+validate: $(BUILT) sanitize fuzz swarm mutants  ## writes docs/validation.md
 	@command -v ns >/dev/null || { echo "validation needs ns-2: apt-get install ns2"; exit 2; }
 	$(PY) -m validation
 	$(PY) -m pytest -m slow
@@ -46,6 +47,9 @@ fuzz: $(BUILT)  ## atheris on the readers of subscriptions and documents, a minu
 
 swarm: $(BUILT)  ## histories full of faults over all protocols, from a fresh seed that it prints; SWARM="cbr --seed 7" repeats one
 	$(VENV)/bin/roamcast swarm $(SWARM)
+
+mutants: $(BUILT)  ## 200 small faults in the code before the fast tests, from a fresh seed that it prints; writes docs/mutants.md
+	$(PY) -m mutation $(MUTANTS)
 
 clean:
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

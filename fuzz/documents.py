@@ -10,7 +10,8 @@ import plain_source  # noqa: F401  before roamcast
 with atheris.instrument_imports(include=["roamcast"]):
     from roamcast.content.errors import ContentError
     from roamcast.content.event import Event
-    from roamcast.content.xml.xsd import SchemaError, XmlSchema
+    from roamcast.content.xml.errors import SchemaError
+    from roamcast.content.xml.xsd import XmlSchema
 
 SCHEMA = XmlSchema.load(Path(__file__).parents[1] / "docs/examples/cd.xsd")
 

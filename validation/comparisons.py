@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from statistics import fmean
 
-from validation import bianchi, grounds, ns2, ours
+from validation import bianchi, grounds, ns2, ours, reactive
 from validation.ns2 import Outcome
 from validation.report import Check, Section
 
@@ -166,4 +166,6 @@ def all_sections(say: Say, quick: bool, folder: Path) -> Iterable[Section]:
     yield pair(say, quick)
     yield flooding(say, quick, folder)
     yield dsdv(say, quick, folder)
+    yield reactive.section(say, quick, folder, "AODV")
+    yield reactive.section(say, quick, folder, "DSR")
     yield cells(say, quick)

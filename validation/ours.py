@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Mapping
 from math import cos, pi, sin
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import roamcast
@@ -41,6 +42,7 @@ def unicast(
     since: float = 0.0,
     routing: str = "dsdv",
     rates: tuple[float, float] = RATES,
+    mac: Mapping[str, bool] = MappingProxyType({}),
 ) -> Outcome:
     """Send each publication to each of its receivers; count from `since` on."""
     return _run(
@@ -52,6 +54,7 @@ def unicast(
         protocol=dict(protocol),
         since=since,
         rates=rates,
+        mac=mac,
     )
 
 
@@ -65,6 +68,7 @@ def _run(
     protocol: dict[str, Any],
     since: float = 0.0,
     rates: tuple[float, float] = RATES,
+    mac: Mapping[str, bool] = MappingProxyType({}),
 ) -> Outcome:
     """Play a schedule whose second column of each row names the receivers, if not everyone is meant."""
     with tempfile.TemporaryDirectory() as name:
@@ -89,7 +93,7 @@ def _run(
                 "warmup": since,
                 "nodes": groups,
                 "mobility": {"ns2": ground.movement},
-                "mac": {"rate": rates[0], "basic_rate": rates[1]},
+                "mac": {"rate": rates[0], "basic_rate": rates[1], **mac},
                 "workload": {"schedule": folder / "schedule.csv", "subscribe": subscribe},
                 "protocol": {protocol_name: protocol},
             }

@@ -43,6 +43,8 @@ inline MacParameters mac_parameters(nb::dict o) {
     p.network_header = nb::cast<std::uint32_t>(o["network_header"]);
     p.link_delay = from_seconds(number(o, "link_delay"));
     p.priority = nb::cast<std::uint32_t>(o["priority"]);
+    p.newest_first = nb::cast<bool>(o["newest_first"]);
+    p.arp = nb::cast<bool>(o["arp"]);
     return p;
 }
 

@@ -228,7 +228,7 @@ public:
         check(node);
         world_.mobility().position(node, world_.now());
         const Leg& leg = world_.mobility().leg(node);
-        return nb::make_tuple(leg.vx * 1e9, leg.vy * 1e9);
+        return nb::make_tuple(leg.vx * ticks_per_second, leg.vy * ticks_per_second);
     }
 
     nb::object positions() {
@@ -254,7 +254,7 @@ public:
                 const Time end = std::min(leg.end, until);
                 const Point target = leg.at(end);
                 nodes.push_back(static_cast<std::int32_t>(node));
-                const double speed = std::sqrt(leg.vx * leg.vx + leg.vy * leg.vy) * 1e9;
+                const double speed = std::sqrt(leg.vx * leg.vx + leg.vy * leg.vy) * ticks_per_second;
                 const double values[] = {to_seconds(leg.start), leg.x, leg.y, target.x, target.y, speed};
                 for (std::size_t i = 0; i < 6; ++i) columns[i].push_back(values[i]);
                 if (leg.end >= until) break;
@@ -295,6 +295,11 @@ public:
         if (c.switches > 0) {  // told only of worlds where radios are switched
             out["radio_off"] = c.fate[static_cast<std::size_t>(Fate::Off)];
             out["unsent"] = c.unsent;
+        }
+        if (c.arp_queries > 0) {  // and where addresses are asked for
+            out["arp_queries"] = c.arp_queries;
+            out["arp_replies"] = c.arp_replies;
+            out["unresolved"] = c.unresolved;
         }
         return out;
     }

@@ -10,16 +10,17 @@ namespace roamcast {
 
 namespace {
 
-constexpr Time plcp = 192'000;             // preamble and PLCP header, at 1 Mb/s
-constexpr Time longest_way = 2'000;        // that a timeout allows for, each way
+constexpr Time plcp = 192'000'000;         // preamble and PLCP header, at 1 Mb/s
+constexpr Time longest_way = 2'000'000;    // that a timeout allows for, each way
 constexpr std::uint32_t data_bytes = 34;   // MAC header with four addresses, and FCS
+constexpr std::uint32_t plcp_bytes = 24;   // ns-2 counts them where it compares sizes
 constexpr std::uint32_t rts_bytes = 20;
 constexpr std::uint32_t answer_bytes = 14; // CTS and ACK
 
 }  // namespace
 
 Time World::airtime(std::uint32_t bytes, double rate) const {
-    return plcp + static_cast<Time>(std::llround(static_cast<double>(bytes) * 8e9 / rate));
+    return plcp + static_cast<Time>(std::llround(static_cast<double>(bytes) * 8 * ticks_per_second / rate));
 }
 
 World::World(const RadioParameters& radio, const MacParameters& mac, std::uint64_t seed, Owner& owner)
@@ -33,10 +34,25 @@ World::World(const RadioParameters& radio, const MacParameters& mac, std::uint64
       cts_airtime_(airtime(answer_bytes, mac.basic_rate)),
       ack_airtime_(airtime(answer_bytes, mac.basic_rate)),
       eifs_(mac.sifs + mac.difs + airtime(answer_bytes, 1e6)),
-      range_delay_(Surroundings::round_up(radio.range * (1e9 / light)) + 1) {}
+      range_delay_(Surroundings::round_up(radio.range * (ticks_per_second / light)) + 1) {}
+
+std::uint32_t World::frame_bytes(const Frame& data) const {
+    return network_bytes(data.parcel) + data_bytes + plcp_bytes;
+}
 
 bool World::announced(const Frame& data) const {
-    return data.to != everyone && data.parcel.size + mac_.network_header >= mac_.rts_threshold;
+    return data.to != everyone && frame_bytes(data) >= mac_.rts_threshold;
+}
+
+// A frame of just the threshold's size is announced, but its attempts are counted as those of a short one: so does ns-2.
+std::uint32_t& World::data_tries(Station& station) const {
+    return frame_bytes(station.data) > mac_.rts_threshold ? station.long_tries : station.short_tries;
+}
+
+// Reservations are told in whole microseconds.
+Time World::whole_micros(Time time) {
+    constexpr Time micro = 1'000'000;
+    return (time + micro / 2) / micro * micro;
 }
 
 void World::enqueue(NodeId node, const Parcel& parcel) {
@@ -51,34 +67,36 @@ void World::enqueue(NodeId node, const Parcel& parcel) {
     }
     const bool urgent = (mac_.priority >> parcel.category & 1) != 0;
     if (urgent) {
-        station.queue.insert(station.queue.begin() + static_cast<std::ptrdiff_t>(station.urgent), parcel);
+        const std::size_t place = mac_.newest_first ? 0 : station.urgent;
+        station.queue.insert(station.queue.begin() + static_cast<std::ptrdiff_t>(place), parcel);
         ++station.urgent;
     } else {
         station.queue.push_back(parcel);
     }
-    if (station.queue.size() > mac_.queue) {
+    if (station.queue.size() >= mac_.queue) {  // the parcel being sent counts
         const Parcel lost = station.queue.back();
         station.queue.pop_back();
         station.urgent = std::min(station.urgent, station.queue.size());
         ++counters_.queue_full;
-        if (record_losses_) {
-            records_.lost.push_back({now_, lost.about, node, lost.to, lost.kind, lost.category,
-                                     static_cast<std::uint8_t>(16 + static_cast<int>(Loss::QueueFull))});
-        }
-        let_go(lost.message);
+        record_unsent(node, lost, Loss::QueueFull);
+        let_go(lost);
     }
+}
+
+std::uint32_t World::network_bytes(const Parcel& parcel) const {
+    return parcel.size + (parcel.arp == Arp::None ? mac_.network_header : 0);
 }
 
 void World::serve(NodeId node, const Parcel& parcel) {
     Station& station = stations_[node];
     station.serving = true;
     station.data = Frame{FrameType::Data, node, parcel.to, ++station.sequence, 0, 0, parcel};
-    const std::uint32_t bytes = parcel.size + mac_.network_header + data_bytes;
+    const std::uint32_t bytes = network_bytes(parcel) + data_bytes;
     if (parcel.to == everyone) {
         station.data.airtime = airtime(bytes, mac_.basic_rate);
     } else {
         station.data.airtime = airtime(bytes, mac_.rate);
-        station.data.reserve = mac_.sifs + ack_airtime_;
+        station.data.reserve = whole_micros(mac_.sifs + ack_airtime_);
     }
     station.rts_pending = announced(station.data);
     station.data_airtime = 0;
@@ -103,13 +121,12 @@ void World::finish_parcel(NodeId node, bool failed) {
     station.serving = false;
     station.rts_pending = false;
     station.window = mac_.cw_min;
+    if (failed) ++counters_.retry_limit;
+    if (parcel.arp != Arp::None) return;
     records_.transmissions.push_back({station.data_first, station.data_airtime, parcel.about, node, parcel.to,
                                       parcel.size, parcel.kind, station.attempts, parcel.category, failed});
-    if (failed) {
-        ++counters_.retry_limit;
-        owner_.link_failed(node, parcel);
-    }
-    let_go(parcel.message);
+    if (failed) owner_.link_failed(node, parcel);
+    let_go(parcel);
 }
 
 void World::start_backoff(NodeId node) {
@@ -181,7 +198,7 @@ void World::send_rts(NodeId node) {
     if (station.data_first < 0) station.data_first = now_;
     station.data_airtime += rts_airtime_;
     ears_[node].doing = Doing::AwaitingCts;
-    const Time reserved = 3 * mac_.sifs + cts_airtime_ + station.data.airtime + ack_airtime_;
+    const Time reserved = whole_micros(3 * mac_.sifs + cts_airtime_ + station.data.airtime + ack_airtime_);
     const Time window = rts_airtime_ + longest_way + mac_.sifs + cts_airtime_ + longest_way;
     station.response_order = agenda_.enter(now_ + window, Happening::ResponseWindow, node);
     transmit(node, Frame{FrameType::Rts, node, station.data.to, 0, rts_airtime_, reserved, {}});
@@ -255,9 +272,8 @@ void World::response_window_over(NodeId node) {
 
 void World::retry(NodeId node, bool rts) {
     Station& station = stations_[node];
-    const bool counts_short = rts || !announced(station.data);
-    std::uint32_t& tries = counts_short ? station.short_tries : station.long_tries;
-    if (++tries >= (counts_short ? mac_.short_retry : mac_.long_retry)) {
+    std::uint32_t& tries = rts ? station.short_tries : data_tries(station);
+    if (++tries >= (&tries == &station.short_tries ? mac_.short_retry : mac_.long_retry)) {
         tries = 0;
         finish_parcel(node, true);
         return;
@@ -306,12 +322,12 @@ void World::sifs_over(NodeId node) {
 void World::frame_heard(NodeId node, Flight& flight, std::size_t index) {
     const Frame& frame = flight.frame;
     if (frame.to == everyone) {
-        flight.heard_by.push_back(static_cast<std::uint32_t>(index));
+        hand_up(node, flight, index);
         return;
     }
     if (frame.to != node) {
         reserve(node, now_ + frame.reserve);
-        if (frame.type == FrameType::Data && promiscuous_[node]) {
+        if (frame.type == FrameType::Data && promiscuous_[node] && frame.parcel.arp == Arp::None) {
             flight.heard_by.push_back(static_cast<std::uint32_t>(index));
         }
         return;
@@ -323,7 +339,7 @@ void World::frame_heard(NodeId node, Flight& flight, std::size_t index) {
             if (ear.doing != Doing::Nothing || station.answer != Answer::None) return;
             station.answer = Answer::Cts;
             station.answer_to = frame.from;
-            station.answer_reserve = frame.reserve - mac_.sifs - cts_airtime_;
+            station.answer_reserve = whole_micros(frame.reserve - mac_.sifs - cts_airtime_);
             resume(node);
             return;
         case FrameType::Cts:
@@ -336,7 +352,7 @@ void World::frame_heard(NodeId node, Flight& flight, std::size_t index) {
         case FrameType::Ack:
             if (ear.doing != Doing::AwaitingAck) return;
             station.response_order = 0;
-            (announced(station.data) ? station.long_tries : station.short_tries) = 0;
+            data_tries(station) = 0;
             finish_parcel(node, false);
             start_backoff(node);
             resume(node);
@@ -363,11 +379,20 @@ void World::frame_heard(NodeId node, Flight& flight, std::size_t index) {
             return;
         }
         sequence = frame.sequence;
-        flight.heard_by.push_back(static_cast<std::uint32_t>(index));
+        hand_up(node, flight, index);
         return;
     }
     station.last_heard.emplace_back(frame.from, frame.sequence);
-    flight.heard_by.push_back(static_cast<std::uint32_t>(index));
+    hand_up(node, flight, index);
+}
+
+// Understood, and for this node: to its router, or to its link's own table.
+void World::hand_up(NodeId node, Flight& flight, std::size_t index) {
+    if (flight.frame.parcel.arp == Arp::None) {
+        flight.heard_by.push_back(static_cast<std::uint32_t>(index));
+    } else {
+        arp_heard(node, flight.frame.from, flight.frame.parcel);
+    }
 }
 
 }  // namespace roamcast

@@ -14,13 +14,17 @@ constexpr NodeId everyone = UINT32_MAX;
 
 using Handle = std::uint32_t;  // a router's message, kept by whoever owns the routers
 
-// A router's message as the link sees it.
+// What the link itself sends, so that neighbours learn each other's addresses.
+enum class Arp : std::uint8_t { None, Query, Reply };
+
+// A router's message as the link sees it; or a query or a reply of the link's own, which no router hears of.
 struct Parcel {
-    Handle message = 0;
+    Handle message = 0;          // of a query: the node whose address is asked for
     NodeId to = everyone;
     std::uint32_t size = 0;      // bytes above the network header
     std::uint16_t kind = 0;      // the message's type, as numbered by the owner
     std::uint8_t category = 0;   // event, subscription, routing, control
+    Arp arp = Arp::None;
     std::int64_t about = -1;     // the publication that it serves
 };
 
@@ -48,7 +52,7 @@ enum class Fate : std::uint8_t {
 constexpr std::size_t fates = 6;
 
 // Why the link gave up on a parcel.
-enum class Loss : std::uint8_t { QueueFull, RetryLimit, RadioOff };
+enum class Loss : std::uint8_t { QueueFull, RetryLimit, RadioOff, Unresolved };
 
 struct Counters {
     std::array<std::uint64_t, 4> frames{};  // sent, by FrameType
@@ -59,6 +63,9 @@ struct Counters {
     std::uint64_t retry_limit = 0;
     std::uint64_t unsent = 0;      // parcels lost because the radio was switched off
     std::uint64_t switches = 0;    // of radios, off and on
+    std::uint64_t arp_queries = 0;
+    std::uint64_t arp_replies = 0;
+    std::uint64_t unresolved = 0;  // parcels given up because a neighbour's address was not known
     std::uint64_t happenings = 0;  // entries of the agenda handled
 };
 

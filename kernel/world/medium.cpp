@@ -25,6 +25,7 @@ void World::transmit(NodeId node, const Frame& frame) {
     Flight& flight = *flights_[id];
     flight.frame = frame;
     flight.start = now_;
+    flight.masked = whole_micros(frame.airtime + eifs_);
     flight.heard_by.clear();
     flight.cut = false;
     flight.near = flight.decodable = flight.arrived = flight.ended = flight.risen = flight.waiting = flight.waited = 0;
@@ -42,7 +43,7 @@ void World::transmit(NodeId node, const Frame& frame) {
     ear.sending = now_ + frame.airtime;
     ear.deaf = true;  // whatever is being heard is lost
 
-    if (frame.type == FrameType::Data) hold(frame.parcel.message);
+    if (frame.type == FrameType::Data) hold(frame.parcel);
     if (flight.receivers.empty()) {
         land_if_done(id);
         return;
@@ -216,7 +217,7 @@ void World::land_if_done(std::uint32_t id) {
     const bool done = flight.ended == flight.receivers.size() && flight.risen == flight.heard_by.size();
     if (!done || !flight.contenders.empty()) return;
     const Frame& frame = flight.frame;
-    if (frame.type == FrameType::Data) let_go(frame.parcel.message);
+    if (frame.type == FrameType::Data) let_go(frame.parcel);
     free_flights_.push_back(id);
 }
 
@@ -231,7 +232,7 @@ void World::signal_arrives(std::uint32_t id, Flight& flight, std::size_t index) 
     const double heard = idle ? 0.0 : std::abs(ear.power);
     if (heard >= std::abs(reception.power) * radio_.capture()) {
         settle(flight, reception, deaf ? Fate::Deaf : Fate::Captured);
-        reserve(reception.node, ends + eifs_);
+        reserve(reception.node, now_ + flight.masked);
         return;
     }
     if (((ends <= ear.ends) | (ear.power >= 0)) & !idle) {

@@ -99,7 +99,7 @@ void Mobility::walk_to(Leg& leg, Point from, Point target, Time start, double sp
     leg.x = from.x;
     leg.y = from.y;
     leg.start = start;
-    // A leg lasts at least a nanosecond, so that walks of no length cannot stop the clock.
+    // A leg lasts at least a picosecond, so that walks of no length cannot stop the clock.
     const Time duration = std::max<Time>(1, from_seconds(way / speed));
     leg.vx = (target.x - from.x) / static_cast<double>(duration);
     leg.vy = (target.y - from.y) / static_cast<double>(duration);

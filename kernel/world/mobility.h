@@ -26,7 +26,7 @@ struct Rectangle {
 struct Leg {
     double x = 0;  // where it starts
     double y = 0;
-    double vx = 0;  // metres per nanosecond
+    double vx = 0;  // metres per picosecond
     double vy = 0;
     Time start = 0;
     Time end = never;

@@ -13,18 +13,20 @@ namespace roamcast {
 struct MacParameters {
     double rate = 2e6;        // b/s, unicast data
     double basic_rate = 1e6;  // b/s, broadcast and control frames
-    Time slot = 20'000;       // ns
-    Time sifs = 10'000;
-    Time difs = 50'000;
+    Time slot = 20'000'000;   // ps
+    Time sifs = 10'000'000;
+    Time difs = 50'000'000;
     std::uint32_t cw_min = 31;
     std::uint32_t cw_max = 1023;
     std::uint32_t short_retry = 7;
     std::uint32_t long_retry = 4;
-    std::uint32_t rts_threshold = 0;   // bytes; unicast of at least this size is announced by an RTS
-    std::uint32_t queue = 50;          // parcels waiting
+    std::uint32_t rts_threshold = 0;   // bytes with all headers; unicast of at least this size is announced by an RTS
+    std::uint32_t queue = 50;          // parcels, the one being sent included
     std::uint32_t network_header = 20; // bytes before the message
-    Time link_delay = 25'000;          // between router and link, each way
+    Time link_delay = 25'000'000;      // between router and link, each way
     std::uint32_t priority = 1 << 2;   // a bit per category that goes first in the queue
+    bool newest_first = false;         // and of these the latest, as in ns-2, or in order
+    bool arp = false;                  // addresses of neighbours are asked for, as in ns-2
 };
 
 // What a station is doing with its transmitter.

@@ -121,7 +121,7 @@ void Surroundings::receivers(NodeId source, Time now, std::vector<Reception>& ou
         }
     }
     count_ = static_cast<std::size_t>(found - found_.data());
-    for (std::size_t i = 0; i < count_; ++i) ways_[i] = std::sqrt(found_[i].squared) * (1e9 / light);
+    for (std::size_t i = 0; i < count_; ++i) ways_[i] = std::sqrt(found_[i].squared) * (ticks_per_second / light);
     for (std::size_t i = 0; i < count_; ++i) {
         const double power = radio_.received(found_[i].squared);
         powers_[i] = radio_.decodable(found_[i].squared) ? power : -power;

@@ -14,7 +14,7 @@ namespace roamcast {
 // One receiver of a transmission.
 struct Reception {
     NodeId node;
-    std::uint32_t delay;  // ns on the way
+    std::uint32_t delay;  // ps on the way
     double power;         // W; negative: sensed, but too weak to decode
 
     // Who is reached first; ties go by node.
@@ -31,10 +31,10 @@ class Surroundings {
 public:
     Surroundings(const Radio& radio, Mobility& mobility) : radio_(radio), mobility_(mobility) {}
 
-    // Whole nanoseconds of a way. Rounded up, no detour is ever shorter than the straight way; else a station would
-    // hear another's slot begin a nanosecond before its own, and lose it.
+    // Whole picoseconds of a way. Rounded up, no detour is ever shorter than the straight way; else a station would
+    // hear another's slot begin a picosecond before its own, and lose it.
     static std::uint32_t round_up(double way) {
-        const auto whole = static_cast<std::int32_t>(way);
+        const auto whole = static_cast<std::int64_t>(way);
         return static_cast<std::uint32_t>(whole + (static_cast<double>(whole) < way ? 1 : 0));
     }
 
@@ -79,7 +79,7 @@ private:
     // Scratch of receivers().
     std::vector<Found> found_;
     std::size_t count_ = 0;
-    std::vector<double> ways_;    // ns
+    std::vector<double> ways_;    // ps
     std::vector<double> powers_;  // W
     std::vector<std::uint32_t> next_;
 };

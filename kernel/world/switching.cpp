@@ -58,7 +58,7 @@ std::vector<Parcel> World::take_all(NodeId node) {
     std::vector<Parcel> taken;
     if (station.serving) {
         const Parcel& parcel = station.data.parcel;
-        if (station.data_first >= 0) {
+        if (station.data_first >= 0 && parcel.arp == Arp::None) {
             records_.transmissions.push_back({station.data_first, station.data_airtime, parcel.about, node, parcel.to,
                                               parcel.size, parcel.kind, station.attempts, parcel.category, true});
         }
@@ -67,6 +67,11 @@ std::vector<Parcel> World::take_all(NodeId node) {
     taken.insert(taken.end(), station.queue.begin(), station.queue.end());
     const std::vector<Parcel> descending = take_descents(node, everyone);
     taken.insert(taken.end(), descending.begin(), descending.end());
+    if (mac_.arp) {
+        // By neighbour, so that the order does not hang on how a table hashes.
+        for (NodeId neighbour = 0; neighbour < size(); ++neighbour) take_held(node, neighbour, taken);
+        addresses_[node].clear();
+    }
     Station fresh;
     fresh.random = station.random;
     fresh.sequence = station.sequence;  // or neighbours would take its next frame for one repeated
@@ -75,11 +80,20 @@ std::vector<Parcel> World::take_all(NodeId node) {
     return taken;
 }
 
-// What is between router and link, in order; all of it, or what is for one neighbour.
+// What waits for a neighbour's address.
+void World::take_held(NodeId node, NodeId neighbour, std::vector<Parcel>& taken) {
+    const auto found = addresses_[node].find(neighbour);
+    if (found == addresses_[node].end() || !found->second.holds) return;
+    found->second.holds = false;
+    taken.push_back(found->second.held);
+}
+
+// What is between router and link, in order; all of it, or the messages for one neighbour.
 std::vector<Parcel> World::take_descents(NodeId node, NodeId to) {
     std::vector<Descent*> found;
     for (Descent& descent : descents_) {
-        if (descent.node == node && (to == everyone || descent.parcel.to == to)) found.push_back(&descent);
+        if (descent.node != node) continue;
+        if (to == everyone || (descent.parcel.to == to && descent.parcel.arp == Arp::None)) found.push_back(&descent);
     }
     std::sort(found.begin(), found.end(), [](const Descent* a, const Descent* b) { return a->order < b->order; });
     std::vector<Parcel> taken;
@@ -91,13 +105,17 @@ std::vector<Parcel> World::take_descents(NodeId node, NodeId to) {
 }
 
 void World::lose_unsent(NodeId node, const Parcel& parcel) {
+    if (parcel.arp != Arp::None) return;
     ++counters_.unsent;
-    if (record_losses_) {
-        records_.lost.push_back({now_, parcel.about, node, parcel.to, parcel.kind, parcel.category,
-                                 static_cast<std::uint8_t>(16 + static_cast<int>(Loss::RadioOff))});
-    }
+    record_unsent(node, parcel, Loss::RadioOff);
     if (parcel.to != everyone) owner_.link_failed(node, parcel);
-    let_go(parcel.message);
+    let_go(parcel);
+}
+
+void World::record_unsent(NodeId node, const Parcel& parcel, Loss loss) {
+    if (!record_losses_ || parcel.arp != Arp::None) return;
+    records_.lost.push_back({now_, parcel.about, node, parcel.to, parcel.kind, parcel.category,
+                             static_cast<std::uint8_t>(16 + static_cast<int>(loss))});
 }
 
 void World::withdraw(NodeId node, NodeId neighbour, const std::function<void(Handle)>& hand_back) {
@@ -107,7 +125,7 @@ void World::withdraw(NodeId node, NodeId neighbour, const std::function<void(Han
     std::size_t urgent = 0;
     for (std::size_t place = 0; place < station.queue.size(); ++place) {
         const Parcel& parcel = station.queue[place];
-        if (parcel.to == neighbour) {
+        if (parcel.to == neighbour && parcel.arp == Arp::None) {
             taken.push_back(parcel);
         } else {
             left.push_back(parcel);
@@ -118,9 +136,10 @@ void World::withdraw(NodeId node, NodeId neighbour, const std::function<void(Han
     station.urgent = urgent;
     const std::vector<Parcel> descending = take_descents(node, neighbour);
     taken.insert(taken.end(), descending.begin(), descending.end());
+    if (mac_.arp) take_held(node, neighbour, taken);
     for (const Parcel& parcel : taken) {
         hand_back(parcel.message);
-        let_go(parcel.message);
+        let_go(parcel);
     }
 }
 

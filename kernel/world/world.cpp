@@ -9,6 +9,7 @@ void World::start() {
     stations_.resize(nodes);
     promiscuous_.resize(nodes, false);
     on_since_.resize(nodes, 0);
+    addresses_.resize(mac_.arp ? nodes : 0);
     for (NodeId node = 0; node < nodes; ++node) {
         stations_[node].random = Random(seed_, Purpose::Backoff, node);
         stations_[node].window = mac_.cw_min;
@@ -16,7 +17,12 @@ void World::start() {
 }
 
 void World::post(NodeId node, const Parcel& parcel) {
-    hold(parcel.message);
+    hold(parcel);
+    if (mac_.arp && parcel.to != everyone && radio_on(node) && !resolve(node, parcel)) return;
+    descend(node, parcel, mac_.link_delay, false);
+}
+
+void World::descend(NodeId node, const Parcel& parcel, Time delay, bool unresolved) {
     std::uint32_t slot;
     if (free_descents_.empty()) {
         slot = static_cast<std::uint32_t>(descents_.size());
@@ -25,16 +31,27 @@ void World::post(NodeId node, const Parcel& parcel) {
         slot = free_descents_.back();
         free_descents_.pop_back();
     }
-    descents_[slot] = {node, parcel, agenda_.enter(now_ + mac_.link_delay, Happening::MessageDown, slot)};
+    descents_[slot] = {node, parcel, agenda_.enter(now_ + delay, Happening::MessageDown, slot), unresolved};
 }
 
-void World::hold(Handle message) {
-    if (message >= holds_.size()) holds_.resize(message + 1, 0);
-    ++holds_[message];
+void World::arrive_down(std::uint32_t slot) {
+    const Descent descent = descents_[slot];
+    descents_[slot].node = everyone;
+    free_descents_.push_back(slot);
+    if (descent.node == everyone) return;
+    if (!descent.unresolved) return enqueue(descent.node, descent.parcel);
+    owner_.link_failed(descent.node, descent.parcel);
+    lose_unresolved(descent.node, descent.parcel);
 }
 
-void World::let_go(Handle message) {
-    if (--holds_[message] == 0) owner_.release(message);
+void World::hold(const Parcel& parcel) {
+    if (parcel.arp != Arp::None) return;
+    if (parcel.message >= holds_.size()) holds_.resize(parcel.message + 1, 0);
+    ++holds_[parcel.message];
+}
+
+void World::let_go(const Parcel& parcel) {
+    if (parcel.arp == Arp::None && --holds_[parcel.message] == 0) owner_.release(parcel.message);
 }
 
 void World::handle(const Entry& entry) {
@@ -42,13 +59,7 @@ void World::handle(const Entry& entry) {
     switch (entry.what) {
         case Happening::SignalsEnd: sweeps_.begin({entry.time, entry.order, subject, true}); break;
         case Happening::FramesRise: sweep_rises(subject); break;
-        case Happening::MessageDown: {
-            const Descent descent = descents_[subject];
-            descents_[subject].node = everyone;
-            free_descents_.push_back(subject);
-            if (descent.node != everyone) enqueue(descent.node, descent.parcel);
-            break;
-        }
+        case Happening::MessageDown: arrive_down(subject); break;
         case Happening::BackoffOver:
             if (backoffs_[subject].ticket == entry.order) backoff_over(subject);
             break;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "world/agenda.h"
+#include "world/arp.h"
 #include "world/frame.h"
 #include "world/mobility.h"
 #include "world/radio.h"
@@ -83,6 +84,7 @@ private:
         std::size_t arrived = 0;
         std::size_t ended = 0;
         std::size_t risen = 0;
+        Time masked = 0;   // how long it keeps a station silent that receives a stronger one meanwhile
         bool cut = false;  // its sender's radio was switched off in the middle
         // Of the receivers beyond `near`, those whose backoff waits for the end; in order, the first `waiting`.
         std::vector<std::uint32_t> waiters;
@@ -115,6 +117,7 @@ private:
 
     // The 802.11 rules (dcf.cpp).
     void enqueue(NodeId node, const Parcel& parcel);
+    std::uint32_t network_bytes(const Parcel& parcel) const;
     void serve(NodeId node, const Parcel& parcel);
     void serve_next(NodeId node);
     void finish_parcel(NodeId node, bool failed);
@@ -125,6 +128,7 @@ private:
     bool busy(NodeId node);
     void reserve(NodeId node, Time until);
     void frame_heard(NodeId node, Flight& flight, std::size_t index);
+    void hand_up(NodeId node, Flight& flight, std::size_t index);
     void send_rts(NodeId node);
     void send_data(NodeId node);
     void send_answer(NodeId node);
@@ -135,18 +139,31 @@ private:
     void retry(NodeId node, bool rts);
     void widen(Station& station) const;
     bool announced(const Frame& data) const;
+    std::uint32_t frame_bytes(const Frame& data) const;
+    std::uint32_t& data_tries(Station& station) const;
+    static Time whole_micros(Time time);
     Time airtime(std::uint32_t bytes, double rate) const;
+
+    // Address resolution (arp.cpp).
+    bool resolve(NodeId node, const Parcel& parcel);
+    void arp_heard(NodeId node, NodeId from, const Parcel& parcel);
+    static Parcel arp_frame(Arp arp, NodeId to, NodeId asked);
+    void lose_unresolved(NodeId node, const Parcel& parcel);
 
     // Radios that are switched (switching.cpp).
     void cut_short(NodeId node);
     void forget_risen(NodeId node);
     std::vector<Parcel> take_all(NodeId node);
     std::vector<Parcel> take_descents(NodeId node, NodeId to);
+    void take_held(NodeId node, NodeId neighbour, std::vector<Parcel>& taken);
     void lose_unsent(NodeId node, const Parcel& parcel);
+    void record_unsent(NodeId node, const Parcel& parcel, Loss loss);
 
     void handle(const Entry& entry);
-    void hold(Handle message);
-    void let_go(Handle message);
+    void descend(NodeId node, const Parcel& parcel, Time delay, bool unresolved);
+    void arrive_down(std::uint32_t slot);
+    void hold(const Parcel& parcel);
+    void let_go(const Parcel& parcel);
 
     Radio radio_;
     MacParameters mac_;
@@ -172,7 +189,9 @@ private:
         NodeId node;  // `everyone`: it was taken back
         Parcel parcel;
         std::uint64_t order;
+        bool unresolved;  // it will not be sent: nobody told the neighbour's address
     };
+    std::vector<Addresses> addresses_;  // by node, where addresses are asked for
     std::vector<Descent> descents_;  // messages between router and link
     std::vector<std::uint32_t> free_descents_;
     std::vector<std::uint32_t> holds_;  // by Handle: in how many places of this world a message is

@@ -70,6 +70,9 @@ def test_protocols_are_listed_with_what_they_are():
     listed = json.loads(roamcast("protocols", "--json").stdout)
     assert listed[0]["protocol"] == "flooding"
     assert all(row["about"] for row in listed)
+    published = {row["protocol"]: row["as published"] for row in listed}
+    assert published["flooding"] == "no paper"
+    assert "dsdv.detours" in published["raft-cbr"]
 
 
 def test_a_protocol_tells_its_parameters():
@@ -77,6 +80,13 @@ def test_a_protocol_tells_its_parameters():
     assert told[0]["parameter"] == "jitter"
     assert told[0]["default"] == 0.01
     assert "collide" in told[0]["about"]
+
+
+def test_a_protocol_tells_what_it_is_as_published():
+    told = {row["parameter"]: row for row in json.loads(roamcast("protocols", "raft-cbr", "--json").stdout)}
+    assert told["custody"]["as published"] == "False"
+    assert told["dsdv"]["as published"] == "detours = False"
+    assert told["ping_wait"]["as published"] == ""
 
 
 def test_check_tells_good_files_from_bad_ones(tmp_path):

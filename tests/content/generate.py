@@ -4,8 +4,9 @@ from datetime import date
 
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
-from roamcast.content.kind import Boolean, Date, Decimal, Enumeration, Integer, String
+from roamcast.content.kind import Boolean, Date, Decimal, Enumeration, Integer, Presence, String
 from roamcast.content.printer import quote
+from roamcast.content.repetition import Records
 from roamcast.content.schema import EventType, Field
 
 WORDS = [
@@ -66,8 +67,29 @@ def event_type(r):
     return EventType("T", tuple(Field(path, r.choice(KINDS), path in optional) for path in chosen))
 
 
+def repeating_type(r, depth=2):
+    """A type with repeated elements, some of them values alone, some with repeated elements inside."""
+    fields = [field for field in event_type(r).fields if r.random() < 0.7 and field.path != "a/@unit"]
+    fields.append(Field("tag", Records(EventType("tag", (Field(".", r.choice(KINDS)),)), r.randint(0, 1))))
+    if r.random() < 0.5:
+        inner = (Field(".", r.choice(KINDS)), Field("@k", r.choice(KINDS), r.random() < 0.5))
+        fields.append(Field("box/sum", Records(EventType("sum", inner))))
+    if depth and r.random() < 0.7:
+        inner = repeating_type(r, depth - 1).fields
+        fields.append(Field("info", Records(EventType("info", inner), r.choice([0, 0, 1]))))
+    return EventType("T", tuple(fields))
+
+
+def any_type(r):
+    """A type with repeated elements or without."""
+    return repeating_type(r) if r.random() < 0.4 else event_type(r)
+
+
 def value(r, kind):
     """A stored value near the others, so that constraints are often met."""
+    if isinstance(kind, Records):
+        count = r.choice([kind.least, 1, 1, 2, 3])
+        return tuple(event(r, kind.record).values for _ in range(count))
     if isinstance(kind, String):
         return r.choice(WORDS) + r.choice(["", "", "b", "x"])
     low, high = kind.bounds()
@@ -117,13 +139,16 @@ def location(r, type, pure):
             return text
         step = r.choice(steps)
         text, base = f"{text}/{step}", f"{base}/{step}" if base else step
+        if type.has(base) and isinstance(type.fields[type.place(base)].kind, Records):
+            type, base = type.record(base), ""
         if step.startswith("@"):
             return text
 
 
 def below(type, base):
     prefix = f"{base}/" if base else ""
-    return [f.path[len(prefix) :].split("/")[0] for f in type.fields if f.path.startswith(prefix)]
+    inside = [f.path[len(prefix) :] for f in type.fields if f.path.startswith(prefix)]
+    return [path.split("/")[0] for path in inside if path != "."]
 
 
 def condition(r, type, base, depth, pure):
@@ -140,15 +165,37 @@ def condition(r, type, base, depth, pure):
     if roll < 0.5:
         return r.choice(["true()", "false()"])
     field = r.choice(inside)
+    if field.path == f"{base}/.":
+        return "."
     path = relative(r, type, base, field.path, pure)
+    if isinstance(field.kind, Presence):
+        return path.removesuffix("/.")
+    if isinstance(field.kind, Records):
+        return repeated(r, field.kind.record, path, depth, pure)
     if roll < 0.6:
         return path
     return comparison(r, field, path, pure)
 
 
+def repeated(r, record, path, depth, pure):
+    """A test of some record: in brackets, or of one of its fields by a path that goes on."""
+    roll = r.random()
+    if roll < 0.1:
+        return path
+    field = r.choice(record.fields)
+    if roll < 0.6 or isinstance(field.kind, Records):
+        return f"{path}[{condition(r, record, '', max(0, depth - 1), pure)}]"
+    inner = (
+        path
+        if field.path == "."
+        else f"{path}/{relative(r, record, '', field.path, pure).removeprefix('./')}"
+    )
+    return comparison(r, field, inner, pure, several=True)
+
+
 def relative(r, type, base, path, pure):
     """The path from `base`, now and then with a dot before or a predicate inside."""
-    if path == base:
+    if path in (base, "."):
         return "."
     steps = path[len(base) + 1 if base else 0 :].split("/")
     if len(steps) > 1 and r.random() < 0.3:
@@ -157,10 +204,10 @@ def relative(r, type, base, path, pure):
     return ("./" if r.random() < 0.1 else "") + "/".join(steps)
 
 
-def comparison(r, field, path, pure):
+def comparison(r, field, path, pure, several=False):
     kind = field.kind
     operator = r.choice(["=", "!=", "<", "<=", ">", ">="] if kind.ordered else ["=", "!="])
-    if isinstance(kind, String | Enumeration) and r.random() < 0.5:
+    if isinstance(kind, String | Enumeration) and not several and r.random() < 0.5:
         function = r.choice(["starts-with", "contains"] if pure else ["starts-with", "contains", "ends-with"])
         return f"{function}({path}, {quote(r.choice(WORDS))})"
     if isinstance(kind, Integer | Decimal):

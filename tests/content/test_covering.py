@@ -50,7 +50,7 @@ class History:
         self.r = r
         self.lapses = lapses
         self.shape = shape
-        self.other = generate.event_type(r)
+        self.other = generate.any_type(r)
         self.alive = {}
 
     def next_filter(self):

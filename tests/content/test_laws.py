@@ -34,7 +34,7 @@ def narrower(r, type, wanted):
 @laws
 @given(randoms)
 def test_covers_is_reflexive_and_transitive(r):
-    type = generate.event_type(r)
+    type = generate.any_type(r)
     a = generate.filter(r, type)
     b = narrower(r, type, a)
     c = narrower(r, type, b)
@@ -47,7 +47,7 @@ def test_covers_is_reflexive_and_transitive(r):
 @laws
 @given(randoms)
 def test_what_covers_matches_whatever_the_covered_matches(r):
-    type = generate.event_type(r)
+    type = generate.any_type(r)
     a = generate.filter(r, type)
     b = narrower(r, type, a)
     event = generate.near(r, type, b)
@@ -58,7 +58,7 @@ def test_what_covers_matches_whatever_the_covered_matches(r):
 @laws
 @given(randoms)
 def test_a_no_of_covers_has_a_witness(r):
-    type = generate.event_type(r)
+    type = generate.any_type(r)
     a, b = conjunction(r, type), conjunction(r, type)
     witness = (b & ~a).example()
     assert a.covers(b) == (witness is None)
@@ -70,7 +70,7 @@ def test_a_no_of_covers_has_a_witness(r):
 @laws
 @given(randoms)
 def test_a_no_of_covers_has_a_witness_for_disjunctions_too_while_they_are_small(r):
-    type = generate.event_type(r)
+    type = generate.any_type(r)
     a = generate.filter(r, type)
     b = narrower(r, type, a)
     witness = (b & ~a).example()
@@ -83,7 +83,7 @@ def test_a_no_of_covers_has_a_witness_for_disjunctions_too_while_they_are_small(
 @laws
 @given(randoms)
 def test_intersects_has_a_witness_or_none(r):
-    type = generate.event_type(r)
+    type = generate.any_type(r)
     a, b = generate.filter(r, type), generate.filter(r, type)
     witness = (a & b).example()
     assert a.intersects(b) == b.intersects(a) == (witness is not None)
@@ -95,7 +95,7 @@ def test_intersects_has_a_witness_or_none(r):
 @laws
 @given(randoms)
 def test_simplify_merge_and_logic_change_no_answer(r):
-    type = generate.event_type(r)
+    type = generate.any_type(r)
     a, b = generate.filter(r, type), generate.filter(r, type)
     for event in (generate.event(r, type), generate.near(r, type, a), generate.near(r, type, b)):
         in_a, in_b = a.matches(event), b.matches(event)
@@ -112,7 +112,7 @@ def test_simplify_merge_and_logic_change_no_answer(r):
 @laws
 @given(randoms)
 def test_text_and_bytes_give_the_filter_back(r):
-    type = generate.event_type(r)
+    type = generate.any_type(r)
     wanted = generate.filter(r, type)
     assert Filter.parse(str(wanted), type) == wanted
     assert Filter.from_bytes(wanted.to_bytes(), {"T": type}) == wanted
@@ -125,7 +125,7 @@ def test_text_and_bytes_give_the_filter_back(r):
 @laws
 @given(randoms, st.binary(max_size=60))
 def test_bytes_are_a_filter_written_one_way_or_refused(r, noise):
-    type = generate.event_type(r)
+    type = generate.any_type(r)
     data = bytearray(generate.filter(r, type).to_bytes())
     for _ in range(r.randint(0, 3)):
         if len(data) > 8:

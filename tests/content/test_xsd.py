@@ -9,11 +9,11 @@ from lxml import etree
 from roamcast.content.errors import ContentError, FilterError
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
-from roamcast.content.kind import Boolean, Date, Decimal, Enumeration, Integer, String
+from roamcast.content.kind import Boolean, Date, Decimal, Enumeration, Integer, Presence, String
 from roamcast.content.printer import quote
 from roamcast.content.schema import EventType
-from roamcast.content.xml.document import XmlError
-from roamcast.content.xml.xsd import SchemaError, XmlSchema
+from roamcast.content.xml.errors import SchemaError, XmlError
+from roamcast.content.xml.xsd import XmlSchema
 
 from . import generate
 
@@ -72,7 +72,7 @@ FIXED = '<xs:attribute name="version" type="xs:%s" fixed="%s"/>'
         ),
         (
             [element("T", sequence(leaf("n", "xs:anyURI", enumeration="urn:a")))],
-            {"n": Enumeration(("urn:a",))},
+            {"n": Enumeration(("urn:a",), collapse=True)},
         ),
         (
             [
@@ -100,21 +100,7 @@ def test_what_people_write_is_understood(parts, expected):
 @pytest.mark.parametrize(
     ("parts", "complaint"),
     [
-        ([element("T", sequence(INT, occurs='maxOccurs="2"'))], "T: maxOccurs must be 1"),
-        ([element("T", sequence(INT, SAID % "date", INT))], "T has the field 'n' twice|different types"),
-        ([element("T", sequence(INT, leaf("m", "xs:int"), INT))], "T has the field 'n' twice"),
-        (
-            [
-                element(
-                    "T",
-                    sequence(
-                        '<xs:element name="n"><xs:simpleType><xs:union memberTypes="xs:int xs:date"/>'
-                        "</xs:simpleType></xs:element>"
-                    ),
-                )
-            ],
-            "T/n: list and union types",
-        ),
+        ([element("T", sequence(INT, SAID % "date", INT))], "with different types"),
         ([BASE % 'abstract="true"', '<xs:element name="T" type="B"/>'], "no global element"),
         (
             [BASE % 'abstract="true"', element("T", sequence('<xs:element name="b" type="B"/>'))],
@@ -158,11 +144,13 @@ def test_elements_are_in_the_target_namespace_and_attributes_in_none():
         qualified.read(b"<T><n>3</n></T>")
     by_reference = schema(INT, element("T", sequence('<xs:element ref="n"/>')), attributes=IN_X)
     assert by_reference.write(Event.of(by_reference.type(), {"n": 3})) == qualified.write(event)
-    with pytest.raises(SchemaError, match="T/n: not in the target namespace 'urn:x'"):
-        schema(element("T", sequence(INT)), attributes=IN_X)
+    local = schema(element("T", sequence(INT)), attributes=IN_X)
+    assert local.write(Event.of(local.type(), {"n": 3})) == b'<e:T xmlns:e="urn:x"><n>3</n></e:T>'
     attribute = '<xs:attribute name="id" type="xs:int" form="qualified"/>'
-    with pytest.raises(SchemaError, match="T/@id: its namespace"):
-        schema(element("T", attribute), attributes=IN_X)
+    named = schema(element("T", attribute), attributes=IN_X)
+    assert named.read(b'<x:T xmlns:x="urn:x" x:id="3"/>')["@id"] == 3
+    with pytest.raises(ContentError, match="no field '@id'"):
+        named.read(b'<x:T xmlns:x="urn:x" id="3"/>')
 
 
 def test_files_beside_a_schema_are_included_and_no_others(tmp_path):
@@ -182,7 +170,7 @@ def test_files_beside_a_schema_are_included_and_no_others(tmp_path):
         ("t.xsd", "http://x.org/y"),
     ):
         (tmp_path / name).write_text(including % location)
-        with pytest.raises(SchemaError, match=r"t\.xsd: not an XML Schema: "):
+        with pytest.raises(SchemaError, match=r"t\.xsd: it needs a schema that cannot be had: "):
             XmlSchema.load(tmp_path / name)
 
 
@@ -194,12 +182,12 @@ def test_a_file_that_is_no_xml_is_not_taken_for_the_name_of_one(tmp_path):
 
 
 def test_a_refused_element_beside_an_event_type_keeps_its_reason():
-    both = schema(element("T", sequence(INT)), element("U", sequence(leaf("n", "xs:int", 'maxOccurs="9"'))))
+    both = schema(element("T", sequence(INT)), element("U", sequence('<xs:element ref="U" minOccurs="0"/>')))
     assert list(both.types) == ["T"]
-    with pytest.raises(FilterError, match="'U' is no event type: U/n: maxOccurs must be 1") as raised:
+    with pytest.raises(FilterError, match="'U' is no event type: U/U: recursive content") as raised:
         Filter.parse("/U[n=1]", both.types)
     assert raised.value.position == 1
-    with pytest.raises(ContentError, match="U/n: maxOccurs"):
+    with pytest.raises(ContentError, match="U/U: recursive"):
         both.read(b"<U><n>1</n></U>")
     with pytest.raises(ContentError, match="no event type is called 'V'; known: T"):
         both.type("V")
@@ -218,8 +206,8 @@ def test_a_double_is_read_as_its_schema_allows(text, value):
 @pytest.mark.parametrize(
     ("kind", "text", "complaint"),
     [
-        ("double", "INF", "not a decimal number"),
-        ("double", "1e999", "not a finite number"),
+        ("double", "INF", "no place on the line"),
+        ("double", "1e999", "beyond the numbers"),
         ("decimal", "1e3", "not valid by the schema"),
         ("int", "٣", "not an integer"),
         ("decimal", "٣", "not a decimal"),
@@ -279,11 +267,13 @@ def test_lxml_gives_the_same_answer_on_documents_of_generated_schemas(batch):
         drawn = generate.event_type(r)
         type = EventType("T", tuple(field for field in drawn.fields if field.path != "a/@unit"))
         written = schema(element("T", write_content(type, "")))
-        assert {f.path: f for f in written.type().fields} == {f.path: f for f in type.fields}
+        shown = {f.path: f for f in written.type().fields if not isinstance(f.kind, Presence)}
+        alone = [f for f in shown.values() if f.kind == Enumeration(("",))]
+        assert {p: f for p, f in shown.items() if f not in alone} == {f.path: f for f in type.fields}
         for _ in range(5):
             text = generate.xpath(r, written.type(), pure=True)
             wanted = Filter.parse(text, written.types)
-            event = generate.near(r, written.type(), wanted)
+            event = Event.complete(written.type(), list(generate.near(r, written.type(), wanted).values))
             document = written.write(event)
             assert written.read(document) == event
             expected = bool(etree.fromstring(document).getroottree().xpath(text))

@@ -29,8 +29,15 @@ RUNS = {
     ),
     "ft-cbr": Known("street", "ft-cbr"),
     "raft-cbr": Known("street", "raft-cbr", ('protocol.raft-cbr.ping_wait="2 s"',)),
+    "odmrp": Known("street", "odmrp"),
+    "p-pubs": Known("square", "p-pubs"),
+    "tpsr": Known("street", "tpsr"),
+    "tpsr-repairing": Known(
+        "street", "tpsr", tuple(f"protocol.tpsr.{name}=true" for name in ("local_repair", "adaptive_delay"))
+    ),
     "dsdv-unicast": Known("relay", "dsdv-unicast"),
     "aodv-unicast": Known("street", "aodv-unicast", ("protocol.aodv-unicast.error_to_all=true",)),
     "dsr-unicast": Known("street", "dsr-unicast"),
+    "gpsr-unicast": Known("street", "gpsr-unicast", ('protocol.gpsr-unicast.hold="2 s"',)),
 }
 "By the folder that holds their facts."

@@ -153,6 +153,7 @@ def rough(seed, protocol):
     scenario = Scenario.model_validate(
         {
             "name": "rough",
+            "location": True,
             "area": {"width": 500, "height": 300},
             "duration": 50,
             "nodes": {"walkers": {"count": 14, "mobility": "waypoint", "speed": (1, 10)}},

@@ -53,7 +53,7 @@ def play(world, nodes, talk, until=2.0):
 def sent_by(world):
     columns = world.transmissions()
     rows = zip(columns["time"], columns["airtime"], columns["node"], strict=True)
-    return sorted(Sent(round(t * 1e9), round(a * 1e9), int(n)) for t, a, n in rows)
+    return sorted(Sent(round(t * 1e12), round(a * 1e12), int(n)) for t, a, n in rows)
 
 
 def check_against_twin(world, listeners, position, nodes):
@@ -68,13 +68,13 @@ def check_against_twin(world, listeners, position, nodes):
     airtime = {s.start: s.airtime for s in sent_by(world)}
     heard = sorted((h[1], n, h[0], h[2]) for n, listener in enumerate(listeners) for h in listener.heard)
     should = sorted(
-        (o.sender, o.node, (o.arrives + airtime[o.sent_at] + 25_000) * 1e-9, o.power)
+        (o.sender, o.node, (o.arrives + airtime[o.sent_at] + 25_000_000) * 1e-12, o.power)
         for o in expected
         if o.fate == "received"
     )
     assert [h[:2] for h in heard] == [s[:2] for s in should]
     for one, other in zip(heard, should, strict=True):
-        assert one[2] == pytest.approx(other[2], abs=3e-9)
+        assert one[2] == pytest.approx(other[2], abs=3e-12)
         assert one[3] == pytest.approx(other[3], rel=1e-9)
 
 
@@ -103,7 +103,7 @@ def test_moving_worlds_hear_what_the_twin_hears(nodes, talk, seed):
     world = walkers(nodes, seed)
     slow = [(node, time * 1000) for node, time in talk]  # spread over half a minute of walking
     listeners = play(world, nodes, slow, until=60.0)
-    check_against_twin(world, listeners, lambda node, ns: legs.position(node, ns * 1e-9), nodes)
+    check_against_twin(world, listeners, lambda node, ps: legs.position(node, ps * 1e-12), nodes)
     world.close()
 
 

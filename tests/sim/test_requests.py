@@ -22,6 +22,7 @@ def market(*, faults=(), **request):
     return Scenario.model_validate(
         {
             "name": "market",
+            "location": True,
             "area": {"width": 600, "height": 300},
             "duration": 60,
             "quiet": 2,

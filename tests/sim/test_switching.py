@@ -11,7 +11,7 @@ from .test_kernel_laws import Listener, Note
 from .test_unicast import Letter, office
 from .twin import MAC, RADIO, Off, Sent, outcomes
 
-AIRTIME = 4_720_000
+AIRTIME = 4_720_000_000
 "Nanoseconds of a note on the air."
 
 places = st.lists(st.tuples(st.floats(0, 900), st.floats(0, 900)), min_size=2, max_size=8)
@@ -41,7 +41,7 @@ def test_switched_radios_hear_what_the_twin_hears(points, talk, switching, seed)
         if on is world.radio_on(node):
             return
         world.set_radio(node, on)
-        now = round(world.now() * 1e9)
+        now = round(world.now() * 1e12)
         if on:
             off.append(Off(since.pop(node), now, node))
         else:
@@ -54,7 +54,7 @@ def test_switched_radios_hear_what_the_twin_hears(points, talk, switching, seed)
     assert not since
     rows = world.transmissions()
     sent = sorted(
-        Sent(round(t * 1e9), AIRTIME, int(n)) for t, n in zip(rows["time"], rows["node"], strict=True)
+        Sent(round(t * 1e12), AIRTIME, int(n)) for t, n in zip(rows["time"], rows["node"], strict=True)
     )
     expected = outcomes(sent, lambda node, _: points[node], nodes, off=off)
     fates = Counter(o.fate for o in expected)
@@ -74,7 +74,7 @@ def test_switched_radios_hear_what_the_twin_hears(points, talk, switching, seed)
         o
         for o in expected
         if o.fate == "received"
-        and any(0 <= q.start - (o.arrives + AIRTIME) <= 25_000 for q in off if q.node == o.node)
+        and any(0 <= q.start - (o.arrives + AIRTIME) <= 25_000_000 for q in off if q.node == o.node)
     ]
     assert swallowed == len(last_steps)
     world.close()
@@ -173,7 +173,7 @@ def test_a_frame_understood_but_not_yet_handed_up_is_lost_with_the_radio():
     world, (a, b) = office([0, 100])
     a.host.broadcast(Event(1))
     world.run_until(1)
-    understood = world.transmissions()["time"][0] + (AIRTIME + 334) * 1e-9
+    understood = world.transmissions()["time"][0] + (AIRTIME + 333_334) * 1e-12
     for after, got in ((10e-6, []), (30e-6, [(1, 0)])):  # the way up takes 25 microseconds
         world, (a, b) = office([0, 100])
         world.record_losses(True)

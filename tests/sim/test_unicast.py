@@ -61,6 +61,15 @@ def test_a_small_letter_below_the_threshold_goes_without_rts():
     assert world.counters()["rts"] == 0
 
 
+def test_the_threshold_counts_all_headers_as_ns2_does():
+    for threshold, announced in ((512 + 20 + 58, 1), (512 + 20 + 59, 0)):
+        world, (a, b) = office([0, 200], rts_threshold=threshold)
+        a.host.send(Letter(7), 1)
+        world.run_until(1)
+        assert b.got == [(7, 0)]
+        assert world.counters()["rts"] == announced
+
+
 def test_a_neighbour_out_of_range_is_given_up_after_seven_announcements():
     world, (a, b) = office([0, 300])
     a.host.send(Letter(7), 1)
@@ -102,8 +111,20 @@ def test_a_full_queue_drops_its_tail_and_routing_goes_first():
     world.run_until(5)
     numbers = [number for number, _ in b.got]
     assert numbers[:3] == [0, 1000, 1]  # the first was on its way already
-    assert len(numbers) == 51  # one in service and fifty waiting
-    assert world.counters()["queue_full"] == 10
+    assert len(numbers) == 50  # one in service and forty-nine waiting, as in ns-2
+    assert world.counters()["queue_full"] == 11
+
+
+@pytest.mark.parametrize(("newest_first", "order"), [(False, [0, 10, 11, 12, 1]), (True, [0, 12, 11, 10, 1])])
+def test_of_those_that_go_first_the_earliest_does_or_the_latest(newest_first, order):
+    class Route(Letter):
+        category = 2
+
+    world, (a, b) = office([0, 100], newest_first=newest_first)
+    for message in (Letter(0), Letter(1), Route(10), Route(11), Route(12)):
+        a.host.send(message, 1)
+    world.run_until(1)
+    assert [number for number, _ in b.got] == order
 
 
 @pytest.mark.parametrize(("threshold", "packets"), [(10_000, 320.5), (0, 263.4)])

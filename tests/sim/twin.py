@@ -31,6 +31,8 @@ MAC = {
     "network_header": 20,
     "link_delay": 25e-6,
     "priority": 4,
+    "newest_first": False,
+    "arp": False,
 }
 
 
@@ -42,8 +44,8 @@ def received_power(distance):
 
 
 class Sent(NamedTuple):
-    start: int  # ns
-    airtime: int  # ns
+    start: int  # ps
+    airtime: int  # ps
     node: int
 
 
@@ -57,13 +59,13 @@ class Outcome(NamedTuple):
 
 
 class Off(NamedTuple):
-    start: int  # ns
-    end: int  # ns
+    start: int  # ps
+    end: int  # ps
     node: int
 
 
 def outcomes(sent, position, nodes, capture=10.0, off=()):
-    """What becomes of each broadcast at each node that senses it; `position(node, ns)` tells places.
+    """What becomes of each broadcast at each node that senses it; `position(node, ps)` tells places.
 
     Radios are switched off as `off` says: a frame cut in the middle is heard to its end, and not understood.
     """
@@ -83,7 +85,7 @@ def outcomes(sent, position, nodes, capture=10.0, off=()):
             there = position(node, frame.start)
             distance = math.dist(here, there)
             if node != frame.node and distance <= SENSE:
-                start = frame.start + int(distance / LIGHT * 1e9)
+                start = frame.start + math.ceil(distance / LIGHT * 1e12)
                 signals.append((start, number, node, distance))
     results = {}
     busy = {}  # node -> [signal number, power, end, collided, deaf]

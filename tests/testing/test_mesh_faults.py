@@ -10,6 +10,8 @@ from roamcast.testing import Fault, Mesh, What
 
 News = EventType("news", {})
 EVERYTHING = Filter.everything(News)
+SETTLED = 250
+"Seconds after which every protocol has renewed what it renews."
 
 
 def tick(mesh, node, log):
@@ -97,14 +99,21 @@ def test_a_publisher_that_restarts_is_heard_again(protocol, published_before):
     """Its second incarnation counts its publications from one again, while others remember the first."""
     router = catalogue.find(protocol)
     mesh = Mesh.line(3, router)
+    for node in range(3):
+        mesh.place(node, 200.0 * node, 0.0)  # some route by it
 
     def begin():
         mesh.advertise(0, EVERYTHING)
-        mesh.run(for_=60)  # adverts, subscriptions and routes are there
+        mesh.run(for_=SETTLED)  # adverts, subscriptions and routes are there
+
+    def publish(count):
+        first = mesh.publish(0, News())
+        mesh.run(for_=2)  # who builds routes when there is something to send has built them
+        return [first, *(mesh.publish(0, News()) for _ in range(count - 1))]
 
     mesh.subscribe(2, EVERYTHING)
     begin()
-    before = [mesh.publish(0, News()) for _ in range(published_before)]
+    before = publish(published_before)
     mesh.run(for_=30)
     assert {d.publication.id for d in mesh.deliveries} == {p.id for p in before}
     for incarnation in (1, 2):
@@ -113,7 +122,7 @@ def test_a_publisher_that_restarts_is_heard_again(protocol, published_before):
         mesh.revive(0)
         begin()
         mesh.deliveries.clear()
-        again = [mesh.publish(0, News()) for _ in range(3)]
+        again = publish(3)
         mesh.run(for_=30)
         assert [p.sequence for p in again] == [incarnation << 24 | n for n in (1, 2, 3)]
         assert {(d.node, d.publication.id) for d in mesh.deliveries} == {(2, p.id) for p in again}

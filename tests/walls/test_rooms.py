@@ -13,6 +13,7 @@ CROWDED = {
     "report": "its page is to have a folder of its own",
     "cli": "one file a verb",
     "routing/cbr/raft": "one file a mechanism of one protocol",
+    "testing/swarm": "one file a part of playing and judging a history",
     "testing/swarm/laws": "one law a file",
     "why": "one file a way of travelling, a proof or a way of telling",
 }
@@ -34,6 +35,7 @@ TWICE = {
     "play": "faults of a run; histories of the swarm",
     "progress": "of a campaign, and how the terminal shows it",
     "record": "of a report, of an explanation, of a history",
+    "readings": "of a paper, and how the report tells of them",
     "reference": "writes the page of scenarios, and that of messages",
     "result": "of a run, and of a campaign",
     "run": "the verb, and the run",

@@ -136,8 +136,10 @@ def test_gossip_that_somebody_kept_to_himself(gossip):
 def test_why_knows_no_router_message_or_parameter_by_name():
     text = "\n".join(path.read_text() for path in sorted((PACKAGE / "why").glob("*.py")))
     words = set(re.findall(r"\w+", text))
-    # Reasons and traits belong to every router; that a parameter is called the same is no matter.
-    spoken = {*(reason.name.lower() for reason in Drop), *Traits.__struct_fields__}
+    # Reasons, traits, categories, facts and what a link does belong to every router; that a parameter is
+    # called the same is no matter.
+    spoken = {*(reason.name.lower() for reason in Drop), *Traits.__struct_fields__, "requests", "timeout"}
+    spoken.update(category.name.lower() for category in Category)
     for name in catalogue.BUILT_IN:
         router = catalogue.find(name)
         known = {router.__name__, *(message.__name__ for message in router.messages)}

@@ -14,12 +14,14 @@ from tests.wire.inventing import TYPES, invention, messages_of_all_protocols
 
 MESSAGES = messages_of_all_protocols()
 WORDS = Vocabulary(MESSAGES, TYPES)
+SEEDS = st.integers(0, 2**32)
+"Of what is invented; a way of 255 nodes, each once, takes more draws than a search has."
 
 
 @pytest.mark.parametrize("message", MESSAGES, ids=lambda message: message.__name__)
-@given(st.randoms(use_true_random=False))
-def test_it_survives_its_bytes_which_are_as_many_as_its_size(message, random):
-    said = invent(message, invention(random, MESSAGES))
+@given(SEEDS)
+def test_it_survives_its_bytes_which_are_as_many_as_its_size(message, seed):
+    said = invent(message, invention(Random(seed), MESSAGES))
     data = encode(said)
     assert len(data) == said.size
     assert WORDS.decode(data) == said
@@ -39,9 +41,9 @@ def test_every_prefix_and_every_further_byte_is_refused(message):
 
 
 @pytest.mark.parametrize("message", MESSAGES, ids=lambda message: message.__name__)
-@given(random=st.randoms(use_true_random=False), place=st.integers(0, 2**16), byte=st.integers(0, 255))
-def test_a_changed_byte_is_refused_or_is_another_message(message, random, place, byte):
-    data = bytearray(encode(invent(message, invention(random, MESSAGES))))
+@given(seed=SEEDS, place=st.integers(0, 2**16), byte=st.integers(0, 255))
+def test_a_changed_byte_is_refused_or_is_another_message(message, seed, place, byte):
+    data = bytearray(encode(invent(message, invention(Random(seed), MESSAGES))))
     data[place % len(data)] = byte
     try:
         understood = WORDS.decode(bytes(data))

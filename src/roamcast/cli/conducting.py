@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from roamcast.cli.progress import listening
 from roamcast.errors import UserError
 from roamcast.pipeline.conduct import Conductor
-from roamcast.pipeline.plan import read_campaign, shape
+from roamcast.pipeline.plan import check_alternatives, read_campaign, shape
 from roamcast.pipeline.store import Store
 
 if TYPE_CHECKING:
@@ -30,20 +30,30 @@ def conduct_file(
     quick: bool,
     only: Sequence[str],
     command: str | None = None,
+    readings: bool = False,
 ) -> Result:
     """Conduct the campaign in `file`, in the shape asked for; its result."""
-    campaign = shape(read_campaign(file), seeds=seeds, quick=quick, only=only)
+    asked = read_campaign(file)
+    campaign = shape(asked, seeds=seeds, quick=quick, only=only, readings=readings)
+    if readings:
+        check_alternatives(asked, file)
     if command is None:
         words = ["roamcast", "campaign", "run", str(file), "--out", str(out)]
         words += [word for figure in only for word in ("--only", figure)]
         words += ["--master", master] if master else []
         words += ["--seeds", str(seeds)] if seeds else []
         command = shlex.join(words + ["--quick"] * quick)
-    return conduct(campaign, out, command, master=master, quick=quick)
+    return conduct(campaign, out, command, master=master, quick=quick, readings=readings)
 
 
 def conduct(
-    campaign: Campaign, out: Path, command: str, *, master: str | None, quick: bool = False
+    campaign: Campaign,
+    out: Path,
+    command: str,
+    *,
+    master: str | None,
+    quick: bool = False,
+    readings: bool = False,
 ) -> Result:
     """Conduct `campaign` into `out` with a bar on the terminal; `command` resumes it."""
     from roamcast.report.result import Result
@@ -51,7 +61,7 @@ def conduct(
     store = Store(out)
     with listening(command) as listener:
         conductor = Conductor(campaign, store, listener)
-        notes = {"quick": quick, "command": command}
+        notes = {"quick": quick, "readings": readings, "command": command}
         account = conductor.conduct(master, **notes)
         store.write_campaign(campaign, **notes, seconds=account.seconds)
     return Result(store)
@@ -102,14 +112,16 @@ def finish(result: Result, as_json: bool = False) -> None:
     from rich.console import Console
 
     from roamcast.report.record import record
-    from roamcast.report.terminal import show_claims, show_comparison
+    from roamcast.report.terminal import show_claims, show_comparison, show_readings
 
     report = write_report(result)
     if as_json:
         print(json.dumps(record(result, report), indent=1))
         return
     console = Console()
-    if result.campaign.claims:
+    if result.notes.get("readings"):
+        show_readings(result, console)
+    elif result.campaign.claims:
         show_claims(result, console)
     else:
         show_comparison(result, console)

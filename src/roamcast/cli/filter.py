@@ -222,7 +222,7 @@ def _write_first(schema: XmlSchema | None, events: Iterator[Event]) -> tuple[str
 
 def _read_event(schema: XmlSchema, path: Path) -> Event:
     from roamcast.content.errors import ContentError
-    from roamcast.content.xml.document import XmlError
+    from roamcast.content.xml.errors import XmlError
 
     try:
         return schema.read(_read(path))

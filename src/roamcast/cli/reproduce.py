@@ -15,6 +15,9 @@ def command(
     quick: Annotated[
         bool, typer.Option("--quick", help="Few seeds, few points: minutes, not hours.")
     ] = False,
+    readings: Annotated[
+        bool, typer.Option("--readings", help="Judge under every reading of what the paper leaves open.")
+    ] = False,
     seeds: Annotated[int | None, typer.Option(min=1, help="Seeds at each point.")] = None,
     only: Annotated[
         list[str] | None, typer.Option(metavar="FIGURE", help="Only what a figure needs.")
@@ -30,13 +33,20 @@ def command(
     from roamcast.scenario.shipped import locate
 
     file = locate(paper, "campaigns")
-    folder = out or Path("out") / f"{file.stem}{'-quick' * quick}"
+    folder = out or Path("out") / f"{file.stem}{'-readings' * readings}{'-quick' * quick}"
     words = ["roamcast", "reproduce", paper, "--out", str(folder)]
-    words += ["--quick"] * quick
+    words += ["--readings"] * readings + ["--quick"] * quick
     words += ["--seeds", str(seeds)] if seeds else []
     words += [word for figure in only or [] for word in ("--only", figure)]
     words += ["--master", master] if master else []
     result = conduct_file(
-        file, folder, master=master, seeds=seeds, quick=quick, only=only or [], command=shlex.join(words)
+        file,
+        folder,
+        master=master,
+        seeds=seeds,
+        quick=quick,
+        only=only or [],
+        command=shlex.join(words),
+        readings=readings,
     )
     finish(result, json)

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 from roamcast.content.box.conjunction import MAX_PATTERNS, Conjunction, conjoin
-from roamcast.content.box.ranges import Ranges
+from roamcast.content.box.ranges import Ranges, coalesce
+from roamcast.content.box.repeats import MAX_REQUIRED, Repeats
 from roamcast.content.box.texts import Texts
 from roamcast.content.errors import CodecError, ContentError
 from roamcast.content.event import Event
 from roamcast.content.filter import MAX_CONJUNCTIONS, Filter
 from roamcast.content.kind import Decimal, Domain, String
+from roamcast.content.repetition import MAX_RECORDS, Records
 from roamcast.content.schema import EventType, Field
 
 MAX_BYTES = 1 << 16
@@ -28,11 +31,7 @@ _DOUBLE = struct.Struct(">d")
 def encode_event(event: Event) -> bytes:
     """The event in bytes."""
     out = bytearray(event.type.fingerprint)
-    for field, stored in zip(event.type.fields, event.values, strict=True):
-        if field.optional:
-            out.append(stored is not None)
-        if stored is not None:
-            _put_value(out, field, stored)
+    _put_values(out, event.type, event.values)
     return _bounded(out)
 
 
@@ -40,12 +39,9 @@ def decode_event(data: bytes, types: EventType | Mapping[str, EventType]) -> Eve
     """Read what `encode_event` wrote, and refuse anything else."""
     reader = _Reader(data)
     type = _find_type(reader, types)
-    values = []
-    for field in type.fields:
-        there = not field.optional or bool(reader.number(1))
-        values.append(field.kind.store(field.kind.load(_get_value(reader, field))) if there else None)
+    values = _get_values(reader, type)
     reader.close()
-    event = Event(type, tuple(values))
+    event = Event(type, values)
     if encode_event(event) != data:
         raise CodecError("an event that its encoder would have written otherwise")
     return event
@@ -54,12 +50,7 @@ def decode_event(data: bytes, types: EventType | Mapping[str, EventType]) -> Eve
 def encode_filter(filter: Filter) -> bytes:
     """The filter in bytes."""
     out = bytearray(filter.type.fingerprint)
-    _put(out, len(filter.conjunctions))
-    for each in filter.conjunctions:
-        _put(out, len(each))
-        for place, domain in each:
-            _put(out, place)
-            _put_domain(out, filter.type.fields[place], domain)
+    _put_filter(out, filter)
     return _bounded(out)
 
 
@@ -67,18 +58,8 @@ def decode_filter(data: bytes, types: EventType | Mapping[str, EventType]) -> Fi
     """Read what `encode_filter` wrote, and refuse anything else."""
     reader = _Reader(data)
     type = _find_type(reader, types)
-    conjunctions: list[Conjunction] = []
-    for _ in range(reader.number(MAX_CONJUNCTIONS)):
-        constraints = []
-        for _ in range(reader.number(len(type.fields))):
-            place = reader.number(len(type.fields) - 1)
-            constraints.append((place, _get_domain(reader, type.fields[place])))
-        each = conjoin(type, constraints)
-        if each is None:
-            raise CodecError("a conjunction that nothing satisfies")
-        conjunctions.append(each)
+    filter = _get_filter(reader, type)
     reader.close()
-    filter = Filter.of(type, conjunctions)
     if encode_filter(filter) != data:
         raise CodecError("a filter that its encoder would have written otherwise")
     return filter
@@ -92,8 +73,64 @@ def _find_type(reader: _Reader, types: EventType | Mapping[str, EventType]) -> E
     raise CodecError(f"an event type that is not known here (fingerprint {fingerprint.hex()})")
 
 
+def _put_values(out: bytearray, type: EventType, values: tuple[Any, ...]) -> None:
+    for field, stored in zip(type.fields, values, strict=True):
+        if isinstance(field.kind, Records):
+            _put(out, len(stored))
+            for record in stored:
+                _put_values(out, field.kind.record, record)
+            continue
+        if field.optional:
+            out.append(stored is not None)
+        if stored is not None:
+            _put_value(out, field, stored)
+
+
+def _get_values(reader: _Reader, type: EventType) -> tuple[Any, ...]:
+    values: list[Any] = []
+    for field in type.fields:
+        if isinstance(field.kind, Records):
+            count = reader.number(MAX_RECORDS)
+            field.kind.check(count)
+            reader.promise(
+                count
+            )  # a record takes a byte or more: one that takes none is refused with its type
+            values.append(tuple(_get_values(reader, field.kind.record) for _ in range(count)))
+            continue
+        there = not field.optional or bool(reader.number(1))
+        values.append(field.kind.store(field.kind.load(_get_value(reader, field))) if there else None)
+    return tuple(values)
+
+
+def _put_filter(out: bytearray, filter: Filter) -> None:
+    _put(out, len(filter.conjunctions))
+    for each in filter.conjunctions:
+        _put(out, len(each))
+        for place, domain in each:
+            _put(out, place)
+            _put_domain(out, filter.type.fields[place], domain)
+
+
+def _get_filter(reader: _Reader, type: EventType) -> Filter:
+    conjunctions: list[Conjunction] = []
+    for _ in range(reader.number(MAX_CONJUNCTIONS)):
+        constraints = []
+        for _ in range(reader.number(len(type.fields))):
+            place = reader.number(len(type.fields) - 1)
+            constraints.append((place, _get_domain(reader, type.fields[place])))
+        each = conjoin(type, constraints)
+        if each is None:
+            raise CodecError("a conjunction that nothing satisfies")
+        conjunctions.append(each)
+    return Filter.of(type, conjunctions)
+
+
 def _put_domain(out: bytearray, field: Field, domain: Domain) -> None:
-    if isinstance(domain, Ranges):
+    if isinstance(domain, Repeats):
+        _put(out, len(domain.required))
+        for each in (*domain.required, domain.refused):
+            _put_filter(out, each)
+    elif isinstance(domain, Ranges):
         _put(out, len(domain.spans) << 1 | domain.absent)
         for low, high in domain.spans:
             _put_value(out, field, low)
@@ -112,16 +149,23 @@ def _put_domain(out: bytearray, field: Field, domain: Domain) -> None:
 
 
 def _get_domain(reader: _Reader, field: Field) -> Domain:
+    if isinstance(field.kind, Records):
+        return _get_repeats(reader, field.kind.record)
     head = reader.number(MAX_BYTES << 2)
     absent, count = bool(head & 1), head >> 1
     if not isinstance(field.kind, String):
         reader.promise(count * 2)
-        spans = [(_get_value(reader, field), _get_value(reader, field)) for _ in range(count)]
-        return Ranges(tuple(spans), absent)
+        spans = tuple((_get_value(reader, field), _get_value(reader, field)) for _ in range(count))
+        if spans != coalesce(spans):
+            raise CodecError(f"spans of {field.path} that are not in order with gaps between them")
+        return Ranges(spans, absent)
     listed, count = bool(count & 1), count >> 1
     reader.promise(count)
     if listed:
-        return Texts(tuple(_get_text(reader) for _ in range(count)), absent=absent)
+        texts = tuple(_get_text(reader) for _ in range(count))
+        if any(one >= other for one, other in pairwise(texts)):
+            raise CodecError(f"texts of {field.path} that are not in order, each once")
+        return Texts(texts, absent=absent)
     refused = reader.number(MAX_BYTES)
     reader.promise(count + refused)
     stars = 0
@@ -134,6 +178,11 @@ def _get_domain(reader: _Reader, field: Field) -> Domain:
             raise CodecError(f"more than {MAX_PATTERNS} patterns")
         globs.append(tuple(_get_text(reader) for _ in range(pieces)) or ("",))
     return Texts.where(globs[:count], globs[count:], absent)
+
+
+def _get_repeats(reader: _Reader, record: EventType) -> Repeats:
+    required = [_get_filter(reader, record) for _ in range(reader.number(MAX_REQUIRED))]
+    return Repeats.where(required, _get_filter(reader, record))
 
 
 def _put_value(out: bytearray, field: Field, stored: Any) -> None:

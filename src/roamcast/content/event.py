@@ -9,6 +9,8 @@ from typing import Any
 import msgspec
 
 from roamcast.content.errors import ContentError
+from roamcast.content.kind import Kind
+from roamcast.content.repetition import Records
 from roamcast.content.schema import EventType
 
 MAX_JSON = 1 << 20
@@ -42,8 +44,16 @@ class Event(msgspec.Struct, frozen=True, cache_hash=True, gc=False):
     def complete(cls, type: EventType, stored: list[Any]) -> Event:
         """An event from stored values, once nothing that it needs is missing."""
         for place, field in enumerate(type.fields):
-            if stored[place] is None and not field.optional:
+            if isinstance(field.kind, Records):
+                stored[place] = tuple(stored[place] or ())
+                if not stored[place] and field.kind.least:
+                    raise ContentError(f"{type.name}: {field.path!r} is missing")
+                field.kind.check(len(stored[place]))
+            elif stored[place] is None and not field.optional:
                 raise ContentError(f"{type.name}: {field.path!r} is missing")
+        for marker, inside in type.markers:
+            if stored[marker] is None and any(stored[place] not in (None, ()) for place in inside):
+                stored[marker] = 0
         for attribute, owner in type.owned:
             if stored[owner] is None and stored[attribute] is not None:
                 raise ContentError(f"{type.name}: {type.fields[attribute].path!r} without its element")
@@ -66,33 +76,17 @@ class Event(msgspec.Struct, frozen=True, cache_hash=True, gc=False):
     def items(self) -> Iterator[tuple[str, Any]]:
         """Path and Python value of every field that is there."""
         for field, stored in zip(self.type.fields, self.values, strict=True):
-            if stored is not None:
+            if stored is not None and stored != ():
                 yield field.path, field.kind.load(stored)
 
     def to_mapping(self) -> dict[str, Any]:
-        """The values by path; `Event.of` reads it back."""
-        return dict(self.items())
+        """The values by path, records as lists of such mappings; `Event.of` reads it back."""
+        return {path: _plain_records(value) for path, value in self.items()}
 
     def to_json(self) -> str:
         """The event as JSON, nested as its XML is: `{"CD": {"@id": 5, "artist": {"name": "Davis"}}}`."""
-        nested: dict[str, Any] = {}
-        for field, stored in zip(self.type.fields, self.values, strict=True):
-            if stored is None:
-                continue
-            level = nested
-            *outer, last = field.steps
-            for step in outer:
-                inner = level.setdefault(step, {})
-                if not isinstance(inner, dict):
-                    inner = level[step] = {"": inner}
-                level = inner
-            value = field.kind.load(stored)
-            plain = value if isinstance(value, str | int | float) else field.kind.write(stored)
-            if isinstance(level.get(last), dict):
-                level[last][""] = plain
-            else:
-                level[last] = plain
-        return json.dumps({self.type.name: nested}, ensure_ascii=False, separators=(",", ":"))
+        whole = {self.type.name: _nested(self.type, self.values)}
+        return json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
 
     @classmethod
     def from_json(cls, text: str | bytes, types: EventType | Mapping[str, EventType]) -> Event:
@@ -123,6 +117,42 @@ def pick_type(name: str, types: EventType | Mapping[str, EventType]) -> EventTyp
     except KeyError:
         known_names = ", ".join(known) or "none"
         raise ContentError(f"no event type is called {name[:40]!r}; known: {known_names}") from None
+
+
+def _plain_records(value: Any) -> Any:
+    if not isinstance(value, tuple):
+        return value
+    return [each.to_mapping() if isinstance(each, Event) else each for each in value]
+
+
+def _nested(type: EventType, values: tuple[Any, ...]) -> dict[str, Any]:
+    nested: dict[str, Any] = {}
+    for field, stored in zip(type.fields, values, strict=True):
+        if stored is None or stored == ():
+            continue
+        level = nested
+        *outer, last = field.steps
+        for step in outer:
+            inner = level.setdefault(step, {})
+            if not isinstance(inner, dict):
+                inner = level[step] = {"": inner}
+            level = inner
+        plain = _plain(field.kind, stored)
+        if isinstance(level.get(last), dict):
+            level[last][""] = plain
+        else:
+            level[last] = plain
+    return nested
+
+
+def _plain(kind: Kind, stored: Any) -> Any:
+    """A value as JSON has it."""
+    if isinstance(kind, Records):
+        if kind.plain:
+            return [_plain(kind.record.fields[0].kind, values[0]) for values in stored]
+        return [_nested(kind.record, values) for values in stored]
+    value = kind.load(stored)
+    return value if isinstance(value, str | int | float) else kind.write(stored)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

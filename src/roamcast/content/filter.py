@@ -76,9 +76,17 @@ class Filter:
         try:
             test = self._test
         except AttributeError:
+            test = self.test()
+        return test(event.values)
+
+    def test(self) -> Test:
+        """A function as quick as Python allows that says whether the values of an event match."""
+        try:
+            return self._test
+        except AttributeError:
             test = _compile(self.conjunctions)
             object.__setattr__(self, "_test", test)
-        return test(event.values)
+            return test
 
     def covers(self, other: Filter) -> bool:
         """Whether every event that `other` matches is matched by this; no where that is undecided."""
@@ -243,7 +251,7 @@ class Filter:
     def _cover_together(self, narrow: Conjunction) -> bool:
         try:
             return next(self._pieces_outside(narrow), None) is None
-        except Undecided:
+        except ContentError:  # undecided, or a piece that would need too many alternatives
             return False
 
     def _pieces_outside(self, whole: Conjunction) -> Iterator[Conjunction]:

@@ -17,10 +17,11 @@ from typing import Any, ClassVar, TypeAlias
 import msgspec
 
 from roamcast.content.box.ranges import Ranges
+from roamcast.content.box.repeats import Repeats
 from roamcast.content.box.texts import Texts
 from roamcast.content.errors import ContentError
 
-Domain: TypeAlias = Ranges | Texts
+Domain: TypeAlias = Ranges | Texts | Repeats
 
 INT64 = (-(2**63), 2**63 - 1)
 # Plain digits only: \d would take those of every script, which neither XML Schema nor XPath does.
@@ -56,6 +57,10 @@ class Kind(msgspec.Struct, frozen=True):
     def everything(self, absent: bool) -> Domain:
         """All values of this kind, and no value if `absent`."""
         raise NotImplementedError
+
+    def present(self) -> Domain:
+        """Whatever a field has that is there."""
+        return self.everything(absent=False)
 
     def describe(self) -> list[Any]:
         """What a decoder must agree on, as plain data."""
@@ -136,6 +141,8 @@ class Integer(_Ordered, frozen=True):
         text = text.strip(" \t\r\n")
         if not _INTEGER.fullmatch(text):
             raise ContentError(f"{text[:40]!r} is not an integer")
+        if not INT64[0] <= int(text) <= INT64[1]:
+            raise ContentError(f"{text} needs more than the 64 bits, one for the sign, that an integer has")
         return int(self._within(int(text)))
 
 
@@ -162,17 +169,22 @@ class Decimal(_Ordered, frozen=True):
         try:
             number = float(value)
         except OverflowError:
-            number = math.inf
+            raise ContentError(f"{str(value)[:40]} is beyond the numbers that a double can be") from None
         if not math.isfinite(number):
-            raise ContentError(f"{value!r} is not a finite number")
+            raise ContentError(f"{number!r} is not a finite number")
         return float(self._within(number)) + 0.0
 
     def read(self, text: str) -> float:
         """A number in decimal digits, with or without a point; with an exponent where a schema allows one."""
         text = text.strip(" \t\r\n")
+        if text in ("INF", "+INF", "-INF", "NaN"):
+            raise ContentError(f"{text} is no place on the line of numbers, and an event cannot have it")
         if not _DECIMAL.fullmatch(text):
             raise ContentError(f"{text[:40]!r} is not a decimal number")
-        return self.store(float(text))
+        number = float(text)
+        if not math.isfinite(number):
+            raise ContentError(f"{text[:40]} is beyond the numbers that a double can be")
+        return self.store(number)
 
     def write(self, stored: Any) -> str:
         """The shortest decimal digits that read back as the same double; XML decimals have no exponent."""
@@ -261,6 +273,8 @@ class Enumeration(_Ordered, frozen=True):
     ordered = False
 
     values: tuple[str, ...]
+    collapse: bool = False
+    "Whether blanks around a written value, and more than one inside, say nothing."
 
     def __post_init__(self) -> None:
         if not self.values or len(set(self.values)) != len(self.values):
@@ -289,6 +303,8 @@ class Enumeration(_Ordered, frozen=True):
 
     def read(self, text: str) -> int:
         """The place of `text` in the list."""
+        if self.collapse:
+            text = " ".join(text.split())
         try:
             return self.values.index(text)
         except ValueError:
@@ -303,6 +319,35 @@ class Enumeration(_Ordered, frozen=True):
     def describe(self) -> list[Any]:
         """The name and the list."""
         return [self.name, *self.values]
+
+
+class Presence(_Ordered, frozen=True):
+    """That an element is there; it has no value to compare, or none that is known here."""
+
+    name = "presence"
+    ordered = False
+
+    def bounds(self) -> tuple[int, int]:
+        """There is nothing to tell but that it is there."""
+        return 0, 0
+
+    def store(self, value: Any) -> int:
+        """Check that it is True."""
+        if value is not True:
+            raise ContentError(f"{str(value)[:40]!r} is not True: it is there, or it is missing")
+        return 0
+
+    def load(self, stored: Any) -> bool:
+        """True."""
+        return True
+
+    def read(self, text: str) -> int:
+        """Any text shows that it is there."""
+        return 0
+
+    def write(self, stored: Any) -> str:
+        """No text."""
+        return ""
 
 
 def plain_number(value: float) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 from roamcast._kernel import MatchIndex as KernelIndex
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
-from roamcast.content.kind import Decimal, Kind, String
+from roamcast.content.match_repetition import RecordsIndex, letter
 from roamcast.content.schema import EventType
 
 Key = TypeVar("Key", bound=Hashable)
@@ -55,18 +55,20 @@ class MatchIndex(Generic[Key]):
         of_type = self._types.get(event.type)
         if of_type is None:
             return []
-        return of_type.kernel.match(event.values, of_type.keys)
+        return of_type.match(event)
 
     def bytes(self) -> int:
         """Memory of the compiled index, without keys and filters."""
-        return sum(of_type.kernel.bytes() for of_type in self._types.values())
+        return sum(of_type.bytes() for of_type in self._types.values())
 
 
 class _OfType:
     """The filters of one type, numbered; numbers of removed ones are used again."""
 
     def __init__(self, type: EventType) -> None:
-        self.kernel = KernelIndex("".join(_letter(field.kind) for field in type.fields))
+        self.records = RecordsIndex(type) if type.record_depth else None
+        "In place of the kernel's own index where elements repeat."
+        self.kernel = KernelIndex("".join(letter(f.kind) for f in type.fields) if not self.records else "")
         self.keys: list[Any] = []
         self.free: list[int] = []
 
@@ -77,14 +79,24 @@ class _OfType:
         else:
             number = len(self.keys)
             self.keys.append(key)
-        self.kernel.add(number, filter.conjunctions)
+        if self.records is None:
+            self.kernel.add(number, filter.conjunctions)
+        else:
+            self.records.add(number, filter)
         return number
 
     def remove(self, number: int) -> None:
-        self.kernel.remove(number)
+        if self.records is None:
+            self.kernel.remove(number)
+        else:
+            self.records.remove(number)
         self.keys[number] = None
         self.free.append(number)
 
+    def match(self, event: Event) -> list[Any]:
+        if self.records is None:
+            return self.kernel.match(event.values, self.keys)
+        return [self.keys[number] for number in self.records.match(event)]
 
-def _letter(kind: Kind) -> str:
-    return "t" if isinstance(kind, String) else "d" if isinstance(kind, Decimal) else "i"
+    def bytes(self) -> int:
+        return self.kernel.bytes() if self.records is None else self.records.bytes()

@@ -8,8 +8,9 @@ from roamcast.content.box.conjunction import Conjunction, bare
 from roamcast.content.box.constraint import write_glob
 from roamcast.content.box.glob import Glob
 from roamcast.content.box.ranges import Ranges, Span, after, before
+from roamcast.content.box.repeats import Repeats
 from roamcast.content.box.texts import Texts
-from roamcast.content.kind import Decimal, Integer
+from roamcast.content.kind import Decimal, Domain, Integer
 from roamcast.content.schema import Field
 
 if TYPE_CHECKING:
@@ -24,9 +25,11 @@ def write_filter(filter: Filter) -> str:
     return " | ".join(f"/{name}{_write_conjunction(filter, each)}" for each in filter.conjunctions)
 
 
-def write_constraint(field: Field, domain: Ranges | Texts) -> str:
+def write_constraint(field: Field, domain: Domain) -> str:
     """One field's constraint, in parentheses if it has an `or` in it."""
     path = field.path
+    if isinstance(domain, Repeats):
+        return " and ".join(_write_repeats(path, domain))
     alternatives = _write_ranges(field, domain) if isinstance(domain, Ranges) else _write_texts(field, domain)
     if domain.absent:
         alternatives.append(f"not({path})")
@@ -50,6 +53,21 @@ def _write_conjunction(filter: Filter, each: Conjunction) -> str:
     if len(written) == 1 and written[0].startswith("("):
         return f"[{written[0][1:-1]}]"
     return f"[{' and '.join(written)}]"
+
+
+def _write_repeats(path: str, domain: Repeats) -> list[str]:
+    """A test for each filter that some record must satisfy, and one for what none may."""
+    written = [_write_some(path, each) for each in domain.required]
+    return written if domain.refused.empty else [*written, f"not({_write_some(path, domain.refused)})"]
+
+
+def _write_some(path: str, filter: Filter) -> str:
+    if not filter.conjunctions:
+        return f"{path}[false()]"
+    inner = [
+        _write_conjunction(filter, each).removeprefix("[").removesuffix("]") for each in filter.conjunctions
+    ]
+    return f"{path}[{' or '.join(inner)}]" if all(inner) else path
 
 
 def _write_ranges(field: Field, domain: Ranges) -> list[str]:

@@ -13,7 +13,8 @@ from weakref import WeakValueDictionary
 import msgspec
 
 from roamcast.content.errors import ContentError
-from roamcast.content.kind import Domain, Kind
+from roamcast.content.kind import Domain, Kind, Presence
+from roamcast.content.repetition import VALUE, Records
 
 if TYPE_CHECKING:
     from roamcast.content.build import Term
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 MAX_FIELDS = 4096
 MAX_DEPTH = 256
+MAX_RECORD_DEPTH = 16
+"Repeated elements inside repeated elements."
 
 _FIRST = (
     "A-Z_a-z\xc0-\xd6\xd8-\xf6\xf8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c\u200d\u2070-\u218f\u2c00-\u2fef"
@@ -36,7 +39,7 @@ class Field(msgspec.Struct, frozen=True):
     """One typed place in an event."""
 
     path: str
-    "From the root, as XPath writes it: `price`, `@id`, `artist/name`, `artist/@born`."
+    "From the root, as XPath writes it: `price`, `@id`, `artist/name`, `artist/@born`; `.` of a record."
     kind: Kind
     optional: bool = False
 
@@ -67,8 +70,10 @@ class EventType:
         "everything",
         "fields",
         "fingerprint",
+        "markers",
         "name",
         "owned",
+        "record_depth",
     )
 
     name: str
@@ -81,6 +86,10 @@ class EventType:
 
     owned: tuple[tuple[int, int], ...]
     "Attributes of elements that have a value themselves: (place of the attribute, place of the element)."
+    markers: tuple[tuple[int, tuple[int, ...]], ...]
+    "Fields that say that a container is there: (place, the places in the container)."
+    record_depth: int
+    "How deep repeated elements lie in repeated elements; 0 where none repeats."
     _places: dict[str, int]
     _shortcuts: dict[str, int]
     _containers: dict[str, tuple[int, ...]]
@@ -121,6 +130,14 @@ class EventType:
                 (place, places[f.path.rpartition("/")[0]])
                 for place, f in enumerate(fields)
                 if f.path.rpartition("/")[0] in places
+            ),
+            "markers": tuple(
+                (place, containers[f.path.removesuffix(f"/{VALUE}")])
+                for place, f in enumerate(fields)
+                if f.path.endswith(f"/{VALUE}")
+            ),
+            "record_depth": max(
+                (1 + f.kind.record.record_depth for f in fields if isinstance(f.kind, Records)), default=0
             ),
             "_places": places,
             "_containers": containers,
@@ -183,10 +200,20 @@ class EventType:
         except KeyError:
             raise self.unknown(path) from None
 
+    def record(self, path: str) -> EventType:
+        """The type of the records of the repeated element at `path`."""
+        kind = self.fields[self.place(path)].kind
+        if not isinstance(kind, Records):
+            raise ContentError(f"{path!r} of {self.name} does not repeat")
+        return kind.record
+
     def unknown(self, path: str) -> ContentError:
         """The complaint about a path that is no field."""
         if path in self._containers:
             return ContentError(f"{path!r} of {self.name} holds other fields and has no value itself")
+        for field in self.fields:
+            if isinstance(field.kind, Records) and path.startswith(f"{field.path}/"):
+                return ContentError(f"{field.path!r} of {self.name} repeats: there is no one {path!r}")
         near = difflib.get_close_matches(path, self._places, n=1)
         hint = (
             f"did you mean {near[0]!r}?" if near else f"it has {', '.join(list(self._places)[:20]) or 'none'}"
@@ -200,6 +227,12 @@ class EventType:
     def inside(self, container: str) -> tuple[int, ...] | None:
         """The places of the fields below a container (`""`: the root), or None if there is no such one."""
         return self._containers.get(container)
+
+    def hollow(self, path: str) -> bool:
+        """Whether an element at `path` that holds nothing could not be told from a missing one."""
+        if path in self._places or path not in self._containers or self.evidence(path) is None:
+            return False
+        return f"{path}/{VALUE}" not in self._places
 
     def evidence(self, path: str) -> tuple[int, ...] | None:
         """The places of which any that is not missing shows that `path` is there; None if it always is."""
@@ -232,13 +265,36 @@ def _check(name: str, fields: tuple[Field, ...], always: tuple[str, ...]) -> dic
         if field.path in seen:
             raise ContentError(f"{name} has the field {field.path!r} twice")
         seen.add(field.path)
-        for step in (*steps[:-1], steps[-1].removeprefix("@")):
-            if not _NAME.fullmatch(step):
-                raise ContentError(f"{name}: {step!r} in {field.path!r} cannot be a name")
+        if isinstance(field.kind, Records):
+            _check_records(name, field, field.kind)
+        if field.path == VALUE:
+            inside[""].append(place)
+            continue
+        _check_steps(name, field)
         for depth in range(len(steps)):
             inside.setdefault("/".join(steps[:depth]), []).append(place)
     _check_attributes(name, {field.path: field for field in fields}, inside)
     return {path: tuple(places) for path, places in inside.items()}
+
+
+def _check_steps(name: str, field: Field) -> None:
+    """A path is made of names; its end may say that an element is there."""
+    *outer, last = field.steps
+    if not (last == VALUE and isinstance(field.kind, Presence)):
+        outer.append(last.removeprefix("@"))
+    for step in outer:
+        if not _NAME.fullmatch(step):
+            raise ContentError(f"{name}: {step!r} in {field.path!r} cannot be a name")
+
+
+def _check_records(name: str, field: Field, kind: Records) -> None:
+    """A repeated element is a sequence, of which none is one; it lies in not too many others."""
+    if field.optional:
+        raise ContentError(f"{name}: {field.path!r} repeats, and is never missing: it may have no records")
+    if not kind.record.fields:
+        raise ContentError(f"{name}: {field.path!r} repeats and holds nothing")
+    if kind.record.record_depth >= MAX_RECORD_DEPTH:
+        raise ContentError(f"{name}: {field.path!r} repeats more than {MAX_RECORD_DEPTH} deep")
 
 
 def _check_attributes(name: str, fields: Mapping[str, Field], inside: Mapping[str, list[int]]) -> None:

@@ -11,29 +11,14 @@ from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import BeforeValidator, Field, model_validator
 
 from roamcast.metrics.constants import Constants
 from roamcast.metrics.declarations import METRICS
+from roamcast.pipeline.entry import Axes, Entry, Setting, Settings, agrees, disagreement, member
+from roamcast.pipeline.readings import Design, Reading, check_readings
 from roamcast.scenario.consistency import nearest
 from roamcast.units import Bytes, Seconds
-
-Setting: TypeAlias = bool | int | float | str | list[Any]
-"The value of a scenario's or a protocol's parameter, as a TOML file writes it."
-
-
-def flatten(given: Any) -> Any:
-    """Nested tables as dotted keys: TOML reads `a.b = 1` as one and `"a.b" = 1` as the other."""
-    if not isinstance(given, Mapping):
-        return given
-    flat: dict[str, Any] = {}
-    for key, value in given.items():
-        if isinstance(value, Mapping):
-            flat |= {f"{key}.{inner}": deeper for inner, deeper in flatten(value).items()}
-        else:
-            flat[str(key)] = value
-    return flat
 
 
 def _known_metric(name: str) -> str:
@@ -42,18 +27,10 @@ def _known_metric(name: str) -> str:
     return name
 
 
-Settings = Annotated[dict[str, Setting], BeforeValidator(flatten)]
-Axes = Annotated[dict[str, Annotated[list[Setting], Field(min_length=1)]], BeforeValidator(flatten)]
 MetricName = Annotated[str, BeforeValidator(_known_metric)]
 Stack = Annotated[
     list[MetricName], Field(min_length=1), BeforeValidator(lambda y: [y] if isinstance(y, str) else y)
 ]
-
-
-class Entry(BaseModel):
-    """Base of all parts of a campaign file: frozen, no unknown keys, each key explained."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
 
 
 class Variant(Entry):
@@ -61,8 +38,10 @@ class Variant(Entry):
 
     router: str | None = None
     "The protocol's name in the catalogue; the label itself if absent."
-    parameters: Settings = {}
-    "Its parameters, as after `protocol.NAME.` in a scenario."
+    profile: str | None = None
+    "A profile that the protocol declares, as `as-published`; its defaults if absent."
+    parameters: Settings = Field(default_factory=dict)
+    "Its parameters, as after `protocol.NAME.` in a scenario; they win over the profile's."
     title: str | None = None
     "What figures call it; the label if absent."
 
@@ -72,14 +51,16 @@ class Sweep(Entry):
 
     protocols: Annotated[list[str], Field(min_length=1)]
     "Labels of the protocols that run here."
-    set: Settings = {}
+    set: Settings = Field(default_factory=dict)
     "Settings that hold at every point."
-    grid: Axes = {}
+    grid: Axes = Field(default_factory=dict)
     "Every combination of these values is a point."
-    zip: Axes = {}
+    zip: Axes = Field(default_factory=dict)
     "Lists of equal length, taken together: first with first, second with second."
-    points: list[Settings] = []
+    points: list[Settings] = Field(default_factory=list)
     "Points named one by one."
+    reading: dict[str, str] = Field(default_factory=dict)
+    "By reading: the alternative that holds here instead of the default."
 
     @model_validator(mode="after")
     def _agree(self) -> Sweep:
@@ -157,7 +138,7 @@ class Where(Entry):
     protocol: str
     metric: MetricName | None = None
     "If it is not the claim's metric."
-    where: Settings = {}
+    where: Settings = Field(default_factory=dict)
     "Points of the sweep that agree with these; all if absent."
     less: Settings | None = None
     "Take off the number at these points: the rise from there to `where`."
@@ -174,7 +155,7 @@ class _Claim(Entry):
     "The paper's number, as it gives it."
     sweep: str
     metric: MetricName
-    where: Settings = {}
+    where: Settings = Field(default_factory=dict)
     "Points of the sweep that agree with these; all if absent."
     points: Literal["each", "mean"] = "each"
     "Whether it must hold at each point or for the mean over the points."
@@ -268,7 +249,7 @@ class Quick(Entry):
     seeds: Annotated[int, Field(ge=1)] = 2
     points: Annotated[int, Field(ge=1)] = 3
     "Values kept on each axis, ends included."
-    set: Settings = {}
+    set: Settings = Field(default_factory=dict)
     "Settings changed at every point, as a shorter duration."
 
 
@@ -286,8 +267,11 @@ class Campaign(Entry):
     "How many (1, 2, 3 ...), or which."
     protocols: Annotated[dict[str, Variant], Field(min_length=1)]
     sweeps: Annotated[dict[str, Sweep], Field(min_length=1)]
-    figures: dict[str, Figure] = {}
-    claims: dict[str, Claim] = {}
+    figures: dict[str, Figure] = Field(default_factory=dict)
+    claims: dict[str, Claim] = Field(default_factory=dict)
+    readings: dict[str, Reading] = Field(default_factory=dict)
+    "What the paper leaves open."
+    design: Design = Design()
     limits: Limits = Limits()
     quick: Quick = Quick()
     measure: Constants = Constants()
@@ -303,19 +287,26 @@ class Campaign(Entry):
             raise ValueError("seeds must differ from each other")
         for name, sweep in self.sweeps.items():
             for label in sweep.protocols:
-                _member(label, self.protocols, f"sweeps.{name}.protocols", "protocol")
+                member(label, self.protocols, f"sweeps.{name}.protocols", "protocol")
+            for reading, chosen in sweep.reading.items():
+                place = f"sweeps.{name}.reading.{reading}"
+                known = self.readings[member(reading, self.readings, place, "reading")].alternatives
+                member(chosen, known, place, f"alternative of {reading!r}")
         for name, figure in self.figures.items():
-            sweep = self.sweeps[_member(figure.sweep, self.sweeps, f"figures.{name}.sweep", "sweep")]
-            _member(figure.x, sweep.axes, f"figures.{name}.x", "axis of the sweep")
-            _member(figure.series, ["protocol", *sweep.axes], f"figures.{name}.series", "axis of the sweep")
+            sweep = self.sweeps[member(figure.sweep, self.sweeps, f"figures.{name}.sweep", "sweep")]
+            member(figure.x, sweep.axes, f"figures.{name}.x", "axis of the sweep")
+            member(figure.series, ["protocol", *sweep.axes], f"figures.{name}.series", "axis of the sweep")
             if figure.panel is not None:
-                _member(figure.panel, sweep.axes, f"figures.{name}.panel", "axis of the sweep")
+                member(figure.panel, sweep.axes, f"figures.{name}.panel", "axis of the sweep")
+        check_readings(
+            self.readings, self.protocols, {name: sweep.axes for name, sweep in self.sweeps.items()}
+        )
         for name, claim in self.claims.items():
             self._check_claim(f"claims.{name}", claim)
         return self
 
     def _check_claim(self, place: str, claim: Claim) -> None:
-        sweep = self.sweeps[_member(claim.sweep, self.sweeps, f"{place}.sweep", "sweep")]
+        sweep = self.sweeps[member(claim.sweep, self.sweeps, f"{place}.sweep", "sweep")]
         spoken: list[tuple[str, str, list[Mapping[str, Setting]]]]
         if isinstance(claim, Ordering):
             spoken = [(f"{place}.protocols", label, [claim.where]) for label in claim.protocols]
@@ -327,28 +318,12 @@ class Campaign(Entry):
         else:
             spoken = [(f"{place}.protocol", claim.protocol, [claim.where])]
         if isinstance(claim, Trend):
-            _member(claim.along, sweep.axes, f"{place}.along", "axis of the sweep")
+            member(claim.along, sweep.axes, f"{place}.along", "axis of the sweep")
         points = sweep.expand()
         for where, label, selections in spoken:
-            _member(label, sweep.protocols, where, "protocol of the sweep")
+            member(label, sweep.protocols, where, "protocol of the sweep")
             for selection in selections:
                 for key in selection:
-                    _member(key, sweep.axes, where, "axis of the sweep")
+                    member(key, sweep.axes, where, "axis of the sweep")
                 if not any(agrees(point, selection) for point in points):
-                    raise _disagreement(where, f"no point of sweep {claim.sweep!r} has {dict(selection)}")
-
-
-def agrees(point: Mapping[str, Setting], selection: Mapping[str, Setting]) -> bool:
-    """Whether a point has every value that `selection` names."""
-    return all(point.get(key) == value for key, value in selection.items())
-
-
-def _member(name: str, known: Any, place: str, what: str) -> str:
-    if name not in known:
-        raise _disagreement(place, f"{name!r} is no {what}; {nearest(name, known)}")
-    return name
-
-
-def _disagreement(key: str, problem: str) -> PydanticCustomError:
-    """An error that the reader of files shows at the line of `key`."""
-    return PydanticCustomError("disagreement", "{problem}", {"key": key, "problem": problem})
+                    raise disagreement(where, f"no point of sweep {claim.sweep!r} has {dict(selection)}")

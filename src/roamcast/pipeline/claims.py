@@ -22,11 +22,10 @@ from roamcast.pipeline.campaign import (
     Difference,
     Ordering,
     Ratio,
-    Setting,
     Trend,
     Where,
-    agrees,
 )
+from roamcast.pipeline.entry import Setting, agrees
 from roamcast.pipeline.plan import Place, Plan, point_text
 from roamcast.pipeline.tables import CHECKS, TERMS
 

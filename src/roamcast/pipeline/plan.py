@@ -14,9 +14,13 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from roamcast.errors import UserError
-from roamcast.pipeline.campaign import Campaign, Setting, Variant
+from roamcast.pipeline.campaign import Campaign, Sweep, Variant
+from roamcast.pipeline.entry import Setting
+from roamcast.pipeline.readings import defaults, overrides
+from roamcast.pipeline.rereading import under_readings
 from roamcast.pipeline.tables import PLAN, POINTS
 from roamcast.pipeline.version import code_version
+from roamcast.scenario.explain import line_of
 from roamcast.scenario.read import load, read_toml, validate
 from roamcast.scenario.shipped import shipped
 
@@ -89,13 +93,40 @@ def read_campaign(path: str | Path) -> Campaign:
 
 def check_campaign(path: str | Path) -> Plan:
     """Read the campaign at `path` and plan it whole: whatever is wrong with it is said here."""
-    return make_plan(read_campaign(path))
+    campaign = read_campaign(path)
+    plan = make_plan(campaign)
+    check_alternatives(campaign, path)
+    return plan
+
+
+def check_alternatives(campaign: Campaign, path: str | Path) -> None:
+    """Plan a run of each label under each alternative of each reading; an error names its line."""
+    for name, reading in campaign.readings.items():
+        for key, alternative in reading.alternatives.items():
+            chosen = dict(alternative.only_with) | {name: key}
+            try:
+                for sweep in campaign.sweeps.values():
+                    under = sweep.model_copy(update={"reading": sweep.reading | chosen})
+                    for label in sweep.protocols:
+                        _make_run_at(campaign, under, under.expand()[0], label)
+            except UserError as error:
+                place = ["readings", name, "alternatives", key]
+                line = line_of(read_toml(Path(path))[0], place)
+                where = f"{path}:{line}" if line else str(path)
+                told = str(error).removeprefix("--set: ")
+                raise CampaignError(f"{where}: {'.'.join(place)}: {told}") from None
 
 
 def shape(
-    campaign: Campaign, *, seeds: int | None = None, quick: bool = False, only: Iterable[str] = ()
+    campaign: Campaign,
+    *,
+    seeds: int | None = None,
+    quick: bool = False,
+    only: Iterable[str] = (),
+    readings: bool = False,
 ) -> Campaign:
-    """The campaign with fewer or more seeds, in its quick version, or for some of its figures alone."""
+    """The campaign with fewer or more seeds, in its quick version, for some of its figures alone, or under
+    all its readings."""
     changes: dict[str, Any] = {}
     if quick:
         hurried = {
@@ -118,7 +149,14 @@ def shape(
         changes["figures"] = figures
         changes["sweeps"] = {name: sweep for name, sweep in sweeps.items() if name in kept}
         changes["claims"] = {name: claim for name, claim in campaign.claims.items() if claim.sweep in kept}
-    return campaign.model_copy(update=changes)
+    shaped = campaign.model_copy(update=changes)
+    if not readings:
+        return shaped
+    if not campaign.readings or not shaped.claims:
+        raise CampaignError("the campaign declares no readings, or nothing is claimed that they could decide")
+    if seeds is not None:
+        shaped = shaped.model_copy(update={"design": shaped.design.model_copy(update={"seeds": None})})
+    return under_readings(shaped)
 
 
 def make_plan(campaign: Campaign) -> Plan:
@@ -128,8 +166,7 @@ def make_plan(campaign: Campaign) -> Plan:
     for name, sweep in campaign.sweeps.items():
         for point in sweep.expand():
             for label in sweep.protocols:
-                variant = campaign.protocols[label]
-                first = make_run(campaign.scenario, label, variant, sweep.set | point, campaign.seed_list[0])
+                first = _make_run_at(campaign, sweep, point, label)
                 for seed in campaign.seed_list:
                     run = reseed(first, seed)
                     runs.setdefault(run.id, run)
@@ -137,12 +174,24 @@ def make_plan(campaign: Campaign) -> Plan:
     return Plan(tuple(runs.values()), tuple(places))
 
 
+def _make_run_at(campaign: Campaign, sweep: Sweep, point: Mapping[str, Setting], label: str) -> Run:
+    """The run of `label` at a point of a sweep under the sweep's reading, with the first seed."""
+    variant = campaign.protocols[label]
+    settings, parameters = overrides(campaign.readings, defaults(campaign.readings) | sweep.reading)
+    if label in parameters:
+        variant = variant.model_copy(update={"parameters": variant.parameters | parameters[label]})
+    return make_run(
+        campaign.scenario, label, variant, sweep.set | settings | dict(point), campaign.seed_list[0]
+    )
+
+
 def make_run(file: Path, label: str, variant: Variant, settings: Mapping[str, Setting], seed: int) -> Run:
     """The run of `label` with `settings` and `seed` on the scenario in `file`."""
     router = variant.router or label
-    of_protocol = {f"protocol.{router}.{key}": value for key, value in variant.parameters.items()}
-    overrides = dict(settings) | of_protocol
-    scenario = load(file, overrides)
+    named: dict[str, Setting] = {"profile": variant.profile} if variant.profile is not None else {}
+    named |= variant.parameters
+    changed = dict(settings) | {f"protocol.{router}.{key}": value for key, value in named.items()}
+    scenario = load(file, changed)
     parameters = scenario.parameters(router).model_dump(mode="json")
     alone = scenario.model_copy(update={"protocols": {router: parameters}})
     run = Run(
@@ -158,7 +207,7 @@ def make_run(file: Path, label: str, variant: Variant, settings: Mapping[str, Se
         nodes=scenario.count,
         version=code_version(),
         inputs=_digest_inputs(scenario),
-        command=_command(file, router, overrides),
+        command=_command(file, router, changed),
     )
     return reseed(run, seed)
 
@@ -189,12 +238,12 @@ def _digest_inputs(scenario: Scenario) -> str:
     return digest.hexdigest()
 
 
-def _command(file: Path, router: str, overrides: Mapping[str, Setting]) -> str:
+def _command(file: Path, router: str, changed: Mapping[str, Setting]) -> str:
     """What reproduces the run, but for its seed."""
     ours = shipped("scenarios").get(file.stem)
     # A name or a whole path, so that it works wherever it is pasted.
     named = file.stem if ours is not None and ours.resolve() == file.resolve() else str(file.absolute())
     words = ["roamcast", "run", named, "--protocol", router]
-    for key, value in overrides.items():
+    for key, value in changed.items():
         words += ["--set", f"{key}={value if isinstance(value, str) else json.dumps(value)}"]
     return shlex.join(words)

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from roamcast.metrics.declarations import METRICS
-from roamcast.pipeline.campaign import Figure, Setting
+from roamcast.pipeline.campaign import Figure
 from roamcast.pipeline.claims import number
+from roamcast.pipeline.entry import Setting
 from roamcast.pipeline.plan import point_text
 from roamcast.report.result import Result
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from roamcast.report.figures import Panels
+from roamcast.report.readings_page import readings_markdown
 from roamcast.report.result import Result
 
 
 def write_markdown(result: Result, file: Path) -> None:
-    """Write `file`, and the figures into a folder of its name."""
+    """Write `file`, and the figures into a folder of its name; or its claims under all readings."""
+    if result.notes.get("readings"):
+        file.write_text(readings_markdown(result), encoding="utf-8")
+        return
     figures = file.with_suffix("")
     figures.mkdir(parents=True, exist_ok=True)
     for name in result.campaign.figures:
@@ -38,6 +43,7 @@ def make_markdown(result: Result, figures: str) -> str:
         "Written by the tool from the campaign's tables; numbers are means over seeds with 95 % intervals.",
         "",
     ]
+    lines += _protocols(result)
     if campaign.claims:
         lines += _claims(result)
     for name, figure in campaign.figures.items():
@@ -46,6 +52,19 @@ def make_markdown(result: Result, figures: str) -> str:
     if failures:
         lines += ["## Failures", "", *(f"- `{run}`: {error}" for run, error in failures), ""]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _protocols(result: Result) -> list[str]:
+    """What each label stands for, where labels are more than names of protocols."""
+    variants = result.campaign.protocols
+    if all(variant.profile is None and not variant.parameters for variant in variants.values()):
+        return []
+    lines = ["## Protocols", "", "| here | protocol | profile | parameters |", "|---|---|---|---|"]
+    for label, variant in variants.items():
+        given = ", ".join(f"`{key} = {json.dumps(value)}`" for key, value in variant.parameters.items())
+        profile = variant.profile or "its defaults"
+        lines.append(f"| {variant.title or label} | {variant.router or label} | {profile} | {given} |")
+    return [*lines, ""]
 
 
 def _claims(result: Result) -> list[str]:

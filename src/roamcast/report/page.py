@@ -9,6 +9,7 @@ from roamcast.pipeline.plan import point_text
 from roamcast.report.appendix import make_appendix
 from roamcast.report.comparison import make_comparisons
 from roamcast.report.figures import Panels
+from roamcast.report.readings_page import make_readings
 from roamcast.report.result import Result, tell, with_interval
 from roamcast.report.style import STYLE
 from roamcast.report.verdicts import make_claims
@@ -21,9 +22,7 @@ def make_page(result: Result) -> str:
     campaign = result.campaign
     parts = [
         _head(result),
-        make_claims(result.claims) if campaign.claims else "",
-        *(_figure(result, name) for name in campaign.figures),
-        make_comparisons(result) if not campaign.figures else "",
+        *_findings(result),
         make_appendix(result),
     ]
     return (
@@ -34,6 +33,16 @@ def make_page(result: Result) -> str:
         + "\n".join(part for part in parts if part)
         + "\n</main></body></html>\n"
     )
+
+
+def _findings(result: Result) -> list[str]:
+    """What was found: claims under all readings; or claims and figures; or protocols side by side."""
+    campaign = result.campaign
+    if result.notes.get("readings"):
+        return [make_readings(result)]
+    claims = make_claims(result.claims) if campaign.claims else ""
+    figures = [_figure(result, name) for name in campaign.figures]
+    return [claims, *figures, "" if figures else make_comparisons(result)]
 
 
 def _head(result: Result) -> str:

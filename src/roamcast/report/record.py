@@ -8,6 +8,7 @@ from typing import Any
 
 from roamcast.pipeline.plan import point_text
 from roamcast.report.answer import answer
+from roamcast.report.readings import Reread, reread
 from roamcast.report.result import Judged, Result
 
 _OF_VALUE = ("count", "mean", "half", "least", "most")
@@ -27,7 +28,9 @@ def record(result: Result, report: Path) -> dict[str, Any]:
         "report": str(report),
         "points": _points(result),
     }
-    if result.campaign.claims:
+    if result.notes.get("readings"):
+        found["readings"] = [_reread(each) for each in reread(result)]
+    elif result.campaign.claims:
         found["claims"] = [_claim(judged) for judged in result.claims]
     return found
 
@@ -59,3 +62,12 @@ def _claim(judged: Judged) -> dict[str, Any]:
     said = {key: getattr(claim, key) for key in ("says", "section", "figure", "paper", "kind", "metric")}
     checks = [{key: check[key] for key in _OF_CHECK} for check in judged.checks]
     return {"name": judged.name, **said, "verdict": judged.verdict, "sure": judged.sure, "checks": checks}
+
+
+def _reread(each: Reread) -> dict[str, Any]:
+    under = [
+        {"reading": row, "verdict": judged.verdict, "sure": judged.sure, "numbers": numbers}
+        for row, judged, numbers in zip(each.combinations, each.judged, each.numbers, strict=True)
+    ]
+    told = {"held": each.answer, "decided_by": each.decided_by, "deciding": each.deciding}
+    return {"name": each.name, "says": each.claim.says, **told, "under": under}

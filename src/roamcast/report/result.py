@@ -9,8 +9,9 @@ from types import MappingProxyType
 from typing import Any
 
 from roamcast.metrics.declarations import METRICS
-from roamcast.pipeline.campaign import Campaign, Claim, Setting
+from roamcast.pipeline.campaign import Campaign, Claim
 from roamcast.pipeline.claims import settings_of
+from roamcast.pipeline.entry import Setting
 from roamcast.pipeline.store import Store
 
 Row = dict[str, Any]

@@ -12,6 +12,7 @@ from roamcast.metrics.declarations import METRICS
 from roamcast.pipeline.plan import point_text
 from roamcast.report.answer import answer
 from roamcast.report.ranking import SIDE_BY_SIDE, rank
+from roamcast.report.readings import reread
 from roamcast.report.result import Result, tell
 from roamcast.report.verdicts import sum_up
 
@@ -35,6 +36,20 @@ def show_claims(result: Result, console: Console) -> None:
         )
     console.print(table, highlight=False)
     console.print(f"[bold]{escape(sum_up(result.claims))}[/]", highlight=False)
+
+
+def show_readings(result: Result, console: Console) -> None:
+    """Every claim with the readings under which it holds, and what decides it."""
+    console.print(f"[bold]{result.campaign.title}[/]", highlight=False)
+    table = Table(box=None, show_header=False, padding=(0, 1, 1, 0))
+    for each in reread(result):
+        claim = each.claim
+        place = ", ".join(part for part in (claim.section, claim.figure) if part)
+        table.add_row(
+            f"{escape(claim.says)} [dim]{escape(place)}[/]\n"
+            f"[bold]{escape(each.answer)}[/]; decided by {escape(each.decided_by)}"
+        )
+    console.print(table, highlight=False)
 
 
 def show_comparison(result: Result, console: Console) -> None:

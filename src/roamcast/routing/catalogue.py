@@ -19,9 +19,13 @@ BUILT_IN: dict[str, str] = {
     "cbr": "roamcast.routing.cbr.cbr:Cbr",
     "ft-cbr": "roamcast.routing.cbr.ft:FtCbr",
     "raft-cbr": "roamcast.routing.cbr.raft.raft:RaftCbr",
+    "p-pubs": "roamcast.routing.tpsr.ppubs:PPubs",
+    "tpsr": "roamcast.routing.tpsr.tpsr:Tpsr",
     "dsdv-unicast": "roamcast.routing.unicast.copies:DsdvUnicast",
     "aodv-unicast": "roamcast.routing.unicast.copies:AodvUnicast",
     "dsr-unicast": "roamcast.routing.unicast.copies:DsrUnicast",
+    "gpsr-unicast": "roamcast.routing.unicast.gpsr.baseline:GpsrUnicast",
+    "odmrp": "roamcast.routing.odmrp.odmrp:Odmrp",
 }
 "Name -> module:class; imported when asked for, so that listing protocols costs nothing."
 

@@ -167,17 +167,28 @@ def _nobody(publication: Publication) -> Iterable[NodeId]:
     return ()
 
 
+def _nowhere(node: NodeId) -> Position | None:
+    return None
+
+
 class Router:
     """Base of all routers: keeps the local subscriptions, leaves the travelling to its children."""
 
     parameters_type: ClassVar[type[Parameters]] = Parameters
     "The parameters that this protocol takes."
+    as_published: ClassVar[Mapping[str, Any] | None] = None
+    """The profile `as-published`: parameters that switch off all by which it goes beyond its paper, dotted
+    where they are nested; empty if it does not by default, None if it has no paper."""
     messages: ClassVar[tuple[type[Message], ...]] = ()
     "The kinds of message that it says and understands; whatever else is heard is MALFORMED."
     promiscuous: bool = False
     "Whether `overhear` is to be called for unicast messages between others; asked once, when it is made."
     knows_audience: ClassVar[bool] = False
     "Whether `audience` is granted: only baselines that are told their receivers in advance ask for it."
+    needs_location: ClassVar[bool] = False
+    "Whether it asks its host where it is: it runs only where the scenario grants location."
+    knows_places: ClassVar[bool] = False
+    "Whether `whereabouts` is granted: only baselines that may be told where others are ask for it."
 
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
         self.host = host
@@ -188,6 +199,8 @@ class Router:
         may look here and save the call. Optional: one and the same table for the life of the router."""
         self.audience: Callable[[Publication], Iterable[NodeId]] = _nobody
         "Who wants a publication at this moment; set by the world where `knows_audience`, in order of node."
+        self.whereabouts: Callable[[NodeId], Position | None] = _nowhere
+        "Where a node is at this moment; set by the world where `knows_places`."
 
     @classmethod
     def traits(cls, parameters: Parameters) -> Traits:

@@ -12,6 +12,7 @@ class Travel(Enum):
 
     FLOODED = "whoever hears an event may pass it on"
     TREE = "events go where wishes came from, hop by hop"
+    ROUTED = "events go along routes that floods of wishes have laid"
     ADDRESSED = "events are sent to nodes that are known to want them"
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 
 MOST_NODES = 1_000_000
+MOST_SECONDS = 4e6
 MOST_SAMPLES = 1_000_000
 MOST_ZONES = 100_000
 MOST_PUBLICATIONS = 10_000_000
@@ -42,6 +43,11 @@ def disagreements(scenario: Scenario, context: Any = None) -> Iterator[tuple[str
 
 
 def _times(scenario: Scenario) -> Iterator[tuple[str, str]]:
+    if scenario.duration > MOST_SECONDS:
+        yield (
+            "duration",
+            f"{scenario.duration:g} s are more than the {MOST_SECONDS:g} s that a clock of picoseconds holds",
+        )
     if scenario.warmup + scenario.quiet >= scenario.duration:
         yield (
             "warmup",
@@ -89,6 +95,12 @@ def _places(scenario: Scenario) -> Iterator[tuple[str, str]]:
             yield f"nodes.{name}.home", "the rectangle reaches outside the area"
         if group.mobility == "file" and scenario.mobility is None:
             yield f"nodes.{name}.mobility", 'no movement file is given; add mobility = { ns2 = "FILE" }'
+    if scenario.connected is not None:
+        to = scenario.connected.to
+        if to not in scenario.groups:
+            yield "connected.to", f"no group of nodes has this name; {nearest(to, scenario.groups)}"
+        if scenario.mobility is not None:
+            yield "connected", "a movement file is taken as it is; only generated movement can be drawn again"
 
 
 def _roles(scenario: Scenario) -> Iterator[tuple[str, str]]:
@@ -148,19 +160,26 @@ def _faults(scenario: Scenario) -> Iterator[tuple[str, str]]:
 
 def _protocols(scenario: Scenario, context: Any) -> Iterator[tuple[str, str]]:
     from roamcast.routing import catalogue
+    from roamcast.routing.profiles import with_profile
 
     for name, parameters in scenario.protocols.items():
         try:
-            kind = catalogue.find(name).parameters_type
+            router = catalogue.find(name)
         except UserError as error:
             yield f"protocol.{name}", str(error)
             continue
+        kind = router.parameters_type
         try:
-            kind.model_validate(parameters, context=context)
+            kind.model_validate(with_profile(router, parameters), context=context)
+        except UserError as error:
+            yield f"protocol.{name}.profile", str(error)
         except ValidationError as error:
             first = error.errors()[0]
             key = ".".join(["protocol", name, *map(str, first["loc"])])
             if first["type"] == "extra_forbidden":
-                yield key, f"unknown parameter; {nearest(str(first['loc'][-1]), kind.model_fields)}"
+                yield (
+                    key,
+                    f"unknown parameter; {nearest(str(first['loc'][-1]), [*kind.model_fields, 'profile'])}",
+                )
             else:
                 yield key, first["msg"].removeprefix("Value error, ")

@@ -78,6 +78,8 @@ class Group(Part):
     "Whether they stand still, walk a random waypoint, or follow the scenario's movement file."
     speed: Annotated[Speeds | None, BeforeValidator(_steady)] = None
     "Each leg's speed is drawn between these; a single speed is both. Needed by walkers."
+    draw: Literal["uniform", "fastest"] = "uniform"
+    "Whether each leg's speed is drawn anew, or always the fastest."
     pause: Annotated[Seconds, NotNegative] = 0.0
     "How long walkers rest at each waypoint."
     start: Literal["stationary", "rest"] = "stationary"
@@ -94,7 +96,7 @@ class Group(Part):
                 raise ValueError('walkers need a speed, as in speed = { min = "0.5 m/s", max = "1 m/s" }')
             if not self.speed.max > 0 or self.speed.min > self.speed.max:
                 raise ValueError("speed.max must be above zero and not below speed.min")
-            if self.start == "stationary" and self.speed.min == 0:
+            if self.start == "stationary" and self.speed.min == 0 and self.draw == "uniform":
                 raise ValueError(
                     "a random waypoint with speed.min = 0 slows down for ever and has no stationary state; "
                     'give it a slowest speed or start = "rest"'
@@ -112,6 +114,19 @@ class Movement(Part):
 
     ns2: Path
     "An ns-2 movement file; relative to the scenario's file."
+
+
+class Connected(Part):
+    """Movements in which nobody is cut off for long: others are drawn again."""
+
+    to: str
+    "The group to one of whose nodes everyone needs a path."
+    longest: Annotated[Seconds, NotNegative]
+    "For how long a node may be without one."
+
+
+FARTHEST = 1e6
+"Metres that a signal is followed: the kernel counts its way in picoseconds, and has 32 bits for them."
 
 
 class Radio(Part):
@@ -132,6 +147,8 @@ class Radio(Part):
     def _agree(self) -> Radio:
         if self.carrier_sense < self.range:
             raise ValueError("carrier_sense must not be shorter than range")
+        if self.carrier_sense > FARTHEST:
+            raise ValueError(f"carrier_sense must not be longer than {FARTHEST / 1000:g} km")
         return self
 
 
@@ -152,15 +169,19 @@ class Mac(Part):
     long_retry: Count = 4
     "Attempts of a data frame sent after an RTS."
     rts_threshold: Annotated[ByteCount, NotNegative] = 0
-    "Unicast frames of at least this size are announced by an RTS."
+    "Unicast frames of at least this size are announced by an RTS; headers (58 B below the network) count."
     queue: Count = 50
-    "Frames that wait for the air; what comes on top is dropped."
+    "Messages that the link holds, the one being sent included; what comes on top is dropped."
     network_header: Annotated[ByteCount, NotNegative] = 20
     "Bytes added to each message below the router."
     link_delay: Annotated[Seconds, NotNegative] = 25e-6
     "From the router to the queue."
     priority: tuple[Literal["event", "subscription", "routing", "control"], ...] = ("routing",)
     "Categories of messages that go to the head of the queue."
+    newest_first: Annotated[bool, Field(strict=True)] = False
+    "Whether the latest of the `priority` messages goes first, as in ns-2, or the earliest."
+    arp: Annotated[bool, Field(strict=True)] = False
+    "Whether addresses of neighbours are asked for, as in ns-2: a query, a reply, one message kept meanwhile."
 
     @model_validator(mode="after")
     def _agree(self) -> Mac:
@@ -187,6 +208,8 @@ class Scenario(Part):
     "Nodes by group; they are numbered from 0, group after group."
     mobility: Movement | None = None
     "Replaces the generated movement of all nodes."
+    connected: Connected | None = None
+    "Take only generated movements without long partitions; any if absent."
     radio: Radio = Radio()
     mac: Mac = Mac()
     workload: Workload = Workload()
@@ -243,8 +266,10 @@ class Scenario(Part):
     def parameters(self, protocol: str) -> Parameters:
         """The parameters of `protocol` in this scenario."""
         from roamcast.routing.catalogue import find
+        from roamcast.routing.profiles import with_profile
 
-        return find(protocol).parameters_type.model_validate(self.protocols.get(protocol, {}))
+        router = find(protocol)
+        return router.parameters_type.model_validate(with_profile(router, self.protocols.get(protocol, {})))
 
     def fingerprint(self) -> str:
         """A digest of all that decides a run besides protocol and seed: the same on every machine."""

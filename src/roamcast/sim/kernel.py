@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
+import hashlib
+from functools import lru_cache
 from random import Random
 from typing import Any
 
 from roamcast._kernel import World
+from roamcast.errors import UserError
 from roamcast.routing.router import Category
 from roamcast.scenario.model import Group, Mac, Radio, Scenario
 from roamcast.scenario.traces.movement import Legs
+from roamcast.sim.partitions import longest_partition
+
+ATTEMPTS = 1000
+"Movements drawn before it is given up to find a connected one."
+
+
+class NeverConnected(UserError):
+    """A scenario that asks for connected movements and has none."""
 
 
 def build(scenario: Scenario, seed: int) -> World:
     """A kernel world with the scenario's nodes in it, not yet started."""
-    world = World(_radio(scenario.radio), _mac(scenario.mac), seed % 2**64)
+    drawn = seed % 2**64 if scenario.connected is None else _connected_seed(_Drawing(scenario), seed)
+    return _build(scenario, seed, drawn)
+
+
+def _build(scenario: Scenario, seed: int, drawn: int) -> World:
+    """A world whose movement and channel are drawn from `drawn`."""
+    world = World(_radio(scenario.radio), _mac(scenario.mac), drawn)
     legs = scenario.recorded_legs
     if legs is not None:
         for node in range(scenario.count):
@@ -29,6 +46,44 @@ def movement(scenario: Scenario, seed: int) -> Legs:
     """The movement of a run, for other simulators to follow; the same as the run itself will see."""
     columns: dict[str, Any] = build(scenario, seed).movement(scenario.duration)
     return Legs(**columns)
+
+
+class _Drawing:
+    """What decides whether a movement is connected; equal if that is."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self.scenario = scenario
+        parts = scenario.model_dump(include={"groups", "area", "duration", "connected"})
+        self._key = repr((parts, scenario.radio.range))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Drawing) and other._key == self._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+
+@lru_cache(maxsize=16)
+def _connected_seed(drawing: _Drawing, seed: int) -> int:
+    """The first of a sequence of kernel seeds, the run's own first, whose movement is connected."""
+    scenario, asked = drawing.scenario, drawing.scenario.connected
+    assert asked is not None, "only asked of scenarios that want it"
+    targets = scenario.nodes_of(asked.to)
+    for attempt in range(ATTEMPTS):
+        drawn = seed % 2**64
+        if attempt:
+            digest = hashlib.blake2b(f"{seed}/connected/{attempt}".encode(), digest_size=8).digest()
+            drawn = int.from_bytes(digest, "big")
+        columns: dict[str, Any] = _build(scenario, seed, drawn).movement(scenario.duration)
+        cut_off = longest_partition(
+            Legs(**columns), scenario.count, targets, scenario.radio.range, scenario.duration
+        )
+        if cut_off <= asked.longest:
+            return drawn
+    raise NeverConnected(
+        f"none of {ATTEMPTS} movements drawn for seed {seed} keeps everyone within reach of {asked.to!r}: "
+        f"in each, someone is cut off for longer than connected.longest = {asked.longest:g} s"
+    )
 
 
 def _radio(radio: Radio) -> dict[str, Any]:
@@ -55,9 +110,9 @@ def _add(world: World, scenario: Scenario, group: Group, place: int, chance: str
     )
     if group.mobility == "waypoint":
         assert group.speed is not None, "the scenario has checked that walkers have a speed"
-        world.add_waypoint(
-            x, y, width, height, *_positive(group.speed), group.pause, stationary=group.start == "stationary"
-        )
+        slowest, fastest = group.speed
+        speeds = _positive((fastest if group.draw == "fastest" else slowest, fastest))
+        world.add_waypoint(x, y, width, height, *speeds, group.pause, stationary=group.start == "stationary")
     elif group.at is not None:
         world.add_static(*group.at[place])
     else:

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from roamcast.content.filter import Filter
+from roamcast.errors import UserError
 from roamcast.facts.recorder import CATEGORIES, UNTOLD, Recorder, Words
 from roamcast.routing.catalogue import find
 from roamcast.routing.faults import absent
-from roamcast.routing.router import Drop, NodeId, Publication, Router
+from roamcast.routing.router import Drop, NodeId, Position, Publication, Router
 from roamcast.scenario.model import Scenario
 from roamcast.sim import kernel
 from roamcast.sim.apps.application import Application
@@ -28,7 +29,7 @@ from roamcast.sim.workload import plan
 LINK_CAUSES = [
     *("received", "collided", "captured", "weak", "deaf", "radio_off"),
     *[""] * 10,
-    *("queue_full", "retry_limit", "radio_off"),
+    *("queue_full", "retry_limit", "radio_off", "unresolved"),
 ]
 "By the kernel's code: what became of a frame, then from 16 on why the link gave up on a message."
 
@@ -61,6 +62,11 @@ class World:
         self._asked = Oracle()
         self._published: dict[int, float] | None = {} if scenario.workload.request else None
         self._router_type = find(protocol)
+        if self._router_type.needs_location and not scenario.location:
+            raise UserError(
+                f"{protocol} routes by place, and nodes of {scenario.name} do not know where they are;"
+                " grant it with location = true"
+            )
         self._parameters = scenario.parameters(protocol)
         self.nodes = [Node(self.kernel, number, self._host, self._router) for number in range(scenario.count)]
         self._faults = draw_faults(scenario, seed)
@@ -121,7 +127,12 @@ class World:
         router = self._router_type(host, self._parameters)
         if self._router_type.knows_audience:
             router.audience = self._audience
+        if self._router_type.knows_places:
+            router.whereabouts = self._whereabouts
         return router
+
+    def _whereabouts(self, node: NodeId) -> Position | None:
+        return self.nodes[node].position() if 0 <= node < len(self.nodes) else None
 
     def _audience(self, publication: Publication) -> list[NodeId]:
         event, publisher = publication.event, publication.publisher

@@ -116,6 +116,7 @@ class MeshHost:
     def end(self) -> None:
         """Crash: no timer fires, and a router that does not know yet speaks to nobody."""
         self.ended = True
+        self.asleep = False
         self._overdue.clear()
 
     def wake(self) -> None:
@@ -127,7 +128,9 @@ class MeshHost:
 
     def ring(self, timer: MeshTimer) -> None:
         """Have a timer fire, now or at the waking; never once the node has crashed."""
+        if self.ended:
+            return
         if self.asleep:
             self._overdue.append(timer)
-        elif not self.ended:
+        else:
             timer.fire()

@@ -328,7 +328,15 @@ class Mesh:
         router = self._factory(host)
         if router.knows_audience:
             router.audience = self._audience
+        if router.knows_places:
+            router.whereabouts = self._whereabouts
         return router
+
+    def _whereabouts(self, node: NodeId) -> Position | None:
+        try:
+            return self.position(node)
+        except PermissionError:
+            return None
 
     def _audience(self, publication: Publication) -> list[NodeId]:
         wanting = enumerate(self.routers)

@@ -75,6 +75,7 @@ ENDS = {
     "queue_full": Cause.QUEUE_FULL,
     "retry_limit": Cause.RETRY_LIMIT,
     "radio_off": Cause.RELAY_OFF,
+    "unresolved": Cause.RETRY_LIMIT,
 }
 "A router, or the link below it, let a message go that it had."
 
@@ -89,6 +90,7 @@ _SAID = {
     "queue_full": "the link's queue was full",
     "retry_limit": "the link gave up on it",
     "radio_off": "the radio was off",
+    "unresolved": "the neighbour's address was not known in time",
 }
 
 

@@ -156,6 +156,11 @@ class Trail:
         )
 
     @cached_property
+    def wish_times(self) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """When anyone said what it, or another, wants; in order."""
+        return np.sort([sent.time for messages in self.told.values() for sent in messages])
+
+    @cached_property
     def holders(self) -> dict[int, set[int]]:
         """Of each event the nodes that certainly had it: they sent it, delivered it or let it go."""
         found = {publication: {self.publisher(publication)} for publication in self.published}

@@ -2,8 +2,8 @@
 
 First comes what holds whatever the protocol does: movement, outages and the range's edge are proofs. Then it
 goes by what the router declares of itself (`roamcast.routing.traits`): an event that any hearer may pass on
-is looked for at its frontier, one that follows wishes along their way, one that is sent to known nodes by its
-copies.
+is looked for at its frontier, one that follows wishes along their way or along the routes that they laid, one
+that is sent to known nodes by its copies.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from roamcast.why.copies import follow_copies
 from roamcast.why.frontier import find_frontier
 from roamcast.why.outages import describe
 from roamcast.why.promise import Promised
+from roamcast.why.routed import follow_routes
 from roamcast.why.trail import Trail, Wish
 
 
@@ -52,6 +53,8 @@ class Explainer:
             return proof
         if self.travel == "tree" and trail.told:
             verdict = Climb(trail, publication, self.lease).explain(node)
+        elif self.travel == "routed" and trail.told:
+            verdict = follow_routes(trail, publication, node)
         elif self.travel == "addressed":
             verdict = follow_copies(trail, publication, node)
         elif node in trail.holders[publication]:

@@ -18,6 +18,9 @@ from roamcast.routing.unicast.dsdv.parameters import DsdvParameters
 from roamcast.routing.unicast.dsr.messages import DsrPacket
 from roamcast.routing.unicast.dsr.parameters import NS2 as NS2_DSR
 from roamcast.routing.unicast.dsr.parameters import DsrParameters
+from roamcast.routing.unicast.gpsr.baseline import GpsrUnicast
+from roamcast.routing.unicast.gpsr.messages import GeoPacket, Place
+from roamcast.routing.unicast.gpsr.parameters import GpsrUnicastParameters
 from roamcast.routing.unicast.unicast import Datagram, Unicast
 from roamcast.testing import LinkModel, Mesh
 from roamcast.wire.message import inner
@@ -31,8 +34,14 @@ IMPLEMENTATIONS = {
     "aodv of ns-2": lambda host: AodvUnicast(host, AodvParameters(**NS2_AODV)),
     "dsr": DsrUnicast,
     "dsr of ns-2": lambda host: DsrUnicast(host, DsrParameters(**NS2_DSR)),
+    "gpsr": lambda host: GpsrUnicast(host, GpsrUnicastParameters(announce=5.0)),
+    "gpsr, relative neighbourhoods": lambda host: GpsrUnicast(
+        host, GpsrUnicastParameters(announce=5.0, planar="rng")
+    ),
 }
 SETTLED = 60
+APART = 200.0
+"Metres between neighbours, for those that route by place."
 News = EventType("news", {})
 
 
@@ -50,6 +59,13 @@ def send(mesh, origin, to, count=1):
     return sent
 
 
+def lay(mesh, columns):
+    """Give nodes places, row by row."""
+    for node in range(len(mesh.hosts)):
+        mesh.place(node, node % columns * APART, node // columns * APART)
+    return mesh
+
+
 def arrivals(mesh):
     return [(d.node, d.publication.id) for d in mesh.deliveries]
 
@@ -62,7 +78,7 @@ def test_it_says_what_it_is(implementation):
 
 
 def test_a_message_arrives_over_as_many_hops_as_it_takes_and_at_its_destination_alone(implementation):
-    mesh = Mesh.line(6, implementation)
+    mesh = lay(Mesh.line(6, implementation), 6)
     mesh.run(for_=SETTLED)
     (publication,) = send(mesh, 0, 5)
     mesh.run(for_=5)
@@ -74,14 +90,14 @@ def test_a_message_arrives_over_as_many_hops_as_it_takes_and_at_its_destination_
 
 
 def test_what_is_sent_before_a_route_is_known_arrives_when_there_is_one(implementation):
-    mesh = Mesh.line(4, implementation)
+    mesh = lay(Mesh.line(4, implementation), 4)
     (publication,) = send(mesh, 0, 3)
     mesh.run(for_=SETTLED)
     assert arrivals(mesh) == [(3, publication.id)]
 
 
 def test_a_message_to_nobody_is_dropped_or_waits_and_does_not_wander_for_ever(implementation):
-    mesh = Mesh.grid(3, 3, implementation)
+    mesh = lay(Mesh.grid(3, 3, implementation), 3)
     mesh.run(for_=SETTLED)
     send(mesh, 0, 77, count=20)
     mesh.run(for_=SETTLED)
@@ -92,19 +108,22 @@ def test_a_message_to_nobody_is_dropped_or_waits_and_does_not_wander_for_ever(im
 
 
 def test_a_message_with_no_hops_left_stops(implementation):
-    mesh = Mesh.line(3, implementation)
+    mesh = lay(Mesh.line(3, implementation), 3)
     mesh.run(for_=SETTLED)
     mesh.know(News)
     copy = Copy(Publication(0, 1, News()))
     if DsrPacket in mesh.routers[1].messages:  # a way with hops left ends at its destination, or here
         lost = DsrPacket(0, 1, 0, (0, 1, 0), 1, copy)
         assert mesh.inject(1, lost, sender=0) is Drop.MALFORMED
-    else:
-        assert mesh.inject(1, Datagram(0, 2, 1, copy), sender=0) is Drop.HOP_LIMIT
+        return
+    last = Datagram(0, 2, 1, copy)
+    if GeoPacket in mesh.routers[0].messages:
+        last = GeoPacket(0, 2, Place(40_000, 0), 0, 1, Place(0, 0), (), copy)
+    assert mesh.inject(1, last, sender=0) is Drop.HOP_LIMIT
 
 
 def test_a_broken_link_is_survived_where_another_way_exists(implementation):
-    mesh = Mesh(4, implementation, [(0, 1), (1, 3), (0, 2), (2, 3)])
+    mesh = lay(Mesh(4, implementation, [(0, 1), (1, 3), (0, 2), (2, 3)]), 2)
     mesh.run(for_=SETTLED)
     send(mesh, 0, 3)
     mesh.run(for_=1)
@@ -123,7 +142,7 @@ def test_a_broken_link_is_survived_where_another_way_exists(implementation):
 @given(seed=st.integers(0, 10_000), name=st.sampled_from(sorted(IMPLEMENTATIONS)))
 def test_whatever_the_links_do_a_message_arrives_once_or_has_an_end(seed, name):
     links = LinkModel(loss=0.2, duplicate=0.2, jitter=0.05, tries=3)
-    mesh = Mesh.grid(3, 2, IMPLEMENTATIONS[name], links=links, seed=seed)
+    mesh = lay(Mesh.grid(3, 2, IMPLEMENTATIONS[name], links=links, seed=seed), 3)
     mesh.run(for_=SETTLED)
     sent = send(mesh, 0, 5, count=8)
     mesh.run(for_=SETTLED)

@@ -36,3 +36,52 @@ def test_raft_cbr_1013_calm():
         ".09}]}"
     )
     assert judge(history) is None
+
+
+def test_raft_cbr_90011_calm():
+    # 20000 frames by 45.6 s, the last of them a Datagram: Nacks for someone who was gone went in circles
+    history = read(
+        '{"seed":90011,"protocol":"raft-cbr","as_bytes":false,"nodes":4,"edges":[[0,1],[0,2],[0,3],[1,2],'
+        '[1,3],[2,3]],"healed":[[0,1],[0,2],[0,3],[1,2],[1,3],[2,3]],"links":{},"end":46.238,"steps":[{"s'
+        'tep":"advertise","node":3,"zones":[1,3],"at":0.103},{"step":"disturb","until":29.506,"rule":"ful'
+        'l_queue","share":1.0,"at":0.967},{"step":"advertise","node":0,"zones":[0,4],"at":3.923},{"step":'
+        '"befall","node":1,"what":"arrive","at":4.581},{"step":"disturb","until":44.091,"rule":"delay","s'
+        'hare":1.0,"seconds":10.0,"at":13.694},{"step":"subscribe","node":1,"zones":[0,4],"at":32.818},{"'
+        'step":"publish","node":3,"zone":2,"size":1400,"at":35.67},{"step":"publish","node":3,"zone":3,"s'
+        'ize":64,"at":35.67},{"step":"publish","node":3,"zone":1,"size":1400,"at":35.67},{"step":"disturb'
+        '","until":52.064,"rule":"duplicate","kinds":[16,37],"share":1.0,"seconds":0.01,"at":38.702},{"st'
+        'ep":"befall","node":3,"what":"radio_off","at":45.238}]}'
+    )
+    assert judge(history) is None
+
+
+def test_raft_cbr_40_unbroken():
+    # roamcast.wire.errors.WireError: Datagram.payload: XcastEvent.age: 4294967395 is not a whole numb
+    history = read(
+        '{"seed":40,"protocol":"raft-cbr","nodes":5,"edges":[[0,3],[1,2],[2,4]],"healed":[[0,3],[1,2],[2,'
+        '4],[3,4]],"links":{"jitter":0.5,"loss":0.3,"duplicate":0.0,"tries":1},"end":89.613,"steps":[{"st'
+        'ep":"forge","to":2,"sender":0,"data":"200000000500000028020000095f3ee5d4b9437fce0002000000050000'
+        "0001000200000001000000001600000002000000000400bdf211930000000100fffffffe000000000000000000000000"
+        "000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000"
+        "000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000"
+        "000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000"
+        "000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000"
+        "000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000"
+        "000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000"
+        "000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000"
+        "000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000"
+        "000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000"
+        '000000","about":21474836520,"at":12.593}]}'
+    )
+    assert judge(history) is None
+
+
+def test_raft_cbr_2240072871_alive():
+    # node 2 sent a Advert at 7.293 s, after its crash
+    history = read(
+        '{"seed":2240072871,"protocol":"raft-cbr","as_bytes":false,"nodes":3,"edges":[[0,1],[0,2],[1,2]],'
+        '"healed":[[0,1],[0,2],[1,2]],"links":{},"end":8.293,"steps":[{"step":"advertise","node":1,"zones'
+        '":[0,4],"at":0.413},{"step":"befall","node":2,"what":"sleep","at":3.504},{"step":"befall","node"'
+        ':2,"what":"crash","at":5.924},{"step":"befall","node":2,"what":"wake","at":7.293}]}'
+    )
+    assert judge(history) is None

@@ -3,13 +3,18 @@
 import msgspec
 import pytest
 
+from roamcast.routing.cbr.messages import EventAck
+from roamcast.routing.cbr.raft.messages import Ack, Addressee, XcastEvent
 from roamcast.routing.flooding import Flood, Flooding
 from roamcast.routing.router import Drop, Footprint, Promise, Publication, Traits
+from roamcast.routing.unicast.dsdv.messages import DsdvUpdate, Entry
+from roamcast.routing.unicast.unicast import Datagram
 from roamcast.testing.links import LinkModel
 from roamcast.testing.swarm.history import (
     Advertise,
     Befall,
     Disturb,
+    Forge,
     History,
     Note,
     Publish,
@@ -17,9 +22,11 @@ from roamcast.testing.swarm.history import (
     Unsubscribe,
     What,
 )
-from roamcast.testing.swarm.judge import judge
+from roamcast.testing.swarm.judge import judge, judge_all
 from roamcast.testing.swarm.laws import LAWS
+from roamcast.testing.swarm.naming import nodes_named
 from roamcast.testing.swarm.play import play, play_twice
+from roamcast.wire.vocabulary import encode
 
 LINE = ((0, 1), (1, 2))
 
@@ -135,13 +142,13 @@ class SaysThatItIsOrdered(Flooding):
         if self.interests and message.publication.event["zone"] == 2 and message.publication.id != 0:
             if self.seen.add(message.publication.id):
                 self.host.call_later(1.5, self.host.deliver, message.publication)
-            return Drop.SUPPRESSED
+            return Drop.UNWANTED
         return super().receive(message, sender, signal)
 
 
 class RefusesEverything(Flooding):
     def receive(self, message, sender, signal):
-        return Drop.SUPPRESSED
+        return Drop.UNWANTED
 
 
 class SaysThatItRepeats(Flooding):
@@ -181,6 +188,15 @@ def test_a_law_is_seen_to_be_broken(law, router, history):
     assert judge(history, Flooding) is None
 
 
+def test_every_law_that_a_history_breaks_is_told():
+    class Rude(DeliversUnwanted, DeliversTwice, GrowsWithoutBound):
+        """Breaks several at once."""
+
+    assert [finding.law for finding in judge_all(story(), Rude)] == ["bounded", "wanted", "once"]
+    assert judge(story(), Rude) == judge_all(story(), Rude)[0]
+    assert judge_all(story(), Flooding) == []
+
+
 def test_a_clock_of_ones_own_breaks_the_silence():
     record = play(story(), HasAClockOfItsOwn)
     assert "after everyone had left" in LAWS["silent"](record)
@@ -210,6 +226,49 @@ def test_a_second_play_that_ends_earlier_is_noticed():
 def test_a_crash_excuses_what_memory_took():
     crash = (Befall(at=9.0, node=2, what=What.CRASH), Befall(at=9.5, node=2, what=What.START))
     assert judge(story(PARTITION, *crash), SaysThatItRepeats) is None
+
+
+def said_of(*nodes):
+    """A stranger tells the node between that it, or someone else, has acknowledged an event."""
+    ack = Ack(nodes[0], 7, frozenset(nodes[1:]))
+    return Forge(at=3.0, to=1, sender=1, data=encode(ack).hex(), about=ack.about)
+
+
+class HearsAcks(SaysThatItRepeats):
+    """Has sessions, by what it says; strangers may speak of them."""
+
+    messages = (*Flooding.messages, Ack, DsdvUpdate)
+
+    def receive(self, message, sender, signal):
+        return super().receive(message, sender, signal) if isinstance(message, Flood) else Drop.UNWANTED
+
+
+class HearsAcksAndRefusesEvents(HearsAcks):
+    def receive(self, message, sender, signal):
+        return Drop.UNWANTED
+
+
+@pytest.mark.parametrize(
+    ("law", "router", "trouble"),
+    [("promised", HearsAcksAndRefusesEvents, ()), ("acknowledged", HearsAcks, (PARTITION,))],
+)
+def test_a_session_is_excused_by_what_strangers_say_of_it_and_by_nothing_else(law, router, trouble):
+    route = DsdvUpdate((Entry(0, 0, 2**31), Entry(2, 1, 4)))
+    of_routes = Forge(at=3.0, to=1, sender=1, data=encode(route).hex())
+    for excuse in (said_of(0, 1), said_of(1, 2), said_of(5, 2)):
+        assert LAWS[law](play(story(excuse, *trouble), router)) is None
+    for none in (said_of(1, 5), said_of(9, 8), of_routes):
+        assert LAWS[law](play(story(none, *trouble), router)) is not None
+
+
+def test_whom_a_message_speaks_of_is_read_from_its_declaration():
+    carried = Publication(4, 1, Note(zone=0))
+    event = XcastEvent(carried, (4, 6), (Addressee(7, 1, 1),))
+    assert nodes_named(event) == {4, 6, 7}
+    assert nodes_named(Datagram(8, 9, 3, event)) == {4, 6, 7, 8, 9}
+    assert nodes_named(Ack(1, 99, frozenset({2, 3}))) == {1, 2, 3}
+    assert nodes_named(DsdvUpdate((Entry(5, 3, 77),))) == {5}
+    assert nodes_named(EventAck(carried.id)) == {4}
 
 
 def test_every_law_has_a_sentence_and_a_test():

@@ -5,7 +5,7 @@ import pytest
 from roamcast.routing.flooding import Flooding
 from roamcast.testing.swarm.draw import draw
 from roamcast.testing.swarm.history import Publish
-from roamcast.testing.swarm.judge import as_test, judge
+from roamcast.testing.swarm.judge import as_test, judge, judge_all
 from roamcast.testing.swarm.shrink import shrink
 
 
@@ -33,6 +33,27 @@ def test_a_shrunken_history_has_only_what_it_takes(finding):
     assert small.history.parameters == {}
     assert judge(small.history, CannotCountToFour) is not None
     assert judge(small.history, Flooding) is None
+
+
+class LosesCountAndRaises(CannotCountToFour):
+    """Delivers everything twice, too."""
+
+    def receive(self, message, sender, signal):
+        answer = super().receive(message, sender, signal)
+        if answer is None and self.wants(message.publication.event):
+            self.host.deliver(message.publication)
+        return answer
+
+
+def test_a_law_that_was_broken_beside_another_is_shrunken_by_itself():
+    for seed in range(20):
+        broken = judge_all(draw(seed, "flooding", LosesCountAndRaises), LosesCountAndRaises)
+        if [finding.law for finding in broken] == ["unbroken", "once"]:
+            break
+    small = shrink(broken[1], LosesCountAndRaises, seconds=20)
+    assert small.law == "once"
+    assert sum(isinstance(step, Publish) for step in small.history.steps) <= 1
+    assert [finding.law for finding in judge_all(small.history, LosesCountAndRaises)] == ["once"]
 
 
 def test_without_time_a_finding_stays_as_it_is(finding):

@@ -15,9 +15,13 @@ HISTORIES = {
     "cbr": 20,
     "ft-cbr": 14,
     "raft-cbr": 7,
+    "p-pubs": 30,
+    "tpsr": 8,
     "dsdv-unicast": 24,
-    "aodv-unicast": 12,
-    "dsr-unicast": 4,
+    "aodv-unicast": 6,
+    "dsr-unicast": 6,
+    "odmrp": 6,
+    "gpsr-unicast": 5,
 }
 "More of what takes little time."
 

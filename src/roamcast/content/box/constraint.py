@@ -10,7 +10,7 @@ from roamcast.content.box.glob import Glob, fits, tidy
 from roamcast.content.box.ranges import Ranges, after, before
 from roamcast.content.box.texts import Texts
 from roamcast.content.errors import ContentError
-from roamcast.content.kind import Boolean, Date, Domain, Enumeration, Integer, String
+from roamcast.content.kind import Boolean, Date, Domain, Enumeration, Integer, Presence, String
 from roamcast.content.schema import Field
 
 OPERATORS = ("=", "!=", "<=", ">=", "<", ">")
@@ -19,12 +19,14 @@ FUNCTIONS = ("starts-with", "ends-with", "contains")
 
 def present(field: Field) -> Domain:
     """The field has some value."""
-    return field.kind.everything(absent=False)
+    return field.kind.present()
 
 
 def compare(field: Field, operator: str, value: Any) -> Domain:
     """The field has a value that compares so with `value`; a missing field never does, as in XPath."""
     kind = field.kind
+    if isinstance(kind, Presence):
+        raise ContentError(f"{field.path} is only known to be there or not: {operator} has no meaning for it")
     if isinstance(kind, String):
         if operator not in ("=", "!="):
             raise ContentError(f"{field.path} is a string: {operator} has no meaning for it")
@@ -64,14 +66,14 @@ def _around(field: Field, value: Any) -> tuple[Any, Any]:
         day = Date().store(value)
         return day, day
     wrong = isinstance(value, bool) or not isinstance(value, int | float | BigDecimal)
-    if wrong or not math.isfinite(value):
-        raise ContentError(f"{field.path} is {article(kind.name)}, and {value!r} is no number")
+    if wrong or (isinstance(value, float) and not math.isfinite(value)):
+        raise ContentError(f"{field.path} is {article(kind.name)}, and {repr(value)[:40]} is no number")
     if isinstance(kind, Integer):
         return math.floor(value), math.ceil(value)
     try:
         number = float(value) + 0.0
     except OverflowError:
-        number = math.copysign(math.inf, value)
+        number = math.inf if value > 0 else -math.inf
     return number, number
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 from roamcast.content.box.conjunction import Conjunction
 from roamcast.content.box.ranges import Ranges
+from roamcast.content.box.repeats import Repeats
+from roamcast.content.box.texts import Texts
 from roamcast.content.errors import Undecided
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
@@ -237,6 +239,8 @@ class _Column:
 
     def _slices(self, domain: Domain) -> Iterator[tuple[int, int]]:
         values = self._values
+        if isinstance(domain, Repeats):
+            return  # those who constrain records are all without a least value
         if isinstance(domain, Ranges):
             for low, high in domain.spans:
                 yield bisect_left(values, low), bisect_right(values, high)
@@ -261,6 +265,8 @@ def _least_known(domain: Domain) -> Any:
     """The least value that a field may have, or None where nobody can say at a glance."""
     if isinstance(domain, Ranges):
         return domain.spans[0][0] if domain.spans else None
+    if isinstance(domain, Repeats):
+        return None
     return domain.values[0] if domain.values else None
 
 
@@ -268,7 +274,7 @@ def _ends(domain: Domain) -> tuple[Any, Any]:
     """The least and the greatest value, of patterns some value; None where the field must be missing."""
     if isinstance(domain, Ranges):
         return (domain.spans[0][0], domain.spans[-1][1]) if domain.spans else (None, None)
-    if domain.values is not None:
+    if isinstance(domain, Texts) and domain.values is not None:
         return (domain.values[0], domain.values[-1]) if domain.values else (None, None)
     some = domain.example()
     return some, some

@@ -11,57 +11,86 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from roamcast.content.errors import ContentError
-from roamcast.content.event import Event, pick_type
+from roamcast.content.event import Event
+from roamcast.content.kind import Kind
+from roamcast.content.repetition import VALUE, Records
 from roamcast.content.schema import EventType
+from roamcast.content.xml.errors import XmlError
+from roamcast.content.xml.form import INSTANCE, Form
+from roamcast.content.xml.target import Target
 
 MAX_XML = 1 << 20
 "Bytes of an event's document; a larger one is refused unread."
-MAX_DEPTH = 250
 
-_INSTANCE = "{http://www.w3.org/2001/XMLSchema-instance}"
 _DECLARED = re.compile(r"""<\?xml[^>]{0,100}?encoding\s*=\s*["']([\w.-]{1,40})["']""")
 
 
-class XmlError(ContentError):
-    """A document that is not an event, or not fit to be read."""
-
-
-def write_xml(event: Event, namespace: str = "") -> bytes:
-    """The event as a document, in UTF-8 and without declaration."""
+def write_xml(event: Event, form: Form | str = "") -> bytes:
+    """The event as a document, in UTF-8 and without declaration; a form, or a namespace alone."""
     from lxml import etree
 
-    prefix = f"{{{namespace}}}" if namespace else ""
-    names: Any = {None: namespace} if namespace else None
-    root = etree.Element(prefix + event.type.name, nsmap=names)
+    form = Form(form) if isinstance(form, str) else form
+    # Below a default namespace nothing can be in none, so where some elements are, the root gets a prefix.
+    prefix = "e" if form.unqualified else None
+    names: Any = {prefix: form.namespace} if form.namespace else None
+    root = etree.Element(form.tag("", event.type.name), nsmap=names)
+    _write_fields(root, event.type, event.values, "", form)
+    return etree.tostring(root, encoding="utf-8")
+
+
+def _write_fields(root: Any, type: EventType, values: tuple[Any, ...], base: str, form: Form) -> None:
+    """The fields of an event, or of a record at the path `base`, below its element."""
+    from lxml import etree
+
     elements: dict[str, Any] = {"": root}
+
+    def add(path: str) -> Any:
+        outer, _, name = path.rpartition("/")
+        return etree.SubElement(element(outer), form.tag(_join(base, path), name))
 
     def element(path: str) -> Any:
         if path not in elements:
-            outer, _, name = path.rpartition("/")
-            elements[path] = etree.SubElement(element(outer), prefix + name)
+            elements[path] = add(path)
         return elements[path]
 
-    always = set(event.type.always)
-    for field, stored in zip(event.type.fields, event.values, strict=True):
+    always = set(type.always)
+    for field, stored in zip(type.fields, values, strict=True):
         outer, _, name = field.path.rpartition("/")
         for container in [a for a in always if field.path.startswith(f"{a}/")]:
             element(container)
             always.discard(container)
-        if stored is None:
-            continue
-        text = field.kind.write(stored)
-        if name.startswith("@"):
-            element(outer).set(name[1:], text)
+        whole = _join(base, field.path)
+        if whole in form.lists:
+            items = " ".join(_write_item(field.kind, record) for record in stored)
+            if stored and name.startswith("@"):
+                element(outer).set(form.attribute(whole, name[1:]), items)
+            elif stored:
+                (root if field.path == VALUE else element(field.path)).text = items
+        elif isinstance(field.kind, Records):
+            for record in stored:
+                _write_fields(add(field.path), field.kind.record, record, whole, form)
+        elif stored is None:
+            if whole in form.nillable:
+                element(field.path).set(f"{INSTANCE}nil", "true")
+        elif name == VALUE:  # a record's own value, or the word that a container is there
+            element(outer).text = field.kind.write(stored) or None
+        elif name.startswith("@"):
+            element(outer).set(form.attribute(whole, name[1:]), field.kind.write(stored))
         else:
-            element(field.path).text = text
-    return etree.tostring(root, encoding="utf-8")
+            element(field.path).text = field.kind.write(stored) or None
 
 
-def read_xml(data: bytes | str, types: EventType | Mapping[str, EventType], namespace: str = "") -> Event:
+def _write_item(kind: Kind, record: tuple[Any, ...]) -> str:
+    assert isinstance(kind, Records)
+    return kind.record.fields[0].kind.write(record[0])
+
+
+def read_xml(
+    data: bytes | str, types: EventType | Mapping[str, EventType], form: Form | Mapping[str, Form] | str = ""
+) -> Event:
     """The event that a document holds; raises `XmlError` for anything else, quickly."""
     text = check_document(data)
-    target = _Target(types, f"{{{namespace}}}" if namespace else "")
+    target = Target(types, Form(form) if isinstance(form, str) else form)
     feed(text, target)
     return target.event()
 
@@ -114,84 +143,5 @@ def feed(text: str, target: Any) -> None:
         raise XmlError(f"not XML: {str(error)[:200]}") from None
 
 
-class _Target:
-    """What the parser calls: builds the values of one event, and nothing else."""
-
-    def __init__(self, types: EventType | Mapping[str, EventType], prefix: str) -> None:
-        self.types = types
-        self.prefix = prefix
-        self.type: EventType | None = None
-        self.path: list[str] = []
-        self.text: list[str] = []
-        self.values: list[Any] = []
-        self.seen: set[str] = set()
-
-    def doctype(self, name: str, public: str | None, system: str | None) -> None:
-        raise XmlError("the document declares a document type (DOCTYPE), which is never read")
-
-    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        if not tag.startswith(self.prefix) or "}" in (name := tag[len(self.prefix) :]):
-            expected = self.prefix.strip("{}") or "no namespace"
-            raise XmlError(f"element {tag[:80]!r} is not of the event's namespace (expected {expected})")
-        self._flush()
-        if self.type is None:
-            self.type = pick_type(name, self.types)
-            self.values = [None] * len(self.type.fields)
-            path = ""
-        else:
-            if len(self.path) >= MAX_DEPTH:
-                raise XmlError(f"elements nested deeper than {MAX_DEPTH}")
-            outer = self.path[-1]
-            path = f"{outer}/{name}" if outer else name
-            if self.type.inside(path) is None and not self.type.has(path):
-                raise XmlError(str(self.type.unknown(path[:200])))
-            if path in self.seen:
-                raise XmlError(f"{self.type.name}: element {path!r} occurs twice")
-        self.seen.add(path)
-        self.path.append(path)
-        for key, value in attributes.items():
-            if key.startswith(_INSTANCE) and key != f"{_INSTANCE}nil":
-                continue
-            self._put(f"{path}/@{key}" if path else f"@{key}", value)
-
-    def data(self, text: str) -> None:
-        self.text.append(text)
-
-    def end(self, tag: str) -> None:
-        assert self.type is not None
-        path = self.path.pop()
-        if self.type.has(path):
-            self._put(path, "".join(self.text))
-            self.text.clear()
-        else:
-            self._flush()
-
-    def comment(self, text: str) -> None:
-        """Comments say nothing."""
-
-    def pi(self, name: str, text: str | None = None) -> None:
-        """Processing instructions are not for us."""
-
-    def close(self) -> None:
-        """The document is over."""
-
-    def event(self) -> Event:
-        if self.type is None:
-            raise XmlError("not XML: the document is empty")
-        return Event.complete(self.type, self.values)
-
-    def _put(self, path: str, text: str) -> None:
-        assert self.type is not None
-        if not self.type.has(path):
-            raise XmlError(str(self.type.unknown(path[:200])))
-        place = self.type.place(path)
-        try:
-            self.values[place] = self.type.fields[place].kind.read(text)
-        except ContentError as error:
-            raise XmlError(f"{self.type.name}/{path}: {error}") from None
-
-    def _flush(self) -> None:
-        """Between elements only white space may stand."""
-        if self.text and "".join(self.text).strip(" \t\r\n"):
-            raise XmlError(f"text between elements: {''.join(self.text).strip()[:40]!r}")
-        self.text.clear()
+def _join(base: str, path: str) -> str:
+    return f"{base}/{path}" if base else path

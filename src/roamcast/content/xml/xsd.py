@@ -15,8 +15,10 @@ from typing import Any
 from roamcast.content.errors import ContentError
 from roamcast.content.event import Event, pick_type
 from roamcast.content.schema import EventType
-from roamcast.content.xml.document import XmlError, check_document, read_xml, undeclared, write_xml
-from roamcast.content.xml.xsd_type import SchemaError, TypeReader
+from roamcast.content.xml.document import check_document, read_xml, undeclared, write_xml
+from roamcast.content.xml.errors import SchemaError, XmlError
+from roamcast.content.xml.form import Form
+from roamcast.content.xml.xsd_type import TypeReader
 
 MAX_SCHEMA = 1 << 20
 _SAFE: dict[str, Any] = {"resolve_entities": "internal", "no_network": True}
@@ -52,14 +54,22 @@ class XmlSchema:
             # xmlschema takes text that is no XML for the name of a file, so lxml reads it first.
             document = etree.fromstring(text, etree.XMLParser(**_SAFE), **base)
             with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
                 warnings.simplefilter("error", xmlschema.XMLSchemaImportWarning)
                 warnings.simplefilter("error", xmlschema.XMLSchemaIncludeWarning)
                 parsed = xmlschema.XMLSchema(text.decode("utf-8-sig"), defuse="always", **where)
             self._validator = etree.XMLSchema(document)
-        except (xmlschema.XMLSchemaException, etree.LxmlError, ValueError, SyntaxError, Warning) as error:
-            raise SchemaError(f"not an XML Schema: {_first_line(error)}") from None
+        except (xmlschema.XMLSchemaImportWarning, xmlschema.XMLSchemaIncludeWarning) as error:
+            raise SchemaError(f"it needs a schema that cannot be had: {_first_line(error)}") from None
+        except RecursionError:
+            raise SchemaError("types or groups nested too deep to be read") from None
+        except (xmlschema.XMLSchemaException, etree.LxmlError, ValueError, SyntaxError) as error:
+            blocked = "block access" in str(error)
+            reason = "it needs a schema that cannot be had" if blocked else "not an XML Schema"
+            raise SchemaError(f"{reason}: {_first_line(error)}") from None
         self.namespace: str = parsed.target_namespace or ""
         self.types = _Types()
+        self.forms: dict[str, Form] = {}
         self._usual: dict[str, dict[int, str]] = {}
         for element in parsed.elements.values():
             if element.type.is_complex() and not element.abstract and not element.type.abstract:
@@ -72,7 +82,10 @@ class XmlSchema:
         reader = TypeReader(self.namespace)
         try:
             type = self.types[element.local_name] = reader.event_type(element)
-            self._usual[type.name] = {type.place(path): text for path, text in reader.usual.items()}
+            self.forms[type.name] = reader.form()
+            self._usual[type.name] = {
+                type.place(path): text for path, text in reader.usual.items() if type.has(path)
+            }
         except ContentError as error:
             self.types.refused[element.local_name] = str(error)
 
@@ -99,13 +112,13 @@ class XmlSchema:
 
     def read(self, data: bytes | str) -> Event:
         """The event in a document that is valid by the schema."""
-        event = read_xml(data, self.types, self.namespace)
+        event = read_xml(data, self.types, self.forms)
         self._validate(check_document(data))
         return event
 
     def write(self, event: Event) -> bytes:
         """The event as a document that is valid by the schema."""
-        data = write_xml(event, self.namespace)
+        data = write_xml(event, self.forms[event.type.name])
         self._validate(data.decode())
         return data
 
@@ -120,7 +133,7 @@ class XmlSchema:
             try:
                 return self.write(event), ""
             except XmlError as error:
-                refused = refused or (write_xml(event, self.namespace), str(error))
+                refused = refused or (write_xml(event, self.forms[event.type.name]), str(error))
         return refused
 
     def _validate(self, text: str) -> None:
@@ -130,7 +143,11 @@ class XmlSchema:
             document = etree.fromstring(undeclared(text), etree.XMLParser(**_SAFE))
         except etree.XMLSyntaxError as error:
             raise XmlError(f"not XML: {str(error)[:200]}") from None
-        if not self._validator.validate(document):
+        try:
+            valid = self._validator.validate(document)
+        except etree.XMLSchemaValidateError:
+            raise XmlError("a value that takes too long to compare with a pattern of the schema") from None
+        if not valid:
             log: Any = self._validator.error_log
             raise XmlError(f"not valid by the schema: {log.last_error.message}")
 

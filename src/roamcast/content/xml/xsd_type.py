@@ -3,204 +3,193 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
-from roamcast.content.box.ranges import after, before
-from roamcast.content.errors import ContentError
-from roamcast.content.kind import INT64, Boolean, Date, Decimal, Enumeration, Integer, Kind, String
-from roamcast.content.schema import MAX_DEPTH, EventType, Field
+from roamcast.content.kind import Enumeration, Presence, String
+from roamcast.content.repetition import VALUE, Records
+from roamcast.content.schema import MAX_DEPTH, MAX_FIELDS, EventType, Field
+from roamcast.content.xml.content_model import Child, Content
+from roamcast.content.xml.errors import SchemaError
+from roamcast.content.xml.form import Form
+from roamcast.content.xml.xsd_kind import item_type, kind_of
 
-_XS = "{http://www.w3.org/2001/XMLSchema}"
-_AS_TEXT = frozenset(("dateTime", "time", "duration", "gYear", "gYearMonth", "gMonth", "gMonthDay", "gDay"))
-"Types without a kind of their own; they compare as text."
+_EMPTY = Enumeration(("",))
 _FORMS = (
-    *("x", "2005-03-08T12:00:00", "12:00:00", "P1D", "2005", "2005-03", "--03", "--03-08", "---08"),
-    *(
-        "X",
-        "xx",
-        "xxx",
-        "xxxx",
-        "xxxxx",
-        "xxxxxxxx",
-        "XX",
-        "XXX",
-        "XXXX",
-        "1",
-        "12",
-        "123",
-        "12345",
-        "a@b.cc",
-    ),
+    *("x", "2005-03-08T12:00:00", "2005-03-08T12:00:00+01:00", "12:00:00", "P1D", "2005", "2005-03", "--03"),
+    *("--03-08", "---08", "X", "xx", "xxx", "xxxx", "xxxxx", "xxxxxxxx", "XX", "XXX", "XXXX", "1", "12"),
+    *("123", "12345", "a@b.cc", "en"),
 )
 "Texts in the forms that schemas often ask for, tried in turn for an example."
-
-
-class SchemaError(ContentError):
-    """A schema that cannot be read, or that describes what no event can be."""
 
 
 class TypeReader:
     """Reads one global element as an event type; refuses, by name, what an event cannot be."""
 
     def __init__(self, namespace: str) -> None:
-        self.prefix = f"{{{namespace}}}" if namespace else ""
-        self.always: list[str] = []
+        self.namespace = namespace
+        self.names: dict[str, str] = {}
+        self.open: set[str] = set()
+        self.open_attributes: set[str] = set()
+        self.nillable: set[str] = set()
+        self.lists: set[str] = set()
         self.usual: dict[str, str] = {}
-        "Texts for examples, by path."
+        "Texts for examples, by whole path."
+        self.count = 0
 
     def event_type(self, element: Any) -> EventType:
         """The event type of a global element."""
-        name = element.local_name
-        fields = tuple(self.fields(element, "", False, (element,)))
-        inside = {a: [f for f in fields if f.path.startswith(f"{a}/")] for a in self.always}
-        for path, below in inside.items():
-            if not below:
-                raise SchemaError(f"{name}: element {path!r} holds nothing; give it a value or an attribute")
-        always = tuple(path for path, below in inside.items() if all(f.optional for f in below))
-        return EventType(name, fields, always=always)
+        return self.type(element, "", (element,))
 
-    def fields(self, element: Any, path: str, optional: bool, above: tuple[Any, ...]) -> Iterator[Field]:
-        """The fields of a complex element: attributes first, then elements, in the schema's order."""
-        where = f"{above[0].local_name}/{path}".rstrip("/")
-        if len(above) > MAX_DEPTH:
+    def form(self) -> Form:
+        """How the documents of the type look, once it has been read."""
+        return Form(
+            self.namespace,
+            self.names,
+            frozenset(self.open),
+            frozenset(self.open_attributes),
+            frozenset(self.nillable),
+            frozenset(self.lists),
+        )
+
+    def type(self, element: Any, base: str, above: tuple[Any, ...]) -> EventType:
+        """The type of an event, or of the records that a repeated element at `base` is."""
+        always: list[str] = []
+        fields = tuple(self.fields(element, _Spot(base, "", False, above), always))
+        inside = {a: [f for f in fields if f.path.startswith(f"{a}/")] for a in always}
+        kept = tuple(path for path, below in inside.items() if all(map(_may_be_missing, below)))
+        return EventType(element.local_name, fields, always=kept)
+
+    def fields(self, element: Any, spot: _Spot, always: list[str]) -> Iterator[Field]:
+        """The fields of a complex element: attributes first, then what it holds, in the schema's order."""
+        type, where = element.type, spot.where
+        if len(spot.above) > MAX_DEPTH:
             raise SchemaError(f"{where[:80]}...: nested deeper than {MAX_DEPTH}")
-        type = element.type
-        if type.mixed:
-            raise SchemaError(f"{where}: mixed content cannot be an event's")
         if type.abstract or element.abstract:
             raise SchemaError(f"{where}: an abstract type or element cannot be an event's")
-        inner = f"{path}/" if path else ""
-        yield from self.attributes(type, where, inner, optional)
-        if type.has_simple_content():
-            if not path:
+        content = Content(type.content, where)
+        if type.mixed and content.children:
+            raise SchemaError(f"{where}: mixed content cannot be an event's")
+        if element.nillable and spot.path:
+            self.nillable.add(spot.whole)
+            spot = spot._replace(optional=True)
+        attributes = list(self.attributes(type, spot))
+        yield from attributes
+        if type.has_simple_content() or (type.mixed and not content.open):
+            if not spot.whole:
                 raise SchemaError(f"{where}: the root cannot have a value itself; put it into an element")
-            yield self.field(element, where, path, optional)
+            yield self.field(element, spot)
             return
-        if path and not optional:
-            self.always.append(path)
-        for child, missing in _children(type.content, where, False):
-            name = child.local_name
-            if child.name != self.prefix + name:
-                raise SchemaError(
-                    f"{where}/{name}: not in the target namespace {self.prefix.strip('{}')!r}, as an event's"
-                    ' elements are (elementFormDefault="qualified" puts local elements there)'
-                )
-            if any(child.type is outer.type for outer in above):
-                raise SchemaError(f"{where}/{name}: recursive content cannot be an event's")
-            if child.type.is_complex():
-                yield from self.fields(child, inner + name, optional or missing, (*above, child))
-            else:
-                yield self.field(child, f"{where}/{name}", inner + name, optional or missing)
+        if content.open:
+            self.open.add(spot.whole)
+        yield from self.itself(spot, content, bool(attributes), always)
+        for child in content.children.values():
+            yield from self.child(child, spot, always)
 
-    def attributes(self, type: Any, where: str, inner: str, optional: bool) -> Iterator[Field]:
+    def itself(self, spot: _Spot, content: Content, attributes: bool, always: list[str]) -> Iterator[Field]:
+        """What says that an element without a value is there, where what it holds may not say it."""
+        holds = bool(content.children)
+        if spot.path and not spot.optional and (holds or attributes):
+            always.append(spot.path)
+        elif spot.path and holds:
+            yield self.counted(Field(f"{spot.path}/{VALUE}", Presence(), True), spot)
+        elif spot.whole and (spot.path or not (holds or attributes)):
+            kind = Presence() if content.open else _EMPTY
+            yield self.counted(Field(spot.path or VALUE, kind, spot.optional), spot)
+
+    def child(self, child: Child, outer: _Spot, always: list[str]) -> Iterator[Field]:
+        """The fields that an element in another one is."""
+        element = child.element
+        spot = outer.inner(element, child.optional)
+        if element.name != (f"{{{self.namespace}}}{element.local_name}" if self.namespace else element.name):
+            self.names[spot.whole] = element.name
+        if any(element.type is other.type for other in outer.above):
+            raise SchemaError(f"{spot.where}: recursive content cannot be an event's")
+        if element.nillable:
+            self.nillable.add(spot.whole)
+        if child.repeated:
+            if element.type.is_complex():
+                record = self.type(element, spot.whole, spot.above)
+            else:
+                alone = _Spot(spot.whole, "", False, spot.above)
+                record = EventType(element.local_name, (self.field(element, alone),))
+            yield self.counted(Field(spot.path, Records(record, 0 if spot.optional else 1)), spot)
+        elif element.type.is_complex():
+            yield from self.fields(element, spot, always)
+        else:
+            yield self.field(element, spot._replace(optional=spot.optional or element.nillable))
+
+    def attributes(self, type: Any, outer: _Spot) -> Iterator[Field]:
         """The fields that an element's attributes are."""
+        seen: set[str] = set()
         for name, attribute in type.attributes.items():
             if name is None:
-                raise SchemaError(f"{where}: xs:anyAttribute cannot be an event's")
+                self.open_attributes.add(outer.whole)
+                continue
             if attribute.use == "prohibited":
                 continue
             step = f"@{attribute.local_name}"
+            spot = outer.step(step, attribute.use != "required")
+            if step in seen:
+                raise SchemaError(f"{spot.where}: attributes of two namespaces have this name")
+            seen.add(step)
             if attribute.name != attribute.local_name:
-                raise SchemaError(f"{where}/{step}: its namespace cannot be an event's")
-            yield self.field(
-                attribute, f"{where}/{step}", inner + step, optional or attribute.use != "required"
-            )
+                self.names[spot.whole] = attribute.name
+            yield self.field(attribute, spot)
 
-    def field(self, holder: Any, where: str, path: str, optional: bool) -> Field:
+    def field(self, holder: Any, spot: _Spot) -> Field:
         """The field that an attribute or a simple element is."""
-        simple = getattr(holder.type, "content", holder.type)
-        kind = _kind(simple, holder.fixed, where)
+        simple = holder.type
+        if simple.is_complex():
+            simple = simple.content if simple.has_simple_content() else None
+        path = spot.path or VALUE
+        item = None if simple is None else item_type(simple)
+        if item is not None:
+            self.lists.add(spot.whole if spot.path else f"{spot.whole}/{VALUE}")
+            record = EventType(holder.local_name, (Field(VALUE, kind_of(item, None, spot.where)),))
+            return self.counted(Field(path, Records(record)), spot)
+        kind = String() if simple is None else kind_of(simple, holder.fixed, spot.where)
         if isinstance(kind, String):
-            fitting = (text for text in _FORMS if simple.is_valid(text))
-            self.usual[path] = next(fitting, _FORMS[0])
-        return Field(path, kind, optional)
+            fitting = (text for text in _FORMS if simple is None or simple.is_valid(text))
+            self.usual[spot.whole] = next(fitting, _FORMS[0])
+        return self.counted(Field(path, kind, spot.optional), spot)
+
+    def counted(self, field: Field, spot: _Spot) -> Field:
+        """The field, if there are not too many already: types that hold types multiply."""
+        self.count += 1
+        if self.count > MAX_FIELDS:
+            raise SchemaError(f"{spot.where[:80]}: an event of more than {MAX_FIELDS} fields")
+        return field
 
 
-def _children(group: Any, where: str, missing: bool) -> Iterator[tuple[Any, bool]]:
-    """The elements of a model group, each with whether it may be missing."""
-    if group.max_occurs == 0:
-        return
-    if group.max_occurs != 1:
-        raise SchemaError(f"{where}: maxOccurs must be 1: an event holds each element once")
-    if group.model == "choice" and len(group) > 1:
-        raise SchemaError(f"{where}: xs:choice cannot be an event's; write a sequence of optional elements")
-    missing = missing or group.min_occurs == 0
-    for particle in group:
-        if getattr(particle, "model", None) is not None:
-            yield from _children(particle, where, missing)
-        elif particle.max_occurs == 0:
-            continue
-        elif particle.name is None:
-            raise SchemaError(f"{where}: xs:any cannot be an event's")
-        elif particle.max_occurs != 1:
-            name = particle.local_name
-            raise SchemaError(f"{where}/{name}: maxOccurs must be 1: an event holds each element once")
-        else:
-            yield particle, missing or particle.min_occurs == 0
+class _Spot(NamedTuple):
+    """Where the reader is: an element or attribute, by its path in the event or record that it belongs to."""
+
+    base: str
+    "The path of the record from the root; empty in the event itself."
+    path: str
+    optional: bool
+    above: tuple[Any, ...]
+    "The elements that it lies in, itself included."
+
+    @property
+    def whole(self) -> str:
+        """The path from the root."""
+        return f"{self.base}/{self.path}" if self.base and self.path else self.base or self.path
+
+    @property
+    def where(self) -> str:
+        """For people, with the root's name."""
+        return f"{self.above[0].local_name}/{self.whole}".rstrip("/")
+
+    def step(self, name: str, optional: bool) -> _Spot:
+        """An attribute here."""
+        path = f"{self.path}/{name}" if self.path else name
+        return self._replace(path=path, optional=self.optional or optional)
+
+    def inner(self, element: Any, optional: bool) -> _Spot:
+        """An element in this one."""
+        return self.step(element.local_name, optional)._replace(above=(*self.above, element))
 
 
-def _kind(simple: Any, fixed: str | None, where: str) -> Kind:
-    """The kind of an attribute's or an element's value."""
-    try:
-        kind = _kind_of(simple, where)
-        return kind if fixed is None else _only(kind, fixed)
-    except SchemaError:
-        raise
-    except ContentError as error:
-        raise SchemaError(f"{where}: {error}") from None
-
-
-def _only(kind: Kind, fixed: str) -> Kind:
-    """The kind with one value alone."""
-    stored = kind.read(fixed)
-    if isinstance(kind, String | Enumeration):
-        return Enumeration((fixed,))
-    if isinstance(kind, Integer | Decimal):
-        return type(kind)(stored, stored)
-    return Date(kind.load(stored), kind.load(stored)) if isinstance(kind, Date) else kind
-
-
-def _kind_of(simple: Any, where: str) -> Kind:
-    chain = [simple]
-    while chain[-1].base_type is not None and len(chain) < 50:
-        chain.append(chain[-1].base_type)
-    names = {each.local_name for each in chain}
-    if not simple.is_atomic() or any(each.is_list() or each.is_union() for each in chain):
-        raise SchemaError(f"{where}: list and union types cannot be an event's")
-    listed = next((each.enumeration for each in chain if each.enumeration), None)
-    if "integer" in names:
-        return Integer(*_bounds(chain, int, INT64, listed))
-    if names & {"decimal", "double", "float"}:
-        return Decimal(*_bounds(chain, float, Decimal().bounds(), listed))
-    if "boolean" in names:
-        return Boolean()
-    if "date" in names:
-        low, high = _bounds(chain, lambda value: Date().read(str(value)), Date().bounds(), listed)
-        return Date(Date().load(low), Date().load(high))
-    if names & {"string", "anyURI"}:
-        return Enumeration(tuple(dict.fromkeys(map(str, listed)))) if listed else String()
-    if names & _AS_TEXT:
-        return String()
-    raise SchemaError(
-        f"{where}: the type {simple.local_name or simple.base_type.local_name!r} is not understood"
-    )
-
-
-def _bounds(chain: list[Any], read: Any, widest: tuple[Any, Any], listed: Any) -> tuple[Any, Any]:
-    """The tightest of the min and max facets of a type and its bases, and around its listed values."""
-    lows, highs = [widest[0]], [widest[1]]
-    if listed:
-        values = [read(value) for value in listed]
-        lows.append(min(values))
-        highs.append(max(values))
-    for each in chain:
-        for name, facet in each.facets.items():
-            if name == f"{_XS}minInclusive":
-                lows.append(read(facet.value))
-            elif name == f"{_XS}minExclusive":
-                lows.append(after(read(facet.value)))
-            elif name == f"{_XS}maxInclusive":
-                highs.append(read(facet.value))
-            elif name == f"{_XS}maxExclusive":
-                highs.append(before(read(facet.value)))
-    return max(lows), min(highs)
+def _may_be_missing(field: Field) -> bool:
+    return field.kind.least == 0 if isinstance(field.kind, Records) else field.optional

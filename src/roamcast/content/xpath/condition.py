@@ -10,6 +10,7 @@ import msgspec
 
 from roamcast.content.filter import Filter, unite
 from roamcast.content.kind import Domain
+from roamcast.content.repetition import Records
 from roamcast.content.schema import EventType
 
 
@@ -18,6 +19,13 @@ class Is(msgspec.Struct, frozen=True):
 
     place: int
     domain: Domain
+
+
+class Some(msgspec.Struct, frozen=True):
+    """Some record of the repeated element at a place satisfies the part."""
+
+    place: int
+    part: Condition
 
 
 class Both(msgspec.Struct, frozen=True):
@@ -38,7 +46,7 @@ class Not(msgspec.Struct, frozen=True):
     part: Condition
 
 
-Condition: TypeAlias = Is | Both | Either | Not
+Condition: TypeAlias = Is | Some | Both | Either | Not
 
 TRUE = Both(())
 FALSE = Either(())
@@ -46,6 +54,10 @@ FALSE = Either(())
 
 def normalise(type: EventType, condition: Condition, negated: bool = False) -> Filter:
     """The condition as a filter, with every `not()` carried down to single fields."""
+    if isinstance(condition, Some):
+        kind = type.fields[condition.place].kind
+        assert isinstance(kind, Records)
+        condition = Is(condition.place, kind.where(normalise(kind.record, condition.part)))
     if isinstance(condition, Is):
         domains: Iterable[Domain] = [condition.domain]
         if negated:

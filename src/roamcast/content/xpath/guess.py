@@ -9,7 +9,7 @@ from roamcast.content.errors import ContentError, FilterError
 from roamcast.content.kind import Date, Decimal, Kind, String
 from roamcast.content.schema import EventType, Field
 from roamcast.content.xpath.condition import TRUE, Condition
-from roamcast.content.xpath.parser import NUMBER, Parser, PathEnd, PlacedLiteral
+from roamcast.content.xpath.parser import NUMBER, Parser, PathEnd, PlacedLiteral, Scope
 from roamcast.content.xpath.tokens import Token
 
 
@@ -63,7 +63,7 @@ class _Guesser(Parser):
         self.found.setdefault(token.text, {})
         return EventType(token.text, ())
 
-    def check(self, path: str, token: Token) -> None:
+    def check(self, scope: Scope, token: Token) -> None:
         """Any step may be."""
 
     def compared(self, target: PathEnd, operator: str, literal: PlacedLiteral) -> Condition:

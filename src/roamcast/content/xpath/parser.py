@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from decimal import Decimal as BigDecimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from roamcast.content.box import constraint
 from roamcast.content.errors import ContentError, FilterError
 from roamcast.content.event import pick_type
 from roamcast.content.filter import Filter
 from roamcast.content.kind import Boolean, Decimal, Enumeration, Integer
+from roamcast.content.repetition import VALUE, Records
 from roamcast.content.schema import EventType, Field
-from roamcast.content.xpath.condition import FALSE, TRUE, Both, Condition, Either, Is, Not, normalise
+from roamcast.content.xpath.condition import FALSE, TRUE, Both, Condition, Either, Is, Not, Some, normalise
 from roamcast.content.xpath.cursor import Cursor
 from roamcast.content.xpath.tokens import Token
 
@@ -37,13 +38,39 @@ class PlacedLiteral:
         self.token = token
 
 
+class Scope(NamedTuple):
+    """Where a relative path begins: an element of an event, or of a record in it."""
+
+    type: EventType
+    path: str
+
+
+class Level(NamedTuple):
+    """A repeated element that a path has entered: what was asked before it, and its place."""
+
+    asked: tuple[Condition, ...]
+    place: int
+
+
 class PathEnd:
     """Where a path leads: a field, or a container; with what its predicates ask on the way."""
 
-    def __init__(self, path: str, token: Token, asked: tuple[Condition, ...]) -> None:
-        self.path = path
+    def __init__(
+        self, scope: Scope, token: Token, asked: tuple[Condition, ...] = (), levels: tuple[Level, ...] = ()
+    ) -> None:
+        self.type, self.path = scope
         self.token = token
         self.asked = asked
+        "Since the last repeated element."
+        self.levels = levels
+
+    def ask(self, test: Condition) -> Condition:
+        """That the path leads to something for which `test` holds."""
+        found: Condition = Both((*self.asked, test)) if self.asked else test
+        for level in reversed(self.levels):
+            found = Some(level.place, found)
+            found = Both((*level.asked, found)) if level.asked else found
+        return found
 
 
 class Parser(Cursor):
@@ -75,11 +102,12 @@ class Parser(Cursor):
         self.expect("/", "a subscription begins with '/' and the event type's name")
         token = self.name("the event type's name")
         self.type = self.find_type(token)
-        asked = self.predicates("")
-        place = PathEnd("", token, asked)
+        root = Scope(self.type, "")
+        asked = self.predicates(root)
+        place = PathEnd(root, token, asked)
         if self.accept("/"):
-            place = self.path("", asked)
-        return Both((*place.asked, self.exists(place)))
+            place = self.path(root, asked)
+        return place.ask(self.exists(place))
 
     def find_type(self, token: Token) -> EventType:
         """The type that the path begins with, the same for all paths."""
@@ -91,67 +119,73 @@ class Parser(Cursor):
             raise self.error(f"one subscription speaks of one event type, here {self.type.name}", token)
         return type
 
-    def path(self, outer: str, asked: tuple[Condition, ...]) -> PathEnd:
-        """Steps below `outer`; a `/` has been read or none is needed."""
+    def path(self, scope: Scope, asked: tuple[Condition, ...]) -> PathEnd:
+        """Steps below a scope; a `/` has been read or none is needed."""
+        levels: tuple[Level, ...] = ()
         while True:
             token = self.peek
             if self.accept("@"):
                 step = "@" + self.name("an attribute's name").text
             else:
                 step = self.name("an element's name").text
-            path = f"{outer}/{step}" if outer else step
-            self.check(path, token)
-            asked += self.predicates(path)
+            scope = Scope(scope.type, f"{scope.path}/{step}" if scope.path else step)
+            self.check(scope, token)
+            if scope.type.has(scope.path):
+                place = scope.type.place(scope.path)
+                kind = scope.type.fields[place].kind
+                if isinstance(kind, Records):
+                    levels += (Level(asked, place),)
+                    scope, asked = Scope(kind.record, ""), ()
+            asked += self.predicates(scope)
             if step.startswith("@") or not self.accept("/"):
                 if self.peek.text == "/":
                     raise self.error("nothing lies below an attribute")
-                return PathEnd(path, token, asked)
-            outer = path
+                return PathEnd(scope, token, asked, levels)
 
-    def predicates(self, path: str) -> tuple[Condition, ...]:
-        """All that stand in brackets after a step to `path`."""
+    def predicates(self, scope: Scope) -> tuple[Condition, ...]:
+        """All that stand in brackets after a step to `scope`."""
         asked: list[Condition] = []
         while self.accept("["):
-            asked.append(self.either(path))
+            asked.append(self.either(scope))
             self.expect("]", "expected 'and', 'or' or ']'")
         return tuple(asked)
 
-    def either(self, path: str) -> Condition:
+    def either(self, scope: Scope) -> Condition:
         """Tests joined by `or`."""
         self.nesting += 1
         if self.nesting > MAX_NESTING:
             raise self.error(f"nested deeper than {MAX_NESTING}")
-        parts = [self.both(path)]
+        parts = [self.both(scope)]
         while self.word("or"):
-            parts.append(self.both(path))
+            parts.append(self.both(scope))
         self.nesting -= 1
         return parts[0] if len(parts) == 1 else Either(tuple(parts))
 
-    def both(self, path: str) -> Condition:
+    def both(self, scope: Scope) -> Condition:
         """Tests joined by `and`."""
-        parts = [self.comparison(path)]
+        parts = [self.comparison(scope)]
         while self.word("and"):
-            parts.append(self.comparison(path))
+            parts.append(self.comparison(scope))
         return parts[0] if len(parts) == 1 else Both(tuple(parts))
 
-    def comparison(self, path: str) -> Condition:
+    def comparison(self, scope: Scope) -> Condition:
         """One test."""
         start = self.peek
         if self.accept("("):
-            inner = self.either(path)
+            inner = self.either(scope)
             self.expect(")", "expected 'and', 'or' or ')'")
             if self.peek.text in constraint.OPERATORS:
                 raise self.error("only a path can be compared, not a condition")
             return inner
         if start.sort == "name" and self.tokens[self.next + 1].text == "(":
-            found = self.call(path)
+            found = self.call(scope)
             if not isinstance(found, PlacedLiteral):
                 if self.peek.text in constraint.OPERATORS:
                     raise self.error(f"{start.text}() says true or false; it cannot be compared")
                 return found
             left: PlacedLiteral | PathEnd = found
         else:
-            left = self.operand(path)
+            left = self.operand(scope)
         operator = self.peek
         if operator.text not in constraint.OPERATORS or operator.sort != "sign":
             if isinstance(left, PlacedLiteral):
@@ -161,24 +195,24 @@ class Parser(Cursor):
                 )
             if operator.text in ("-", "*", "+"):
                 raise self.error("arithmetic is not understood")
-            return Both((*left.asked, self.exists(left)))
+            return left.ask(self.exists(left))
         self.next += 1
-        right = self.operand(path)
+        right = self.operand(scope)
         if isinstance(left, PathEnd) and isinstance(right, PlacedLiteral):
             return self.compared(left, operator.text, right)
         if isinstance(left, PlacedLiteral) and isinstance(right, PathEnd):
             return self.compared(right, _FLIPPED[operator.text], left)
         raise self.error("one side of a comparison must be a path and the other a value", operator)
 
-    def operand(self, path: str) -> PlacedLiteral | PathEnd:
-        """A side of a comparison: a value, or a path from `path`."""
+    def operand(self, scope: Scope) -> PlacedLiteral | PathEnd:
+        """A side of a comparison: a value, or a path from `scope`."""
         token = self.peek
         if token.text == "-" or token.sort in ("number", "string") or self.at_call("concat"):
             return self.literal()
         if self.accept("."):
             if self.accept("/"):
-                return self.path(path, ())
-            return PathEnd(path, token, ())
+                return self.path(scope, ())
+            return PathEnd(scope, token)
         if token.text == "/":
             raise self.error("inside [ ] paths begin at the element before it, not at the root")
         if token.sort == "name" and self.tokens[self.next + 1].text == "(":
@@ -187,7 +221,7 @@ class Parser(Cursor):
                     f"compare with the quoted word, '{token.text}'; in XPath {token.text}() asks if it exists"
                 )
             raise self.error(f"{token.text}() is not understood here")
-        return self.path(path, ())
+        return self.path(scope, ())
 
     def literal(self) -> PlacedLiteral:
         """A value."""
@@ -220,7 +254,7 @@ class Parser(Cursor):
         self.next += 1
         return token.text[1:-1]
 
-    def call(self, path: str) -> Condition | PlacedLiteral:
+    def call(self, scope: Scope) -> Condition | PlacedLiteral:
         """A function: a test, or a value."""
         token = self.peek
         if token.text == "concat":
@@ -233,10 +267,10 @@ class Parser(Cursor):
             self.expect(")", f"{token.text}() takes nothing")
             return TRUE if token.text == "true" else FALSE
         if token.text == "not":
-            inner = self.either(path)
+            inner = self.either(scope)
             self.expect(")", "expected 'and', 'or' or ')'")
             return Not(inner)
-        target = self.operand(path)
+        target = self.operand(scope)
         if not isinstance(target, PathEnd):
             raise self.error(f"{token.text}() looks into a path first", target.token)
         self.expect(",", f"{token.text}() takes a path and a string")
@@ -244,9 +278,15 @@ class Parser(Cursor):
         self.expect(")", "expected ')'")
         if not isinstance(text.value, str):
             raise self.error("expected a quoted string", text.token)
+        if target.levels:
+            raise self.error(
+                f"{token.text}() looks at the first of several; ask for some in brackets,"
+                f" as in element[{token.text}(., ...)]",
+                target.token,
+            )
         found = self.applied(token.text, target, text)
         # A path that leads nowhere is the empty string, which has "" in it and nothing else.
-        return Both((*target.asked, found)) if target.asked and text.value else found
+        return target.ask(found) if text.value else found
 
     def applied(self, function: str, target: PathEnd, literal: PlacedLiteral) -> Condition:
         """The test that a string function makes."""
@@ -273,31 +313,30 @@ class Parser(Cursor):
                 found = Is(place, constraint.compare(field, operator, _value(field, literal.value)))
         except ContentError as error:
             raise self.error(str(error), literal.token) from None
-        return Both((*target.asked, found)) if target.asked else found
+        return target.ask(found)
 
     def field(self, target: PathEnd) -> tuple[Field, int]:
         """The field that a path leads to, and its place."""
-        assert self.type is not None
-        if not self.type.has(target.path):
-            whole = target.path or self.type.name
+        type = target.type
+        path = target.path or VALUE
+        if not type.has(path):
+            whole = target.path or type.name
             raise self.error(f"{whole!r} holds other fields and has no value itself", target.token)
-        place = self.type.place(target.path)
-        return self.type.fields[place], place
+        place = type.place(path)
+        return type.fields[place], place
 
     def exists(self, target: PathEnd) -> Condition:
         """The test that something is there."""
-        assert self.type is not None
-        places = self.type.evidence(target.path)
+        places = target.type.evidence(target.path)
         if places is None:
             return TRUE
-        fields = self.type.fields
+        fields = target.type.fields
         return Either(tuple(Is(place, constraint.present(fields[place])) for place in places))
 
-    def check(self, path: str, token: Token) -> None:
+    def check(self, scope: Scope, token: Token) -> None:
         """Refuse a step that leads nowhere in the type."""
-        assert self.type is not None
-        if self.type.inside(path) is None and not self.type.has(path):
-            raise self.error(str(self.type.unknown(path)), token)
+        if scope.type.inside(scope.path) is None and not scope.type.has(scope.path):
+            raise self.error(str(scope.type.unknown(scope.path)), token)
 
 
 def _is_pattern(field: Field, text: str) -> bool:

@@ -22,7 +22,7 @@ class Advertising(Router):
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
         super().__init__(host, parameters)
         p = self.parameters
-        self.adverts = AdvertTable(p.expire, p.adverts, p.hop_limit)
+        self.adverts = AdvertTable(p.expire, p.adverts, p.hop_limit, p.advert_serials)
         self.offered: list[Filter] = []
         self.serial = 0
         self._floods_left = p.advert_floods

@@ -59,7 +59,9 @@ class Heard(NamedTuple):
 class AdvertTable:
     """Advertisements from neighbours (AdsTable)."""
 
-    def __init__(self, duration: float, capacity: int, hop_limit: int) -> None:
+    def __init__(self, duration: float, capacity: int, hop_limit: int, serials: bool = True) -> None:
+        self._serials = serials
+        "Whether an advertisement must be news from the publisher; else any neighbour's word renews a lease."
         self.leases: Leases[tuple[int, NodeId], Heard] = Leases(duration, capacity)
         "By the number of the offering, and the neighbour."
         self._hop_limit = hop_limit
@@ -79,7 +81,7 @@ class AdvertTable:
         else:
             silent = offering.time + self.leases.duration <= now
             held = self.leases.get((offering.number, sender), now)
-            if held is not None and serial <= held.serial:
+            if held is not None and serial <= held.serial and self._serials:
                 return Drop.DUPLICATE, silent
         if hops >= self._hop_limit:
             return Drop.HOP_LIMIT, silent
@@ -94,9 +96,14 @@ class AdvertTable:
 
         What is as new as the newest known, or nearly so, counts for the length of a lease after that was
         first heard. A publisher born again counts from one once its earlier incarnation has fallen silent.
+        Without serials nothing is old: whatever a neighbour says counts for the length of a lease.
         """
         if offering is None:
             offering = Offering(next(self._numbers), advert, now)
+        elif not self._serials:
+            del self._offerings[offering.publisher, offering.pattern]
+            offering.serial, offering.time = max(offering.serial, advert.serial), now
+            offering.incarnation = advert.incarnation
         elif advert.serial > offering.serial or (silent and advert.incarnation != offering.incarnation):
             del self._offerings[offering.publisher, offering.pattern]
             offering.incarnation, offering.serial, offering.time = advert.incarnation, advert.serial, now

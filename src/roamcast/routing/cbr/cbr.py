@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from roamcast.content.covering import Cover, Relations
@@ -36,6 +37,9 @@ class Cbr(Advertising):
 
     parameters_type: ClassVar[type[Parameters]] = CbrParameters
     parameters: CbrParameters
+    as_published: ClassVar[Mapping[str, Any]] = MappingProxyType(
+        {"advert_serials": False, "avoid_rings": False, "send_back": True}
+    )
     messages: ClassVar[tuple[type[Message], ...]] = (Advert, Subscription, MostCovering, TreeEvent)
 
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
@@ -75,9 +79,9 @@ class Cbr(Advertising):
         self.seen.add(publication.id)
         children = self.subscriptions.matching(publication.event, self.host.now())
         message = TreeEvent(publication, frozenset(children))
-        if children:
+        if children or self.parameters.send_unwanted:
             self._send_down(message)
-        else:
+        if not children:
             self.host.drop(message, self._why_nobody(publication))
 
     def link_failed(self, message: Any, to: NodeId) -> None:
@@ -122,7 +126,8 @@ class Cbr(Advertising):
         if wanted:
             self.host.deliver(publication)
         children = self.subscriptions.matching(publication.event, self.host.now())
-        children.discard(sender)
+        if not self.parameters.send_back:
+            children.discard(sender)
         if children:
             message = TreeEvent(publication, frozenset(children))
             self.after_jitter(self._send_down, message)
@@ -192,7 +197,8 @@ class Cbr(Advertising):
 
         def find_branch(publisher: NodeId, pattern: Filter, child: NodeId) -> Branch | None:
             through_us = {c for c, wanted in wishes if self.relations.intersects(wanted, pattern)}
-            return self.trees.best(publisher, pattern, through_us | {child}, now)
+            avoid = through_us | {child} if self.parameters.avoid_rings else {child}
+            return self.trees.best(publisher, pattern, avoid, now)
 
         return NextHops(offers, self.relations, find_branch, self.parameters.detour)
 

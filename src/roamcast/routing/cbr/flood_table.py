@@ -31,13 +31,29 @@ class FloodTable:
             self._entries.sweep(now)
             self._entries.renew(id, _Handled(flood > 0), now)
 
+    def take(self, id: int, now: float) -> None:
+        """Note that this node has taken an event that was entered.
+
+        Line 15 must stand outside line 14, or an event entered for a flood and then handled would be handled
+        again.
+        """
+        entry = self._entries.get(id, now)
+        if entry is not None:
+            entry.taken = True
+
+    def is_taken(self, id: int, now: float) -> bool:
+        """Whether it is remembered that this node took an event."""
+        entry = self._entries.get(id, now)
+        return entry is not None and entry.taken
+
     def footprint(self) -> Footprint:
         """Publication, whether it was flooded, and lease of each entry."""
         return Footprint(len(self._entries), 17 * len(self._entries), self._entries.capacity)
 
 
 class _Handled:
-    __slots__ = ("flooded",)
+    __slots__ = ("flooded", "taken")
 
     def __init__(self, flooded: bool) -> None:
         self.flooded = flooded
+        self.taken = False

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import ClassVar
+
+import msgspec
 
 from roamcast.routing.cbr.cbr import Cbr
 from roamcast.routing.cbr.flood_table import FloodTable
 from roamcast.routing.cbr.hop_acks import AckWait
 from roamcast.routing.cbr.messages import EventAck, TreeEvent
 from roamcast.routing.cbr.parameters import FtCbrParameters
-from roamcast.routing.router import BROADCAST, Drop, Footprint, Host, NodeId, Parameters, Publication
+from roamcast.routing.router import (
+    BROADCAST,
+    Drop,
+    Footprint,
+    Host,
+    NodeId,
+    Parameters,
+    Publication,
+    Traits,
+)
 
 
 class FtCbr(Cbr):
@@ -18,6 +30,7 @@ class FtCbr(Cbr):
 
     parameters_type: ClassVar[type[Parameters]] = FtCbrParameters
     parameters: FtCbrParameters
+    as_published = MappingProxyType({**Cbr.as_published, "remember_handled": False})
     messages = (*Cbr.messages, EventAck)
 
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
@@ -26,6 +39,12 @@ class FtCbr(Cbr):
         self.waiting = AckWait(host, p.ack_wait, p.unacked, self._search)
         self.floods = FloodTable(p.flood_memory, p.floods)
         self.handlers[EventAck] = self._take_ack
+
+    @classmethod
+    def traits(cls, parameters: Parameters) -> Traits:
+        """As CBR; what is forgotten after a while may be delivered again."""
+        assert isinstance(parameters, FtCbrParameters)
+        return msgspec.structs.replace(super().traits(parameters), once=parameters.remember_handled)
 
     def publish(self, publication: Publication) -> None:
         """Send an event down the trees; the publisher has done something for it."""
@@ -39,6 +58,12 @@ class FtCbr(Cbr):
             "unacknowledged": self.waiting.footprint(),
             "floods": self.floods.footprint(),
         }
+
+    def _is_new(self, publication: Publication) -> bool:
+        if self.parameters.remember_handled:
+            return super()._is_new(publication)
+        taken = self.floods.is_taken(publication.id, self.host.now())  # 13, 14
+        return not taken and publication.publisher != self.host.node
 
     def _send_down(self, message: TreeEvent) -> None:
         self.host.broadcast(message)
@@ -72,6 +97,7 @@ class FtCbr(Cbr):
             self.floods.enter(message.about, flood, now)
         reason: Drop | None = Drop.DUPLICATE if for_me or flood > 1 else Drop.NOT_MINE
         if forward:  # 35-44
+            self.floods.take(message.about, now)  # 15
             # Who relays a flood has not taken the event itself, and may be a child that waits for it.
             reason = self._handle(publication, sender if flood == 0 else BROADCAST)
         others = message.children - {self.host.node}

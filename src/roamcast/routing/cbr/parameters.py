@@ -23,6 +23,9 @@ class LeaseParameters(Parameters):
     "Advertisements kept (one a publisher, pattern and neighbour); the oldest lease makes room."
     advert_floods: int = Field(64, ge=1)
     "New advertisements passed on at once in one renewal period; more wait for the next renewal."
+    advert_serials: bool = True
+    """Whether an advertisement counts by its publisher's serial, so that neighbours do not renew each other's
+    news of one that is gone. Not in the paper."""
 
     @model_validator(mode="after")
     def _outlast(self) -> LeaseParameters:
@@ -43,6 +46,13 @@ class CbrParameters(LeaseParameters):
     "Prefer the neighbour that has most subscriptions like ours to the shortest path (section 4.1.2)."
     detour: int = Field(2, ge=0)
     "Hops that a path chosen by most-covering may be longer than the advertised one."
+    avoid_rings: bool = True
+    """Whether most-covering attaches to no neighbour that comes to the publisher through us. Not in the
+    paper, whose subscriptions may go in a ring."""
+    send_back: bool = False
+    "Whether an event is also passed to a child that it has come from, as line 22 of figure 3 does."
+    send_unwanted: bool = False
+    "Whether a publisher sends an event for which it knows no child. The paper leaves it open."
     link_feedback: bool = False
     "Whether a subscription takes another way when the link gives up on it. Not in the paper."
     pace: Seconds = Field(0.01, ge=0)
@@ -64,6 +74,9 @@ class FtCbrParameters(CbrParameters):
     "How far a repair flood searches for a child."
     flood_memory: Seconds = Field(5.0, gt=0)
     "How long a handled event is remembered; must outlast the wait for an acknowledgement."
+    remember_handled: bool = True
+    """Whether what was handled here is remembered beyond `flood_memory`, so that no application gets an event
+    twice. Not in the paper."""
     unacked: int = Field(4096, ge=1)
     "Events that may wait for acknowledgements; the oldest makes room."
     floods: int = Field(4096, ge=1)

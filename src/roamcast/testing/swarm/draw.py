@@ -32,7 +32,7 @@ def draw(seed: int, protocol: str, router: type[Router] | None = None) -> Histor
     random = Random(f"{seed}/{protocol}/swarm")
     parameters, cramped = draw_parameters(random, router.parameters_type)
     end = round(random.uniform(SHORTEST, LONGEST), 1)
-    ground = draw_ground(random, end)
+    ground = draw_ground(random, end, located=router.needs_location)
     steps = [
         *ground.steps,
         *_draw_work(random, ground.nodes, end),

@@ -9,7 +9,7 @@ from itertools import count
 import msgspec
 
 from roamcast.testing.swarm.draw import draw
-from roamcast.testing.swarm.judge import Finding, judge
+from roamcast.testing.swarm.judge import Finding, judge_all
 from roamcast.testing.swarm.shrink import shrink
 
 
@@ -42,11 +42,12 @@ def explore(
         for protocol in protocols:
             if place and time.monotonic() >= deadline:
                 return found
-            finding = judge(draw(seed + place, protocol))
+            broken = judge_all(draw(seed + place, protocol))
             found.histories[protocol] += 1
-            if finding is not None and (protocol, finding.law) not in known:
-                known.add((protocol, finding.law))
-                finding = shrink(finding, seconds=shrinking)
-                found.findings.append(finding)
-                tell(finding)
+            for finding in broken:
+                if (protocol, finding.law) not in known:
+                    known.add((protocol, finding.law))
+                    small = shrink(finding, seconds=shrinking)
+                    found.findings.append(small)
+                    tell(small)
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
-from math import dist, hypot
+from math import cos, dist, hypot, sin, tau
 from random import Random
 from typing import NamedTuple, TypeAlias
 
@@ -26,8 +26,10 @@ class Ground(NamedTuple):
     steps: list[Step]
 
 
-def draw_ground(random: Random, end: float) -> Ground:
-    """A topology, or a movement until `end`."""
+def draw_ground(random: Random, end: float, *, located: bool = False) -> Ground:
+    """A topology, or a movement until `end`; `located`: all have places, and hear those within range."""
+    if located:
+        return _draw_located(random, end)
     shape = random.choice(("line", "grid", "scattered", "moving"))
     nodes = random.randint(3, 8)
     if shape == "line":
@@ -47,6 +49,22 @@ def draw_ground(random: Random, end: float) -> Ground:
     first = _in_range(places)
     steps += _move(random, places, side, end)
     return Ground(nodes, tuple(first), connect(places), steps)
+
+
+def _draw_located(random: Random, end: float) -> Ground:
+    """Nodes each in range of one before it, which stand still, or run about and come back at the end."""
+    places = [(0.0, 0.0)]
+    for _ in range(random.randint(2, 7)):
+        x, y = random.choice(places)
+        way, angle = random.uniform(0.2, 0.95) * RANGE, random.uniform(0, tau)
+        places.append((x + way * cos(angle), y + way * sin(angle)))
+    edges = tuple(_in_range(places))
+    start: list[Step] = [Place(at=0.0, node=n, x=x, y=y) for n, (x, y) in enumerate(places)]
+    if random.random() < 0.5:
+        return Ground(len(places), edges, edges, start)
+    steps = _move(random, list(places), 250.0 * len(places) ** 0.5, end)
+    back: list[Step] = [Place(at=end, node=n, x=x, y=y) for n, (x, y) in enumerate(places)]
+    return Ground(len(places), edges, edges, start + steps + back)
 
 
 def _move(random: Random, places: list[Point], side: float, end: float) -> list[Step]:

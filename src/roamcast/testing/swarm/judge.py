@@ -24,13 +24,15 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 def judge(history: History, router: type[Router] | None = None) -> Finding | None:
-    """Play a history twice; the first law that is broken, if one is."""
+    """The first law that a history breaks, if it breaks one."""
+    return next(iter(judge_all(history, router)), None)
+
+
+def judge_all(history: History, router: type[Router] | None = None) -> list[Finding]:
+    """Play a history twice; every law that it breaks, in the order of the laws."""
     record = play_twice(history, router)
-    for name, check in LAWS.items():
-        told = check(record)
-        if told is not None:
-            return Finding(name, told, history, record.error)
-    return None
+    told = {name: check(record) for name, check in LAWS.items()}
+    return [Finding(name, what, history, record.error) for name, what in told.items() if what is not None]
 
 
 def as_test(finding: Finding) -> str:

@@ -12,6 +12,11 @@ from roamcast.routing.router import Footprint, Message, NodeId, Publication
 from roamcast.routing.traits import Traits
 from roamcast.testing.records import Dropped, Lost, Sent, State
 from roamcast.testing.swarm.history import History
+from roamcast.testing.swarm.naming import nodes_named
+from roamcast.wire.message import Role, inner
+
+FLEETING = (Role.FINDS_ROUTE, Role.BEACONS)
+"What such messages say is believed for a while only, whatever the protocol promises."
 
 
 class Aired(NamedTuple):
@@ -125,6 +130,12 @@ class Record(msgspec.Struct):
     def forged(self) -> set[int]:
         """The publications that strangers have spoken of: nobody knows what became of them by whose doing."""
         return {getattr(step, "about", -1) for step in self.history.steps}
+
+    @property
+    def slandered(self) -> set[NodeId]:
+        """The nodes of whom strangers have spoken, other than of the ways to them: routes lapse."""
+        said = [heard.message for heard in self.heard if heard.forged]
+        return set().union(*(nodes_named(message) for message in said if inner(message).role not in FLEETING))
 
     def life(self, node: NodeId, time: float) -> Life | None:
         """The incarnation that a node was in at a moment."""

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from random import Random
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from roamcast.routing.router import Parameters
+from roamcast.units import (
+    BitsPerSecond,
+    Bytes,
+    Decibels,
+    Hertz,
+    Meters,
+    MetersPerSecond,
+    PerSecond,
+    Watts,
+)
 
 CHANGED = 0.25
 "Share of the parameters that differ from the default where some do."
@@ -16,6 +26,12 @@ FACTORS = (0.3, 0.5, 1.5, 2.0)
 "Times the default, for what is a duration or a share."
 SMALL = (1, 2, 3, 5, 16)
 "Instead of the default, for what counts or bounds."
+_UNITS = {
+    reader
+    for unit in (BitsPerSecond, Bytes, Decibels, Hertz, Meters, MetersPerSecond, PerSecond, Watts)
+    for reader in get_args(unit)[1:]
+}
+"What reads quantities that are no durations."
 
 
 def draw_parameters(random: Random, model: type[Parameters]) -> tuple[dict[str, Any], bool]:
@@ -34,11 +50,11 @@ def draw_parameters(random: Random, model: type[Parameters]) -> tuple[dict[str, 
 def longest_wait(parameters: BaseModel, but: float) -> float:
     """The longest duration among the parameters, other than `but`: what leases, periods and timeouts take."""
     longest = 1.0
-    for name in type(parameters).model_fields:
+    for name, field in type(parameters).model_fields.items():
         value = getattr(parameters, name)
         if isinstance(value, BaseModel):
             longest = max(longest, longest_wait(value, but))
-        elif isinstance(value, float) and value != but:
+        elif isinstance(value, float) and value != but and not _UNITS.intersection(field.metadata):
             longest = max(longest, value)
     return longest
 

@@ -14,7 +14,7 @@ from roamcast.routing.unicast.copies import Copy, DsdvUnicast
 from roamcast.routing.unicast.dsdv.messages import INFINITY, DsdvUpdate, Entry
 from roamcast.routing.unicast.dsdv.parameters import DsdvParameters
 from roamcast.routing.unicast.unicast import Datagram
-from roamcast.testing import Mesh
+from roamcast.testing import Mesh, duplicate
 
 News = EventType("news", {"level": Integer()})
 NEWS = News(level=5)
@@ -291,6 +291,37 @@ def test_the_way_around_a_broken_link_is_the_shortest_that_was_told_and_a_neighb
     mesh.kill(2)
     mesh.run(for_=6)  # a period later it has not been heard lately
     assert routes.detour(5, avoid=()) == 1
+
+
+@pytest.mark.parametrize("copies", [1, 2])
+def test_what_goes_around_someone_who_is_gone_tries_each_way_once_and_ends(copies):
+    # Everyone hears everyone, and all have told of a way to 3.
+    mesh = Mesh(4, winding, [(a, b) for a in range(4) for b in range(a)])
+    mesh.subscribe(3, ALL_NEWS)
+    mesh.run(for_=SETTLED)
+    mesh.kill(3)
+    with mesh.fault(*[duplicate(Datagram, after=0.01)] * (copies - 1)):
+        mesh.publish(1, NEWS)
+        mesh.run(for_=0.9)
+    tried = [(sent.node, sent.to) for sent in mesh.sent_of(Datagram) if sent.to != 3]
+    assert {(1, 0), (1, 2)} <= set(tried)
+    assert len(tried) == len(set(tried)) <= 6
+    assert Drop.NO_ROUTE in mesh.drop_counts()
+    sizes = mesh.routers[1].tables()["gone_around"]
+    assert (sizes.entries, sizes.limit) == (1, 1024)
+    assert sizes.bytes == 8 + mesh.sent_of(Datagram)[0].message.payload.length + 4 * 2
+
+
+def test_after_a_while_the_same_message_may_go_the_same_ways_again():
+    mesh = Mesh(4, winding, [(a, b) for a in range(4) for b in range(a)])
+    mesh.run(for_=SETTLED)
+    mesh.kill(3)
+    copy = Copy(Publication(1, 1, NEWS))
+    for _ in range(2):
+        mesh.sent.clear()
+        mesh.routers[1].unicast.send(copy, 3)
+        mesh.run(for_=1.5)
+        assert len([sent for sent in mesh.sent_of(Datagram) if sent.to != 3]) >= 2
 
 
 FORGED_SEQUENCES = st.one_of(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from roamcast.routing.cbr.raft.messages import LOWEST, Addressee, Hole, Nack, XcastEvent
+from roamcast.routing.cbr.raft.messages import LOWEST, Addressee, Hole, Nack, XcastEvent, age_of
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
 from roamcast.routing.router import Host, NodeId, Publication
 from roamcast.routing.state.leases import Leases
@@ -67,10 +67,12 @@ class EventCache:
                 addressee = cached.destinations.get(nack.subscriber)
                 if addressee is not None and addressee.edition >= nack.edition:
                     found.append((cached.publication.sequence, cached, addressee))
+        p = self.parameters
+        most = p.window if p.paced else p.cached
         holes = list(nack.holes)
         served: list[XcastEvent] = []
         for sequence, cached, addressee in sorted(found, key=lambda each: each[0]):
-            if len(served) >= self.parameters.window:
+            if len(served) >= most:
                 break
             if any(first <= sequence <= last for first, last in holes):
                 # Before the first event that was ever addressed to it, a subscriber misses nothing.
@@ -80,7 +82,7 @@ class EventCache:
                         cached.publication,
                         cached.chain,
                         (addressee,),
-                        int(1000 * (now - cached.published)),
+                        age_of(cached.published, now),
                     )
                 )
         return served, holes

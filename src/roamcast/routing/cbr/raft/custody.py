@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable
 import msgspec
 
 from roamcast.routing.cbr.raft.cache import EventCache
-from roamcast.routing.cbr.raft.messages import Addressee, XcastEvent
+from roamcast.routing.cbr.raft.messages import Addressee, XcastEvent, age_of
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
 from roamcast.routing.router import Drop, Host, NodeId
 
@@ -66,5 +66,5 @@ class Custody:
             self.host.drop(event, Drop.DUPLICATE)  # all have it, by other ways
         elif event is not None and stuck:
             # It is older now: by its age a subscriber tells whether it had asked before.
-            age = int(1000 * (self.host.now() - self._cache.find(event).published))
+            age = age_of(self._cache.find(event).published, self.host.now())
             self._send(msgspec.structs.replace(event, destinations=tuple(stuck.values()), age=age))

@@ -31,6 +31,11 @@ Place: TypeAlias = Annotated[int, Whole(5, least=-256, most=HIGHEST)]
 Version: TypeAlias = Annotated[int, Whole(4, least=1)]
 
 
+def age_of(published: float, now: float) -> int:
+    """Milliseconds since a moment, or as many as a message can tell."""
+    return min(int(1000 * (now - published)), HIGHEST_AGE)
+
+
 def nothing_yet(incarnation: int) -> int:
     """The place of a subscriber's incarnation that was addressed nothing."""
     return -1 - incarnation

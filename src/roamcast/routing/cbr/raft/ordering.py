@@ -187,6 +187,9 @@ class Ordering:
         if not holes:
             return
         now, p = self.host.now(), self.parameters
+        if not p.paced:
+            self._send_nack(publisher, stream, holes)
+            return
         if now < stream.asked_at + stream.timeout:
             # What was asked for a moment ago may be on its way.
             holes = [hole for hole in holes if hole[1] > stream.asked]

@@ -44,6 +44,17 @@ class RaftCbrParameters(LeaseParameters):
     "Between copies of a subscription until the publisher acknowledges it. The paper leaves it open."
     recall: Seconds = Field(600.0, ge=0)
     "How far back a late subscription reaches, for events that were wanted when they were published."
+    advert_hints: bool = True
+    """Whether a subscription without a route goes to the neighbour nearest to the publisher by its
+    advertisements. Not in the paper."""
+    reroute: bool = True
+    """Whether what the link gave up on, or cannot reach its next stop, goes another way. The paper does not
+    say what happens then."""
+    custody: bool = True
+    "Whether an event that found no way is kept where it is and tried again. Not in the paper."
+    paced: bool = True
+    """Whether requests and retransmissions keep the pace of acknowledgements. Otherwise each event that shows
+    a gap has all that is missing asked for, and all of it is sent at once. The paper knows no pace."""
     window: int = Field(8, ge=1)
     "Events retransmitted at a time; more follow as they are acknowledged. The paper leaves it open."
     retransmit_timeout: Seconds = Field(1.0, gt=0)

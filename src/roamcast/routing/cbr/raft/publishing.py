@@ -12,6 +12,7 @@ from roamcast.routing.cbr.raft.messages import (
     Subscribe,
     SubscribeAck,
     XcastEvent,
+    age_of,
 )
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
 from roamcast.routing.cbr.raft.retransmissions import Retransmissions
@@ -46,9 +47,9 @@ class RaftPublisher:
         self._xcast = xcast
         self._unicast = unicast
         self._timer: Timer | None = None
-        self.retransmissions = Retransmissions(
-            host, parameters.window, parameters.retransmit_timeout, self._retransmit
-        )
+        p = parameters
+        window, timeout = (p.window, p.retransmit_timeout) if p.paced else (p.kept, 0.0)
+        self.retransmissions = Retransmissions(host, window, timeout, self._retransmit)
 
     # Subscriptions.
 
@@ -267,7 +268,7 @@ class RaftPublisher:
     def _retransmit(self, sequence: int, subscribers: list[NodeId]) -> None:
         """Send an event again to those who miss it."""
         time, publication = self.events[sequence]
-        age = int(1000 * (self.host.now() - time))
+        age = age_of(time, self.host.now())
         destinations = [self.sessions[node].addressee(node, sequence) for node in subscribers]
         self._xcast.send_event(XcastEvent(publication, (self.host.node,), tuple(destinations), age))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import msgspec
@@ -52,6 +53,17 @@ class RaftCbr(Advertising):
 
     parameters_type: ClassVar[type[Parameters]] = RaftCbrParameters
     parameters: RaftCbrParameters
+    as_published = MappingProxyType(
+        {
+            "advert_serials": False,
+            "recall": "0 s",
+            "advert_hints": False,
+            "reroute": False,
+            "custody": False,
+            "paced": False,
+            "dsdv.detours": False,
+        }
+    )
     messages = (
         *(Advert, XcastEvent, Subscribe, SubscribeAck, Ping, Ack, Nack),
         *Dsdv.messages,
@@ -144,11 +156,12 @@ class RaftCbr(Advertising):
     def link_failed(self, message: Any, to: NodeId) -> None:
         """Tell the routing below, and send the message another way; an event without one is tried again."""
         self.unicast.link_failed(message, to)
+        p = self.parameters
         if isinstance(message, XcastEvent):
-            stuck = self.xcast.event_around(message)
-            if stuck:
+            stuck = self.xcast.event_around(message) if p.reroute else message.destinations
+            if stuck and p.custody:
                 self._keep(message, stuck)
-        elif isinstance(message, Ping):
+        elif isinstance(message, Ping) and p.reroute:
             self.xcast.ping_around(message)
 
     # What the unicast routing below asks.
@@ -160,14 +173,14 @@ class RaftCbr(Advertising):
 
     def fail(self, message: Message, origin: NodeId, destination: NodeId, reason: Drop) -> bool:
         """Take an event that has lost its way into custody; all else is asked for again by others."""
-        if not isinstance(message, XcastEvent) or reason is not Drop.NO_ROUTE:
+        if not isinstance(message, XcastEvent) or reason is not Drop.NO_ROUTE or not self.parameters.custody:
             return False
         self._keep(message, message.destinations)
         return True
 
     def hint(self, message: Message, destination: NodeId, avoid: Collection[NodeId]) -> NodeId | None:
         """Where no route is known yet, advertisements still tell who is nearer to the publisher."""
-        if not isinstance(message, Subscribe):
+        if not isinstance(message, Subscribe) or not self.parameters.advert_hints:
             return None
         return self.adverts.nearest(destination, avoid, self.host.now())
 
@@ -196,14 +209,16 @@ class RaftCbr(Advertising):
 
     def _send_acks(self, publisher: NodeId, sequence: int, subscribers: frozenset[NodeId]) -> None:
         parent = self.cache.parent(publisher, sequence)
-        if self.unicast.next_hop(parent) is None:
+        if self.unicast.next_hop(parent) is None and self.parameters.reroute:
             parent = publisher
         self.unicast.send(Ack(publisher, sequence, subscribers), parent)
 
     def _ask(self, nack: Nack) -> None:
         """Send a request to the next node of its chain that can be reached; in doubt to the publisher."""
         for place, node in enumerate(nack.chain):
-            if node != self.host.node and self.unicast.next_hop(node) is not None:
+            if node == self.host.node:
+                continue
+            if self.unicast.next_hop(node) is not None or not self.parameters.reroute:
                 self.unicast.send(msgspec.structs.replace(nack, chain=nack.chain[place + 1 :]), node)
                 return
         self.unicast.send(msgspec.structs.replace(nack, chain=()), nack.publisher)

@@ -183,7 +183,9 @@ class RaftSubscriber:
         """Send what is wanted of `publisher` if that is not what it was told."""
         wanted = tuple(pattern for pattern in self.interests if self._offered(wish, pattern))
         if wanted != wish.patterns or (not wish.version and self._missed(wish)):
-            for pattern in set(wanted).difference(wish.patterns):
+            # Without recall nothing is ever put between events, so nothing need wait.
+            late = set(wanted).difference(wish.patterns) if self.parameters.recall else ()
+            for pattern in late:
                 wish.unsure_since = min(wish.unsure_since, self.interests[pattern])
             wish.patterns = wanted
             wish.version += 1

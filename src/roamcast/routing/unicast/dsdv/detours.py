@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from roamcast.routing.router import Footprint, NodeId
+from roamcast.routing.router import Footprint, Message, NodeId
+from roamcast.routing.state.leases import Leases
 from roamcast.routing.unicast.dsdv.messages import INFINITY, DsdvUpdate
+from roamcast.routing.unicast.unicast import Datagram
 
 
 class Detours:
@@ -52,3 +54,30 @@ class Detours:
                 if known == destination:
                     return metric
         return INFINITY - 1
+
+
+class TriedWays:
+    """Of datagrams that have just gone around: the neighbours that they were sent to from here."""
+
+    def __init__(self, lease: float, limit: int) -> None:
+        self._tried: Leases[tuple[NodeId, NodeId, Message], tuple[NodeId, ...]] = Leases(lease, limit)
+
+    def of(self, datagram: Datagram, now: float) -> tuple[NodeId, ...]:
+        """The ways that a datagram, or a copy of it, has gone already."""
+        return self._tried.get(_known_by(datagram), now) or ()
+
+    def note(self, datagram: Datagram, hop: NodeId, now: float) -> None:
+        """Remember that it goes by `hop` now."""
+        before = self.of(datagram, now)
+        self._tried.sweep(now)
+        self._tried.renew(_known_by(datagram), (*before, hop), now)
+
+    def footprint(self) -> Footprint:
+        """Datagrams and their ways."""
+        held = [8 + payload.length + 4 * len(hops) for (_, _, payload), hops in self._tried.items(0.0)]
+        return Footprint(len(held), sum(held), self._tried.capacity)
+
+
+def _known_by(datagram: Datagram) -> tuple[NodeId, NodeId, Message]:
+    """What does not change on the way."""
+    return datagram.origin, datagram.destination, datagram.payload

@@ -23,7 +23,7 @@ from roamcast.routing.router import Drop, Footprint, Host, Message, NodeId, Time
 from roamcast.routing.state.leases import Leases
 from roamcast.routing.state.neighbours import Neighbours
 from roamcast.routing.state.timing import call_within
-from roamcast.routing.unicast.dsdv.detours import Detours
+from roamcast.routing.unicast.dsdv.detours import Detours, TriedWays
 from roamcast.routing.unicast.dsdv.messages import HALF, HIGHEST_SEQUENCE, INFINITY, DsdvUpdate, Entry
 from roamcast.routing.unicast.dsdv.parameters import DsdvParameters
 from roamcast.routing.unicast.dsdv.table import NEVER, Route, RouteTable
@@ -51,6 +51,7 @@ class Dsdv(Unicast):
         self._detours = Detours()
         self._failed: Leases[NodeId, bool] = Leases(p.detour_lease, p.destinations)
         "Neighbours on whom the link has just given up."
+        self._tried = TriedWays(p.detour_lease, p.destinations)
         self.held = Held(p.held, p.destinations)
 
     # What a router asks.
@@ -85,11 +86,13 @@ class Dsdv(Unicast):
         return list(self.heard.heard_since(-NEVER))
 
     def tables(self) -> Mapping[str, Footprint]:
-        """Routes (destination, hop, metric, sequence number and times) and held messages."""
+        """Routes (destination, hop, metric, sequence and times), held messages, and what has gone around."""
         p, routes, held = self.parameters, len(self.table), len(self.held)
+        around = {"gone_around": self._tried.footprint()} if p.detours else {}
         return {
             "routes": Footprint(routes, 37 * routes, p.destinations),
             "held": Footprint(held, self.held.bytes(), p.held * p.destinations),
+            **around,
         }
 
     def link_failed(self, message: Any, to: NodeId) -> None:
@@ -139,7 +142,7 @@ class Dsdv(Unicast):
         if hop is None:
             hop = self.user.hint(datagram.payload, datagram.destination, avoid)
         elif self.suspects(hop):
-            other = self.detour(datagram.destination, avoid)
+            other = self._other_way(datagram, avoid)
             hop = hop if other is None else other
         elif hop == came_from and self.parameters.detours:
             # Routes that point at each other: it would only go to and fro.
@@ -156,14 +159,27 @@ class Dsdv(Unicast):
         if datagram.hops <= 1:
             self.fail(datagram.payload, datagram.origin, datagram.destination, Drop.HOP_LIMIT)
             return
-        hop = self.detour(datagram.destination, avoid)
-        if hop is None:
-            hop = self.user.hint(datagram.payload, datagram.destination, self._avoided(avoid))
+        hop = self._other_way(datagram, avoid, hints=True)
         if hop is None:
             self._give_up(datagram)
         else:
             onward = Datagram(datagram.origin, datagram.destination, datagram.hops - 1, datagram.payload)
             self.host.send(onward, hop)
+
+    def _other_way(self, datagram: Datagram, avoid: Collection[NodeId], hints: bool = False) -> NodeId | None:
+        """A neighbour that this datagram has not gone around by yet, from here.
+
+        What comes back, and every copy of it, tries another way or ends: around someone who is gone all ways
+        lead in circles, and where links make copies a circle makes a storm.
+        """
+        now = self.host.now()
+        avoid = {*avoid, *self._tried.of(datagram, now)}
+        hop = self.detour(datagram.destination, avoid)
+        if hop is None and hints:
+            hop = self.user.hint(datagram.payload, datagram.destination, self._avoided(avoid))
+        if hop is not None:
+            self._tried.note(datagram, hop, now)
+        return hop
 
     def _give_up(self, datagram: Datagram) -> None:
         self.fail(datagram.payload, datagram.origin, datagram.destination, Drop.NO_ROUTE)

@@ -15,7 +15,14 @@ from roamcast.routing.router import DUPLICATE, Drop, Footprint, Host, Message, N
 from roamcast.routing.state.leases import Leases
 from roamcast.routing.state.seen import Seen
 from roamcast.routing.state.timing import call_within
-from roamcast.routing.unicast.dsr.messages import DeadLink, DsrError, DsrPacket, DsrReply, DsrRequest
+from roamcast.routing.unicast.dsr.messages import (
+    MOST_BURDEN,
+    DeadLink,
+    DsrError,
+    DsrPacket,
+    DsrReply,
+    DsrRequest,
+)
 from roamcast.routing.unicast.dsr.parameters import DsrParameters
 from roamcast.routing.unicast.dsr.path_cache import PathCache
 from roamcast.routing.unicast.dsr.searches import Searches
@@ -23,7 +30,6 @@ from roamcast.routing.unicast.send_buffer import SendBuffer, Waiting
 from roamcast.routing.unicast.unicast import Datagram, Unicast, User
 
 IDENTIFICATIONS = 2**16
-HIGHEST_BURDEN = 2**16 - 1
 
 
 class Dsr(Unicast):
@@ -196,7 +202,7 @@ class Dsr(Unicast):
             self.host.call_later(1.5 * check * self.host.random.random() if check else 0.0, self._look)
 
     def overhear(self, message: Any, sender: NodeId, to: NodeId, signal: float) -> None:
-        """Learn once from a packet between others: its way, what it tells, whether it could be shorter."""
+        """Learn once from a packet between two others: its way, what it tells, if it could be shorter."""
         kind = type(message)
         if kind not in TAPPED or not self.parameters.overhearing:
             return
@@ -275,7 +281,7 @@ class Dsr(Unicast):
             return Drop.HOP_LIMIT
         p, so_far, burden = self.parameters, request.so_far, request.burden
         if p.inflated_requests:
-            burden = min(burden + 8 + 4 * len(so_far) + 16 * len(request.dead), HIGHEST_BURDEN)
+            burden = min(burden + 8 + 4 * len(so_far) + 16 * len(request.dead), MOST_BURDEN)
         onward = DsrRequest(
             request.target, request.id, request.ttl - 1, (*so_far, self._node), request.dead, burden
         )

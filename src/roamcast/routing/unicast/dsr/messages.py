@@ -12,6 +12,8 @@ from roamcast.wire.fields import Hops, Listed, Node, Whole
 
 LONGEST = 255
 "Nodes on a way."
+MOST_BURDEN = 32_000
+"Bytes: far more than sixteen nodes, ns-2's longest way, can add up to."
 
 Way = Annotated[tuple[Node, ...], Listed(LONGEST, least=2)]
 "Nodes from one end to the other, both included."
@@ -43,7 +45,7 @@ class DsrRequest(Message, kind=56, category=Category.ROUTING, role=Role.FINDS_RO
     "Who asked, and who has passed it on."
     dead: Annotated[tuple[DeadLink, ...], Listed(1)] = ()
     "The link whose failure made the origin ask."
-    burden: Annotated[int, Whole(2)] = 0
+    burden: Annotated[int, Whole(2, most=MOST_BURDEN)] = 0
     "Bytes that ns-2's fault adds: each repetition counts the whole header again."
 
     @property

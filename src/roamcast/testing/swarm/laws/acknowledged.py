@@ -12,12 +12,16 @@ def check(record: Record) -> str | None:
     """Where the protocol sends until it is acknowledged, everyone has got in the end all that was offered and
     published since it wanted it, unless a crash took the memory of the publisher or of its own."""
     history = record.history
-    unfinished = record.left_at == inf or history.cramped or history.hostile
+    unfinished = record.left_at == inf or history.cramped
     if record.traits.promise is not Promise.UNTIL_ACKNOWLEDGED or unfinished:
         return None
+    spoken_of, forged = record.slandered, record.forged
     delivered = {(got.node, got.publication.id) for got in record.got}
     for each in record.published:
         for wish in record.wishes:
+            between = (wish.node, each.publication.publisher)
+            if each.publication.id in forged or not spoken_of.isdisjoint(between):
+                continue  # a session that strangers meddled with is believed for good
             if _owed(record, each, wish) and (wish.node, each.publication.id) not in delivered:
                 return (
                     f"node {wish.node} never got {each.publication.event} (publication {each.publication.id})"

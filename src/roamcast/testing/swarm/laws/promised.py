@@ -4,24 +4,37 @@ from __future__ import annotations
 
 from math import inf
 
+from roamcast.routing.router import Drop, Message, Role
 from roamcast.routing.traits import Promise
 from roamcast.testing.swarm.record import Record
 
 
 def check(record: Record) -> str | None:
-    """When the faults have ended and all has settled, whoever wants an event that was offered gets it."""
+    """When the faults have ended and all has settled, whoever wants an event that was offered gets it, unless
+    a router kept it back, or a wish, because others had repeated it."""
     if record.left_at == inf or record.history.cramped:
         return None
-    if record.history.hostile and record.traits.promise is Promise.UNTIL_ACKNOWLEDGED:
-        return None  # it believes for good what is said in a subscriber's name: nothing on the air is signed
+    kept = [
+        drop.message
+        for drop in record.drops
+        if drop.reason is Drop.SUPPRESSED and isinstance(drop.message, Message)
+    ]
+    if any(message.role is Role.WISHES for message in kept):
+        return None
+    kept_back = {message.about for message in kept}
     forged = record.forged
+    # Sessions are believed for good, and nothing on the air is signed: not asked is who was spoken of.
+    sessions = record.traits.promise is Promise.UNTIL_ACKNOWLEDGED
+    spoken_of = record.slandered if sessions else set()
     delivered = {(got.node, got.publication.id) for got in record.got}
     for time, publication, offered in record.probes:
         for wish in record.wishes:
             if (
                 offered
                 and publication.id not in forged
+                and publication.id not in kept_back
                 and wish.node != publication.publisher
+                and spoken_of.isdisjoint((wish.node, publication.publisher))
                 and wish.holds(time)
                 and wish.pattern.matches(publication.event)
                 and (wish.node, publication.id) not in delivered

@@ -1,0 +1,1 @@
+"""What every process of a trial runs as it starts."""

@@ -1,0 +1,178 @@
+"""Matching events whose elements repeat: records are laid beside the event, and then everything is flat.
+
+A filter that asks for some record is looked up once for each record of the event, with the record's fields
+as further fields of the event. What that cannot say (several tests on records, or that there is none) is
+left out of the lookup, and whoever it finds is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+from roamcast._kernel import MatchIndex as KernelIndex
+from roamcast.content.box.conjunction import Conjunction
+from roamcast.content.box.repeats import Repeats
+from roamcast.content.event import Event
+from roamcast.content.filter import Filter
+from roamcast.content.kind import Decimal, Domain, Kind, String
+from roamcast.content.repetition import Records
+from roamcast.content.schema import EventType
+
+Route: TypeAlias = tuple[int, ...]
+"""The repeated elements, by place, from the event down to the records that are laid beside it."""
+
+
+class RecordsIndex:
+    """The filters of one type with repeated elements, by number."""
+
+    def __init__(self, type: EventType) -> None:
+        self._type = type
+        self._filters: dict[int, Filter] = {}
+        self._routes: dict[int, list[Route]] = {}
+        self._along: dict[Route, _Along] = {}
+
+    def add(self, number: int, filter: Filter) -> None:
+        """Take a filter in."""
+        flat: dict[Route, list[_Flat]] = {}
+        for conjunction in filter.conjunctions:
+            for each in _flatten(self._type, conjunction):
+                flat.setdefault(each.route, []).append(each)
+        self._filters[number] = filter
+        self._routes[number] = list(flat)
+        for route, several in flat.items():
+            along = self._along.get(route)
+            if along is None:
+                along = self._along[route] = _Along(self._type, route)
+            along.add(number, several)
+
+    def remove(self, number: int) -> None:
+        """Let a filter go."""
+        del self._filters[number]
+        for route in self._routes.pop(number):
+            along = self._along[route]
+            along.remove(number)
+            if not along.count:
+                del self._along[route]
+
+    def match(self, event: Event) -> list[int]:
+        """The numbers of the filters that match, in order."""
+        sure: set[int] = set()
+        asked: set[int] = set()
+        for along in self._along.values():
+            for number in along.match(event):
+                (asked if number in along.unsure else sure).add(number)
+        values = event.values
+        sure.update(number for number in asked - sure if self._filters[number].test()(values))
+        return sorted(sure)
+
+    def bytes(self) -> int:
+        """Memory of the compiled indexes."""
+        return sum(along.kernel.bytes() for along in self._along.values())
+
+
+class _Flat:
+    """A conjunction with the records of one route beside the event."""
+
+    __slots__ = ("constraints", "exact", "route")
+
+    def __init__(self, route: Route, constraints: list[tuple[int, int, Domain]], exact: bool) -> None:
+        self.route = route
+        self.constraints = constraints
+        "(level, place, allowed values): level 0 is the event, each further one a record inside."
+        self.exact = exact
+
+
+class _Along:
+    """The conjunctions along one route, in an index of the fields of all its levels."""
+
+    def __init__(self, type: EventType, route: Route) -> None:
+        self.route = route
+        self.unsure: set[int] = set()
+        self.count = 0
+        self._places: list[list[int]] = []
+        self._columns: dict[tuple[int, int], int] = {}
+        self._numbers: list[int] = []
+        letters: list[str] = []
+        for level, each in enumerate(_levels(type, route)):
+            flat = [place for place, f in enumerate(each.fields) if not isinstance(f.kind, Records)]
+            self._places.append(flat)
+            for place in flat:
+                self._columns[level, place] = len(letters)
+                letters.append(letter(each.fields[place].kind))
+        self.kernel = KernelIndex("".join(letters))
+
+    def add(self, number: int, several: list[_Flat]) -> None:
+        columns = self._columns
+        conjunctions = tuple(
+            tuple(sorted(((columns[n, p], domain) for n, p, domain in each.constraints), key=_column))
+            for each in several
+        )
+        self.kernel.add(number, conjunctions)
+        self._numbers.extend(range(len(self._numbers), number + 1))
+        self.count += 1
+        if not all(each.exact for each in several):
+            self.unsure.add(number)
+
+    def remove(self, number: int) -> None:
+        self.kernel.remove(number)
+        self.unsure.discard(number)
+        self.count -= 1
+
+    def match(self, event: Event) -> Iterator[int]:
+        for values in self._beside(event.values, 0):
+            yield from self.kernel.match(values, self._numbers)
+
+    def _beside(self, values: tuple[Any, ...], level: int) -> Iterator[tuple[Any, ...]]:
+        """The event's flat values with those of each record along the route."""
+        own = tuple(values[place] for place in self._places[level])
+        if level == len(self.route):
+            yield own
+            return
+        for record in values[self.route[level]]:
+            for rest in self._beside(record, level + 1):
+                yield own + rest
+
+
+def _column(constraint: tuple[int, Domain]) -> int:
+    return constraint[0]
+
+
+def _levels(type: EventType, route: Route) -> Iterator[EventType]:
+    yield type
+    for place in route:
+        type = type.record(type.fields[place].path)
+        yield type
+
+
+def _flatten(type: EventType, conjunction: Conjunction) -> list[_Flat]:
+    """The conjunction along the route that says most; several where the records' filter has alternatives."""
+    flat: list[tuple[int, int, Domain]] = []
+    repeated: list[tuple[int, Repeats]] = []
+    for place, domain in conjunction:
+        if isinstance(domain, Repeats):
+            repeated.append((place, domain))
+        else:
+            flat.append((0, place, domain))
+    tests = [(place, each) for place, domain in repeated for each in domain.required]
+    if not tests:
+        return [_Flat((), flat, not repeated)]
+    exact = len(tests) == 1 and all(domain.refused.empty for _, domain in repeated)
+    place, wanted = max(tests, key=_sharpness)
+    found = []
+    for inner in wanted.conjunctions:
+        for each in _flatten(wanted.type, inner):
+            deeper = [(level + 1, at, domain) for level, at, domain in each.constraints]
+            found.append(_Flat((place, *each.route), flat + deeper, exact and each.exact))
+    return found
+
+
+def _sharpness(test: tuple[int, Filter]) -> tuple[int, int]:
+    """How much a test on records says: the fields that each of its alternatives constrains, and how few."""
+    conjunctions = test[1].conjunctions
+    return min((len(each) for each in conjunctions), default=0), -len(conjunctions)
+
+
+def letter(kind: Kind) -> str:
+    """What the kernel's index calls a kind."""
+    return "t" if isinstance(kind, String) else "d" if isinstance(kind, Decimal) else "i"

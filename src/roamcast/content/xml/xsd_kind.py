@@ -1,0 +1,107 @@
+"""Kinds out of XML Schema's simple types: what a value is compared as."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from roamcast.content.box.ranges import after, before
+from roamcast.content.errors import ContentError
+from roamcast.content.kind import INT64, Boolean, Date, Decimal, Enumeration, Integer, Kind, String
+from roamcast.content.xml.errors import SchemaError
+
+_XS = "{http://www.w3.org/2001/XMLSchema}"
+_AS_TEXT = frozenset(
+    (
+        *("string", "anyURI", "dateTime", "time", "duration", "gYear", "gYearMonth", "gMonth", "gMonthDay"),
+        *("gDay", "base64Binary", "hexBinary", "QName", "NOTATION", "anySimpleType", "anyAtomicType"),
+    )
+)
+"Types that compare as text."
+
+
+def kind_of(simple: Any, fixed: str | None, where: str) -> Kind:
+    """The kind of an attribute's or an element's value."""
+    try:
+        kind = _kind(simple, where)
+        return kind if fixed is None else _only(kind, fixed)
+    except SchemaError:
+        raise
+    except ContentError as error:
+        raise SchemaError(f"{where}: {error}") from None
+
+
+def item_type(simple: Any) -> Any | None:
+    """The type of the items, if a simple type is a list."""
+    for each in _chain(simple):
+        if each.is_list():
+            return each.item_type if hasattr(each, "item_type") else each.base_type.item_type
+    return None
+
+
+def _chain(simple: Any) -> list[Any]:
+    """A type and what it derives from."""
+    chain = [simple]
+    while chain[-1].base_type is not None and len(chain) < 50:
+        chain.append(chain[-1].base_type)
+    return chain
+
+
+def _only(kind: Kind, fixed: str) -> Kind:
+    """The kind with one value alone."""
+    stored = kind.read(fixed)
+    if isinstance(kind, String | Enumeration):
+        return Enumeration((fixed,))
+    if isinstance(kind, Integer | Decimal):
+        return type(kind)(stored, stored)
+    return Date(kind.load(stored), kind.load(stored)) if isinstance(kind, Date) else kind
+
+
+def _kind(simple: Any, where: str) -> Kind:
+    chain = _chain(simple)
+    names = {each.local_name for each in chain}
+    if any(each.is_list() for each in chain):
+        raise SchemaError(f"{where}: a list in a list")
+    listed = next((each.enumeration for each in chain if each.enumeration), None)
+    if any(each.is_union() for each in chain) or names & _AS_TEXT:
+        # What the members of a union have in common is that they are written.
+        return _text(names, listed)
+    if "integer" in names:
+        return Integer(*_bounds(chain, int, INT64, listed))
+    if names & {"decimal", "double", "float"}:
+        return Decimal(*_bounds(chain, float, Decimal().bounds(), listed))
+    if "boolean" in names:
+        return Boolean()
+    if "date" in names:
+        low, high = _bounds(chain, lambda value: Date().read(str(value)), Date().bounds(), listed)
+        return Date(Date().load(low), Date().load(high))
+    raise SchemaError(
+        f"{where}: the type {simple.local_name or simple.base_type.local_name!r} is not understood"
+    )
+
+
+def _text(names: set[str], listed: Any) -> Kind:
+    if not listed or not names & {"string", "anyURI"}:
+        return String()
+    collapse = bool(names & {"token", "anyURI"})
+    values = (" ".join(str(value).split()) if collapse else str(value) for value in listed)
+    return Enumeration(tuple(dict.fromkeys(values)), collapse)
+
+
+def _bounds(chain: list[Any], read: Any, widest: tuple[Any, Any], listed: Any) -> tuple[Any, Any]:
+    """The tightest of the min and max facets of a type and its bases, and around its listed values."""
+    lows, highs = [widest[0]], [widest[1]]
+    if listed:
+        values = [read(value) for value in listed]
+        lows.append(min(values))
+        highs.append(max(values))
+    for each in chain:
+        for name, facet in each.facets.items():
+            if name == f"{_XS}minInclusive":
+                lows.append(read(facet.value))
+            elif name == f"{_XS}minExclusive":
+                lows.append(after(read(facet.value)))
+            elif name == f"{_XS}maxInclusive":
+                highs.append(read(facet.value))
+            elif name == f"{_XS}maxExclusive":
+                highs.append(before(read(facet.value)))
+    return max(lows), min(highs)

@@ -1,0 +1,103 @@
+"""Claims x readings as a page of documentation, and as a part of the report."""
+
+from __future__ import annotations
+
+from html import escape
+
+from roamcast.report.readings import Reread, reread, tell_combination
+from roamcast.report.result import Result
+
+_MARKS = "+ held, - not held, ? not judged; in brackets: the interval reaches across the bound."
+
+
+def readings_markdown(result: Result) -> str:
+    """The page of a campaign that was judged under its readings."""
+    campaign, counts = result.campaign, result.counts()
+    told = reread(result)
+    versions = sorted({row["version"] for row in result.tables["plan"]})
+    lines = [
+        f"# What a reading decides: {campaign.title}",
+        "",
+        *([f"{campaign.paper}.", ""] if campaign.paper else []),
+        "The paper leaves choices open. Here every claim is judged under each of their combinations, or",
+        "under some that hold every choice alone and every pair of choices. No reading is chosen because",
+        "it makes a claim hold: the defaults come from the text.",
+        "",
+        f"- runs: {', '.join(f'{count} {status}' for status, count in sorted(counts.items()))}; "
+        f"{len(campaign.seed_list)} seeds a point",
+        *(
+            [f"- values kept on each axis: {campaign.design.points}, ends included"]
+            if campaign.design.points
+            else []
+        ),
+        f"- code: {', '.join(versions)}",
+        *([f"- again: `{result.notes['command']}`"] if "command" in result.notes else []),
+        "",
+        "Written by the tool from the campaign's tables.",
+        "",
+        "## What is left open",
+        "",
+        _row("choice", "section", "what is open", "alternatives", "the default, and why"),
+        _row(*["---"] * 5),
+    ]
+    for name, reading in campaign.readings.items():
+        ways = "; ".join(
+            f"**{key}**: {alternative.says}" if alternative.says else f"**{key}**"
+            for key, alternative in reading.alternatives.items()
+        )
+        why = f"{reading.default}. {reading.because}" if reading.because else reading.default
+        lines.append(_row(name, reading.section, reading.open, ways, why))
+    rows = told[0].combinations if told else []
+    lines += ["", "## The combinations judged", "", _row("", "what is not the default"), _row("---", "---")]
+    lines += [_row(str(n), tell_combination(campaign.readings, row)) for n, row in enumerate(rows)]
+    lines += ["", "## Claims", "", f"{_sum_up(told)} {_MARKS}", ""]
+    numbers = [str(n) for n in range(len(rows))]
+    lines += [_row("claim", "section", "the paper", "held", "decided by", *numbers)]
+    lines += [_row(*["---"] * (5 + len(rows)))]
+    for each in told:
+        claim = each.claim
+        place = ", ".join(part for part in (claim.section, claim.figure) if part)
+        lines.append(_row(claim.says, place, claim.paper, each.answer, each.decided_by, *each.marks))
+    lines += ["", "## Numbers", "", "The least and the most where a claim has several checks.", ""]
+    lines += [_row("claim", "asked", *numbers), _row(*["---"] * (2 + len(rows)))]
+    lines += [_row(each.name, each.judged[0].asked, *each.numbers) for each in told]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def make_readings(result: Result) -> str:
+    """Claims x readings as a section of the report."""
+    told = reread(result)
+    rows = told[0].combinations if told else []
+    listed = "".join(
+        f"<li value='{n}'>{escape(tell_combination(result.campaign.readings, row))}</li>"
+        for n, row in enumerate(rows)
+    )
+    head = "".join(f"<th>{n}</th>" for n in range(len(rows)))
+    body = "".join(
+        f'<tr><td data-label="Claim">{escape(each.claim.says)}'
+        f'<span class="where">{escape(each.claim.section)}</span></td>'
+        f'<td data-label="Held">{escape(each.answer)}</td>'
+        f'<td data-label="Decided by">{escape(each.decided_by)}</td>'
+        + "".join(f"<td>{mark}</td>" for mark in each.marks)
+        + "</tr>"
+        for each in told
+    )
+    return (
+        f"<section><h2>Claims under all readings</h2><p class='verdict'>{escape(_sum_up(told))}</p>"
+        f"<ol start='0'>{listed}</ol><div class='wide'><table><thead><tr><th>Claim</th><th>Held</th>"
+        f"<th>Decided by</th>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+        f"<p class='small'>{escape(_MARKS)}</p></section>"
+    )
+
+
+def _sum_up(told: list[Reread]) -> str:
+    """How many claims no reading decides, in a sentence."""
+    verdicts = [{judged.verdict for judged in each.judged} for each in told]
+    always = sum(found == {"held"} for found in verdicts)
+    never = sum(found == {"not held"} for found in verdicts)
+    rest = len(told) - always - never
+    return f"Of {len(told)} claims {always} hold under all readings, {never} under none, {rest} under some."
+
+
+def _row(*cells: str) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

@@ -1,0 +1,297 @@
+"""ODMRP: join requests flooded on demand, join tables back, data repeated by the forwarding group alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from roamcast.content.filter import Filter
+from roamcast.routing.numbering import SequenceNumbers
+from roamcast.routing.odmrp.channels import EVERYONE, Channels, channel_of
+from roamcast.routing.odmrp.forwarding_group import ForwardingGroup
+from roamcast.routing.odmrp.join import JoinReplies
+from roamcast.routing.odmrp.link_expiry import LinkExpiry, RefreshInterval
+from roamcast.routing.odmrp.messages import (
+    MOST_ENTRIES,
+    MOST_FILTERS,
+    Announcement,
+    ChannelData,
+    Entry,
+    JoinData,
+    JoinRequest,
+    JoinTable,
+)
+from roamcast.routing.odmrp.parameters import OdmrpParameters
+from roamcast.routing.odmrp.told import CHANNELS, NOISE, Counted, Level
+from roamcast.routing.router import (
+    DUPLICATE,
+    NOT_MINE,
+    Drop,
+    Footprint,
+    Host,
+    NodeId,
+    Parameters,
+    Publication,
+    Router,
+    Timer,
+    Traits,
+)
+from roamcast.routing.state.seen import Seen
+from roamcast.routing.state.timing import call_every, call_within
+
+
+class Odmrp(Router):
+    """One multicast channel for each distinct subscription, or one for everyone."""
+
+    parameters_type = OdmrpParameters
+    parameters: OdmrpParameters
+    messages = (JoinRequest, JoinData, JoinTable, ChannelData, Announcement)
+
+    def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
+        super().__init__(host, parameters)
+        p = self.parameters
+        self.seen = Seen(p.remember)
+        self.handled = self.seen
+        self.delivered = Seen(p.remember)
+        "Publications: the same one comes on several channels."
+        self.group: ForwardingGroup[int] = ForwardingGroup(host, p.timeout, p.groups)
+        self.replies: JoinReplies[tuple[int, NodeId]] = JoinReplies(host, p, self._say_join_tables)
+        self.channels = Channels(2.5 * p.announce, p.known)
+        self.expiry = LinkExpiry(host, p)
+        self.own: dict[int, int] = {}
+        "How many of the interests here are each channel's."
+        self._numbers = SequenceNumbers(host.incarnation)
+        self._flooded: dict[int, tuple[float, RefreshInterval]] = {}
+        "When this node last flooded a join request on each of its channels."
+        self._soon: Timer | None = None
+        self._acknowledging: set[int] = set()
+        self.noise = Counted(host, NOISE)
+        self.in_use = Level(host, CHANNELS)
+        self._handlers: dict[type, Callable[[Any, NodeId], Drop | None]] = {
+            ChannelData: self._take_data,
+            JoinData: self._take_join_data,
+            JoinRequest: self._take_join_request,
+            JoinTable: self._take_join_table,
+            Announcement: self._take_announcement,
+        }
+
+    @classmethod
+    def traits(cls, parameters: Parameters) -> Traits:
+        """Whoever hears an event may be in the forwarding group."""
+        assert isinstance(parameters, OdmrpParameters)
+        return Traits(wish_lease=parameters.timeout)
+
+    def tables(self) -> Mapping[str, Footprint]:
+        """The size of each table."""
+        p = self.parameters
+        return {
+            "routes": self.replies.footprint(16),
+            "forwarding_group": self.group.footprint(8),
+            "channels": self.channels.footprint(),
+            "sources": Footprint(len(self._flooded), 8 * len(self._flooded), p.groups),
+            "seen": Footprint(len(self.seen), 8 * len(self.seen), p.remember),
+            "delivered": Footprint(len(self.delivered), 8 * len(self.delivered), p.remember),
+        }
+
+    # What the application asks.
+
+    def start(self) -> None:
+        """Begin to announce the channels of this node."""
+        if self.parameters.channels == "each":
+            call_every(self.host, self.parameters.announce, self._announce)
+
+    def subscribe(self, wanted: Filter) -> None:
+        """Become a member of the subscription's channel, and say so soon."""
+        super().subscribe(wanted)
+        channel = channel_of(wanted)
+        self.own[channel] = self.own.get(channel, 0) + 1
+        self._announce_soon()
+
+    def unsubscribe(self, wanted: Filter) -> None:
+        """Leave its channel: by silence."""
+        if wanted in self.interests:
+            channel = channel_of(wanted)
+            self.own[channel] -= 1
+            if not self.own[channel]:
+                del self.own[channel]
+        super().unsubscribe(wanted)
+
+    def publish(self, publication: Publication) -> None:
+        """Send an event on every channel whose subscription it matches."""
+        self.delivered.add(publication.id)
+        channels = [EVERYONE]
+        if self.parameters.channels == "each":
+            channels = self.channels.wanting(publication.event, self.host.now())
+        for channel in channels:
+            self._send(channel, publication)
+        if not channels:
+            nowhere = ChannelData(self.host.node, self._numbers.take(), EVERYONE, publication)
+            self.host.drop(nowhere, Drop.UNWANTED)
+
+    # What neighbours say.
+
+    def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
+        """Handle what is new, each kind in its own way."""
+        if sender == self.host.node:
+            return Drop.MALFORMED
+        return self._handlers[type(message)](message, sender)
+
+    def _take_data(self, message: ChannelData, sender: NodeId) -> Drop | None:
+        if message.source == self.host.node or not self.seen.add(message.packet):
+            return DUPLICATE
+        ending = self._deliver(message.publication)
+        now, channel = self.host.now(), message.channel
+        if ending is Drop.UNWANTED and (channel in self.own or (channel == EVERYONE and self.own)):
+            self.noise.count()
+        if self.group.forwards(channel, now):
+            call_within(self.host, self.parameters.jitter, self.host.broadcast, message)
+            return None
+        return Drop.EXPIRED if ending is Drop.UNWANTED and self.group.expired(channel, now) else ending
+
+    def _take_join_data(self, message: JoinData, sender: NodeId) -> Drop | None:
+        if message.source == self.host.node or not self.seen.add(message.packet):
+            return DUPLICATE
+        lifetime = self._learn(message, sender)
+        ending = self._deliver(message.publication)
+        hops = message.hops + 1
+        if hops < self.parameters.hop_limit:
+            onward = JoinData(
+                *(message.source, message.sequence, hops, message.channel, message.publication),
+                self.expiry.motion(lifetime),
+            )
+            call_within(self.host, self.parameters.jitter, self.host.broadcast, onward)
+            return None
+        return Drop.HOP_LIMIT if ending is Drop.UNWANTED else ending
+
+    def _take_join_request(self, message: JoinRequest, sender: NodeId) -> Drop | None:
+        if message.source == self.host.node or not self.seen.add(message.packet):
+            return DUPLICATE
+        lifetime = self._learn(message, sender)
+        hops = message.hops + 1
+        if hops >= self.parameters.hop_limit:
+            return Drop.HOP_LIMIT
+        motion = self.expiry.motion(lifetime)
+        onward = JoinRequest(message.source, message.sequence, hops, message.channel, motion)
+        call_within(self.host, self.parameters.jitter, self.host.broadcast, onward)
+        return None
+
+    def _take_join_table(self, message: JoinTable, sender: NodeId) -> Drop | None:
+        me, channel = self.host.node, message.channel
+        mine = False
+        for source, next_hop in message.entries:
+            self.replies.heard(sender, (channel, source))
+            if next_hop != me:
+                continue
+            mine = True
+            if source == me:
+                self._hear_members(channel, message.lifetime)
+            elif self.replies.routes.get((channel, source), self.host.now()) is not None:
+                self.group.join(channel)
+                self.replies.pass_on((channel, source))
+        return None if mine else NOT_MINE
+
+    def _take_announcement(self, message: Announcement, sender: NodeId) -> Drop | None:
+        if message.origin == self.host.node or not self.seen.add(message.packet):
+            return DUPLICATE
+        self.channels.hear(message, self.host.now())
+        hops = message.hops + 1
+        if hops >= self.parameters.hop_limit:
+            return Drop.HOP_LIMIT
+        onward = Announcement(message.origin, message.serial, hops, message.part, message.filters)
+        call_within(self.host, self.parameters.jitter, self.host.broadcast, onward)
+        return None
+
+    # Join requests.
+
+    def _learn(self, message: JoinRequest | JoinData, sender: NodeId) -> int | None:
+        """Keep the last hop of a join request, and answer it as a member."""
+        key = (message.channel, message.source)
+        lifetime = self.expiry.lifetime(message.motion)
+        self.replies.learn(key, sender, message.sequence, lifetime)
+        if self.own if message.channel == EVERYONE else message.channel in self.own:
+            self.replies.answer(key)
+        return lifetime
+
+    def _send(self, channel: int, publication: Publication) -> None:
+        """Send an event on a channel: as a join request where one is due."""
+        now, me = self.host.now(), self.host.node
+        last, interval = self._flooded.pop(channel, (-1.0, RefreshInterval(self.parameters)))
+        due = last < 0 or now - last >= interval.seconds()
+        self._flooded[channel] = (now if due else last, interval)
+        if due:
+            interval.flooded()
+            self._forget_channels(now)
+        if not due:
+            self._send_data(channel, publication)
+        elif self.parameters.piggyback:
+            sequence = self._numbers.take()
+            self.host.broadcast(JoinData(me, sequence, 0, channel, publication, self.expiry.motion()))
+        else:
+            self.host.broadcast(JoinRequest(me, self._numbers.take(), 0, channel, self.expiry.motion()))
+            self.host.call_later(self.parameters.setup, self._send_data, channel, publication)
+
+    def _forget_channels(self, now: float) -> None:
+        """Let go of channels on which nothing was sent for long, and tell how many are in use."""
+        in_use = self._flooded
+        for channel in [c for c, (last, _) in in_use.items() if now - last > self.parameters.timeout]:
+            del in_use[channel]
+        while len(in_use) > self.parameters.groups:
+            del in_use[next(iter(in_use))]
+        self.in_use.tell(len(in_use))
+
+    def _send_data(self, channel: int, publication: Publication) -> None:
+        self.host.broadcast(ChannelData(self.host.node, self._numbers.take(), channel, publication))
+
+    # Join tables.
+
+    def _say_join_tables(self, keys: list[tuple[int, NodeId]]) -> None:
+        """Say a join table for each channel."""
+        now = self.host.now()
+        tables: dict[int, list[Entry]] = {}
+        lifetimes: dict[int, int] = {}
+        for channel, source in keys:
+            route = self.replies.routes.get((channel, source), now)
+            if route is None:
+                continue
+            tables.setdefault(channel, []).append(Entry(source, route.neighbour))
+            if route.lifetime is not None:
+                lifetimes[channel] = min(route.lifetime, lifetimes.get(channel, route.lifetime))
+        for channel, entries in tables.items():
+            lifetime = (lifetimes[channel],) if channel in lifetimes else ()
+            for first in range(0, len(entries), MOST_ENTRIES):
+                self.host.broadcast(
+                    JoinTable(channel, tuple(entries[first : first + MOST_ENTRIES]), lifetime)
+                )
+
+    def _hear_members(self, channel: int, lifetime: tuple[int, ...]) -> None:
+        """As the source: there are members, and they will be told that their join table has come."""
+        if channel in self._flooded and channel not in self._acknowledging:
+            self._flooded[channel][1].hear(lifetime)
+            self._acknowledging.add(channel)
+            call_within(self.host, self.parameters.reply_jitter, self._acknowledge, channel)
+
+    def _acknowledge(self, channel: int) -> None:
+        self._acknowledging.discard(channel)
+        self.host.broadcast(JoinTable(channel, (Entry(self.host.node, self.host.node),)))
+
+    # Channels.
+
+    def _announce_soon(self) -> None:
+        if self.parameters.channels == "each" and (self._soon is None or not self._soon.active):
+            self._soon = call_within(self.host, self.parameters.jitter, self._announce)
+
+    def _announce(self) -> None:
+        """Tell everyone which channels this node is a member of."""
+        wanted = sorted(dict.fromkeys(self.interests), key=Filter.to_bytes)
+        for part, first in enumerate(range(0, min(len(wanted), 255 * MOST_FILTERS), MOST_FILTERS)):
+            some = tuple(wanted[first : first + MOST_FILTERS])
+            self.host.broadcast(Announcement(self.host.node, self._numbers.take(), 0, part, some))
+
+    def _deliver(self, publication: Publication) -> Drop | None:
+        """Deliver a publication that is wanted here, the first time that it comes; or say why not."""
+        if not self.wants(publication.event) or publication.publisher == self.host.node:
+            return Drop.UNWANTED
+        if not self.delivered.add(publication.id):
+            return DUPLICATE
+        self.host.deliver(publication)
+        return None

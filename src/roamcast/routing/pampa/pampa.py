@@ -1,0 +1,110 @@
+"""PAMPA, a collaborator of any router: whoever hears a message first waits, and repeats it unless others did.
+
+The router says what a flood is known by (a number) and what is to be repeated. Whether to repeat, and when,
+is decided here: the wait follows from the signal, and enough copies heard meanwhile end it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import isnan
+from typing import Generic, TypeVar
+
+from roamcast.routing.pampa.delay import delay_function
+from roamcast.routing.pampa.distance import estimator
+from roamcast.routing.pampa.parameters import PampaParameters
+from roamcast.routing.router import Drop, Footprint, Host, Timer
+from roamcast.routing.state.seen import Seen
+
+T = TypeVar("T")
+
+
+class _Wait(Generic[T]):
+    __slots__ = ("copies", "flooded", "timer")
+
+    def __init__(self, flooded: T, copies: int) -> None:
+        self.flooded = flooded
+        self.copies = copies
+        "Copies that still may be heard before it is enough."
+        self.timer: Timer
+
+
+class Pampa(Generic[T]):
+    """One node's part in floods of one kind; `repeat` sends on, `let_go` is told what is not, and why."""
+
+    def __init__(
+        self,
+        host: Host,
+        parameters: PampaParameters,
+        repeat: Callable[[T], object],
+        let_go: Callable[[T, Drop], object],
+        scale: Callable[[], float] | None = None,
+    ) -> None:
+        """All waits are `scale()` times as long, if that is given."""
+        self.done = Seen(parameters.remember)
+        "Floods that need no more attention: begun, repeated or let go. A router may have it as `handled`."
+        self._host = host
+        self._repeat = repeat
+        self._let_go = let_go
+        self._scale = scale
+        self._copies = parameters.copies - parameters.count_first
+        self._estimate = estimator(parameters.distance, host)
+        self._delay = delay_function(parameters)
+        self._range = parameters.range
+        self._longest = parameters.longest
+        self._jitter = parameters.jitter
+        self._remember = parameters.remember
+        self._capacity = parameters.waiting
+        self._waiting: dict[int, _Wait[T]] = {}
+
+    def begin(self, key: int) -> bool:
+        """Note a flood that begins here; false if this node has taken part in it, or is about to."""
+        return key not in self._waiting and self.done.add(key)
+
+    def meet(self, key: int) -> bool:
+        """Whether this node knows the flood; then a copy was heard, which may be the one too many."""
+        wait = self._waiting.get(key)
+        if wait is None:
+            return key in self.done
+        wait.copies -= 1
+        if wait.copies <= 0:
+            wait.timer.cancel()
+            self._end(key, wait, Drop.SUPPRESSED)
+        return True
+
+    def wait(self, key: int, signal: float, flooded: T) -> None:
+        """Take part in a flood that is new here."""
+        waiting = self._waiting
+        if len(waiting) >= self._capacity:
+            oldest = next(iter(waiting))
+            waiting[oldest].timer.cancel()
+            self._end(oldest, waiting[oldest], Drop.TABLE_FULL)
+        waiting[key] = wait = _Wait(flooded, self._copies)
+        wait.timer = self._host.call_later(self.delay(signal), self._speak, key)
+
+    def delay(self, signal: float) -> float:
+        """Seconds to wait after a copy heard at `signal` watts; the longest if that is unknown."""
+        distance = self._estimate(signal)
+        longest = self._longest
+        seconds = longest if isnan(distance) else self._delay(min(distance, self._range), signal)
+        if seconds >= longest:
+            seconds = longest + self._jitter * self._host.random.random()
+        return seconds if self._scale is None else seconds * self._scale()
+
+    def footprints(self) -> dict[str, Footprint]:
+        """The size of its tables."""
+        done, waiting = len(self.done), len(self._waiting)
+        return {
+            "floods_done": Footprint(done, 8 * done, self._remember),
+            "floods_waiting": Footprint(waiting, 16 * waiting, self._capacity),
+        }
+
+    def _speak(self, key: int) -> None:
+        wait = self._waiting.pop(key)
+        self.done.add(key)
+        self._repeat(wait.flooded)
+
+    def _end(self, key: int, wait: _Wait[T], reason: Drop) -> None:
+        del self._waiting[key]
+        self.done.add(key)
+        self._let_go(wait.flooded, reason)

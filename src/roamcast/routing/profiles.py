@@ -1,0 +1,56 @@
+"""Profiles: parameters that belong together under a name, as those of a protocol as it was published."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from roamcast.errors import UserError
+from roamcast.routing.router import Router
+
+AS_PUBLISHED = "as-published"
+"The profile that switches off all by which a protocol goes beyond its paper."
+
+
+class UnknownProfile(UserError):
+    """A profile that a protocol does not declare."""
+
+
+def profiles(router: type[Router]) -> dict[str, Mapping[str, Any]]:
+    """The profiles of a protocol by name."""
+    return {} if router.as_published is None else {AS_PUBLISHED: router.as_published}
+
+
+def with_profile(router: type[Router], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters as given, over those of the profile that they name under `profile`, if they name one."""
+    own = dict(given)
+    name = own.pop("profile", None)
+    if name is None:
+        return own
+    known = profiles(router)
+    if name not in known:
+        told = ", ".join(known) if known else "none, as it has no paper"
+        raise UnknownProfile(f"no profile {name!r}; the protocol has {told}")
+    return _merge(_nest(known[name]), own)
+
+
+def _nest(dotted: Mapping[str, Any]) -> dict[str, Any]:
+    nested: dict[str, Any] = {}
+    for key, value in dotted.items():
+        *path, last = key.split(".")
+        here = nested
+        for name in path:
+            here = here.setdefault(name, {})
+        here[last] = value
+    return nested
+
+
+def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(below)
+    for key, value in above.items():
+        under = merged.get(key)
+        if isinstance(under, Mapping) and isinstance(value, Mapping):
+            merged[key] = _merge(under, value)
+        else:
+            merged[key] = value
+    return merged

@@ -1,0 +1,132 @@
+"""Event routing (section IV.B): jobs are taken, wait for their turn, and are made anew at each node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+
+from roamcast.routing.router import Drop, Footprint, Host, NodeId, Publication
+from roamcast.routing.tpsr.attempts import Attempt, Attempts
+from roamcast.routing.tpsr.jobs import create_jobs
+from roamcast.routing.tpsr.messages import UNKNOWN, Job, JobAck, RoutedEvent, weaker
+from roamcast.routing.tpsr.parameters import TpsrParameters
+from roamcast.routing.tpsr.route_table import RouteTable
+from roamcast.routing.tpsr.taken import Taken
+
+
+class Turn:
+    """A publication that this node has taken and is to pass on when its turn comes."""
+
+    __slots__ = ("publication", "recipients", "senders", "weakest")
+
+    def __init__(self, publication: Publication, weakest: float) -> None:
+        self.publication = publication
+        self.weakest = weakest
+        self.recipients: set[NodeId] = set()
+        self.senders: dict[NodeId, None] = {}
+        "Who sent it here, and waits to hear of it."
+
+
+class Forwarding:
+    """What one node does with the jobs that it is given."""
+
+    def __init__(
+        self,
+        host: Host,
+        parameters: TpsrParameters,
+        table: RouteTable,
+        *,
+        give_up: Callable[[Attempt], None],
+        strand: Callable[[Publication, float, Collection[NodeId]], None],
+        observe: Callable[[bool], None],
+    ) -> None:
+        """`give_up` is told of jobs that nobody took, `strand` of recipients that no way is known to."""
+        self._host = host
+        self._parameters = parameters
+        self._table = table
+        self._strand = strand
+        self._turns: dict[int, Turn] = {}
+        self.taken = Taken(parameters.remember)
+        self.attempts = Attempts(host, parameters, give_up, observe)
+
+    def publish(self, publication: Publication, recipients: Collection[NodeId]) -> None:
+        """Send an event of this node on its way."""
+        self.taken.take(publication.id, recipients, self._host.node)
+        turn = Turn(publication, UNKNOWN)
+        turn.recipients.update(recipients)
+        self._send(turn)
+
+    def take(self, message: RoutedEvent, job: Job, sender: NodeId, signal: float) -> Drop | None:
+        """Take what is new of a job; DUPLICATE if nothing is."""
+        publication, node = message.publication, self._host.node
+        fresh, back = self.taken.take(publication.id, job.recipients, sender)
+        back.discard(node)
+        wait = self._parameters.spacing * job.delay_index
+        if not fresh and not back:
+            if publication.id not in self._turns:  # the sender has not heard this node: answer it again
+                self._host.call_later(wait, self._acknowledge, publication, message.weakest, [sender])
+            return Drop.DUPLICATE
+        weakest = weaker(message.weakest, signal)
+        if back:  # the tables of those on the way disagree, and it would go round for ever
+            self._strand(publication, weakest, back)
+        return self.charge(publication, weakest, fresh, sender, wait)
+
+    def charge(
+        self,
+        publication: Publication,
+        weakest: float,
+        fresh: Collection[NodeId],
+        sender: NodeId,
+        wait: float,
+    ) -> Drop | None:
+        """Pass a publication on to recipients that are new here, when `wait` seconds have passed."""
+        turn = self._turns.get(publication.id)
+        if turn is None:
+            if len(self._turns) >= self._parameters.watched:
+                return Drop.TABLE_FULL
+            turn = self._turns[publication.id] = Turn(publication, weakest)
+            self._host.call_later(wait, self._come, publication.id)
+        turn.weakest = weaker(turn.weakest, weakest)
+        turn.recipients.update(fresh)
+        turn.recipients.discard(self._host.node)
+        turn.senders[sender] = None
+        return None
+
+    def footprints(self) -> dict[str, Footprint]:
+        """The size of its tables."""
+        held = sum(4 * len(turn.recipients) for turn in self._turns.values())
+        return {
+            "turns": Footprint(len(self._turns), 12 * len(self._turns) + held, self._parameters.watched),
+            "taken": self.taken.footprint(),
+            "attempts": self.attempts.footprint(),
+        }
+
+    def _come(self, publication: int) -> None:
+        turn = self._turns.pop(publication)
+        if turn.recipients:
+            self._send(turn)
+        elif self._parameters.last_hop != "none":
+            self._acknowledge(turn.publication, turn.weakest, turn.senders)
+
+    def _send(self, turn: Turn) -> None:
+        publication, node = turn.publication, self._host.node
+        now = self._host.now()
+
+        def next_hop(recipient: NodeId) -> NodeId | None:
+            route = self._table.route(recipient, now)
+            if route is None or route.hops[0] == self.taken.sender(publication.id, recipient):
+                return None
+            return route.hops[0]
+
+        jobs, stranded = create_jobs(sorted(turn.recipients), node, next_hop)
+        if jobs:
+            self._host.broadcast(RoutedEvent(publication, turn.weakest, jobs))
+            self.attempts.watch(publication, turn.weakest, jobs)
+        if stranded:
+            self._strand(publication, turn.weakest, stranded)
+
+    def _acknowledge(self, publication: Publication, weakest: float, senders: Iterable[NodeId]) -> None:
+        if self._parameters.last_hop == "ack":
+            for sender in senders:
+                self._host.broadcast(JobAck(publication.id, sender))
+        else:
+            self._host.broadcast(RoutedEvent(publication, weakest, ()))

@@ -1,0 +1,47 @@
+"""P-PUBS: publications are flooded by PAMPA, and nobody says what is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from roamcast.routing.pampa.pampa import Pampa
+from roamcast.routing.router import DUPLICATE, Drop, Footprint, Host, NodeId, Parameters, Publication, Router
+from roamcast.routing.tpsr.messages import PampaEvent
+from roamcast.routing.tpsr.parameters import PPubsParameters
+
+
+class PPubs(Router):
+    """Deliver on first hearing, then repeat unless enough others do."""
+
+    parameters_type = PPubsParameters
+    parameters: PPubsParameters
+    messages = (PampaEvent,)
+
+    def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
+        super().__init__(host, parameters)
+        self.pampa: Pampa[PampaEvent] = Pampa(host, self.parameters, host.broadcast, host.drop)
+        self.handled = self.pampa.done
+        self._hop_limit = self.parameters.hop_limit
+
+    def tables(self) -> Mapping[str, Footprint]:
+        """Those of PAMPA."""
+        return self.pampa.footprints()
+
+    def publish(self, publication: Publication) -> None:
+        """Begin a flood."""
+        self.pampa.begin(publication.id)
+        self.host.broadcast(PampaEvent(publication))
+
+    def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
+        """Deliver what is new, and take part in its flood."""
+        publication = message.publication
+        if self.pampa.meet(publication.id) or publication.publisher == self.host.node:
+            return DUPLICATE
+        if self.wants(publication.event):
+            self.host.deliver(publication)
+        if message.hops >= self._hop_limit:
+            self.pampa.begin(publication.id)
+            return Drop.HOP_LIMIT
+        self.pampa.wait(publication.id, signal, PampaEvent(publication, message.hops + 1))
+        return None

@@ -1,0 +1,51 @@
+"""When a subscriber tells again what it wants: periodically, when that changes, and when routes break."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+
+from roamcast.routing.router import Host, Timer
+from roamcast.routing.tpsr.parameters import TpsrParameters
+from roamcast.routing.tpsr.route_table import newer
+
+SERIALS = 2**32
+
+
+class Renewal:
+    """The renewals of one node's subscription; `tell` says it under a number, if there is any."""
+
+    def __init__(self, host: Host, parameters: TpsrParameters, tell: Callable[[int], bool]) -> None:
+        self._host = host
+        self._period = parameters.renew
+        self._tell = tell
+        self._serial = (host.incarnation << 24) % SERIALS
+        self._last = -inf
+        self._timer: Timer | None = None
+        self._changed: Timer | None = None
+
+    def change(self) -> None:
+        """What is wanted has changed: say so at once; changes of one moment are told together."""
+        if self._changed is None or not self._changed.active:
+            self._changed = self._host.call_later(0.0, self._renew)
+
+    def ask(self, gap: float) -> None:
+        """A route has broken or may break: renew, unless the last renewal was less than `gap` seconds ago."""
+        if self._timer is not None and self._host.now() - self._last >= gap:
+            self._renew()
+
+    def hear_own(self, serial: int, gap: float) -> None:
+        """Somebody speaks in this node's name: go beyond it, or the next renewals would be ignored."""
+        if newer(serial, self._serial):
+            self._serial = serial
+            self.ask(gap)
+
+    def _renew(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._serial = (self._serial + 1) % SERIALS
+        self._last = self._host.now()
+        if self._tell(self._serial):
+            wait = self._period * (1 - 0.1 * self._host.random.random())
+            self._timer = self._host.call_later(wait, self._renew)

@@ -1,0 +1,157 @@
+"""Local route repair (the paper's future work): neighbours are asked for another way before all is flooded.
+
+Who asks names the recipients and the nodes to go around. Neighbours that know a way which avoids those answer
+by taking the job, the one with the shortest way first; the others hear that and keep still.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from roamcast.routing.router import NOT_MINE, Drop, Footprint, Host, NodeId, Publication, Timer
+from roamcast.routing.tpsr.forwarding import Forwarding
+from roamcast.routing.tpsr.messages import MOST_RECIPIENTS, Rescue, RoutedEvent, weaker
+from roamcast.routing.tpsr.parameters import TpsrParameters
+from roamcast.routing.tpsr.route_table import RouteTable
+
+
+class _Asked:
+    """Recipients for whom this node has asked its neighbours."""
+
+    __slots__ = ("publication", "recipients", "timer")
+
+    def __init__(self, publication: Publication, recipients: Collection[NodeId], timer: Timer) -> None:
+        self.publication = publication
+        self.recipients = set(recipients)
+        self.timer = timer
+
+
+class _Offer:
+    """What this node is going to take over unless somebody else does."""
+
+    __slots__ = ("message", "recipients", "timer")
+
+    def __init__(self, message: Rescue, recipients: Collection[NodeId], timer: Timer) -> None:
+        self.message = message
+        self.recipients = set(recipients)
+        self.timer = timer
+
+
+class Rescues:
+    """One node's requests for rescue and its answers; `fail` is told when nobody answered."""
+
+    def __init__(
+        self,
+        host: Host,
+        parameters: TpsrParameters,
+        table: RouteTable,
+        forwarding: Forwarding,
+        fail: Callable[[Publication], None],
+    ) -> None:
+        self._host = host
+        self._wait = parameters.rescue_wait
+        self._capacity = parameters.watched
+        self._table = table
+        self._forwarding = forwarding
+        self._fail = fail
+        self._asked: dict[int, _Asked] = {}
+        self._offers: dict[int, _Offer] = {}
+
+    def ask(
+        self,
+        publication: Publication,
+        weakest: float,
+        recipients: Collection[NodeId],
+        avoid: Collection[NodeId],
+    ) -> None:
+        """Ask the neighbours for another way; where that is no use, fail at once."""
+        if publication.id in self._asked or len(self._asked) >= self._capacity:
+            self._fail(publication)
+            return
+        timer = self._host.call_later(2 * self._wait, self._give_up, publication.id)
+        self._asked[publication.id] = _Asked(publication, recipients, timer)
+        around = frozenset(sorted({self._host.node, *avoid})[:MOST_RECIPIENTS])
+        self._host.broadcast(Rescue(publication, weakest, frozenset(recipients), around))
+
+    def take(self, message: Rescue, sender: NodeId, signal: float) -> Drop | None:
+        """Offer help to those whom this node knows a way to that avoids the break."""
+        now, avoid = self._host.now(), message.avoid | {sender}
+        ways = {}
+        for recipient in message.recipients:
+            route = self._table.route(recipient, now)
+            if recipient == self._host.node:
+                ways[recipient] = 0
+            elif route is not None and avoid.isdisjoint(route.hops):
+                ways[recipient] = len(route.hops)
+        id = message.publication.id
+        if not ways or id in self._offers or len(self._offers) >= self._capacity:
+            return NOT_MINE
+        shortest = min(ways.values())
+        turn = self._wait * (1 - 1 / (1 + shortest))
+        jitter = 0.5 * self._wait * self._host.random.random()
+        timer = self._host.call_later(turn + jitter, self._help, id, sender, weaker(message.weakest, signal))
+        self._offers[id] = _Offer(message, ways, timer)
+        return None
+
+    def overhear(self, message: RoutedEvent, sender: NodeId) -> None:
+        """Somebody passes a publication on: it needs no other help, and whoever asked has found a way."""
+        id = message.publication.id
+        served: set[NodeId] = {sender}.union(*(job.recipients for job in message.jobs))
+        offer = self._offers.get(id)
+        if offer is not None:
+            offer.recipients -= served
+            if not offer.recipients:
+                self._drop(id, offer)
+        asked = self._asked.get(id)
+        if asked is not None:
+            for recipient in sorted(asked.recipients & served):
+                self._table.detour(recipient, sender, self._host.now())
+            asked.recipients -= served
+            if not asked.recipients:
+                asked.timer.cancel()
+                del self._asked[id]
+
+    def hear(self, publication: int, sender: NodeId) -> None:
+        """A recipient has answered itself."""
+        asked = self._asked.get(publication)
+        if asked is not None and sender in asked.recipients:
+            self._table.detour(sender, sender, self._host.now())
+            asked.recipients.discard(sender)
+            if not asked.recipients:
+                asked.timer.cancel()
+                del self._asked[publication]
+
+    def forget(self, publication: int) -> None:
+        """It is flooded: nobody needs to be asked, or to help."""
+        asked = self._asked.pop(publication, None)
+        if asked is not None:
+            asked.timer.cancel()
+        offer = self._offers.get(publication)
+        if offer is not None:
+            self._drop(publication, offer)
+
+    def footprints(self) -> dict[str, Footprint]:
+        """The size of its tables."""
+        asked = sum(4 * len(each.recipients) for each in self._asked.values())
+        offered = sum(4 * len(each.recipients) for each in self._offers.values())
+        return {
+            "rescues_asked": Footprint(len(self._asked), 12 * len(self._asked) + asked, self._capacity),
+            "rescues_offered": Footprint(len(self._offers), 12 * len(self._offers) + offered, self._capacity),
+        }
+
+    def _give_up(self, publication: int) -> None:
+        self._fail(self._asked.pop(publication).publication)
+
+    def _drop(self, id: int, offer: _Offer) -> None:
+        offer.timer.cancel()
+        del self._offers[id]
+        self._host.drop(offer.message, Drop.SUPPRESSED)
+
+    def _help(self, id: int, sender: NodeId, weakest: float) -> None:
+        offer = self._offers.pop(id)
+        fresh, back = self._forwarding.taken.take(id, sorted(offer.recipients), sender)
+        reason: Drop | None = Drop.DUPLICATE
+        if fresh or back:
+            reason = self._forwarding.charge(offer.message.publication, weakest, fresh, sender, 0.0)
+        if reason is not None:
+            self._host.drop(offer.message, reason)

@@ -1,0 +1,135 @@
+"""The subscription table: what each subscriber wants, and one route to it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from roamcast.content.event import Event
+from roamcast.content.filter import Filter
+from roamcast.routing.router import Footprint, Host, NodeId
+from roamcast.routing.state.leases import Leases
+from roamcast.routing.tpsr.messages import UNKNOWN, RouteSubscription
+from roamcast.routing.tpsr.parameters import TpsrParameters
+from roamcast.wire.blobs import pattern_size
+
+_HALF = 1 << 31
+
+
+def newer(serial: int, than: int) -> bool:
+    """Whether a serial number follows another; they go round, as RFC 1982 has it."""
+    return 0 < (serial - than) % (2 * _HALF) < _HALF
+
+
+class Route(NamedTuple):
+    """A way to a subscriber."""
+
+    hops: tuple[NodeId, ...]
+    "From the next hop to the subscriber itself."
+    weakest: float
+    "The weakest signal at which one of the hops was heard."
+    flood: int
+    "The renewal that laid it, whoever's that was."
+
+
+class Entry:
+    """What is known of one subscriber."""
+
+    __slots__ = ("route", "serial", "wanted")
+
+    def __init__(self, serial: int, wanted: tuple[Filter, ...], route: Route) -> None:
+        self.serial = serial
+        self.wanted = wanted
+        self.route = route
+
+
+class RouteTable:
+    """Subscriptions by subscriber, under lease; a route laid by a newer renewal replaces any other."""
+
+    def __init__(self, host: Host, parameters: TpsrParameters) -> None:
+        self._host = host
+        self._ranking = parameters.ranking
+        self._fragile = parameters.fragile
+        self.leases: Leases[NodeId, Entry] = Leases(parameters.expire, parameters.subscribers)
+
+    def hear(self, message: RouteSubscription, route: Route, now: float) -> bool:
+        """Take down a subscription that came over `route`; false if a newer one is known."""
+        subscriber, serial = message.subscriber, message.serial
+        entry = self.leases.get(subscriber, now)
+        if entry is None or newer(serial, entry.serial):
+            # What has lapsed is kept as long again, so that a loss can be explained by it.
+            self.leases.sweep(now - self.leases.duration)
+            self.leases.renew(subscriber, Entry(serial, message.wanted, route), now)
+            return True
+        if serial != entry.serial:
+            return False
+        if route.flood == entry.route.flood and self.better(route, entry.route):
+            entry.route = route
+        return True
+
+    def share(self, message: RouteSubscription, weakest: float, flood: int, now: float) -> None:
+        """Learn the way to other subscribers that have repeated the message."""
+        route = message.route
+        for place, subscriber in enumerate(route):
+            entry = self.leases.get(subscriber, now)
+            if entry is not None:
+                shared = Route((*reversed(route[place + 1 :]), subscriber), weakest, flood)
+                if flood != entry.route.flood or self.better(shared, entry.route):
+                    entry.route = shared
+
+    def matching(self, event: Event, now: float) -> list[NodeId]:
+        """Who wants an event, in order of node."""
+        return sorted(
+            subscriber
+            for subscriber, entry in self.leases.items(now)
+            if any(pattern.matches(event) for pattern in entry.wanted)
+        )
+
+    def lapsed(self, event: Event, now: float) -> bool:
+        """Whether someone would have wanted an event, but for a subscription that was not renewed."""
+        gone = {subscriber for subscriber, _ in self.leases.lapsed(now)}
+        return any(
+            subscriber in gone and any(pattern.matches(event) for pattern in entry.wanted)
+            for subscriber, entry in self.leases.items(now - self.leases.duration)
+        )
+
+    def route(self, subscriber: NodeId, now: float) -> Route | None:
+        """The way to a subscriber, if one is known."""
+        entry = self.leases.get(subscriber, now)
+        return None if entry is None else entry.route
+
+    def detour(self, subscriber: NodeId, neighbour: NodeId, now: float) -> None:
+        """Go over a neighbour that has shown to know a way; the rest of it is taken to be as it was."""
+        entry = self.leases.get(subscriber, now)
+        if entry is not None:
+            rest = [hop for hop in entry.route.hops[1:] if hop not in (neighbour, subscriber)]
+            hops = (subscriber,) if neighbour == subscriber else (neighbour, *rest, subscriber)
+            entry.route = entry.route._replace(hops=hops)
+
+    def better(self, route: Route, than: Route) -> bool:
+        """Whether one of two routes of a renewal is better.
+
+        By length no two nodes can point at each other: a route over a neighbour is longer than its own.
+        """
+        lengths = len(route.hops), len(than.hops)
+        if self._ranking == "signal":
+            return self._stronger(route, than) or (
+                not self._stronger(than, route) and lengths[0] < lengths[1]
+            )
+        if self._ranking == "sound":
+            fragile = self.fragile(route.weakest), self.fragile(than.weakest)
+            if fragile[0] != fragile[1]:
+                return fragile[1]
+        return lengths[0] < lengths[1] or (lengths[0] == lengths[1] and self._stronger(route, than))
+
+    def fragile(self, weakest: float) -> bool:
+        """Whether a hop that is heard so weakly may soon break."""
+        return weakest != UNKNOWN and self._host.distance(weakest) > self._fragile
+
+    def footprint(self) -> Footprint:
+        """Subscriber, serial, signal and lease of each entry, its route and its filters."""
+        entries = [entry for _, entry in self.leases.items(float("-inf"))]
+        held = sum(4 * len(e.route.hops) + sum(map(pattern_size, e.wanted)) for e in entries)
+        return Footprint(len(self.leases), 24 * len(self.leases) + held, self.leases.capacity)
+
+    def _stronger(self, route: Route, than: Route) -> bool:
+        return route.weakest > than.weakest  # one that is unknown is 0: weaker than any

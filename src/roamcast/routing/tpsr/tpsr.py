@@ -1,0 +1,280 @@
+"""TPSR: the flood of a subscription lays a source route to its subscriber, and publications follow it.
+
+Section IV of the paper, each mechanism in a file: when subscriptions are renewed (`renewal`), which route is
+kept (`route_table`), how jobs are made, passed on and watched (`jobs`, `forwarding`, `attempts`).
+Subscriptions, and publications whose route is broken, are flooded by PAMPA.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from roamcast.content.filter import Filter
+from roamcast.routing.pampa.pampa import Pampa
+from roamcast.routing.router import (
+    DUPLICATE,
+    NOT_MINE,
+    Drop,
+    Footprint,
+    Host,
+    NodeId,
+    Parameters,
+    Publication,
+    Router,
+    Traits,
+    Travel,
+)
+from roamcast.routing.state.seen import Seen
+from roamcast.routing.tpsr.attempts import Attempt
+from roamcast.routing.tpsr.conditions import Conditions
+from roamcast.routing.tpsr.forwarding import Forwarding
+from roamcast.routing.tpsr.messages import (
+    MOST_WISHES,
+    UNKNOWN,
+    JobAck,
+    PampaEvent,
+    Rescue,
+    RoutedEvent,
+    RouteSubscription,
+    weaker,
+)
+from roamcast.routing.tpsr.parameters import TpsrParameters
+from roamcast.routing.tpsr.renewal import Renewal
+from roamcast.routing.tpsr.rescue import Rescues
+from roamcast.routing.tpsr.route_table import Route, RouteTable
+
+
+class Tpsr(Router):
+    """Subscriptions are flooded; publications go along the routes that lays, or are flooded in the end."""
+
+    parameters_type = TpsrParameters
+    parameters: TpsrParameters
+    messages = (RouteSubscription, RoutedEvent, JobAck, PampaEvent, Rescue)
+
+    def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
+        super().__init__(host, parameters)
+        p = self.parameters
+        self.table = RouteTable(host, p)
+        self.conditions = Conditions(host)
+        scale = self.conditions.scale if p.adaptive_delay else None
+        self.subscription_floods: Pampa[tuple[NodeId, int]] = Pampa(
+            host, p.subscription, self._repeat_subscription, self._let_subscription_go, scale
+        )
+        self.event_floods: Pampa[PampaEvent] = Pampa(host, p.last_resort, host.broadcast, host.drop)
+        self.handled = self.event_floods.done
+        self.renewal = Renewal(host, p, self._tell)
+        self.forwarding = Forwarding(
+            host, p, self.table, give_up=self._give_up, strand=self._strand, observe=self.conditions.observe
+        )
+        self.rescues = Rescues(host, p, self.table, self.forwarding, self._flood)
+        self.delivered = Seen(p.remember)
+        self._told = False
+        "Whether anyone has been told that this node wants something."
+        self._handlers: dict[type, Callable[[Any, NodeId, float], Drop | None]] = {
+            RoutedEvent: self._take_event,
+            PampaEvent: self._take_flood,
+            RouteSubscription: self._take_subscription,
+            JobAck: self._take_ack,
+            Rescue: self._take_rescue,
+        }
+
+    @classmethod
+    def traits(cls, parameters: Parameters) -> Traits:
+        """Events follow the routes that floods of wishes lay."""
+        assert isinstance(parameters, TpsrParameters)
+        return Traits(travel=Travel.ROUTED, wish_lease=parameters.expire)
+
+    def tables(self) -> Mapping[str, Footprint]:
+        """The size of each table."""
+        floods = {
+            f"{what}_{name}": size
+            for what, pampa in (("subscription", self.subscription_floods), ("event", self.event_floods))
+            for name, size in pampa.footprints().items()
+        }
+        delivered = len(self.delivered)
+        return {
+            "subscriptions": self.table.footprint(),
+            "delivered": Footprint(delivered, 8 * delivered, self.parameters.remember),
+            "neighbours": self.conditions.footprint(),
+            **floods,
+            **self.forwarding.footprints(),
+            **self.rescues.footprints(),
+        }
+
+    # What the application asks.
+
+    def subscribe(self, wanted: Filter) -> None:
+        """Want it, and say so at once."""
+        super().subscribe(wanted)
+        self.renewal.change()
+
+    def unsubscribe(self, wanted: Filter) -> None:
+        """Want it no longer, and say so at once."""
+        super().unsubscribe(wanted)
+        self.renewal.change()
+
+    def publish(self, publication: Publication) -> None:
+        """Send an event to all that are known to want it."""
+        now = self.host.now()
+        recipients = [n for n in self.table.matching(publication.event, now) if n != self.host.node]
+        self.delivered.add(publication.id)
+        if recipients:
+            self.forwarding.publish(publication, recipients)
+        else:
+            lapsed = self.table.lapsed(publication.event, now)
+            self.host.drop(RoutedEvent(publication), Drop.EXPIRED if lapsed else Drop.UNWANTED)
+
+    # What neighbours say.
+
+    def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
+        """Handle what a neighbour says; nobody is its own neighbour."""
+        if sender == self.host.node:
+            return Drop.MALFORMED
+        if self.parameters.adaptive_delay:
+            self.conditions.hear(sender)
+        return self._handlers[type(message)](message, sender, signal)
+
+    def _take_event(self, message: RoutedEvent, sender: NodeId, signal: float) -> Drop | None:
+        self.forwarding.attempts.overhear(message, sender)
+        if self.parameters.local_repair:
+            self.rescues.overhear(message, sender)
+        node = self.host.node
+        for job in message.jobs:
+            if job.addressee == node:
+                break
+        else:
+            return NOT_MINE
+        reason = self.forwarding.take(message, job, sender, signal)
+        if reason is not None:
+            return reason
+        got = self._deliver(message.publication)
+        if got is None and self.parameters.proactive and self.table.fragile(weaker(message.weakest, signal)):
+            self.renewal.ask(self.parameters.proactive_gap)
+        return got if job.recipients == {node} else None
+
+    def _take_flood(self, message: PampaEvent, sender: NodeId, signal: float) -> Drop | None:
+        publication = message.publication
+        if self.event_floods.meet(publication.id):
+            return DUPLICATE
+        # The flood serves whoever this node has not been heard by.
+        self.forwarding.attempts.forget(publication.id)
+        self.rescues.forget(publication.id)
+        got = self._deliver(publication)
+        if got is None:
+            self.renewal.ask(self.parameters.repair_gap)
+        if message.hops >= self.parameters.hop_limit:
+            self.event_floods.begin(publication.id)
+            return Drop.HOP_LIMIT
+        self.event_floods.wait(publication.id, signal, PampaEvent(publication, message.hops + 1))
+        return None
+
+    def _take_subscription(self, message: RouteSubscription, sender: NodeId, signal: float) -> Drop | None:
+        node, subscriber, route = self.host.node, message.subscriber, message.route
+        if sender != (route[-1] if route else subscriber):
+            return Drop.MALFORMED
+        if subscriber == node:
+            self.renewal.hear_own(message.serial, self.parameters.repair_gap)
+        if subscriber == node or node in route:
+            return DUPLICATE
+        now = self.host.now()
+        flood = subscriber << 32 | message.serial
+        weakest = weaker(message.weakest, signal)
+        learnt = Route((*reversed(route), subscriber), weakest, flood)
+        if not self.table.hear(message, learnt, now):
+            return DUPLICATE  # a newer one is known
+        self.table.share(message, weakest, flood, now)
+        if self.subscription_floods.meet(flood):
+            return DUPLICATE
+        if len(route) >= self.parameters.hop_limit:
+            self.subscription_floods.begin(flood)
+            return Drop.HOP_LIMIT
+        self.subscription_floods.wait(flood, signal, (subscriber, message.serial))
+        return None
+
+    def _take_ack(self, message: JobAck, sender: NodeId, signal: float) -> Drop | None:
+        if message.to != self.host.node:
+            return NOT_MINE
+        self.forwarding.attempts.hear(message.id, sender)
+        self.rescues.hear(message.id, sender)
+        return None
+
+    def _take_rescue(self, message: Rescue, sender: NodeId, signal: float) -> Drop | None:
+        if not self.parameters.local_repair or message.publication.id in self.event_floods.done:
+            return NOT_MINE
+        if self.host.node in message.recipients:
+            self._deliver(message.publication)
+        return self.rescues.take(message, sender, signal)
+
+    # Subscriptions.
+
+    def _tell(self, serial: int) -> bool:
+        """Begin a flood of all that is wanted here; say whether it is anything."""
+        node, wanted = self.host.node, tuple(dict.fromkeys(self.interests))
+        if not wanted and not self._told:
+            return False
+        self._told = bool(wanted)
+        message = RouteSubscription(node, serial, wanted[:MOST_WISHES], UNKNOWN)
+        self.subscription_floods.begin(node << 32 | serial)
+        self.host.state("renewals", float(serial))
+        self.host.broadcast(message)
+        if len(wanted) > MOST_WISHES:
+            self.host.drop(message, Drop.TABLE_FULL)
+        return bool(wanted)
+
+    def _repeat_subscription(self, flooded: tuple[NodeId, int]) -> None:
+        message = self._onward(flooded)
+        if message is not None:
+            self.host.broadcast(message)
+
+    def _let_subscription_go(self, flooded: tuple[NodeId, int], reason: Drop) -> None:
+        message = self._onward(flooded)
+        if message is not None:
+            self.host.drop(message, reason)
+
+    def _onward(self, flooded: tuple[NodeId, int]) -> RouteSubscription | None:
+        """The subscription with this node on the best route known by now; None if a newer has come."""
+        subscriber, serial = flooded
+        entry = self.table.leases.get(subscriber, self.host.now())
+        if entry is None or entry.serial != serial:
+            return None
+        route = entry.route
+        return RouteSubscription(
+            subscriber, serial, entry.wanted, route.weakest, (*reversed(route.hops[:-1]), self.host.node)
+        )
+
+    # Publications.
+
+    def _deliver(self, publication: Publication) -> Drop | None:
+        """Deliver a publication that is wanted here; or why not."""
+        if not self.delivered.add(publication.id) or publication.publisher == self.host.node:
+            return DUPLICATE
+        if not self.wants(publication.event):
+            return Drop.UNWANTED
+        self.host.deliver(publication)
+        return None
+
+    def _give_up(self, attempt: Attempt) -> None:
+        """Nobody took these jobs."""
+        recipients = sorted(set().union(*attempt.jobs.values()))
+        if self.parameters.local_repair:
+            self.rescues.ask(attempt.publication, attempt.weakest, recipients, attempt.jobs.keys())
+        else:
+            self._flood(attempt.publication)
+
+    def _strand(self, publication: Publication, weakest: float, recipients: Collection[NodeId]) -> None:
+        """No way is known to these recipients."""
+        if self.parameters.local_repair:
+            senders = {self.forwarding.taken.sender(publication.id, each) for each in recipients}
+            self.rescues.ask(publication, weakest, recipients, [n for n in senders if n is not None])
+        else:
+            self._flood(publication)
+
+    def _flood(self, publication: Publication) -> None:
+        """The last resort."""
+        self.forwarding.attempts.forget(publication.id)
+        message = PampaEvent(publication)
+        if self.event_floods.begin(publication.id):
+            self.host.broadcast(message)
+        else:  # it is being flooded anyway, or has been
+            self.host.drop(message, Drop.NO_ROUTE)

@@ -1,0 +1,94 @@
+"""One copy for each receiver, over GPSR; where receivers are, nodes tell each other, or the world does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from roamcast.routing.router import Drop, Footprint, Host, NodeId, Parameters
+from roamcast.routing.state.leases import Leases
+from roamcast.routing.state.timing import call_every, call_within
+from roamcast.routing.unicast.copies import Copy, UnicastCopies
+from roamcast.routing.unicast.gpsr.gpsr import Gpsr
+from roamcast.routing.unicast.gpsr.messages import Place, Whereabouts, place_of
+from roamcast.routing.unicast.gpsr.parameters import GpsrUnicastParameters
+
+HIGHEST_SERIAL = 2**32 - 1
+JITTER = 0.01
+"Seconds within which a telling is repeated, so that neighbours do not speak at once."
+
+
+class GpsrUnicast(UnicastCopies):
+    """A copy for each receiver, over GPSR."""
+
+    unicast_type = Gpsr
+    unicast: Gpsr
+    parameters_type = GpsrUnicastParameters
+    parameters: GpsrUnicastParameters
+    messages = (Copy, *Gpsr.messages, Whereabouts)
+    needs_location = True
+    knows_places = True
+    promiscuous = True
+
+    def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
+        super().__init__(host, parameters)
+        p = self.parameters
+        self.told: Leases[NodeId, tuple[int, Place]] = Leases(p.known, p.places)
+        "Of each node the serial of its last telling, and where it was."
+        self.serial = 0
+        self.unicast.locate = self._locate_told if p.location == "told" else self._locate_known
+
+    def start(self) -> None:
+        """Begin to beacon, and to tell where this node is."""
+        super().start()
+        if self.parameters.location == "told":
+            call_every(self.host, self.parameters.announce, self._tell)
+
+    def tables(self) -> Mapping[str, Footprint]:
+        """Those of GPSR, what was delivered, and the places told."""
+        told = len(self.told)
+        return {**super().tables(), "places": Footprint(told, 22 * told, self.parameters.places)}
+
+    def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
+        """Take in places; leave the rest to GPSR."""
+        if type(message) is Whereabouts:
+            return self._take_whereabouts(message, sender)
+        return super().receive(message, sender, signal)
+
+    def _tell(self) -> None:
+        self.told.sweep(self.host.now())
+        self.serial = min(self.serial + 1, HIGHEST_SERIAL)
+        here, limit = self.unicast.here(), self.parameters.hop_limit
+        self.host.broadcast(Whereabouts(self.host.node, here, self.serial, limit, here))
+
+    def _take_whereabouts(self, told: Whereabouts, sender: NodeId) -> Drop | None:
+        if sender == self.host.node:
+            return Drop.MALFORMED
+        self.unicast.hear(sender, told.here)
+        now = self.host.now()
+        if told.node == self.host.node:
+            # An echo. A serial not reached yet is of an earlier incarnation, and must be outdone.
+            if self.serial < told.serial <= HIGHEST_SERIAL // 2:
+                self.serial = told.serial
+            return Drop.DUPLICATE
+        known = self.told.get(told.node, now)
+        if known is not None and told.serial <= known[0]:
+            return Drop.DUPLICATE
+        self.told.renew(told.node, (told.serial, told.place), now)
+        if told.hops <= 1:
+            return Drop.HOP_LIMIT
+        call_within(self.host, JITTER, self._repeat, told)
+        return None
+
+    def _repeat(self, told: Whereabouts) -> None:
+        here = self.unicast.here()
+        self.host.broadcast(Whereabouts(told.node, told.place, told.serial, told.hops - 1, here))
+
+    def _locate_told(self, node: NodeId) -> Place | None:
+        now = self.host.now()
+        told = self.told.get(node, now)
+        return told[1] if told is not None else self.unicast.near.get(node, now)
+
+    def _locate_known(self, node: NodeId) -> Place | None:
+        position = self.whereabouts(node)
+        return None if position is None else place_of(position)

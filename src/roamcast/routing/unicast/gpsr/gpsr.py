@@ -1,0 +1,277 @@
+"""GPSR (Karp and Kung 2000): the next hop is the neighbour nearest to the goal; where none is nearer than the
+node itself, the packet goes around the void.
+
+A node knows its own place from its host and its neighbours' from what they say. A packet knows its goal, and
+in perimeter mode where it got stuck and how far it has come around: no node keeps anything of a packet.
+Perimeter mode follows the faces of a planar graph that the line from there to the goal passes through, by the
+right-hand rule, and ends as soon as a node is nearer to the goal than where it began.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from roamcast.routing.router import Drop, Footprint, Host, Message, NodeId
+from roamcast.routing.state.leases import Leases
+from roamcast.routing.unicast.gpsr.messages import ANYONE, Beacon, Face, GeoPacket, Place, place_of
+from roamcast.routing.unicast.gpsr.parameters import GpsrParameters
+from roamcast.routing.unicast.gpsr.planar import PLANAR, crossing, next_edge, squared
+from roamcast.routing.unicast.unicast import Unicast, User
+
+
+class Gpsr(Unicast):
+    """One node's part in GPSR."""
+
+    parameters_type = GpsrParameters
+    messages = (Beacon, GeoPacket)
+    promiscuous = True
+
+    def __init__(self, host: Host, parameters: GpsrParameters, user: User) -> None:
+        super().__init__(host, parameters, user)
+        self.parameters = p = parameters
+        self.near: Leases[NodeId, Place] = Leases(p.timeout, p.neighbours)
+        "Where each neighbour was when it was heard last."
+        self.locate: Callable[[NodeId], Place | None] = self._place_of_neighbour
+        "Where a node is, as far as the router knows."
+        self.make_beacon: Callable[[Place], Message] = Beacon
+        "A router that beacons anyway may put the place into its own."
+        self._spoke = -p.beacon
+        "When this node last told where it is."
+        self._held: deque[tuple[float, NodeId, Message]] = deque()
+        self._planarise = PLANAR[p.planar]
+
+    # What a router asks.
+
+    def start(self) -> None:
+        """Begin to beacon, each node at its own phase."""
+        self.host.call_later(self.host.random.random() * self.parameters.beacon, self._beacon)
+
+    def here(self) -> Place:
+        """Where this node is, as it tells others."""
+        return place_of(self.host.position())
+
+    def send(self, message: Message, to: NodeId) -> None:
+        """Carry a message to a node where that is known to be, or wait until it is known."""
+        place = self.locate(to)
+        if to == self.host.node:
+            self.host.drop(message, Drop.MALFORMED)
+        elif place is None or not len(self.near):
+            self._hold(message, to)
+        else:
+            self.send_to(message, to, place)
+
+    def send_to(self, message: Message, to: NodeId, goal: Place, radius: int = 0) -> None:
+        """Carry a message to a node that is believed at `goal`, or to whoever is within `radius` metres of it
+        first; `ANYONE` is nobody in particular."""
+        packet = self._packet(message, to, goal, radius)
+        if self._is_near(packet):
+            self._arrive_here(packet)
+        else:
+            self._go(packet, None, None)
+
+    def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
+        """Note where the sender is, hand over what has arrived, pass on the rest."""
+        if sender == self.host.node:
+            return Drop.MALFORMED
+        self.hear(sender, message.here)
+        if type(message) is not GeoPacket:
+            return None
+        if message.destination == self.host.node or self._is_near(message):
+            return self.user.arrive(message.payload, message.origin, sender)
+        if message.hops <= 1:
+            return Drop.HOP_LIMIT
+        self._go(message, sender, message.here)
+        return None
+
+    def overhear(self, message: Any, sender: NodeId, to: NodeId, signal: float) -> None:
+        """Note where the sender is."""
+        here = getattr(message, "here", None)
+        if here is not None and sender != self.host.node:
+            self.hear(sender, here)
+
+    def hear(self, neighbour: NodeId, place: Place) -> None:
+        """Note where a neighbour is."""
+        self.near.renew(neighbour, place, self.host.now())
+        if self._held:
+            self._let_go()
+
+    def link_failed(self, message: Any, to: NodeId) -> None:
+        """Take a neighbour for gone, and send what was for it another way."""
+        self.near.discard(to)
+        waiting = self.host.withdraw(to)
+        for each in (message, *waiting):
+            if type(each) is GeoPacket:
+                self._go_again(each)
+            elif each is not message:
+                self.host.send(each, to)  # the router's own; it will hear of that in turn
+
+    def next_hop(self, destination: NodeId) -> NodeId | None:
+        """The neighbour that greedy forwarding would choose now."""
+        place = self.locate(destination)
+        if self.near.get(destination, self.host.now()) is not None:
+            return destination
+        return None if place is None else self.nearer(place)
+
+    def neighbours(self) -> Collection[NodeId]:
+        """Those whose places have been heard lately."""
+        return [node for node, _ in self.near.items(self.host.now())]
+
+    def tables(self) -> Mapping[str, Footprint]:
+        """Neighbours (node, place and time) and messages that wait."""
+        near, held = len(self.near), len(self._held)
+        volume = sum(message.size for _, _, message in self._held)
+        return {
+            "near": Footprint(near, 18 * near, self.parameters.neighbours),
+            "held": Footprint(held, volume, self.parameters.held),
+        }
+
+    def nearer(self, goal: Place) -> NodeId | None:
+        """The neighbour nearest to a place, if that is nearer than this node."""
+        best, least = None, squared(self.here(), goal)
+        for node, place in self.near.items(self.host.now()):
+            x, y = place[0] - goal[0], place[1] - goal[1]
+            away = x * x + y * y
+            if away < least or (away == least and best is not None and node < best):
+                best, least = node, away
+        return best
+
+    # Packets.
+
+    def _packet(self, message: Message, to: NodeId, goal: Place, radius: int) -> GeoPacket:
+        limit = self.parameters.hop_limit
+        return GeoPacket(self.host.node, to, goal, radius, limit + 1, self.here(), (), message)
+
+    def _is_near(self, packet: GeoPacket) -> bool:
+        """Whether this node may take a packet for want of its destination."""
+        if not packet.radius or self.near.get(packet.destination, self.host.now()) is not None:
+            return False
+        return squared(self.here(), packet.goal) <= (100 * packet.radius) ** 2
+
+    def _go(self, packet: GeoPacket, sender: NodeId | None, sender_at: Place | None) -> None:
+        """Send a packet one hop further; `sender_at` is where it comes from."""
+        now, here, face = self.host.now(), self.here(), packet.face
+        hop: NodeId | None = None
+        if self.near.get(packet.destination, now) is not None:
+            hop, face = packet.destination, ()
+        elif not face or squared(here, packet.goal) < squared(face[0].entered, packet.goal):
+            hop, face = self.nearer(packet.goal), ()
+            if hop is None and self.parameters.perimeter:
+                hop, face = self._enter_perimeter(here, packet.goal)
+        elif sender is not None and sender_at is not None:
+            hop, face = self._go_around(here, packet.goal, face[0], sender, sender_at)
+        if hop is None:
+            self.fail(packet.payload, packet.origin, packet.destination, Drop.NO_ROUTE)
+            return
+        self._spoke = now
+        onward = GeoPacket(
+            packet.origin,
+            packet.destination,
+            packet.goal,
+            packet.radius,
+            packet.hops - 1,
+            here,
+            face,
+            packet.payload,
+        )
+        self.host.send(onward, hop)
+
+    def _go_again(self, packet: GeoPacket) -> None:
+        """Send a packet another way that the link gave up on."""
+        if packet.hops <= 1:
+            self.fail(packet.payload, packet.origin, packet.destination, Drop.HOP_LIMIT)
+        elif self._is_near(packet):
+            self._arrive_here(packet)
+        else:
+            # The planar graph has changed: what the packet knows of faces is of another one.
+            self._go(_greedy(packet), None, None)
+
+    def _arrive_here(self, packet: GeoPacket) -> None:
+        reason = self.user.arrive(packet.payload, packet.origin, self.host.node)
+        if reason is not None:
+            self.host.drop(packet.payload, reason)
+
+    def _enter_perimeter(self, here: Place, goal: Place) -> tuple[NodeId | None, tuple[Face, ...]]:
+        """The first edge counter-clockwise from the direction of the goal."""
+        around = dict(self.near.items(self.host.now()))
+        hop = next_edge(here, self._planarise(here, around), around, goal, None)
+        if hop is None:
+            return None, ()
+        return self._change_face(here, goal, Face(here, here, self.host.node, hop), hop, around)
+
+    def _go_around(
+        self, here: Place, goal: Place, face: Face, sender: NodeId, sender_at: Place
+    ) -> tuple[NodeId | None, tuple[Face, ...]]:
+        """The next edge counter-clockwise from the one that the packet came over."""
+        around = dict(self.near.items(self.host.now()))
+        hop = next_edge(here, self._planarise(here, around), around, sender_at, sender)
+        if hop is None:
+            return None, ()
+        if (self.host.node, hop) == (face.first_from, face.first_to):
+            return None, ()  # all around, and the goal is on neither side
+        return self._change_face(here, goal, face, hop, around)
+
+    def _change_face(
+        self, here: Place, goal: Place, face: Face, hop: NodeId, around: Mapping[NodeId, Place]
+    ) -> tuple[NodeId | None, tuple[Face, ...]]:
+        """Where the next edge cuts the line to the goal, nearer to it, go on along the face beyond."""
+        edges = self._planarise(here, around)
+        for _ in edges:
+            cut = crossing(here, around[hop], face.entered, goal)
+            if cut is None or squared(cut, goal) >= squared(face.crossed, goal):
+                break
+            beyond = next_edge(here, edges, around, around[hop], hop)
+            if beyond is None:
+                break
+            hop, face = beyond, Face(face.entered, cut, self.host.node, beyond)
+        return hop, (face,)
+
+    # Beacons, and what waits.
+
+    def _beacon(self) -> None:
+        p, now = self.parameters, self.host.now()
+        if not p.implicit or now - self._spoke >= p.beacon:
+            self._spoke = now
+            self.host.broadcast(self.make_beacon(self.here()))
+        self.near.sweep(now)
+        self._let_go()
+        self.host.call_later(p.beacon * (0.5 + self.host.random.random()), self._beacon)
+
+    def _hold(self, message: Message, to: NodeId) -> None:
+        self._held.append((self.host.now(), to, message))
+        if len(self._held) > self.parameters.held:
+            _, destination, let_go = self._held.popleft()
+            self.fail(let_go, self.host.node, destination, Drop.TABLE_FULL)
+
+    def _let_go(self) -> None:
+        """Send what waited and can go now; give up what has waited too long."""
+        now = self.host.now()
+        waiting, self._held = self._held, deque()
+        for since, to, message in waiting:
+            place = self.locate(to)
+            if place is not None and len(self.near):
+                self.send_to(self.user.grow_older(message, now - since), to, place)
+            elif now - since >= self.parameters.hold:
+                self.fail(message, self.host.node, to, Drop.NO_ROUTE)
+            else:
+                self._held.append((since, to, message))
+
+    def _place_of_neighbour(self, node: NodeId) -> Place | None:
+        return self.near.get(node, self.host.now())
+
+
+def _greedy(packet: GeoPacket) -> GeoPacket:
+    return GeoPacket(
+        packet.origin,
+        packet.destination,
+        packet.goal,
+        packet.radius,
+        packet.hops,
+        packet.here,
+        (),
+        packet.payload,
+    )
+
+
+__all__ = ["ANYONE", "Gpsr"]

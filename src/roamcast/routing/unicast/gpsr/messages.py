@@ -1,0 +1,76 @@
+"""What GPSR says; places are in whole centimetres, of six bytes as in Karp's agent."""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple, TypeAlias
+
+from roamcast.routing.router import Category, Message, Position, Role
+from roamcast.wire.fields import HIGHEST_NODE, Hops, Listed, Node, Serial, Whole
+
+FARTHEST = 2**23 - 1
+"Centimetres from the origin: 83 km."
+
+Centimetres: TypeAlias = Annotated[int, Whole(3, least=-FARTHEST, most=FARTHEST)]
+
+ANYONE = HIGHEST_NODE
+"The destination of what is for whoever is near a place."
+
+
+class Place(NamedTuple):
+    """A position as it is told; whole numbers make the geometry of faces exact."""
+
+    x: Centimetres
+    y: Centimetres
+
+
+class Face(NamedTuple):
+    """How far a packet in perimeter mode has come around the faces between itself and its goal."""
+
+    entered: Place
+    "Lp: where greedy forwarding ended."
+    crossed: Place
+    "Lf: where the line from there to the goal enters the present face."
+    first_from: Node
+    first_to: Node
+    "e0: the first edge on the present face; who is about to take it again has been all around."
+
+
+class Beacon(Message, kind=61, category=Category.ROUTING, role=Role.BEACONS):
+    """The speaker is here."""
+
+    here: Place
+
+
+class GeoPacket(Message, kind=62):
+    """A message on its way to a place: to the node there, or to whoever is near."""
+
+    origin: Node
+    destination: Node
+    goal: Place
+    radius: Annotated[int, Whole(2)]
+    "Metres; whoever is within may take it. 0: the destination alone."
+    hops: Hops
+    "How many more it may travel."
+    here: Place
+    "Of the speaker: as good as a beacon."
+    face: Annotated[tuple[Face, ...], Listed(1)]
+    "Empty in greedy mode."
+    payload: Message
+
+
+class Whereabouts(Message, kind=63, category=Category.ROUTING, role=Role.FINDS_ROUTE):
+    """Where a node was, told to everyone: the simplest of location services."""
+
+    node: Node
+    place: Place
+    serial: Serial
+    hops: Hops
+    "How many more it may travel."
+    here: Place
+    "Of the speaker."
+
+
+def place_of(position: Position) -> Place:
+    """A position as it is told."""
+    x, y = (min(max(round(100 * each), -FARTHEST), FARTHEST) for each in position)
+    return Place(x, y)

@@ -1,0 +1,220 @@
+"""Mutants are small faults in code that is run, drawn from a seed and loaded without touching the tree."""
+
+import ast
+import json
+import marshal
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from mutation.blocks import bodies, probe
+from mutation.draw import Drawn, draw
+from mutation.report import Equivalent, equivalents, page, tally
+from mutation.sites import mutants, mutate, show
+from mutation.trace import FastTest, Trace, module_of, sources
+from mutation.trial import Outcome
+
+ROOT = Path(__file__).parents[2]
+
+MODULE = '''"""A module."""
+from __future__ import annotations
+
+LIMIT = 3
+"How many: documented, so left alone."
+FACTOR = 2.0
+
+
+class Thing(Base, frozen=True, kind=7):
+    """One."""
+
+    width: int | None = 4
+    "Metres."
+
+    def grow(self, by: int | float, most=10) -> int | None:
+        """Grow by 1 or 2."""
+        if by < 0 or not self.width:
+            raise ValueError("no")
+        self.width = min(self.width + by, most)
+        for step in range(1, by):
+            if step == most:
+                return None
+            note(self, step)
+        return -self.width if self.width in (1, 2) else LIMIT
+'''
+
+
+def changes(source):
+    return {(mutant.operator, *show(source, mutant.index)) for mutant in mutants(source)}
+
+
+def test_every_kind_of_small_fault_is_made():
+    found = changes(MODULE)
+    assert {
+        ("constant", "2.0", "2.02"),
+        ("off by one", "7", "8"),
+        ("boundary", "by < 0", "by <= 0"),
+        ("comparison", "by < 0", "by >= 0"),
+        ("boolean", "by < 0 or not self.width", "by < 0 and (not self.width)"),
+        ("boolean", "not self.width", "not not self.width"),
+        ("removed statement", "raise ValueError('no')", "pass"),
+        ("removed statement", "return None", "pass"),
+        ("removed statement", "note(self, step)", "pass"),
+        ("arithmetic", "self.width + by", "self.width - by"),
+        ("swapped function", "min(self.width + by, most)", "max(self.width + by, most)"),
+        ("swapped arguments", "range(1, by)", "range(by, 1)"),
+        ("comparison", "self.width in (1, 2)", "self.width not in (1, 2)"),
+        ("off by one", "10", "9"),
+    } <= found
+
+
+def test_annotations_docstrings_and_what_is_documented_are_left_alone():
+    for operator, before, after in changes(MODULE):
+        assert before not in ("int | None", "int | float", "3", "4", "True"), (operator, before, after)
+        assert "Grow" not in before
+        assert before != after
+
+
+def test_each_mutant_is_one_change_and_the_module_is_whole_again_after_each():
+    plain = ast.dump(ast.parse(MODULE))
+    dumps = [ast.dump(mutate(MODULE, mutant.index)) for mutant in mutants(MODULE)]
+    assert plain not in dumps
+    assert len(set(dumps)) == len(dumps)
+    for mutant in mutants(MODULE):
+        after = show(MODULE, mutant.index)[1]
+        assert after in ast.unparse(mutate(MODULE, mutant.index))
+    with pytest.raises(IndexError):
+        mutate(MODULE, len(dumps))
+
+
+def test_every_mutant_of_our_own_modules_compiles():
+    for path in sources()[::9]:
+        source = path.read_text()
+        for mutant in mutants(source)[::25]:
+            compile(mutate(source, mutant.index), str(path), "exec", dont_inherit=True)
+
+
+def test_a_block_notes_that_it_was_run_and_a_mutant_knows_its_block():
+    source = (
+        "def f(x):\n    '''Doc.'''\n    if x:\n        return 1 + x\n    return [2, *g(x)]\n"
+        "def g(x):\n    return [x]\n"
+    )
+    tree = ast.parse(source)
+    assert [block for block, _, _ in bodies(tree)] == [0, 1, 2, 3]
+    assert probe(tree) == 4
+    space = {}
+    exec(compile(tree, "some", "exec"), space)
+    assert space["f"].__doc__ == "Doc."
+    assert space["f"](0) == [2, 0]
+    assert list(space["__hit__"]) == [0, 1, 0, 1]
+    assert space["f"](1) == 2
+    assert list(space["__hit__"]) == [0, 1, 1, 1]
+    assert {mutant.block for mutant in mutants(source) if mutant.line == 4} == {2}
+
+
+def test_a_seed_draws_the_same_mutants_each_time_over_all_rooms_by_their_lines():
+    drawn = draw(5, 200)
+    some = sources()[::12]
+    assert draw(5, 20, some) == draw(5, 20, some) != draw(6, 20, some)
+    assert len({(mutant.file, mutant.line) for mutant in drawn}) == 200
+    rooms = Counter(mutant.file.split("/")[2] for mutant in drawn)
+    assert set(rooms) == {"content", "routing", "facts", "pipeline", "metrics", "wire"}
+    assert rooms["content"] > rooms["wire"]
+    assert len({mutant.operator for mutant in drawn}) >= 7
+    for mutant in drawn[::20]:
+        assert Path(mutant.file).read_text().splitlines()[mutant.line - 1].strip() == mutant.text
+
+
+def test_a_mutant_is_loaded_by_every_process_and_the_tree_stays_as_it_is(tmp_path):
+    path = ROOT / "src/roamcast/metrics/ratio.py"
+    before = path.read_bytes()
+    source = path.read_text()
+    [index] = [m.index for m in mutants(source) if show(source, m.index)[0] == "number / by"]
+    code = compile(mutate(path.read_text(), index), str(path), "exec", dont_inherit=True)
+    (tmp_path / "roamcast.metrics.ratio.code").write_bytes(marshal.dumps(code))
+    say = "from roamcast.metrics.ratio import divide; print(divide(6, 3))"
+    grandchild = [sys.executable, "-c", say]
+    command = [sys.executable, "-c", f"{say}; import subprocess; subprocess.run({grandchild!r}, check=True)"]
+    mutated = os.environ | {"PYTHONPATH": str(ROOT / "mutation/hook"), "ROAMCAST_MUTATION": str(tmp_path)}
+    ran = subprocess.run(command, env=mutated, capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == ["18", "18"]
+    ran = subprocess.run(grandchild, capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == ["2.0"]
+    assert path.read_bytes() == before
+
+
+def traced(tmp_path, module, blocks, digest="now"):
+    trace = Trace(tmp_path)
+    trace.digests = {module: "now"}
+    row = {"cost": 1.0, "spark": False, "hits": {}}
+    tests = {
+        "tests/a.py::test_runs_it": row | {"hits": {module: blocks}, "cost": 3.0},
+        "tests/a.py::test_beside_it": row,
+        "tests/a.py::test_on_spark": row | {"spark": True},
+    }
+    other = {"tests/b.py::test_elsewhere": row | {"hits": {module: [9]}}}
+    sources = {module: digest}
+    trace.files = {
+        "tests/a.py": {"tests": tests, "imported": [module], "sources": sources},
+        "tests/b.py": {"tests": other, "imported": [], "sources": sources},
+    }
+    return trace
+
+
+def names(groups):
+    return [[test.name.partition("::test_")[2] for test in group] for group in groups]
+
+
+def test_the_tests_that_ran_a_block_come_first_then_those_that_may_have_and_spark_last(tmp_path):
+    trace = traced(tmp_path, "roamcast.wire.lists", [2])
+    assert names(trace.covering("roamcast.wire.lists", 2)) == [["runs_it"], ["beside_it", "on_spark"]]
+    assert names(trace.covering("roamcast.wire.lists", 3)) == [[], []]
+    assert names(trace.covering("roamcast.wire.lists", 0)) == [
+        ["elsewhere", "runs_it"],
+        ["beside_it", "on_spark"],
+    ]
+
+
+def test_when_a_module_has_changed_since_whoever_ran_any_of_it_may_see_it(tmp_path):
+    trace = traced(tmp_path, "roamcast.wire.lists", [2], digest="then")
+    assert names(trace.covering("roamcast.wire.lists", 3))[0] == ["elsewhere", "runs_it"]
+
+
+def test_spark_may_run_what_no_test_is_seen_to_run(tmp_path):
+    trace = traced(tmp_path, "roamcast.metrics.pairs", [2])
+    assert names(trace.covering("roamcast.metrics.pairs", 5)) == [[], ["on_spark"]]
+
+
+def outcome(line, caught):
+    drawn = Drawn("src/roamcast/wire/lists.py", line, "boundary", "a < b", "a <= b", f"line {line}", 1, 0)
+    return Outcome(drawn, caught, by="tests/x.py::test_y" if caught else "", tests=4)
+
+
+def test_the_page_tells_the_share_the_survivors_and_why_some_are_none():
+    known = [Equivalent("src/roamcast/wire/lists.py", "line 3", "a < b -> a <= b", "a is never b")]
+    result = tally([outcome(1, True), outcome(2, False), outcome(3, False), outcome(4, True)], known)
+    assert (result.counted, result.caught, result.share) == (3, 2, 2 / 3)
+    text = page(result, 17, ("wire",))
+    assert "Seed 17: **2 of 3 were caught, 66.7 %**; 1 survived, 1 change nothing" in text
+    assert "| wire/lists.py:2 | `line 2` | `a < b` -> `a <= b` | 4 |" in text
+    assert "| wire/lists.py:3 | `line 3` | `a < b` -> `a <= b` | a is never b |" in text
+    assert "| boundary | 4 | 2 |" in text
+
+
+def test_what_is_called_equivalent_is_a_mutant_of_a_line_that_stands_there():
+    for each in equivalents():
+        source = Path(each.file).read_text()
+        lines = source.splitlines()
+        there = [m for m in mutants(source) if lines[m.line - 1].strip() == each.text]
+        assert each.change in {" -> ".join(show(source, m.index)) for m in there}, each
+        assert len(each.why) > 20
+
+
+def test_modules_and_tests_are_known_by_their_names():
+    assert module_of(Path("src/roamcast/content/box/ranges.py")) == "roamcast.content.box.ranges"
+    assert module_of(Path("src/roamcast/content/xpath/__init__.py")) == "roamcast.content.xpath"
+    assert FastTest("tests/a/test_b.py::test_c[x::y]", 1.0, False).file == "tests/a/test_b.py"
+    assert json.loads(json.dumps([str(path) for path in sources()]))[0].startswith("src/roamcast/content/")

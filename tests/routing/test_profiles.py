@@ -1,0 +1,58 @@
+from types import MappingProxyType
+
+import pytest
+
+from roamcast.errors import UserError
+from roamcast.routing import catalogue
+from roamcast.routing.profiles import AS_PUBLISHED, profiles, with_profile
+from roamcast.routing.router import Parameters, Router
+from roamcast.units import FROM_FILE
+
+PUBLISHED = [name for name in catalogue.names() if catalogue.find(name).as_published is not None]
+
+
+def value_at(parameters, key):
+    for part in key.split("."):
+        parameters = getattr(parameters, part)
+    return parameters
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_what_a_profile_names_is_a_parameter_with_another_default(name):
+    router = catalogue.find(name)
+    usual = router.parameters_type()
+    given = with_profile(router, {"profile": AS_PUBLISHED})
+    published = router.parameters_type.model_validate(given, context=FROM_FILE)
+    for key in router.as_published:
+        assert value_at(published, key) != value_at(usual, key)
+
+
+class Depth(Parameters):
+    kept: bool = True
+    hops: int = 3
+
+
+class DeepParameters(Parameters):
+    wide: bool = True
+    deep: Depth = Depth()
+
+
+class Improved(Router):
+    """A router that goes beyond its paper twice."""
+
+    parameters_type = DeepParameters
+    as_published = MappingProxyType({"wide": False, "deep.kept": False})
+
+
+def test_a_profile_holds_below_what_is_given_besides():
+    given = with_profile(Improved, {"profile": AS_PUBLISHED, "wide": True, "deep": {"hops": 5}})
+    assert given == {"wide": True, "deep": {"kept": False, "hops": 5}}
+    assert with_profile(Improved, {"deep": {"hops": 5}}) == {"deep": {"hops": 5}}
+
+
+def test_a_profile_that_nobody_declared_is_refused_and_those_there_are_named():
+    with pytest.raises(UserError, match="no profile 'as-told'; the protocol has as-published"):
+        with_profile(Improved, {"profile": "as-told"})
+    with pytest.raises(UserError, match="none, as it has no paper"):
+        with_profile(Router, {"profile": AS_PUBLISHED})
+    assert profiles(Router) == {}

@@ -1,0 +1,242 @@
+"""Stories of ODMRP: the forwarding group, join tables that are passed on, channels that are announced."""
+
+from functools import partial
+from itertools import pairwise, product
+
+import pytest
+
+from roamcast.content.kind import Integer
+from roamcast.content.schema import EventType
+from roamcast.routing.odmrp.channels import channel_of
+from roamcast.routing.odmrp.link_expiry import link_lifetime
+from roamcast.routing.odmrp.messages import Announcement, ChannelData, Entry, JoinData, JoinRequest, JoinTable
+from roamcast.routing.odmrp.odmrp import Odmrp
+from roamcast.routing.odmrp.parameters import OdmrpParameters
+from roamcast.routing.router import Drop
+from roamcast.testing import Mesh, lose
+
+Coupon = EventType("coupon", {"zone": Integer()})
+EVERYTHING = Coupon.zone >= 0
+NARROW = Coupon.zone == 3
+THREE = Coupon(zone=3)
+SEVEN = Coupon(zone=7)
+
+one_channel = partial(Odmrp, parameters=OdmrpParameters(channels="one"))
+
+
+def settled(mesh, *wishes):
+    for node, wanted in wishes:
+        mesh.subscribe(node, wanted)
+    mesh.run(for_=1)
+    return mesh
+
+
+def carriers(mesh, kind=ChannelData):
+    return [sent.node for sent in mesh.sent_of(kind)]
+
+
+def forwarding(mesh, wanted, now=None):
+    """The forwarding group of a subscription's channel."""
+    return [
+        node
+        for node, router in enumerate(mesh.routers)
+        if router.group.forwards(channel_of(wanted), mesh.now)
+    ]
+
+
+def test_the_first_event_is_the_join_request_and_the_next_goes_by_the_forwarding_group():
+    mesh = settled(Mesh.line(6, Odmrp), (3, NARROW))
+    mesh.publish(0, THREE)
+    mesh.run(for_=1)
+    assert sorted(carriers(mesh, JoinData)) == [0, 1, 2, 3, 4, 5]
+    mesh.publish(0, THREE)
+    mesh.run(for_=1)
+    assert carriers(mesh) == [0, 1, 2]
+    assert mesh.delivered == [(3, THREE)] * 2
+
+
+def test_the_forwarding_group_of_a_line_is_its_inner_nodes_and_nothing_else():
+    mesh = settled(Mesh.line(6, Odmrp), (4, NARROW))
+    mesh.publish(0, THREE)
+    mesh.run(for_=1)
+    assert forwarding(mesh, NARROW) == [1, 2, 3]
+    assert [(s.node, s.value) for s in mesh.states if s.name == "forwarding_groups"] == [
+        (3, 1.0), (2, 1.0), (1, 1.0),
+    ]  # fmt: skip
+
+
+def test_who_stops_answering_is_forwarded_to_no_more_when_the_flags_lapse():
+    mesh = settled(Mesh.line(4, Odmrp), (3, NARROW), (1, NARROW))
+    mesh.publish(0, THREE)
+    mesh.run(for_=1)
+    mesh.unsubscribe(3, NARROW)
+    for _ in range(8):
+        mesh.publish(0, THREE)
+        mesh.run(for_=4)
+    assert forwarding(mesh, NARROW) == []
+    lapses = [(s.node, s.time) for s in mesh.states if s.name == "forwarding_groups" and s.value == 0]
+    assert [node for node, _ in lapses] == [2, 1]
+    assert all(25 < time < 27 for _, time in lapses)
+    before = len(mesh.sent_of(ChannelData))
+    mesh.publish(0, THREE)
+    mesh.run(for_=1)
+    assert carriers(mesh)[before:] == [0]
+
+
+def test_what_a_lapsed_flag_keeps_back_is_told_as_expired():
+    mesh = settled(Mesh.line(4, Odmrp), (3, NARROW))
+    mesh.publish(0, THREE)
+    mesh.run(for_=1)
+    with mesh.fault(lose(JoinTable)):
+        for _ in range(10):
+            mesh.publish(0, THREE)
+            mesh.run(for_=3)
+    assert Drop.EXPIRED in mesh.drop_counts()
+
+
+def test_two_sources_share_the_forwarding_nodes_of_a_channel():
+    #   0 - 2 - 3 - 4 (member)
+    #   1 /
+    mesh = settled(Mesh(5, Odmrp, [(0, 2), (1, 2), (2, 3), (3, 4)]), (4, NARROW))
+    mesh.publish(0, THREE)
+    mesh.run(for_=1)
+    group = forwarding(mesh, NARROW)
+    # The second source has sent no join request yet, and still finds the mesh of the first.
+    mesh.routers[1]._flooded[channel_of(NARROW)] = (mesh.now, mesh.routers[0]._flooded[channel_of(NARROW)][1])
+    mesh.publish(1, THREE)
+    mesh.run(for_=1)
+    assert group == forwarding(mesh, NARROW) == [2, 3]
+    assert carriers(mesh) == [1, 2, 3]
+    assert len(mesh.deliveries) == 2
+
+
+def test_join_tables_of_several_sources_travel_together():
+    mesh = settled(Mesh(5, Odmrp, [(0, 2), (1, 2), (2, 3), (3, 4)]), (4, NARROW))
+    mesh.publish(0, THREE)
+    mesh.publish(1, THREE)
+    mesh.run(for_=1)
+    both = [s for s in mesh.sent_of(JoinTable) if len(s.message.entries) == 2]
+    assert {entry.source for sent in both for entry in sent.message.entries} == {0, 1}
+
+
+def test_the_mesh_survives_the_death_of_any_forwarding_node_where_there_is_a_second_path():
+    # A source, two layers of two relays, four members; between layers everyone hears everyone.
+    layers = [(0,), (1, 2), (3, 4), (5, 6, 7, 8)]
+    edges = [(a, b) for near, far in pairwise(layers) for a in near for b in far]
+    meshes = 0
+    for seed, dead in product(range(4), (1, 2, 3, 4)):
+        mesh = settled(Mesh(9, Odmrp, edges, seed=seed), *((node, NARROW) for node in layers[-1]))
+        for _ in range(4):  # each join request may come over other relays
+            mesh.publish(0, THREE)
+            mesh.run(for_=5.1)
+        mesh.publish(0, THREE)
+        mesh.run(for_=1)
+        if forwarding(mesh, NARROW) != [1, 2, 3, 4]:
+            continue  # by chance all came over the same
+        meshes += 1
+        mesh.kill(dead)
+        mesh.deliveries.clear()
+        mesh.publish(0, THREE)
+        mesh.run(for_=1)
+        assert sorted(mesh.delivered) == [(node, THREE) for node in layers[-1]]
+    assert meshes >= 8
+
+
+def test_a_join_table_is_sent_again_until_the_next_hop_is_heard_to_pass_it_on():
+    mesh = settled(Mesh.line(3, Odmrp), (2, NARROW))
+    with mesh.fault(lose(JoinTable, from_=2, to=1)):
+        mesh.publish(0, THREE)
+        mesh.run(for_=1)
+    assert [s.node for s in mesh.sent_of(JoinTable)] == [2, 2, 2]
+    assert forwarding(mesh, NARROW) == []
+    mesh.run(for_=5)
+    mesh.publish(0, THREE)
+    mesh.run(for_=1)
+    # Once: node 2 hears node 1 pass it on, and node 1 hears the source say that it has come.
+    assert [(s.node, s.message.entries) for s in mesh.sent_of(JoinTable)[3:]] == [
+        (2, (Entry(0, 1),)), (1, (Entry(0, 0),)), (0, (Entry(0, 0),)),
+    ]  # fmt: skip
+
+
+def test_everyone_with_a_subscription_is_on_the_only_channel_and_takes_what_it_wants():
+    mesh = settled(Mesh.line(4, one_channel), (1, NARROW), (3, Coupon.zone == 7))
+    mesh.publish(0, SEVEN)
+    mesh.run(for_=1)
+    mesh.publish(0, THREE)
+    mesh.run(for_=1)
+    assert mesh.delivered == [(3, SEVEN), (1, THREE)]
+    assert carriers(mesh) == [0, 1, 2]
+    assert not mesh.sent_of(Announcement)
+    # Node 3 was reached by an event on its channel that it has no use for.
+    assert [(s.node, s.value) for s in mesh.states if s.name == "noise"] == [(3, 1.0)]
+
+
+def test_an_event_is_sent_once_on_each_channel_that_wants_it_and_delivered_once():
+    mesh = settled(Mesh.line(3, Odmrp), (2, NARROW), (2, EVERYTHING), (1, Coupon.zone == 7))
+    mesh.publish(0, THREE)
+    mesh.run(for_=1)
+    mesh.publish(0, THREE)
+    mesh.run(for_=1)
+    channels = {s.message.channel for s in mesh.sent_of(ChannelData)}
+    assert channels == {channel_of(NARROW), channel_of(EVERYTHING)}
+    assert mesh.delivered == [(2, THREE)] * 2
+    assert [s.value for s in mesh.states if s.name == "channels"][-1] == 2
+
+
+def test_a_channel_that_nobody_announces_any_more_is_forgotten():
+    mesh = settled(Mesh.line(3, Odmrp), (2, NARROW))
+    mesh.unsubscribe(2, NARROW)
+    mesh.run(for_=26)
+    mesh.publish(0, THREE)
+    mesh.run(for_=1)
+    assert not mesh.sent_of(JoinData)
+    assert mesh.drop_counts()[Drop.UNWANTED] == 1
+
+
+def test_without_piggyback_the_event_follows_its_join_request():
+    mesh = settled(Mesh.line(4, partial(Odmrp, parameters=OdmrpParameters(piggyback=False))), (3, NARROW))
+    mesh.publish(0, THREE)
+    mesh.run(for_=1)
+    assert len(mesh.sent_of(JoinRequest)) == 4
+    assert not mesh.sent_of(JoinData)
+    assert carriers(mesh) == [0, 1, 2]
+    assert mesh.delivered == [(3, THREE)]
+
+
+def test_publisher_and_subscriber_on_one_node():
+    mesh = settled(Mesh.line(3, Odmrp), (0, EVERYTHING), (2, NARROW))
+    for _ in range(3):
+        mesh.publish(0, THREE)
+        mesh.run(for_=1)
+    assert mesh.delivered == [(2, THREE)] * 3
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "v", "w", "expected"),
+    [
+        (100, 0, 10, 0, 15.0),
+        (-100, 0, 10, 0, 35.0),
+        (0, 0, 0, 50, 5.0),
+        (100, 0, 0, 0, float("inf")),
+        (300, 0, -10, 0, 0.0),
+        (0, 150, 20, 0, 10.0),
+    ],
+)
+def test_a_link_lasts_as_the_formula_says(a, b, v, w, expected):
+    assert link_lifetime(a, b, v, w, 250.0) == pytest.approx(expected)
+
+
+def test_the_refresh_follows_the_lifetime_of_the_weakest_link():
+    mesh = Mesh.line(3, partial(Odmrp, parameters=OdmrpParameters(prediction=True)))
+    mesh.place(0, 0, 0)
+    mesh.place(1, 200, 0, vx=20.0, vy=0.0)  # out of reach of node 0 in 2.5 s
+    mesh.place(2, 400, 0)
+    settled(mesh, (2, NARROW))
+    start = mesh.now
+    for _ in range(60):
+        mesh.publish(0, THREE)
+        mesh.run(for_=0.1)
+    floods = [s.time - start for s in mesh.sent_of(JoinData) if s.node == 0]
+    assert floods[0] == 0
+    assert 0.9 < floods[1] < 1.7  # the least of 1 s, or what is left of 2.5 s at t = 1 s
+    assert max(b - a for a, b in pairwise(floods)) < 5

@@ -9,6 +9,7 @@ themselves, so packets need no acknowledgements of their own; flow state is left
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from itertools import pairwise
 from typing import Any
 
 from roamcast.routing.router import DUPLICATE, Drop, Footprint, Host, Message, NodeId
@@ -53,6 +54,8 @@ class Dsr(Unicast):
         self._told: Leases[tuple[NodeId, NodeId], bool] = Leases(
             max(p.gratuitous_holdoff, 1e-3), p.gratuitous_table
         )
+        self._flows: Leases[NodeId, tuple[NodeId, ...]] = Leases(p.flow_lease or 1.0, p.targets)
+        "Ways in use, by destination."
         self._dead: tuple[float, DeadLink] | None = None
         "The last link that made a packet of ours fail, and when."
         self._looking = False
@@ -98,6 +101,7 @@ class Dsr(Unicast):
             "requests": Footprint(len(self.seen), 6 * len(self.seen), p.requests),
             "tapped": Footprint(len(self.tapped), 6 * len(self.tapped), p.tapped),
             "searches": Footprint(rounds, 12 * rounds, p.targets),
+            "flows": Footprint(len(self._flows), 40 * len(self._flows), p.targets),
             "shortcuts": Footprint(told, 16 * told, p.gratuitous_table),
         }
 
@@ -109,13 +113,33 @@ class Dsr(Unicast):
 
     def _depart(self, datagram: Datagram, salvaged: int = 0) -> bool:
         """Send a message on a way that is known; false if there is none."""
-        path = self.cache.use(datagram.destination, self.host.now())
+        path = self._choose(datagram.destination, self.host.now())
         if path is None:
             return False
         self._id = (self._id + 1) % IDENTIFICATIONS
         packet = DsrPacket(datagram.origin, self._id, salvaged, path, 1, datagram.payload)
         self.host.send(packet, path[1])
         return True
+
+    def _choose(self, destination: NodeId, now: float) -> tuple[NodeId, ...] | None:
+        """The shortest way that is known, or that was in use not long ago."""
+        path = self.cache.use(destination, now)
+        if not self.parameters.flow_lease:
+            return path
+        flow = self._flows.get(destination, now)
+        if flow is not None and (path is None or len(flow) <= len(path)):
+            path = flow
+        if path is not None:
+            self._flows.sweep(now)
+            self._flows.renew(destination, path, now)
+        return path
+
+    def _cut(self, start: NodeId, end: NodeId) -> None:
+        """Give up a link, and the ways over it."""
+        self.cache.cut(start, end)
+        for destination, way in list(self._flows.items(self.host.now())):
+            if (start, end) in pairwise(way):
+                self._flows.discard(destination)
 
     def _take_packet(self, packet: DsrPacket, sender: NodeId) -> Drop | None:
         place = self._place(packet.route, packet.at, sender)
@@ -202,7 +226,7 @@ class Dsr(Unicast):
             self.host.call_later(1.5 * check * self.host.random.random() if check else 0.0, self._look)
 
     def overhear(self, message: Any, sender: NodeId, to: NodeId, signal: float) -> None:
-        """Learn once from a packet between others: its way, what it tells, whether it could be shorter."""
+        """Learn once from a packet between two others: its way, what it tells, if it could be shorter."""
         kind = type(message)
         if kind not in TAPPED or not self.parameters.overhearing:
             return
@@ -359,13 +383,13 @@ class Dsr(Unicast):
         return None
 
     def _bury(self, dead: DeadLink) -> None:
-        self.cache.cut(dead.start, dead.end)
+        self._cut(dead.start, dead.end)
 
     # Breaks.
 
     def link_failed(self, message: Any, to: NodeId) -> None:
         """Give up the ways over a link, tell who sent packets over it, and send them another way."""
-        self.cache.cut(self._node, to)
+        self._cut(self._node, to)
         told: set[NodeId] = set()
         self._see_to(message, to, told)
         for waiting in self.host.withdraw(to):

@@ -72,6 +72,8 @@ class DsrParameters(Parameters):
     "Ways kept that were overheard; they make room in turn."
     cache_timeout: Seconds = Field(default=300.0, gt=0)
     "Life of a way that is not heard of again."
+    flow_lease: Seconds = Field(default=0.0, ge=0)
+    "A way once used is used again for this long, though the cache has no room for it; as flows do in ns-2."
     inflated_requests: bool = False
     "Whether each repetition of a request counts the whole header again, a fault of ns-2."
     targets: int = Field(default=64, ge=1)
@@ -99,6 +101,7 @@ NS2: Mapping[str, Any] = {
     "buffer_check": 0.03,
     "release_gap": 0.03,
     "cache_timeout": 1e6,
+    "flow_lease": 60.0,
     "inflated_requests": True,
 }
-"ns-2's DSR (2.35) without its flow state, by parameter; what is not named is as by default."
+"ns-2's DSR (2.35), by parameter; of its flow state only that flows keep their ways. Else as by default."

@@ -89,18 +89,27 @@ def read_campaign(path: str | Path) -> Campaign:
     if "area" in data and "sweeps" not in data:
         raise CampaignError(f"{path}: is a scenario; compare protocols in it with: roamcast compare {path}")
     campaign = validate(Campaign, data, str(path), text).came_from(path, text)
-    return campaign.model_copy(update={"scenario": _find_scenario(campaign, path)})
+    sweeps = {
+        name: sweep
+        if sweep.scenario is None
+        else sweep.model_copy(
+            update={"scenario": _find_scenario(campaign, path, sweep.scenario, f"sweeps.{name}.scenario")}
+        )
+        for name, sweep in campaign.sweeps.items()
+    }
+    found = _find_scenario(campaign, path, campaign.scenario, "scenario")
+    return campaign.model_copy(update={"scenario": found, "sweeps": sweeps})
 
 
-def _find_scenario(campaign: Campaign, path: Path) -> Path:
-    """The campaign's scenario: a file beside it, or the name of one that comes with roamcast."""
-    found = Path(normpath(path.parent / campaign.scenario))
+def _find_scenario(campaign: Campaign, path: Path, named: Path, key: str) -> Path:
+    """A scenario that the campaign names: a file beside it, or one that comes with roamcast."""
+    found = Path(normpath(path.parent / named))
     if found.is_file():
         return found
     known = shipped("scenarios")
-    if str(campaign.scenario) in known:
-        return known[str(campaign.scenario)]
-    raise CampaignError(f"{campaign.place_of('scenario')}: no such file: {found}")
+    if str(named) in known:
+        return known[str(named)]
+    raise CampaignError(f"{campaign.place_of(key)}: no such file: {found}")
 
 
 def check_campaign(path: str | Path) -> Plan:
@@ -118,7 +127,7 @@ def check_alternatives(campaign: Campaign, path: str | Path) -> None:
             chosen = dict(alternative.only_with) | {name: key}
             try:
                 for sweep in campaign.sweeps.values():
-                    under = sweep.model_copy(update={"reading": sweep.reading | chosen})
+                    under = sweep.model_copy(update={"reading": chosen | sweep.reading})
                     for label in sweep.protocols:
                         _make_run_at(campaign, under, under.expand()[0], label)
             except UserError as error:
@@ -198,8 +207,9 @@ def _make_run_at(
     settings, parameters = overrides(campaign.readings, defaults(campaign.readings) | sweep.reading)
     if label in parameters:
         variant = variant.model_copy(update={"parameters": variant.parameters | parameters[label]})
+    file = sweep.scenario or campaign.scenario
     every, seed = sweep.set | settings | dict(point), campaign.seed_list[0]
-    return make_run(campaign.scenario, label, variant, every, seed, origin=origin)
+    return make_run(file, label, variant, every, seed, origin=origin)
 
 
 def _origin(campaign: Campaign, sweep: str, label: str, key: str) -> str:

@@ -11,6 +11,7 @@ from roamcast.report.rounding import tell
 _WORDS = {
     "ordering": "each step: the difference from one protocol to the next, in the order claimed",
     "trend": "climb: of the least-squares line from one end of the axis to the other, as a share of the mean",
+    "crossing": "crossing: where the least-squares line through the differences of two protocols is zero",
 }
 
 

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from pathlib import Path
 
 import pytest
 from pages import PAGES, ROOT, blocks, follow, runnable
@@ -16,8 +17,8 @@ def test_a_page_runs_from_top_to_bottom(page, tmp_path):
     assert follow(page, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_world_of_the_tour_is_checked_mapped_and_run(tmp_path):
-    """The quick part of the tour; all of it is run by make validate."""
     ran = follow(ROOT / "docs" / "tour.md", tmp_path, skip=lambda words: "alarm.toml" not in words)
     told = {command.split("#")[0].strip(): output for command, output in ran}
     assert "a scenario of 24 nodes" in told["roamcast check alarm.toml"]
@@ -51,6 +52,26 @@ def test_pages_name_only_verbs_options_and_targets_that_there_are():
         "protocols",
     }
     assert build("run")
+
+
+def test_the_world_of_the_tour_runs(tmp_path):
+    import roamcast
+
+    (block,) = [block for block in blocks(ROOT / "docs" / "tour.md") if block.file == "alarm.toml"]
+    (tmp_path / "alarm.toml").write_text(block.text)
+    assert roamcast.run(tmp_path / "alarm.toml").metrics.expected > 50
+
+
+def test_the_campaign_page_and_the_scenario_page_hold_files_that_are_right(tmp_path, monkeypatch):
+    from roamcast.cli.app import invoke
+
+    monkeypatch.chdir(tmp_path)
+    for page in ("campaigns.md", "scenarios.md"):
+        for block in blocks(ROOT / "docs" / page):
+            if block.file:
+                with Path(block.file.removeprefix("+")).open("a") as file:
+                    file.write(block.text)
+    assert invoke(["check", "speed.toml", "alarm.toml"]) == 0
 
 
 def test_the_examples_mean_what_the_page_says():

@@ -185,26 +185,6 @@ def test_an_ordering_is_judged_on_differences_and_a_trend_on_the_climb_of_its_li
     assert (climb, mean) == (pytest.approx(80), pytest.approx(160))
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_a_crossing_is_the_zero_of_the_line_through_the_differences(seed):
-    random = Random(seed)
-    (crossing,) = make_checks(CAMPAIGN, CAMPAIGN.claims["crossing"])
-    places = (10, 30, 50)
-    values = {
-        (json.dumps({COUNT: x}, separators=(",", ":")), label, "messages"): random.uniform(0, 100)
-        for x in places
-        for label in ("a", "b")
-    }
-    apart = [a - b for a, b in zip(list(values.values())[::2], list(values.values())[1::2], strict=True)]
-    slope, height = np.polyfit(places, apart, 1)
-    above, below = (
-        sum(weight * values[key] for key, weight in side.items()) for side in (crossing.above, crossing.below)
-    )
-    assert above / below == pytest.approx(-height / slope)
-    assert (crossing.low, crossing.high) == (20, None)
-    assert crossing.tells == f"where a passes b along {COUNT}, by the line from 10 to 50"
-
-
 @pytest.mark.spark
 @pytest.mark.xdist_group("spark")
 def test_no_share_leaves_0_to_1_and_no_amount_falls_below_0(spark):
@@ -225,3 +205,23 @@ def test_no_share_leaves_0_to_1_and_no_amount_falls_below_0(spark):
     rate, delay = found["delivery_rate"], found["delay_mean"]
     assert rate.mean + rate.half > 1 > rate.upper > rate.mean > rate.lower > 0
     assert delay.mean - delay.half < 0 < delay.lower < delay.mean < delay.upper
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_crossing_is_the_zero_of_the_line_through_the_differences(seed):
+    random = Random(seed)
+    (crossing,) = make_checks(CAMPAIGN, CAMPAIGN.claims["crossing"])
+    places = (10, 30, 50)
+    values = {
+        (json.dumps({COUNT: x}, separators=(",", ":")), label, "messages"): random.uniform(0, 100)
+        for x in places
+        for label in ("a", "b")
+    }
+    apart = [a - b for a, b in zip(list(values.values())[::2], list(values.values())[1::2], strict=True)]
+    slope, height = np.polyfit(places, apart, 1)
+    above, below = (
+        sum(weight * values[key] for key, weight in side.items()) for side in (crossing.above, crossing.below)
+    )
+    assert above / below == pytest.approx(-height / slope)
+    assert (crossing.low, crossing.high) == (20, None)
+    assert crossing.tells == f"where a passes b along {COUNT}, by the line from 10 to 50"

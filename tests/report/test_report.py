@@ -21,6 +21,7 @@ from roamcast.pipeline.claims import make_tables
 from roamcast.pipeline.plan import make_plan
 from roamcast.pipeline.store import Store
 from roamcast.pipeline.tables import TABLES
+from roamcast.report.appendix import make_appendix
 from roamcast.report.axes import name_key, place_values
 from roamcast.report.figures import Panels
 from roamcast.report.markdown import make_markdown
@@ -28,6 +29,7 @@ from roamcast.report.page import make_page
 from roamcast.report.record import record
 from roamcast.report.result import Result
 from roamcast.report.rounding import short, tell, with_interval
+from roamcast.report.verdicts import make_claims
 
 COUNT = "workload.subscribe.walkers.count"
 SHOPPING = Path(__file__).parents[2] / "scenarios" / "shopping.toml"
@@ -112,6 +114,11 @@ def write_tables(store, campaign, deliver=0.7):
         store.write_table(name, pa.Table.from_pylist(table, TABLES[name]))
 
 
+@pytest.fixture(scope="module")
+def page(result):
+    return make_page(result)
+
+
 class Well(HTMLParser):
     """Notices tags that do not match, and anything that would ask the network."""
 
@@ -132,8 +139,7 @@ class Well(HTMLParser):
         assert self.open.pop() == tag
 
 
-def test_the_page_is_whole_and_needs_no_network(result):
-    page = make_page(result)
+def test_the_page_is_whole_and_needs_no_network(page):
     reader = Well()
     reader.feed(page)
     assert reader.open == [] and reader.asked == []
@@ -141,8 +147,7 @@ def test_the_page_is_whole_and_needs_no_network(result):
     assert "url(http" not in page and "@import" not in page
 
 
-def test_the_page_tells_claims_failures_versions_and_how_to_reproduce(result):
-    page = make_page(result)
+def test_the_page_tells_claims_failures_versions_and_how_to_reproduce(page):
     assert "Fast &amp; &lt;slow&gt;" in page and "&lt;b&gt;fire&lt;/b&gt;" in page
     for told in (
         "section 5.1, figure 1",
@@ -155,16 +160,15 @@ def test_the_page_tells_claims_failures_versions_and_how_to_reproduce(result):
     assert "roamcast run" in page and "--seed 1" in page and "pyspark" in page and "jitter = 20 ms" in page
 
 
-def test_the_page_tells_each_label_by_the_parameters_of_its_own_runs(result):
-    page = make_page(result)
+def test_the_page_tells_each_label_by_the_parameters_of_its_own_runs(page):
     told = {label: page.split(f"<dt>{label} ")[1].split("</dd>")[0] for label in ("flooding", "slow")}
     assert "jitter = 0.01" in told["flooding"] and "jitter = 0.02" in told["slow"]
 
 
-def test_a_failed_run_is_listed_with_the_command_that_shows_it_again(result):
+def test_a_failed_run_is_listed_with_the_command_that_shows_it_again(result, page):
     run, _ = result.failures()[0]
     command = next(row["command"] for row in result.tables["plan"] if row["run"] == run)
-    failures = make_page(result).split("<h2>Failures</h2>")[1].split("</section>")[0]
+    failures = page.split("<h2>Failures</h2>")[1].split("</section>")[0]
     assert escape(command) in failures
 
 
@@ -197,8 +201,8 @@ def test_a_campaign_tells_how_it_stands(result, capsys):
     assert capsys.readouterr().out == "none of 36 runs failed\n"
 
 
-def test_the_same_tables_give_the_same_page(result):
-    assert make_page(result) == make_page(result)
+def test_the_same_tables_give_the_same_page(result, page):
+    assert make_page(result) == page
 
 
 def test_figures_come_as_files_for_papers(result, tmp_path):
@@ -215,8 +219,7 @@ def test_figures_come_as_files_for_papers(result, tmp_path):
         assert re.search(rb"/MediaBox \[ 0 0 252 ", content), "a column is 3.5 inches wide"
 
 
-def test_axes_are_named_in_words_with_units(result):
-    page = make_page(result)
+def test_axes_are_named_in_words_with_units(page):
     assert ">Delay (s)<" in page and ">subscribers<" in page
     assert name_key("nodes.walkers.speed.max", ["1 m/s", "5 m/s"]) == "greatest speed of walkers (m/s)"
     assert name_key("nodes.walkers.count", [10, 20]) == "number of walkers"
@@ -329,8 +332,7 @@ def test_a_browser_shows_the_page_on_a_screen_and_on_a_phone(result, tmp_path):
         assert pixels[:, -4:].min() > 0.95, "something sticks out at the right edge"
 
 
-def test_claims_stand_after_the_figure_that_they_speak_of(result):
-    page = make_page(result)
+def test_claims_stand_after_the_figure_that_they_speak_of(page):
     assert page.index("Figure 1</h2>") < page.index("The true claim") < page.index("<summary>Numbers")
 
 
@@ -349,21 +351,24 @@ def report(campaign, folder, **notes):
 
 
 def test_a_campaign_of_ones_own_has_no_column_for_the_paper(result, tmp_path):
-    assert "The paper" in make_page(result)
-    assert "The paper" not in make_page(report(of_own(result.campaign), tmp_path))
+    own = report(of_own(result.campaign), tmp_path)
+    assert "The paper" in make_claims(result, result.claims)
+    told = make_claims(own, own.claims)
+    assert "The true claim" in told and "The paper" not in told
 
 
 def test_a_sweep_over_the_number_of_nodes_states_all_of_them(result, tmp_path):
     sweep = result.campaign.sweeps["people"].model_copy(update={"grid": {"nodes.walkers.count": [60, 80]}})
     changes = {"sweeps": {"people": sweep}, "figures": {}, "claims": {}}
-    page = make_page(report(result.campaign.model_copy(update=changes), tmp_path))
-    assert "61 to 81 nodes for 800 s" in page
+    told = make_appendix(report(result.campaign.model_copy(update=changes), tmp_path))
+    assert "61 to 81 nodes for 800 s" in told
 
 
 def test_with_few_seeds_figures_show_the_seeds_as_dots(result, tmp_path):
-    few = make_page(report(of_own(result.campaign, seeds=2), tmp_path))
-    assert few.count('<g id="PathCollection') > 0 == make_page(result).count('<g id="PathCollection')
-    assert "too few for intervals: dots are seeds" in few and "(few seeds)" in few
+    few = report(of_own(result.campaign, seeds=2), tmp_path)
+    drawn = [Panels(told, "one").svg(None, ["delivery_rate"]) for told in (few, result)]
+    assert drawn[0].count('<g id="PathCollection') > 0 == drawn[1].count('<g id="PathCollection')
+    assert "(few seeds)" in make_claims(few, few.claims)
 
 
 def test_an_edited_claim_is_never_shown_with_the_verdict_of_the_old_one(result, tmp_path):
@@ -436,5 +441,5 @@ def test_runs_can_be_copied_from_a_narrow_terminal(result, capsys, monkeypatch):
     assert all(row["run"] in told for row in result.tables["plan"])
 
 
-def test_the_page_is_readable_text_where_svg_has_words(result):
-    assert re.search(r"<text[^>]*>.*subscribers", make_page(result))
+def test_the_page_is_readable_text_where_svg_has_words(page):
+    assert re.search(r"<text[^>]*>.*subscribers", page)

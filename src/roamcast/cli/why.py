@@ -101,9 +101,8 @@ def _tell_campaign(folder: Path, points: bool, json: bool) -> None:
     labels: dict[str, str] = {}
     for row in store.read_table("points").to_pylist():
         # A run that serves several points is told at the first.
-        label = (
-            f"{row['protocol']}, {row['sweep']} at {tell_point(row['point'])}" if points else row["protocol"]
-        )
+        at = f", {row['sweep']} at {tell_point(row['point'])}" if points else ""
+        label = f"{row['protocol']}{at}"
         labels.setdefault(row["run"], label)
     runs = [(labels[run], store.run_folder(run)) for run in standing.survey.done]
     with count_runs(len(runs)) as progress:

@@ -92,22 +92,24 @@ def read_campaign(path: str | Path) -> Campaign:
     sweeps = {
         name: sweep
         if sweep.scenario is None
-        else sweep.model_copy(update={"scenario": _find_scenario(campaign, sweep.scenario, path)})
+        else sweep.model_copy(
+            update={"scenario": _find_scenario(campaign, path, sweep.scenario, f"sweeps.{name}.scenario")}
+        )
         for name, sweep in campaign.sweeps.items()
     }
-    found = _find_scenario(campaign, campaign.scenario, path)
+    found = _find_scenario(campaign, path, campaign.scenario, "scenario")
     return campaign.model_copy(update={"scenario": found, "sweeps": sweeps})
 
 
-def _find_scenario(campaign: Campaign, scenario: Path, path: Path) -> Path:
-    """A scenario of the campaign: a file beside it, or the name of one that comes with roamcast."""
-    found = Path(normpath(path.parent / scenario))
+def _find_scenario(campaign: Campaign, path: Path, named: Path, key: str) -> Path:
+    """A scenario that the campaign names: a file beside it, or one that comes with roamcast."""
+    found = Path(normpath(path.parent / named))
     if found.is_file():
         return found
     known = shipped("scenarios")
-    if str(scenario) in known:
-        return known[str(scenario)]
-    raise CampaignError(f"{campaign.place_of('scenario')}: no such file: {found}")
+    if str(named) in known:
+        return known[str(named)]
+    raise CampaignError(f"{campaign.place_of(key)}: no such file: {found}")
 
 
 def check_campaign(path: str | Path) -> Plan:
@@ -205,8 +207,9 @@ def _make_run_at(
     settings, parameters = overrides(campaign.readings, defaults(campaign.readings) | sweep.reading)
     if label in parameters:
         variant = variant.model_copy(update={"parameters": variant.parameters | parameters[label]})
+    file = sweep.scenario or campaign.scenario
     every, seed = sweep.set | settings | dict(point), campaign.seed_list[0]
-    return make_run(sweep.scenario or campaign.scenario, label, variant, every, seed, origin=origin)
+    return make_run(file, label, variant, every, seed, origin=origin)
 
 
 def _origin(campaign: Campaign, sweep: str, label: str, key: str) -> str:

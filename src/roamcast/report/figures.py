@@ -149,10 +149,9 @@ class Panels:
                     seeds = list(self._seeds(point, protocol, metric).values())
                     axes.scatter([x] * len(seeds), seeds, s=12, color=colour, alpha=0.45, linewidth=0)
                     reached += seeds
-            if self.figure.extremes:
-                lows, highs = ([row[end] for _, _, _, row in known] for end in ("least", "most"))
-                axes.vlines([x for x, _, _, _ in known], lows, highs, color=colour, linewidth=0.7)
-                reached += highs
+                if self.figure.extremes:
+                    axes.vlines(x, row["least"], row["most"], color=colour, linewidth=0.7)
+                    reached += [row["least"], row["most"]]
             ends = [_ends(row) for _, _, _, row in known]
             means = [row["mean"] for _, _, _, row in known]
             for mean, (low, high) in zip(means, ends, strict=True):

@@ -37,12 +37,12 @@ def _build(scenario: Scenario, seed: int, drawn: int) -> World:
     recorded = {node: number for number, node in enumerate(scenario.followers)}
     hubs = lay_hubs(scenario, seed)
     for name, nodes in scenario.members():
-        group = scenario.groups[name]
         for place, node in enumerate(nodes):
             if legs is not None and node in recorded:
                 _add_ordered(world, legs.of(recorded[node]))
-            else:
-                _add(world, group, place, f"{seed}/place/{node}", _home(scenario, group, place, hubs))
+                continue
+            group = scenario.groups[name]
+            _add(world, group, place, f"{seed}/place/{node}", _home(scenario, group, place, hubs))
     return world
 
 

@@ -13,7 +13,8 @@ from roamcast import __version__
 from roamcast.errors import UserError
 from validation import ns2
 from validation.comparisons import all_sections
-from validation.report import Section, page, table
+from validation.plan import Plan
+from validation.report import Section, page, table, tally
 
 PAGE = Path("docs/validation.md")
 
@@ -21,10 +22,14 @@ PREFACE = """# Validation
 
 Written by `make validate` (or `python -m validation`) from what it measured; do not edit. A simulator is
 worth what its results are worth, so here are ours beside those of others: known values, analysis, and ns-2
-on the same movement and traffic. A row that does not hold says FAIL.
+on the same movement and traffic. A row holds if the means are no farther apart than its bound, and says FAIL
+if not. Beside each difference stands its 95 % interval (Student's, over paired runs where both sides run on
+the same movements), and whether it is significant: whether zero lies outside.
+
+{tally}
 
 Roamcast {version} beside ns-2 {ns2} (Debian's package `ns2`; only its binary is used, all Tcl is in
-`validation/tcl/`), on {machine}, Python {python}. It took {minutes:.0f} minutes.
+`validation/tcl/`), on {machine}, Python {python}.
 `python -m validation --quick` runs a short subset and writes nothing.
 """
 
@@ -33,7 +38,14 @@ def main() -> int:
     """Run the comparisons; 0 if all hold, 1 if some do not, 2 if they cannot be run."""
     parser = argparse.ArgumentParser(prog="python -m validation", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a short subset; writes no page")
-    quick = parser.parse_args().quick
+    parser.add_argument(
+        "--keep",
+        type=Path,
+        metavar="FOLDER",
+        help="keep what is measured there, and measure nothing twice",
+    )
+    options = parser.parse_args()
+    quick = options.quick
     began = time.monotonic()
 
     def say(what: str) -> None:
@@ -43,7 +55,7 @@ def main() -> int:
         rival = ns2.version()
         with tempfile.TemporaryDirectory() as folder:
             sections: list[Section] = []
-            for section in all_sections(say, quick, Path(folder)):
+            for section in all_sections(Plan(quick, Path(folder), say), options.keep):
                 print(f"\n{section.title}\n{table(section)}", flush=True)
                 sections.append(section)
     except UserError as error:
@@ -51,14 +63,14 @@ def main() -> int:
         return 2
     checks = [check for section in sections for check in section.checks]
     held = sum(check.passed for check in checks)
-    print(f"\n{held} of {len(checks)} comparisons hold.")
+    print(f"\n{tally(checks)}")
     if not quick:
         preface = PREFACE.format(
             version=__version__,
+            tally=tally(checks),
             ns2=rival,
             machine=f"{platform.system()} {platform.machine()}",
             python=platform.python_version(),
-            minutes=(time.monotonic() - began) / 60,
         )
         PAGE.write_text(page(sections, preface), encoding="utf-8")
         print(f"{PAGE} written.")

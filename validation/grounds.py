@@ -11,7 +11,7 @@ SHOP = 0
 "The node in the corner of the district."
 
 
-def district(seconds: float) -> Scenario:
+def district(seconds: float, speed: tuple[float, float] = (0.1, 1), pause: float = 60) -> Scenario:
     """The shopping district: a shop in the corner and fifty walkers."""
     return Scenario.model_validate(
         {
@@ -20,7 +20,7 @@ def district(seconds: float) -> Scenario:
             "duration": seconds,
             "nodes": {
                 "shop": {"count": 1, "at": [(0, 0)]},
-                "walkers": {"count": 50, "mobility": "waypoint", "speed": (0.1, 1), "pause": 60},
+                "walkers": {"count": 50, "mobility": "waypoint", "speed": speed, "pause": pause},
             },
         }
     )

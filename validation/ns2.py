@@ -18,6 +18,8 @@ TCL = Path(__file__).parent / "tcl"
 NETWORK_HEADER = 20
 "Bytes that ns-2's agents do not add to a broadcast by themselves."
 RATES = (2e6, 1e6)
+FEED = 0.0011
+"Seconds between packets of a saturated source: more than the air can take."
 PATIENCE = 900.0
 "Seconds after which a run of ns-2 is given up: some of its options make it loop for ever."
 
@@ -62,6 +64,8 @@ class Outcome:
     cpu_seconds: float = 0.0
     memory: int = 0
     "Peak resident bytes."
+    received: int = 0
+    "Copies understood, whoever had one before."
     median: float = float("nan")
     "Median seconds from publication to delivery."
     drops: dict[str, int] = field(default_factory=dict)
@@ -112,7 +116,13 @@ def run(script: str, **options: object) -> Finished:
 
 
 def flood(
-    ground: Ground, sends: list[Send], seed: int, *, jitter: float = 0.01, rates: tuple[float, float] = RATES
+    ground: Ground,
+    sends: list[Send],
+    seed: int,
+    *,
+    jitter: float = 0.01,
+    rates: tuple[float, float] = RATES,
+    newest_first: bool = False,
 ) -> Outcome:
     """Flood each publication to everyone; `rates` are those of data and of broadcasts, in b/s."""
     with tempfile.TemporaryDirectory() as folder:
@@ -129,22 +139,24 @@ def flood(
             schedule=schedule,
             out=out,
             jitter=jitter,
+            prefer=int(newest_first),
             data=rates[0],
             basic=rates[1],
         )
         delays = []
-        sent = 0
+        sent = received = 0
         with out.open() as lines:
             for line in lines:
                 kind, *rest = line.split()
                 if kind == "D":
                     delays.append(float(rest[2]) - sends[int(rest[0])].time)
                 else:
-                    sent = int(rest[0])
+                    sent, received = int(rest[0]), int(rest[1])
     return Outcome(
         delivery=len(delays) / (len(sends) * (ground.nodes - 1)),
         delay=_mean(delays),
         transmissions=sent,
+        received=received,
         cpu_seconds=ended.cpu_seconds,
         memory=ended.memory,
     )
@@ -250,6 +262,46 @@ def cell(stations: int, seconds: float, seed: int, *, payload: int, broadcast: b
         )
         received = int(out.read_text().split()[1])
     return received / seconds / ((stations - 1) if broadcast else 1)
+
+
+def flows(
+    places: list[tuple[float, float]],
+    paths: list[list[int]],
+    seconds: float,
+    seed: int,
+    *,
+    rts: int = 0,
+    rates: tuple[float, float] = RATES,
+) -> list[float]:
+    """Packets a second at the end of each path, along which a saturated flow of 512 B goes."""
+    warmup = 1.0
+    with tempfile.TemporaryDirectory() as folder:
+        out, movement = Path(folder, "out.txt"), Path(folder, "places.tcl")
+        movement.write_text(
+            "".join(
+                f"$node_({node}) set X_ {x}; $node_({node}) set Y_ {y}; $node_({node}) set Z_ 0\n"
+                for node, (x, y) in enumerate(places)
+            )
+        )
+        run(
+            "flows",
+            nodes=len(places),
+            width=max(x for x, _ in places) + 1,
+            height=max(y for _, y in places) + 1,
+            seconds=warmup + seconds,
+            warmup=warmup,
+            movement=movement,
+            paths=" ".join("{" + " ".join(map(str, path)) + "}" for path in paths),
+            every=FEED,
+            seed=seed,
+            bytes=512 + NETWORK_HEADER,
+            rts=rts,
+            data=rates[0],
+            basic=rates[1],
+            out=out,
+        )
+        lines = (line.split() for line in out.read_text().splitlines())
+        return [int(arrived) / seconds for _, _, arrived in lines]
 
 
 def _options(ground: Ground, seed: int) -> dict[str, object]:

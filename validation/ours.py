@@ -13,7 +13,11 @@ from roamcast import _kernel
 from roamcast.scenario.model import Scenario
 from roamcast.scenario.traces.movement import write_ns2
 from roamcast.sim import kernel
-from validation.ns2 import RATES, Ground, Outcome, Send
+from validation.ns2 import FEED, RATES, Ground, Outcome, Send
+
+PLAIN_LINK: Mapping[str, Any] = {}
+NS2_LINK: Mapping[str, Any] = {"arp": True, "newest_first": True}
+"What ns-2's link does beyond ours unless told otherwise."
 
 
 def lay_out(scenario: Scenario, seed: int, folder: Path) -> Ground:
@@ -25,11 +29,20 @@ def lay_out(scenario: Scenario, seed: int, folder: Path) -> Ground:
 
 
 def flood(
-    ground: Ground, sends: list[Send], seed: int, *, jitter: float = 0.01, rates: tuple[float, float] = RATES
+    ground: Ground,
+    sends: list[Send],
+    seed: int,
+    *,
+    jitter: float = 0.01,
+    rates: tuple[float, float] = RATES,
+    newest_first: bool = False,
 ) -> Outcome:
     """Flood each publication to everyone; `rates` are those of data and of broadcasts, in b/s."""
     rows = [(s, "") for s in sends]
-    return _run(ground, rows, ["/news"], "flooding", seed, protocol={"jitter": jitter}, rates=rates)
+    link = {"priority": ["event"], "newest_first": True} if newest_first else {}
+    return _run(
+        ground, rows, ["/news"], "flooding", seed, protocol={"jitter": jitter}, rates=rates, link=link
+    )
 
 
 def unicast(
@@ -41,6 +54,7 @@ def unicast(
     since: float = 0.0,
     routing: str = "dsdv",
     rates: tuple[float, float] = RATES,
+    link: Mapping[str, Any] = NS2_LINK,
 ) -> Outcome:
     """Send each publication to each of its receivers; count from `since` on."""
     return _run(
@@ -52,6 +66,7 @@ def unicast(
         protocol=dict(protocol),
         since=since,
         rates=rates,
+        link=link,
     )
 
 
@@ -65,6 +80,7 @@ def _run(
     protocol: dict[str, Any],
     since: float = 0.0,
     rates: tuple[float, float] = RATES,
+    link: Mapping[str, Any] = PLAIN_LINK,
 ) -> Outcome:
     """Play a schedule whose second column of each row names the receivers, if not everyone is meant."""
     with tempfile.TemporaryDirectory() as name:
@@ -89,7 +105,7 @@ def _run(
                 "warmup": since,
                 "nodes": groups,
                 "mobility": {"ns2": ground.movement},
-                "mac": {"rate": rates[0], "basic_rate": rates[1]},
+                "mac": {"rate": rates[0], "basic_rate": rates[1], **link},
                 "workload": {"schedule": folder / "schedule.csv", "subscribe": subscribe},
                 "protocol": {protocol_name: protocol},
             }
@@ -100,6 +116,7 @@ def _run(
         delay=metrics.delay_mean or float("nan"),
         median=metrics.delay_p50 or float("nan"),
         transmissions=metrics.messages["total"],
+        received=metrics.frames.get("received", 0),
         routing=metrics.messages["routing"],
         cpu_seconds=metrics.cpu_seconds or 0.0,
         drops={**metrics.drops, **{k: v for k, v in metrics.frames.items() if v}},
@@ -111,6 +128,7 @@ class _Load:
 
     category = 0
     about = -1
+    flow = 0
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -186,3 +204,63 @@ def cell(
     world.close()
     received = sum(member.received for member in members)
     return received / seconds / ((stations - 1) if broadcast else 1)
+
+
+class _Relay:
+    """Passes what comes along a flow's path on; counts it at the end."""
+
+    def __init__(self, host: _kernel.Host, node: int, paths: list[list[int]], since: float) -> None:
+        self.host, self.node, self.paths, self.since = host, node, paths, since
+        self.arrived = [0] * len(paths)
+
+    def feed(self, load: _Load) -> None:
+        self.host.send(load, self.paths[load.flow][1])
+        self.host.call_later(FEED, self.feed, load)
+
+    def receive(self, message: _Load, sender: int, signal: float) -> None:
+        path = self.paths[message.flow]
+        place = path.index(self.node)
+        if place + 1 < len(path):
+            self.host.send(message, path[place + 1])
+        elif self.host.now() >= self.since:
+            self.arrived[message.flow] += 1
+
+    def overhear(self, message: Any, sender: int, to: int, signal: float) -> None:
+        """Heard, but not counted."""
+
+    def link_failed(self, message: Any, to: int) -> None:
+        """Given up, and so not received."""
+
+
+def flows(
+    places: list[tuple[float, float]],
+    paths: list[list[int]],
+    seconds: float,
+    seed: int,
+    *,
+    rts: int = 0,
+    rates: tuple[float, float] = RATES,
+) -> list[float]:
+    """Packets a second at the end of each path, along which a saturated flow of 512 B goes."""
+    warmup = 1.0
+    scenario = Scenario.model_validate(
+        {
+            "name": "flows",
+            "area": {"width": max(x for x, _ in places) + 1, "height": max(y for _, y in places) + 1},
+            "duration": warmup + seconds,
+            "nodes": {"all": {"count": len(places), "at": places}},
+            "mac": {"rts_threshold": rts, "rate": rates[0], "basic_rate": rates[1], "arp": True},
+        }
+    )
+    world = kernel.build(scenario, seed)
+    world.start()
+    relays = [_Relay(_kernel.Host(world, node), node, paths, warmup) for node in range(len(places))]
+    for node, relay in enumerate(relays):
+        world.attach(node, relay)
+    for flow, path in enumerate(paths):
+        load = _Load(512)
+        load.flow = flow
+        relays[path[0]].host.call_later(0.01 + 0.0003 * flow, relays[path[0]].feed, load)
+    world.run_until(warmup + seconds)
+    world.close()
+    return [relays[path[-1]].arrived[flow] / seconds for flow, path in enumerate(paths)]

@@ -125,6 +125,7 @@ private:
     void heed_medium(NodeId node);
     void count_on(NodeId node);
     void stop_counting(NodeId node);
+    Time slots_counted(Time counting_at, Time counted) const;
     bool busy(NodeId node);
     void reserve(NodeId node, Time until);
     void frame_heard(NodeId node, Flight& flight, std::size_t index);

@@ -44,6 +44,22 @@ RUNS = {
     "tpsr-repairing": Known(
         "street", "tpsr", tuple(f"protocol.tpsr.{name}=true" for name in ("local_repair", "adaptive_delay"))
     ),
+    "ft-cbr-as-published": Known("street", "ft-cbr", ("protocol.ft-cbr.profile=as-published",)),
+    "raft-cbr-as-published": Known(
+        "street", "raft-cbr", ("protocol.raft-cbr.profile=as-published", 'protocol.raft-cbr.ping_wait="2 s"')
+    ),
+    "pubsub-odmrp": Known("street", "pubsub-odmrp"),
+    "pubsub-odmrp-published": Known(
+        "street",
+        "pubsub-odmrp",
+        tuple(
+            f"protocol.pubsub-odmrp.{setting}"
+            for setting in (
+                *('asks="event"', 'unasked="known"', "combine=false", "brief=false", 'grouping="graph"'),
+                *("clients_per_broker=2", 'dsdv.period="5 s"', "piggyback=false"),
+            )
+        ),
+    ),
     "dsdv-unicast": Known("relay", "dsdv-unicast"),
     "grid-cbr": Known("street", "grid-cbr", _hurried("grid-cbr", 'side="300 m"')),
     "clone": Known("street", "clone", _hurried("clone", 'reorganise="4 s"')),

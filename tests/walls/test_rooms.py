@@ -16,6 +16,7 @@ CROWDED = {
     "routing/clone": "one file a mechanism of one family",
     "testing/swarm": "one file a part of playing and judging a history",
     "testing/swarm/laws": "one law a file",
+    "metrics": "one file a family of metrics",
     "why": "one file a way of travelling, a proof or a way of telling",
 }
 "Folders with more files, and why they still are."

@@ -28,6 +28,7 @@ BUILT_IN: dict[str, str] = {
     "dsr-unicast": "roamcast.routing.unicast.copies:DsrUnicast",
     "gpsr-unicast": "roamcast.routing.unicast.gpsr.baseline:GpsrUnicast",
     "odmrp": "roamcast.routing.odmrp.odmrp:Odmrp",
+    "pubsub-odmrp": "roamcast.routing.odmrp.pubsub.pubsub:PubSubOdmrp",
 }
 "Name -> module:class; imported when asked for, so that listing protocols costs nothing."
 

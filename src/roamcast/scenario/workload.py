@@ -77,6 +77,8 @@ class Subscribing(Part):
     "The zone where the subscriber is, or XPath filters."
     choose: Count | None = None
     "How many of the listed filters each wants, chosen by the seed; all if absent."
+    deal: Annotated[bool, Field(strict=True)] = False
+    "Whether the listed filters are shuffled and dealt out in turn, `choose` (or one) to each, not drawn."
     tick: Annotated[Seconds, Positive] = 1.0
     "Between two looks at the own position."
     bias: Share = 1.0

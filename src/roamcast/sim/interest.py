@@ -83,11 +83,12 @@ def subscribers(scenario: Scenario, seed: int) -> list[Interest]:
         common = _common(subscribing, content, seed) if alike else ()
         texts = () if subscribing.interest == "zone" else subscribing.interest
         listed = [content.filter(text) for text in texts]
+        deck = _shuffle(listed, seed, group) if subscribing.deal else []
         for place, node in enumerate(nodes):
             chosen.append(
                 _interest(
                     subscribing,
-                    listed,
+                    _deal(deck, place, subscribing.choose or 1) if deck else listed,
                     content.grid,
                     node,
                     common if place < alike else None,
@@ -96,6 +97,17 @@ def subscribers(scenario: Scenario, seed: int) -> list[Interest]:
                 )
             )
     return sorted(chosen, key=lambda interest: interest.node)
+
+
+def _shuffle(listed: list[Filter], seed: int, group: str) -> list[Filter]:
+    deck = list(listed)
+    Random(f"{seed}/deal/{group}").shuffle(deck)
+    return deck
+
+
+def _deal(deck: list[Filter], place: int, count: int) -> list[Filter]:
+    """What the subscriber at a place is dealt: the next filters, from the beginning again after the last."""
+    return [deck[(place * count + n) % len(deck)] for n in range(min(count, len(deck)))]
 
 
 def _common(subscribing: Subscribing, content: Content, seed: int) -> tuple[Filter, ...]:

@@ -228,10 +228,15 @@ class Cbr(Advertising):
     def _most_covering_news(
         self, entries: list[tuple[NodeId, Filter]], next_hops: NextHops
     ) -> Iterator[MostCovering]:
-        """For each publisher, how many subscriptions here lie under each pattern."""
+        """For each publisher, how many subscriptions here lie under each pattern, and how far they go on.
+
+        Where they could only go back to the child that they came from, there is no tree to attach to.
+        """
         for pattern, count in self._counts([pattern for _, pattern in entries]).items():
-            chosen = next_hops.of(pattern, self.host.node)
-            paths = {publisher: hops + 1 for publisher, (hops, _) in chosen.items()}
+            paths: dict[NodeId, int] = {}
+            for child in (child for child, wanted in entries if wanted == pattern):
+                for publisher, (hops, _) in next_hops.of(pattern, child).items():
+                    paths[publisher] = min(hops + 1, paths.get(publisher, hops + 1))
             if any(self.relations.intersects(offered, pattern) for offered in self.offered):
                 paths[self.host.node] = 0
             for publisher, hops in paths.items():

@@ -1,0 +1,77 @@
+"""What every family of comparisons is told: how long it may take, where files go, whom to tell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from validation.ns2 import Outcome
+from validation.report import Check
+
+PAYLOAD = 512
+FAST = (11e6, 11e6)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How the comparisons are to be run."""
+
+    quick: bool
+    folder: Path
+    say: Callable[[str], None]
+
+    def seeds(self, first: int, count: int) -> list[int]:
+        """Seeds of movements and of chance; two of them where it must be quick."""
+        return list(range(first, first + (2 if self.quick else count)))
+
+    def seconds(self, full: float) -> float:
+        """A duration; a third of it where it must be quick."""
+        return full / 3 if self.quick else full
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A section of the page before it is measured."""
+
+    title: str
+    theirs: str
+    "What our numbers are compared with."
+    text: str
+    measure: Callable[[Plan], Iterator[Check]]
+    third: str = ""
+    "What the notes are."
+
+
+Play = Callable[[int], tuple[Outcome, Outcome]]
+"One seed's run of ours and of theirs."
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What is compared of two outcomes, and how far apart it may be."""
+
+    name: str
+    of: Callable[[Outcome], float]
+    bound: float
+    relative: bool
+
+
+DELIVERY = Quantity("delivery", lambda o: o.delivery, 0.01, False)
+SENDS = Quantity("transmissions", lambda o: o.transmissions, 0.015, True)
+RECEPTIONS = Quantity(
+    "receptions a transmission", lambda o: o.received / max(o.transmissions, 1), 0.005, True
+)
+DELAY = Quantity("mean delay, s", lambda o: o.delay, 0.06, True)
+
+
+def compare(
+    plan: Plan, subject: str, seeds: Sequence[int], play: Play, quantities: Sequence[Quantity]
+) -> Iterator[Check]:
+    """Run both sides once a seed, and check each quantity over all of them."""
+    plan.say(f"{subject}, {len(seeds)} runs a side")
+    pairs = [play(seed) for seed in seeds]
+    for quantity in quantities:
+        ours = [quantity.of(us) for us, _ in pairs]
+        theirs = [quantity.of(them) for _, them in pairs]
+        yield Check(subject, quantity.name, ours, theirs, quantity.bound, quantity.relative)

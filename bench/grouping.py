@@ -8,6 +8,7 @@ from rich.table import Table
 
 from bench.loads import Realistic
 from roamcast.content.grouping import Group, cost, least_constrained
+from roamcast.content.grouping.following import follow
 from roamcast.content.grouping.graph import graph_groups
 from roamcast.content.grouping.hierarchy import agglomerative_groups, divisive_groups
 from roamcast.content.grouping.kmeans import kmeans_groups
@@ -44,6 +45,26 @@ def main(count: int = 200) -> None:
         )
         table.add_row(name, *numbers)
     Console(width=110).print(table)
+    for method in ("kmeans", "graph", "signature"):
+        follow_arrivals(method)
+
+
+def follow_arrivals(method: str, count: int = 10_000, more: int = 50) -> None:
+    """What one more subscription costs among many that are followed, beside grouping all of them anew."""
+    r, load = Random(2), Realistic(2)
+    following = follow(method)
+    start = process_time()
+    for key in range(count):
+        following.add(key, load.filter(r))
+    all_of_them = process_time() - start
+    start = process_time()
+    for key in range(more):
+        following.add(("more", key), load.filter(r))
+    one = (process_time() - start) / more
+    ratio = all_of_them / one
+    print(
+        f"{method}: one more among {count}: {1e3 * one:.2f} ms; all anew {all_of_them:.1f} s, {ratio:.0f} x"
+    )
 
 
 if __name__ == "__main__":

@@ -67,49 +67,70 @@ class TightCover:
         while len(self._boxes) > 1 and (self._bytes > self.budget or len(self._boxes) > MAX_CONJUNCTIONS):
             self._join()
 
-    def _insert(self, box: Conjunction) -> None:
+    def _insert(self, box: Conjunction) -> Conjunction:
+        """Take a box in, instead of those that it covers; the value is the one that now stands for it."""
         for other in self._boxes:
             if boxes.covers(other, box):
-                return
-        for other in [each for each in self._boxes if boxes.covers(box, each)]:
-            self._remove(other)
-        self._nearest[box] = self._find_nearest(box)
+                return other
+        covered = [each for each in self._boxes if boxes.covers(box, each)]
+        nearest = min((self._cost(box, other) for other in self._boxes if other not in covered), default=None)
         size = len(Filter(self.type, (box,)).to_bytes()) - 9
         self._boxes[box] = (size, share(self.type, box))
         self._bytes += size
         self._filter = None
+        if nearest is not None:
+            self._nearest[box] = nearest
+        for other in covered:
+            self._remove(other, box)
+        return box
 
-    def _remove(self, box: Conjunction) -> None:
+    def _remove(self, box: Conjunction, instead: Conjunction) -> None:
+        """Let a box go; those that were nearest to it are now near to what stands there instead.
+
+        That may not be the nearest of all any more. To ask all of them would cost the square of their number.
+        """
         size, _ = self._boxes.pop(box)
         self._bytes -= size
         self._filter = None
-        del self._nearest[box]
+        self._nearest.pop(box, None)
         for other in [each for each, (_, near, _) in self._nearest.items() if near == box]:
-            self._nearest[other] = self._find_nearest(other)
+            if other == instead:
+                others = (self._cost(other, each) for each in self._boxes if each != other)
+                found = min(others, default=None)
+                if found is None:
+                    del self._nearest[other]
+                else:
+                    self._nearest[other] = found
+            else:
+                self._nearest[other] = self._cost(other, instead)
 
-    def _find_nearest(self, box: Conjunction) -> tuple[float, Conjunction, Conjunction]:
-        """The alternative, other than itself, that is cheapest to join it with."""
-        best: tuple[float, Conjunction, Conjunction] = (float("inf"), (), ())
-        own = share(self.type, box)
-        for other, (_, its) in self._boxes.items():
-            if other == box:
-                continue
-            [joined] = hull([Filter(self.type, (box,)), Filter(self.type, (other,))]).conjunctions
-            cost = share(self.type, joined) - own - its
-            if cost < best[0]:
-                best = (cost, other, joined)
-        return best
+    def _cost(self, box: Conjunction, other: Conjunction) -> tuple[float, Conjunction, Conjunction]:
+        """What joining two boxes lets through that neither did, the other, and their hull."""
+        [joined] = hull([Filter(self.type, (box,)), Filter(self.type, (other,))]).conjunctions
+        return _Near(
+            share(self.type, joined) - share(self.type, box) - share(self.type, other), other, joined
+        )
 
     def _join(self) -> None:
         """Join the two alternatives that are cheapest to join."""
         box = min(self._nearest, key=lambda each: self._nearest[each][0])
         _, other, joined = self._nearest[box]
-        if other not in self._boxes:  # the first of all, that had nobody to be near to
-            self._nearest[box] = self._find_nearest(box)
-            _, other, joined = self._nearest[box]
-        self._remove(box)
-        self._remove(other)
-        self._insert(joined)
+        stands = self._insert(joined)
+        for each in (box, other):
+            if each in self._boxes and each != stands:
+                self._remove(each, stands)
+
+
+class _Near(tuple[float, Conjunction, Conjunction]):
+    """A cost with what it is for; compared by the cost alone."""
+
+    __slots__ = ()
+
+    def __new__(cls, cost: float, other: Conjunction, joined: Conjunction) -> _Near:
+        return super().__new__(cls, (cost, other, joined))
+
+    def __lt__(self, other: Any) -> bool:
+        return bool(self[0] < other[0])
 
 
 def share(type: EventType, conjunction: Conjunction) -> float:

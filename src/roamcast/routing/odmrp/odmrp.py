@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from roamcast.content.filter import Filter
 from roamcast.routing.numbering import SequenceNumbers
@@ -45,6 +45,7 @@ class Odmrp(Router):
 
     parameters_type = OdmrpParameters
     parameters: OdmrpParameters
+    as_published: ClassVar[Mapping[str, Any]] = {}
     messages = (JoinRequest, JoinData, JoinTable, ChannelData, Announcement)
 
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
 from roamcast.routing.odmrp.parameters import MeshParameters
 from roamcast.routing.unicast.dsdv.parameters import DsdvParameters
 from roamcast.units import ByteCount, Seconds
+
+AS_PUBLISHED: dict[str, Any] = {
+    "asks": "event",
+    "unasked": "known",
+    "digest": "digest",
+    "combine": False,
+    "brief": False,
+    "patience": "0 s",
+    "answer_every": "0 s",
+    "ack_wait": "75 ms",
+}
+"What the papers have: the event asks, all is told each time, and each group is sent a packet of its own."
 
 
 class PubSubParameters(MeshParameters):

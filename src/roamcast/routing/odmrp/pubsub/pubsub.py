@@ -22,7 +22,7 @@ from roamcast.routing.odmrp.pubsub.messages import (
     SummaryTable,
     Way,
 )
-from roamcast.routing.odmrp.pubsub.parameters import PubSubParameters
+from roamcast.routing.odmrp.pubsub.parameters import AS_PUBLISHED, PubSubParameters
 from roamcast.routing.odmrp.pubsub.questions import Asking
 from roamcast.routing.odmrp.pubsub.wishes import may_match, sound
 from roamcast.routing.odmrp.told import CHANNELS, NOISE, Counted, Level
@@ -52,6 +52,7 @@ class PubSubOdmrp(Router):
 
     parameters_type = PubSubParameters
     parameters: PubSubParameters
+    as_published = AS_PUBLISHED
     messages = (
         *(ContentRequest, EventRequest, SummaryTable, GroupEvent, ClientWish, ClientEvent),
         *Dsdv.messages,

@@ -1,0 +1,88 @@
+"""Groupings that follow: everyone in one group at every moment, covered, whatever comes and goes."""
+
+from random import Random
+from time import process_time
+
+import pytest
+
+from bench.loads import Realistic
+from roamcast.content.grouping.following import METHODS, follow
+from roamcast.content.grouping.partition import event_space_groups, signature_groups
+from roamcast.content.grouping.tight import TightCover
+
+from . import generate
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_everyone_is_in_one_group_whose_filter_covers_it_at_every_moment(method):
+    r = Random(f"following/{method}")
+    following, there = follow(method), {}
+    types = [generate.event_type(r), generate.event_type(r)]
+    for _ in range(50):
+        key = r.randrange(14)
+        if r.random() < 0.35:
+            following.remove(key)
+            there.pop(key, None)
+        else:
+            there[key] = generate.filter(r, r.choice(types))
+            following.add(key, there[key])
+        found = {}
+        for type in types:
+            for label, members, filter in following.groups(type):
+                for member in members:
+                    assert member not in found
+                    found[member] = label
+                    assert following.label(member) == label
+                    event = generate.near(r, type, there[member])
+                    assert filter.matches(event) or not there[member].matches(event)
+        assert found.keys() == {key for key, filter in there.items() if not filter.empty}
+        assert len(following) == len(set(found.values()))
+
+
+@pytest.mark.parametrize("method", ["kmeans", "graph", "signature"])
+def test_a_group_that_keeps_its_members_keeps_its_number(method):
+    r, load = Random(3), Realistic(3)
+    following = follow(method)
+    for key in range(60):
+        following.add(key, load.filter(r))
+    before = {key: following.label(key) for key in range(60)}
+    following.add("one more", load.filter(r))
+    kept = sum(following.label(key) == label for key, label in before.items())
+    assert kept > 40
+
+
+def test_one_more_among_many_costs_k_means_the_same_however_many_there_are():
+    r, load = Random(4), Realistic(4)
+    following = follow("kmeans", 8)
+    spent = []
+    for key in range(600):
+        start = process_time()
+        following.add(key, load.filter(r))
+        spent.append(process_time() - start)
+    early, late = sorted(spent[100:300])[100], sorted(spent[400:600])[100]
+    assert late < 4 * early
+
+
+def test_a_tight_cover_covers_within_its_bytes_and_is_the_union_while_that_fits():
+    r, load = Random(5), Realistic(5)
+    filters = [load.filter(r) for _ in range(120)]
+    events = [load.event(r) for _ in range(300)]
+    for budget in (200, 800):
+        cover = TightCover.of(filters, budget)
+        assert len(cover.to_bytes()) <= budget
+        assert all(cover.matches(e) or not any(f.matches(e) for f in filters) for e in events)
+    exact = TightCover.of(filters, 1 << 15)
+    assert all(exact.matches(e) == any(f.matches(e) for f in filters) for e in events)
+
+
+def test_partitions_cover_their_members_and_the_event_space_is_cut_without_overlap():
+    r, load = Random(6), Realistic(6)
+    filters = [load.filter(r) for _ in range(60)]
+    events = [load.event(r) for _ in range(200)]
+    by_signature, by_space = signature_groups(filters, 6), event_space_groups(filters, 6)
+    assert sorted(n for group in by_signature for n in group.members) == list(range(60))
+    for event in events:
+        wanted = {n for n, filter in enumerate(filters) if filter.matches(event)}
+        for groups in (by_signature, by_space):
+            reached = {n for group in groups if group.filter.matches(event) for n in group.members}
+            assert wanted <= reached

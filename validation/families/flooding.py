@@ -14,11 +14,11 @@ from validation.report import Check
 
 TEXT = """\
 The same movement file and the same schedule of 512 B publications for both; waits of up to 10 ms before a
-repetition. Here, in bursts and in the field a row is ten movements, below five (seeds 901 and up, at which nobody looked
-while the kernel was developed), one run a side on each; the interval is that of the paired differences.
-District: 51 nodes on 1000 x 500 m at up to 1 m/s, 2 Mb/s (broadcasts at 1 Mb/s); one flood every 0.3125 s,
-for 60 s. Transmissions are counted where the router (the agent) sends; receptions are copies understood,
-whoever had one before."""
+repetition. Here, in bursts and in the field a row is ten movements, below five (seeds 901 and up, at which
+nobody looked while the kernel was developed), one run a side on each; the interval is that of the paired
+differences. District: 51 nodes on 1000 x 500 m at up to 1 m/s, 2 Mb/s (broadcasts at 1 Mb/s); one flood
+every 0.3125 s, for 60 s. Transmissions are counted where the router (the agent) sends; receptions are
+copies understood, whoever had one before."""
 
 BURSTS_TEXT = """\
 The same district, eight floods at once every 2.5 s, for 100 s: a great deal collides, and a single run's

@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -14,7 +15,7 @@ from mutation.child import warm_up
 from mutation.draw import Drawn, draw
 from mutation.report import PAGE, equivalents, page, tally
 from mutation.trace import ROOMS, Trace, digest
-from mutation.trial import Outcome, evidence, try_out
+from mutation.trial import MOST, Outcome, evidence, try_out
 
 WANTED = 0.9
 "The share of mutants that tests must catch."
@@ -28,6 +29,8 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=200, help="how many mutants (200)")
     parser.add_argument("--only", metavar="TEXT", help="only files whose path has TEXT in it; writes no page")
     parser.add_argument("--dry", action="store_true", help="show the mutants, and try none")
+    parser.add_argument("--most", type=float, default=MOST, help=f"seconds of tests a mutant ({MOST:.0f})")
+    parser.add_argument("--as-traced", action="store_true", help="trace no more tests; writes no page")
     options = parser.parse_args()
     seed = int.from_bytes(os.urandom(3)) if options.seed is None else options.seed
     print(f"seed {seed}", flush=True)
@@ -43,22 +46,23 @@ def main() -> int:
 
     warm_up()
     trace = Trace(BUILD / "trace")
-    trace.refresh(say)
+    trace.refresh(say, most=0 if options.as_traced else None)
     try:
-        outcomes = _try_all(drawn, trace, BUILD.resolve(), say)
+        outcomes = _try_all(drawn, trace, options.most, say)
     except KeyboardInterrupt:
         say(f"interrupted; `python -m mutation --seed {seed}` goes on from here")
         return 130
     result = tally(outcomes, equivalents())
     text = page(result, seed, ROOMS)
     print(text[text.index("\nSeed ") :])
-    if options.only is None:
+    if options.only is None and not options.as_traced:
         PAGE.write_text(text)
     return 0 if result.share >= WANTED else 1
 
 
-def _try_all(drawn: list[Drawn], trace: Trace, folder: Path, say: object) -> list[Outcome]:
+def _try_all(drawn: list[Drawn], trace: Trace, most: float, say: Callable[[str], None]) -> list[Outcome]:
     """Try each mutant whose outcome is not known from before."""
+    folder = BUILD.resolve()
     book = folder / "outcomes.jsonl"
     known: dict[Drawn, Outcome] = {}
     for line in book.read_text().splitlines() if book.exists() else ():
@@ -69,13 +73,13 @@ def _try_all(drawn: list[Drawn], trace: Trace, folder: Path, say: object) -> lis
     for number, mutant in enumerate(drawn, 1):
         outcome = known.get(mutant)
         if outcome is None or not _still(outcome, trace):
-            outcome = try_out(mutant, trace, folder)
+            outcome = try_out(mutant, trace, folder, most)
             with book.open("a") as out:
                 out.write(msgspec.json.encode(outcome).decode() + "\n")
         outcomes.append(outcome)
         caught += outcome.caught
         end = f"caught by {outcome.by}" if outcome.caught else f"SURVIVED {outcome.tests} tests"
-        say(f"{caught} of {number}/{len(drawn)}: {mutant.file}:{mutant.line} {mutant.change}: {end}")  # type: ignore[operator]
+        say(f"{caught} of {number}/{len(drawn)}: {mutant.file}:{mutant.line} {mutant.change}: {end}")
     return outcomes
 
 

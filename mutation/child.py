@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import gc
+import importlib
 import json
 import os
 import resource
@@ -21,18 +23,28 @@ MEMORY = 6 * 2**30
 "Bytes of data that tests may take: a mutant may well collect without end."
 
 
-def warm_up() -> None:
-    """Import once what takes long."""
-    import hypothesis  # noqa: F401
-    import lxml.etree  # noqa: F401
-    import msgspec  # noqa: F401
-    import numpy  # noqa: F401
-    import pandas  # noqa: F401
-    import pyarrow.parquet  # noqa: F401
-    import pydantic  # noqa: F401
-    import typer  # noqa: F401
+HEAVY = (
+    *("hypothesis.strategies", "lxml.etree", "matplotlib.figure", "msgspec", "networkx", "numpy", "pandas"),
+    *(
+        "pyarrow.parquet",
+        "pydantic",
+        "pyspark.sql",
+        "rich.console",
+        "rich.table",
+        "scipy.stats",
+        "sklearn.cluster",
+    ),
+    *("typer", "xmlschema"),
+)
+"Libraries that take long to import."
 
+
+def warm_up() -> None:
+    """Import once what takes long, and nothing of roamcast."""
+    for name in HEAVY:
+        importlib.import_module(name)
     assert not [name for name in sys.modules if name.partition(".")[0] == "roamcast"]
+    gc.freeze()
 
 
 class Chosen:

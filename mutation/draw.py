@@ -32,7 +32,7 @@ class Drawn(msgspec.Struct, frozen=True):
 
 
 def draw(seed: int, count: int, among: list[Path] | None = None) -> list[Drawn]:
-    """So many mutants of a seed, in order of file and line."""
+    """So many mutants of a seed, in the order of drawing: the first few are a fair sample, too."""
     lines: dict[tuple[str, int], list[Mutant]] = defaultdict(list)
     texts = {}
     for path in among or sources():
@@ -49,4 +49,4 @@ def draw(seed: int, count: int, among: list[Path] | None = None) -> list[Drawn]:
         source = texts[file]
         text = source.splitlines()[line - 1].strip()
         drawn.append(Drawn(file, line, it.operator, *show(source, it.index), text, it.block, it.index))
-    return sorted(drawn, key=lambda mutant: (mutant.file, mutant.line))
+    return drawn

@@ -72,7 +72,7 @@ class Tally(msgspec.Struct):
 def tally(outcomes: list[Outcome], known: list[Equivalent]) -> Tally:
     """Count."""
     excused, survivors = [], []
-    for outcome in outcomes:
+    for outcome in sorted(outcomes, key=lambda outcome: (outcome.drawn.file, outcome.drawn.line)):
         if not outcome.caught:
             why = next((each.why for each in known if each.explains(outcome.drawn)), None)
             if why is None:

@@ -79,8 +79,8 @@ class Trace:
         self.files: dict[str, dict] = {}  # type: ignore[type-arg]
         self.digests: dict[str, str] = {}
 
-    def refresh(self, say: Callable[[str], None]) -> None:
-        """Trace the files of tests that have no valid trace."""
+    def refresh(self, say: Callable[[str], None], most: int | None = None) -> None:
+        """Trace the files of tests that have no valid trace, or so many of them."""
         self.folder.mkdir(parents=True, exist_ok=True)
         probed = self.folder / "probed"
         shutil.rmtree(probed, ignore_errors=True)
@@ -100,7 +100,7 @@ class Trace:
                 stale.append(file)
             else:
                 self.files[str(file)] = known
-        for number, file in enumerate(stale, 1):
+        for number, file in enumerate(stale[:most], 1):
             say(f"tracing {number} of {len(stale)}: {file}")
             self._trace(file, probed, digests, say)
 

@@ -13,9 +13,13 @@ from mutation.draw import Drawn
 from mutation.sites import mutate
 from mutation.trace import FastTest, Trace, digest, module_of, test_digest
 
-STAGES = (2.0, 10.0, 40.0, 120.0)
+STAGES = (1.0, 5.0, 20.0, 80.0)
 "Seconds of tests, all in all, after which the next stage begins; the last takes the rest."
-MOST = 300.0
+IMPORT = 0.3
+"Seconds to import a file of tests."
+DEAR = 1.0
+"Seconds of a test that is tried after the cheap ones of all files."
+MOST = 100.0
 "Seconds of tests for one mutant: whoever survives so long has survived."
 PATIENCE = 10.0
 "Times what a test took without the mutant, and at least `LEAST` seconds, until it counts as hanging."
@@ -41,7 +45,7 @@ class Outcome(msgspec.Struct):
     "The digest of the tests that say so."
 
 
-def try_out(drawn: Drawn, trace: Trace, folder: Path) -> Outcome:
+def try_out(drawn: Drawn, trace: Trace, folder: Path, most: float = MOST) -> Outcome:
     """Run the tests that can see a mutant, until one fails."""
     path = Path(drawn.file)
     shelf = folder / "mutant"
@@ -49,9 +53,9 @@ def try_out(drawn: Drawn, trace: Trace, folder: Path) -> Outcome:
     shelf.mkdir(parents=True)
     code = compile(mutate(path.read_text(), drawn.index), str(path.resolve()), "exec", dont_inherit=True)
     (shelf / f"{module_of(path)}.code").write_bytes(marshal.dumps(code))
-    chosen, left = _choose(trace.covering(module_of(path), drawn.block))
-    outcome = Outcome(drawn, False, tests=len(chosen), left=left, source=digest(path))
-    for stage in _stages(chosen):
+    stages, left = _choose(trace.covering(module_of(path), drawn.block), path.parts[2], most)
+    outcome = Outcome(drawn, False, tests=sum(map(len, stages)), left=left, source=digest(path))
+    for stage in stages:
         by = _fails(stage, shelf, folder)
         if by is not None:
             outcome.caught, outcome.by = True, by
@@ -70,26 +74,43 @@ def evidence(outcome: Outcome, trace: Trace) -> str:
     return " ".join(test_digest(Path(file)) for file in sorted(files) if Path(file).exists())
 
 
-def _choose(groups: list[list[FastTest]]) -> tuple[list[FastTest], int]:
-    chosen, spent = [], 0.0
-    every = [test for group in groups for test in group]
-    for test in every:
-        if spent + test.cost <= MOST:
-            spent += test.cost
-            chosen.append(test)
-    return chosen, len(every) - len(chosen)
+def _choose(groups: list[list[FastTest]], room: str, most: float) -> tuple[list[list[FastTest]], int]:
+    """The tests for a mutant in stages, and how many are left out for want of time.
 
-
-def _stages(tests: list[FastTest]) -> list[list[FastTest]]:
+    A file of tests costs time to import, so its cheap ones are taken together: those of the mutant's own room
+    first, the cheaper before, then one dear test after the other, Spark last.
+    """
     stages: list[list[FastTest]] = []
-    spent = 0.0
-    for test in tests:
-        spent += test.cost
-        number = sum(spent > limit for limit in STAGES)
-        while len(stages) <= number:
+    spent, left, number = 0.0, 0, -1
+    for unit in (unit for group in groups for unit in _units(group, room)):
+        cost = _cost(unit)
+        if spent + cost > most:
+            left += len(unit)
+            continue
+        reached = sum(spent > limit for limit in STAGES)
+        if reached > number:
+            number = reached
             stages.append([])
-        stages[number].append(test)
-    return [stage for stage in stages if stage]
+        stages[-1] += unit
+        spent += cost
+    return stages, left
+
+
+def _units(tests: list[FastTest], room: str) -> list[list[FastTest]]:
+    units: dict[tuple[str, str], list[FastTest]] = {}
+    for test in tests:
+        alone = test.name if test.cost > DEAR else ""
+        units.setdefault((test.file, alone), []).append(test)
+
+    def place(unit: list[FastTest]) -> tuple[bool, bool, bool, float]:
+        first = unit[0]
+        return first.spark, first.cost > DEAR, not first.file.startswith(f"tests/{room}/"), _cost(unit)
+
+    return sorted(units.values(), key=place)
+
+
+def _cost(unit: list[FastTest]) -> float:
+    return IMPORT + sum(test.cost for test in unit)
 
 
 def _fails(stage: list[FastTest], shelf: Path, folder: Path) -> str | None:

@@ -120,6 +120,14 @@ def test_why_counts_the_causes_in_a_whole_campaign_by_protocol(campaign):
     assert "1 of 4 planned runs are not done" in people.stdout
 
 
+def test_why_counts_the_causes_at_each_point_of_a_campaign(campaign):
+    told = json.loads(roamcast("why", campaign, "--points", "--json").stdout)
+    assert [(each["protocol"], each["runs"]) for each in told["protocols"]] == [
+        ("flooding, all at duration = 20 s", 2),
+        ("trees, all at duration = 20 s", 1),
+    ]
+
+
 def test_why_says_which_runs_of_a_campaign_cannot_be_told(campaign, tmp_path):
     hurt = tmp_path / "hurt"
     shutil.copytree(campaign, hurt)
@@ -149,6 +157,7 @@ def test_why_says_what_is_wrong_in_a_line(tmp_path, facts, campaign):
         ([facts, "--request", "x"], "names no request"),
         ([facts, "--request", "1/1"], "nobody asked for anything"),
         ([campaign, "--request", "1/1"], "is a campaign"),
+        ([facts, "--points"], "is not the folder of one"),
     ):
         ended = roamcast("why", *arguments)
         assert ended.returncode == 2 and told in ended.stderr and "Traceback" not in ended.stderr

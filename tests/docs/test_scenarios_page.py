@@ -36,7 +36,14 @@ def test_the_schedule_is_one_too(tmp_path):
 
 def test_requests_and_faults_can_be_added_to_the_example(tmp_path):
     file = tmp_path / "alarm.toml"
-    file.write_text(block("toml") + block("toml", 1) + block("toml", 2))
+    file.write_text(block("toml") + block("toml", 1) + block("toml", 3))
     scenario = load(file)
     assert len(requesters(scenario, 1)) == 4
     assert {fault.what for fault in draw_faults(scenario, 1)} == set(What) - {What.SLEEP, What.WAKE}
+
+
+def test_topics_hubs_and_areas_can_be_added_to_the_example(tmp_path):
+    file = tmp_path / "alarm.toml"
+    file.write_text(block("toml") + block("toml", 2))
+    scenario = load(file)
+    assert len(requesters(scenario, 1)) == scenario.count - 5

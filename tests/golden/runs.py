@@ -19,6 +19,15 @@ class Known(NamedTuple):
         return roamcast.run(HERE / f"{self.scenario}.toml", self.protocol, SEED, self.settings).facts
 
 
+def _hurried(protocol: str, *settings: str) -> tuple[str, ...]:
+    """Two tiers that do within a minute what takes them many."""
+    quick = (
+        *('advertise="4 s"', 'advert_lease="12 s"', "adverts_per_construction=2", 'renew="2 s"'),
+        *('wish_lease="6 s"', 'resubscribe="4 s"', 'service_lease="10 s"', 'radius="250 m"'),
+    )
+    return tuple(f"protocol.{protocol}.{setting}" for setting in (*quick, *settings))
+
+
 RUNS = {
     "flooding": Known("square", "flooding"),
     "cbr": Known("street", "cbr"),
@@ -35,7 +44,28 @@ RUNS = {
     "tpsr-repairing": Known(
         "street", "tpsr", tuple(f"protocol.tpsr.{name}=true" for name in ("local_repair", "adaptive_delay"))
     ),
+    "ft-cbr-as-published": Known("street", "ft-cbr", ("protocol.ft-cbr.profile=as-published",)),
+    "raft-cbr-as-published": Known(
+        "street", "raft-cbr", ("protocol.raft-cbr.profile=as-published", 'protocol.raft-cbr.ping_wait="2 s"')
+    ),
+    "pubsub-odmrp": Known("street", "pubsub-odmrp"),
+    "pubsub-odmrp-published": Known(
+        "street",
+        "pubsub-odmrp",
+        tuple(
+            f"protocol.pubsub-odmrp.{setting}"
+            for setting in (
+                *('asks="event"', 'unasked="known"', "combine=false", "brief=false", 'grouping="graph"'),
+                *("clients_per_broker=2", 'dsdv.period="5 s"', "piggyback=false"),
+            )
+        ),
+    ),
     "dsdv-unicast": Known("relay", "dsdv-unicast"),
+    "grid-cbr": Known("street", "grid-cbr", _hurried("grid-cbr", 'side="300 m"')),
+    "clone": Known("street", "clone", _hurried("clone", 'reorganise="4 s"')),
+    "clone-tree": Known(
+        "street", "clone", _hurried("clone", 'reorganise="4 s"', 'publishing="tree"', 'vote_delay="0.3 s"')
+    ),
     "aodv-unicast": Known("street", "aodv-unicast", ("protocol.aodv-unicast.error_to_all=true",)),
     "dsr-unicast": Known("street", "dsr-unicast"),
     "gpsr-unicast": Known("street", "gpsr-unicast", ('protocol.gpsr-unicast.hold="2 s"',)),

@@ -25,7 +25,7 @@ def test_every_protocol_of_the_catalogue_has_a_known_run():
     assert {known.protocol for known in RUNS.values()} == BUILT_IN.keys()
 
 
-BROADCASTS = {"flooding", "odmrp", "p-pubs", "tpsr", "tpsr-repairing"}
+BROADCASTS = {"flooding", "odmrp", "pubsub-odmrp", "p-pubs", "tpsr", "tpsr-repairing"}
 "Those that never address a frame to one neighbour."
 
 
@@ -44,6 +44,8 @@ def test_a_known_run_delivers_and_fails_to_deliver(known):
     assert metrics.frames["collided"] > 10
 
 
+MEMBERS = ["CommunityBeacon", "CommunityEvent", "CommunityWish", "Confirmation"]
+PROVIDERS = ["ProviderAdvert", "ProviderEvent", "ProviderWish"]
 SPEAKS = {
     "flooding": ["Flood"],
     "cbr": ["Advert", "Subscription", "TreeEvent"],
@@ -56,11 +58,19 @@ SPEAKS = {
     "p-pubs": ["PampaEvent"],
     "tpsr": ["JobAck", "PampaEvent", "RouteSubscription", "RoutedEvent"],
     "tpsr-repairing": ["JobAck", "PampaEvent", "Rescue", "RouteSubscription", "RoutedEvent"],
+    "pubsub-odmrp": ["ContentRequest", "EventRequest", "GroupEvent", "SummaryTable"],
+    "pubsub-odmrp-published": [
+        *("ClientEvent", "ClientWish", "ContentRequest", "DsdvUpdate", "GroupEvent", "SummaryTable"),
+    ],
     "dsdv-unicast": ["Copy", "DsdvUpdate"],
+    "grid-cbr": [*MEMBERS, *PROVIDERS, "Vote"],
+    "clone": [*MEMBERS, "Delegation", "Merge", *PROVIDERS, "Vote"],
+    "clone-tree": ["BranchEvent", *MEMBERS, "Delegation", "Merge", *PROVIDERS, "Vote"],
     "aodv-unicast": ["Copy", "RouteError", "RouteReply", "RouteRequest"],
     "dsr-unicast": ["Copy", "DsrError", "DsrReply", "DsrRequest"],
     "gpsr-unicast": ["Beacon", "Copy", "Whereabouts"],
 }
+SPEAKS |= {f"{name}-as-published": SPEAKS[name] for name in ("ft-cbr", "raft-cbr")}
 
 
 def test_a_known_run_uses_all_that_its_protocol_can_say(known):
@@ -75,12 +85,19 @@ LETS_GO = {
     "cbr": {"duplicate", "not_mine", "unwanted"},
     "cbr-covering": {"duplicate", "not_mine", "unwanted", "expired"},
     "ft-cbr": {"duplicate", "not_mine", "unwanted", "expired"},
+    "ft-cbr-as-published": {"duplicate", "not_mine", "unwanted", "expired"},
     "raft-cbr": {"duplicate", "no_route", "hop_limit", "unwanted"},
     "odmrp": {"duplicate", "not_mine", "expired", "unwanted"},
     "p-pubs": {"duplicate", "suppressed"},
     "tpsr": {"duplicate", "not_mine", "suppressed"},
     "tpsr-repairing": {"duplicate", "not_mine", "suppressed"},
+    "raft-cbr-as-published": {"duplicate", "no_route", "unwanted"},
+    "pubsub-odmrp": {"duplicate", "not_mine", "unwanted"},
+    "pubsub-odmrp-published": {"duplicate", "not_mine", "unwanted"},
     "dsdv-unicast": {"table_full"},
+    "grid-cbr": {"duplicate", "not_mine", "no_route", "unwanted"},
+    "clone": {"duplicate", "not_mine", "no_route", "unwanted", "suppressed"},
+    "clone-tree": {"duplicate", "not_mine", "no_route", "unwanted", "suppressed"},
     "aodv-unicast": {"duplicate", "not_mine", "no_route", "hop_limit", "table_full", "suppressed"},
     "dsr-unicast": {"duplicate", "no_route", "hop_limit", "table_full"},
     "gpsr-unicast": {"duplicate", "no_route"},

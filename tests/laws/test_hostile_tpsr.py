@@ -120,7 +120,7 @@ def test_no_noise_breaks_p_pubs(words):
         RoutedEvent(PUBLICATIONS[0], 0.0, (Job(1, 0, frozenset()),)),
         RoutedEvent(PUBLICATIONS[0], 0.0, (Job(1, MOST_RECIPIENTS + 1, frozenset({1})),)),
         RoutedEvent(PUBLICATIONS[0], 0.0, (Job(1, 0, frozenset(range(MOST_RECIPIENTS + 1))),)),
-        Rescue(PUBLICATIONS[0], 0.0, frozenset(), frozenset()),
+        Rescue(PUBLICATIONS[0], 0.0, frozenset(), frozenset(), 5),
         JobAck(-1, 0),
         PampaEvent(PUBLICATIONS[0], 256),
     ],
@@ -192,7 +192,7 @@ def test_floods_of_fake_subscribers_publications_and_jobs_leave_tables_bounded()
         router.receive(RouteSubscription(1000 + fake, LAST, (NARROW,), 1e-9, (5,)), 5, 1e-9)
         router.receive(RoutedEvent(event, 0.0, (Job(1, 1000, frozenset({2, 999, fake})),)), 0, 1e-9)
         router.receive(RoutedEvent(event, 0.0, (Job(1, 0, frozenset({3})),)), 4, 1e-9)
-        router.receive(Rescue(event, 0.0, frozenset({2, 1000 + fake}), frozenset({9})), 0, 1e-9)
+        router.receive(Rescue(event, 0.0, frozenset({2, 1000 + fake}), frozenset({9}), 9), 0, 1e-9)
         router.receive(PampaEvent(Publication(5000 + fake, 1, THREE)), 0, 1e-9)
         for name, size in router.tables().items():
             assert size.entries <= size.limit, name

@@ -44,13 +44,30 @@ def invent(seed: int) -> dict[str, pa.Table]:
             for table in ("routes", "seen")[: random.randrange(3)]:
                 held = {"entries": random.randrange(50), "bytes": random.randrange(2000)}
                 rows["tables"].append({"time": time, "node": node, "table": table} | held)
+    for _ in range(random.randrange(5, 40)):
+        state = {"name": random.choice(["community", "community", "up"]), "value": float(random.randrange(5))}
+        rows["states"].append({"time": _moment(random), "node": _node(random)} | state)
     for node in range(NODES):
+        rows["states"] += _states(random, node)
         rows["legs"] += _walk(random, node)
     for name, table in rows.items():
         if random.random() < 0.05:
             table.clear()
         random.shuffle(rows[name])
     return {name: pa.Table.from_pylist(rows[name], schema) for name, schema in TABLES.items()}
+
+
+def _states(random, node):
+    """Levels that rise and fall, and counts that rise, with a start anew now and then."""
+    found = []
+    for name in ("channels", "forwarding_groups", "noise", "false_joins", "up"):
+        value = 0
+        times = sorted({_moment(random) for _ in range(random.choice((0, 0, 2, 6)))})
+        for time in times:
+            rises = name in ("noise", "false_joins") and random.random() < 0.9
+            value = value + random.randint(1, 3) if rises else random.randrange(4)
+            found.append({"time": time, "node": node, "name": name, "value": float(value)})
+    return found
 
 
 def _moment(random):
@@ -84,7 +101,7 @@ def _transmission(random):
         "node": _node(random),
         "to": to,
         "category": random.choice(CATEGORIES),
-        "kind": "Any",
+        "kind": random.choice(["Any", "Any", "CommunityBeacon"]),
         "publication": -1,
         "size": random.randrange(20, 600),
         "attempts": 1 if to == -1 else random.randrange(5),

@@ -3,6 +3,8 @@
 import math
 from fractions import Fraction
 
+from invented_facts import NODES
+
 from roamcast.metrics.declarations import METRICS
 
 
@@ -25,6 +27,8 @@ def measure_pairs(facts, warmup):
         if row["publication"] in born:
             copies.setdefault((row["publication"], row["node"]), []).append(row["time"])
     delays = [min(times) - born[pair[0]] for pair, times in copies.items() if pair in expected]
+    hits = [min(times) for pair, times in copies.items() if pair in expected]
+    lasting = max(hits) - min(born.values()) if hits else 0.0
     shares = []
     for publication in born:
         wanted = [pair for pair in expected if pair[0] == publication]
@@ -44,6 +48,7 @@ def measure_pairs(facts, warmup):
         "delay_p95": percentile(delays, 0.95) if delays else None,
         "delay_p99": percentile(delays, 0.99) if delays else None,
         "delay_max": max(delays, default=None),
+        "throughput": len(delays) / lasting if lasting else None,
     }
 
 
@@ -55,6 +60,34 @@ def measure_requests(facts, warmup):
         "satisfied_rate": len(met) / len(made) if made else None,
         "response_delay": average([r["answered"] - r["time"] for r in met]),
         "fresh_rate": average([int(r["fresh"]) for r in met]),
+        "hit_rate": average([int(not r["fresh"]) for r in met]),
+        "response_delay_p50": percentile([r["answered"] - r["time"] for r in met], 0.5) if met else None,
+        "response_delay_p95": percentile([r["answered"] - r["time"] for r in met], 0.95) if met else None,
+    }
+
+
+def measure_overhead(facts, warmup, requests, gamma=10.0):
+    spent = [t for t in facts["transmissions"] if t["time"] >= warmup and t["kind"] != "CommunityBeacon"]
+    events = sum(t["category"] == "event" for t in facts["transmissions"] if t["time"] >= warmup)
+    return {
+        "overhead": len(spent),
+        "overhead_normalised": len(spent) + (gamma - 1) * events,
+        "overhead_per_request": len(spent) / requests if requests else None,
+    }
+
+
+def measure_communities(facts, warmup):
+    told = sorted((s["time"], s["node"], s["value"]) for s in facts["states"] if s["name"] == "community")
+    moments = [index for index, row in enumerate(told) if row[0] >= warmup]
+    before = min(moments, default=len(told))
+    counts = []
+    for end in ([before] if before else []) + [index + 1 for index in moments]:
+        latest = {node: value for _, node, value in told[:end]}
+        members = list(latest.values())
+        counts.append((len(set(members)), sum(members.count(each) < 3 for each in set(members))))
+    return {
+        "communities": average([count for count, _ in counts]),
+        "orphans": average([few for _, few in counts]),
     }
 
 
@@ -83,10 +116,43 @@ def measure_sent(facts, warmup, gamma=10.0):
         "messages_failed": sum(t["failed"] for t in sent),
         "frames": sum(t["attempts"] for t in sent),
         "bytes": sum(t["attempts"] * t["size"] for t in sent),
+        "bytes_event": sum(t["attempts"] * t["size"] for t in sent if t["category"] == "event"),
+        "bytes_control": sum(t["attempts"] * t["size"] for t in sent if t["category"] != "event"),
         "airtime": sum(math.floor(t["airtime"] * 1e9 + 0.5) for t in sent) / 1e9,
         "normalised_overhead": len(sent) + (gamma - 1) * found["messages_event"],
         "drops": len(lost),
         "drops_link": sum(cause in ("collision", "retry_limit", "queue_full") for cause in lost),
+    }
+
+
+def measure_states(facts, warmup, nodes):
+    told = {}
+    for row in sorted(facts["states"], key=lambda row: (row["time"], row["value"])):
+        told.setdefault(row["name"], {}).setdefault(row["node"], []).append((row["time"], row["value"]))
+
+    def highest(name):
+        """Walk through time: what holds at the warm-up, and what is told after it."""
+        found = []
+        for rows in told.get(name, {}).values():
+            standing = [value for time, value in rows if time <= warmup][-1:]
+            at_warmup = [value for time, value in rows if time == warmup]
+            found.append(max([*standing, *at_warmup, *(value for time, value in rows if time > warmup)]))
+        return found
+
+    def rise(name):
+        total = 0
+        for rows in told.get(name, {}).values():
+            held = 0
+            for time, value in rows:
+                total += (value - held if value >= held else value) if time >= warmup else 0
+                held = value
+        return total
+
+    return {
+        "channels": average([value for value in highest("channels") if value > 0]),
+        "forwarding_groups": sum(highest("forwarding_groups")) / nodes,
+        "noise": rise("noise"),
+        "false_joins": rise("false_joins"),
     }
 
 
@@ -138,7 +204,8 @@ def measure_energy(facts, warmup, neighbours, header):
 def measure(facts, warmup, reach, header):
     rows = {name: table.to_pylist() for name, table in facts.items()}
     found = measure_pairs(rows, warmup) | measure_requests(rows, warmup) | measure_sent(rows, warmup)
-    found |= measure_tables(rows, warmup)
+    found |= measure_tables(rows, warmup) | measure_states(rows, warmup, NODES)
+    found |= measure_communities(rows, warmup) | measure_overhead(rows, warmup, found["requests"])
     found["neighbours"] = measure_neighbours(rows, warmup, reach)
     found["energy"] = measure_energy(rows, warmup, found["neighbours"], header)
     for name, unit in (("overhead_per_event", "publications"), ("transmissions_per_delivery", "delivered")):

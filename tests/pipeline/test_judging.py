@@ -4,6 +4,7 @@ import json
 import statistics
 from random import Random
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from scipy.stats import t as student_t
@@ -34,6 +35,7 @@ CLAIMS = {
         "to": {"protocol": "b", "metric": "drops"} | END,
         "low": 0,
     },
+    "crossing": HEAD | {"kind": "crossing", "protocol": "a", "passes": "b", "along": COUNT, "low": 20},
     "empty": HEAD | {"metric": "energy", "kind": "band", "protocol": "a", "low": 0},
 }
 CAMPAIGN = Campaign.model_validate(
@@ -142,7 +144,7 @@ def test_verdicts_equal_plain_arithmetic(spark, made):
             else:
                 assert row.held is None
             checked += 1
-    assert checked == len(found) == 3 + 1 + 6 + 1 + 1 + 3 + 1 + 3
+    assert checked == len(found) == 3 + 1 + 6 + 1 + 1 + 3 + 1 + 1 + 3
 
 
 def test_an_ordering_is_judged_on_differences_and_a_trend_on_the_climb_of_its_line():
@@ -158,3 +160,23 @@ def test_an_ordering_is_judged_on_differences_and_a_trend_on_the_climb_of_its_li
     climb = sum(weight * line[key] for key, weight in trend.above.items())
     mean = sum(weight * line[key] for key, weight in trend.below.items())
     assert (climb, mean) == (pytest.approx(80), pytest.approx(160))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_crossing_is_the_zero_of_the_line_through_the_differences(seed):
+    random = Random(seed)
+    (crossing,) = make_checks(CAMPAIGN, CAMPAIGN.claims["crossing"])
+    places = (10, 30, 50)
+    values = {
+        (json.dumps({COUNT: x}, separators=(",", ":")), label, "messages"): random.uniform(0, 100)
+        for x in places
+        for label in ("a", "b")
+    }
+    apart = [a - b for a, b in zip(list(values.values())[::2], list(values.values())[1::2], strict=True)]
+    slope, height = np.polyfit(places, apart, 1)
+    above, below = (
+        sum(weight * values[key] for key, weight in side.items()) for side in (crossing.above, crossing.below)
+    )
+    assert above / below == pytest.approx(-height / slope)
+    assert (crossing.low, crossing.high) == (20, None)
+    assert crossing.tells == f"where a passes b along {COUNT}, by the line from 10 to 50"

@@ -62,7 +62,13 @@ MUTANTS = {
     "delivery_rate": lambda of: of.pairs.shares.mean() if len(of.pairs.shares) else None,
     "false_deliveries": lambda of: of.pairs.surprised + of.pairs.repeated,
     "fresh_rate": lambda of: of.asked.fresh.sum() / max(len(of.asked.satisfied), 1),
+    "hit_rate": lambda of: 1 - of.asked.fresh.sum() / max(len(of.asked.satisfied), 1),
+    "overhead": lambda of: of.sent.categories.total(),
     "messages_failed": lambda of: of.sent.failed + 1,
+    "throughput": lambda of: len(of.pairs.delays) / 60.0,
+    "bytes_control": lambda of: of.sent.bytes,
+    "noise": lambda of: int(of.told("noise")[2].sum()),
+    "channels": lambda of: float(of.told("channels")[2].max(initial=0.0)) or None,
     "table_entries": lambda of: float(of.held.bytes.mean()) if len(of.held.bytes) else None,
 }
 

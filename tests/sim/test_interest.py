@@ -13,6 +13,7 @@ from roamcast.scenario.workload import Zones
 from roamcast.scenario.zones import ZoneGrid
 from roamcast.sim.interest import subscribers
 from roamcast.sim.oracle import Oracle
+from roamcast.sim.workload import plan
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 GRID = ZoneGrid(Area(width=1000, height=500), Zones(side=250))
@@ -109,3 +110,22 @@ def test_who_stands_still_looks_once_and_who_leans_looks_every_time():
     assert someone._replace(pace=0.0).next_look(Position(1, 1), 0) is None
     assert someone._replace(bias=0.5).next_look(Position(125, 125), 7) == 8
     assert someone._replace(pace=math.inf).next_look(Position(125, 125), 7) == 8
+
+
+def test_every_event_of_the_market_matches_sixty_percent_of_the_subscriptions():
+    scenario = load(SCENARIOS / "cd-market.toml")
+    for seed in (1, 2):
+        wanted = [filter for interest in subscribers(scenario, seed) for filter in interest.fixed]
+        assert len(wanted) == len(set(wanted)) == 50
+        planned = plan(scenario, seed).publications
+        assert len(planned) == 2000
+        assert set(Counter(p.publisher for p in planned).values()) == {100}
+        for event in {p.event for p in planned}:
+            assert sum(filter.matches(event) for filter in wanted) == 30
+
+
+def test_fewer_subscribers_are_dealt_the_same_cards_and_more_begin_again():
+    scenario = load(SCENARIOS / "cd-market.toml", ["workload.subscribe.market.count=60"])
+    dealt = [interest.fixed for interest in subscribers(scenario, 1)]
+    assert {len(hand) for hand in dealt} == {1}
+    assert sorted(Counter(dealt).values()) == [1] * 40 + [2] * 10

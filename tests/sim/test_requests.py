@@ -44,6 +44,8 @@ def market(*, faults=(), **request):
 
 
 TABLE = ("request", "node", "time", "wanted", "outcome", "answered", "publication", "fresh")
+CACHING = {"clone", "grid-cbr"}
+"These answer nearly everything from what somebody has kept."
 CRASHES = {"x": {"group": "all", "crash": {"every": 12, "down": 3}}}
 
 
@@ -94,7 +96,7 @@ def test_conservation_of_requests(protocol, faults, monkeypatch):
             assert (outcome, answered, publication) == ("satisfied", when, what)
             assert fresh is (published[what] >= time)
     assert outcomes["satisfied"] > 20
-    assert outcomes["expired"] > 5
+    assert outcomes["expired"] > 5 or protocol in CACHING
     assert (outcomes["abandoned"] > 0) is bool(faults)
     # A router hears of the end of each request, unless it has ended itself.
     closed = outcomes["satisfied"] + outcomes["expired"]

@@ -333,7 +333,7 @@ def test_a_publication_over_a_weak_hop_asks_for_a_renewal_before_it_breaks(apart
     mesh.run(for_=30)
     for _ in range(3):
         mesh.publish(0, THREE)
-        mesh.run(for_=2)
+        mesh.run(for_=0.2)
     assert len(mesh.deliveries) == 3
     assert len(renewals(mesh, 2)) == 1 + asked
 
@@ -395,6 +395,18 @@ def test_a_subscriber_that_came_near_answers_a_rescue_itself():
     assert mesh.delivered == [(2, THREE)]
     assert mesh.sent_of(PampaEvent) == []
     assert mesh.routers[0].table.route(2, mesh.now).hops == (2,)
+
+
+def test_a_neighbour_whose_way_is_longer_than_the_broken_one_is_no_help():
+    mesh = laid(Mesh(6, tpsr(local_repair=True), [(0, 1), (1, 2), (0, 3), (3, 4), (4, 5), (5, 2)]), [2])
+    entry = mesh.routers[3].table.leases.get(2, mesh.now)
+    entry.route = entry.route._replace(hops=(4, 5, 2))
+    mesh.kill(1)
+    mesh.publish(0, THREE)
+    mesh.run(for_=3)
+    assert mesh.delivered == [(2, THREE)]
+    assert [s.message.within for s in mesh.sent_of(Rescue)] == [2]
+    assert mesh.sent_of(PampaEvent)[0].node == 0
 
 
 def test_with_adaptive_delay_a_crowd_waits_longer_than_a_pair_and_losses_make_it_longer():

@@ -13,8 +13,10 @@ CROWDED = {
     "report": "its page is to have a folder of its own",
     "cli": "one file a verb",
     "routing/cbr/raft": "one file a mechanism of one protocol",
+    "routing/clone": "one file a mechanism of one family",
     "testing/swarm": "one file a part of playing and judging a history",
     "testing/swarm/laws": "one law a file",
+    "metrics": "one file a family of metrics",
     "why": "one file a way of travelling, a proof or a way of telling",
 }
 "Folders with more files, and why they still are."
@@ -33,6 +35,8 @@ TWICE = {
     "host": "what a router sees in a mesh, and in the simulator",
     "judge": "claims of a paper; histories of the swarm",
     "play": "faults of a run; histories of the swarm",
+    "publishing": "of RAFT-CBR; of the two tiers",
+    "requests": "who asks for what; how it was answered",
     "progress": "of a campaign, and how the terminal shows it",
     "record": "of a report, of an explanation, of a history",
     "readings": "of a paper, and how the report tells of them",

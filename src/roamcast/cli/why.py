@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from roamcast.why.record import RunTally, Story, Tally
 
 
-def command(
+def command(  # noqa: PLR0917 - typer takes options as parameters
     folder: Annotated[
         Path, typer.Argument(metavar="DIR", help="What `roamcast run --facts` wrote, or a campaign's folder.")
     ],
@@ -26,6 +26,9 @@ def command(
     request: Annotated[
         str | None, typer.Option(metavar="R", help="One request, as node/number: 9/3.")
     ] = None,
+    points: Annotated[
+        bool, typer.Option("--points", help="Of a campaign: each point of its sweeps by itself.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Tell it as one JSON object, for programs.")] = False,
 ) -> None:
     """Tell why events were not delivered and requests not satisfied; or the story of one."""
@@ -38,7 +41,9 @@ def command(
     if (folder / "campaign.json").is_file():
         if event is not None or request is not None:
             raise UserError(f"{folder} is a campaign; a story is one run's: give {folder}/runs/run=ID")
-        _tell_campaign(folder, json)
+        _tell_campaign(folder, points, json)
+    elif points:
+        raise UserError(f"--points is for campaigns, and {folder} is not the folder of one")
     elif event is not None or request is not None:
         _tell_story(_story(folder, event, node, request), json)
     else:
@@ -82,17 +87,22 @@ def _tell_run(folder: Path, json: bool) -> None:
             Console().print(table)
 
 
-def _tell_campaign(folder: Path, json: bool) -> None:
+def _tell_campaign(folder: Path, points: bool, json: bool) -> None:
     from rich.console import Console
 
     from roamcast.cli.progress import count_runs
     from roamcast.pipeline.store import Store
+    from roamcast.report.result import tell
     from roamcast.report.standing import Standing
     from roamcast.why.tally import tally_runs
 
     store = Store(folder)
     standing = Standing(store)
-    labels = {row["run"]: row["protocol"] for row in store.read_table("points").to_pylist()}
+    labels: dict[str, str] = {}
+    for row in store.read_table("points").to_pylist():
+        # A run that serves several points is told at the first.
+        label = f"{row['protocol']}, {row['sweep']} at {tell(row['point'])}" if points else row["protocol"]
+        labels.setdefault(row["run"], label)
     runs = [(labels[run], store.run_folder(run)) for run in standing.survey.done]
     with count_runs(len(runs)) as progress:
         told = tally_runs(runs, len(os.sched_getaffinity(0)), progress)

@@ -2,36 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import date
 from typing import Any, NoReturn
 
 from roamcast.content.box import constraint
+from roamcast.content.box.repeats import Repeats
 from roamcast.content.errors import ContentError
 from roamcast.content.filter import Filter, unite
 from roamcast.content.kind import Domain
+from roamcast.content.repetition import Records
 from roamcast.content.schema import EventType, Field
 
 
 class Term:
-    """A field of a type, waiting to be compared; or a container, waiting for one of its fields."""
+    """A field of a type, waiting to be compared; or a container, waiting for one of its fields.
 
-    __slots__ = ("_path", "_place", "_type")
+    A field of a repeated element speaks of some record: `alert.info.severity == "Extreme"`. What one record
+    must be as a whole is asked by `alert.info.some(lambda info: ...)`.
+    """
 
-    def __init__(self, type: EventType, path: str, place: int | None) -> None:
+    __slots__ = ("_levels", "_path", "_place", "_type")
+
+    def __init__(
+        self, type: EventType, path: str, place: int | None, levels: tuple[tuple[EventType, int], ...] = ()
+    ) -> None:
         self._type = type
         self._path = path
         self._place = place
+        self._levels = levels
+        "The repeated elements on the way, from the outermost: the type, and the place in it."
 
     def __getattr__(self, name: str) -> Term:
         if name.startswith("__"):
             raise AttributeError(name)
-        for path in (f"{self._path}/{name}", f"{self._path}/@{name}"):
+        inside = self._inside()
+        for path in (name, f"@{name}"):
             try:
-                return self._type[path]
+                return inside[path]
             except ContentError:
                 continue
-        raise AttributeError(str(self._type.unknown(f"{self._path}/{name}")))
+        raise AttributeError(str(inside._type.unknown(f"{inside._prefix}{name}")))
+
+    def __getitem__(self, path: str) -> Term:
+        """The field at `path` below this one."""
+        inside = self._inside()
+        found = inside._type[f"{inside._prefix}{path}"]
+        return Term(found._type, found._path, found._place, inside._levels)
+
+    def _inside(self) -> Term:
+        """Where the fields below this one are: in a container, or in a record."""
+        if self._place is not None and isinstance(self._field.kind, Records):
+            return Term(self._field.kind.record, "", None, (*self._levels, (self._type, self._place)))
+        return self
+
+    @property
+    def _prefix(self) -> str:
+        return f"{self._path}/" if self._path else ""
 
     def __eq__(self, value: object) -> Filter:  # type: ignore[override]
         return self._compare("=", value)
@@ -70,34 +97,48 @@ class Term:
         """It has one of these values."""
         if isinstance(values, str):
             raise ContentError(f"{values!r} is one value; give a list of them")
-        return unite(self._type, [self._compare("=", value) for value in values])
+        each = [self._compare("=", value) for value in values]
+        return unite(each[0].type if each else self._type, each)
 
     def startswith(self, text: str) -> Filter:
         """Its text begins with `text`."""
-        return self._filter(constraint.apply(self._field, "starts-with", text))
+        return self._filter(constraint.apply(self._compared, "starts-with", text))
 
     def endswith(self, text: str) -> Filter:
         """Its text ends with `text`."""
-        return self._filter(constraint.apply(self._field, "ends-with", text))
+        return self._filter(constraint.apply(self._compared, "ends-with", text))
 
     def contains(self, text: str) -> Filter:
         """Its text contains `text`."""
-        return self._filter(constraint.apply(self._field, "contains", text))
+        return self._filter(constraint.apply(self._compared, "contains", text))
 
     def like(self, pattern: str) -> Filter:
         """Its text matches a pattern with `*`, as the papers write containment."""
         if not isinstance(pattern, str):
             raise ContentError(f"{pattern!r} is not a string")
-        return self._filter(constraint.like(self._field, constraint.read_glob(pattern)))
+        return self._filter(constraint.like(self._compared, constraint.read_glob(pattern)))
+
+    def some(self, wanted: Callable[[Term], Filter]) -> Filter:
+        """Some record of a repeated element is as `wanted` says of it."""
+        if self._place is None or not isinstance(self._field.kind, Records):
+            raise ContentError(f"{self!r} does not repeat")
+        return self._filter(self._field.kind.where(wanted(Term(self._field.kind.record, "", None))))
+
+    def between(self, low: Any, high: Any) -> Filter:
+        """It has a value from `low` to `high`, both included."""
+        field = self._compared
+        return self._filter(
+            constraint.compare(field, ">=", low).meet(constraint.compare(field, "<=", high))  # type: ignore[arg-type]
+        )
 
     def exists(self) -> Filter:
         """It is there."""
         places = self._type.evidence(self._path if self._place is None else self._field.path)
         if places is None:
-            return Filter.everything(self._type)
+            return self._climb(Filter.everything(self._type))
         fields = self._type.fields
         there = [[(place, constraint.present(fields[place]))] for place in places]
-        return Filter.of(self._type, there).simplify()
+        return self._climb(Filter.of(self._type, there).simplify())
 
     @property
     def _field(self) -> Field:
@@ -105,11 +146,28 @@ class Term:
             raise self._type.unknown(self._path)
         return self._type.fields[self._place]
 
+    @property
+    def _compared(self) -> Field:
+        """The field that has the value; of a record that is one, the record's own."""
+        field = self._field
+        return field.kind.record.fields[0] if isinstance(field.kind, Records) and field.kind.plain else field
+
     def _compare(self, operator: str, value: Any) -> Filter:
         if isinstance(value, Term):
             raise ContentError(f"{self!r} and {value!r} cannot be compared; one side must be a value")
-        return self._filter(constraint.compare(self._field, operator, value))
+        return self._filter(constraint.compare(self._compared, operator, value))
 
     def _filter(self, domain: Domain) -> Filter:
         assert self._place is not None
-        return Filter.of(self._type, [[(self._place, domain)]])
+        kind = self._field.kind
+        if isinstance(kind, Records) and not isinstance(domain, Repeats):
+            domain = kind.where(Filter.of(kind.record, [[(0, domain)]]))
+        return self._climb(Filter.of(self._type, [[(self._place, domain)]]))
+
+    def _climb(self, filter: Filter) -> Filter:
+        """What the event must be, if some record must be so."""
+        for type, place in reversed(self._levels):
+            kind = type.fields[place].kind
+            assert isinstance(kind, Records)
+            filter = Filter.of(type, [[(place, kind.where(filter))]])
+        return filter

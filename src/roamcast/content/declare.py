@@ -8,6 +8,8 @@ from typing import Any
 
 from roamcast.content.errors import ContentError
 from roamcast.content.kind import Boolean, Date, Decimal, Enumeration, Integer, Kind, String
+from roamcast.content.kind_time import Duration, Moment
+from roamcast.content.repetition import MAX_RECORDS, Records
 from roamcast.content.schema import EventType
 
 _KINDS: dict[str, Callable[..., Kind]] = {
@@ -16,13 +18,16 @@ _KINDS: dict[str, Callable[..., Kind]] = {
     "decimal": Decimal,
     "boolean": Boolean,
     "date": Date,
+    "datetime": Moment,
+    "duration": Duration,
 }
 
 
 def declare_type(name: str, fields: Mapping[str, Any]) -> EventType:
     """A type from plain data: each field a kind's name, a list of values, or a table.
 
-    `{"level": "integer", "area": ["north"], "price": {"kind": "decimal", "min": 10, "optional": True}}`
+    `{"level": "integer", "area": ["north"], "price": {"kind": "decimal", "min": 10, "optional": True}}`; an
+    element that repeats is `{"kind": "records", "fields": {...}}`, in which `.` is its own value.
     """
     kinds: dict[str, Kind] = {}
     optional: list[str] = []
@@ -31,7 +36,7 @@ def declare_type(name: str, fields: Mapping[str, Any]) -> EventType:
             table = dict(told) if isinstance(told, Mapping) else {"kind": told}
             if table.pop("optional", False):
                 optional.append(path)
-            kinds[path] = _read_kind(table)
+            kinds[path] = _read_records(path, table) if table.get("kind") == "records" else _read_kind(table)
         except ContentError as error:
             raise ContentError(f"{name}/{path}: {error}") from None
     return EventType(name, kinds, optional=tuple(optional))
@@ -56,6 +61,18 @@ def infer_type(name: str, samples: Iterable[Mapping[str, Any]]) -> EventType:
             seen.setdefault(path, []).append(value)
     kinds = {path: _infer_kind(f"{name}/{path}", values) for path, values in seen.items()}
     return EventType(name, kinds, optional=tuple(path for path in seen if len(seen[path]) < count))
+
+
+def _read_records(path: str, table: dict[str, Any]) -> Kind:
+    fields, least = table.pop("fields", None), table.pop("least", 0)
+    del table["kind"]
+    if table:
+        raise ContentError(f"{next(iter(table))!r} means nothing for the kind records")
+    if not isinstance(fields, Mapping):
+        raise ContentError("records have a table of 'fields'")
+    if type(least) is not int or not 0 <= least <= MAX_RECORDS:
+        raise ContentError(f"'least' is a whole number from 0 to {MAX_RECORDS}, not {str(least)[:40]!r}")
+    return Records(declare_type(path.rpartition("/")[2].removeprefix("@"), fields), least)
 
 
 def _read_kind(table: dict[str, Any]) -> Kind:
@@ -84,6 +101,9 @@ def _read_kind(table: dict[str, Any]) -> Kind:
 def _write_kind(kind: Kind) -> dict[str, Any]:
     if isinstance(kind, Enumeration):
         return {"kind": list(kind.values)}
+    if isinstance(kind, Records):
+        told_records = {"kind": kind.name, "fields": write_type(kind.record)}
+        return told_records | ({"least": kind.least} if kind.least else {})
     told: dict[str, Any] = {"kind": kind.name}
     if isinstance(kind, Integer | Decimal | Date):
         plain = type(kind)()

@@ -90,7 +90,9 @@ class String(Kind, frozen=True):
         return Texts(absent=absent)
 
 
-class _Ordered(Kind, frozen=True):
+class OrderedKind(Kind, frozen=True):
+    """A kind whose stored values are numbers, between bounds."""
+
     ordered = True
 
     def bounds(self) -> tuple[Any, Any]:
@@ -114,7 +116,7 @@ class _Ordered(Kind, frozen=True):
         return stored
 
 
-class Integer(_Ordered, frozen=True):
+class Integer(OrderedKind, frozen=True):
     """A whole number of 64 bits, within optional bounds."""
 
     name = "integer"
@@ -146,7 +148,7 @@ class Integer(_Ordered, frozen=True):
         return int(self._within(int(text)))
 
 
-class Decimal(_Ordered, frozen=True):
+class Decimal(OrderedKind, frozen=True):
     """A number with a fraction, kept as a double, within optional bounds."""
 
     name = "decimal"
@@ -191,7 +193,7 @@ class Decimal(_Ordered, frozen=True):
         return plain_number(stored)
 
 
-class Boolean(_Ordered, frozen=True):
+class Boolean(OrderedKind, frozen=True):
     """True or false."""
 
     name = "boolean"
@@ -223,7 +225,7 @@ class Boolean(_Ordered, frozen=True):
         return "true" if stored else "false"
 
 
-class Date(_Ordered, frozen=True):
+class Date(OrderedKind, frozen=True):
     """A day of the calendar, without time zone, within optional bounds."""
 
     name = "date"
@@ -266,7 +268,7 @@ class Date(_Ordered, frozen=True):
         return date.fromordinal(stored).isoformat()
 
 
-class Enumeration(_Ordered, frozen=True):
+class Enumeration(OrderedKind, frozen=True):
     """One of a few listed strings."""
 
     name = "enumeration"
@@ -321,7 +323,7 @@ class Enumeration(_Ordered, frozen=True):
         return [self.name, *self.values]
 
 
-class Presence(_Ordered, frozen=True):
+class Presence(OrderedKind, frozen=True):
     """That an element is there; it has no value to compare, or none that is known here."""
 
     name = "presence"

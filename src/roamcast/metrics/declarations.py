@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from roamcast.metrics.communities import COMMUNITIES
 from roamcast.metrics.cost import COST
 from roamcast.metrics.delivery import DELIVERY
+from roamcast.metrics.dissemination import DISSEMINATION
 from roamcast.metrics.measured import Measured
 from roamcast.metrics.metric import Metric, Value
+from roamcast.metrics.requests import REQUESTS
 
-METRICS: dict[str, Metric] = {**DELIVERY, **COST}
+METRICS: dict[str, Metric] = {**DELIVERY, **REQUESTS, **COMMUNITIES, **COST, **DISSEMINATION}
 "Every metric by name, in the order in which tables show them."
 
 

@@ -86,27 +86,3 @@ def delay_p99(of: Measured) -> Value:
 def delay_max(of: Measured) -> Value:
     """longest of that delay"""
     return of.pairs.percentile(100)
-
-
-@DELIVERY.metric("Requests")
-def requests(of: Measured) -> Value:
-    """requests made"""
-    return len(of.asked.satisfied)
-
-
-@DELIVERY.metric("Requests satisfied", better="more")
-def satisfied_rate(of: Measured) -> Value:
-    """share of the requests that were satisfied before they expired, were abandoned or the run ended"""
-    return divide(int(of.asked.satisfied.sum()), len(of.asked.satisfied))
-
-
-@DELIVERY.metric("Response delay", unit="s", better="less")
-def response_delay(of: Measured) -> Value:
-    """from a request to what satisfied it, mean over satisfied requests"""
-    return mean(of.asked.delay)
-
-
-@DELIVERY.metric("Requests answered fresh")
-def fresh_rate(of: Measured) -> Value:
-    """share of the satisfied requests whose event was published after the request, not cached"""
-    return divide(int(of.asked.fresh.sum()), len(of.asked.fresh))

@@ -57,6 +57,8 @@ class Sent(NamedTuple):
     airtime: float
     broadcast_frames: int
     broadcast_bytes: int
+    volumes: Counter[str]
+    "Bytes by category."
 
 
 class Asked(NamedTuple):
@@ -96,6 +98,7 @@ class Measured:
     def sent(self) -> Sent:
         """The messages that were sent, summed up."""
         categories: Counter[str] = Counter()
+        volumes: Counter[str] = Counter()
         sums: Counter[str] = Counter()
         wanted = ("time", "to", "category", "size", "attempts", "failed", "airtime")
         for rows in self.source.pieces("transmissions", *wanted):
@@ -103,6 +106,7 @@ class Measured:
             categories += _count(rows["category"], counted)
             frames = rows["attempts"].to_numpy()[counted].astype(np.int64)
             volume = rows["size"].to_numpy()[counted] * frames
+            volumes += _count(rows["category"], counted, volume)
             broadcast = rows["to"].to_numpy()[counted] == -1
             sums["failed"] += int(np.count_nonzero(_flags(rows["failed"])[counted]))
             sums["frames"] += int(frames.sum())
@@ -119,6 +123,7 @@ class Measured:
             sums["airtime"] / 1e9,
             sums["broadcast_frames"],
             sums["broadcast_bytes"],
+            volumes,
         )
 
     @cached_property
@@ -163,6 +168,17 @@ class Measured:
         joined, walked = (self._lasting(spans.start, spans.end) for spans in (contacts, tracks))
         return 2 * joined / walked if walked > 0 else None
 
+    def told(self, name: str) -> tuple[npt.NDArray[np.int64], Reals, Reals]:
+        """What routers told of themselves under a name, in the whole run: node, time and value, in order."""
+        table = self.source.read("states", "time", "node", "name", "value")
+        words = table["name"].combine_chunks() if len(table) else None
+        if words is None or not len(words):
+            return np.zeros(0, np.int64), np.zeros(0), np.zeros(0)
+        chosen = np.asarray(words.cast(pa.string()).to_pylist(), object) == name
+        time, node, value = (table[column].to_numpy()[chosen] for column in ("time", "node", "value"))
+        order = np.lexsort((value, time, node))
+        return node[order].astype(np.int64), time[order], value[order]
+
     def _lasting(self, start: Reals, end: Reals) -> float:
         since = self.setting.warmup
         return float(np.sort(np.maximum(end, since) - np.maximum(start, since)).sum())
@@ -176,7 +192,10 @@ def _flags(column: pa.Array) -> npt.NDArray[np.bool_]:
     return np.asarray(whole.to_numpy(zero_copy_only=False), bool)
 
 
-def _count(words: pa.DictionaryArray, counted: npt.NDArray[np.bool_]) -> Counter[str]:
-    """How often each word occurs among the rows `counted`."""
-    often = np.bincount(words.indices.to_numpy()[counted], minlength=len(words.dictionary))
-    return Counter(dict(zip(words.dictionary.to_pylist(), often.tolist(), strict=True)))
+def _count(
+    words: pa.DictionaryArray, counted: npt.NDArray[np.bool_], each: npt.NDArray[np.int64] | None = None
+) -> Counter[str]:
+    """How often each word occurs among the rows `counted`, or how much of `each` these rows have together."""
+    often = np.bincount(words.indices.to_numpy()[counted], each, minlength=len(words.dictionary))
+    whole = often.astype(np.int64).tolist()  # sums of bytes are exact as floating-point numbers, too
+    return Counter(dict(zip(words.dictionary.to_pylist(), whole, strict=True)))

@@ -25,6 +25,8 @@ class Pairs(NamedTuple):
     "Pairs delivered that were not expected."
     repeated: int
     "Deliveries after the first of their pair."
+    lasting: float
+    "Seconds from the first publication to the last first delivery of an expected pair; 0 if there is none."
 
     def percentile(self, share: float) -> float | None:
         """The delay below which `share` percent of the delivered pairs lie, between two by proportion."""
@@ -55,6 +57,7 @@ def pair_up(published: Columns, expected: Columns, delivered: Columns, warmup: f
         shares=np.sort(shares),
         surprised=int(first.sum() - hit.sum()),
         repeated=int(len(got) - first.sum()),
+        lasting=float(when[hit].max() - times.min()) if hit.any() else 0.0,
     )
 
 

@@ -51,6 +51,8 @@ class Sweep(Entry):
 
     protocols: Annotated[list[str], Field(min_length=1)]
     "Labels of the protocols that run here."
+    scenario: Path | None = None
+    "The scenario's file, if it is not the campaign's; relative to the campaign's file."
     set: Settings = Field(default_factory=dict)
     "Settings that hold at every point."
     grid: Axes = Field(default_factory=dict)
@@ -130,6 +132,8 @@ class Figure(Entry):
     "What distinguishes the lines: `protocol` or an axis of the sweep."
     panel: str | None = None
     "An axis of the sweep that gets a row of panels for each of its values."
+    extremes: bool = False
+    "Whether lines show, beside the interval of each point, the least and the most over its seeds."
 
 
 class Where(Entry):
@@ -224,6 +228,26 @@ class Difference(_Claim):
         return self
 
 
+class Crossing(_Claim):
+    """Where along an axis one protocol's metric passes another's lies in a band.
+
+    A least-squares line is fitted to their differences over the points, seed by seed: where is it zero?
+    """
+
+    kind: Literal["crossing"]
+    protocol: str
+    passes: str
+    "The other protocol, whose metric it passes."
+    along: str
+    low: float | None = None
+    high: float | None = None
+
+    @model_validator(mode="after")
+    def _agree(self) -> Crossing:
+        _check_band(self.low, self.high)
+        return self
+
+
 def _check_band(low: float | None, high: float | None) -> None:
     if low is None and high is None:
         raise ValueError("a band needs low, high or both")
@@ -231,7 +255,9 @@ def _check_band(low: float | None, high: float | None) -> None:
         raise ValueError(f"low ({low}) is above high ({high})")
 
 
-Claim: TypeAlias = Annotated[Band | Ordering | Trend | Ratio | Difference, Field(discriminator="kind")]
+Claim: TypeAlias = Annotated[
+    Band | Ordering | Trend | Ratio | Difference | Crossing, Field(discriminator="kind")
+]
 
 
 class Limits(Entry):
@@ -317,7 +343,9 @@ class Campaign(Entry):
             ]
         else:
             spoken = [(f"{place}.protocol", claim.protocol, [claim.where])]
-        if isinstance(claim, Trend):
+        if isinstance(claim, Crossing):
+            spoken.append((f"{place}.passes", claim.passes, [claim.where]))
+        if isinstance(claim, Trend | Crossing):
             member(claim.along, sweep.axes, f"{place}.along", "axis of the sweep")
         points = sweep.expand()
         for where, label, selections in spoken:

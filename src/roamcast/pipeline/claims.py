@@ -3,7 +3,8 @@
 The number is computed for each seed, as a weighted sum of metrics of that seed's runs, divided by another
 such sum where the claim speaks of proportions; the verdict is about its mean over seeds. A band has one
 weight of 1. An ordering takes one protocol's value off the next one's. A trend is the climb of the
-least-squares line, which is a weighted sum too, divided by the mean.
+least-squares line, which is a weighted sum too, divided by the mean. A crossing is the zero of such a line
+through differences: its height at the middle divided by its slope, taken off the middle.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from roamcast.pipeline.campaign import (
     Band,
     Campaign,
     Claim,
+    Crossing,
     Difference,
     Ordering,
     Ratio,
@@ -53,6 +55,8 @@ def make_checks(campaign: Campaign, claim: Claim) -> list[Check]:
     chosen = [point for point in points if agrees(point, claim.where)]
     if isinstance(claim, Trend):
         return list(_trend(claim, chosen))
+    if isinstance(claim, Crossing):
+        return list(_cross(claim, chosen))
     groups = [[point] for point in chosen] if claim.points == "each" else [chosen] * bool(chosen)
     if isinstance(claim, Band):
         return [_band(claim, group) for group in groups]
@@ -73,17 +77,44 @@ def _order(claim: Ordering, group: list[dict[str, Setting]]) -> Iterator[Check]:
         yield check
 
 
-def _trend(claim: Trend, chosen: list[dict[str, Setting]]) -> Iterator[Check]:
+def _lines(claim: Trend | Crossing, chosen: list[dict[str, Setting]]) -> list[list[dict[str, Setting]]]:
+    """The points along the claim's axis: a line for each value of the other axes, or one for all."""
     lines: dict[str, list[dict[str, Setting]]] = {}
     for point in chosen:
         rest = point_text({key: value for key, value in point.items() if key != claim.along})
         lines.setdefault(rest if claim.points == "each" else "", []).append(point)
+    return list(lines.values())
+
+
+def _cross(claim: Crossing, chosen: list[dict[str, Setting]]) -> Iterator[Check]:
+    for line in _lines(claim, chosen):
+        places = [number(point[claim.along]) for point in line]
+        middle = sum(places) / len(places)
+        spread = sum((place - middle) ** 2 for place in places)
+        if spread == 0:
+            continue
+        ends = f"from {min(places):g} to {max(places):g}"
+        check = Check(
+            f"where {claim.protocol} passes {claim.passes} along {claim.along}, by the line {ends}",
+            claim.low,
+            claim.high,
+        )
+        for point, place in zip(line, places, strict=True):
+            slope = (place - middle) / spread
+            for protocol, sign in ((claim.protocol, 1.0), (claim.passes, -1.0)):
+                height = middle * slope - 1 / len(line)
+                _weigh(check.above, [point], protocol, claim.metric, sign * height)
+                _weigh(check.below, [point], protocol, claim.metric, sign * slope)
+        yield check
+
+
+def _trend(claim: Trend, chosen: list[dict[str, Setting]]) -> Iterator[Check]:
     bounds = {
         "rising": (0.0, None),
         "falling": (None, 0.0),
         "level": (-claim.tolerance, claim.tolerance),
     }
-    for line in lines.values():
+    for line in _lines(claim, chosen):
         places = [number(point[claim.along]) for point in line]
         middle = sum(places) / len(places)
         spread = sum((place - middle) ** 2 for place in places)

@@ -88,7 +88,14 @@ def read_campaign(path: str | Path) -> Campaign:
     if "area" in data and "sweeps" not in data:
         raise CampaignError(f"{path}: is a scenario; compare protocols in it with: roamcast compare {path}")
     campaign = validate(Campaign, data, str(path), text)
-    return campaign.model_copy(update={"scenario": Path(normpath(path.parent / campaign.scenario))})
+    sweeps = {
+        name: sweep
+        if sweep.scenario is None
+        else sweep.model_copy(update={"scenario": Path(normpath(path.parent / sweep.scenario))})
+        for name, sweep in campaign.sweeps.items()
+    }
+    found = Path(normpath(path.parent / campaign.scenario))
+    return campaign.model_copy(update={"scenario": found, "sweeps": sweeps})
 
 
 def check_campaign(path: str | Path) -> Plan:
@@ -106,7 +113,7 @@ def check_alternatives(campaign: Campaign, path: str | Path) -> None:
             chosen = dict(alternative.only_with) | {name: key}
             try:
                 for sweep in campaign.sweeps.values():
-                    under = sweep.model_copy(update={"reading": sweep.reading | chosen})
+                    under = sweep.model_copy(update={"reading": chosen | sweep.reading})
                     for label in sweep.protocols:
                         _make_run_at(campaign, under, under.expand()[0], label)
             except UserError as error:
@@ -180,9 +187,8 @@ def _make_run_at(campaign: Campaign, sweep: Sweep, point: Mapping[str, Setting],
     settings, parameters = overrides(campaign.readings, defaults(campaign.readings) | sweep.reading)
     if label in parameters:
         variant = variant.model_copy(update={"parameters": variant.parameters | parameters[label]})
-    return make_run(
-        campaign.scenario, label, variant, sweep.set | settings | dict(point), campaign.seed_list[0]
-    )
+    file = sweep.scenario or campaign.scenario
+    return make_run(file, label, variant, sweep.set | settings | dict(point), campaign.seed_list[0])
 
 
 def make_run(file: Path, label: str, variant: Variant, settings: Mapping[str, Setting], seed: int) -> Run:

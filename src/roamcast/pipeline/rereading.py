@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from roamcast.pipeline.campaign import Campaign, Claim, Ordering, Ratio, Sweep, Where, thin
+from roamcast.pipeline.campaign import Campaign, Claim, Crossing, Ordering, Ratio, Sweep, Where, thin
 from roamcast.pipeline.campaign import Difference as DifferenceClaim
 from roamcast.pipeline.entry import Setting
 from roamcast.pipeline.readings import changes, choose
@@ -68,6 +68,8 @@ def _labels(claim: Claim) -> list[str]:
         return claim.protocols
     if isinstance(claim, Ratio | DifferenceClaim):
         return [claim.of.protocol, claim.to.protocol]
+    if isinstance(claim, Crossing):
+        return [claim.protocol, claim.passes]
     return [claim.protocol]
 
 

@@ -107,6 +107,8 @@ class Panels:
                 rows = [row for metric in stack if (row := self.result.values.get((*place, metric)))]
                 tops.append(sum(row["mean"] for row in rows))
                 reaches.append(tops[-1] + (rows[0]["half"] or 0.0 if len(stack) == 1 and rows else 0.0))
+                if self.figure.extremes and len(stack) == 1 and rows:
+                    reaches.append(rows[0]["most"])
         return min(max(reaches), 2 * max(tops)) * 1.05 or None
 
     def _lines(self, axes: Axes, points: list[dict[str, Setting]], metric: str) -> None:
@@ -121,6 +123,14 @@ class Panels:
                 if (row := self.result.values.get((self.figure.sweep, point_text(point), protocol, metric)))
             ]
             known.sort(key=lambda one: one[0])
+            if self.figure.extremes:
+                axes.vlines(
+                    [x + (i - (len(series) - 1) / 2) * aside for x, _ in known],
+                    [row["least"] for _, row in known],
+                    [row["most"] for _, row in known],
+                    color=COLOURS[i % len(COLOURS)],
+                    linewidth=0.7,
+                )
             axes.errorbar(
                 [x + (i - (len(series) - 1) / 2) * aside for x, _ in known],
                 [row["mean"] for _, row in known],

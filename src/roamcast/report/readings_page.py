@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from html import escape
 
 from roamcast.report.readings import Reread, reread, tell_combination
@@ -23,13 +24,15 @@ def readings_markdown(result: Result) -> str:
         "under some that hold every choice alone and every pair of choices. No reading is chosen because",
         "it makes a claim hold: the defaults come from the text.",
         "",
-        f"- runs: {', '.join(f'{count} {status}' for status, count in sorted(counts.items()))}; "
-        f"{len(campaign.seed_list)} seeds a point",
+        f"- runs: {', '.join(f'{count} {status}' for status, count in sorted(counts.items()))}",
+        f"- seeds at each point: {', '.join(map(str, campaign.seed_list))}"
+        + (" (one: no intervals, so chance may decide)" if len(campaign.seed_list) == 1 else ""),
         *(
             [f"- values kept on each axis: {campaign.design.points}, ends included"]
             if campaign.design.points
             else []
         ),
+        *(f"- everywhere: `{key} = {json.dumps(value)}`" for key, value in campaign.design.set.items()),
         f"- code: {', '.join(versions)}",
         *([f"- again: `{result.notes['command']}`"] if "command" in result.notes else []),
         "",

@@ -58,7 +58,13 @@ class Judged:
     @property
     def asked(self) -> str:
         """What was asked of our number."""
-        of = {"ordering": "each step ", "difference": "difference ", "ratio": "ratio ", "trend": "climb "}
+        of = {
+            "ordering": "each step ",
+            "difference": "difference ",
+            "ratio": "ratio ",
+            "trend": "climb ",
+            "crossing": "crossing ",
+        }
         first = self.checks[0] if self.checks else {"low": None, "high": None, "strict": False}
         low, high = first["low"], first["high"]
         above, below = ("above", "below") if first["strict"] else ("at least", "at most")

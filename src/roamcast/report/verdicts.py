@@ -9,6 +9,7 @@ from roamcast.report.result import Judged, with_interval
 _WORDS = {
     "ordering": "each step: the difference from one protocol to the next, in the order claimed",
     "trend": "climb: of the least-squares line from one end of the axis to the other, as a share of the mean",
+    "crossing": "crossing: where the least-squares line through the differences of two protocols is zero",
 }
 
 

@@ -22,10 +22,13 @@ BUILT_IN: dict[str, str] = {
     "p-pubs": "roamcast.routing.tpsr.ppubs:PPubs",
     "tpsr": "roamcast.routing.tpsr.tpsr:Tpsr",
     "dsdv-unicast": "roamcast.routing.unicast.copies:DsdvUnicast",
+    "grid-cbr": "roamcast.routing.clone.grid:GridCbr",
+    "clone": "roamcast.routing.clone.clone:Clone",
     "aodv-unicast": "roamcast.routing.unicast.copies:AodvUnicast",
     "dsr-unicast": "roamcast.routing.unicast.copies:DsrUnicast",
     "gpsr-unicast": "roamcast.routing.unicast.gpsr.baseline:GpsrUnicast",
     "odmrp": "roamcast.routing.odmrp.odmrp:Odmrp",
+    "pubsub-odmrp": "roamcast.routing.odmrp.pubsub.pubsub:PubSubOdmrp",
 }
 "Name -> module:class; imported when asked for, so that listing protocols costs nothing."
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from roamcast.errors import UserError
+from roamcast.scenario.model import EVERYONE, Rectangle
 
 if TYPE_CHECKING:
     from roamcast.scenario.model import Scenario
@@ -20,6 +21,8 @@ MOST_SAMPLES = 1_000_000
 MOST_ZONES = 100_000
 MOST_PUBLICATIONS = 10_000_000
 MOST_FAULTS = 1_000_000
+MOST_TOPICS = 10_000
+MOST_QUARTERS = 100
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
@@ -37,6 +40,8 @@ def disagreements(scenario: Scenario, context: Any = None) -> Iterator[tuple[str
     yield from _times(scenario)
     yield from _sizes(scenario)
     yield from _places(scenario)
+    yield from _hubs(scenario)
+    yield from _areas(scenario)
     yield from _roles(scenario)
     yield from _faults(scenario)
     yield from _protocols(scenario, context)
@@ -68,12 +73,17 @@ def _sizes(scenario: Scenario) -> Iterator[tuple[str, str]]:
         columns, rows = scenario.area.width / workload.zones.side, scenario.area.height / workload.zones.side
         if max(columns, 1) * max(rows, 1) > MOST_ZONES:
             yield "workload.zones.side", f"more than {MOST_ZONES} zones fit into the area"
+    topics = workload.topics.count if workload.topics is not None else 0
+    if topics > MOST_TOPICS:
+        yield "workload.topics.count", f"{topics} topics are more than {MOST_TOPICS}"
     for name, publishing in workload.publish.items():
-        publishers = publishing.count or scenario.groups[name].count if name in scenario.groups else 1
-        if (scenario.duration / publishing.every + 1) * publishing.burst * publishers > MOST_PUBLICATIONS:
+        streams = publishing.count or _size(scenario, name)
+        if publishing.content == "own-topics":
+            streams = max(topics, 1)
+        if (scenario.duration / publishing.every + 1) * publishing.burst * streams > MOST_PUBLICATIONS:
             yield f"workload.publish.{name}.every", f"more than {MOST_PUBLICATIONS} publications"
     for name, requesting in workload.request.items():
-        requesters = requesting.count or scenario.groups[name].count if name in scenario.groups else 1
+        requesters = requesting.count or _size(scenario, name)
         if (scenario.duration / requesting.every + 1) * requesters > MOST_PUBLICATIONS:
             yield f"workload.request.{name}.every", f"more than {MOST_PUBLICATIONS} requests"
     for name, subscribing in workload.subscribe.items():
@@ -84,6 +94,47 @@ def _sizes(scenario: Scenario) -> Iterator[tuple[str, str]]:
             )
 
 
+def _size(scenario: Scenario, group: str) -> int:
+    """How many nodes a group of the workload has; 1 for one that there is not."""
+    return len(scenario.nodes_of(group)) if group == EVERYONE or group in scenario.groups else 1
+
+
+def _hubs(scenario: Scenario) -> Iterator[tuple[str, str]]:
+    hubs, area = scenario.hubs, scenario.area
+    for name, group in scenario.groups.items():
+        if group.home == "hubs" and hubs is None:
+            yield f"nodes.{name}.home", 'there are no hubs; add hubs = { count = 4, side = "500 m" }'
+    if hubs is not None:
+        if max(hubs.side / area.width, hubs.side / area.height) > 1:
+            yield "hubs.side", "a hub reaches outside the area"
+        elif hubs.at is None and hubs.count * hubs.side**2 > area.width * area.height / 2:
+            yield (
+                "hubs.count",
+                "hubs that are drawn may cover half of the area at most; else say where",
+            )
+        for corner in hubs.at or ():
+            if not area.contains(corner.x + hubs.side, corner.y + hubs.side):
+                yield "hubs.at", f"the hub at ({corner.x:g}, {corner.y:g}) reaches outside the area"
+        if hubs.at is not None and len(hubs.at) != hubs.count:
+            yield "hubs.at", f"gives {len(hubs.at)} places for {hubs.count} hubs"
+
+
+def _areas(scenario: Scenario) -> Iterator[tuple[str, str]]:
+    areas, hubs = scenario.workload.areas, scenario.hubs
+    if areas is None:
+        return
+    count = hubs.count if hubs is not None else 0
+    if scenario.workload.topics is None:
+        yield "workload.areas", "there are no topics to shift; add workload.topics"
+    if areas.quarters > MOST_QUARTERS:
+        yield "workload.areas.quarters", f"more than {MOST_QUARTERS} along a side"
+    numbers = areas.hubs if areas.hubs is not None else list(range(count))
+    if sorted(set(numbers)) != sorted(numbers) or len(numbers) != count:
+        yield "workload.areas.hubs", f"give each of the {count} hubs a number of its own"
+    elif any(number >= areas.quarters**2 + count for number in numbers):
+        yield "workload.areas.hubs", f"there are {areas.quarters**2 + count} areas, numbered from 0"
+
+
 def _places(scenario: Scenario) -> Iterator[tuple[str, str]]:
     area = scenario.area
     for name, group in scenario.groups.items():
@@ -91,7 +142,7 @@ def _places(scenario: Scenario) -> Iterator[tuple[str, str]]:
             if not area.contains(*place):
                 yield f"nodes.{name}.at", f"({place.x:g}, {place.y:g}) lies outside the area"
         home = group.home
-        if home is not None and not area.contains(home.x + home.width, home.y + home.height):
+        if isinstance(home, Rectangle) and not area.contains(home.x + home.width, home.y + home.height):
             yield f"nodes.{name}.home", "the rectangle reaches outside the area"
         if group.mobility == "file" and scenario.mobility is None:
             yield f"nodes.{name}.mobility", 'no movement file is given; add mobility = { ns2 = "FILE" }'
@@ -109,13 +160,14 @@ def _roles(scenario: Scenario) -> Iterator[tuple[str, str]]:
     for verb, roles in (("publish", publish), ("subscribe", subscribe), ("request", request)):
         for name, role in roles.items():
             key = f"workload.{verb}.{name}"
-            if name not in scenario.groups:
+            if name != EVERYONE and name not in scenario.groups:
                 yield key, f"no group of nodes has this name; {nearest(name, scenario.groups)}"
-            elif role.count is not None and role.count > scenario.groups[name].count:
-                yield f"{key}.count", f"the group has only {scenario.groups[name].count} nodes"
+            elif role.count is not None and role.count > _size(scenario, name):
+                yield f"{key}.count", f"the group has only {_size(scenario, name)} nodes"
+    yield from _topics(scenario)
     if workload.zones is None:
         for name, publishing in workload.publish.items():
-            if isinstance(publishing.content, str):
+            if publishing.content in ("each-zone", "random-zone"):
                 yield (
                     f"workload.publish.{name}.content",
                     "there are no zones; add workload.zones or a template",
@@ -131,6 +183,18 @@ def _roles(scenario: Scenario) -> Iterator[tuple[str, str]]:
         for name, requesting in workload.request.items():
             if requesting.interest == "zone":
                 yield f"workload.request.{name}.interest", "there are no zones; add workload.zones or filters"
+
+
+def _topics(scenario: Scenario) -> Iterator[tuple[str, str]]:
+    if scenario.workload.topics is not None:
+        return
+    missing = "there are no topics; add workload.topics = { count = 20 }"
+    for name, publishing in scenario.workload.publish.items():
+        if publishing.content == "own-topics":
+            yield f"workload.publish.{name}.content", missing
+    for name, requesting in scenario.workload.request.items():
+        if requesting.interest == "topic":
+            yield f"workload.request.{name}.interest", missing
 
 
 def _faults(scenario: Scenario) -> Iterator[tuple[str, str]]:

@@ -12,6 +12,7 @@ from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.content.schema import EventType
 from roamcast.errors import UserError
+from roamcast.scenario.locality.topics import TopicList
 from roamcast.scenario.traces.schedule import Scheduled, ScheduleError, read_schedule
 from roamcast.scenario.workload import Template
 from roamcast.scenario.zones import ZoneGrid
@@ -46,8 +47,10 @@ class Content:
         try:
             self.grid = ZoneGrid(scenario.area, workload.zones) if workload.zones is not None else None
             "The zones, or None."
+            self.topics = TopicList(workload.topics) if workload.topics is not None else None
+            "The topics, or None."
             self.types = self._complete(declared, scenario, rows)
-            "The event types by name: declared, of the zones, or inferred from what is published."
+            "The event types by name: declared, of zones or topics, or inferred from what is published."
         except ContentError as error:
             if workload.schedule is None:
                 raise Misunderstood("workload.publish", str(error)) from None
@@ -76,6 +79,8 @@ class Content:
         types = dict(declared)
         if self.grid is not None:
             types.setdefault(self.grid.type.name, self.grid.type)
+        if self.topics is not None:
+            types.setdefault(self.topics.type.name, self.topics.type)
         samples: dict[str, list[Mapping[str, Any]]] = {}
         for publishing in scenario.workload.publish.values():
             if isinstance(publishing.content, Template):
@@ -114,7 +119,7 @@ def _filter_texts(scenario: Scenario) -> Iterator[tuple[str, str]]:
         if subscribing.common is not None:
             yield f"workload.subscribe.{group}.common", subscribing.common
     for group, requesting in workload.request.items():
-        if requesting.interest != "zone":
+        if not isinstance(requesting.interest, str):
             yield from ((f"workload.request.{group}.interest", text) for text in requesting.interest)
 
 

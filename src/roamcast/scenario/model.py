@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from roamcast.scenario.traces.movement import Legs
 
 
+EVERYONE = "*"
+"The group of all nodes, in a workload."
+
+
 class Area(Part):
     """The plane in which everything happens, with its origin in the south-west corner."""
 
@@ -52,6 +56,22 @@ class Rectangle(Part):
     height: Annotated[Meters, Positive]
 
 
+class Point(NamedTuple):
+    """A place in the area."""
+
+    x: Annotated[Meters, NotNegative]
+    y: Annotated[Meters, NotNegative]
+
+
+class Hubs(Part):
+    """Squares in which people gather; they do not overlap."""
+
+    count: Count
+    side: Annotated[Meters, Positive]
+    at: list[Point] | None = None
+    "Their south-west corners; drawn by the seed if absent."
+
+
 class Speeds(NamedTuple):
     """The slowest and the fastest that a node walks."""
 
@@ -61,13 +81,6 @@ class Speeds(NamedTuple):
 
 def _steady(given: Any) -> Any:
     return (given, given) if isinstance(given, str) else given
-
-
-class Point(NamedTuple):
-    """A place in the area."""
-
-    x: Annotated[Meters, NotNegative]
-    y: Annotated[Meters, NotNegative]
 
 
 class Group(Part):
@@ -84,8 +97,8 @@ class Group(Part):
     "How long walkers rest at each waypoint."
     start: Literal["stationary", "rest"] = "stationary"
     "Whether walkers are met in full swing (the stationary distribution) or all begin with a rest."
-    home: Rectangle | None = None
-    "Where they walk or stand, if not in the whole area."
+    home: Rectangle | Literal["hubs"] | None = None
+    "Where they walk or stand, if not in the whole area; `hubs` deals them out to the hubs, in order."
     at: list[Point] | None = None
     "Where static nodes stand, one place each; drawn at random if absent."
 
@@ -206,6 +219,8 @@ class Scenario(Part):
     "Between two looks at the sizes of everyone's tables, for the facts."
     groups: Annotated[dict[str, Group], Field(alias="nodes", min_length=1)]
     "Nodes by group; they are numbered from 0, group after group."
+    hubs: Hubs | None = None
+    "Where people gather."
     mobility: Movement | None = None
     "Replaces the generated movement of all nodes."
     connected: Connected | None = None
@@ -260,8 +275,8 @@ class Scenario(Part):
             first += group.count
 
     def nodes_of(self, group: str) -> range:
-        """The ids of a group's nodes."""
-        return dict(self.members())[group]
+        """The ids of a group's nodes; of all nodes, for `*`."""
+        return range(self.count) if group == EVERYONE else dict(self.members())[group]
 
     def parameters(self, protocol: str) -> Parameters:
         """The parameters of `protocol` in this scenario."""

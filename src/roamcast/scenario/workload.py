@@ -19,6 +19,25 @@ class Zones(Part):
     "The type of an event about a zone; its attribute `zone` holds the zone's number."
 
 
+class Topics(Part):
+    """Things that events are about, numbered from 1."""
+
+    count: Count
+    type: str = "content"
+    "The type of an event about a topic; its attribute `topic` holds the topic's number."
+
+
+class Areas(Part):
+    """Parts of the plane where people want different things: hubs, and the quarters that they lie upon."""
+
+    quarters: Count = 1
+    "Quarters along each side of the area, numbered west to east and then south to north."
+    hubs: list[Annotated[int, Field(strict=True, ge=0)]] | None = None
+    "Which of the areas' numbers, from 0, the hubs have; the first if absent. Quarters have the others."
+    offset: Literal["spread", "literal", "none"] = "spread"
+    "What number i of m areas adds to each of n topics: i n // m; n mod i, as printed (0: nothing); nothing."
+
+
 class Template(Part):
     """How to make events of one type: each attribute is constant, or drawn from a list for each event."""
 
@@ -42,8 +61,9 @@ class Publishing(Part):
     "When a publisher's first burst is, at random within `every` so that publishers do not march in step."
     size: Annotated[ByteCount, Positive] = 512
     "Of each event message on the air, padding included."
-    content: Literal["each-zone", "random-zone"] | Template = "random-zone"
-    "Events about the zones in turn, about zones drawn at random, or made from a template."
+    content: Literal["each-zone", "random-zone", "own-topics"] | Template = "random-zone"
+    """Events about the zones in turn, about zones drawn at random, or made from a template; or the topics are
+    dealt out to the publishers, and each is published at times of its own."""
     advertise: str | None = None
     "The filter that covers what these publishers say; everything of its event type if absent."
 
@@ -57,6 +77,8 @@ class Subscribing(Part):
     "The zone where the subscriber is, or XPath filters."
     choose: Count | None = None
     "How many of the listed filters each wants, chosen by the seed; all if absent."
+    deal: Annotated[bool, Field(strict=True)] = False
+    "Whether the listed filters are shuffled and dealt out in turn, `choose` (or one) to each, not drawn."
     tick: Annotated[Seconds, Positive] = 1.0
     "Between two looks at the own position."
     bias: Share = 1.0
@@ -75,12 +97,15 @@ class Requesting(Part):
     every: Annotated[Seconds, Positive]
     "From one request of a requester to its next; the mean, where gaps are exponential."
     gaps: Literal["even", "exponential"] = "exponential"
-    interest: Literal["zone"] | Annotated[list[str], Field(min_length=1)] = "zone"
-    "What is asked for: the zone where the requester is, or one of these XPath filters."
+    publishers: bool = True
+    "Whether those who publish ask, too."
+    interest: Literal["zone", "topic"] | Annotated[list[str], Field(min_length=1)] = "zone"
+    "What is asked for: the zone where the requester is, a topic, or one of these XPath filters."
     choose: Count | None = None
     "How many of the listed filters each asks for, chosen by the seed; all if absent."
     skew: Annotated[float, Field(strict=True, ge=0, le=10)] = 0.0
-    "How much more often the first of the listed filters are asked for (Zipf's exponent; 0: all alike)."
+    """How much more often the first of the listed filters, or of the topics, are asked for (Zipf's exponent;
+    0: all alike). Which topics are the first depends on the area where the requester is."""
     timeout: Annotated[Seconds, Positive] = 30.0
     "How long a requester waits for an answer."
 
@@ -89,12 +114,14 @@ class Workload(Part):
     """Who publishes what and when, who wants what, and who asks for what."""
 
     zones: Zones | None = None
+    topics: Topics | None = None
+    areas: Areas | None = None
     publish: dict[str, Publishing] = Field(default_factory=dict)
-    "By group."
+    "By group; `*` is everyone."
     subscribe: dict[str, Subscribing] = Field(default_factory=dict)
-    "By group."
+    "By group; `*` is everyone."
     request: dict[str, Requesting] = Field(default_factory=dict)
-    "By group."
+    "By group; `*` is everyone."
     types: dict[str, dict[str, Any]] = Field(default_factory=dict)
     "Event types by name; a field is a kind, a list of values, or a table of kind, min, max, optional."
     schedule: Path | None = None

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from roamcast.content.filter import Filter
 from roamcast.routing.router import NodeId, Position
 from roamcast.scenario.content import Content
-from roamcast.scenario.model import Scenario
+from roamcast.scenario.model import EVERYONE, Scenario
 from roamcast.scenario.workload import Subscribing
 from roamcast.scenario.zones import ZoneGrid
 from roamcast.sim.workload import choose
@@ -83,11 +83,12 @@ def subscribers(scenario: Scenario, seed: int) -> list[Interest]:
         common = _common(subscribing, content, seed) if alike else ()
         texts = () if subscribing.interest == "zone" else subscribing.interest
         listed = [content.filter(text) for text in texts]
+        deck = _shuffle(listed, seed, group) if subscribing.deal else []
         for place, node in enumerate(nodes):
             chosen.append(
                 _interest(
                     subscribing,
-                    listed,
+                    _deal(deck, place, subscribing.choose or 1) if deck else listed,
                     content.grid,
                     node,
                     common if place < alike else None,
@@ -96,6 +97,17 @@ def subscribers(scenario: Scenario, seed: int) -> list[Interest]:
                 )
             )
     return sorted(chosen, key=lambda interest: interest.node)
+
+
+def _shuffle(listed: list[Filter], seed: int, group: str) -> list[Filter]:
+    deck = list(listed)
+    Random(f"{seed}/deal/{group}").shuffle(deck)
+    return deck
+
+
+def _deal(deck: list[Filter], place: int, count: int) -> list[Filter]:
+    """What the subscriber at a place is dealt: the next filters, from the beginning again after the last."""
+    return [deck[(place * count + n) % len(deck)] for n in range(min(count, len(deck)))]
 
 
 def _common(subscribing: Subscribing, content: Content, seed: int) -> tuple[Filter, ...]:
@@ -135,5 +147,5 @@ def _interest(
 def _pace(scenario: Scenario, group: str) -> float:
     if scenario.mobility is not None:
         return math.inf
-    speed = scenario.groups[group].speed
-    return speed.max if speed is not None and scenario.groups[group].mobility == "waypoint" else 0.0
+    groups = list(scenario.groups.values()) if group == EVERYONE else [scenario.groups[group]]
+    return max(each.speed.max if each.speed and each.mobility == "waypoint" else 0.0 for each in groups)

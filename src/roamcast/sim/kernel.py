@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from functools import lru_cache
 from random import Random
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from roamcast._kernel import World
 from roamcast.errors import UserError
 from roamcast.routing.router import Category
+from roamcast.scenario.locality.hubs import Square, lay_hubs
 from roamcast.scenario.model import Group, Mac, Radio, Scenario
 from roamcast.scenario.traces.movement import Legs
 from roamcast.sim.partitions import longest_partition
@@ -36,9 +38,11 @@ def _build(scenario: Scenario, seed: int, drawn: int) -> World:
         for node in range(scenario.count):
             _add_ordered(world, legs.of(node))
         return world
+    hubs = lay_hubs(scenario, seed)
     for name, nodes in scenario.members():
         for place, node in enumerate(nodes):
-            _add(world, scenario, scenario.groups[name], place, f"{seed}/place/{node}")
+            group = scenario.groups[name]
+            _add(world, group, place, f"{seed}/place/{node}", _home(scenario, group, place, hubs))
     return world
 
 
@@ -53,7 +57,7 @@ class _Drawing:
 
     def __init__(self, scenario: Scenario) -> None:
         self.scenario = scenario
-        parts = scenario.model_dump(include={"groups", "area", "duration", "connected"})
+        parts = scenario.model_dump(include={"groups", "area", "duration", "connected", "hubs"})
         self._key = repr((parts, scenario.radio.range))
 
     def __eq__(self, other: object) -> bool:
@@ -101,13 +105,18 @@ def _add_ordered(world: World, legs: Legs) -> None:
     world.add_ordered(float(legs.x0[0]), float(legs.y0[0]), *(column.tolist() for column in orders))
 
 
-def _add(world: World, scenario: Scenario, group: Group, place: int, chance: str) -> None:
-    home = group.home
-    x, y, width, height = (
-        (home.x, home.y, home.width, home.height)
-        if home
-        else (0.0, 0.0, scenario.area.width, scenario.area.height)
-    )
+def _home(scenario: Scenario, group: Group, place: int, hubs: list[Square]) -> Iterable[float]:
+    """South-west corner and size of where a group's node number `place` lives."""
+    if group.home == "hubs":
+        x, y, side = hubs[place * len(hubs) // group.count]
+        return x, y, side, side
+    if group.home is not None:
+        return group.home.x, group.home.y, group.home.width, group.home.height
+    return 0.0, 0.0, scenario.area.width, scenario.area.height
+
+
+def _add(world: World, group: Group, place: int, chance: str, home: Iterable[float]) -> None:
+    x, y, width, height = home
     if group.mobility == "waypoint":
         assert group.speed is not None, "the scenario has checked that walkers have a speed"
         slowest, fastest = group.speed

@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Iterator
+from itertools import accumulate
 from random import Random
 from typing import NamedTuple
 
 from roamcast.content.filter import Filter
 from roamcast.routing.router import NodeId, Position
+from roamcast.scenario.locality.hubs import lay_hubs
+from roamcast.scenario.locality.topics import AreaMap, TopicList
 from roamcast.scenario.model import Scenario
 from roamcast.scenario.workload import Requesting
 from roamcast.scenario.zones import ZoneGrid
-from roamcast.sim.workload import choose
+from roamcast.sim.workload import choose, plan
+
+
+class Shifted:
+    """Topics drawn by Zipf's law, shifted by the area of who asks."""
+
+    def __init__(self, topics: TopicList, areas: AreaMap | None, skew: float) -> None:
+        self._topics = topics
+        self._areas = areas
+        self._weights = list(accumulate(place**-skew for place in range(1, len(topics) + 1)))
+
+    def draw(self, random: Random, position: Position) -> Filter:
+        """The filter of a topic, for someone at `position`."""
+        rank = bisect(self._weights, random.random() * self._weights[-1])
+        offset = 0 if self._areas is None else self._areas.offset_at(*position)
+        return self._topics.filter(1 + (min(rank, len(self._topics) - 1) + offset) % len(self._topics))
 
 
 class Asking(NamedTuple):
@@ -22,6 +41,8 @@ class Asking(NamedTuple):
     listed: tuple[Filter, ...]
     "What it chooses from, if it does not ask for the zone where it is."
     grid: ZoneGrid | None
+    topics: Shifted | None
+    "What it asks for by where it is, if it asks for topics."
     end: float
     "It asks nothing from then on."
     seed: int
@@ -40,6 +61,8 @@ class Asking(NamedTuple):
 
     def wish(self, number: int, position: Position) -> Filter:
         """What its request number `number` asks for, made at `position`."""
+        if self.topics is not None:
+            return self.topics.draw(Random(f"{self.seed}/wish/{self.node}/{number}"), position)
         if not self.listed:
             assert self.grid is not None, "a scenario whose requests are about zones has zones"
             return self.grid.filter(self.grid.zone_at(*position))
@@ -50,15 +73,28 @@ class Asking(NamedTuple):
 def requesters(scenario: Scenario, seed: int) -> list[Asking]:
     """The requesters of a run, in order of node; a function of the scenario and the seed alone."""
     content = scenario.content
+    publish = {advertised.node for advertised in plan(scenario, seed).advertisements}
     chosen: list[Asking] = []
     for group, requesting in scenario.workload.request.items():
         random = Random(f"{seed}/requesters/{group}")
-        texts = [] if requesting.interest == "zone" else requesting.interest
+        texts = [] if isinstance(requesting.interest, str) else requesting.interest
+        topics = _shifted(scenario, requesting, seed) if requesting.interest == "topic" else None
         listed = [content.filter(text) for text in texts]
         count = min(requesting.choose or len(listed), len(listed))
-        for node in choose(scenario.nodes_of(group), requesting.count, random):
+        nodes = choose(scenario.nodes_of(group), None, random)
+        if not requesting.publishers:
+            nodes = [node for node in nodes if node not in publish]
+        for node in nodes[: requesting.count]:
             places = sorted(Random(f"{seed}/wishes/{node}").sample(range(len(listed)), count))
             own = tuple(listed[place] for place in places)
             end = scenario.duration - scenario.quiet
-            chosen.append(Asking(node, requesting, own, content.grid, end, seed))
+            chosen.append(Asking(node, requesting, own, content.grid, topics, end, seed))
     return sorted(chosen, key=lambda asking: asking.node)
+
+
+def _shifted(scenario: Scenario, requesting: Requesting, seed: int) -> Shifted:
+    topics, areas = scenario.content.topics, scenario.workload.areas
+    assert topics is not None, "a scenario whose requests are about topics has topics"
+    hubs = lay_hubs(scenario, seed)
+    shifts = None if areas is None else AreaMap(scenario.area, areas, hubs, len(topics))
+    return Shifted(topics, shifts, requesting.skew)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from random import Random
 from typing import NamedTuple
 
@@ -49,6 +50,14 @@ def plan(scenario: Scenario, seed: int) -> Plan:
     advertisements = []
     for group, publishing in scenario.workload.publish.items():
         publishers = choose(scenario.nodes_of(group), publishing.count, Random(f"{seed}/publishers/{group}"))
+        if publishing.content == "own-topics":
+            for place, node in enumerate(publishers):
+                assert content.topics is not None, "a scenario whose content is topics has topics"
+                own = content.topics.share(place, len(publishers))
+                if own:
+                    publications += _generate_topics(scenario, publishing, node, own, seed)
+                    advertisements.append(Advertised(node, content.topics.offered(own)))
+            continue
         offered = _offered(publishing, content)
         for node in publishers:
             publications += _generate(scenario, publishing, node, seed)
@@ -68,23 +77,39 @@ def choose(nodes: range, count: int | None, random: Random) -> list[NodeId]:
 def _generate(scenario: Scenario, publishing: Publishing, node: NodeId, seed: int) -> list[Planned]:
     clock = Random(f"{seed}/times/{node}")
     chance = Random(f"{seed}/content/{node}")
+    return [
+        Planned(time, node, _event(publishing, scenario.content, turn, chance), publishing.size)
+        for turn, time in enumerate(_times(scenario, publishing, clock))
+    ]
+
+
+def _generate_topics(
+    scenario: Scenario, publishing: Publishing, node: NodeId, own: range, seed: int
+) -> list[Planned]:
+    """A publisher's topics, each at times of its own, in order of time."""
+    topics = scenario.content.topics
+    assert topics is not None, "a scenario whose content is topics has topics"
+    planned = []
+    for topic in own:
+        times = _times(scenario, publishing, Random(f"{seed}/times/{node}/{topic}"))
+        planned += [Planned(time, node, topics.event(topic), publishing.size) for time in times]
+    return sorted(planned, key=lambda each: each.time)
+
+
+def _times(scenario: Scenario, publishing: Publishing, clock: Random) -> Iterator[float]:
+    """When something is published, `burst` times at each."""
     end = scenario.duration - scenario.quiet
-    planned: list[Planned] = []
-    time = clock.random() * publishing.every if publishing.phase == "random" else publishing.phase
+    first = time = clock.random() * publishing.every if publishing.phase == "random" else publishing.phase
     bursts = 0
-    first = time
     while time < end:
         for place in range(publishing.burst):
-            when = time + place * publishing.spacing
-            if when < end:
-                event = _event(publishing, scenario.content, len(planned), chance)
-                planned.append(Planned(when, node, event, publishing.size))
+            if time + place * publishing.spacing < end:
+                yield time + place * publishing.spacing
         bursts += 1
         if publishing.gaps == "even":
             time = first + bursts * publishing.every  # a sum of gaps would drift by rounding
         else:
             time += clock.expovariate(1 / publishing.every)
-    return planned
 
 
 def _event(publishing: Publishing, content: Content, turn: int, random: Random) -> Event:

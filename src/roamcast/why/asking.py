@@ -134,9 +134,10 @@ def _timeouts(trail: Trail) -> dict[int, float]:
     try:
         requesting = trail.run.resolved["workload"].get("request", {})
         for group, told in trail.run.resolved.get("nodes", {}).items():
-            if group in requesting:
-                timeout = float(requesting[group]["timeout"])
-                found |= dict.fromkeys(range(first, first + told["count"]), timeout)
+            for name in ("*", group):
+                if name in requesting:
+                    timeout = float(requesting[name]["timeout"])
+                    found |= dict.fromkeys(range(first, first + told["count"]), timeout)
             first += told["count"]
     except (KeyError, TypeError, ValueError, AttributeError):
         raise FactsError("these facts do not tell how long those who ask wait for an answer") from None

@@ -8,7 +8,7 @@ from roamcast.content.kind import Integer
 from roamcast.content.schema import EventType
 from roamcast.routing.tpsr.messages import RouteSubscription, weaker
 from roamcast.routing.tpsr.parameters import TpsrParameters
-from roamcast.routing.tpsr.route_table import Route, RouteTable, newer
+from roamcast.routing.tpsr.route_table import RouteTable, newer
 from roamcast.routing.tpsr.tpsr import Tpsr
 from roamcast.testing import Mesh
 
@@ -30,7 +30,7 @@ USUAL = signal(200)
 
 def hear(routes, hops, weakest=USUAL, *, serial=1, now=0.0, subscriber=SUBSCRIBER):
     message = RouteSubscription(subscriber, serial, (Coupon.zone == 3,), weakest, tuple(reversed(hops[:-1])))
-    return routes.hear(message, Route(hops, weakest, subscriber << 32 | serial), now)
+    return routes.hear(message, weakest, subscriber << 32 | serial, now)
 
 
 def test_within_a_renewal_a_shorter_route_replaces_a_longer_one_and_not_the_other_way_round():

@@ -118,7 +118,7 @@ def test_a_message_with_no_hops_left_stops(implementation):
         return
     last = Datagram(0, 2, 1, copy)
     if GeoPacket in mesh.routers[0].messages:
-        last = GeoPacket(0, 2, Place(40_000, 0), 0, 1, Place(0, 0), (), copy)
+        last = GeoPacket(0, 2, Place(40_000, 0), 0, 7, 1, Place(0, 0), (), copy)
     assert mesh.inject(1, last, sender=0) is Drop.HOP_LIMIT
 
 

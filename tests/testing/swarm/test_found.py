@@ -85,3 +85,43 @@ def test_raft_cbr_2240072871_alive():
         ':2,"what":"crash","at":5.924},{"step":"befall","node":2,"what":"wake","at":7.293}]}'
     )
     assert judge(history) is None
+
+
+def test_raft_cbr_4006783047_calm():
+    # 20000 frames by 17.7 s, the last of them a Datagram
+    history = read(
+        '{"seed":4006783047,"protocol":"raft-cbr","as_bytes":false,"nodes":8,"edges":[[0,1],[0,2],[0,3],['
+        "0,4],[0,5],[0,6],[0,7],[1,2],[1,3],[1,4],[1,5],[1,7],[2,3],[2,4],[2,5],[2,6],[2,7],[3,4],[3,5],["
+        '3,6],[3,7],[4,5],[4,6],[4,7],[5,6],[5,7]],"healed":[[0,1],[0,2],[0,3],[0,4],[0,5],[0,6],[0,7],[1'
+        ",2],[1,3],[1,4],[1,5],[1,7],[2,3],[2,4],[2,5],[2,6],[2,7],[3,4],[3,5],[3,6],[3,7],[4,5],[4,6],[4"
+        ',7],[5,6],[5,7]],"links":{},"end":74.869,"steps":[{"step":"advertise","node":3,"zones":[0,4],"at'
+        '":0.021},{"step":"advertise","node":1,"zones":[0,4],"at":0.188},{"step":"subscribe","node":1,"zo'
+        'nes":[0,4],"at":2.186},{"step":"subscribe","node":1,"zones":[0,4],"at":3.9},{"step":"befall","no'
+        'de":1,"what":"sleep","at":4.879},{"step":"publish","node":1,"zone":2,"size":512,"at":5.453},{"st'
+        'ep":"publish","node":3,"zone":3,"size":512,"at":7.288},{"step":"publish","node":3,"zone":3,"size'
+        '":64,"at":7.288},{"step":"publish","node":3,"zone":3,"size":1400,"at":7.288},{"step":"publish","'
+        'node":3,"zone":2,"size":512,"at":7.298},{"step":"subscribe","node":4,"zones":[2,4],"at":7.357},{'
+        '"step":"subscribe","node":6,"zones":[0,4],"at":7.87},{"step":"disturb","until":45.687,"rule":"lo'
+        'se","senders":[2],"receivers":[4],"at":9.16},{"step":"disturb","until":33.199,"rule":"lose","sen'
+        'ders":[2,7],"receivers":[0,5],"share":1.0,"at":10.542},{"step":"disturb","until":70.616,"rule":"'
+        'duplicate","share":1.0,"seconds":0.01,"at":10.646},{"step":"befall","node":1,"what":"sleep","at"'
+        ':13.573},{"step":"subscribe","node":6,"zones":[2,2],"at":16.078},{"step":"publish","node":3,"zon'
+        'e":3,"size":64,"at":18.463},{"step":"publish","node":3,"zone":2,"size":1400,"at":18.463},{"step"'
+        ':"publish","node":3,"zone":4,"size":1400,"at":18.463},{"step":"publish","node":3,"zone":4,"size"'
+        ':512,"at":18.483},{"step":"publish","node":1,"zone":0,"size":1400,"at":18.75},{"step":"publish",'
+        '"node":1,"zone":2,"size":64,"at":18.75},{"step":"publish","node":1,"zone":2,"size":512,"at":18.7'
+        "5}]}"
+    )
+    assert judge(history) is None
+
+
+def test_cbr_4006783058_promised():
+    # node 1 did not get note(zone=0) (publication 8589934593) of node 2, published at 100.984 s in th
+    history = read(
+        '{"seed":4006783058,"protocol":"cbr","parameters":{"most_covering":true},"as_bytes":false,"nodes"'
+        ':3,"edges":[[1,2],[0,1]],"healed":[[1,2],[0,1]],"links":{},"end":5.984,"steps":[{"step":"adverti'
+        'se","node":2,"zones":[0,4],"at":0.478},{"step":"advertise","node":0,"zones":[0,4],"at":3.944},{"'
+        'step":"subscribe","node":1,"zones":[0,4],"at":4.823},{"step":"subscribe","node":2,"zones":[0,4],'
+        '"at":4.984}]}'
+    )
+    assert judge(history) is None

@@ -10,6 +10,7 @@ from roamcast.routing.router import Drop, Footprint, Promise, Publication, Trait
 from roamcast.routing.unicast.dsdv.messages import DsdvUpdate, Entry
 from roamcast.routing.unicast.unicast import Datagram
 from roamcast.testing.links import LinkModel
+from roamcast.testing.messages import nodes_named
 from roamcast.testing.swarm.history import (
     Advertise,
     Befall,
@@ -24,7 +25,6 @@ from roamcast.testing.swarm.history import (
 )
 from roamcast.testing.swarm.judge import judge, judge_all
 from roamcast.testing.swarm.laws import LAWS
-from roamcast.testing.swarm.naming import nodes_named
 from roamcast.testing.swarm.play import play, play_twice
 from roamcast.wire.vocabulary import encode
 

@@ -21,7 +21,10 @@ HISTORIES = {
     "aodv-unicast": 6,
     "dsr-unicast": 6,
     "odmrp": 6,
+    "pubsub-odmrp": 3,
     "gpsr-unicast": 5,
+    "grid-cbr": 1,
+    "clone": 1,
 }
 "More of what takes little time."
 

@@ -11,6 +11,7 @@ from roamcast.content.box.ranges import Ranges, after, before
 from roamcast.content.box.texts import Texts
 from roamcast.content.errors import ContentError
 from roamcast.content.kind import Boolean, Date, Domain, Enumeration, Integer, Presence, String
+from roamcast.content.kind_time import Duration, Moment
 from roamcast.content.schema import Field
 
 OPERATORS = ("=", "!=", "<=", ">=", "<", ">")
@@ -62,9 +63,9 @@ def _compare_ordered(field: Field, operator: str, value: Any) -> Ranges:
 def _around(field: Field, value: Any) -> tuple[Any, Any]:
     """The stored values next to `value` from below and above, within no bounds; it itself if it is one."""
     kind = field.kind
-    if isinstance(kind, Date):
-        day = Date().store(value)
-        return day, day
+    if isinstance(kind, Date | Moment | Duration):
+        stored = type(kind)().store(value)
+        return stored, stored
     wrong = isinstance(value, bool) or not isinstance(value, int | float | BigDecimal)
     if wrong or (isinstance(value, float) and not math.isfinite(value)):
         raise ContentError(f"{field.path} is {article(kind.name)}, and {repr(value)[:40]} is no number")

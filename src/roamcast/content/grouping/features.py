@@ -68,12 +68,13 @@ def _block(type: EventType, place: int, filters: Sequence[Filter]) -> Matrix:
     low, high = (min(ends), max(ends)) if ends else (0, 1)
     rows = []
     for filter in filters:
-        of_each = [_columns(field.kind, dict(each).get(place), (low, high)) for each in filter.conjunctions]
+        of_each = [columns(field.kind, dict(each).get(place), (low, high)) for each in filter.conjunctions]
         rows.append(np.mean(of_each, axis=0))
     return np.array(rows, dtype=np.float64)
 
 
-def _columns(kind: Any, domain: Any, ends: tuple[float, float]) -> list[float]:
+def columns(kind: Any, domain: Any, ends: tuple[float, float]) -> list[float]:
+    """One field's columns for what is asked of it (None: nothing), numbers scaled between `ends`."""
     constrained = float(domain is not None)
     if kind.name == "string":
         if domain is None:

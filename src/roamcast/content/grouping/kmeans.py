@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,17 @@ import numpy.typing as npt
 
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
+from roamcast.content.grouping.embedding import Embedding
 from roamcast.content.grouping.features import Matrix, cluster_count, distances, vectors
+from roamcast.content.grouping.following import Labelled, Members, OfType, follow
 from roamcast.content.grouping.group import Group, by_type, point
-from roamcast.content.grouping.hull import union
+from roamcast.content.grouping.tight import TightCover
+from roamcast.content.schema import EventType
 
 Labels = npt.NDArray[np.int64]
+
+REBALANCED = 32
+"Subscriptions looked at again with each change, in turn: the paper's re-balancing, a little at a time."
 
 
 def kmeans_groups(
@@ -41,7 +48,7 @@ def to_groups(
     members: dict[int, list[int]] = {}
     for place, label in zip(places, labels, strict=False):
         members.setdefault(int(label), []).append(place)
-    return [Group(tuple(found), union([filters[p] for p in found])) for found in members.values()]
+    return [Group(tuple(found), TightCover.of([filters[p] for p in found])) for found in members.values()]
 
 
 def _cluster(points: Matrix, k: int, seed: int) -> Labels:
@@ -55,91 +62,184 @@ def _cluster(points: Matrix, k: int, seed: int) -> Labels:
     return np.asarray(fitted.labels_, dtype=np.int64)
 
 
-class KMeansGroups:
-    """Groups of one event type that follow its subscriptions.
+class KMeans(OfType):
+    """K groups that follow their subscriptions.
 
-    A change runs a few re-balancing rounds from where the centroids are. If the papers' K has grown, the
-    widest group is split at its two farthest members; if it has shrunk, the two nearest are combined.
+    An arrival goes to the nearest centroid, and some others are looked at again, in turn. If the papers' K
+    has grown, the widest group is split at two members that lie far apart; if it has shrunk, the two nearest
+    are combined. What an arrival costs depends on K, and not on how many there are.
     """
 
-    def __init__(self, rounds: int = 3) -> None:
-        self.rounds = rounds
-        self.filters: dict[Hashable, Filter] = {}
-        self._label: dict[Hashable, int] = {}
+    def __init__(self, type: EventType, labels: Iterator[int], k: int | None) -> None:
+        super().__init__(type, labels, k)
+        self._points = Embedding(type)
+        self._keys: dict[int, Hashable] = {}
+        "By row."
+        self._row: dict[Hashable, int] = {}
+        self._filters: dict[Hashable, Filter] = {}
+        self._of: dict[Hashable, int] = {}
+        "Number of each subscription's group."
+        self._members: dict[int, Members] = {}
+        self._sums: dict[int, npt.NDArray[np.float64]] = {}
+        self._sized = -1
+        "The embedding's scale when the sums were made."
+        self._used: Counter[int] = Counter()
+        self._distinct: Counter[Any] = Counter()
+        self._turn = 0
+
+    def add(self, key: Hashable, filter: Filter) -> None:
+        """To the nearest centroid."""
+        row = self._points.add(filter)
+        self._keys[row], self._row[key], self._filters[key] = key, row, filter
+        self._used.update({place for box in filter.conjunctions for place, _ in box})
+        self._distinct[filter.conjunctions] += 1
+        self._refresh()
+        if not self._members:
+            self._open()
+        label = self._nearest([row])[0]
+        self._enter(key, label)
+        self._rebalance()
+        self._resize()
+
+    def remove(self, key: Hashable) -> None:
+        """Out of its group."""
+        filter = self._filters[key]
+        self._leave(key)
+        row = self._row.pop(key)
+        self._points.remove(row)
+        del self._keys[row], self._filters[key]
+        self._used.subtract({place for box in filter.conjunctions for place, _ in box})
+        self._used += Counter()
+        self._distinct[filter.conjunctions] -= 1
+        if not self._distinct[filter.conjunctions]:
+            del self._distinct[filter.conjunctions]
+        self._refresh()
+        self._rebalance()
+        self._resize()
+
+    def label(self, key: Hashable) -> int:
+        """That of its group."""
+        return self._of[key]
+
+    def groups(self) -> list[Labelled]:
+        """All of them."""
+        return [(label, tuple(m.filters), m.filter()) for label, m in self._members.items()]
+
+    def _open(self) -> int:
+        label = next(self.labels)
+        self._members[label] = Members(self.type)
+        self._sums[label] = np.zeros(self._points.width)
+        return label
+
+    def _enter(self, key: Hashable, label: int) -> None:
+        self._of[key] = label
+        self._members[label].add(key, self._filters[key])
+        self._sums[label] = self._sums[label] + self._points.rows[self._row[key]]
+
+    def _leave(self, key: Hashable) -> None:
+        label = self._of.pop(key)
+        self._members[label].remove(key)
+        self._sums[label] = self._sums[label] - self._points.rows[self._row[key]]
+        if not self._members[label].filters:
+            del self._members[label], self._sums[label]
+
+    def _refresh(self) -> None:
+        """Make the sums anew if the scale of a field has changed, which happens ever more seldom."""
+        if self._sized != self._points.scale:
+            self._sized = self._points.scale
+            for label, members in self._members.items():
+                rows = [self._row[key] for key in members.filters]
+                self._sums[label] = self._points.rows[rows].sum(axis=0)
+
+    def _centroids(self) -> tuple[list[int], Matrix]:
+        labels = list(self._members)
+        counts = np.array([max(1, len(self._members[label].filters)) for label in labels])
+        return labels, np.array([self._sums[label] for label in labels]) / counts[:, None]
+
+    def _nearest(self, rows: list[int]) -> list[int]:
+        labels, centroids = self._centroids()
+        apart = self._points.distances(self._points.rows[rows], centroids)
+        return [labels[n] for n in apart.argmin(axis=1)]
+
+    def _rebalance(self) -> None:
+        """Look again at some subscriptions, in turn; no group is left empty."""
+        rows = self._points.live(self._turn, REBALANCED)
+        if not rows:
+            return
+        self._turn = rows[-1] + 1
+        for row, label in zip(rows, self._nearest(rows), strict=True):
+            key = self._keys[row]
+            if self._of[key] != label and len(self._members[self._of[key]].filters) > 1:
+                self._leave(key)
+                self._enter(key, label)
+
+    def _resize(self) -> None:
+        """Split or combine until there are K groups."""
+        wanted = max(1, min(self.k or max(1, len(self._used)), len(self._distinct)))
+        while self._members and len(self._members) < wanted and self._split():
+            pass
+        while len(self._members) > wanted:
+            self._combine()
+
+    def _split(self) -> bool:
+        """Cut the widest group that can be cut at two members that lie far apart."""
+        labels, centroids = self._centroids()
+        widths = []
+        for label, centroid in zip(labels, centroids, strict=True):
+            rows = [self._row[key] for key in self._members[label].filters]
+            apart = self._points.distances(self._points.rows[rows], centroid[None, :])[:, 0]
+            widths.append((float(apart.mean()), label, rows, apart))
+        for _, _label, rows, apart in sorted(widths, key=lambda each: (-each[0], each[1])):
+            points = self._points.rows[rows]
+            one = int(apart.argmax())
+            from_one = self._points.distances(points, points[one][None, :])[:, 0]
+            other = int(from_one.argmax())
+            if from_one[other] == 0.0:
+                continue
+            from_other = self._points.distances(points, points[other][None, :])[:, 0]
+            label = self._open()
+            for place in np.flatnonzero(from_other < from_one):
+                key = self._keys[rows[int(place)]]
+                self._leave(key)
+                self._enter(key, label)
+            return True
+        return False
+
+    def _combine(self) -> None:
+        """Join the two groups whose centroids are nearest; the larger keeps its number."""
+        labels, centroids = self._centroids()
+        apart = self._points.distances(centroids, centroids)
+        np.fill_diagonal(apart, np.inf)
+        pair = [labels[int(n)] for n in np.unravel_index(int(apart.argmin()), apart.shape)]
+        small, large = sorted(pair, key=lambda label: (len(self._members[label].filters), -label))
+        for key in list(self._members[small].filters):
+            self._leave(key)
+            self._enter(key, large)
+
+
+class KMeansGroups:
+    """K-means groups of any event types that follow their subscriptions."""
+
+    def __init__(self, k: int | None = None) -> None:
+        self._following = follow("kmeans", k)
+
+    @property
+    def filters(self) -> dict[Hashable, Filter]:
+        """The subscriptions by key."""
+        return self._following.filters
 
     def add(self, key: Hashable, filter: Filter) -> None:
         """A subscription arrives, or changes."""
-        self.filters[key] = filter
-        self._label.pop(key, None)
-        self._follow()
+        self._following.add(key, filter)
 
     def remove(self, key: Hashable) -> None:
         """A subscription leaves."""
-        self.filters.pop(key, None)
-        self._label.pop(key, None)
-        self._follow()
+        self._following.remove(key)
 
     def groups(self) -> list[tuple[tuple[Hashable, ...], Filter]]:
         """The members of each group and its filter."""
-        keys = [key for key in self.filters if key in self._label]
-        found = to_groups([self.filters[k] for k in keys], range(len(keys)), [self._label[k] for k in keys])
-        return [(tuple(keys[n] for n in group.members), group.filter) for group in found]
-
-    def _follow(self) -> None:
-        keys = [key for key, filter in self.filters.items() if not filter.empty]
-        if not keys:
-            self._label.clear()
-            return
-        filters = [self.filters[key] for key in keys]
-        points = vectors(filters)
-        labels = np.array([self._label.get(key, -1) for key in keys])
-        if (labels < 0).all():
-            labels[:] = 0
-        for _ in range(self.rounds):
-            labels = _assign(points, labels)
-        wanted = min(cluster_count(filters), len(np.unique(points, axis=0)))
-        while len(set(labels.tolist())) < wanted:
-            labels = _assign(points, _split(points, labels))
-        while len(set(labels.tolist())) > wanted:
-            labels = _combine(points, labels)
-        self._label = dict(zip(keys, labels.tolist(), strict=True))
-
-
-def _centroids(points: Matrix, labels: Any) -> tuple[list[int], Matrix]:
-    names = sorted(set(labels.tolist()) - {-1})
-    return names, np.array([points[labels == name].mean(axis=0) for name in names])
-
-
-def _assign(points: Matrix, labels: Any) -> Any:
-    """Everyone to the nearest centroid; no group is left empty."""
-    names, centroids = _centroids(points, labels)
-    nearest = np.array([names[n] for n in distances(points, centroids).argmin(axis=1)])
-    for name in names:
-        if not (nearest == name).any():
-            return np.where(labels < 0, nearest, labels)
-    return nearest
-
-
-def _split(points: Matrix, labels: Any) -> Any:
-    """Cut the widest group at its two farthest members."""
-    names, centroids = _centroids(points, labels)
-    width = [
-        np.linalg.norm(points[labels == n] - c, axis=1).mean() for n, c in zip(names, centroids, strict=True)
-    ]
-    inside = np.flatnonzero(labels == names[int(np.argmax(width))])
-    halves = divide(points[inside])
-    changed = labels.copy()
-    changed[inside[halves]] = max(names) + 1
-    return changed
-
-
-def _combine(points: Matrix, labels: Any) -> Any:
-    """Join the two groups whose centroids are nearest."""
-    names, centroids = _centroids(points, labels)
-    apart = distances(centroids, centroids)
-    np.fill_diagonal(apart, np.inf)
-    one, other = np.unravel_index(int(apart.argmin()), apart.shape)
-    return np.where(labels == names[int(other)], names[int(one)], labels)
+        types = dict.fromkeys(filter.type for filter in self.filters.values())
+        return [(members, filter) for type in types for _, members, filter in self._following.groups(type)]
 
 
 def divide(points: Matrix) -> npt.NDArray[np.bool_]:

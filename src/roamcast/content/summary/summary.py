@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from roamcast.content.box.ranges import Ranges, Span, coalesce
 from roamcast.content.errors import ContentError
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
+from roamcast.content.schema import EventType
 from roamcast.content.summary.bloom import Shape
 from roamcast.content.summary.digest import Digest, has, letter
 from roamcast.content.summary.parts import Arithmetic, Enumerated, Part, Textual
@@ -86,6 +88,27 @@ class Summary:
         if len(values) != len(kinds) or not all(map(has, values, kinds)):
             return False
         return any(all(part.admits(values[place]) for place, part in row.items()) for row in rows)
+
+    def cover(self, type: EventType) -> Filter | None:
+        """A filter that holds all events of a type that the summary admits, and more; None: none."""
+        rows = self.rows.get(type.fingerprint)
+        if not rows or self.kinds[type.fingerprint] != "".join(letter(field.kind) for field in type.fields):
+            return None
+        boxes = []
+        for row in rows:
+            box: list[tuple[int, Ranges]] = []
+            for place, part in row.items():
+                spans: tuple[Span, ...] | None = None
+                if isinstance(part, Enumerated):
+                    spans = coalesce((n, n) for n in range(part.bits.bit_length()) if part.bits >> n & 1)
+                elif isinstance(part, Arithmetic):
+                    spans = part.spans
+                if spans is not None:
+                    everything = type.everything[place]
+                    assert isinstance(everything, Ranges)
+                    box.append((place, Ranges(spans, part.absent).meet(everything)))
+            boxes.append(box)
+        return Filter.of(type, boxes)
 
     def associations(self, name: bytes) -> list[tuple[int, ...]]:
         """The EL of a type as the paper draws it: a bit for the root, then one a field, a row each."""

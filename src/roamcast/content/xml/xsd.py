@@ -21,6 +21,8 @@ from roamcast.content.xml.form import Form
 from roamcast.content.xml.xsd_type import TypeReader
 
 MAX_SCHEMA = 1 << 20
+_XS = "http://www.w3.org/2001/XMLSchema"
+_XML = "http://www.w3.org/XML/1998/namespace"
 _SAFE: dict[str, Any] = {"resolve_entities": "internal", "no_network": True}
 
 
@@ -58,6 +60,8 @@ class XmlSchema:
                 warnings.simplefilter("error", xmlschema.XMLSchemaImportWarning)
                 warnings.simplefilter("error", xmlschema.XMLSchemaIncludeWarning)
                 parsed = xmlschema.XMLSchema(text.decode("utf-8-sig"), defuse="always", **where)
+            for imported in document.iterfind(f"{{{_XS}}}import[@namespace='{_XML}']"):
+                imported.set("schemaLocation", str(Path(__file__).with_name("xml.xsd")))
             self._validator = etree.XMLSchema(document)
         except (xmlschema.XMLSchemaImportWarning, xmlschema.XMLSchemaIncludeWarning) as error:
             raise SchemaError(f"it needs a schema that cannot be had: {_first_line(error)}") from None

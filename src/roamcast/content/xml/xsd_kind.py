@@ -7,16 +7,20 @@ from typing import Any
 from roamcast.content.box.ranges import after, before
 from roamcast.content.errors import ContentError
 from roamcast.content.kind import INT64, Boolean, Date, Decimal, Enumeration, Integer, Kind, String
+from roamcast.content.kind_time import Duration, Moment
 from roamcast.content.xml.errors import SchemaError
 
 _XS = "{http://www.w3.org/2001/XMLSchema}"
 _AS_TEXT = frozenset(
     (
-        *("string", "anyURI", "dateTime", "time", "duration", "gYear", "gYearMonth", "gMonth", "gMonthDay"),
+        *("string", "anyURI", "time", "gYear", "gYearMonth", "gMonth", "gMonthDay"),
         *("gDay", "base64Binary", "hexBinary", "QName", "NOTATION", "anySimpleType", "anyAtomicType"),
     )
 )
 "Types that compare as text."
+
+
+_PLAIN: dict[str, Kind] = {"boolean": Boolean(), "dateTime": Moment(), "duration": Duration()}
 
 
 def kind_of(simple: Any, fixed: str | None, where: str) -> Kind:
@@ -69,8 +73,8 @@ def _kind(simple: Any, where: str) -> Kind:
         return Integer(*_bounds(chain, int, INT64, listed))
     if names & {"decimal", "double", "float"}:
         return Decimal(*_bounds(chain, float, Decimal().bounds(), listed))
-    if "boolean" in names:
-        return Boolean()
+    for name in names & _PLAIN.keys():
+        return _PLAIN[name]
     if "date" in names:
         low, high = _bounds(chain, lambda value: Date().read(str(value)), Date().bounds(), listed)
         return Date(Date().load(low), Date().load(high))

@@ -75,7 +75,7 @@ class Advertising(Router):
             self.count_renewal()
         for pattern in self.offered:
             self.host.broadcast(Advert(self.host.node, pattern, 0, self.serial, self.incarnation))
-        for offer in offers:
+        for offer in () if self.parameters.flood_adverts else offers:
             hops = offer.ways[0][0] + 1
             if hops < self.parameters.hop_limit:
                 self.host.broadcast(
@@ -88,8 +88,9 @@ class Advertising(Router):
             if self.serial < advert.serial <= HIGHEST_SERIAL // 2:
                 self.serial = advert.serial
             return Drop.DUPLICATE
+        news = self.parameters.flood_adverts and self.adverts.is_news(advert)
         refused, unheard_of = self.adverts.hear(advert, sender, self.host.now())
-        if refused is None and unheard_of:
+        if refused is None and (unheard_of or news):
             hops = advert.hops + 1
             if hops < self.parameters.hop_limit and self._floods_left:
                 self._floods_left -= 1

@@ -91,6 +91,11 @@ class AdvertTable:
         self.leases.renew((offering.number, sender), Heard(offering, hops, serial, advert.incarnation), now)
         return None, silent
 
+    def is_news(self, advert: Advert) -> bool:
+        """Whether it is the first of its renewal, over any neighbour."""
+        offering = self._offerings.get((advert.publisher, advert.pattern))
+        return offering is None or advert.serial > offering.serial
+
     def _follow(self, offering: Offering | None, advert: Advert, silent: bool, now: float) -> Offering | None:
         """The offering of an advertisement, unless that is old: neighbours must not renew it for ever.
 

@@ -29,6 +29,7 @@ from roamcast.routing.router import (
     Traits,
     Travel,
 )
+from roamcast.routing.state.leases import Leases
 from roamcast.routing.state.seen import Seen
 
 
@@ -49,6 +50,8 @@ class Cbr(Advertising):
         self.subscriptions = SubscriptionTable(p.expire, p.subscriptions)
         self.trees = MostCoveringTable(p.expire, p.neighbours_news, p.hop_limit, self.relations)
         self.forwarded = Forwarded(p.subscriptions)
+        self.passed_on: Leases[Filter, bool] = Leases(p.repeat, p.subscriptions)
+        "What was passed on so lately that it need not be again."
         self.told = Cover()
         "What neighbours are told of with most-covering."
         self.seen = Seen(p.remember)
@@ -97,8 +100,11 @@ class Cbr(Advertising):
 
     def tables(self) -> Mapping[str, Footprint]:
         """The size of each table."""
+        passed = len(self.passed_on)
+        repeats = {"passed_on": Footprint(passed, 12 * passed, self.passed_on.capacity)}
         return {
             **super().tables(),
+            **(repeats if self.parameters.repeat else {}),
             "subscriptions": self.subscriptions.footprint(),
             "forwarded": self.forwarded.footprint(),
             "most_covering": self.trees.footprint(),
@@ -184,6 +190,9 @@ class Cbr(Advertising):
         """Send what some children want towards the publishers, but with covering not to a neighbour that
         has been sent a pattern which covers it (figure 1)."""
         now = self.host.now()
+        if self.parameters.repeat:
+            self.passed_on.sweep(now)
+            self.passed_on.renew(pattern, True, now)
         next_hops = self._next_hops(now, self.adverts.offers(now))
         targets = {neighbour for child in children for neighbour in next_hops.neighbours(pattern, child)}
         for neighbour in sorted(targets):
@@ -205,8 +214,10 @@ class Cbr(Advertising):
     # What neighbours say.
 
     def _take_subscription(self, message: Subscription, sender: NodeId) -> Drop | None:
-        if self.subscriptions.hear(sender, message.pattern, self.host.now()):
-            self._pass_on(message.pattern, [sender])
+        now, pattern = self.host.now(), message.pattern
+        new = self.subscriptions.hear(sender, pattern, now)
+        if new or (self.parameters.repeat and self.passed_on.get(pattern, now) is None):
+            self._pass_on(pattern, [sender])
         return None
 
     def _take_most_covering(self, message: MostCovering, sender: NodeId) -> Drop | None:
@@ -217,10 +228,15 @@ class Cbr(Advertising):
     def _most_covering_news(
         self, entries: list[tuple[NodeId, Filter]], next_hops: NextHops
     ) -> Iterator[MostCovering]:
-        """For each publisher, how many subscriptions here lie under each pattern."""
+        """For each publisher, how many subscriptions here lie under each pattern, and how far they go on.
+
+        Where they could only go back to the child that they came from, there is no tree to attach to.
+        """
         for pattern, count in self._counts([pattern for _, pattern in entries]).items():
-            chosen = next_hops.of(pattern, self.host.node)
-            paths = {publisher: hops + 1 for publisher, (hops, _) in chosen.items()}
+            paths: dict[NodeId, int] = {}
+            for child in (child for child, wanted in entries if wanted == pattern):
+                for publisher, (hops, _) in next_hops.of(pattern, child).items():
+                    paths[publisher] = min(hops + 1, paths.get(publisher, hops + 1))
             if any(self.relations.intersects(offered, pattern) for offered in self.offered):
                 paths[self.host.node] = 0
             for publisher, hops in paths.items():

@@ -21,6 +21,9 @@ class LeaseParameters(Parameters):
     "An advertisement that has travelled this far goes no further."
     adverts: int = Field(1024, ge=1)
     "Advertisements kept (one a publisher, pattern and neighbour); the oldest lease makes room."
+    flood_adverts: bool = False
+    """Whether each renewal of an advertisement is flooded by those who hear it, as Zhang et al. have it, and
+    not told by everyone at its own renewal: quicker by far where renewals are rare."""
     advert_floods: int = Field(64, ge=1)
     "New advertisements passed on at once in one renewal period; more wait for the next renewal."
     advert_serials: bool = True
@@ -55,6 +58,9 @@ class CbrParameters(LeaseParameters):
     "Whether a publisher sends an event for which it knows no child. The paper leaves it open."
     link_feedback: bool = False
     "Whether a subscription takes another way when the link gives up on it. Not in the paper."
+    repeat: Seconds = Field(0.0, ge=0)
+    """A wish that is heard again, and was not passed on for this long, is passed on again, as Zhang et al.
+    have each request travel to its provider; 0: only once a lease."""
     pace: Seconds = Field(0.01, ge=0)
     "Between the subscriptions of one renewal; all at once they would overflow the link's queue."
     subscriptions: int = Field(4096, ge=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from math import inf
 from typing import Generic, TypeVar
 
 from roamcast.routing.odmrp.parameters import MeshParameters
@@ -13,86 +14,140 @@ K = TypeVar("K", bound=Hashable)
 
 
 class Route:
-    """The last hop of the newest join request, and what was answered to it."""
+    """The last hop of the newest join request of a source."""
 
-    __slots__ = ("acknowledged", "lifetime", "neighbour", "said", "sequence")
+    __slots__ = ("lifetime", "neighbour", "sequence")
 
     def __init__(self, neighbour: NodeId, sequence: int, lifetime: int | None) -> None:
         self.neighbour = neighbour
         self.sequence = sequence
         self.lifetime = lifetime
         "Milliseconds that the route is predicted to last; None where nobody predicts."
+
+
+class Upstream(Generic[K]):
+    """Over whom the newest join request came, by source, or by channel and source."""
+
+    def __init__(self, host: Host, parameters: MeshParameters) -> None:
+        self._host = host
+        self._routes: Leases[K, Route] = Leases(parameters.timeout, parameters.routes)
+
+    def learn(self, key: K, neighbour: NodeId, sequence: int, lifetime: int | None) -> None:
+        """Note over whom a join request came."""
+        self._routes.renew(key, Route(neighbour, sequence, lifetime), self._host.now())
+
+    def route(self, key: K) -> Route | None:
+        """The way back, unless it is too old."""
+        return self._routes.get(key, self._host.now())
+
+    def live(self) -> list[K]:
+        """Whatever there is a way back to."""
+        return [key for key, _ in self._routes.items(self._host.now())]
+
+    def footprint(self, bytes_each: int) -> Footprint:
+        """Its size."""
+        return Footprint(len(self._routes), bytes_each * len(self._routes), self._routes.capacity)
+
+
+class _Answer:
+    """What was said in answer to one join request."""
+
+    __slots__ = ("acknowledged", "route", "said")
+
+    def __init__(self, route: Route) -> None:
+        self.route = route
         self.said = 0
-        "How often a join table was sent that answers this request."
         self.acknowledged = False
-        "Whether the neighbour was heard to pass it on."
 
 
 class JoinReplies(Generic[K]):
-    """What is to be answered, by key: a source, or a channel and a source.
+    """What is to be said in join tables, item by item, each towards a source.
 
-    A join table is acknowledged by that of the next hop (the source, which has no next hop, says one that
-    names itself). One that is not is sent again, `tries` times in all: however join tables go round, a node
-    speaks so often for one join request, and no more.
+    An item is acknowledged when the next hop is heard to say it too (the source, which has no next hop, says
+    one that names itself). One that is not is said again, `tries` times in all: however join tables go round,
+    a node says an item so often for one join request, and no more.
     """
 
-    def __init__(self, host: Host, parameters: MeshParameters, say: Callable[[list[K]], None]) -> None:
+    def __init__(
+        self,
+        host: Host,
+        parameters: MeshParameters,
+        route: Callable[[K], Route | None],
+        say: Callable[[list[tuple[K, Route]]], None],
+    ) -> None:
         self._host = host
         self._parameters = parameters
+        self._route = route
         self._say = say
-        self.routes: Leases[K, Route] = Leases(parameters.timeout, parameters.routes)
-        self._pending: dict[K, None] = {}
+        self._answers: dict[K, _Answer] = {}
+        self._pending: dict[K, float] = {}
+        "What is to be said, and how long the next hop may take to pass it on."
         self._timer: Timer | None = None
+        self._due = inf
 
-    def learn(self, key: K, neighbour: NodeId, sequence: int, lifetime: int | None) -> None:
-        """Note over whom the newest join request came."""
-        self.routes.renew(key, Route(neighbour, sequence, lifetime), self._host.now())
+    def answer(self, item: K, patience: float = 0.0) -> None:
+        """Say an item as a member; one that is not urgent waits up to `patience` for others to go with."""
+        wait = self._host.random.random() * max(self._parameters.reply_jitter, patience)
+        self._add(item, wait, patience)
 
-    def answer(self, key: K) -> None:
-        """Answer a join request as a member."""
-        self._add(key, self._host.random.random() * self._parameters.reply_jitter)
-
-    def pass_on(self, key: K) -> None:
-        """Pass on a join table as a forwarding node, together with what else comes."""
+    def pass_on(self, item: K, patience: float = 0.0) -> None:
+        """Say an item as a forwarding node, together with what else comes."""
         parameters = self._parameters
-        self._add(key, parameters.gather + self._host.random.random() * parameters.reply_jitter)
+        wait = parameters.gather + self._host.random.random() * max(parameters.reply_jitter, patience)
+        self._add(item, wait, patience)
 
-    def heard(self, neighbour: NodeId, key: K) -> None:
-        """Note that a neighbour was heard to answer: an acknowledgement, if it is the next hop."""
-        route = self.routes.get(key, self._host.now())
-        if route is not None and route.neighbour == neighbour:
-            route.acknowledged = True
+    def heard(self, neighbour: NodeId, item: K) -> None:
+        """Note that a neighbour was heard to say an item: an acknowledgement, if it is the next hop."""
+        answer = self._answers.get(item)
+        if answer is not None and answer.route.neighbour == neighbour:
+            answer.acknowledged = True
 
     def footprint(self, bytes_each: int) -> Footprint:
-        """The size of the table of routes."""
-        return Footprint(len(self.routes), bytes_each * len(self.routes), self.routes.capacity)
+        """The size of what was said and is to be said."""
+        entries = len(self._answers)
+        return Footprint(entries, bytes_each * entries, self._parameters.routes)
 
-    def _add(self, key: K, wait: float) -> None:
-        if key not in self._pending and len(self._pending) < self._parameters.routes:
-            self._pending[key] = None
-        if self._timer is None:
+    def _add(self, item: K, wait: float, patience: float) -> None:
+        if len(self._pending) < self._parameters.routes:
+            self._pending[item] = patience
+        due = self._host.now() + wait
+        if due < self._due:
+            if self._timer is not None:
+                self._timer.cancel()
+            self._due = due
             self._timer = self._host.call_later(wait, self._flush)
 
     def _flush(self) -> None:
-        """Say all that is to be answered, each no more often than it may be."""
-        self._timer = None
-        now, tries = self._host.now(), self._parameters.tries
+        """Say all that is to be said, each no more often than it may be."""
+        self._timer, self._due = None, inf
+        tries, answers = self._parameters.tries, self._answers
         pending, self._pending = self._pending, {}
-        said: list[tuple[K, Route]] = []
-        for key in pending:
-            route = self.routes.get(key, now)
-            if route is not None and route.said < tries:
-                route.said += 1
-                said.append((key, route))
+        said: list[tuple[K, _Answer]] = []
+        longest = 0.0
+        for item, patience in pending.items():
+            route = self._route(item)
+            if route is None:
+                continue
+            answer = answers.pop(item, None)
+            if answer is None or answer.route is not route:
+                answer = _Answer(route)
+            answers[item] = answer  # the latest last
+            if answer.said < tries:
+                answer.said += 1
+                longest = max(longest, patience)
+                said.append((item, answer))
+        while len(answers) > self._parameters.routes:
+            del answers[next(iter(answers))]
         if said:
-            self._say([key for key, _ in said])
-            waiting = [(key, route) for key, route in said if not route.acknowledged and route.said < tries]
+            self._say([(item, answer.route) for item, answer in said])
+            waiting = [(item, answer) for item, answer in said if not answer.acknowledged]
             if waiting:
-                self._host.call_later(self._parameters.ack_wait, self._check, waiting)
+                often = max(answer.said for _, answer in waiting)
+                wait = self._parameters.ack_wait * 2 ** (often - 1) + 1.5 * longest
+                self._host.call_later(wait, self._check, waiting)
 
-    def _check(self, waiting: list[tuple[K, Route]]) -> None:
-        """Say again what the next hop was not heard to pass on, unless a newer request has come."""
-        now = self._host.now()
-        for key, route in waiting:
-            if not route.acknowledged and self.routes.get(key, now) is route:
-                self.answer(key)
+    def _check(self, waiting: list[tuple[K, _Answer]]) -> None:
+        """Say again what the next hop was not heard to say, unless a newer request has come."""
+        for item, answer in waiting:
+            if not answer.acknowledged and self._route(item) is answer.route:
+                self.answer(item)

@@ -9,7 +9,7 @@ from roamcast.content.filter import Filter
 from roamcast.routing.numbering import SequenceNumbers
 from roamcast.routing.odmrp.channels import EVERYONE, Channels, channel_of
 from roamcast.routing.odmrp.forwarding_group import ForwardingGroup
-from roamcast.routing.odmrp.join import JoinReplies
+from roamcast.routing.odmrp.join import JoinReplies, Route, Upstream
 from roamcast.routing.odmrp.link_expiry import LinkExpiry, RefreshInterval
 from roamcast.routing.odmrp.messages import (
     MOST_ENTRIES,
@@ -55,7 +55,9 @@ class Odmrp(Router):
         self.delivered = Seen(p.remember)
         "Publications: the same one comes on several channels."
         self.group: ForwardingGroup[int] = ForwardingGroup(host, p.timeout, p.groups)
-        self.replies: JoinReplies[tuple[int, NodeId]] = JoinReplies(host, p, self._say_join_tables)
+        self.upstream: Upstream[tuple[int, NodeId]] = Upstream(host, p)
+        "By channel and source."
+        self.replies = JoinReplies(host, p, self.upstream.route, self._say_join_tables)
         self.channels = Channels(2.5 * p.announce, p.known)
         self.expiry = LinkExpiry(host, p)
         self.own: dict[int, int] = {}
@@ -85,7 +87,8 @@ class Odmrp(Router):
         """The size of each table."""
         p = self.parameters
         return {
-            "routes": self.replies.footprint(16),
+            "routes": self.upstream.footprint(16),
+            "answers": self.replies.footprint(16),
             "forwarding_group": self.group.footprint(8),
             "channels": self.channels.footprint(),
             "sources": Footprint(len(self._flooded), 8 * len(self._flooded), p.groups),
@@ -185,7 +188,7 @@ class Odmrp(Router):
             mine = True
             if source == me:
                 self._hear_members(channel, message.lifetime)
-            elif self.replies.routes.get((channel, source), self.host.now()) is not None:
+            elif self.upstream.route((channel, source)) is not None:
                 self.group.join(channel)
                 self.replies.pass_on((channel, source))
         return None if mine else NOT_MINE
@@ -207,7 +210,7 @@ class Odmrp(Router):
         """Keep the last hop of a join request, and answer it as a member."""
         key = (message.channel, message.source)
         lifetime = self.expiry.lifetime(message.motion)
-        self.replies.learn(key, sender, message.sequence, lifetime)
+        self.upstream.learn(key, sender, message.sequence, lifetime)
         if self.own if message.channel == EVERYONE else message.channel in self.own:
             self.replies.answer(key)
         return lifetime
@@ -244,15 +247,11 @@ class Odmrp(Router):
 
     # Join tables.
 
-    def _say_join_tables(self, keys: list[tuple[int, NodeId]]) -> None:
+    def _say_join_tables(self, said: list[tuple[tuple[int, NodeId], Route]]) -> None:
         """Say a join table for each channel."""
-        now = self.host.now()
         tables: dict[int, list[Entry]] = {}
         lifetimes: dict[int, int] = {}
-        for channel, source in keys:
-            route = self.replies.routes.get((channel, source), now)
-            if route is None:
-                continue
+        for (channel, source), route in said:
             tables.setdefault(channel, []).append(Entry(source, route.neighbour))
             if route.lifetime is not None:
                 lifetimes[channel] = min(route.lifetime, lifetimes.get(channel, route.lifetime))

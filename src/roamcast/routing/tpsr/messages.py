@@ -92,3 +92,5 @@ class Rescue(Message, kind=68, category=Category.EVENT, role=Role.CARRIES):
     recipients: Annotated[frozenset[Node], Listed(MOST_RECIPIENTS, least=1)]
     avoid: Annotated[frozenset[Node], Listed(MOST_RECIPIENTS)]
     "Nodes that the other way must not go through: the speaker, and who did not answer it."
+    within: Hops
+    "A longer way than this is no help."

@@ -55,13 +55,11 @@ class TpsrParameters(Parameters):
     """How a recipient that has nothing to forward is heard: by a short acknowledgement, by repeating the
     publication, or not at all, and then nobody waits for it."""
     repair_gap: Seconds = Field(default=1.0, ge=0)
-    "Least time between renewals that a broken route asks for; 0: each publication that came by flood asks."
+    "Least time between a renewal and one that a broken or fragile route asks for. Not in the paper."
     proactive: bool = True
     "Whether a subscriber renews its subscription when a publication came over a fragile route."
     fragile: Meters = Field(default=240.0, gt=0)
     "A route is fragile if its weakest hop is heard like a sender farther away than this."
-    proactive_gap: Seconds = Field(default=20.0, ge=0)
-    "Least time between a renewal and one that a fragile route asks for."
     local_repair: bool = False
     "Whether a neighbour that knows another way is asked before the last resort. The paper's future work."
     rescue_wait: Seconds = Field(default=0.05, gt=0)

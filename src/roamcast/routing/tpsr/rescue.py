@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 
 from roamcast.routing.router import NOT_MINE, Drop, Footprint, Host, NodeId, Publication, Timer
 from roamcast.routing.tpsr.forwarding import Forwarding
-from roamcast.routing.tpsr.messages import MOST_RECIPIENTS, Rescue, RoutedEvent, weaker
+from roamcast.routing.tpsr.messages import LONGEST_ROUTE, MOST_RECIPIENTS, Rescue, RoutedEvent, weaker
 from roamcast.routing.tpsr.parameters import TpsrParameters
 from roamcast.routing.tpsr.route_table import RouteTable
 
@@ -71,7 +71,10 @@ class Rescues:
         timer = self._host.call_later(2 * self._wait, self._give_up, publication.id)
         self._asked[publication.id] = _Asked(publication, recipients, timer)
         around = frozenset(sorted({self._host.node, *avoid})[:MOST_RECIPIENTS])
-        self._host.broadcast(Rescue(publication, weakest, frozenset(recipients), around))
+        routes = [self._table.route(recipient, self._host.now()) for recipient in recipients]
+        # Not longer than the broken one: those who know such a way are few, and hear each other.
+        within = max((len(route.hops) for route in routes if route is not None), default=LONGEST_ROUTE)
+        self._host.broadcast(Rescue(publication, weakest, frozenset(recipients), around, within))
 
     def take(self, message: Rescue, sender: NodeId, signal: float) -> Drop | None:
         """Offer help to those whom this node knows a way to that avoids the break."""
@@ -81,7 +84,7 @@ class Rescues:
             route = self._table.route(recipient, now)
             if recipient == self._host.node:
                 ways[recipient] = 0
-            elif route is not None and avoid.isdisjoint(route.hops):
+            elif route is not None and len(route.hops) <= message.within and avoid.isdisjoint(route.hops):
                 ways[recipient] = len(route.hops)
         id = message.publication.id
         if not ways or id in self._offers or len(self._offers) >= self._capacity:

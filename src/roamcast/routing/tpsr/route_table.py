@@ -51,30 +51,35 @@ class RouteTable:
         self._fragile = parameters.fragile
         self.leases: Leases[NodeId, Entry] = Leases(parameters.expire, parameters.subscribers)
 
-    def hear(self, message: RouteSubscription, route: Route, now: float) -> bool:
-        """Take down a subscription that came over `route`; false if a newer one is known."""
+    def hear(self, message: RouteSubscription, weakest: float, flood: int, now: float) -> bool:
+        """Take down a subscription and the route that it came over; false if a newer one is known."""
         subscriber, serial = message.subscriber, message.serial
         entry = self.leases.get(subscriber, now)
         if entry is None or newer(serial, entry.serial):
             # What has lapsed is kept as long again, so that a loss can be explained by it.
             self.leases.sweep(now - self.leases.duration)
+            route = Route((*reversed(message.route), subscriber), weakest, flood)
             self.leases.renew(subscriber, Entry(serial, message.wanted, route), now)
             return True
         if serial != entry.serial:
             return False
-        if route.flood == entry.route.flood and self.better(route, entry.route):
-            entry.route = route
+        held = entry.route
+        if flood == held.flood and self.better(len(message.route) + 1, weakest, held):
+            entry.route = Route((*reversed(message.route), subscriber), weakest, flood)
         return True
 
     def share(self, message: RouteSubscription, weakest: float, flood: int, now: float) -> None:
         """Learn the way to other subscribers that have repeated the message."""
         route = message.route
         for place, subscriber in enumerate(route):
+            if subscriber not in self.leases:  # most are none
+                continue
             entry = self.leases.get(subscriber, now)
-            if entry is not None:
-                shared = Route((*reversed(route[place + 1 :]), subscriber), weakest, flood)
-                if flood != entry.route.flood or self.better(shared, entry.route):
-                    entry.route = shared
+            if entry is None:
+                continue
+            held = entry.route
+            if flood != held.flood or self.better(len(route) - place, weakest, held):
+                entry.route = Route((*reversed(route[place + 1 :]), subscriber), weakest, flood)
 
     def matching(self, event: Event, now: float) -> list[NodeId]:
         """Who wants an event, in order of node."""
@@ -105,21 +110,19 @@ class RouteTable:
             hops = (subscriber,) if neighbour == subscriber else (neighbour, *rest, subscriber)
             entry.route = entry.route._replace(hops=hops)
 
-    def better(self, route: Route, than: Route) -> bool:
-        """Whether one of two routes of a renewal is better.
+    def better(self, length: int, weakest: float, than: Route) -> bool:
+        """Whether a route of that length and weakest signal is better than another of the same renewal.
 
         By length no two nodes can point at each other: a route over a neighbour is longer than its own.
         """
-        lengths = len(route.hops), len(than.hops)
+        other, stronger = len(than.hops), weakest > than.weakest  # what is unknown is 0: weaker than any
         if self._ranking == "signal":
-            return self._stronger(route, than) or (
-                not self._stronger(than, route) and lengths[0] < lengths[1]
-            )
+            return stronger or (weakest == than.weakest and length < other)
         if self._ranking == "sound":
-            fragile = self.fragile(route.weakest), self.fragile(than.weakest)
-            if fragile[0] != fragile[1]:
-                return fragile[1]
-        return lengths[0] < lengths[1] or (lengths[0] == lengths[1] and self._stronger(route, than))
+            fragile = self.fragile(than.weakest)
+            if self.fragile(weakest) != fragile:
+                return fragile
+        return length < other or (length == other and stronger)
 
     def fragile(self, weakest: float) -> bool:
         """Whether a hop that is heard so weakly may soon break."""
@@ -130,6 +133,3 @@ class RouteTable:
         entries = [entry for _, entry in self.leases.items(float("-inf"))]
         held = sum(4 * len(e.route.hops) + sum(map(pattern_size, e.wanted)) for e in entries)
         return Footprint(len(self.leases), 24 * len(self.leases) + held, self.leases.capacity)
-
-    def _stronger(self, route: Route, than: Route) -> bool:
-        return route.weakest > than.weakest  # one that is unknown is 0: weaker than any

@@ -8,6 +8,7 @@ Subscriptions, and publications whose route is broken, are flooded by PAMPA.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from roamcast.content.filter import Filter
@@ -42,14 +43,15 @@ from roamcast.routing.tpsr.messages import (
 from roamcast.routing.tpsr.parameters import TpsrParameters
 from roamcast.routing.tpsr.renewal import Renewal
 from roamcast.routing.tpsr.rescue import Rescues
-from roamcast.routing.tpsr.route_table import Route, RouteTable
+from roamcast.routing.tpsr.route_table import RouteTable
 
 
 class Tpsr(Router):
-    """Subscriptions are flooded; publications go along the routes that lays, or are flooded in the end."""
+    """Subscriptions are flooded; publications go along the routes so laid, or are flooded in the end."""
 
     parameters_type = TpsrParameters
     parameters: TpsrParameters
+    as_published = MappingProxyType({"repair_gap": "0 s"})
     messages = (RouteSubscription, RoutedEvent, JobAck, PampaEvent, Rescue)
 
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
@@ -69,6 +71,9 @@ class Tpsr(Router):
         )
         self.rescues = Rescues(host, p, self.table, self.forwarding, self._flood)
         self.delivered = Seen(p.remember)
+        # Looked up once: every message heard asks for these.
+        self._adaptive = p.adaptive_delay
+        self._repairs = p.local_repair
         self._told = False
         "Whether anyone has been told that this node wants something."
         self._handlers: dict[type, Callable[[Any, NodeId, float], Drop | None]] = {
@@ -131,13 +136,13 @@ class Tpsr(Router):
         """Handle what a neighbour says; nobody is its own neighbour."""
         if sender == self.host.node:
             return Drop.MALFORMED
-        if self.parameters.adaptive_delay:
+        if self._adaptive:
             self.conditions.hear(sender)
         return self._handlers[type(message)](message, sender, signal)
 
     def _take_event(self, message: RoutedEvent, sender: NodeId, signal: float) -> Drop | None:
         self.forwarding.attempts.overhear(message, sender)
-        if self.parameters.local_repair:
+        if self._repairs:
             self.rescues.overhear(message, sender)
         node = self.host.node
         for job in message.jobs:
@@ -145,12 +150,12 @@ class Tpsr(Router):
                 break
         else:
             return NOT_MINE
+        got = self._deliver(message.publication)
         reason = self.forwarding.take(message, job, sender, signal)
+        if got is None and self.parameters.proactive and self.table.fragile(weaker(message.weakest, signal)):
+            self.renewal.ask(self.parameters.repair_gap)
         if reason is not None:
             return reason
-        got = self._deliver(message.publication)
-        if got is None and self.parameters.proactive and self.table.fragile(weaker(message.weakest, signal)):
-            self.renewal.ask(self.parameters.proactive_gap)
         return got if job.recipients == {node} else None
 
     def _take_flood(self, message: PampaEvent, sender: NodeId, signal: float) -> Drop | None:
@@ -180,8 +185,7 @@ class Tpsr(Router):
         now = self.host.now()
         flood = subscriber << 32 | message.serial
         weakest = weaker(message.weakest, signal)
-        learnt = Route((*reversed(route), subscriber), weakest, flood)
-        if not self.table.hear(message, learnt, now):
+        if not self.table.hear(message, weakest, flood, now):
             return DUPLICATE  # a newer one is known
         self.table.share(message, weakest, flood, now)
         if self.subscription_floods.meet(flood):

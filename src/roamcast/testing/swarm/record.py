@@ -10,9 +10,9 @@ import msgspec
 from roamcast.content.filter import Filter
 from roamcast.routing.router import Footprint, Message, NodeId, Publication
 from roamcast.routing.traits import Traits
+from roamcast.testing.messages import nodes_named
 from roamcast.testing.records import Dropped, Lost, Sent, State
 from roamcast.testing.swarm.history import History
-from roamcast.testing.swarm.naming import nodes_named
 from roamcast.wire.message import Role, inner
 
 FLEETING = (Role.FINDS_ROUTE, Role.BEACONS)

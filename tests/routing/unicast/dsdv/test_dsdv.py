@@ -5,6 +5,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from roamcast.content.filter import Filter
 from roamcast.content.kind import Integer
@@ -61,6 +62,14 @@ def test_news_of_a_better_route_waits_for_the_settling_time():
     assert mesh.routers[0].unicast.next_hop(2) is None
     mesh.run(for_=5)
     assert mesh.routers[0].unicast.next_hop(2) == 1
+
+
+def test_a_settling_time_that_never_learns_is_refused():
+    # Found by the swarm (dsdv-unicast, seed 4006783118): with a period below twice the first settling time,
+    # every fresh sequence number began the wait anew, and no way of two hops was ever told.
+    with pytest.raises(ValidationError, match="settling_memory"):
+        DsdvParameters(settling_memory=1.0)
+    assert DsdvParameters(settling_memory=0.99).settling_memory == 0.99
 
 
 def test_a_failed_link_breaks_its_routes_at_once_and_everyone_hears_of_it():

@@ -158,7 +158,7 @@ def test_a_message_to_oneself_is_not_sent():
 
 def test_a_packet_with_no_hops_left_stops():
     mesh = lay([(0, 0), (200, 0), (400, 0)])
-    last = GeoPacket(0, 2, Place(40_000, 0), 0, 1, Place(0, 0), (), Copy(Publication(0, 1, News())))
+    last = GeoPacket(0, 2, Place(40_000, 0), 0, 7, 1, Place(0, 0), (), Copy(Publication(0, 1, News())))
     assert mesh.inject(1, last, sender=0) is Drop.HOP_LIMIT
 
 
@@ -174,6 +174,7 @@ def test_a_million_strangers_leave_the_tables_bounded():
     assert {name: size.entries for name, size in router.tables().items()} == {
         "near": 20,
         "held": 10,
+        "packets": 0,
         "places": 20,
         "seen": 0,
     }
@@ -188,6 +189,6 @@ def test_who_speaks_in_my_name_is_refused():
     assert mesh.inject(0, Beacon(Place(5, 5)), sender=0) is Drop.MALFORMED
 
 
-def test_a_timeout_that_one_lost_beacon_ends_is_refused():
+def test_a_silence_that_one_lost_beacon_ends_is_refused():
     with pytest.raises(ValueError, match="must outlast two beacons"):
         GpsrUnicastParameters(beacon=3.0)

@@ -28,6 +28,7 @@ from roamcast.routing.cbr.raft.messages import (
 from roamcast.routing.cbr.raft.ordering import Ordering
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
 from roamcast.routing.cbr.raft.publishing import RaftPublisher
+from roamcast.routing.cbr.raft.recent import RecentPassages
 from roamcast.routing.cbr.raft.subscribing import RaftSubscriber
 from roamcast.routing.cbr.raft.xcast import Xcast, join_chain
 from roamcast.routing.router import (
@@ -74,6 +75,7 @@ class RaftCbr(Advertising):
         self.subscribing = RaftSubscriber(host, p, self.incarnation, self.unicast.send, self.ordering.last)
         self.cache = EventCache(host, p)
         self.custody = Custody(host, p, self.cache, self.xcast.send_event)
+        self.recent = RecentPassages(host, p)
         self.acks = AckGathering(host, p, self._send_acks)
         self.handlers |= {XcastEvent: self._take_event, Ping: self._take_ping}
         self.arrivals: dict[type, Callable[[Any, NodeId], Drop | None]] = {
@@ -104,6 +106,7 @@ class RaftCbr(Advertising):
             **footprints.of_publisher(self.publishing),
             **footprints.of_subscriber(self.subscribing, self.ordering),
             **footprints.of_broker(self.cache, self.custody, self.acks),
+            "recent": self.recent.footprint(),
         }
 
     # What the application asks.
@@ -221,6 +224,8 @@ class RaftCbr(Advertising):
         publication = event.publication
         if publication.publisher == self.host.node:
             return Drop.MALFORMED
+        if self.recent.is_copy(event):
+            return Drop.DUPLICATE
         chain = join_chain(event.chain, self.host.node)
         self.cache.keep(event, chain)
         reason: Drop | None = None
@@ -257,6 +262,8 @@ class RaftCbr(Advertising):
             return Drop.MALFORMED
         if len(ping.chain) >= self.parameters.chain_limit:
             return Drop.HOP_LIMIT
+        if self.recent.is_copy(ping):
+            return Drop.DUPLICATE
         chain = join_chain(ping.chain, self.host.node)
         others = tuple(d for d in ping.destinations if d != self.host.node)
         if len(others) < len(ping.destinations):

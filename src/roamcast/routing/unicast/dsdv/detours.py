@@ -56,11 +56,16 @@ class Detours:
         return INFINITY - 1
 
 
+COPIES = 0.5
+"Times the lease of a detour: so long a datagram that comes again is a copy that a link has made."
+
+
 class TriedWays:
     """Of datagrams that have just gone around: the neighbours that they were sent to from here."""
 
     def __init__(self, lease: float, limit: int) -> None:
         self._tried: Leases[tuple[NodeId, NodeId, Message], tuple[NodeId, ...]] = Leases(lease, limit)
+        self._passed: Leases[tuple[Datagram, NodeId], bool] = Leases(COPIES * lease, limit)
 
     def of(self, datagram: Datagram, now: float) -> tuple[NodeId, ...]:
         """The ways that a datagram, or a copy of it, has gone already."""
@@ -71,6 +76,17 @@ class TriedWays:
         before = self.of(datagram, now)
         self._tried.sweep(now)
         self._tried.renew(_known_by(datagram), (*before, hop), now)
+
+    def is_copy(self, datagram: Datagram, sender: NodeId, now: float) -> bool:
+        """Whether the same neighbour passed on the same, with as many hops left, a moment ago."""
+        self._passed.sweep(now)
+        key = (datagram, sender)
+        return self._passed.get(key, now) is not None or not self._passed.renew(key, True, now)
+
+    def passed(self) -> Footprint:
+        """Datagrams that were passed on a moment ago."""
+        held = [datagram.length for (datagram, _), _ in self._passed.items(0.0)]
+        return Footprint(len(held), sum(held), self._passed.capacity)
 
     def footprint(self) -> Footprint:
         """Datagrams and their ways."""

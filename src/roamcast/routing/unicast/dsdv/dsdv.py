@@ -88,7 +88,7 @@ class Dsdv(Unicast):
     def tables(self) -> Mapping[str, Footprint]:
         """Routes (destination, hop, metric, sequence and times), held messages, and what has gone around."""
         p, routes, held = self.parameters, len(self.table), len(self.held)
-        around = {"gone_around": self._tried.footprint()} if p.detours else {}
+        around = {"gone_around": self._tried.footprint(), "passed": self._tried.passed()} if p.detours else {}
         return {
             "routes": Footprint(routes, 37 * routes, p.destinations),
             "held": Footprint(held, self.held.bytes(), p.held * p.destinations),
@@ -120,6 +120,8 @@ class Dsdv(Unicast):
             return self.user.arrive(message.payload, message.origin, sender)
         if message.hops <= 1:
             return Drop.HOP_LIMIT
+        if self.parameters.detours and self._tried.is_copy(message, sender, self.host.now()):
+            return Drop.DUPLICATE
         self._forward(
             Datagram(message.origin, message.destination, message.hops - 1, message.payload), sender
         )

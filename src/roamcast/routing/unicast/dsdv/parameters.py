@@ -17,8 +17,8 @@ class DsdvParameters(Parameters):
     "A neighbour silent for this many periods is gone."
     settling: Seconds = Field(default=6.0, ge=0)
     "The settling time assumed of a destination never heard of before."
-    settling_memory: float = Field(default=0.875, ge=0, le=1)
-    "Weight of the past in the smoothed settling time."
+    settling_memory: float = Field(default=0.875, ge=0, lt=1)
+    "Weight of the past in the smoothed settling time; with all of it nothing would be learnt."
     trigger_gap: Seconds = Field(default=1.0, ge=0)
     "Least time between two triggered updates."
     trigger_on_fresh: bool = False

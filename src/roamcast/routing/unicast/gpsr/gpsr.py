@@ -15,10 +15,14 @@ from typing import Any
 
 from roamcast.routing.router import Drop, Footprint, Host, Message, NodeId
 from roamcast.routing.state.leases import Leases
+from roamcast.routing.state.seen import Seen
 from roamcast.routing.unicast.gpsr.messages import ANYONE, Beacon, Face, GeoPacket, Place, place_of
 from roamcast.routing.unicast.gpsr.parameters import GpsrParameters
 from roamcast.routing.unicast.gpsr.planar import PLANAR, crossing, next_edge, squared
 from roamcast.routing.unicast.unicast import Unicast, User
+
+REMEMBERED = 1024
+"Packets that a node knows again."
 
 
 class Gpsr(Unicast):
@@ -31,7 +35,7 @@ class Gpsr(Unicast):
     def __init__(self, host: Host, parameters: GpsrParameters, user: User) -> None:
         super().__init__(host, parameters, user)
         self.parameters = p = parameters
-        self.near: Leases[NodeId, Place] = Leases(p.timeout, p.neighbours)
+        self.near: Leases[NodeId, Place] = Leases(p.silence, p.neighbours)
         "Where each neighbour was when it was heard last."
         self.locate: Callable[[NodeId], Place | None] = self._place_of_neighbour
         "Where a node is, as far as the router knows."
@@ -41,6 +45,11 @@ class Gpsr(Unicast):
         "When this node last told where it is."
         self._held: deque[tuple[float, NodeId, Message]] = deque()
         self._planarise = PLANAR[p.planar]
+        self._planar_graph: tuple[list[NodeId], dict[NodeId, Place]] = ([], {})
+        self._planar_until = 0.0
+        self._serial = host.random.getrandbits(16)
+        self._passed = Seen(REMEMBERED)
+        "Packets by origin, serial and hops left: copies that a link made would multiply at every hop."
 
     # What a router asks.
 
@@ -78,6 +87,8 @@ class Gpsr(Unicast):
         self.hear(sender, message.here)
         if type(message) is not GeoPacket:
             return None
+        if not self._passed.add((message.origin << 24) | (message.serial << 8) | message.hops):
+            return Drop.DUPLICATE
         if message.destination == self.host.node or self._is_near(message):
             return self.user.arrive(message.payload, message.origin, sender)
         if message.hops <= 1:
@@ -100,6 +111,7 @@ class Gpsr(Unicast):
     def link_failed(self, message: Any, to: NodeId) -> None:
         """Take a neighbour for gone, and send what was for it another way."""
         self.near.discard(to)
+        self._planar_until = 0.0
         waiting = self.host.withdraw(to)
         for each in (message, *waiting):
             if type(each) is GeoPacket:
@@ -125,6 +137,7 @@ class Gpsr(Unicast):
         return {
             "near": Footprint(near, 18 * near, self.parameters.neighbours),
             "held": Footprint(held, volume, self.parameters.held),
+            "packets": Footprint(len(self._passed), 8 * len(self._passed), REMEMBERED),
         }
 
     def nearer(self, goal: Place) -> NodeId | None:
@@ -141,7 +154,8 @@ class Gpsr(Unicast):
 
     def _packet(self, message: Message, to: NodeId, goal: Place, radius: int) -> GeoPacket:
         limit = self.parameters.hop_limit
-        return GeoPacket(self.host.node, to, goal, radius, limit + 1, self.here(), (), message)
+        self._serial = (self._serial + 1) & 0xFFFF
+        return GeoPacket(self.host.node, to, goal, radius, self._serial, limit + 1, self.here(), (), message)
 
     def _is_near(self, packet: GeoPacket) -> bool:
         """Whether this node may take a packet for want of its destination."""
@@ -170,6 +184,7 @@ class Gpsr(Unicast):
             packet.destination,
             packet.goal,
             packet.radius,
+            packet.serial,
             packet.hops - 1,
             here,
             face,
@@ -194,29 +209,27 @@ class Gpsr(Unicast):
 
     def _enter_perimeter(self, here: Place, goal: Place) -> tuple[NodeId | None, tuple[Face, ...]]:
         """The first edge counter-clockwise from the direction of the goal."""
-        around = dict(self.near.items(self.host.now()))
-        hop = next_edge(here, self._planarise(here, around), around, goal, None)
+        hop = next_edge(here, *self._planar(here), goal, None)
         if hop is None:
             return None, ()
-        return self._change_face(here, goal, Face(here, here, self.host.node, hop), hop, around)
+        return self._change_face(here, goal, Face(here, here, self.host.node, hop), hop)
 
     def _go_around(
         self, here: Place, goal: Place, face: Face, sender: NodeId, sender_at: Place
     ) -> tuple[NodeId | None, tuple[Face, ...]]:
         """The next edge counter-clockwise from the one that the packet came over."""
-        around = dict(self.near.items(self.host.now()))
-        hop = next_edge(here, self._planarise(here, around), around, sender_at, sender)
+        hop = next_edge(here, *self._planar(here), sender_at, sender)
         if hop is None:
             return None, ()
         if (self.host.node, hop) == (face.first_from, face.first_to):
             return None, ()  # all around, and the goal is on neither side
-        return self._change_face(here, goal, face, hop, around)
+        return self._change_face(here, goal, face, hop)
 
     def _change_face(
-        self, here: Place, goal: Place, face: Face, hop: NodeId, around: Mapping[NodeId, Place]
+        self, here: Place, goal: Place, face: Face, hop: NodeId
     ) -> tuple[NodeId | None, tuple[Face, ...]]:
         """Where the next edge cuts the line to the goal, nearer to it, go on along the face beyond."""
-        edges = self._planarise(here, around)
+        edges, around = self._planar(here)
         for _ in edges:
             cut = crossing(here, around[hop], face.entered, goal)
             if cut is None or squared(cut, goal) >= squared(face.crossed, goal):
@@ -226,6 +239,15 @@ class Gpsr(Unicast):
                 break
             hop, face = beyond, Face(face.entered, cut, self.host.node, beyond)
         return hop, (face,)
+
+    def _planar(self, here: Place) -> tuple[list[NodeId], dict[NodeId, Place]]:
+        """The planar graph around this node; one that is younger than a quarter of a beacon will do."""
+        now = self.host.now()
+        if now >= self._planar_until:
+            around = dict(self.near.items(now))
+            self._planar_graph = self._planarise(here, around), around
+            self._planar_until = now + self.parameters.beacon / 4
+        return self._planar_graph
 
     # Beacons, and what waits.
 
@@ -267,6 +289,7 @@ def _greedy(packet: GeoPacket) -> GeoPacket:
         packet.destination,
         packet.goal,
         packet.radius,
+        packet.serial,
         packet.hops,
         packet.here,
         (),

@@ -49,6 +49,8 @@ class GeoPacket(Message, kind=62):
     goal: Place
     radius: Annotated[int, Whole(2)]
     "Metres; whoever is within may take it. 0: the destination alone."
+    serial: Annotated[int, Whole(2)]
+    "Counted by the origin: a copy that the link made by mistake is known by it."
     hops: Hops
     "How many more it may travel."
     here: Place
@@ -72,5 +74,5 @@ class Whereabouts(Message, kind=63, category=Category.ROUTING, role=Role.FINDS_R
 
 def place_of(position: Position) -> Place:
     """A position as it is told."""
-    x, y = (min(max(round(100 * each), -FARTHEST), FARTHEST) for each in position)
-    return Place(x, y)
+    x, y = round(100 * position[0]), round(100 * position[1])
+    return Place(min(max(x, -FARTHEST), FARTHEST), min(max(y, -FARTHEST), FARTHEST))

@@ -15,7 +15,7 @@ class GpsrParameters(Parameters):
 
     beacon: Seconds = Field(default=1.0, gt=0)
     "Between beacons, on the mean; each wait is drawn from half of it to one and a half."
-    timeout: Seconds = Field(default=4.5, gt=0)
+    silence: Seconds = Field(default=4.5, gt=0)
     "A neighbour silent for so long is gone; must outlast two beacons."
     implicit: bool = True
     "Whether a packet, which tells where its sender is, saves that sender a beacon."
@@ -34,9 +34,9 @@ class GpsrParameters(Parameters):
 
     @model_validator(mode="after")
     def _outlast(self) -> GpsrParameters:
-        if self.timeout <= 2 * self.beacon:
+        if self.silence <= 2 * self.beacon:
             raise ValueError(
-                f"timeout = {self.timeout:g} s must outlast two beacons (2 x {self.beacon:g} s),"
+                f"silence = {self.silence:g} s must outlast two beacons (2 x {self.beacon:g} s),"
                 " or one lost beacon ends a neighbourhood"
             )
         return self

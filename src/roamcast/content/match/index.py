@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 from roamcast._kernel import MatchIndex as KernelIndex
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
-from roamcast.content.match_repetition import RecordsIndex, letter
+from roamcast.content.match.repeating import RecordsIndex, letter
 from roamcast.content.schema import EventType
 
 Key = TypeVar("Key", bound=Hashable)

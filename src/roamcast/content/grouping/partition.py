@@ -1,0 +1,213 @@
+"""Partitions: of the set of filters by their signatures (FSP), and of the event space (ESP)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
+
+from roamcast.content.box.conjunction import Conjunction
+from roamcast.content.box.ranges import Ranges, Span
+from roamcast.content.box.texts import Texts
+from roamcast.content.filter import Filter
+from roamcast.content.grouping.features import cluster_count
+from roamcast.content.grouping.following import Labelled, Members, OfType
+from roamcast.content.grouping.group import Group, by_type
+from roamcast.content.grouping.tight import TightCover
+from roamcast.content.schema import EventType
+from roamcast.content.summary.bloom import stable_hash
+
+BUCKETS = 16
+"Buckets for each group."
+BALANCED = 16
+"Arrivals from one look at the balance to the next."
+
+
+def signature(filter: Filter) -> str:
+    """What a subscription speaks of, and the words and listed values it names; numbers are left out."""
+    return "|".join(
+        sorted(
+            ";".join(_sign(filter.type, place, each) for place, each in box) for box in filter.conjunctions
+        )
+    )
+
+
+def _sign(type: EventType, place: int, domain: object) -> str:
+    path = type.fields[place].path
+    if isinstance(domain, Texts):
+        return f"{path}={','.join(domain.values)}" if domain.values is not None else f"{path}~"
+    if type.fields[place].kind.name == "enumeration" and isinstance(domain, Ranges):
+        return f"{path}={domain.spans}"
+    return f"{path}#"
+
+
+class Bucket:
+    """Subscriptions whose signatures hash alike."""
+
+    def __init__(self) -> None:
+        self.filters: dict[Hashable, Filter] = {}
+        self.signatures: Counter[str] = Counter()
+        self.group = -1
+
+    @property
+    def weight(self) -> int:
+        """The paper's: how many different signatures, times how many subscriptions."""
+        return len(self.signatures) * len(self.filters)
+
+
+class Signatures(OfType):
+    """Buckets of signatures shared out among K groups, so that they weigh alike.
+
+    A new bucket goes to the lightest group. When the heaviest weighs more than twice the lightest, its
+    lightest bucket moves there, if that helps.
+    """
+
+    def __init__(self, type: EventType, labels: Iterator[int], k: int | None) -> None:
+        super().__init__(type, labels, k)
+        self._buckets: dict[int, Bucket] = {}
+        self._of: dict[Hashable, tuple[int, str]] = {}
+        self._groups: dict[int, Members] = {}
+        self._used: Counter[int] = Counter()
+        self._weights: Counter[int] = Counter()
+        self._arrivals = 0
+
+    def add(self, key: Hashable, filter: Filter) -> None:
+        """Into the bucket of its signature."""
+        text = signature(filter)
+        self._used.update({place for box in filter.conjunctions for place, _ in box})
+        wanted = self.k or max(1, len(self._used))
+        number = stable_hash("signature", text) % (BUCKETS * wanted if self.k else 1 << 16)
+        bucket = self._buckets.get(number)
+        if bucket is None:
+            bucket = self._buckets[number] = Bucket()
+            bucket.group = self._lightest(wanted)
+        self._of[key] = (number, text)
+        before = bucket.weight
+        bucket.filters[key] = filter
+        bucket.signatures[text] += 1
+        self._weights[bucket.group] += bucket.weight - before
+        self._groups[bucket.group].add(key, filter)
+        self._arrivals += 1
+        if self._arrivals % BALANCED == 0:
+            self._balance()
+
+    def remove(self, key: Hashable) -> None:
+        """Out of its bucket."""
+        number, text = self._of.pop(key)
+        bucket = self._buckets[number]
+        before = bucket.weight
+        filter = bucket.filters.pop(key)
+        self._used.subtract({place for box in filter.conjunctions for place, _ in box})
+        self._used += Counter()
+        bucket.signatures[text] -= 1
+        bucket.signatures += Counter()
+        self._weights[bucket.group] += bucket.weight - before
+        self._groups[bucket.group].remove(key)
+        if not self._groups[bucket.group].filters:
+            self._drop(bucket.group)
+        if not bucket.filters and self._buckets.get(number) is bucket:
+            del self._buckets[number]
+
+    def label(self, key: Hashable) -> int:
+        """That of its bucket's group."""
+        return self._buckets[self._of[key][0]].group
+
+    def groups(self) -> list[Labelled]:
+        """Those that have members."""
+        return [(label, tuple(m.filters), m.filter()) for label, m in self._groups.items() if m.filters]
+
+    def weights(self) -> dict[int, int]:
+        """What each group weighs."""
+        return {label: self._weights[label] for label in self._groups}
+
+    def _lightest(self, wanted: int) -> int:
+        if len(self._groups) < wanted:
+            label = next(self.labels)
+            self._groups[label] = Members(self.type)
+            return label
+        weights = self.weights()
+        return min(weights, key=lambda label: (weights[label], label))
+
+    def _drop(self, label: int) -> None:
+        for number in [n for n, bucket in self._buckets.items() if bucket.group == label]:
+            del self._buckets[number]
+        del self._groups[label], self._weights[label]
+
+    def _balance(self) -> None:
+        weights = self.weights()
+        heavy = max(weights, key=lambda label: (weights[label], -label))
+        light = min(weights, key=lambda label: (weights[label], label))
+        own = [bucket for bucket in self._buckets.values() if bucket.group == heavy]
+        if weights[heavy] <= 2 * weights[light] or len(own) < 2:
+            return
+        bucket = min(own, key=lambda each: each.weight)
+        if weights[light] + bucket.weight < weights[heavy]:
+            bucket.group = light
+            self._weights[heavy] -= bucket.weight
+            self._weights[light] += bucket.weight
+            for key, filter in bucket.filters.items():
+                self._groups[heavy].remove(key)
+                self._groups[light].add(key, filter)
+
+
+def signature_groups(filters: Sequence[Filter], k: int | None = None) -> list[Group]:
+    """Filter set partitioning: each subscription in one group, by the buckets of signatures."""
+    from roamcast.content.grouping.following import follow
+
+    following = follow("signature", k)
+    for place, filter in enumerate(filters):
+        following.add(place, filter)
+    found = [group for type in by_type(filters) for group in following.groups(type)]
+    return [Group(tuple(sorted(members)), filter) for _, members, filter in found]  # type: ignore[arg-type]
+
+
+def event_space_groups(filters: Sequence[Filter], k: int | None = None) -> list[Group]:
+    """Event space partitioning, for comparison: a subscription in each of K disjoint parts that it meets."""
+    groups = []
+    for type, places in by_type(filters).items():
+        chosen = [filters[p] for p in places]
+        for part in _parts(type, chosen, k or cluster_count(chosen)):
+            inside = [p for p in places if filters[p].intersects(part)]
+            if inside:
+                within = [filters[p] & part for p in inside]
+                groups.append(
+                    Group(tuple(inside), TightCover.of([each for each in within if not each.empty]))
+                )
+    return groups
+
+
+def _parts(type: EventType, filters: Sequence[Filter], k: int) -> list[Filter]:
+    """Cut the field that most subscriptions speak of, of those with an order, where they are cut evenly."""
+    used = Counter(place for filter in filters for box in filter.conjunctions for place, _ in box)
+    ordered = [place for place, _ in used.most_common() if isinstance(type.everything[place], Ranges)]
+    if not ordered or k == 1:
+        return [Filter.everything(type)]
+    place = ordered[0]
+    everything = type.everything[place]
+    assert isinstance(everything, Ranges)
+    [(low, high)] = everything.spans
+    ends = sorted(
+        {end for filter in filters for box in filter.conjunctions for at, domain in box if at == place
+         for span in domain.spans for end in span if low < end <= high}  # type: ignore[union-attr]
+    )  # fmt: skip
+    if isinstance(low, int) and high - low < 64:
+        ends = list(range(low + 1, int(high) + 1))
+    cuts = sorted({ends[n * len(ends) // k] for n in range(1, k)} if ends else set())
+    parts: list[Filter] = []
+    first = low
+    for cut in [*cuts, None]:
+        last = high if cut is None else _before(cut)
+        span: Span = (first, last)
+        absent = everything.absent and cut is None
+        parts.append(Filter.of(type, [_one(place, Ranges((span,), absent))]))
+        first = cut if cut is not None else first
+    return parts
+
+
+def _one(place: int, domain: Ranges) -> Conjunction:
+    return ((place, domain),)
+
+
+def _before(value: float) -> float:
+    from roamcast.content.box.ranges import before
+
+    return before(value)

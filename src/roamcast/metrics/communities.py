@@ -1,0 +1,64 @@
+"""Metrics of communities, where routers tell to which they belong (the state `community`)."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import numpy.typing as npt
+
+from roamcast.metrics.measured import Measured
+from roamcast.metrics.metric import Group, Value
+from roamcast.metrics.ratio import mean
+
+COMMUNITIES = Group()
+"By name, in the order in which tables show them."
+
+STATE = "community"
+ORPHAN = 3
+"A community with fewer members is an orphan."
+
+
+@COMMUNITIES.metric("Communities")
+def communities(of: Measured) -> Value:
+    """communities that nodes say they belong to, mean over the moments at which one changes"""
+    return mean(_follow(of)[0])
+
+
+@COMMUNITIES.metric("Orphan communities", better="less")
+def orphans(of: Measured) -> Value:
+    """of these, communities of fewer than three nodes"""
+    return mean(_follow(of)[1])
+
+
+def _follow(of: Measured) -> npt.NDArray[np.int64]:
+    """How many communities and orphans there were when the warm-up ended, and after each change since."""
+    table = of.source.read("states", "time", "node", "name", "value")
+    names = np.asarray(table["name"].to_pylist(), object)
+    told = names == STATE
+    time, node, value = (table[name].to_numpy()[told] for name in ("time", "node", "value"))
+    order = np.lexsort((value, node, time))
+    belongs: dict[int, float] = {}
+    sizes: Counter[float] = Counter()
+    few = 0
+    counts: list[tuple[int, int]] = []
+    begun = False
+    for at, who, where in zip(time[order], node[order].tolist(), value[order].tolist(), strict=True):
+        if at >= of.setting.warmup and not begun:
+            begun = True
+            if belongs:
+                counts.append((len(sizes), few))
+        for community, change in ((belongs.get(who), -1), (where, 1)):
+            if community is None:
+                continue
+            few -= 0 < sizes[community] < ORPHAN
+            sizes[community] += change
+            few += 0 < sizes[community] < ORPHAN
+            if not sizes[community]:
+                del sizes[community]
+        belongs[who] = where
+        if begun:
+            counts.append((len(sizes), few))
+    if belongs and not begun:
+        counts.append((len(sizes), few))
+    return np.array(counts, np.int64).reshape(-1, 2).T

@@ -1,0 +1,1 @@
+"""CLONE (Zhang, Zhao, Cao and Das): communities by interest, routing by place; and grid-based CBR."""

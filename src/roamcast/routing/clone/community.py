@@ -1,0 +1,269 @@
+"""Communities: who votes, who is a principal, and over whom it is reached (section II-A1).
+
+A construction begins at every tenth advertisement, or with the first vote heard. Each node waits in inverse
+proportion to its weight and votes, unless it has heard a heavier vote; a vote that is the heaviest so far is
+passed on, to `ttl` hops. When the votes are counted, who has heard none heavier than its own is a principal
+and says so to all that its vote has reached; who has none then chooses the heaviest of these, or itself.
+Between constructions beacons keep the way to the principal fresh, as the tables of traditional CBR do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from roamcast.routing.clone.messages import NO_WAY, CommunityBeacon, Confirmation, Vote
+from roamcast.routing.clone.parameters import TwoTierParameters
+from roamcast.routing.router import Drop, Footprint, Host, Message, NodeId
+from roamcast.routing.state.leases import Leases
+from roamcast.routing.state.timing import call_within
+from roamcast.routing.unicast.gpsr.messages import Place
+
+
+class Standing(NamedTuple):
+    """A principal as a node knows it."""
+
+    principal: NodeId
+    weight: int
+    interests: frozenset[int]
+    hops: int
+    via: NodeId
+    "The neighbour that it was heard from."
+
+
+class Self(NamedTuple):
+    """What a node puts into its own vote."""
+
+    weight: int
+    place: Place
+    interests: frozenset[int]
+
+
+class Community:
+    """One node's membership."""
+
+    def __init__(
+        self,
+        host: Host,
+        parameters: TwoTierParameters,
+        describe: Callable[[], Self],
+        admit: Callable[[Place], bool],
+        delay: Callable[[int], float],
+    ) -> None:
+        """`describe`: this node as a candidate; `admit`: whether a candidate at a place may be its principal;
+        `delay`: how long a weight waits before it votes."""
+        p = parameters
+        self.host = host
+        self.parameters = p
+        self.describe, self.admit, self.delay = describe, admit, delay
+        self.principal = self.parent = host.node
+        self.weight = self.hops = 0
+        self.heard: Leases[NodeId, CommunityBeacon] = Leases(p.gpsr.silence, p.gpsr.neighbours)
+        "The last beacon of each neighbour."
+        self.known: Leases[NodeId, Standing] = Leases(p.advert_lease, p.candidates)
+        "Principals that said so, of late."
+        self.constructions = 0
+        self.constructing = False
+        self._own = Self(0, Place(0, 0), frozenset())
+        self._best = (0, 0)
+        self._votes: dict[NodeId, Standing] = {}
+        self._passed_on: set[NodeId] = set()
+        self._confirmed: dict[NodeId, Standing] = {}
+        self._decided = True
+
+    @property
+    def is_principal(self) -> bool:
+        """Whether this node is the principal of its community."""
+        return self.principal == self.host.node
+
+    def members(self) -> int:
+        """How many reach the principal over this node, itself counted."""
+        now, node = self.host.now(), self.host.node
+        return 1 + sum(
+            beacon.members
+            for _, beacon in self.heard.items(now)
+            if beacon.parent == node and beacon.principal == self.principal
+        )
+
+    # Construction.
+
+    def construct(self) -> bool:
+        """Begin a construction, unless one is under way; say whether it did."""
+        if self.constructing:
+            return False
+        self.constructing, self._decided = True, False
+        self.constructions += 1
+        self._votes.clear()
+        self._passed_on.clear()
+        self._confirmed.clear()
+        self._own = own = self.describe()
+        self._best = self._rank(own.weight, self.host.node)
+        wait = self.delay(own.weight) + self.host.random.random() * self.parameters.jitter
+        self.host.call_later(min(wait, 0.9 * self.parameters.voting), self._vote)
+        self.host.call_later(self.parameters.voting, self._count)
+        return True
+
+    def hear_vote(self, vote: Vote, sender: NodeId) -> Drop | None:
+        """Compare a vote with the heaviest so far, and pass it on if it is heavier."""
+        if vote.candidate == self.host.node or vote.candidate in self._votes:
+            return Drop.DUPLICATE
+        if not self.admit(vote.place):
+            return Drop.NOT_MINE
+        if vote.hops >= self.parameters.ttl:
+            return Drop.HOP_LIMIT
+        self.construct()
+        if self._decided or len(self._votes) >= self.parameters.candidates:
+            return Drop.EXPIRED if self._decided else Drop.TABLE_FULL
+        heard = Standing(vote.candidate, vote.weight, vote.interests, vote.hops + 1, sender)
+        self._votes[vote.candidate] = heard
+        rank = self._rank(vote.weight, vote.candidate)
+        if rank <= self._best:
+            return Drop.SUPPRESSED
+        self._best = rank
+        if heard.hops < self.parameters.ttl:
+            self._passed_on.add(vote.candidate)
+            onward = Vote(vote.candidate, vote.weight, vote.place, vote.interests, heard.hops)
+            self._broadcast(onward)
+        return None
+
+    def hear_confirmation(self, said: Confirmation, sender: NodeId) -> tuple[Drop | None, Standing | None]:
+        """Join whoever was heaviest once it says that it is a principal.
+
+        The second value is a principal of whom no vote was expected: one that split off, or came late.
+        """
+        if said.principal == self.host.node or said.principal in self._confirmed:
+            return Drop.DUPLICATE, None
+        if not self.admit(said.place):
+            return Drop.NOT_MINE, None
+        if said.hops >= self.parameters.ttl:
+            return Drop.HOP_LIMIT, None
+        standing = Standing(said.principal, said.weight, said.interests, said.hops + 1, sender)
+        now = self.host.now()
+        self.known.sweep(now)
+        self.known.renew(said.principal, standing, now)
+        if not self.constructing:
+            return None, standing
+        if len(self._confirmed) >= self.parameters.candidates:
+            return Drop.TABLE_FULL, None
+        self._confirmed[said.principal] = standing
+        if self._best == self._rank(said.weight, said.principal):
+            self._decided = True
+            self.join(standing)
+        if said.principal in self._passed_on and standing.hops < self.parameters.ttl:
+            self._broadcast(
+                Confirmation(said.principal, said.weight, said.place, said.interests, standing.hops)
+            )
+        return None, None
+
+    def announce(self) -> None:
+        """Be a principal, and say so."""
+        own = self.describe()
+        self.lead(own.weight)
+        self.host.broadcast(Confirmation(self.host.node, own.weight, own.place, own.interests, 0))
+
+    def _vote(self) -> None:
+        own = self._own
+        if self._best == self._rank(own.weight, self.host.node):
+            self.host.broadcast(Vote(self.host.node, own.weight, own.place, own.interests, 0))
+
+    def _count(self) -> None:
+        own = self._own
+        if self._best == self._rank(own.weight, self.host.node):
+            self._decided = True
+            self.lead(own.weight)
+            self.host.broadcast(Confirmation(self.host.node, own.weight, own.place, own.interests, 0))
+        self.host.call_later(self.parameters.settling, self._settle)
+
+    def _settle(self) -> None:
+        """Have a principal now: the heaviest that said so, or itself."""
+        if not self._decided:
+            heaviest = max(
+                (each for node, each in self._confirmed.items() if node in self._votes),
+                key=lambda each: self._rank(each.weight, each.principal),
+                default=None,
+            )
+            if heaviest is None:
+                self.announce()
+            else:
+                self.join(heaviest)
+        self.constructing, self._decided = False, True
+
+    def _rank(self, weight: int, node: NodeId) -> tuple[int, int]:
+        """Heavier is higher; of equals the lower node is."""
+        return weight, -node
+
+    def _broadcast(self, message: Message) -> None:
+        call_within(self.host, self.parameters.jitter, self.host.broadcast, message)
+
+    # Membership.
+
+    def join(self, standing: Standing) -> None:
+        """Be a member of another's community."""
+        self.parent, self.weight, self.hops = standing.via, standing.weight, standing.hops
+        self._belong(standing.principal)
+
+    def lead(self, weight: int) -> None:
+        """Be a principal."""
+        self.parent, self.weight, self.hops = self.host.node, weight, 0
+        self._belong(self.host.node)
+
+    def _belong(self, principal: NodeId) -> None:
+        if principal != self.principal:
+            self.principal = principal
+            self.host.state("community", float(principal))
+
+    # The way to the principal.
+
+    def hear_beacon(self, beacon: CommunityBeacon, sender: NodeId) -> None:
+        """Keep the way to the principal fresh."""
+        self.heard.renew(sender, beacon, self.host.now())
+        if sender == self.parent and not self.is_principal:
+            self.refresh()
+
+    def lose(self, neighbour: NodeId) -> None:
+        """Know that a neighbour is gone."""
+        self.heard.discard(neighbour)
+        if neighbour == self.parent and not self.is_principal:
+            self.refresh()
+
+    def refresh(self) -> bool:
+        """Find the way to the principal among the neighbours' beacons; say whether there is one."""
+        if self.is_principal:
+            return True
+        now = self.host.now()
+        told = self.heard.get(self.parent, now)
+        if told is None or not self._leads(told):
+            ways = [(each.hops, node) for node, each in self.heard.items(now) if self._leads(each)]
+            if not ways:
+                self.hops = NO_WAY
+                return False
+            self.parent = min(ways)[1]
+            told = self.heard.get(self.parent, now)
+        self.hops = told.hops + 1 if told is not None else NO_WAY
+        return self.hops < NO_WAY
+
+    def next_hop(self) -> NodeId | None:
+        """The neighbour that a wish for the principal goes to; None while no way is known."""
+        if self.is_principal or (self.heard.get(self.parent, self.host.now()) is None and not self.refresh()):
+            return None
+        return self.parent if self.hops < NO_WAY else None
+
+    def _leads(self, beacon: CommunityBeacon) -> bool:
+        """Whether a neighbour is a way to this node's principal, and not over this node."""
+        return (
+            beacon.principal == self.principal
+            and beacon.parent != self.host.node
+            and beacon.hops < 2 * self.parameters.ttl
+            and self.admit(beacon.here)
+        )
+
+    def tables(self) -> dict[str, Footprint]:
+        """Beacons of neighbours, votes and principals."""
+        p, heard = self.parameters, len(self.heard)
+        volume = sum(beacon.size for _, beacon in self.heard.items(float("-inf")))
+        votes, known = len(self._votes) + len(self._confirmed), len(self.known)
+        return {
+            "beacons": Footprint(heard, volume, p.gpsr.neighbours),
+            "votes": Footprint(votes, 20 * votes, 2 * p.candidates),
+            "principals": Footprint(known, 24 * known, p.candidates),
+        }

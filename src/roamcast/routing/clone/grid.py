@@ -1,0 +1,82 @@
+"""Grid-based CBR (section IV): the same two tiers, over fixed squares instead of communities.
+
+The paper says of it that grids are fixed by location and have heads. What it leaves open: the head is who is
+nearest to the middle of its square, elected when a construction is due, by votes that go no further than the
+square. A head that leaves its square is a head no longer; those whose way to it is gone elect another. A node
+that enters a square belongs to the head that its neighbours there know.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from roamcast.routing.clone.community import Self, Standing
+from roamcast.routing.clone.messages import HEAVIEST, NO_WAY
+from roamcast.routing.clone.parameters import GridParameters
+from roamcast.routing.clone.two_tier import TwoTier
+from roamcast.routing.router import Host, Parameters
+from roamcast.routing.unicast.gpsr.messages import Place
+from roamcast.routing.unicast.gpsr.planar import squared
+
+
+class GridCbr(TwoTier):
+    """Two tiers over the squares of a grid."""
+
+    parameters_type: ClassVar[type[Parameters]] = GridParameters
+    parameters: GridParameters
+
+    def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
+        super().__init__(host, parameters)
+        self.square: tuple[int, int] | None = None
+        "Where this node was when it looked last."
+        self._elected = 0.0
+
+    def square_at(self, place: Place) -> tuple[int, int]:
+        """The column and row of the square at a place."""
+        side = max(round(100 * self.parameters.side), 1)
+        return place.x // side, place.y // side
+
+    def describe(self) -> Self:
+        """This node with a weight that falls with its distance from the middle of its square."""
+        here = self.geo.here()
+        side = max(round(100 * self.parameters.side), 1)
+        middle = Place(here.x // side * side + side // 2, here.y // side * side + side // 2)
+        away = squared(here, middle) ** 0.5 / side
+        return Self(round((HEAVIEST - 1) * max(1 - away, 0)) + 1, here, frozenset())
+
+    def admit(self, place: Place) -> bool:
+        """Only who is in the same square may be its head."""
+        return self.square_at(place) == self.square_at(self.geo.here())
+
+    def vote_delay(self, weight: int) -> float:
+        """The farther from the middle, the longer."""
+        return 2 * self.parameters.vote_delay * (1 - weight / HEAVIEST)
+
+    def look_around(self) -> None:
+        """Belong to the square where this node is."""
+        here, community = self.geo.here(), self.community
+        square, before = self.square_at(here), self.square
+        self.square = square
+        if community.constructing:
+            return
+        moved = before is not None and square != before
+        if moved or (not community.is_principal and community.hops >= NO_WAY):
+            self._enter(square)
+
+    def _enter(self, square: tuple[int, int]) -> None:
+        """Find the head of a square among the neighbours in it, or elect one."""
+        community, now = self.community, self.host.now()
+        heads = [
+            Standing(beacon.principal, beacon.weight, frozenset(), beacon.hops + 1, node)
+            for node, beacon in community.heard.items(now)
+            if self.square_at(beacon.here) == square
+            and beacon.hops < self.parameters.ttl
+            and self.host.node not in (beacon.parent, beacon.principal)
+        ]
+        if heads:
+            community.join(min(heads, key=lambda head: (head.hops, -head.weight, head.principal)))
+            return
+        community.lead(self.describe().weight)
+        if now - self._elected >= self.parameters.renew:
+            self._elected = now
+            community.construct()

@@ -1,0 +1,150 @@
+"""Enhancements of communities (section II-A2): orphans merge, nodes between orphans split off to form a new
+community with them, and a node between two principals joins the one that promises fewer hops, E(H)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from roamcast.routing.clone.community import Standing
+from roamcast.routing.clone.messages import NO_WAY, Merge
+from roamcast.routing.clone.similarity import Interests
+from roamcast.routing.router import Drop, Footprint, NodeId
+from roamcast.routing.state.leases import Leases
+
+if TYPE_CHECKING:
+    from roamcast.routing.clone.clone import Clone
+
+PLEAS = 64
+"Orphan communities that a node remembers to have asked."
+
+
+class Reorganisation:
+    """One node's part in changes of communities between constructions."""
+
+    def __init__(self, router: Clone, interests: Interests) -> None:
+        p = router.parameters
+        self._router = router
+        self._host = router.host
+        self._community = router.community
+        self._interests = interests
+        self._pleas: Leases[NodeId, bool] = Leases(2 * p.reorganise, PLEAS)
+        "Orphans that asked to be part of another community."
+        self._next = 0.0
+
+    def expected_hops(self, standing: Standing) -> float:
+        """E(H): hops for a publication over a principal, which has what it is interested in itself."""
+        hit = self._interests.share(standing.interests, self._host.now())
+        return hit * standing.hops + (1 - hit) * self._router.ads.span()
+
+    def is_orphan(self) -> bool:
+        """Whether the own community has too few members, as well as this node knows."""
+        community, fewest = self._community, self._router.parameters.orphan
+        if community.is_principal:
+            return community.members() < fewest
+        told = community.heard.get(community.principal, self._host.now())
+        return told is not None and told.principal == community.principal and told.members < fewest
+
+    def look(self) -> None:
+        """Follow a parent that has joined another community; now and then merge, or join a better one."""
+        community, now = self._community, self._host.now()
+        if community.constructing:
+            return
+        if not community.is_principal and community.hops >= NO_WAY:
+            self._rejoin()
+        if now < self._next:
+            return
+        self._next = now + self._router.parameters.reorganise
+        if self.is_orphan():
+            self._host.broadcast(Merge(community.principal, community.weight, community.hops))
+        elif not community.is_principal:
+            self._improve()
+
+    def take_merge(self, plea: Merge, sender: NodeId) -> Drop | None:
+        """Hear that a neighbouring community is an orphan."""
+        community = self._community
+        if not self._router.parameters.enhanced or plea.principal == community.principal:
+            return Drop.NOT_MINE
+        if community.constructing or plea.hops >= self._router.parameters.ttl:
+            return Drop.HOP_LIMIT
+        if self.is_orphan():
+            return self._merge(plea, sender)
+        if community.is_principal:
+            return Drop.UNWANTED
+        now = self._host.now()
+        self._pleas.sweep(now)
+        self._pleas.renew(plea.principal, True, now)
+        if len(self._pleas) < 2:
+            return None
+        for orphan, _ in list(self._pleas.items(now)):
+            self._pleas.discard(orphan)
+        community.announce()  # those who asked hear it, and join
+        return None
+
+    def consider(self, standing: Standing) -> None:
+        """Join a principal that was heard of, if the own community is an orphan or the way over it longer."""
+        community = self._community
+        if community.is_principal:
+            if self.is_orphan() and standing.hops <= 2:
+                community.join(standing)
+        elif self.is_orphan() or self.expected_hops(standing) < self._expected_now():
+            community.join(standing)
+
+    def footprint(self) -> Footprint:
+        """Principal and lease of each plea."""
+        return Footprint(len(self._pleas), 12 * len(self._pleas), PLEAS)
+
+    def _merge(self, plea: Merge, sender: NodeId) -> Drop | None:
+        """Of two orphans next to each other the lighter becomes part of the heavier."""
+        community = self._community
+        if (plea.weight, -plea.principal) <= (community.weight, -community.principal):
+            # The other is to join: it may not have heard of this one.
+            self._host.send(Merge(community.principal, community.weight, community.hops), sender)
+            return Drop.SUPPRESSED
+        if community.is_principal:
+            community.join(Standing(plea.principal, plea.weight, frozenset(), plea.hops + 1, sender))
+        elif community.parent != sender:
+            self._host.send(Merge(plea.principal, plea.weight, plea.hops + 1), community.parent)
+        return None
+
+    def _expected_now(self) -> float:
+        community = self._community
+        known = community.known.get(community.principal, self._host.now())
+        interests = known.interests if known is not None else frozenset()
+        own = Standing(community.principal, community.weight, interests, community.hops, community.parent)
+        return self.expected_hops(own)
+
+    def _neighbouring(self) -> list[Standing]:
+        """The principals that neighbours belong to, each over the neighbour nearest to it."""
+        community, now = self._community, self._host.now()
+        found: dict[NodeId, Standing] = {}
+        for node, beacon in community.heard.items(now):
+            hops = beacon.hops + 1
+            if hops > self._router.parameters.ttl or beacon.parent == self._host.node:
+                continue
+            known = community.known.get(beacon.principal, now)
+            interests = known.interests if known is not None else frozenset()
+            standing = Standing(beacon.principal, beacon.weight, interests, hops, node)
+            held = found.get(beacon.principal)
+            if beacon.principal != self._host.node and (held is None or hops < held.hops):
+                found[beacon.principal] = standing
+        return list(found.values())
+
+    def _rejoin(self) -> None:
+        """The principal cannot be reached: join the best community around, or be one."""
+        told = self._community.heard.get(self._community.parent, self._host.now())
+        around = self._neighbouring()
+        followed = [each for each in around if told is not None and each.principal == told.principal]
+        if followed or around:
+            self._community.join(min(followed or around, key=lambda e: (self.expected_hops(e), e.principal)))
+        else:
+            self._community.lead(0)
+
+    def _improve(self) -> None:
+        around = self._neighbouring()
+        if around:
+            best = min(around, key=lambda each: (self.expected_hops(each), each.principal))
+            if (
+                best.principal != self._community.principal
+                and self.expected_hops(best) < self._expected_now()
+            ):
+                self._community.join(best)

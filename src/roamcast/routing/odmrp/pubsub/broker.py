@@ -1,0 +1,81 @@
+"""A broker: what its local subscribers and its clients want together, told exactly or as a summary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from roamcast.content.covering import Cover
+from roamcast.content.event import Event
+from roamcast.content.filter import Filter
+from roamcast.content.summary import Digest, Shape, Summary
+from roamcast.routing.odmrp.pubsub.messages import MOST_FILTERS, Wish
+from roamcast.routing.router import NodeId
+from roamcast.wire.blobs import pattern_size
+
+VERSIONS = 1 << 16
+FINE = Shape(1 << 16, 8)
+"A summary of one subscription in which no two strings share their bits."
+
+
+class Broker:
+    """The subscriptions of a broker, by version."""
+
+    def __init__(self, node: NodeId, most_bytes: int) -> None:
+        self._node = node
+        self._most = most_bytes
+        self._cover = Cover()
+        self.version = 0
+        self.filters: tuple[Filter, ...] = ()
+        "The fewest that stand for all."
+        self._summary: Summary | None = None
+        self._wish: Wish | None = None
+        self._exact: list[Summary] | None = None
+
+    def want(self, filters: Iterable[Filter]) -> bool:
+        """Stand for these subscriptions; say whether anything has changed."""
+        self._cover.become(wanted for wanted in filters if not wanted.empty)
+        minimal = tuple(sorted(self._cover.minimal(), key=hash))  # a filter's hash is the same everywhere
+        if minimal == self.filters:
+            return False
+        self.filters = minimal
+        self.version = (self.version + 1) % VERSIONS
+        self._summary = self._wish = self._exact = None
+        return True
+
+    @property
+    def summary(self) -> Summary:
+        """All subscriptions in one summary."""
+        if self._summary is None:
+            self._summary = Summary.of(self.filters)
+        return self._summary
+
+    @property
+    def wish(self) -> Wish:
+        """What a join table tells of them: one by one if that takes no more bytes than it may."""
+        if self._wish is None:
+            exact = sum(map(pattern_size, self.filters))
+            if exact <= self._most and len(self.filters) <= MOST_FILTERS:
+                self._wish = Wish(self._node, self.version, self.filters, b"")
+            else:
+                self._wish = Wish(self._node, self.version, (), self.summary.to_bytes(self._most))
+        return self._wish
+
+    def matches(self, event: Event) -> bool:
+        """Whether somebody here wants an event."""
+        return any(wanted.matches(event) for wanted in self.filters)
+
+    def may_want(self, asked: Event | Digest | Filter, by_summary: bool) -> bool:
+        """Whether somebody here may want what a join request asks about; never no wrongly."""
+        if isinstance(asked, Filter):
+            return any(wanted.intersects(asked) for wanted in self.filters)
+        if isinstance(asked, Event) and not by_summary:
+            return self.matches(asked)
+        return self.summary.admits(asked)
+
+    def surely_wants(self, asked: Event | Digest | Filter) -> bool:
+        """The same without the summary's false positives (of a digest, as surely as its hashes tell)."""
+        if isinstance(asked, Digest):
+            if self._exact is None:
+                self._exact = [Summary.of([wanted], FINE) for wanted in self.filters]
+            return any(each.admits(asked) for each in self._exact)
+        return self.may_want(asked, by_summary=False)

@@ -1,0 +1,232 @@
+"""The member's side: which publishers have asked, what this broker has joined, and what it passes on."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+
+from roamcast.content.event import Event
+from roamcast.content.filter import Filter
+from roamcast.content.summary import Digest
+from roamcast.routing.odmrp.join import JoinReplies, Route, Upstream
+from roamcast.routing.odmrp.pubsub.broker import Broker
+from roamcast.routing.odmrp.pubsub.groups import AGAIN, UNASSIGNED
+from roamcast.routing.odmrp.pubsub.messages import (
+    ContentRequest,
+    EventRequest,
+    Join,
+    SummaryTable,
+    Way,
+    Wish,
+)
+from roamcast.routing.odmrp.pubsub.parameters import PubSubParameters
+from roamcast.routing.odmrp.told import FALSE_JOINS, Counted
+from roamcast.routing.router import Footprint, Host, NodeId
+from roamcast.routing.state.leases import Leases
+from roamcast.wire.blobs import pattern_size
+
+Question = Event | Digest | Filter
+Item = tuple[NodeId, Join]
+"What is said in a join table: to a source, that a broker joins."
+
+
+class Asked:
+    """A row of the member table: what a publisher asked last, and what was answered."""
+
+    __slots__ = ("answered_at", "groups", "incarnation", "joined", "questions", "version")
+
+    def __init__(self, incarnation: int) -> None:
+        self.incarnation = incarnation
+        self.questions: tuple[Question, ...] = ()
+        self.groups: tuple[int, ...] = (UNASSIGNED,)
+        "Those that this broker is to join."
+        self.version = -1
+        "Of our subscriptions, the one that the publisher knew when it said so; -1: none."
+        self.answered_at = -1.0
+        self.joined: tuple[int, ...] = ()
+        "The groups that were joined then."
+
+
+class Membership:
+    """What a node says in join tables: its own joins, and those that it passes on."""
+
+    def __init__(self, host: Host, parameters: PubSubParameters) -> None:
+        self._host = host
+        self._parameters = parameters
+        self.broker = Broker(host.node, parameters.summary_bytes)
+        self.upstream: Upstream[NodeId] = Upstream(host, parameters)
+        self.replies: JoinReplies[Item] = JoinReplies(
+            host, parameters, lambda item: self.upstream.route(item[0]), self._say
+        )
+        self.table: Leases[NodeId, Asked] = Leases(parameters.timeout, parameters.routes)
+        self._carried: Leases[Item, Wish | None] = Leases(parameters.timeout, parameters.below)
+        "What joins tell of subscriptions, this broker's own and those passed on."
+        self._below: dict[tuple[NodeId, int], Leases[NodeId, int]] = {}
+        "For the forwarding filter: who is below, by source and group, with which version of subscriptions."
+        self._wishes: Leases[NodeId, Wish] = Leases(parameters.timeout, parameters.members)
+        "The subscriptions of those below."
+        self._false_joins = Counted(host, FALSE_JOINS)
+
+    def tables(self) -> Mapping[str, Footprint]:
+        """The size of each table."""
+        carried = [wish for _, wish in self._carried._entries.values()]
+        below = sum(map(len, self._below.values()))
+        wishes = [wish for _, wish in self._wishes._entries.values()]
+        return {
+            "routes": self.upstream.footprint(16),
+            "answers": self.replies.footprint(16),
+            "asked": Footprint(len(self.table), 16 * len(self.table), self.table.capacity),
+            "carried": Footprint(len(carried), sum(map(_size, carried)), self._carried.capacity),
+            "below": Footprint(below, 8 * below, self._parameters.below),
+            "wishes": Footprint(len(wishes), sum(map(_size, wishes)), self._wishes.capacity),
+        }
+
+    # This broker.
+
+    def want(self, filters: Collection[Filter]) -> None:
+        """Stand for these subscriptions; publishers that have asked are told of a change at once."""
+        if not self.broker.want(filters) or not self.broker.filters:
+            return
+        for source, asked in list(self.table.items(self._host.now())):
+            if asked.answered_at >= 0 or self._may_want(asked.questions):
+                self._answer(source, asked)
+
+    def hear_request(
+        self,
+        message: ContentRequest | EventRequest,
+        questions: tuple[Question, ...],
+        sender: NodeId,
+        lifetime: int | None,
+    ) -> None:
+        """Take down a join request, and answer it if somebody here may want what it asks about."""
+        now, source = self._host.now(), message.source
+        self.upstream.learn(source, sender, message.sequence, lifetime)
+        asked = self.table.get(source, now)
+        incarnation = message.sequence >> 24
+        if asked is None or asked.incarnation != incarnation:
+            asked = Asked(incarnation)
+        asked.questions = questions
+        self.table.renew(source, asked, now)
+        if message.roster:
+            self._assign(asked, message.roster)
+        if self.broker.filters and self._may_want(questions):
+            if not any(map(self.broker.surely_wants, questions)):
+                self._false_joins.count()
+            if not self._answered_lately(asked, now):
+                self._answer(source, asked)
+
+    def _answered_lately(self, asked: Asked, now: float) -> bool:
+        """Whether a publisher knows all that there is to tell, and the flags that lead here are fresh."""
+        known = asked.version == self.broker.version and asked.groups == asked.joined
+        return known and now - asked.answered_at < self._parameters.answer_every
+
+    def joined(self, source: NodeId, groups: Collection[int]) -> bool:
+        """Whether this broker has joined one of a source's groups."""
+        asked = self.table.get(source, self._host.now())
+        return asked is not None and asked.answered_at >= 0 and not groups.isdisjoint(asked.groups)  # type: ignore[attr-defined]
+
+    def _may_want(self, questions: tuple[Question, ...]) -> bool:
+        by_summary = self._parameters.compare == "summary"
+        return any(self.broker.may_want(each, by_summary) for each in questions)
+
+    def _assign(self, asked: Asked, roster: tuple[Join, ...]) -> None:
+        mine = [join for join in roster if join.broker == self._host.node]
+        if any(join.group == AGAIN for join in mine):
+            asked.version = -1
+        elif mine:
+            asked.groups = tuple(join.group for join in mine)
+            asked.version = mine[0].version
+
+    def _answer(self, source: NodeId, asked: Asked) -> None:
+        """Join the groups that this broker is to join, with its subscriptions unless they are known."""
+        now, broker = self._host.now(), self.broker
+        known = (
+            self._parameters.brief
+            and asked.version == broker.version
+            and now - asked.answered_at < self._parameters.timeout / 2
+        )
+        asked.answered_at, asked.joined = now, asked.groups
+        for group in asked.groups:
+            item = (source, Join(self._host.node, group, broker.version))
+            self._carried.renew(item, None if known else broker.wish, now)
+            self.replies.answer(item, self._parameters.patience if known else 0.0)
+
+    # Others.
+
+    def reaches(self, source: NodeId) -> bool:
+        """Whether there is a way to a source."""
+        return self.upstream.route(source) is not None
+
+    def heard(self, neighbour: NodeId, source: NodeId, join: Join) -> None:
+        """Note what a neighbour says."""
+        self.replies.heard(neighbour, (source, join))
+
+    def pass_on(self, source: NodeId, join: Join, wish: Wish | None) -> None:
+        """Pass on a broker's join, as its forwarding node."""
+        now, item = self._host.now(), (source, join)
+        if wish is not None or self._carried.get(item, now) is None:
+            self._carried.renew(item, wish, now)
+        if self._parameters.forwarding_filter:
+            self._keep_below(source, join, wish, now)
+        self.replies.pass_on(item, self._parameters.patience if wish is None else 0.0)
+
+    def below(self, source: NodeId, group: int) -> Iterator[Wish | None]:
+        """What those below want of a source's group; None where it is not known."""
+        now, held = self._host.now(), self._below.get((source, group))
+        for broker, version in held.items(now) if held is not None else ():
+            wish = self._wishes.get(broker, now)
+            yield wish if wish is not None and wish.version == version else None
+
+    def _keep_below(self, source: NodeId, join: Join, wish: Wish | None, now: float) -> None:
+        held = self._below.pop((source, join.group), None)
+        if held is None:
+            held = Leases(self._parameters.timeout, self._parameters.members)
+        self._below[source, join.group] = held  # the latest last
+        held.renew(join.broker, join.version, now)
+        wish = wish if wish is not None else self._wishes.get(join.broker, now)
+        if wish is not None:
+            self._wishes.renew(join.broker, wish, now)
+        while sum(map(len, self._below.values())) > self._parameters.below:
+            oldest = next(iter(self._below))
+            first = self._below[oldest].first()
+            if first is not None:
+                self._below[oldest].discard(first[0])
+            if not self._below[oldest]:
+                del self._below[oldest]
+
+    def _say(self, said: list[tuple[Item, Route]]) -> None:
+        """Say what is to be said in as few join tables as it fits into."""
+        now = self._host.now()
+        ways: dict[NodeId, tuple[NodeId, list[Join]]] = {}
+        wishes: dict[NodeId, Wish] = {}
+        lifetimes: list[int] = []
+        length = 0
+        for (source, join), route in said:
+            wish = self._carried.get((source, join), now)
+            more = (0 if source in ways else 9) + 8
+            if wish is not None and join.broker not in wishes:
+                more += 7 + _size(wish)
+            if ways and (length + more > self._parameters.table_bytes - 8 or len(ways) >= 255):
+                self._send(ways, wishes, lifetimes)
+                ways, wishes, lifetimes, length = {}, {}, [], 0
+            ways.setdefault(source, (route.neighbour, []))[1].append(join)
+            if wish is not None:
+                wishes[join.broker] = wish
+            if route.lifetime is not None:
+                lifetimes.append(route.lifetime)
+            length += more
+        if ways:
+            self._send(ways, wishes, lifetimes)
+
+    def _send(
+        self,
+        ways: dict[NodeId, tuple[NodeId, list[Join]]],
+        wishes: dict[NodeId, Wish],
+        lifetimes: list[int],
+    ) -> None:
+        told = tuple(Way(source, hop, tuple(joins[:255])) for source, (hop, joins) in ways.items())
+        lifetime = (min(lifetimes),) if lifetimes else ()
+        self._host.broadcast(SummaryTable(told, tuple(wishes.values())[:255], lifetime))
+
+
+def _size(wish: Wish | None) -> int:
+    return 0 if wish is None else 9 + sum(map(pattern_size, wish.filters)) + len(wish.summary)

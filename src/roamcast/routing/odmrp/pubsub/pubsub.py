@@ -1,0 +1,380 @@
+"""Pub/Sub ODMRP: what events are about decides who joins the mesh, and publishers make the groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from roamcast.content.filter import Filter
+from roamcast.routing.numbering import SequenceNumbers
+from roamcast.routing.odmrp.forwarding_group import ForwardingGroup
+from roamcast.routing.odmrp.link_expiry import LinkExpiry, RefreshInterval
+from roamcast.routing.odmrp.pubsub.clients import Clients
+from roamcast.routing.odmrp.pubsub.groups import UNASSIGNED, PublisherGroups
+from roamcast.routing.odmrp.pubsub.membership import Membership
+from roamcast.routing.odmrp.pubsub.messages import (
+    ClientEvent,
+    ClientWish,
+    ContentRequest,
+    EventRequest,
+    GroupEvent,
+    Join,
+    SummaryTable,
+    Way,
+)
+from roamcast.routing.odmrp.pubsub.parameters import PubSubParameters
+from roamcast.routing.odmrp.pubsub.questions import Asking
+from roamcast.routing.odmrp.pubsub.wishes import may_match, sound
+from roamcast.routing.odmrp.told import CHANNELS, NOISE, Counted, Level
+from roamcast.routing.router import (
+    DUPLICATE,
+    NOT_MINE,
+    Drop,
+    Footprint,
+    Host,
+    NodeId,
+    Parameters,
+    Publication,
+    Router,
+    Timer,
+    Traits,
+)
+from roamcast.routing.state.seen import Seen
+from roamcast.routing.state.timing import call_within
+from roamcast.routing.unicast.dsdv.dsdv import Dsdv
+
+GRACE = 1.5
+"A join request without an event waits this many intervals, so that one with an event may come first."
+
+
+class PubSubOdmrp(Router):
+    """Join requests ask by content, join tables bring summaries, events go to the groups that need them."""
+
+    parameters_type = PubSubParameters
+    parameters: PubSubParameters
+    messages = (
+        *(ContentRequest, EventRequest, SummaryTable, GroupEvent, ClientWish, ClientEvent),
+        *Dsdv.messages,
+    )
+
+    def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
+        super().__init__(host, parameters)
+        p = self.parameters
+        self.seen = Seen(p.remember)
+        self.handled = self.seen
+        self.delivered = Seen(p.remember)
+        self.group: ForwardingGroup[tuple[NodeId, int]] = ForwardingGroup(host, p.timeout, p.groups)
+        "By source and its group."
+        self.expiry = LinkExpiry(host, p)
+        self.membership = Membership(host, p)
+        self.groups = PublisherGroups(p)
+        self.asking = Asking(p)
+        self.interval = RefreshInterval(p)
+        self.clients = self._clients() if p.clients_per_broker > 1 else None
+        self.noise = Counted(host, NOISE)
+        self.in_use = Level(host, CHANNELS)
+        self._numbers = SequenceNumbers(host.incarnation)
+        self._flooded_at = -1.0
+        "When this node last flooded a join request."
+        self._active_at = -1.0
+        "When its application last published or advertised."
+        self._asking_again: Timer | None = None
+        self._asking_soon: Timer | None = None
+        self._ready_at = 0.0
+        "When the publisher is through with converting events."
+        self._acknowledged: dict[Join, None] = {}
+        self._handlers: dict[type, Callable[[Any, NodeId], Drop | None]] = {
+            GroupEvent: self._take_event,
+            EventRequest: self._take_event_request,
+            ContentRequest: self._take_request,
+            SummaryTable: self._take_table,
+        }
+
+    @classmethod
+    def traits(cls, parameters: Parameters) -> Traits:
+        """Whoever hears an event may be in the forwarding group."""
+        assert isinstance(parameters, PubSubParameters)
+        return Traits(wish_lease=parameters.timeout)
+
+    def tables(self) -> Mapping[str, Footprint]:
+        """The size of each table."""
+        remember = self.parameters.remember
+        return {
+            **self.membership.tables(),
+            "forwarding_group": self.group.footprint(6),
+            "members": self.groups.footprint(),
+            "seen": Footprint(len(self.seen), 8 * len(self.seen), remember),
+            "delivered": Footprint(len(self.delivered), 8 * len(self.delivered), remember),
+            **(self.clients.tables() if self.clients is not None else {}),
+        }
+
+    # What the application asks.
+
+    def start(self) -> None:
+        """Begin to look for the broker, if it is another node."""
+        if self.clients is not None:
+            self.clients.start()
+
+    def advertise(self, offered: Filter) -> None:
+        """Ask for subscribers before there is anything to send, in advertisement mode."""
+        self.groups.publishes(offered.type)
+        if offered not in self.asking.offered:
+            self.asking.offer(offered)
+        if self.parameters.asks == "advertisement" and self._is_broker:
+            self._active_at = self.host.now()
+            if self._asking_soon is None or not self._asking_soon.active:
+                self._asking_soon = call_within(self.host, self.parameters.spread, self._request)
+
+    def subscribe(self, wanted: Filter) -> None:
+        """Want it, and tell the publishers that have asked lately at once."""
+        super().subscribe(wanted)
+        self._want()
+
+    def unsubscribe(self, wanted: Filter) -> None:
+        """Want it no longer."""
+        super().unsubscribe(wanted)
+        self._want()
+
+    def publish(self, publication: Publication) -> None:
+        """Send an event to whoever wants it, or have the broker do so."""
+        self.delivered.add(publication.id)
+        if self.clients is not None and not self._is_broker:
+            self.clients.send(publication)
+        else:
+            self._publish(publication)
+
+    # Events.
+
+    def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
+        """Handle what is new, each kind in its own way."""
+        if sender == self.host.node:
+            return Drop.MALFORMED
+        handle = self._handlers.get(type(message))
+        if handle is not None:
+            return handle(message, sender)
+        if self.clients is None or isinstance(message, ClientWish | ClientEvent):
+            return NOT_MINE
+        return self.clients.receive(message, sender, signal)
+
+    def link_failed(self, message: Any, to: NodeId) -> None:
+        """Tell the unicast protocol."""
+        if self.clients is not None:
+            self.clients.unicast.link_failed(message, to)
+
+    def _publish(self, publication: Publication) -> None:
+        """Send an event of this broker's as soon as it is converted."""
+        self.groups.publishes(publication.event.type)
+        if publication.publisher != self.host.node:
+            self._take(publication)
+        elif self.clients is not None:
+            self.clients.serve(publication)
+        conversion = self.parameters.conversion
+        if conversion:
+            now = self.host.now()
+            self._ready_at = max(now, self._ready_at) + conversion
+            self.host.call_later(self._ready_at - now, self._emit, publication)
+        else:
+            self._emit(publication)
+
+    def _emit(self, publication: Publication) -> None:
+        """Send an event: in a join request if one is due or nobody was asked about it, else to its groups."""
+        now, p = self.host.now(), self.parameters
+        self._active_at = now
+        due = self._flooded_at < 0 or now - self._flooded_at >= self.interval.seconds()
+        if not due and (p.unasked == "known" or self.asking.covers(publication.event, now)):
+            self.asking.note(publication.event)
+            self._send_to_groups(publication)
+        elif p.piggyback:
+            self._request(publication)
+        else:
+            self._request(None, publication)
+            self.host.call_later(p.setup, self._send_to_groups, publication)
+
+    def _send_to_groups(self, publication: Publication) -> None:
+        now = self.host.now()
+        self._follow(now)
+        groups = self.groups.targets(publication.event, now)
+        if not groups:
+            nowhere = GroupEvent(self.host.node, self._numbers.take(), frozenset((UNASSIGNED,)), publication)
+            self.host.drop(nowhere, Drop.UNWANTED)
+        together = [groups] if groups and self.parameters.combine else [[group] for group in groups]
+        for some in together:
+            self.host.broadcast(
+                GroupEvent(self.host.node, self._numbers.take(), frozenset(some[:255]), publication)
+            )
+
+    def _take_event(self, message: GroupEvent, sender: NodeId) -> Drop | None:
+        source = message.source
+        if source == self.host.node or not self.seen.add(message.packet):
+            return DUPLICATE
+        ending = self._take(message.publication)
+        if ending is Drop.UNWANTED and self.membership.joined(source, message.groups):
+            self.noise.count()
+        now = self.host.now()
+        forwarded = [group for group in message.groups if self.group.forwards((source, group), now)]
+        if forwarded and (not self.parameters.forwarding_filter or self._wanted_below(message, forwarded)):
+            call_within(self.host, self.parameters.jitter, self.host.broadcast, message)
+            return None
+        if ending is Drop.UNWANTED and not forwarded:
+            lapsed = any(self.group.expired((source, group), now) for group in message.groups)
+            return Drop.EXPIRED if lapsed else ending
+        return ending
+
+    def _wanted_below(self, message: GroupEvent, groups: list[int]) -> bool:
+        """Whether the subscriptions below may match; where one is not known, it may."""
+        event = message.publication.event
+        return any(
+            wish is None or may_match(wish, event)
+            for group in groups
+            for wish in self.membership.below(message.source, group)
+        )
+
+    def _take(self, publication: Publication) -> Drop | None:
+        """Deliver an event to whoever wants it here, once; or say why not."""
+        wanted = publication.publisher != self.host.node and self.wants(publication.event)
+        if wanted and not self.delivered.add(publication.id):
+            return DUPLICATE
+        if wanted:
+            self.host.deliver(publication)
+        if self.clients is not None and self._is_broker:
+            if wanted or self.delivered.add(publication.id):
+                wanted = self.clients.serve(publication) or wanted
+            else:
+                return DUPLICATE
+        return None if wanted else Drop.UNWANTED
+
+    # Join requests.
+
+    def _request(self, publication: Publication | None = None, about: Publication | None = None) -> None:
+        """Flood a join request, with an event aboard or about one, and come back while there is need."""
+        now, me = self.host.now(), self.host.node
+        carried = publication or about
+        self._follow(now)
+        event = None if carried is None else carried.event
+        asks = self.asking.ask(event, publication is not None, now)
+        roster, motion = self.groups.roster(now), self.expiry.motion()
+        self._flooded_at = now
+        self.interval.flooded()
+        if publication is not None:
+            self.host.broadcast(EventRequest(me, self._numbers.take(), 0, publication, asks, roster, motion))
+        else:
+            self.host.broadcast(ContentRequest(me, self._numbers.take(), 0, asks, roster, motion))
+        if self.parameters.asks == "advertisement":
+            self._ask_later()
+
+    def _ask_later(self) -> None:
+        if self._asking_again is not None:
+            self._asking_again.cancel()
+        wait = GRACE * self.interval.seconds()
+        self._asking_again = self.host.call_later(wait, self._ask_again)
+
+    def _ask_again(self) -> None:
+        """Refresh the routes while the application has something to say."""
+        self._asking_again = None
+        if self.host.now() - self._active_at < self.parameters.timeout:
+            self._request()
+
+    def _follow(self, now: float) -> None:
+        self.groups.follow(now)
+        self.in_use.tell(self.groups.count())
+
+    def _take_event_request(self, message: EventRequest, sender: NodeId) -> Drop | None:
+        if message.source == self.host.node or not self.seen.add(message.packet):
+            return DUPLICATE
+        publication = message.publication
+        lifetime = self.expiry.lifetime(message.motion)
+        self.membership.hear_request(message, (*message.asks, publication.event), sender, lifetime)
+        ending = self._take(publication)
+        hops = message.hops + 1
+        if hops < self.parameters.hop_limit:
+            onward = EventRequest(
+                *(message.source, message.sequence, hops, publication, message.asks, message.roster),
+                self.expiry.motion(lifetime),
+            )
+            call_within(self.host, self.parameters.jitter, self.host.broadcast, onward)
+            return None
+        return Drop.HOP_LIMIT if ending is Drop.UNWANTED else ending
+
+    def _take_request(self, message: ContentRequest, sender: NodeId) -> Drop | None:
+        if message.source == self.host.node or not self.seen.add(message.packet):
+            return DUPLICATE
+        lifetime = self.expiry.lifetime(message.motion)
+        self.membership.hear_request(message, message.asks, sender, lifetime)
+        hops = message.hops + 1
+        if hops >= self.parameters.hop_limit:
+            return Drop.HOP_LIMIT
+        onward = ContentRequest(
+            *(message.source, message.sequence, hops, message.asks, message.roster),
+            self.expiry.motion(lifetime),
+        )
+        call_within(self.host, self.parameters.jitter, self.host.broadcast, onward)
+        return None
+
+    # Join tables.
+
+    def _take_table(self, message: SummaryTable, sender: NodeId) -> Drop | None:
+        me, membership = self.host.node, self.membership
+        mine = False
+        for way in message.ways:
+            for join in way.joins:
+                membership.heard(sender, way.source, join)
+            mine = mine or way.next_hop == me
+        if not mine:
+            return NOT_MINE
+        if not all(map(sound, message.wishes)):
+            return Drop.MALFORMED
+        wishes = {wish.broker: wish for wish in message.wishes}
+        for source, next_hop, joins in message.ways:
+            if next_hop != me:
+                continue
+            if source == me:
+                self._hear_members(joins, wishes, message.lifetime)
+            elif membership.reaches(source):
+                for join in joins:
+                    if join.broker != me:
+                        self.group.join((source, join.group))
+                        membership.pass_on(source, join, wishes.get(join.broker))
+        return None
+
+    def _hear_members(
+        self, joins: tuple[Join, ...], wishes: Mapping[NodeId, Any], lifetime: tuple[int, ...]
+    ) -> None:
+        """As the publisher: gather subscriptions, and say that they have come."""
+        now = self.host.now()
+        self.interval.hear(lifetime)
+        if not self._acknowledged:
+            call_within(self.host, self.parameters.reply_jitter, self._acknowledge)
+        for join in joins:
+            if join.broker != self.host.node:
+                self.groups.hear(join, wishes.get(join.broker), now)
+            if len(self._acknowledged) < 255:
+                self._acknowledged[join] = None
+
+    def _acknowledge(self) -> None:
+        joins, self._acknowledged = tuple(self._acknowledged), {}
+        self.host.broadcast(SummaryTable((Way(self.host.node, self.host.node, joins),)))
+
+    # Brokers and clients.
+
+    @property
+    def _is_broker(self) -> bool:
+        return self.clients is None or self.clients.broker == self.host.node
+
+    def _clients(self) -> Clients:
+        return Clients(
+            self.host,
+            self.parameters,
+            wishes=lambda: self.interests,
+            changed=self._want,
+            publish=self._publish,
+            take=self._take,
+        )
+
+    def _want(self) -> None:
+        """Have the broker know what is wanted here."""
+        if self.clients is None:
+            self.membership.want(self.interests)
+        elif self._is_broker:
+            self.membership.want([*self.interests, *self.clients.filters()])
+        else:
+            self.clients.tell()

@@ -1,0 +1,49 @@
+"""Hubs: squares in which people gather, drawn by the seed so that they do not overlap."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import NamedTuple
+
+from roamcast.errors import UserError
+from roamcast.scenario.model import Scenario
+
+TRIES = 10_000
+
+
+class Square(NamedTuple):
+    """Where a hub is."""
+
+    x: float
+    y: float
+    side: float
+
+    def contains(self, x: float, y: float) -> bool:
+        """Whether a place lies in it or on its edge."""
+        return self.x <= x <= self.x + self.side and self.y <= y <= self.y + self.side
+
+    def overlaps(self, other: Square) -> bool:
+        """Whether they have more than an edge in common."""
+        return abs(self.x - other.x) < self.side and abs(self.y - other.y) < self.side
+
+
+def lay_hubs(scenario: Scenario, seed: int) -> list[Square]:
+    """The hubs of a run, a function of the scenario and the seed alone; none, if it has none."""
+    hubs, area = scenario.hubs, scenario.area
+    if hubs is None:
+        return []
+    if hubs.at is not None:
+        return [Square(x, y, hubs.side) for x, y in hubs.at]
+    random = Random(f"{seed}/hubs")
+    laid: list[Square] = []
+    for _ in range(TRIES):
+        x, y = random.random() * (area.width - hubs.side), random.random() * (area.height - hubs.side)
+        hub = Square(x, y, hubs.side)
+        if any(hub.overlaps(other) for other in laid):
+            # Begin anew: what is laid may leave no room for the rest.
+            laid = []
+            continue
+        laid.append(hub)
+        if len(laid) == hubs.count:
+            return laid
+    raise UserError(f"hubs: found no room for {hubs.count} squares of {hubs.side:g} m that do not overlap")

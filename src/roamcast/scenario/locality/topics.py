@@ -1,0 +1,72 @@
+"""Topics as content: numbers become events and filters, and the place of who asks shifts them."""
+
+from __future__ import annotations
+
+from roamcast.content.event import Event
+from roamcast.content.filter import Filter
+from roamcast.content.kind import Integer
+from roamcast.content.schema import EventType
+from roamcast.scenario.locality.hubs import Square
+from roamcast.scenario.model import Area
+from roamcast.scenario.workload import Areas, Topics
+
+
+class TopicList:
+    """The topics of a scenario, numbered from 1."""
+
+    def __init__(self, topics: Topics) -> None:
+        numbers = range(1, topics.count + 1)
+        self.type = EventType(topics.type, {"topic": Integer(1, topics.count)})
+        self.events = [self.type(topic=number) for number in numbers]
+        self.filters = [self.type.topic == number for number in numbers]
+
+    def __len__(self) -> int:
+        return len(self.events)
+
+    def event(self, topic: int) -> Event:
+        """An event about a topic."""
+        return self.events[topic - 1]
+
+    def filter(self, topic: int) -> Filter:
+        """The filter of someone who wants the events about a topic."""
+        return self.filters[topic - 1]
+
+    def share(self, place: int, of: int) -> range:
+        """The topics of publisher number `place` (from 0) of so many."""
+        return range(1 + place * len(self) // of, 1 + (place + 1) * len(self) // of)
+
+    def offered(self, topics: range) -> Filter:
+        """The filter that covers some topics in a row."""
+        return (self.type.topic >= topics.start) & (self.type.topic < topics.stop)
+
+
+class AreaMap:
+    """Which area a place is in, and by how much that shifts the topics."""
+
+    def __init__(self, area: Area, areas: Areas, hubs: list[Square], topics: int) -> None:
+        self._area = area
+        self._quarters = areas.quarters
+        self._hubs = hubs
+        count = areas.quarters**2 + len(hubs)
+        self._of_hubs = list(areas.hubs) if areas.hubs is not None else list(range(len(hubs)))
+        self._of_quarters = [number for number in range(count) if number not in self._of_hubs]
+        self._offsets = [_offset(areas.offset, number, count, topics) for number in range(count)]
+
+    def number_at(self, x: float, y: float) -> int:
+        """The number of the area at a place: a hub, or the quarter below."""
+        for number, hub in zip(self._of_hubs, self._hubs, strict=True):
+            if hub.contains(x, y):
+                return number
+        along = (x / self._area.width, y / self._area.height)
+        column, row = (min(max(int(share * self._quarters), 0), self._quarters - 1) for share in along)
+        return self._of_quarters[row * self._quarters + column]
+
+    def offset_at(self, x: float, y: float) -> int:
+        """What is added to a topic's number there."""
+        return self._offsets[self.number_at(x, y)]
+
+
+def _offset(rule: str, number: int, areas: int, topics: int) -> int:
+    if rule == "spread":
+        return number * topics // areas
+    return topics % number if rule == "literal" and number else 0

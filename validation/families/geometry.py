@@ -69,7 +69,7 @@ def _flows(plan: Plan) -> Iterator[Check]:
         for flow, name in enumerate(layout.flows):
             numbers = [[rates[flow] for rates in runs] for runs in sides]
             subject = layout.name if len(layout.flows) == 1 else f"{layout.name}: {name}"
-            yield Check(subject, "packets/s", *numbers, 0.02, True)
+            yield Check(subject, "packets/s", *numbers, 0.05, True)
 
 
 TOPICS = (

@@ -1,6 +1,6 @@
 """Simulated seconds per CPU second of AODV and DSR in a field of 200 nodes, beside ns-2 in the same run.
 
-Both sides have the movement, the traffic and the rules of the comparison in `validation/families/reactive.py`.
+Both sides have the movement, the traffic and the rules of the comparison in `families/reactive.py`.
 Goal: five times ns-2.
 """
 
@@ -9,10 +9,9 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from validation import grounds, ns2, ours
 from validation.families.reactive import PROTOCOLS
 from validation.plan import FAST
-
-from validation import grounds, ns2, ours
 
 SECONDS = 60.0
 SEED = 101

@@ -24,10 +24,13 @@ FAST_TEXT = """\
 The same, everyone at 1 to 20 m/s without a pause."""
 
 FIELD_TEXT = """\
-200 nodes, ten of which send to four others, 0.5/s each, 11 Mb/s, 50 s; three movements. A table is told in
-one message however long it is (`entries_per_update = 1024`), as ns-2 does: our default of 120 entries a
-message tells 200 nodes in two, which is more messages, and shorter ones, of which more get through. That,
-and ARP, were the difference that earlier versions had here."""
+200 nodes, ten of which send to four others, 0.5/s each, 11 Mb/s, 50 s; eight movements. In so short a run
+most of what is lost is lost while routes are still being found: messages that waited for a route are
+released together, and of five of them ARP keeps one. In one movement ns-2 lost 73 messages to that and we
+78; without ARP we deliver 0.15 more on the same movements. What remains differs by movement, from 0.28 less
+to 0.10 more, with the hazards of who hears whose first updates. A table is told in one message however long
+it is (`entries_per_update = 1024`), as in ns-2; by our default more than 120 routes are told in two, which
+counts as more messages."""
 
 PARAMETERS = {"link_feedback": False, "entries_per_update": 1024}
 "As in ns-2: word of failed links is ignored, and a table is one message, however long."
@@ -83,7 +86,7 @@ WALKING = (
     Row("in turns", grounds.district, 120, _in_turns, 911),
 )
 DRIVING = Row("in turns, 1 to 20 m/s", driving, 120, _in_turns, 921)
-FIELD = Row("field of 200", grounds.field, 50, _one_to_one, 931, 3, FAST)
+FIELD = Row("field of 200", grounds.field, 50, _one_to_one, 931, 8, FAST)
 
 
 def _walking(plan: Plan) -> Iterator[Check]:

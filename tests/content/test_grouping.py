@@ -41,7 +41,7 @@ EVENT_8 = CD(category="jazz", composer="Evans", price=12)
 
 
 def some_filters(r, count):
-    type = generate.event_type(r)
+    type = generate.any_type(r)
     return [generate.filter(r, type) for _ in range(r.randint(1, count))]
 
 

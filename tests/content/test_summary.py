@@ -27,7 +27,7 @@ laws = settings(max_examples=150, deadline=None)
 @laws
 @given(randoms)
 def test_a_summary_never_says_no_wrongly_however_it_is_made(r):
-    types = [generate.event_type(r), generate.event_type(r)]
+    types = [generate.any_type(r), generate.any_type(r)]
     filters = [generate.filter(r, r.choice(types)) for _ in range(r.randint(1, 8))]
     shape = r.choice([Shape(), Shape(64, 2), Shape(1, 1)])
     halves = Summary.of(filters[::2], shape).merge(Summary.of(filters[1::2], shape))

@@ -76,6 +76,8 @@ def _block(type: EventType, place: int, filters: Sequence[Filter]) -> Matrix:
 def columns(kind: Any, domain: Any, ends: tuple[float, float]) -> list[float]:
     """One field's columns for what is asked of it (None: nothing), numbers scaled between `ends`."""
     constrained = float(domain is not None)
+    if kind.name == "records":
+        return [constrained]
     if kind.name == "string":
         if domain is None:
             return [0.0] * (1 + HASHED.bits)

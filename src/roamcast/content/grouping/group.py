@@ -7,10 +7,13 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from roamcast.content.box.ranges import Ranges
+from roamcast.content.box.repeats import Repeats
 from roamcast.content.box.texts import Texts
 from roamcast.content.event import Event
-from roamcast.content.filter import Filter
+from roamcast.content.filter import Filter, unite
 from roamcast.content.grouping.hull import hull
+from roamcast.content.kind import Domain
+from roamcast.content.repetition import Records
 from roamcast.content.schema import EventType
 
 
@@ -75,8 +78,14 @@ def by_type(filters: Sequence[Filter]) -> dict[EventType, list[int]]:
 
 def point(event: Event) -> Filter:
     """The filter that matches exactly this event."""
-    constraints: list[tuple[int, Ranges | Texts]] = []
+    constraints: list[tuple[int, Domain]] = []
     for place, (field, stored) in enumerate(zip(event.type.fields, event.values, strict=True)):
+        if isinstance(field.kind, Records):
+            record = field.kind.record
+            points = [point(Event(record, values)) for values in stored]
+            others = ~unite(record, points) if points else Filter.everything(record)
+            constraints.append((place, Repeats.where(points, others)))
+            continue
         text = field.kind.name == "string"
         if stored is None:
             constraints.append((place, Texts((), absent=True) if text else Ranges((), absent=True)))

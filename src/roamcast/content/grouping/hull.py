@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from roamcast.content.box.ranges import Ranges, thin
+from roamcast.content.box.repeats import Repeats
 from roamcast.content.box.texts import Texts
 from roamcast.content.errors import ContentError
 from roamcast.content.filter import Filter
@@ -51,6 +52,11 @@ def _join(domains: list[Any]) -> Domain | None:
     if isinstance(domains[0], Ranges):
         joined: Ranges = reduce(Ranges.join, domains)
         return Ranges(thin(joined.spans, MAX_SPANS), joined.absent)
+    if isinstance(domains[0], Repeats):
+        either: Repeats | None = domains[0]
+        for other in domains[1:]:
+            either = either.join(other) if either is not None else None
+        return either
     absent = any(texts.absent for texts in domains)
     exact: Texts | None = domains[0]
     for other in domains[1:]:

@@ -9,6 +9,7 @@ from typing import Any
 from roamcast.content.box import conjunction as boxes
 from roamcast.content.box.conjunction import Conjunction
 from roamcast.content.box.ranges import Ranges
+from roamcast.content.box.repeats import Repeats
 from roamcast.content.filter import MAX_CONJUNCTIONS, Filter
 from roamcast.content.grouping.hull import hull
 from roamcast.content.kind import Domain
@@ -18,6 +19,8 @@ BUDGET = 512
 "Bytes of a group's filter, unless said otherwise."
 WORD = 0.001
 "Share of the strings of a field that one word is taken for."
+HALF = 0.5
+"Of events, for each test on records: nothing is known of how many there are."
 LETTER = 0.2
 "What each letter of a beginning or an ending leaves."
 WIDE = 1e6
@@ -142,6 +145,8 @@ def share(type: EventType, conjunction: Conjunction) -> float:
 
 
 def _share(type: EventType, place: int, domain: Domain) -> float:
+    if isinstance(domain, Repeats):
+        return HALF ** (len(domain.required) + (not domain.refused.empty))
     if not isinstance(domain, Ranges):
         return _of_texts(domain)
     [(low, high)] = type.everything[place].spans  # type: ignore[union-attr]

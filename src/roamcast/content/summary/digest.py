@@ -69,7 +69,8 @@ class Digest(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, event: Event) -> Digest:
         """The digest of an event."""
-        values = [TextDigest.of(v) if isinstance(v, str) else v for v in event.values]
+        plain = [None if isinstance(v, tuple) else v for v in event.values]  # records are not told
+        values = [TextDigest.of(v) if isinstance(v, str) else v for v in plain]
         return cls(event.type.fingerprint, tuple(values))
 
     def to_bytes(self) -> bytes:

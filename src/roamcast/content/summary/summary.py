@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from roamcast.content.box.ranges import Ranges, Span, coalesce
+from roamcast.content.box.repeats import Repeats
 from roamcast.content.errors import ContentError
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
@@ -54,7 +55,11 @@ class Summary:
             rows = found.setdefault(name, {})
             kinds[name] = "".join(letter(field.kind) for field in filter.type.fields)
             for conjunction in filter.conjunctions:
-                row = {place: _part(kinds[name][place], domain, shape) for place, domain in conjunction}
+                row = {
+                    place: _part(kinds[name][place], domain, shape)
+                    for place, domain in conjunction
+                    if not isinstance(domain, Repeats)  # records are not summed up: they may be any
+                }
                 _put(rows, row)
         limited = {name: _limited(rows, MAX_ROWS) for name, rows in found.items()}
         return cls(shape, limited, kinds)

@@ -7,6 +7,8 @@ import textwrap
 
 import pytest
 
+from roamcast.pipeline.session import interrupted
+
 HOLD = """
     import sys, time
     from roamcast.pipeline.session import open_session
@@ -25,6 +27,20 @@ HOLD = """
 """
 
 
+def test_an_error_on_the_way_out_of_ctrl_c_is_ctrl_c():
+    def leave(first):
+        try:
+            try:
+                raise first
+            finally:
+                raise ValueError("the answer was not what was asked for")
+        except ValueError as error:
+            return error
+
+    assert interrupted(leave(KeyboardInterrupt()))
+    assert not interrupted(leave(RuntimeError()))
+
+
 @pytest.mark.spark
 @pytest.mark.xdist_group("spark")
 def test_ctrl_c_while_the_jvm_works_is_raised_and_not_logged(tmp_path):
@@ -38,5 +54,5 @@ def test_ctrl_c_while_the_jvm_works_is_raised_and_not_logged(tmp_path):
             continue
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=120)
-    assert process.returncode == 130
+    assert process.returncode == 130, told
     assert "Traceback" not in told, told

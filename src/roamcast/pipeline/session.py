@@ -49,10 +49,30 @@ def open_session(master: str | None = None, settings: dict[str, str] | None = No
         except KeyboardInterrupt:
             patience = 0.0  # nobody waits for running tasks: what is done is on disk
             raise
+        except Exception as error:
+            if not interrupted(error):
+                raise
+            patience = 0.0
+            raise KeyboardInterrupt from None
         finally:
             _stop(spark, patience)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def interrupted(error: BaseException) -> bool:
+    """Whether an error is only what became of Ctrl-C.
+
+    PySpark, interrupted while the JVM answers, asks it once more on its way out and complains of the answer.
+    """
+    seen: set[int] = set()
+    found: BaseException | None = error
+    while found is not None and id(found) not in seen:
+        if isinstance(found, KeyboardInterrupt):
+            return True
+        seen.add(id(found))
+        found = found.__cause__ or found.__context__
+    return False
 
 
 def warm_up(spark: SparkSession, slots: int | None = None) -> float:

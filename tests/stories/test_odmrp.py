@@ -158,6 +158,19 @@ def test_a_join_table_is_sent_again_until_the_next_hop_is_heard_to_pass_it_on():
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(("backoff", "longer"), [(1.0, False), (2.0, True)])
+def test_each_wait_for_a_join_table_is_as_long_as_published_or_twice_as_long(backoff, longer):
+    assert Odmrp.as_published["backoff"] == 1.0
+    parameters = OdmrpParameters(backoff=backoff, reply_jitter=0.0)
+    mesh = settled(Mesh.line(3, partial(Odmrp, parameters=parameters)), (2, NARROW))
+    with mesh.fault(lose(JoinTable, from_=2, to=1)):
+        mesh.publish(0, THREE)
+        mesh.run(for_=1)
+    first, second = (later.time - sooner.time for sooner, later in pairwise(mesh.sent_of(JoinTable)))
+    assert first == pytest.approx(parameters.ack_wait)
+    assert second == pytest.approx(parameters.ack_wait * (2 if longer else 1))
+
+
 def test_everyone_with_a_subscription_is_on_the_only_channel_and_takes_what_it_wants():
     mesh = settled(Mesh.line(4, one_channel), (1, NARROW), (3, Coupon.zone == 7))
     mesh.publish(0, SEVEN)

@@ -143,7 +143,7 @@ class JoinReplies(Generic[K]):
             waiting = [(item, answer) for item, answer in said if not answer.acknowledged]
             if waiting:
                 often = max(answer.said for _, answer in waiting)
-                wait = self._parameters.ack_wait * 2 ** (often - 1) + 1.5 * longest
+                wait = self._parameters.ack_wait * self._parameters.backoff ** (often - 1) + 1.5 * longest
                 self._host.call_later(wait, self._check, waiting)
 
     def _check(self, waiting: list[tuple[K, _Answer]]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from roamcast.content.filter import Filter
@@ -45,7 +46,7 @@ class Odmrp(Router):
 
     parameters_type = OdmrpParameters
     parameters: OdmrpParameters
-    as_published: ClassVar[Mapping[str, Any]] = {}
+    as_published: ClassVar[Mapping[str, Any]] = MappingProxyType({"backoff": 1.0})
     messages = (JoinRequest, JoinData, JoinTable, ChannelData, Announcement)
 
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:

@@ -24,7 +24,9 @@ class MeshParameters(Parameters):
     gather: Seconds = Field(0.025, ge=0)
     "A forwarding node waits this long for other join tables before it sends its own."
     ack_wait: Seconds = Field(0.075, gt=0)
-    "A join table that the next hop was not heard to pass on by then is sent again, then after twice as long."
+    "A join table that the next hop was not heard to pass on by then is sent again."
+    backoff: float = Field(2.0, ge=1, le=16)
+    "Each further wait for it is so many times as long as the one before; 1 is always as long."
     tries: int = Field(3, ge=1)
     "How often a join table is sent at most, for one join request."
     piggyback: bool = True

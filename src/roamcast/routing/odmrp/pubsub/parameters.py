@@ -19,6 +19,7 @@ AS_PUBLISHED: dict[str, Any] = {
     "patience": "0 s",
     "answer_every": "0 s",
     "ack_wait": "75 ms",
+    "backoff": 1.0,
 }
 "What the papers have: the event asks, all is told each time, and each group is sent a packet of its own."
 

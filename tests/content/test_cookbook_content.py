@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
+from roamcast.content.errors import ContentError
 from roamcast.content.filter import Filter
 from roamcast.content.xml.xsd import XmlSchema
 
@@ -37,6 +38,12 @@ def test_a_format_that_exists(section):
         other = wanted.counterexample()
         assert other is not None and not wanted.matches(other)
         assert (~wanted).matches(other)
+
+
+def test_a_document_of_another_format_is_told_which_types_are_known():
+    schema = parts(SECTIONS[0])[0]
+    with pytest.raises(ContentError, match="no event type is called 'gpx'; known: alert, info"):
+        schema.read((DOCS / "examples/walk.gpx").read_bytes())
 
 
 @pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.split("\n")[0])

@@ -97,11 +97,12 @@ class Target:
 
     def _begin(self, tag: str) -> _Element:
         name = tag.rpartition("}")[2]
-        form = self.forms if isinstance(self.forms, Form) else self.forms.get(name, Form())
+        type = pick_type(name, self.types)
+        form = self.forms if isinstance(self.forms, Form) else self.forms[name]
         if tag != form.tag("", name):
             raise _foreign(tag, form)
         self.form = form
-        self.root = _Frame(pick_type(name, self.types), "")
+        self.root = _Frame(type, "")
         return _Element(self.root, "", name)
 
     def _child(self, tag: str) -> _Element | None:

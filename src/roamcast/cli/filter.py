@@ -14,13 +14,14 @@ import typer
 if TYPE_CHECKING:
     from roamcast.content.event import Event
     from roamcast.content.filter import Filter
+    from roamcast.content.json.json_schema import JsonSchema
     from roamcast.content.schema import EventType
     from roamcast.content.xml.xsd import XmlSchema
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 Schema = Annotated[
-    Path | None, typer.Option("--schema", metavar="F.xsd", help="The event types; guessed if absent.")
+    Path | None, typer.Option("--schema", metavar="F.xsd|F.json", help="The event types; guessed if absent.")
 ]
 Defaults = Annotated[
     bool, typer.Option("--defaults", help="Fill in the defaults of the schema where a document says nothing.")
@@ -98,10 +99,10 @@ def explain(
 @app.command("match")
 def match(
     events: Annotated[
-        list[Path], typer.Argument(metavar="EVENTS.xml...", help="Events, one a file; - is stdin.")
+        list[Path], typer.Argument(metavar="EVENTS...", help="Events, one a file; - is stdin.")
     ],
     *,
-    schema: Annotated[Path, typer.Option("--schema", metavar="F.xsd", help="The event types.")],
+    schema: Annotated[Path, typer.Option("--schema", metavar="F.xsd|F.json", help="The event types.")],
     filters: Annotated[list[str], typer.Option("--filter", metavar="XPATH", help="May be repeated.")],
     given: Given = None,
     defaults: Defaults = False,
@@ -209,7 +210,11 @@ def _guess(texts: list[str], parameters: dict[str, str] | None = None) -> dict[s
     return guess_types(texts, parameters)
 
 
-def _load_schema(path: Path, defaults: bool = False) -> XmlSchema:
+def _load_schema(path: Path, defaults: bool = False) -> XmlSchema | JsonSchema:
+    if path.suffix == ".json":
+        from roamcast.content.json.json_schema import JsonSchema
+
+        return JsonSchema.load(path, defaults)
     from roamcast.content.xml.xsd import XmlSchema
 
     return XmlSchema.load(path, defaults)
@@ -241,7 +246,7 @@ def _with_parameters(texts: list[str], types: dict[str, EventType], values: dict
     ]
 
 
-def _write_first(schema: XmlSchema | None, events: Iterator[Event]) -> tuple[str | None, str]:
+def _write_first(schema: XmlSchema | JsonSchema | None, events: Iterator[Event]) -> tuple[str | None, str]:
     """A document for one of some events, and what is to be said about it."""
     from roamcast.content.errors import Undecided
     from roamcast.content.xml.document import write_xml
@@ -258,7 +263,7 @@ def _write_first(schema: XmlSchema | None, events: Iterator[Event]) -> tuple[str
     return document.decode(), doubt and f"no better example than {document.decode()}: {doubt}"
 
 
-def _read_event(schema: XmlSchema, path: Path) -> Event:
+def _read_event(schema: XmlSchema | JsonSchema, path: Path) -> Event:
     from roamcast.content.errors import ContentError
     from roamcast.content.xml.errors import XmlError
 
@@ -278,7 +283,7 @@ _MOST_SUBSCRIPTIONS = 100_000_000
 "Bytes of a file of subscriptions: a million of them."
 
 
-def _read_filters(path: Path, schema: XmlSchema | None) -> tuple[list[str], list[Filter]]:
+def _read_filters(path: Path, schema: XmlSchema | JsonSchema | None) -> tuple[list[str], list[Filter]]:
     """The subscriptions of a file, as written and as understood; a mistake is told with its line."""
     from roamcast.content.errors import ContentError
     from roamcast.content.filter import Filter

@@ -130,14 +130,11 @@ def _tell_of(warmup: str, range: str | None, data_rate: str, basic_rate: str) ->
 
 def _measure(folder: Path) -> dict[str, Any]:
     """A run's metrics from its folder, by the code that campaigns use."""
-    import msgspec
-
-    from roamcast.facts.tables import Run
+    from roamcast.ingest.folder import Folder
     from roamcast.metrics.declarations import evaluate
     from roamcast.metrics.measured import Measured, Setting
-    from roamcast.pipeline.columns import Folder
 
-    run = msgspec.json.decode((folder / "run.json").read_bytes(), type=Run)
+    run = Folder(folder).run()
     header = run.resolved.get("mac", {}).get("network_header")
     setting = Setting(run.nodes, run.warmup, run.range, header)
     about = {"scenario": run.scenario, "protocol": run.protocol, "seed": run.seed}

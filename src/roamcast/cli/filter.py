@@ -23,6 +23,8 @@ Schema = Annotated[
     Path | None, typer.Option("--schema", metavar="F.xsd", help="The event types; guessed if absent.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Tell it as JSON.")]
+OnSpark = Annotated[bool, typer.Option("--spark", help="Do it on Spark, from Parquet files.")]
+Master = Annotated[str | None, typer.Option("--master", metavar="URL", help="Of Spark; embedded if absent.")]
 
 
 class Method(StrEnum):
@@ -87,17 +89,39 @@ def explain(
 @app.command("match")
 def match(
     events: Annotated[
-        list[Path], typer.Argument(metavar="EVENTS.xml...", help="Events, one a file; - is stdin.")
+        list[Path],
+        typer.Argument(
+            metavar="EVENTS...", help="XML, one a file; - is stdin. With --spark a Parquet of JSON."
+        ),
     ],
     *,
     schema: Annotated[Path, typer.Option("--schema", metavar="F.xsd", help="The event types.")],
-    filters: Annotated[list[str], typer.Option("--filter", metavar="XPATH", help="May be repeated.")],
+    filters: Annotated[
+        list[str] | None, typer.Option("--filter", metavar="XPATH", help="May be repeated.")
+    ] = None,
+    spark: OnSpark = False,
+    master: Master = None,
+    many: Annotated[
+        Path | None,
+        typer.Option("--filters", metavar="F.parquet", help="With --spark: columns id and filter."),
+    ] = None,
+    pairs: Annotated[bool, typer.Option("--pairs", help="With --spark: every match, not counts.")] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="With --spark: the matches.")
+    ] = None,
     json: AsJson = False,
 ) -> None:
-    """Tell which filters match which events."""
+    """Tell which filters match which events; on Spark, how many of very many do."""
     from roamcast.content.filter import Filter
 
     loaded = _load_schema(schema)
+    if spark:
+        from roamcast.cli.filtering import match_many
+
+        match_many(events, many, loaded.types, out, master=master, pairs=pairs, json=json)
+        return
+    if not filters:
+        raise typer.BadParameter("needed, unless --spark matches --filters", param_hint="--filter")
     wanted = [Filter.parse(text, loaded.types) for text in filters]
     told = []
     for path in events:
@@ -129,9 +153,23 @@ def groups(
     draw: Annotated[
         Path | None, typer.Option("--draw", metavar="OUT.png", help="Draw the subscription graph.")
     ] = None,
+    spark: OnSpark = False,
+    master: Master = None,
     json: AsJson = False,
 ) -> None:
-    """Print groups of subscriptions with what each channel asks, and the covering graph."""
+    """Print groups of subscriptions with what each channel asks, and the covering graph.
+
+    With --spark FILE is a Parquet with the columns id and filter, and K-means groups them, without a graph.
+    """
+    if spark:
+        from roamcast.cli.filtering import group_many
+
+        if schema is None or method is not Method.KMEANS or event is not None or draw is not None:
+            raise typer.BadParameter(
+                "--spark needs --schema, and takes neither --event, --draw nor another method"
+            )
+        group_many(file, _load_schema(schema).types, channels, master=master, json=json)
+        return
     from roamcast.content.grouping import cost
     from roamcast.content.grouping.graph import SubscriptionGraph
     from roamcast.content.grouping.sample import sample_events

@@ -11,7 +11,7 @@ from roamcast.routing.odmrp.channels import EVERYONE, Channels, channel_of
 from roamcast.routing.odmrp.forwarding_group import ForwardingGroup
 from roamcast.routing.odmrp.join import JoinReplies, Route, Upstream
 from roamcast.routing.odmrp.link_expiry import RefreshInterval
-from roamcast.routing.odmrp.mesh import MeshRouter
+from roamcast.routing.odmrp.mesh_router import MeshRouter
 from roamcast.routing.odmrp.messages import (
     MOST_ENTRIES,
     MOST_FILTERS,
@@ -42,7 +42,7 @@ class Odmrp(MeshRouter):
 
     parameters_type = OdmrpParameters
     parameters: OdmrpParameters
-    as_published: ClassVar[Mapping[str, Any]] = MappingProxyType({"backoff": 1.0})
+    as_published: ClassVar[Mapping[str, Any]] = MappingProxyType({"backoff": 1.0, "insist": 1})
     messages = (JoinRequest, JoinData, JoinTable, ChannelData, Announcement)
 
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
@@ -177,9 +177,9 @@ class Odmrp(MeshRouter):
             self._send_data(channel, publication)
         elif self.parameters.piggyback:
             sequence = self._numbers.take()
-            self.host.broadcast(JoinData(me, sequence, 0, channel, publication, self.expiry.motion()))
+            self._say(JoinData(me, sequence, 0, channel, publication, self.expiry.motion()))
         else:
-            self.host.broadcast(JoinRequest(me, self._numbers.take(), 0, channel, self.expiry.motion()))
+            self._say(JoinRequest(me, self._numbers.take(), 0, channel, self.expiry.motion()))
             self.host.call_later(self.parameters.setup, self._send_data, channel, publication)
 
     def _forget_channels(self, now: float) -> None:
@@ -192,7 +192,7 @@ class Odmrp(MeshRouter):
         self.in_use.tell(len(in_use))
 
     def _send_data(self, channel: int, publication: Publication) -> None:
-        self.host.broadcast(ChannelData(self.host.node, self._numbers.take(), channel, publication))
+        self._say(ChannelData(self.host.node, self._numbers.take(), channel, publication), (channel,))
 
     # Join tables.
 
@@ -233,7 +233,7 @@ class Odmrp(MeshRouter):
         wanted = sorted(dict.fromkeys(self.interests), key=Filter.to_bytes)
         for part, first in enumerate(range(0, min(len(wanted), 255 * MOST_FILTERS), MOST_FILTERS)):
             some = tuple(wanted[first : first + MOST_FILTERS])
-            self.host.broadcast(Announcement(self.host.node, self._numbers.take(), 0, part, some))
+            self._say(Announcement(self.host.node, self._numbers.take(), 0, part, some))
 
     def _take(self, publication: Publication) -> Drop | None:
         """Deliver a publication that is wanted here, the first time that it comes; or say why not."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.routing.odmrp.forwarding_group import ForwardingGroup
 from roamcast.routing.odmrp.link_expiry import RefreshInterval
-from roamcast.routing.odmrp.mesh import MeshRouter
+from roamcast.routing.odmrp.mesh_router import MeshRouter
 from roamcast.routing.odmrp.pubsub.clients import Clients
 from roamcast.routing.odmrp.pubsub.groups import UNASSIGNED, PublisherGroups
 from roamcast.routing.odmrp.pubsub.membership import Membership
@@ -163,7 +164,7 @@ class PubSubOdmrp(MeshRouter):
         now, p = self.host.now(), self.parameters
         self._active_at = now
         due = self._flooded_at < 0 or now - self._flooded_at >= self.interval.seconds()
-        if not due and (p.unasked == "known" or self.asking.covers(publication.event, now)):
+        if not due and (p.unasked == "known" or self._knows_who_wants(publication.event, now)):
             self.asking.note(publication.event)
             self._send_to_groups(publication)
         elif p.piggyback:
@@ -171,6 +172,11 @@ class PubSubOdmrp(MeshRouter):
         else:
             self._request(None, publication)
             self.host.call_later(p.setup, self._send_to_groups, publication)
+
+    def _knows_who_wants(self, event: Event, now: float) -> bool:
+        """Whether all who may want an event have been asked, and have had time to answer."""
+        settled = now - self.groups.newcomer_at >= self.parameters.settle
+        return settled and self.asking.covers(event, now)
 
     def _send_to_groups(self, publication: Publication) -> None:
         now = self.host.now()
@@ -181,9 +187,8 @@ class PubSubOdmrp(MeshRouter):
             self.host.drop(nowhere, Drop.UNWANTED)
         together = [groups] if groups and self.parameters.combine else [[group] for group in groups]
         for some in together:
-            self.host.broadcast(
-                GroupEvent(self.host.node, self._numbers.take(), frozenset(some[:255]), publication)
-            )
+            named = frozenset(some[:255])
+            self._say(GroupEvent(self.host.node, self._numbers.take(), named, publication), named)
 
     def _take_event(self, message: GroupEvent, sender: NodeId) -> Drop | None:
         source = message.source
@@ -238,9 +243,9 @@ class PubSubOdmrp(MeshRouter):
         self._flooded_at = now
         self.interval.flooded()
         if publication is not None:
-            self.host.broadcast(EventRequest(me, self._numbers.take(), 0, publication, asks, roster, motion))
+            self._say(EventRequest(me, self._numbers.take(), 0, publication, asks, roster, motion))
         else:
-            self.host.broadcast(ContentRequest(me, self._numbers.take(), 0, asks, roster, motion))
+            self._say(ContentRequest(me, self._numbers.take(), 0, asks, roster, motion))
         if self.parameters.asks == "advertisement":
             self._ask_later()
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from typing import Any
 
 import msgspec
 
 from roamcast.routing.numbering import SequenceNumbers
+from roamcast.routing.odmrp.insistence import Insistence
 from roamcast.routing.odmrp.link_expiry import LinkExpiry
 from roamcast.routing.odmrp.parameters import MeshParameters
 from roamcast.routing.odmrp.told import CHANNELS, NOISE, Counted, Level
@@ -42,6 +43,7 @@ class MeshRouter(Router):
         self.delivered = Seen(remember)
         "Publications: the same one may come more than once, on several channels or with a join request."
         self.expiry = LinkExpiry(host, self.parameters)
+        self.insistence = Insistence(host, self.parameters)
         self.noise = Counted(host, NOISE)
         self.in_use = Level(host, CHANNELS)
         self._numbers = SequenceNumbers(host.incarnation)
@@ -55,16 +57,24 @@ class MeshRouter(Router):
         return Traits(wish_lease=parameters.timeout)
 
     def tables(self) -> Mapping[str, Footprint]:
-        """The size of what is remembered as seen."""
+        """The size of what is remembered of packets."""
         remember = self.parameters.remember
         return {
+            "insistence": self.insistence.footprint(),
             "seen": Footprint(len(self.seen), 8 * len(self.seen), remember),
             "delivered": Footprint(len(self.delivered), 8 * len(self.delivered), remember),
         }
 
     def _is_new(self, origin: NodeId, packet: int) -> bool:
         """Whether a packet is another node's, and heard for the first time."""
-        return origin != self.host.node and self.seen.add(packet)
+        if origin == self.host.node:
+            self.insistence.heard(packet)
+            return False
+        return self.seen.add(packet)
+
+    def _say(self, message: Any, groups: Collection[Hashable] | None = None) -> None:
+        """As the source: flood a message, or send it to some groups."""
+        self.insistence.say(message.packet, message, groups)
 
     # For the protocol to say.
 

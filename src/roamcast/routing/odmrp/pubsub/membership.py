@@ -162,9 +162,11 @@ class Membership:
         """Whether there is a way to a source."""
         return self.upstream.route(source) is not None
 
-    def heard(self, neighbour: NodeId, source: NodeId, join: Join) -> None:
-        """Note what a neighbour says."""
-        self.replies.heard(neighbour, (source, join))
+    def heard(self, neighbour: NodeId, source: NodeId, joins: tuple[Join, ...]) -> None:
+        """Note what a neighbour says towards a source: all that it is heard to pass on has arrived there."""
+        if self.upstream.leads(source, neighbour):  # most tables are others' business: look no further
+            for join in joins:
+                self.replies.heard(neighbour, (source, join))
 
     def pass_on(self, source: NodeId, join: Join, wish: Wish | None) -> None:
         """Pass on a broker's join, as its forwarding node."""

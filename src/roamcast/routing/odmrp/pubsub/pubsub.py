@@ -277,10 +277,10 @@ class PubSubOdmrp(MeshRouter):
     def _take_table(self, message: SummaryTable, sender: NodeId) -> Drop | None:
         me, membership = self.host.node, self.membership
         mine = False
-        for way in message.ways:
-            for join in way.joins:
-                membership.heard(sender, way.source, join)
-            mine = mine or way.next_hop == me
+        for source, next_hop, joins in message.ways:
+            membership.heard(sender, source, joins)
+            if next_hop == me:
+                mine = True
         if not mine:
             return NOT_MINE
         if not all(map(sound, message.wishes)):

@@ -31,6 +31,8 @@ Given = Annotated[
     typer.Option("--set", metavar="NAME=VALUE", help="The value of a parameter, $NAME; may be repeated."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Tell it as JSON.")]
+OnSpark = Annotated[bool, typer.Option("--spark", help="Do it on Spark, from Parquet files.")]
+Master = Annotated[str | None, typer.Option("--master", metavar="URL", help="Of Spark; embedded if absent.")]
 
 
 class Method(StrEnum):
@@ -99,18 +101,37 @@ def explain(
 @app.command("match")
 def match(
     events: Annotated[
-        list[Path], typer.Argument(metavar="EVENTS...", help="Events, one a file; - is stdin.")
+        list[Path],
+        typer.Argument(metavar="EVENTS...", help="One a file; - is stdin. With --spark a Parquet of JSON."),
     ],
     *,
     schema: Annotated[Path, typer.Option("--schema", metavar="F.xsd|F.json", help="The event types.")],
-    filters: Annotated[list[str], typer.Option("--filter", metavar="XPATH", help="May be repeated.")],
+    filters: Annotated[
+        list[str] | None, typer.Option("--filter", metavar="XPATH", help="May be repeated.")
+    ] = None,
+    spark: OnSpark = False,
+    master: Master = None,
+    many: Annotated[
+        Path | None,
+        typer.Option("--filters", metavar="F.parquet", help="With --spark: columns id and filter."),
+    ] = None,
+    pairs: Annotated[bool, typer.Option("--pairs", help="With --spark: every match, not counts.")] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="With --spark: the matches.")
+    ] = None,
     given: Given = None,
     defaults: Defaults = False,
     json: AsJson = False,
 ) -> None:
-    """Tell which filters match which events."""
-
+    """Tell which filters match which events; on Spark, how many of very many do."""
     loaded = _load_schema(schema, defaults)
+    if spark:
+        from roamcast.cli.filtering import match_many
+
+        match_many(events, many, loaded.types, out, master=master, pairs=pairs, json=json)
+        return
+    if not filters:
+        raise typer.BadParameter("needed, unless --spark matches --filters", param_hint="--filter")
     wanted = _with_parameters(filters, loaded.types, _read_parameters(given))
     told = []
     for path in events:
@@ -142,9 +163,23 @@ def groups(
     draw: Annotated[
         Path | None, typer.Option("--draw", metavar="OUT.png", help="Draw the subscription graph.")
     ] = None,
+    spark: OnSpark = False,
+    master: Master = None,
     json: AsJson = False,
 ) -> None:
-    """Print groups of subscriptions with what each channel asks, and the covering graph."""
+    """Print groups of subscriptions with what each channel asks, and the covering graph.
+
+    With --spark FILE is a Parquet with the columns id and filter, and K-means groups them, without a graph.
+    """
+    if spark:
+        from roamcast.cli.filtering import group_many
+
+        if schema is None or method is not Method.KMEANS or event is not None or draw is not None:
+            raise typer.BadParameter(
+                "--spark needs --schema, and takes neither --event, --draw nor another method"
+            )
+        group_many(file, _load_schema(schema).types, channels, master=master, json=json)
+        return
     from roamcast.content.grouping import cost
     from roamcast.content.grouping.graph import SubscriptionGraph
     from roamcast.content.grouping.sample import sample_events

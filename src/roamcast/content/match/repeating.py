@@ -25,8 +25,8 @@ from roamcast.content.schema import EventType
 
 Route: TypeAlias = tuple[int, ...]
 """The repeated elements, by place, from the event down to the records that are laid beside it."""
-_Lookup: TypeAlias = tuple[Route, tuple[tuple[int, int], ...]]
-"""A route, and what is asked beside the fields: by level, which."""
+_Lookup: TypeAlias = tuple[Route, tuple[tuple[int, int], ...], bool]
+"""A route, what is asked beside the fields (by level, which), and whether that is all that is asked."""
 
 
 class RecordsIndex:
@@ -47,7 +47,7 @@ class RecordsIndex:
         for conjunction in filter.conjunctions:
             for each in _flatten(self._type, conjunction):
                 beside = sorted({(n, place) for n, place, _ in each.constraints if place >= BESIDE})
-                flat.setdefault((each.route, tuple(beside)), []).append(each)
+                flat.setdefault((each.route, tuple(beside), each.exact), []).append(each)
         self._filters[number] = filter
         self._routes[number] = list(flat)
         for lookup, several in flat.items():
@@ -70,10 +70,16 @@ class RecordsIndex:
         sure: set[int] = set()
         asked: set[int] = set()
         for along in self._along.values():
-            for number in along.match(event):
-                (asked if number in along.unsure else sure).add(number)
-        values = event.values
-        sure.update(number for number in asked - sure if self._filters[number].test()(values))
+            along.match(event, sure if along.exact else asked)
+        asked -= sure
+        answers: dict[Filter, bool] = {}  # many ask the same
+        for number in asked:
+            filter = self._filters[number]
+            known = answers.get(filter)
+            if known is None:
+                known = answers[filter] = filter.test()(event.values)
+            if known:
+                sure.add(number)
         return sorted(sure)
 
     def bytes(self) -> int:
@@ -96,10 +102,13 @@ class _Flat:
 class _Along:
     """The conjunctions along one route, in an index of the fields of all its levels."""
 
-    def __init__(self, type: EventType, route: Route, beside: tuple[tuple[int, int], ...]) -> None:
+    def __init__(
+        self, type: EventType, route: Route, beside: tuple[tuple[int, int], ...], exact: bool
+    ) -> None:
         self.route = route
+        self.exact = exact
+        "Whether who is found surely matches."
         self._beside = [[place for n, place in beside if n == level] for level in range(len(route) + 1)]
-        self.unsure: set[int] = set()
         self.count = 0
         self._places: list[list[int]] = []
         self._columns: dict[tuple[int, int], int] = {}
@@ -125,17 +134,15 @@ class _Along:
         self.kernel.add(number, conjunctions)
         self._numbers.extend(range(len(self._numbers), number + 1))
         self.count += 1
-        if not all(each.exact for each in several):
-            self.unsure.add(number)
 
     def remove(self, number: int) -> None:
         self.kernel.remove(number)
-        self.unsure.discard(number)
         self.count -= 1
 
-    def match(self, event: Event) -> Iterator[int]:
+    def match(self, event: Event, found: set[int]) -> None:
+        match, numbers = self.kernel.match, self._numbers
         for values in self._laid_out(event.values, 0):
-            yield from self.kernel.match(values, self._numbers)
+            found.update(match(values, numbers))
 
     def _laid_out(self, values: tuple[Any, ...], level: int) -> Iterator[tuple[Any, ...]]:
         """The event's flat values with those of each record along the route."""

@@ -34,36 +34,42 @@ class RecordsIndex:
 
     def __init__(self, type: EventType) -> None:
         self._type = type
+        self._shared: dict[Filter, int] = {}
+        "Those who want the same are looked up as one, by an entry."
         self._filters: dict[int, Filter] = {}
+        "By entry, as the next two."
+        self._members: dict[int, dict[int, None]] = {}
         self._routes: dict[int, list[_Lookup]] = {}
+        self._entries: dict[int, int] = {}
+        "By number."
+        self._free: list[int] = []
         self._along: dict[_Lookup, _Along] = {}
 
     def __contains__(self, number: int) -> bool:
-        return number in self._filters
+        return number in self._entries
 
     def add(self, number: int, filter: Filter) -> None:
         """Take a filter in."""
-        flat: dict[_Lookup, list[_Flat]] = {}
-        for conjunction in filter.conjunctions:
-            for each in _flatten(self._type, conjunction):
-                beside = sorted({(n, place) for n, place, _ in each.constraints if place >= BESIDE})
-                flat.setdefault((each.route, tuple(beside), each.exact), []).append(each)
-        self._filters[number] = filter
-        self._routes[number] = list(flat)
-        for lookup, several in flat.items():
-            along = self._along.get(lookup)
-            if along is None:
-                along = self._along[lookup] = _Along(self._type, *lookup)
-            along.add(number, several)
+        entry = self._shared.get(filter)
+        if entry is None:
+            entry = self._free.pop() if self._free else len(self._filters)
+            self._enter(entry, filter)
+        self._entries[number] = entry
+        self._members[entry][number] = None
 
     def remove(self, number: int) -> None:
         """Let a filter go."""
-        del self._filters[number]
-        for route in self._routes.pop(number):
-            along = self._along[route]
-            along.remove(number)
+        entry = self._entries.pop(number)
+        del self._members[entry][number]
+        if self._members[entry]:
+            return
+        del self._members[entry], self._shared[self._filters.pop(entry)]
+        self._free.append(entry)
+        for lookup in self._routes.pop(entry):
+            along = self._along[lookup]
+            along.remove(entry)
             if not along.count:
-                del self._along[route]
+                del self._along[lookup]
 
     def match(self, event: Event) -> list[int]:
         """The numbers of the filters that match, in order."""
@@ -71,16 +77,29 @@ class RecordsIndex:
         asked: set[int] = set()
         for along in self._along.values():
             along.match(event, sure if along.exact else asked)
-        asked -= sure
-        answers: dict[Filter, bool] = {}  # many ask the same
-        for number in asked:
-            filter = self._filters[number]
-            known = answers.get(filter)
-            if known is None:
-                known = answers[filter] = filter.test()(event.values)
-            if known:
-                sure.add(number)
-        return sorted(sure)
+        values, filters, members = event.values, self._filters, self._members
+        sure.update(entry for entry in asked - sure if filters[entry].test()(values))
+        found: list[int] = []
+        for entry in sure:
+            found += members[entry]
+        found.sort()
+        return found
+
+    def _enter(self, entry: int, filter: Filter) -> None:
+        flat: dict[_Lookup, list[_Flat]] = {}
+        for conjunction in filter.conjunctions:
+            for each in _flatten(self._type, conjunction):
+                beside = sorted({(n, place) for n, place, _ in each.constraints if place >= BESIDE})
+                flat.setdefault((each.route, tuple(beside), each.exact), []).append(each)
+        self._shared[filter] = entry
+        self._filters[entry] = filter
+        self._members[entry] = {}
+        self._routes[entry] = list(flat)
+        for lookup, several in flat.items():
+            along = self._along.get(lookup)
+            if along is None:
+                along = self._along[lookup] = _Along(self._type, *lookup)
+            along.add(entry, several)
 
     def bytes(self) -> int:
         """Memory of the compiled indexes."""

@@ -191,8 +191,8 @@ def test_spans_of_time_are_ordered_a_month_by_its_average():
 
 def test_those_who_want_the_same_come_and_go_one_by_one():
     r = Random("shared")
-    for _ in range(6):
-        type = generate.repeating_type(r)
+    for number in range(8):
+        type = generate.repeating_type(r) if number % 2 else generate.event_type(r)
         index, wanted = MatchIndex(), {}
         pool = [generate.filter(r, type) for _ in range(12)]
         for step in range(80):

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterator
 from typing import Any, Generic, TypeVar
 
 from roamcast._kernel import MatchIndex as KernelIndex
+from roamcast.content.box.conjunction import Conjunction
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.content.match.beside import asks_beside
@@ -69,11 +70,17 @@ class _OfType:
     def __init__(self, type: EventType) -> None:
         self.records = RecordsIndex(type) if type.record_depth else None
         "In place of the kernel's own index where elements repeat."
-        self.kernel = KernelIndex("".join(letter(f.kind) for f in type.fields) if not self.records else "")
+        self.letters = "".join(letter(f.kind) for f in type.fields) if not self.records else ""
+        self.kernel = KernelIndex(self.letters)
         self.beside: RecordsIndex | None = None
         "Of a flat type: for the filters that ask more than what each field is."
+        self.shared: _Shared | None = None
+        "Of a flat type: for the filters that several want."
         self.type = type
         self.keys: list[Any] = []
+        self.wanted: dict[tuple[Conjunction, ...], int] = {}
+        "Who wants a filter alone, by number."
+        self.alone: dict[int, tuple[Conjunction, ...]] = {}
         self.free: list[int] = []
 
     def add(self, key: Any, filter: Filter) -> int:
@@ -90,16 +97,36 @@ class _OfType:
                 self.beside = RecordsIndex(self.type)
             self.beside.add(number, filter)
         else:
-            self.kernel.add(number, filter.conjunctions)
+            self._add_flat(number, filter.conjunctions)
         return number
 
+    def _add_flat(self, number: int, wanted: tuple[Conjunction, ...]) -> None:
+        if self.shared is not None and self.shared.join(wanted, number, self.keys[number]):
+            return
+        other = self.wanted.pop(wanted, None)
+        if other is None:
+            self.wanted[wanted] = number
+            self.alone[number] = wanted
+            self.kernel.add(number, wanted)
+            return
+        del self.alone[other]
+        self.kernel.remove(other)
+        if self.shared is None:
+            self.shared = _Shared(self.letters)
+        self.shared.begin(wanted, {other: self.keys[other], number: self.keys[number]})
+
     def remove(self, number: int) -> None:
+        alone = self.alone.pop(number, None)
         if self.records is not None:
             self.records.remove(number)
+        elif alone is not None:
+            del self.wanted[alone]
+            self.kernel.remove(number)
         elif self.beside is not None and number in self.beside:
             self.beside.remove(number)
         else:
-            self.kernel.remove(number)
+            assert self.shared is not None
+            self.shared.leave(number)
         self.keys[number] = None
         self.free.append(number)
 
@@ -107,10 +134,58 @@ class _OfType:
         if self.records is not None:
             return [self.keys[number] for number in self.records.match(event)]
         found = self.kernel.match(event.values, self.keys)
+        if self.shared is not None:
+            for group in self.shared.kernel.match(event.values, self.shared.groups):
+                found += group.values()
         if self.beside is not None:
             found += [self.keys[number] for number in self.beside.match(event)]
         return found
 
     def bytes(self) -> int:
         compiled = self.kernel.bytes() if self.records is None else self.records.bytes()
+        compiled += self.shared.kernel.bytes() if self.shared is not None else 0
         return compiled + (self.beside.bytes() if self.beside is not None else 0)
+
+
+class _Shared:
+    """Filters that several want: looked up once, and handed out to all of them."""
+
+    def __init__(self, letters: str) -> None:
+        self.kernel = KernelIndex(letters)
+        self.groups: list[dict[int, Any]] = []
+        "Keys by number, of each filter."
+        self._entries: dict[tuple[Conjunction, ...], int] = {}
+        self._of: dict[int, tuple[Conjunction, ...]] = {}
+        self._free: list[int] = []
+
+    def begin(self, wanted: tuple[Conjunction, ...], members: dict[int, Any]) -> None:
+        """Take in a filter that has several members from now on."""
+        if self._free:
+            entry = self._free.pop()
+            self.groups[entry] = members
+        else:
+            entry = len(self.groups)
+            self.groups.append(members)
+        self._entries[wanted] = entry
+        for number in members:
+            self._of[number] = wanted
+        self.kernel.add(entry, wanted)
+
+    def join(self, wanted: tuple[Conjunction, ...], number: int, key: Any) -> bool:
+        """Add a member, if the filter is known here."""
+        entry = self._entries.get(wanted)
+        if entry is None:
+            return False
+        self.groups[entry][number] = key
+        self._of[number] = wanted
+        return True
+
+    def leave(self, number: int) -> None:
+        """Remove a member, and the filter with its last one."""
+        wanted = self._of.pop(number)
+        entry = self._entries[wanted]
+        del self.groups[entry][number]
+        if not self.groups[entry]:
+            del self._entries[wanted]
+            self.kernel.remove(entry)
+            self._free.append(entry)

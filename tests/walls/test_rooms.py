@@ -26,6 +26,8 @@ DRAWERS = {"messages", "parameters", "errors"}
 
 TWICE = {
     "campaign": "the verb, and what it conducts",
+    "check": "the verb for files, and the check of executors",
+    "cluster": "the verb, and where Spark runs",
     "codec": "of events and filters; of summaries",
     "copies": "the baseline that sends one to each receiver; why copies were lost",
     "diff": "the verb, and the comparison",

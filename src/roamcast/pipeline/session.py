@@ -105,7 +105,7 @@ def _start(master: str, folder: Path, settings: dict[str, str], archive: Path | 
     _set_environment(address, settings)
     conf = SparkConf(loadDefaults=False).setMaster(_with_retries(master)).setAppName("roamcast")
     sharing = f"-XX:ArchiveClassesAtExit={archive}" if archive else _share_classes(java)
-    chosen = _defaults(folder, address, sharing) | ({} if is_local(master) else _ELSEWHERE) | settings
+    chosen = _defaults(folder, address, sharing) | ({} if is_local(master) else ELSEWHERE) | settings
     conf.setAll(list(chosen.items()))
     log = folder / "spark.log"
     earlier = _children(os.getpid())
@@ -181,11 +181,11 @@ def _is_of_others(record: LogRecord) -> bool:
     return Path(record.pathname).parent.name != "py4j"
 
 
-_ELSEWHERE = {
+ELSEWHERE = {
     # What went wrong on one executor is tried on another.
     "spark.excludeOnFailure.enabled": "true",
     "spark.excludeOnFailure.task.maxTaskAttemptsPerExecutor": "1",
-    "spark.excludeOnFailure.task.maxTaskAttemptsPerNode": "1000",
+    "spark.excludeOnFailure.task.maxTaskAttemptsPerNode": str(RETRIES - 1),  # Spark wants fewer than tries
     "spark.excludeOnFailure.stage.maxFailedTasksPerExecutor": "3",
     "spark.excludeOnFailure.stage.maxFailedExecutorsPerNode": "1000",
 }

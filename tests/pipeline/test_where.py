@@ -17,7 +17,7 @@ from roamcast.pipeline.cluster import (
     read_settings,
 )
 from roamcast.pipeline.executors import checking
-from roamcast.pipeline.session import OTHER_CODE, briefly, connect
+from roamcast.pipeline.session import ELSEWHERE, OTHER_CODE, RETRIES, briefly, connect
 from roamcast.pipeline.version import code_version
 
 
@@ -115,6 +115,11 @@ def test_a_task_knows_other_code_from_ours():
     checking(code_version())()
     with pytest.raises(RuntimeError, match=OTHER_CODE):
         checking("0.0+0badc0de")()
+
+
+def test_a_run_is_given_up_on_a_node_before_it_is_given_up():
+    """Else Spark refuses every executor as it registers, and says so in their logs alone."""
+    assert int(ELSEWHERE["spark.excludeOnFailure.task.maxTaskAttemptsPerNode"]) < RETRIES
 
 
 @pytest.mark.spark

@@ -44,18 +44,24 @@ def local_master() -> str:
 
 @contextmanager
 def open_session(
-    where: Cluster | str | None = None, settings: dict[str, str] | None = None
+    where: Cluster | str | None = None,
+    settings: dict[str, str] | None = None,
+    *,
+    patience: float = 3.0,
+    archive: Path | None = None,
 ) -> Iterator[SparkSession]:
-    """A Spark session that ends with the block, together with every process that it started."""
+    """A Spark session that ends with the block, together with every process that it started.
+
+    `patience` is for its end, in seconds; with `archive` it leaves its classes there for later sessions.
+    """
     cluster = where if isinstance(where, Cluster) else Cluster(where)
     chosen = (settings or {}) | cluster.settings()
     folder = Path(tempfile.mkdtemp(prefix="roamcast-spark-"))
-    patience = 3.0
     try:
         if cluster.remote:
             spark = connect(cluster.remote, chosen)
         else:
-            spark = _start(cluster.master or local_master(), folder, chosen)
+            spark = _start(cluster.master or local_master(), folder, chosen, archive)
         try:
             yield spark
         except KeyboardInterrupt:
@@ -87,8 +93,8 @@ def interrupted(error: BaseException) -> bool:
     return False
 
 
-def _start(master: str, folder: Path, settings: dict[str, str]) -> SparkSession:
-    _need_java()
+def _start(master: str, folder: Path, settings: dict[str, str], archive: Path | None = None) -> SparkSession:
+    java = need_java()
     need_answer(master)
     from pyspark import SparkConf, SparkContext
     from pyspark.errors import PySparkRuntimeError
@@ -98,7 +104,8 @@ def _start(master: str, folder: Path, settings: dict[str, str]) -> SparkSession:
     address = find_address(master)
     _set_environment(address, settings)
     conf = SparkConf(loadDefaults=False).setMaster(_with_retries(master)).setAppName("roamcast")
-    chosen = _defaults(folder, address) | ({} if is_local(master) else _ELSEWHERE) | settings
+    sharing = f"-XX:ArchiveClassesAtExit={archive}" if archive else _share_classes(java)
+    chosen = _defaults(folder, address, sharing) | ({} if is_local(master) else ELSEWHERE) | settings
     conf.setAll(list(chosen.items()))
     log = folder / "spark.log"
     earlier = _children(os.getpid())
@@ -128,13 +135,13 @@ def connect(url: str, settings: dict[str, str]) -> SparkSession:
     need_answer(url)
     try:
         import grpc  # noqa: F401
-        from pyspark.sql.connect.session import SparkSession as Remote
+        from pyspark.sql import SparkSession
     except ImportError as error:
         raise SessionError(
             f"--remote needs Python packages that are not here ({error.name}); pip install 'pyspark[connect]'"
         ) from None
     try:
-        spark = Remote.builder.remote(url).create()
+        spark = SparkSession.builder.remote(url).getOrCreate()  # PySpark's functions are then remote, too
         for key, value in (_REMOTELY | settings).items():
             spark.conf.set(key, value)
     except Exception as error:
@@ -174,21 +181,22 @@ def _is_of_others(record: LogRecord) -> bool:
     return Path(record.pathname).parent.name != "py4j"
 
 
-_ELSEWHERE = {
+ELSEWHERE = {
     # What went wrong on one executor is tried on another.
     "spark.excludeOnFailure.enabled": "true",
     "spark.excludeOnFailure.task.maxTaskAttemptsPerExecutor": "1",
-    "spark.excludeOnFailure.task.maxTaskAttemptsPerNode": "1000",
+    "spark.excludeOnFailure.task.maxTaskAttemptsPerNode": str(RETRIES - 1),  # Spark wants fewer than tries
     "spark.excludeOnFailure.stage.maxFailedTasksPerExecutor": "3",
     "spark.excludeOnFailure.stage.maxFailedExecutorsPerNode": "1000",
 }
 "Settings for executors that we did not start ourselves."
 
 
-def _defaults(folder: Path, address: str) -> dict[str, str]:
+def _defaults(folder: Path, address: str, sharing: str) -> dict[str, str]:
     logging = Path(__file__).with_name("log4j2.properties")
     # A session lives for minutes: compiling its bytecode twice over costs more than it brings.
     options = f"-Dlog4j2.configurationFile={logging.as_uri()} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    options = f"{options} {sharing}".strip()
     return {
         "spark.driver.host": address,
         "spark.driver.bindAddress": address,
@@ -228,7 +236,16 @@ def _with_retries(master: str) -> str:
     return f"local[{found[1]},{RETRIES}]" if found else master
 
 
-def _need_java() -> None:
+def _share_classes(java: str) -> str:
+    """The option that takes classes from the archive, if one was made for this Java."""
+    from roamcast.pipeline.archive import find_archive
+
+    archive = find_archive(java)
+    return f"-XX:SharedArchiveFile={archive} -Xshare:auto" if archive.exists() else ""
+
+
+def need_java() -> str:
+    """What Java tells of its version; raises `SessionError` if there is none that Spark can use."""
     home = os.environ.get("JAVA_HOME")
     java = shutil.which("java", path=f"{home}/bin") if home else shutil.which("java")
     remedy = "install Java 17 or later, as with: apt-get install openjdk-17-jre-headless"
@@ -241,6 +258,7 @@ def _need_java() -> None:
         raise SessionError(
             f"Spark needs Java 17, and {java} is {told.splitlines()[:1] or 'silent'}; {remedy}"
         )
+    return told
 
 
 def _reason(error: BaseException, log: Path) -> str:
@@ -291,12 +309,15 @@ def _stop(spark: SparkSession, patience: float) -> None:
         if not patience or polite.is_alive():
             process.kill()
         try:
-            process.wait(3)
+            process.wait(max(patience, 3.0))
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
     if context is not None:
         _forget()
+    else:
+        for name in ("SPARK_REMOTE", "SPARK_CONNECT_MODE_ENABLED"):
+            os.environ.pop(name, None)
 
 
 def is_remote(spark: SparkSession) -> bool:

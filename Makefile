@@ -26,6 +26,7 @@ lint: $(BUILT)
 	$(PY) -m mypy
 
 bench: $(BUILT)
+	$(PY) -c "import duckdb" 2>/dev/null || $(VENV)/bin/pip install --quiet duckdb==2.0.0
 	$(PY) -m bench
 
 validate: $(BUILT) sanitize fuzz swarm mutants  ## writes docs/validation.md
@@ -41,11 +42,17 @@ sanitize:  ## the kernel alone, under address and undefined-behaviour sanitizers
 	build/sanitize/kernel/churn
 	build/sanitize/kernel/filters
 
-fuzz: $(BUILT)  ## atheris on the readers of subscriptions and documents, a minute each
+FUZZ_SECONDS ?= 20
+FUZZED = subscriptions documents schemas json_documents wire_bytes
+
+fuzz: $(BUILT)  ## atheris on every reader, FUZZ_SECONDS=20 each; what is found new stays in build/fuzz for the next run
 	$(PY) -c "import atheris" 2>/dev/null || $(VENV)/bin/pip install --quiet atheris==3.0.0
-	@mkdir -p build/fuzz/subscriptions build/fuzz/documents
-	$(PY) fuzz/subscriptions.py build/fuzz/subscriptions fuzz/seeds/subscriptions -dict=fuzz/xpath.dict -max_total_time=40 -timeout=10 -artifact_prefix=build/fuzz/
-	$(PY) fuzz/documents.py build/fuzz/documents fuzz/seeds/documents -dict=fuzz/xml.dict -max_total_time=40 -timeout=10 -artifact_prefix=build/fuzz/
+	@for target in $(FUZZED); do \
+		mkdir -p build/fuzz/$$target; \
+		dict=xml; case $$target in subscriptions) dict=xpath;; schemas|json_documents) dict=json;; esac; \
+		$(PY) fuzz/$$target.py build/fuzz/$$target fuzz/seeds/$$target -dict=fuzz/$$dict.dict \
+			-max_total_time=$(FUZZ_SECONDS) -timeout=10 -artifact_prefix=build/fuzz/ || exit 1; \
+	done
 
 swarm: $(BUILT)  ## histories full of faults over all protocols, from a fresh seed that it prints; SWARM="cbr --seed 7" repeats one
 	$(VENV)/bin/roamcast swarm $(SWARM)

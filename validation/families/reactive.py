@@ -23,7 +23,7 @@ or less is fifty messages in the district, and single runs differ by half, so tw
 there and eight in the field."""
 
 DSR_TEXT = """\
-The same. ns-2's flow state is on and ours has none, so more is overheard here."""
+The same, with flow state on both sides."""
 
 QUANTITIES = (
     Quantity("delivery", lambda o: o.delivery, 0.05, False),

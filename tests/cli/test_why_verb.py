@@ -73,7 +73,7 @@ def campaign(tmp_path_factory):
     store.write_plan(plan)
     for run in plan.runs[:-1]:
         place = store.run_folder(run.id)
-        simulate_run(run).write(place)
+        simulate_run(run, place)
         files = {file.name: {"size": file.stat().st_size, "digest": digest(file)} for file in place.iterdir()}
         write_manifest(place, {"run": run.id, "status": "done", "error": "", "files": files})
     return store.folder

@@ -40,9 +40,9 @@ def measure(plan: DataFrame, runs_folder: Path, constants: Constants) -> DataFra
 
 def measure_run(runs_folder: str, run: dict[str, Any], constants: Constants) -> dict[str, Any]:
     """The row of metrics of one run."""
+    from roamcast.facts.columns import Folder
     from roamcast.metrics.declarations import evaluate
     from roamcast.metrics.measured import Measured, Setting
-    from roamcast.pipeline.columns import Folder
 
     setting = Setting(run["nodes"], run["warmup"], run["radio_range"], run["header"])
     found = evaluate(Measured(Folder(Path(runs_folder) / f"run={run['run']}"), setting, constants))

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from roamcast.content.box.conjunction import fields_of
 from roamcast.content.box.ranges import Ranges
 from roamcast.content.filter import Filter
 from roamcast.content.schema import EventType
@@ -29,7 +30,9 @@ MAX_LISTED = 64
 def vectors(filters: Sequence[Filter]) -> Matrix:
     """A row for each filter; Euclidean distance between rows is the papers' weighted distance."""
     type = filters[0].type
-    used = sorted({place for filter in filters for each in filter.conjunctions for place, _ in each})
+    used = sorted(
+        {place for filter in filters for each in filter.conjunctions for place, _ in fields_of(each)}
+    )
     blocks = [_block(type, place, filters) for place in used]
     if not blocks:
         return np.zeros((len(filters), 1))
@@ -43,7 +46,7 @@ def distances(points: Matrix, others: Matrix) -> Matrix:
 
 def cluster_count(filters: Sequence[Filter]) -> int:
     """The papers' K: the number of elements and attributes that the subscriptions speak of, at least one."""
-    used = {place for filter in filters for each in filter.conjunctions for place, _ in each}
+    used = {place for filter in filters for each in filter.conjunctions for place, _ in fields_of(each)}
     return max(1, min(len(used), len({filter.conjunctions for filter in filters})))
 
 

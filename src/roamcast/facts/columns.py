@@ -1,8 +1,8 @@
-"""Columns of one run's facts in its folder: whole where a metric sorts, piece by piece where it counts."""
+"""The tables of one run in its folder: whole for whoever asks so, by column and in pieces for metrics."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,11 +11,22 @@ import pyarrow.parquet as pq
 from roamcast.facts.schema import TABLES
 
 
-class Folder:
-    """The facts of a run in a folder, as the metrics read them."""
+class Folder(Mapping[str, pa.Table]):
+    """The facts of a run in a folder; nothing is read before it is asked for, and nothing is kept."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+
+    def __getitem__(self, table: str) -> pa.Table:
+        from roamcast.facts.tables import read_table
+
+        return read_table(self.folder / f"{table}.parquet", TABLES[table])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(TABLES)
+
+    def __len__(self) -> int:
+        return len(TABLES)
 
     def read(self, table: str, *columns: str) -> pa.Table:
         """The named columns of a table, in that order."""

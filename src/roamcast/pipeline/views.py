@@ -7,6 +7,8 @@ folder of several, as `roamcast ingest` makes them; these have the tables of a c
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -46,14 +48,22 @@ class Tables(Protocol):
 def open_tables(folder: str) -> Tables:
     """The tables of a folder."""
     place = Path(folder)
-    if (place / "campaign.json").is_file():
-        return CampaignFolder(place)
+    if (place / "campaign.json").is_file() or "://" in folder:
+        return _open_campaign(folder)
     if (place / RUN_FILE).is_file():
         return RunFolders({place.name or "run": place})
     found = {each.parent.name: each.parent for each in sorted(place.glob(f"*/{RUN_FILE}"))}
     if found:
         return RunFolders(found)
     raise ViewsError(f"{folder}: neither a campaign nor the facts of runs")
+
+
+def _open_campaign(folder: str) -> Tables:
+    """A campaign's lake; its folder as it is where facts lie run by run."""
+    if any(Path(folder).glob("runs/run=*")) or find_spec("roamcast.lake") is None:
+        return CampaignFolder(Path(folder))
+    opened: Tables = import_module("roamcast.lake.lake").open_lake(folder)
+    return opened
 
 
 def register_views(spark: SparkSession, tables: Tables) -> list[str]:
@@ -135,7 +145,7 @@ class RunFolders:
 
 
 class CampaignFolder:
-    """The tables of a campaign's folder."""
+    """The tables of a campaign's folder in which facts lie run by run."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.absolute()

@@ -12,6 +12,7 @@ MUTANTS ?=
 .PHONY: demo test lint bench validate sanitize fuzz swarm mutants setup lock clean
 
 setup: $(BUILT)
+	@command -v java >/dev/null && $(PY) -m roamcast.pipeline.archive || echo "without Java no class archive is made, and sessions start slower"
 
 demo: $(BUILT)  ## which protocol serves the shopping district best? ten seeds of four, in about a minute
 	$(VENV)/bin/roamcast compare shopping --protocols flooding,cbr,ft-cbr,raft-cbr --seeds 10 --out out/demo
@@ -31,6 +32,8 @@ bench: $(BUILT)
 validate: $(BUILT) sanitize fuzz swarm mutants  ## writes docs/validation.md
 	@command -v ns >/dev/null || { echo "validation needs ns-2: apt-get install ns2"; exit 2; }
 	$(PY) -m validation
+	$(PY) -c "import grpc_status" 2>/dev/null || $(VENV)/bin/pip install --quiet grpcio==1.85.1 grpcio-status==1.85.1 zstandard==0.25.0  # what pyspark[connect] adds, for tests alone
+	$(PY) -c "import nbclient, ipykernel" 2>/dev/null || $(VENV)/bin/pip install --quiet nbclient==0.11.0 nbformat==5.11.1 ipykernel==7.4.0
 	ROAMCAST_SEARCH=1 $(PY) -m pytest -m "slow or hypothesis"  # generated cases at random: findings become fixed examples
 
 sanitize:  ## the kernel alone, under address and undefined-behaviour sanitizers

@@ -20,10 +20,11 @@ import pyarrow.parquet as pq
 from roamcast.facts.schema import TABLES
 from roamcast.metrics.constants import Constants
 from roamcast.pipeline.campaign import Campaign, Limits
+from roamcast.pipeline.executors import warm_up
 from roamcast.pipeline.measure import measure
 from roamcast.pipeline.plan import Run, make_plan
 from roamcast.pipeline.progress import estimate
-from roamcast.pipeline.session import open_session, warm_up
+from roamcast.pipeline.session import open_session
 from roamcast.pipeline.simulate import simulate
 from roamcast.pipeline.store import Store
 from roamcast.pipeline.task import SIMULATOR, Task, execute, find_runner

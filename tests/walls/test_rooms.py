@@ -26,6 +26,8 @@ DRAWERS = {"messages", "parameters", "errors"}
 
 TWICE = {
     "campaign": "the verb, and what it conducts",
+    "check": "the verb for files, and the check of executors",
+    "cluster": "the verb, and where Spark runs",
     "codec": "of events and filters; of summaries",
     "copies": "the baseline that sends one to each receiver; why copies were lost",
     "diff": "the verb, and the comparison",
@@ -49,6 +51,7 @@ TWICE = {
     "summary": "of subscriptions, and of a run",
     "tables": "of facts, and of a campaign",
     "why": "the verb, and the answer",
+    "wishes": "of the two tiers, on their way; of brokers, as they tell them",
     "workload": "the keys of a scenario, and the plan of a run",
 }
 "Module names that stand in two rooms, each with the two things that it names."

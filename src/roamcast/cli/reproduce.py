@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from roamcast.cli.limits import MOST_SEEDS
+from roamcast.cli.sparking import Conf, EventLog, Master, Remote, Ui, choose
 
 
 def command(
@@ -25,9 +26,11 @@ def command(
         list[str] | None, typer.Option(metavar="FIGURE", help="Only what a figure needs.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Keep facts, tables and report here.")] = None,
-    master: Annotated[
-        str | None, typer.Option(help="A Spark master; by default all processors here.")
-    ] = None,
+    master: Master = None,
+    remote: Remote = None,
+    conf: Conf = None,
+    ui: Ui = False,
+    event_log: EventLog = None,
     replace: Annotated[
         bool, typer.Option("--replace", help="Give up what the folder holds of another question.")
     ] = False,
@@ -46,11 +49,12 @@ def command(
     words += ["--readings"] * readings + ["--quick"] * quick
     words += ["--seeds", str(seeds)] if seeds else []
     words += [word for figure in only or [] for word in ("--only", figure)]
-    words += ["--master", master] if master else []
+    where = choose(master, remote, conf, ui, event_log)
+    words += where.words()
     result = conduct_file(
         file,
         folder,
-        master=master,
+        where=where,
         seeds=seeds,
         quick=quick,
         only=only or [],

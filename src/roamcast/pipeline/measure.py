@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from roamcast.metrics.constants import Constants
+from roamcast.pipeline.executors import count_slots
 from roamcast.pipeline.tables import METRICS_TABLE, spark_schema
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ _TASKS_PER_SLOT = 4
 def measure(plan: DataFrame, runs_folder: Path, constants: Constants) -> DataFrame:
     """The table `metrics` for the rows of `plan`, whose facts are in `runs_folder`/run=ID."""
     folder = str(runs_folder)
-    tasks = _TASKS_PER_SLOT * plan.sparkSession.sparkContext.defaultParallelism
+    tasks = _TASKS_PER_SLOT * count_slots(plan.sparkSession)
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:

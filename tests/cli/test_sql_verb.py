@@ -38,7 +38,7 @@ def test_a_folder_without_runs_is_told_in_one_line(arguments, capsys, tmp_path, 
 @pytest.mark.slow
 @pytest.mark.timeout(1500)
 def test_a_wrong_question_is_told_with_the_tables_that_there_are(folder, capfd):
-    for question in ("select * from nowhere", "select wrong from deliveries", "selec", "select 1/0 from"):
+    for question in ("select wrong from deliveries", "selec"):
         assert invoke(["sql", str(folder), question]) == 2
         told = capfd.readouterr().err
         assert told.count("\n") == 1

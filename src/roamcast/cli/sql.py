@@ -60,9 +60,12 @@ def command(
 def ask(spark: SparkSession, tables: Tables, query: str) -> DataFrame:
     """The answer to a query, once it is seen that the tables can give one."""
     from pyspark.errors import AnalysisException, ParseException
+    from pyspark.logger import PySparkLogger
 
     from roamcast.pipeline.views import register_views
 
+    for logger in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        PySparkLogger.getLogger(logger).disabled = True  # they would say in JSON what we say in a line
     register_views(spark, tables)
     try:
         return spark.sql(query)

@@ -29,6 +29,7 @@ bench: $(BUILT)
 
 validate: $(BUILT) sanitize fuzz swarm mutants  ## writes docs/validation.md
 	@command -v ns >/dev/null || { echo "validation needs ns-2: apt-get install ns2"; exit 2; }
+	$(PY) -c "import moto" 2>/dev/null || $(VENV)/bin/python -m pip install --quiet "moto[server,s3]==5.2.5"  # an S3 endpoint for tests
 	$(PY) -m validation
 	ROAMCAST_SEARCH=1 $(PY) -m pytest -m "slow or hypothesis"  # generated cases at random: findings become fixed examples
 

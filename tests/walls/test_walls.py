@@ -19,8 +19,9 @@ MAY_IMPORT = {
     "metrics": {"routing", "facts"},
     "sim": {"content", "routing", "scenario", "facts", "metrics"},
     "live": {"content", "routing", "wire", "facts"},
-    "pipeline": {"content", "routing", "scenario", "facts", "metrics", "sim"},
-    "report": {"metrics", "pipeline"},
+    "lake": {"facts"},
+    "pipeline": {"content", "routing", "scenario", "facts", "metrics", "sim", "lake"},
+    "report": {"metrics", "pipeline", "lake"},
     "why": {"facts"},
     "cli": None,  # opens every door
 }

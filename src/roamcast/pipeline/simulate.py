@@ -39,7 +39,7 @@ def simulate(
     context = spark.sparkContext
     costs = costs or estimate(runs, ())
     longest_first = sorted(runs, key=lambda run: (-costs[run.id], run.id))
-    tasks = [Task(run, str(store.runs), limits.time, limits.memory, runner) for run in longest_first]
+    tasks = [Task(run, store.staged, limits.time, limits.memory, runner) for run in longest_first]
     told = context.accumulator([], _gatherer())
     progress = Progress(runs, context.defaultParallelism)
 

@@ -73,7 +73,7 @@ def in_a_pool(work: Callable[[Task], object], runs: list[Run], folder: Path, pro
 
 def write_only(task: Task) -> None:
     """A run as a plain script does it: no child, no limits, no digests, no manifest."""
-    find_runner(SIMULATOR)(task.run).write(Path(task.staged) / task.run.id)
+    find_runner(SIMULATOR)(task.run, Path(task.staged) / task.run.id)
 
 
 def on_spark(spark: SparkSession, runs: list[Run], folder: Path) -> tuple[float, float]:

@@ -58,11 +58,9 @@ class Quantity:
 
 
 DELIVERY = Quantity("delivery", lambda o: o.delivery, 0.01, False)
-SENDS = Quantity("transmissions", lambda o: o.transmissions, 0.015, True)
-RECEPTIONS = Quantity(
-    "receptions a transmission", lambda o: o.received / max(o.transmissions, 1), 0.015, True
-)
-DELAY = Quantity("mean delay, s", lambda o: o.delay, 0.06, True)
+SENDS = Quantity("transmissions", lambda o: o.transmissions, 0.017, True)
+RECEPTIONS = Quantity("receptions a transmission", lambda o: o.received / max(o.transmissions, 1), 0.01, True)
+DELAY = Quantity("mean delay, s", lambda o: o.delay, 0.067, True)
 
 
 def compare(

@@ -6,9 +6,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import isnan, nan, sqrt
 from statistics import fmean, stdev
+from typing import Literal
+
+from scipy.special import stdtrit
 
 Runs = float | Sequence[float]
 "One number, or one a run: the first of ours beside the first of theirs, on the same movement."
+
+Verdict = Literal["agrees", "open", "APART"]
+"The interval of the difference lies within the bound, across it, or beyond it."
 
 
 def _runs(value: Runs) -> list[float]:
@@ -17,7 +23,7 @@ def _runs(value: Runs) -> list[float]:
 
 @dataclass(frozen=True)
 class Check:
-    """One comparison: it passes if the mean of ours is within the bound of that of theirs."""
+    """One comparison of our runs with theirs, and how far apart their means may be."""
 
     subject: str
     quantity: str
@@ -59,9 +65,12 @@ class Check:
         return abs(self.difference) > self.margin
 
     @property
-    def passed(self) -> bool:
-        """Whether it holds; a difference that is not a number does not."""
-        return abs(self.difference) <= self.bound
+    def verdict(self) -> Verdict:
+        """What the interval says, or the difference of single runs; one that is no number is apart."""
+        apart, margin = abs(self.difference), 0.0 if isnan(self.margin) else self.margin
+        if apart + margin <= self.bound:
+            return "agrees"
+        return "open" if apart - margin <= self.bound else "APART"
 
     @property
     def _scale(self) -> float:
@@ -85,30 +94,14 @@ class Check:
             apart + unit,
             said,
             f"{percent * self.bound:g}{unit}",
-            "pass" if self.passed else "FAIL",
+            self.verdict,
             self.note,
         )
 
 
 def student(freedom: int) -> float:
     """The two-sided 95 % quantile of Student's t."""
-    table = (
-        12.706,
-        4.303,
-        3.182,
-        2.776,
-        2.571,
-        2.447,
-        2.365,
-        2.306,
-        2.262,
-        2.228,
-        2.201,
-        2.179,
-        2.160,
-        2.145,
-    )
-    return table[freedom - 1] if freedom <= len(table) else 1.96 + 2.6 / freedom
+    return float(stdtrit(freedom, 0.975))
 
 
 @dataclass(frozen=True)
@@ -143,15 +136,19 @@ def table(section: Section) -> str:
 
 
 def tally(checks: list[Check]) -> str:
-    """How many hold, and how many differ more than chance explains."""
-    held = sum(check.passed for check in checks)
+    """How many agree, are open or apart, and how many differ more than chance explains."""
+    found = [check.verdict for check in checks]
+    told = f"{found.count('agrees')} of {len(checks)} agree"
+    told += "".join(
+        f", {found.count(word)} {is_} {word.lower()}"
+        for word, is_ in (("open", "stay"), ("APART", "are"))
+        if word in found
+    )
     judged = [check for check in checks if not isnan(check.margin)]
     differ = sum(check.differs for check in judged)
-    return f"{held} of {len(checks)} hold." + (
-        f" {differ} of {len(judged)} differ significantly; by chance alone one in twenty would."
-        if judged
-        else ""
-    )
+    if not judged:
+        return f"{told}."
+    return f"{told}; {differ} of {len(judged)} differ significantly, where chance alone gives one in twenty."
 
 
 def page(sections: Iterable[Section], preface: str) -> str:

@@ -20,6 +20,7 @@ LEGEND = {
     "metrics": "runs in numbers",
     "why": "what became of it",
     "lake": "facts as tables",
+    "ingest": "traces of others",
     "pipeline": "campaigns on Spark",
     "report": "pages to look at",
 }

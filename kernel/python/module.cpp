@@ -3,6 +3,7 @@
 
 void bind_host(nanobind::module_& module);
 void bind_match(nanobind::module_& module);
+void bind_places(nanobind::module_& module);
 void bind_seen(nanobind::module_& module);
 void bind_world(nanobind::module_& module);
 
@@ -12,6 +13,7 @@ NB_MODULE(_kernel, module) {
     nanobind::set_leak_warnings(false);
     bind_host(module);
     bind_match(module);
+    bind_places(module);
     bind_seen(module);
     bind_world(module);
 }

@@ -322,6 +322,21 @@ public:
     nb::dict router_drops() { return drop_columns(drops_); }
     nb::dict states() const { return states_.columns(); }
 
+    // Rows taken down and not yet forgotten.
+    std::size_t recorded() {
+        const Records& records = world_.records();
+        return records.transmissions.size() + records.lost.size() + drops_.size() + deliveries_.size() + states_.size();
+    }
+
+    // Whoever asked for the rows keeps them: a run's memory is then not that of all that happens in it.
+    void forget() {
+        world_.records().transmissions.clear();
+        world_.records().lost.clear();
+        drops_.clear();
+        deliveries_.clear();
+        states_.forget();
+    }
+
     nb::list state_names() const {
         nb::list out;
         for (const std::string& name : states_.names()) out.append(name);

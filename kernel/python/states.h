@@ -27,6 +27,8 @@ public:
     }
 
     nb::dict columns() const { return state_columns(rows_); }
+    std::size_t size() const { return rows_.size(); }
+    void forget() { rows_.clear(); }
     const std::vector<std::string>& names() const { return names_; }
 
     void clear() { Py_CLEAR(codes_); }

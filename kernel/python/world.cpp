@@ -59,6 +59,8 @@ void bind_world(nb::module_& module) {
         .def("router_drops", &PyWorld::router_drops)
         .def("states", &PyWorld::states)
         .def("state_names", &PyWorld::state_names)
+        .def("recorded", &PyWorld::recorded)
+        .def("forget", &PyWorld::forget)
         .def("record_losses", &PyWorld::record_losses, "on"_a)
         .def("record_reasons", &PyWorld::record_reasons, "mask"_a);
     module.def("mean_distance", &mean_distance, "width"_a, "height"_a);

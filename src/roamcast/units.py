@@ -45,6 +45,16 @@ def parse_time(text: str) -> float:
     return parse_quantity(text, _TIME, "60 s")
 
 
+def parse_length(text: str) -> float:
+    """Read a length, as "250 m"."""
+    return parse_quantity(text, _LENGTH, "250 m")
+
+
+def parse_rate(text: str) -> float:
+    """Read a rate of bits, as "2 Mb/s"."""
+    return parse_quantity(text, _RATE, "2 Mb/s")
+
+
 def _reader(units: dict[str, float], example: str, least: float, most: float) -> BeforeValidator:
     """Read a quantity; but for 0 it lies from `least` to `most` base units, or it is a slip of the pen."""
     base = next(iter(units))

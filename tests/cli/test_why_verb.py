@@ -75,7 +75,7 @@ def campaign(tmp_path_factory):
     store.write_plan(plan)
     for run in plan.runs[:-1]:
         work = folder / "work"
-        simulate_run(run).write(work)
+        simulate_run(run, work)
         files = {file.name: {"size": file.stat().st_size, "digest": digest(file)} for file in work.iterdir()}
         store.staging.keep(work, {"run": run.id, "status": "done", "error": "", "files": files, "rows": 1})
     staged = store.staging.survey()

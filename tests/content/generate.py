@@ -28,6 +28,9 @@ WORDS = [
     "\\",
     "1",
     "<&>",
+    "JaZz",
+    "A",
+    "É",
 ]
 KINDS = [
     Integer(),
@@ -37,7 +40,7 @@ KINDS = [
     Boolean(),
     Date(),
     Date(date(2005, 1, 1), date(2005, 1, 9)),
-    Enumeration(("pop", "jazz", "ja")),
+    Enumeration(("pop", "Jazz", "jazz", "ja")),
     Enumeration(("one",)),
     String(),
     String(),
@@ -207,6 +210,8 @@ def relative(r, type, base, path, pure):
 def comparison(r, field, path, pure, several=False):
     kind = field.kind
     operator = r.choice(["=", "!=", "<", "<=", ">", ">="] if kind.ordered else ["=", "!="])
+    if isinstance(kind, String | Enumeration) and not several and not pure and r.random() < 0.3:
+        return in_lower_case(r, path)
     if isinstance(kind, String | Enumeration) and not several and r.random() < 0.5:
         function = r.choice(["starts-with", "contains"] if pure else ["starts-with", "contains", "ends-with"])
         return f"{function}({path}, {quote(r.choice(WORDS))})"
@@ -229,6 +234,14 @@ def comparison(r, field, path, pure, several=False):
     else:
         literal = quote(kind.write(value(r, kind)))
     return f"{path}{operator}{literal}"
+
+
+def in_lower_case(r, path):
+    """A test that XPath 2.0 knows, of a text whose case says nothing."""
+    text = quote(r.choice(WORDS).lower())
+    if r.random() < 0.4:
+        return f"lower-case({path}){r.choice(['=', '!='])}{text}"
+    return f"{r.choice(['starts-with', 'contains', 'ends-with'])}(lower-case({path}), {text})"
 
 
 def filter(r, type):

@@ -55,7 +55,7 @@ RUNS = {
         tuple(
             f"protocol.pubsub-odmrp.{setting}"
             for setting in (
-                *('asks="event"', 'unasked="known"', "combine=false", "brief=false", 'grouping="graph"'),
+                *("profile=as-published", 'grouping="graph"'),
                 *("clients_per_broker=2", 'dsdv.period="5 s"', "piggyback=false"),
             )
         ),

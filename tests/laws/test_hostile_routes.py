@@ -12,13 +12,22 @@ from roamcast.routing.unicast.aodv.messages import RouteError, RouteReply, Route
 from roamcast.routing.unicast.aodv.parameters import AodvParameters
 from roamcast.routing.unicast.copies import AodvUnicast, Copy, DsrUnicast
 from roamcast.routing.unicast.dsr.messages import DeadLink, DsrError, DsrPacket, DsrReply, DsrRequest
-from roamcast.routing.unicast.dsr.parameters import DsrParameters
+from roamcast.routing.unicast.dsr.parameters import NS2, DsrParameters
 from roamcast.routing.unicast.unicast import Datagram
 from roamcast.testing import Mesh
 from roamcast.testing.messages import hostile_messages
 
 News = EventType("news", {})
-PROTOCOLS = {"aodv": AodvUnicast, "dsr": DsrUnicast}
+
+
+class FlowingDsr(DsrUnicast):
+    """DSR with the rules of ns-2: packets follow flows, replies and errors are salvaged."""
+
+    def __init__(self, host):
+        super().__init__(host, DsrParameters(**NS2))
+
+
+PROTOCOLS = {"aodv": AodvUnicast, "dsr": DsrUnicast, "dsr with flows": FlowingDsr}
 FORGED = tuple(Publication(publisher, sequence, News()) for publisher in (0, 1, 3) for sequence in (1, 40))
 HIGHEST = 2**32 - 1
 

@@ -16,16 +16,7 @@ import pyarrow.parquet as pq
 from invented_facts import invent
 
 
-class InventedFacts:
-    def __init__(self, tables):
-        self.tables = tables
-
-    def write(self, folder):
-        for name, table in self.tables.items():
-            pq.write_table(table, Path(folder) / f"{name}.parquet")
-
-
-def run(run):
+def run(run, folder):
     calls = os.environ.get("ROAMCAST_TEST_CALLS")
     if calls:
         (Path(calls) / f"{run.id}-{uuid.uuid4().hex}").touch()
@@ -45,4 +36,5 @@ def run(run):
         while True:
             hoard.append(bytearray(1 << 24))
     time.sleep(float(os.environ.get("ROAMCAST_TEST_SECONDS", "0")))
-    return InventedFacts(invent(int(run.id, 16) % 100_000))
+    for table, rows in invent(int(run.id, 16) % 100_000).items():
+        pq.write_table(rows, folder / f"{table}.parquet")

@@ -1,5 +1,6 @@
 """Stories of ODMRP: the forwarding group, join tables that are passed on, channels that are announced."""
 
+from collections import Counter
 from functools import partial
 from itertools import pairwise, product
 
@@ -77,10 +78,16 @@ def test_who_stops_answering_is_forwarded_to_no_more_when_the_flags_lapse():
     lapses = [(s.node, s.time) for s in mesh.states if s.name == "forwarding_groups" and s.value == 0]
     assert [node for node, _ in lapses] == [2, 1]
     assert all(25 < time < 27 for _, time in lapses)
+    # The first time, the source misses its forwarding node and insists; after that it knows.
     before = len(mesh.sent_of(ChannelData))
-    mesh.publish(0, THREE)
-    mesh.run(for_=1)
-    assert carriers(mesh)[before:] == [0]
+    for _ in range(3):
+        mesh.publish(0, THREE)
+        mesh.run(for_=1)
+    assert set(carriers(mesh)[before:]) == {0}
+    copies = Counter(s.message.packet for s in mesh.sent_of(ChannelData)[before:])
+    first, *later = copies.values()
+    assert first == 3
+    assert set(later) == {1}
 
 
 def test_what_a_lapsed_flag_keeps_back_is_told_as_expired():
@@ -169,6 +176,39 @@ def test_each_wait_for_a_join_table_is_as_long_as_published_or_twice_as_long(bac
     first, second = (later.time - sooner.time for sooner, later in pairwise(mesh.sent_of(JoinTable)))
     assert first == pytest.approx(parameters.ack_wait)
     assert second == pytest.approx(parameters.ack_wait * (2 if longer else 1))
+
+
+def test_a_source_says_again_what_no_neighbour_was_heard_to_repeat():
+    for insist, copies in ((1, 1), (3, 3)):
+        mesh = Mesh.line(4, partial(Odmrp, parameters=OdmrpParameters(insist=insist)))
+        settled(mesh, (3, NARROW))
+        mesh.publish(0, THREE)
+        mesh.run(for_=1)
+        mesh.publish(0, THREE)
+        mesh.run(for_=1)
+        assert carriers(mesh) == [0, 1, 2]  # it hears node 1, and need not
+        with mesh.fault(lose(ChannelData, from_=0)):
+            mesh.publish(0, THREE)
+            mesh.run(for_=2)
+        assert carriers(mesh)[3:] == [0] * copies
+    assert Odmrp.as_published["insist"] == 1
+
+
+def test_a_source_with_members_next_door_only_expects_no_repetition_of_data():
+    mesh = settled(Mesh.line(2, Odmrp), (1, NARROW))
+    for _ in range(3):
+        mesh.publish(0, THREE)
+        mesh.run(for_=1)
+    assert carriers(mesh) == [0, 0]
+
+
+def test_a_join_request_that_was_lost_at_its_source_is_flooded_again():
+    mesh = settled(Mesh.line(3, Odmrp), (2, NARROW))
+    with mesh.fault(lose(JoinData, from_=0)):
+        mesh.publish(0, THREE)
+        mesh.run(for_=0.05)
+    mesh.run(for_=1)
+    assert mesh.delivered == [(2, THREE)]
 
 
 def test_everyone_with_a_subscription_is_on_the_only_channel_and_takes_what_it_wants():

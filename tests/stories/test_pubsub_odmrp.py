@@ -134,6 +134,39 @@ def test_a_join_table_tells_subscriptions_once_and_names_the_group_after_that():
     assert [join.broker for join in told] == [2]  # once it has joined its group, it is not told again
 
 
+def test_subscriptions_that_a_publisher_knows_are_not_told_again_while_it_goes_on_asking():
+    mesh = line(3, (2, Coupon.zone == 3))
+    for _ in range(40):
+        mesh.publish(0, THREE)
+        mesh.run(for_=2)
+    own = [s.message for s in mesh.sent_of(SummaryTable) if s.node == 2]
+    assert len(own) > 5
+    assert [bool(message.wishes) for message in own] == [True] + [False] * (len(own) - 1)
+
+
+def test_a_broker_that_has_just_answered_does_not_answer_the_next_event_as_well():
+    mesh = line(3, (2, ANY), asks="event")
+    with mesh.fault(lose(SummaryTable, to=0)):
+        for event in (THREE, SEVEN):
+            mesh.publish(0, event)
+            mesh.run(for_=0.5)
+    assert len(mesh.sent_of(EventRequest)) == 6
+    assert len([s for s in mesh.sent_of(SummaryTable) if s.node == 2]) == 1
+
+
+def test_while_newcomers_keep_answering_an_event_asks_for_itself():
+    for settle, found in ((0.5, [(2, THREE), (3, THREE)]), (0.0, [(2, THREE)])):
+        mesh = line(4, settle=settle)
+        mesh.subscribe(2, ANY)
+        with mesh.fault(lose(SummaryTable, from_=3)):
+            mesh.subscribe(3, ANY)
+            mesh.run(for_=0.3)
+            mesh.publish(0, THREE)
+            mesh.run(for_=0.3)
+        assert sorted(mesh.delivered) == found
+        assert bool(mesh.sent_of(EventRequest)) is bool(settle)
+
+
 def test_a_subscription_is_told_at_once_and_leaving_is_silence():
     mesh = line(4)
     mesh.run(for_=3)

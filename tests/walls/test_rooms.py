@@ -28,6 +28,7 @@ TWICE = {
     "campaign": "the verb, and what it conducts",
     "changes": "between two campaigns, and how the terminal shows them",
     "codec": "of events and filters; of summaries",
+    "columns": "of one run in its folder; of the lake",
     "copies": "the baseline that sends one to each receiver; why copies were lost",
     "diff": "the verb, and the comparison",
     "draw": "faults of a run; histories of the swarm",

@@ -19,6 +19,7 @@ MAY_IMPORT = {
     "metrics": {"routing", "facts"},
     "sim": {"content", "routing", "scenario", "facts", "metrics"},
     "live": {"content", "routing", "wire", "facts"},
+    "ingest": {"routing", "scenario", "facts"},
     "lake": {"facts"},
     "pipeline": {"content", "routing", "scenario", "facts", "metrics", "sim", "lake"},
     "report": {"metrics", "pipeline", "lake"},

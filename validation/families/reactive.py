@@ -19,11 +19,11 @@ Copies of 512 B, as for DSDV in the district; in the field of 200 nodes at 140/k
 two seconds on average to one of four receivers, at 11 Mb/s, 100 s. Ours follows the mapping `NS2` of its
 parameters and asks by ARP as ns-2 does. The packets of ns-2 are those of CBR sources: plain UDP is not data
 to its AODV, which then drops it when a link fails. Routing messages are counted at every hop. One flood more
-or less is fifty messages in the district, and single runs differ by half, so ten movements make a row there
-and five in the field."""
+or less is fifty messages in the district, and single runs differ by half, so twenty movements make a row
+there and eight in the field."""
 
 DSR_TEXT = """\
-The same. ns-2's flow state is on and ours has none, so more is overheard here."""
+The same, with flow state on both sides."""
 
 QUANTITIES = (
     Quantity("delivery", lambda o: o.delivery, 0.05, False),
@@ -97,9 +97,9 @@ def _one_to_one(seconds: float, seed: int) -> list[Send]:
 
 
 ROWS = (
-    Row("to all at once", grounds.district, 300, _to_all, 941, 10),
-    Row("in turns", grounds.district, 300, _in_turns, 951, 10),
-    Row("field of 200", grounds.field, 100, _one_to_one, 961, 5, FAST, 0.0),
+    Row("to all at once", grounds.district, 300, _to_all, 2301, 20),
+    Row("in turns", grounds.district, 300, _in_turns, 2401, 20),
+    Row("field of 200", grounds.field, 100, _one_to_one, 2501, 8, FAST, 0.0),
 )
 PROTOCOLS = (
     Protocol("AODV", AODV, {"arp": True, "newest_first": True}),

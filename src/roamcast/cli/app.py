@@ -37,6 +37,9 @@ VERBS: dict[str, Verb] = {
     "campaign": Verb("roamcast.cli.campaign", "Run a campaign, see how it goes, report it."),
     "reproduce": Verb("roamcast.cli.reproduce", "Run a paper's evaluation and judge its claims."),
     "swarm": Verb("roamcast.cli.swarm", "Put protocols to the test: histories full of faults, under laws."),
+    "ingest": Verb(
+        "roamcast.cli.ingest", "Turn traces of others into facts, or into movement for scenarios."
+    ),
     "filter": Verb("roamcast.cli.filter", "Understand subscriptions, try them on events, group them."),
 }
 "A new verb is one line here, and its module."

@@ -22,7 +22,16 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 Schema = Annotated[
     Path | None, typer.Option("--schema", metavar="F.xsd", help="The event types; guessed if absent.")
 ]
+Defaults = Annotated[
+    bool, typer.Option("--defaults", help="Fill in the defaults of the schema where a document says nothing.")
+]
+Given = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="The value of a parameter, $NAME; may be repeated."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Tell it as JSON.")]
+OnSpark = Annotated[bool, typer.Option("--spark", help="Do it on Spark, from Parquet files.")]
+Master = Annotated[str | None, typer.Option("--master", metavar="URL", help="Of Spark; embedded if absent.")]
 
 
 class Method(StrEnum):
@@ -39,18 +48,22 @@ class Method(StrEnum):
 def explain(
     xpath: Annotated[str, typer.Argument(metavar="XPATH", help="The subscription.")],
     schema: Schema = None,
+    given: Given = None,
     json: AsJson = False,
 ) -> None:
     """Show the normal form, the fields used, an event that matches and one that does not."""
+    from roamcast.content.box.order import PAIR, members
     from roamcast.content.filter import Filter
-    from roamcast.content.printer import write_constraint
+    from roamcast.content.printer import write_part
 
     loaded = None if schema is None else _load_schema(schema)
-    wanted = Filter.parse(xpath, _guess([xpath]) if loaded is None else loaded.types)
+    values = _read_parameters(given)
+    wanted = Filter.parse(xpath, _guess([xpath], values) if loaded is None else loaded.types, **values)
     fields = wanted.type.fields
-    used = sorted({place for each in wanted.conjunctions for place, _ in each})
+    places = {place for each in wanted.conjunctions for place, _ in each}
+    used = sorted({at for place in places for at in (members(place) if place >= PAIR else (place,))})
     alternatives = [
-        [write_constraint(fields[p], domain) for p, domain in each] for each in wanted.conjunctions
+        [write_part(wanted.type, p, domain) for p, domain in each] for each in wanted.conjunctions
     ]
     usual = {} if loaded is None else loaded.usual(wanted.type)
     matching, doubt = _write_first(loaded, wanted.examples(usual))
@@ -87,18 +100,40 @@ def explain(
 @app.command("match")
 def match(
     events: Annotated[
-        list[Path], typer.Argument(metavar="EVENTS.xml...", help="Events, one a file; - is stdin.")
+        list[Path],
+        typer.Argument(
+            metavar="EVENTS...", help="XML, one a file; - is stdin. With --spark a Parquet of JSON."
+        ),
     ],
     *,
     schema: Annotated[Path, typer.Option("--schema", metavar="F.xsd", help="The event types.")],
-    filters: Annotated[list[str], typer.Option("--filter", metavar="XPATH", help="May be repeated.")],
+    filters: Annotated[
+        list[str] | None, typer.Option("--filter", metavar="XPATH", help="May be repeated.")
+    ] = None,
+    spark: OnSpark = False,
+    master: Master = None,
+    many: Annotated[
+        Path | None,
+        typer.Option("--filters", metavar="F.parquet", help="With --spark: columns id and filter."),
+    ] = None,
+    pairs: Annotated[bool, typer.Option("--pairs", help="With --spark: every match, not counts.")] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="With --spark: the matches.")
+    ] = None,
+    given: Given = None,
+    defaults: Defaults = False,
     json: AsJson = False,
 ) -> None:
-    """Tell which filters match which events."""
-    from roamcast.content.filter import Filter
+    """Tell which filters match which events; on Spark, how many of very many do."""
+    loaded = _load_schema(schema, defaults)
+    if spark:
+        from roamcast.cli.filtering import match_many
 
-    loaded = _load_schema(schema)
-    wanted = [Filter.parse(text, loaded.types) for text in filters]
+        match_many(events, many, loaded.types, out, master=master, pairs=pairs, json=json)
+        return
+    if not filters:
+        raise typer.BadParameter("needed, unless --spark matches --filters", param_hint="--filter")
+    wanted = _with_parameters(filters, loaded.types, _read_parameters(given))
     told = []
     for path in events:
         event = _read_event(loaded, path)
@@ -129,9 +164,23 @@ def groups(
     draw: Annotated[
         Path | None, typer.Option("--draw", metavar="OUT.png", help="Draw the subscription graph.")
     ] = None,
+    spark: OnSpark = False,
+    master: Master = None,
     json: AsJson = False,
 ) -> None:
-    """Print groups of subscriptions with what each channel asks, and the covering graph."""
+    """Print groups of subscriptions with what each channel asks, and the covering graph.
+
+    With --spark FILE is a Parquet with the columns id and filter, and K-means groups them, without a graph.
+    """
+    if spark:
+        from roamcast.cli.filtering import group_many
+
+        if schema is None or method is not Method.KMEANS or event is not None or draw is not None:
+            raise typer.BadParameter(
+                "--spark needs --schema, and takes neither --event, --draw nor another method"
+            )
+        group_many(file, _load_schema(schema).types, channels, master=master, json=json)
+        return
     from roamcast.content.grouping import cost
     from roamcast.content.grouping.graph import SubscriptionGraph
     from roamcast.content.grouping.sample import sample_events
@@ -191,16 +240,42 @@ def _group(method: Method, filters: list[Filter], channels: int | None, event: E
     return list(clustered(filters, channels))
 
 
-def _guess(texts: list[str]) -> dict[str, EventType]:
+def _guess(texts: list[str], parameters: dict[str, str] | None = None) -> dict[str, EventType]:
     from roamcast.content.xpath.guess import guess_types
 
-    return guess_types(texts)
+    return guess_types(texts, parameters)
 
 
-def _load_schema(path: Path) -> XmlSchema:
+def _load_schema(path: Path, defaults: bool = False) -> XmlSchema:
     from roamcast.content.xml.xsd import XmlSchema
 
-    return XmlSchema.load(path)
+    return XmlSchema.load(path, defaults)
+
+
+def _read_parameters(given: list[str] | None) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for each in given or []:
+        name, sign, value = each.partition("=")
+        if not sign or not name:
+            raise typer.BadParameter(f"{each!r} is not NAME=VALUE")
+        found[name.removeprefix("$")] = value
+    return found
+
+
+def _with_parameters(texts: list[str], types: dict[str, EventType], values: dict[str, str]) -> list[Filter]:
+    """The filters, each with the parameters that it has; one that none of them has is a mistake."""
+    from roamcast.content.filter import Filter
+    from roamcast.content.xpath import PreparedFilter
+    from roamcast.errors import UserError
+
+    prepared = [PreparedFilter(text, types) for text in texts]
+    for name in values:
+        if not any(name in each.parameters for each in prepared):
+            raise UserError(f"no filter has a parameter ${name}")
+    return [
+        Filter.parse(each.xpath, types, **{n: v for n, v in values.items() if n in each.parameters})
+        for each in prepared
+    ]
 
 
 def _write_first(schema: XmlSchema | None, events: Iterator[Event]) -> tuple[str | None, str]:

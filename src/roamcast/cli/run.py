@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -49,21 +50,21 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
     catalogue.find(protocol)
     if facts is not None:
         _claim(facts, world, protocol, seed, replace)
-    happened = _simulate(world, protocol, seed, quiet=json, facts=facts)
-    metrics = measure(happened)
-    if facts is not None:
-        happened.write(facts)
-        (facts / "traceback.txt").unlink(missing_ok=True)  # of an attempt that failed
-    if json:
-        import msgspec
+    with TemporaryDirectory(prefix="roamcast-run-") as spare:
+        happened = _simulate(world, protocol, seed, facts or Path(spare), quiet=json, kept=facts is not None)
+        metrics = measure(happened)
+        if facts is not None:
+            (facts / "traceback.txt").unlink(missing_ok=True)  # of an attempt that failed
+        if json:
+            import msgspec
 
-        from roamcast.metrics.declarations import evaluate
-        from roamcast.metrics.outcome import look
+            from roamcast.metrics.declarations import evaluate
+            from roamcast.metrics.outcome import look
 
-        told = metrics.to_dict() | {"measures": evaluate(look(happened))}
-        print(msgspec.json.encode(told).decode())
-    else:
-        _show(metrics, facts)
+            told = metrics.to_dict() | {"measures": evaluate(look(happened))}
+            print(msgspec.json.encode(told).decode())
+        else:
+            _show(metrics, facts)
 
 
 def _claim(folder: Path, scenario: Scenario, protocol: str, seed: int, replace: bool) -> None:
@@ -78,14 +79,14 @@ def _claim(folder: Path, scenario: Scenario, protocol: str, seed: int, replace: 
     )
 
 
-def _simulate(scenario: Scenario, protocol: str, seed: int, quiet: bool, facts: Path | None) -> Facts:
+def _simulate(scenario: Scenario, protocol: str, seed: int, facts: Path, *, quiet: bool, kept: bool) -> Facts:
     """Run it; a router that fails is told in a line, and its traceback kept with the run, or shown."""
     from roamcast.sim.failure import RouterFailed
 
     try:
-        return _play(scenario, protocol, seed, quiet)
+        return _play(scenario, protocol, seed, quiet, facts)
     except RouterFailed as error:
-        if facts is None:
+        if not kept:
             print(error.traceback, file=sys.stderr, end="")
         else:
             file = facts / "traceback.txt"
@@ -96,11 +97,11 @@ def _simulate(scenario: Scenario, protocol: str, seed: int, quiet: bool, facts: 
         raise typer.Exit(FAILED) from None
 
 
-def _play(scenario: Scenario, protocol: str, seed: int, quiet: bool) -> Facts:
+def _play(scenario: Scenario, protocol: str, seed: int, quiet: bool, folder: Path) -> Facts:
     from roamcast.sim.run import simulate
 
     if quiet:
-        return simulate(scenario, protocol, seed)
+        return simulate(scenario, protocol, seed, folder=folder)
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -108,7 +109,9 @@ def _play(scenario: Scenario, protocol: str, seed: int, quiet: bool) -> Facts:
     columns = (TextColumn(title), BarColumn(), TextColumn("{task.completed:.0f} s"), TimeRemainingColumn())
     with Progress(*columns, console=Console(file=sys.stderr), transient=True) as bar:
         task = bar.add_task(title, total=scenario.duration)
-        return simulate(scenario, protocol, seed, progress=lambda now: bar.update(task, completed=now))
+        return simulate(
+            scenario, protocol, seed, progress=lambda now: bar.update(task, completed=now), folder=folder
+        )
 
 
 def _show(metrics: Metrics, facts: Path | None) -> None:

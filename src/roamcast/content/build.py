@@ -6,13 +6,18 @@ from collections.abc import Callable, Iterable
 from datetime import date
 from typing import Any, NoReturn
 
+import msgspec
+
 from roamcast.content.box import constraint
+from roamcast.content.box.order import compare_fields, pair_place
 from roamcast.content.box.repeats import Repeats
 from roamcast.content.errors import ContentError
 from roamcast.content.filter import Filter, unite
 from roamcast.content.kind import Domain
 from roamcast.content.repetition import Records
 from roamcast.content.schema import EventType, Field
+
+_FLIPPED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 class Term:
@@ -22,7 +27,7 @@ class Term:
     must be as a whole is asked by `alert.info.some(lambda info: ...)`.
     """
 
-    __slots__ = ("_levels", "_path", "_place", "_type")
+    __slots__ = ("_levels", "_lower", "_path", "_place", "_type")
 
     def __init__(
         self, type: EventType, path: str, place: int | None, levels: tuple[tuple[EventType, int], ...] = ()
@@ -32,6 +37,8 @@ class Term:
         self._place = place
         self._levels = levels
         "The repeated elements on the way, from the outermost: the type, and the place in it."
+        self._lower = False
+        "Whether its text is looked at in lower case."
 
     def __getattr__(self, name: str) -> Term:
         if name.startswith("__"):
@@ -100,23 +107,35 @@ class Term:
         each = [self._compare("=", value) for value in values]
         return unite(each[0].type if each else self._type, each)
 
+    def lower(self) -> Term:
+        """Its text in lower case, to be compared with small letters: `CD.title.lower() == "kind of blue"`."""
+        found = Term(self._type, self._path, self._place, self._levels)
+        found._lower = True
+        return found
+
     def startswith(self, text: str) -> Filter:
         """Its text begins with `text`."""
-        return self._filter(constraint.apply(self._compared, "starts-with", text))
+        return self._apply("starts-with", text)
 
     def endswith(self, text: str) -> Filter:
         """Its text ends with `text`."""
-        return self._filter(constraint.apply(self._compared, "ends-with", text))
+        return self._apply("ends-with", text)
 
     def contains(self, text: str) -> Filter:
         """Its text contains `text`."""
-        return self._filter(constraint.apply(self._compared, "contains", text))
+        return self._apply("contains", text)
+
+    def _apply(self, function: str, text: str) -> Filter:
+        if self._lower and text:
+            return self._filter(constraint.any_case(self._compared, constraint.glob_of(function, text)))
+        return self._filter(constraint.apply(self._compared, function, text))
 
     def like(self, pattern: str) -> Filter:
         """Its text matches a pattern with `*`, as the papers write containment."""
         if not isinstance(pattern, str):
             raise ContentError(f"{pattern!r} is not a string")
-        return self._filter(constraint.like(self._compared, constraint.read_glob(pattern)))
+        look = constraint.any_case if self._lower else constraint.like
+        return self._filter(look(self._compared, constraint.read_glob(pattern)))
 
     def some(self, wanted: Callable[[Term], Filter]) -> Filter:
         """Some record of a repeated element is as `wanted` says of it."""
@@ -154,8 +173,35 @@ class Term:
 
     def _compare(self, operator: str, value: Any) -> Filter:
         if isinstance(value, Term):
-            raise ContentError(f"{self!r} and {value!r} cannot be compared; one side must be a value")
-        return self._filter(constraint.compare(self._compared, operator, value))
+            return self._compare_field(operator, value)
+        if not self._lower:
+            return self._filter(constraint.compare(self._compared, operator, value))
+        if operator not in ("=", "!=") or not isinstance(value, str):
+            raise ContentError(f"{self!r} in lower case is compared by == or != with a text")
+        field = self._compared
+        equal: Any = constraint.any_case(field, (value,))
+        if not value and field.optional:  # what is missing is the empty text here, as in XPath 2.0
+            equal = msgspec.structs.replace(equal, absent=True)
+        if operator == "=":
+            return self._filter(equal)
+        rest = [self._filter(each) for each in equal.outside(field.everything)]
+        return unite(rest[0].type if rest else self._type, rest)
+
+    def _compare_field(self, operator: str, other: Term) -> Filter:
+        """That two fields of one event, or of one record, compare so."""
+        if self._type is not other._type or self._levels or other._levels or self._lower or other._lower:
+            raise ContentError(
+                f"{self!r} and {other!r} cannot be compared; they are not fields of one record"
+            )
+        assert self._place is not None
+        one, another = self._field, other._field
+        first, second = self._place, other._place
+        if first == second or second is None:
+            raise ContentError(f"{self!r} is compared with itself")
+        if first > second:
+            return other._compare_field(_FLIPPED[operator], self)
+        signs = compare_fields(one, operator, another)
+        return Filter.of(self._type, [[(pair_place(first, second), signs)]])
 
     def _filter(self, domain: Domain) -> Filter:
         assert self._place is not None

@@ -12,6 +12,8 @@ from itertools import pairwise
 from typing import Any
 
 from roamcast.content.box.conjunction import MAX_PATTERNS, Conjunction, conjoin
+from roamcast.content.box.glob import CASELESS, Glob, lower
+from roamcast.content.box.order import MAX_PAIRS, PAIR, compare_fields, members
 from roamcast.content.box.ranges import Ranges, coalesce
 from roamcast.content.box.repeats import MAX_REQUIRED, Repeats
 from roamcast.content.box.texts import Texts
@@ -25,6 +27,7 @@ from roamcast.content.schema import EventType, Field
 MAX_BYTES = 1 << 16
 "An event or filter that needs more is refused on both sides."
 
+_CASELESS = bytes([1, *CASELESS.encode()])
 _DOUBLE = struct.Struct(">d")
 
 
@@ -108,21 +111,43 @@ def _put_filter(out: bytearray, filter: Filter) -> None:
         _put(out, len(each))
         for place, domain in each:
             _put(out, place)
-            _put_domain(out, filter.type.fields[place], domain)
+            if place >= PAIR:
+                out.append(sum(1 << n for n, value in enumerate((-1, 0, 1, None)) if domain.has(value)))
+            else:
+                _put_domain(out, filter.type.fields[place], domain)
 
 
 def _get_filter(reader: _Reader, type: EventType) -> Filter:
     conjunctions: list[Conjunction] = []
     for _ in range(reader.number(MAX_CONJUNCTIONS)):
-        constraints = []
-        for _ in range(reader.number(len(type.fields))):
-            place = reader.number(len(type.fields) - 1)
+        constraints: list[tuple[int, Domain]] = []
+        for _ in range(reader.number(len(type.fields) + MAX_PAIRS)):
+            place = reader.number(2 * PAIR)
+            if place >= PAIR:
+                constraints.append((place, _get_order(reader, type, place)))
+                continue
+            if place >= len(type.fields):
+                raise CodecError(f"the field {place} of a type that has {len(type.fields)}")
             constraints.append((place, _get_domain(reader, type.fields[place])))
         each = conjoin(type, constraints)
         if each is None:
             raise CodecError("a conjunction that nothing satisfies")
         conjunctions.append(each)
     return Filter.of(type, conjunctions)
+
+
+def _get_order(reader: _Reader, type: EventType, place: int) -> Ranges:
+    """The order of two fields: a bit for each that it may be, and one for missing."""
+    first, second = members(place)
+    if not first < second < len(type.fields):
+        raise CodecError("a pair of fields that the type does not have")
+    bits = reader.number(15)
+    signs = Ranges(coalesce((n - 1, n - 1) for n in range(3) if bits >> n & 1), bool(bits >> 3))
+    equal = bits >> 1 & 1
+    compare_fields(
+        type.fields[first], "=" if bits & 5 in (0, 5) else "<" if not equal else "<=", type.fields[second]
+    )
+    return signs
 
 
 def _put_domain(out: bytearray, field: Field, domain: Domain) -> None:
@@ -176,8 +201,19 @@ def _get_domain(reader: _Reader, field: Field) -> Domain:
         stars += pieces > 1
         if stars > MAX_PATTERNS:
             raise CodecError(f"more than {MAX_PATTERNS} patterns")
-        globs.append(tuple(_get_text(reader) for _ in range(pieces)) or ("",))
+        globs.append(_get_glob(reader, pieces))
     return Texts.where(globs[:count], globs[count:], absent)
+
+
+def _get_glob(reader: _Reader, count: int) -> Glob:
+    """The pieces of a pattern, perhaps after the mark that their case says nothing."""
+    if count > 1 and reader.data[reader.at : reader.at + 2] == _CASELESS:
+        reader.take(2)
+        pieces = tuple(_get_text(reader) for _ in range(count - 1))
+        if any(piece != lower(piece) for piece in pieces):
+            raise CodecError("a pattern without case that is not in lower case")
+        return (CASELESS, *pieces)
+    return tuple(_get_text(reader) for _ in range(count)) or ("",)
 
 
 def _get_repeats(reader: _Reader, record: EventType) -> Repeats:

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from roamcast.content.box import conjunction as boxes
 from roamcast.content.box.conjunction import Conjunction
+from roamcast.content.box.order import PAIR, sign
 from roamcast.content.errors import ContentError, Undecided
 from roamcast.content.event import Event
 from roamcast.content.kind import Domain
@@ -58,11 +59,11 @@ class Filter:
         return cls(type, ())
 
     @classmethod
-    def parse(cls, xpath: str, types: EventType | Mapping[str, EventType]) -> Filter:
-        """Read a subscription in XPath; see docs/subscriptions.md."""
+    def parse(cls, xpath: str, types: EventType | Mapping[str, EventType], /, **parameters: Any) -> Filter:
+        """Read a subscription in XPath, with values for its `$parameters`; see docs/subscriptions.md."""
         from roamcast.content.xpath import parse
 
-        return parse(xpath, types)
+        return parse(xpath, types, parameters)
 
     @property
     def empty(self) -> bool:
@@ -97,7 +98,7 @@ class Filter:
         mine = self.conjunctions
         for narrow in other.conjunctions:
             for wide in mine:
-                if boxes.covers(wide, narrow):
+                if boxes.covers(wide, narrow, self.type):
                     break
             else:
                 if len(mine) < 2 or not self._cover_together(narrow):
@@ -109,8 +110,10 @@ class Filter:
         if self.type is not other.type:
             return False
         if len(self.conjunctions) == 1 and len(other.conjunctions) == 1:
-            return boxes.intersects(self.conjunctions[0], other.conjunctions[0])
-        return any(boxes.intersects(a, b) for a in self.conjunctions for b in other.conjunctions)
+            return boxes.meet_somewhere(self.type, self.conjunctions[0], other.conjunctions[0])
+        return any(
+            boxes.meet_somewhere(self.type, a, b) for a in self.conjunctions for b in other.conjunctions
+        )
 
     def equivalent(self, other: Filter) -> bool:
         """Whether both match the same events."""
@@ -129,9 +132,9 @@ class Filter:
             kept: list[Conjunction] = []
             for one in left:
                 for number, other in enumerate(kept):
-                    if boxes.covers(other, one):
+                    if boxes.covers(other, one, self.type):
                         break
-                    union = one if boxes.covers(one, other) else boxes.unite(self.type, one, other)
+                    union = one if boxes.covers(one, other, self.type) else boxes.unite(self.type, one, other)
                     if union is not None:
                         kept[number] = union
                         changed = True
@@ -151,7 +154,10 @@ class Filter:
         Fields have their `usual` value, by place, where one is given and may be.
         """
         everything = self.type.everything
-        for conjunction in self.conjunctions:
+        for whole in self.conjunctions:
+            conjunction = boxes.settled(self.type, whole) if boxes.compares(whole) else whole
+            if conjunction is None:
+                continue
             allowed = dict(conjunction)
             values = [allowed.get(p, everything[p]).example() for p in range(len(everything))]
             for place, value in (usual or {}).items():
@@ -306,6 +312,8 @@ def _compile(conjunctions: tuple[Conjunction, ...]) -> Test:
 
 def _compile_one(conjunction: Conjunction) -> Test:
     """All constraints of a conjunction, the sharpest first."""
+    if boxes.compares(conjunction):
+        return _compile_pairs(conjunction)
     parts = [(place, domain.test()) for place, domain in sorted(conjunction, key=lambda c: not c[1].point)]
     if not parts:
         return lambda values: True
@@ -324,3 +332,10 @@ def _compile_one(conjunction: Conjunction) -> Test:
         and test_b(values[place_b])
         and all(test(values[place]) for place, test in rest)
     )
+
+
+def _compile_pairs(conjunction: Conjunction) -> Test:
+    """The constraints on fields, then those on the order of pairs."""
+    fields = _compile_one(boxes.fields_of(conjunction))
+    pairs = [(place, domain.test()) for place, domain in conjunction if place >= PAIR]
+    return lambda values: fields(values) and all(test(sign(values, place)) for place, test in pairs)

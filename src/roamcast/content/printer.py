@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from roamcast.content.box.conjunction import Conjunction, bare
 from roamcast.content.box.constraint import write_glob
-from roamcast.content.box.glob import Glob
+from roamcast.content.box.glob import CASELESS, Glob
+from roamcast.content.box.order import PAIR, SIGNS, members
 from roamcast.content.box.ranges import Ranges, Span, after, before
 from roamcast.content.box.repeats import Repeats
 from roamcast.content.box.texts import Texts
 from roamcast.content.kind import Decimal, Domain, Integer
-from roamcast.content.schema import Field
+from roamcast.content.schema import EventType, Field
 
 if TYPE_CHECKING:
     from roamcast.content.filter import Filter
@@ -36,6 +37,23 @@ def write_constraint(field: Field, domain: Domain) -> str:
     return alternatives[0] if len(alternatives) == 1 else f"({' or '.join(alternatives)})"
 
 
+def write_part(type: EventType, place: int, domain: Domain) -> str:
+    """One constraint of a conjunction: on a field, or on the order of a pair of fields."""
+    if place < PAIR:
+        return write_constraint(type.fields[place], domain)
+    assert isinstance(domain, Ranges)
+    one, other = (type.fields[at].path for at in members(place))
+    if not domain.absent:
+        return f"{one}{_operator(domain)}{other}"
+    [rest] = domain.outside(Ranges(((-1, 1),)))  # what it may not be, if both are there
+    told = ("<", ">=") if rest.spans == ((-1, 1),) else (_operator(rest),)
+    return " and ".join(f"not({one}{operator}{other})" for operator in told)
+
+
+def _operator(domain: Ranges) -> str:
+    return next(operator for operator, signs in SIGNS.items() if signs.spans == domain.spans)
+
+
 def quote(text: str) -> str:
     """A string literal; `concat()` where both quotes occur, since XPath has no escapes."""
     if '"' not in text:
@@ -48,8 +66,7 @@ def quote(text: str) -> str:
 def _write_conjunction(filter: Filter, each: Conjunction) -> str:
     if not each:
         return ""
-    fields = filter.type.fields
-    written = [write_constraint(fields[place], domain) for place, domain in bare(filter.type, each)]
+    written = [write_part(filter.type, place, domain) for place, domain in bare(filter.type, each)]
     if len(written) == 1 and written[0].startswith("("):
         return f"[{written[0][1:-1]}]"
     return f"[{' and '.join(written)}]"
@@ -128,6 +145,8 @@ def _write_texts(field: Field, domain: Texts) -> list[str]:
 
 
 def _write_glob(path: str, glob: Glob) -> str:
+    if glob[0] == CASELESS:
+        return _write_glob(f"lower-case({path})", glob[1:])
     if len(glob) == 2 and not glob[1]:
         return f"starts-with({path}, {quote(glob[0])})"
     if len(glob) == 2 and not glob[0]:

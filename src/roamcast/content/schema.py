@@ -12,6 +12,7 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
+from roamcast.content.box.order import PAIR, everything
 from roamcast.content.errors import ContentError
 from roamcast.content.kind import Domain, Kind, Presence
 from roamcast.content.repetition import VALUE, Records
@@ -199,6 +200,10 @@ class EventType:
             return self._shortcuts[path]
         except KeyError:
             raise self.unknown(path) from None
+
+    def whole(self, place: int) -> Domain:
+        """What a field, or the order of a pair of fields, can be at all."""
+        return self.everything[place] if place < PAIR else everything(self, place)
 
     def record(self, path: str) -> EventType:
         """The type of the records of the repeated element at `path`."""

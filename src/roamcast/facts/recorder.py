@@ -1,7 +1,8 @@
-"""The recorder: takes down what happens while it happens, cheaply, and makes facts of it at the end.
+"""The recorder: takes down what happens while it happens, cheaply, and makes facts of it.
 
-What applications do comes a row at a time; what link and routers did, and how everyone moved, comes as whole
-columns. The two kinds of drop that most messages heard end as (`UNTOLD`) are only counted.
+What applications do comes a row at a time; what link and routers did, and how everyone moved, comes as
+columns. All of it is held in memory until the end, or goes to disk each time that it is settled. The two
+kinds of drop that most messages heard end as (`UNTOLD`) are only counted.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from math import nan
+from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -17,8 +19,10 @@ import pyarrow as pa
 
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
+from roamcast.facts.columns import Folder
 from roamcast.facts.schema import TABLES
 from roamcast.facts.tables import Facts, Run
+from roamcast.facts.writer import FactsWriter
 from roamcast.routing.router import Category, Drop, NodeId, Publication
 
 UNTOLD = frozenset({Drop.DUPLICATE, Drop.NOT_MINE})
@@ -41,9 +45,13 @@ Column: TypeAlias = npt.NDArray[Any] | Words
 
 
 class Recorder:
-    """Takes down one run."""
+    """Takes down one run, in memory, or in a folder while it goes on."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: str | Path | None = None) -> None:
+        self._writer = None if folder is None else FactsWriter(folder)
+        self._tables: dict[str, list[pa.Table]] = {name: [] for name in TABLES}
+        self._kinds: set[tuple[bool, str, str]] = set()
+        "Whether dropped, kind, category."
         self._publications: list[tuple[int, float, int, int, str]] = []
         # Arrays, not rows: a flood has many of these, and the garbage collector visits every row that lives.
         self._expectations: dict[str, array[Any]] = {"publication": array("q"), "node": array("i")}
@@ -55,11 +63,8 @@ class Recorder:
         self._deliver = tuple(column.append for column in self._deliveries.values())
         self._interests: list[tuple[float, int, str, bool]] = []
         self._drops: list[dict[str, Column]] = []
-        self._transmissions: list[pa.Table] = []
         self._requests: list[tuple[int, int, float, str, str, float, int, bool]] = []
         self._sizes: list[tuple[float, int, str, int, int]] = []
-        self._states: list[pa.Table] = []
-        self._legs: list[pa.Table] = []
         self._events: dict[Event, str] = {}
         self._filters: dict[Filter, str] = {}
 
@@ -119,15 +124,18 @@ class Recorder:
 
     def states(self, **columns: Column) -> None:
         """Take down what routers told of themselves, as columns of the states table."""
-        self._states.append(_from_columns("states", columns))
+        self._add("states", _from_columns("states", columns))
 
     def legs(self, **columns: Column) -> None:
         """Take down how everyone moves, as columns of the legs table."""
-        self._legs.append(_from_columns("legs", columns))
+        self._add("legs", _from_columns("legs", columns))
 
     def transmissions(self, **columns: Column) -> None:
         """Take down what the link sent, as columns of the transmissions table."""
-        self._transmissions.append(_from_columns("transmissions", columns))
+        rows = _from_columns("transmissions", columns)
+        found = _occurring(*(_decode(rows[name]) for name in ("kind", "category")))
+        self._kinds.update((False, *pair) for pair in found)
+        self._add("transmissions", rows)
 
     def drops(self, **columns: Column) -> None:
         """Take down what link or routers let go, as columns of the drops table."""
@@ -137,32 +145,59 @@ class Recorder:
 
     def kinds(self) -> dict[str, str]:
         """The kinds of the messages taken down, each with its category."""
-        found: dict[str, str] = {}
-        for table in self._transmissions:
-            found |= _occurring(*(_decode(table[name]) for name in ("kind", "category")))
+        self._note_dropped_kinds()
+        ranked = sorted(self._kinds, key=lambda found: (found[0], CATEGORIES.index(found[2])))
+        return dict(sorted({kind: category for _, kind, category in ranked}.items()))
+
+    @property
+    def held(self) -> int:
+        """Rows of applications that are in memory, a row at a time."""
+        return len(self._sizes) + len(self._publications) + len(self._expectations["node"])
+
+    def settle(self) -> None:
+        """Make rows of what was held back. All that happened until now must have been taken down: drops are
+        put in order of time, and none may come that is earlier."""
+        self._add("publications", _from_rows("publications", self._publications))
+        self._add("expectations", _from_arrays("expectations", self._expectations))
+        self._add("deliveries", _from_arrays("deliveries", self._deliveries))
+        self._add("interests", _from_rows("interests", self._interests))
+        self._add("tables", _from_rows("tables", self._sizes))
+        if self._drops:
+            self._note_dropped_kinds()
+            self._add("drops", _from_columns("drops", _merge(self._drops)))
+        for held in (self._publications, self._interests, self._sizes, self._drops):
+            held.clear()
+        for column in (*self._expectations.values(), *self._deliveries.values()):
+            del column[:]
+
+    def facts(self, run: Run) -> Facts:
+        """All that was taken down, as tables: in memory, or to be read from the folder."""
+        self.settle()
+        # By when they were made, and known only once they are answered: these wait for the end.
+        in_order = sorted(self._requests, key=lambda row: (row[2], row[0]))
+        self._add("requests", _from_rows("requests", in_order))
+        self._requests.clear()
+        if self._writer is None:
+            return Facts(run, {name: _join(name, pieces) for name, pieces in self._tables.items()})
+        self._writer.finish(run)
+        return Facts(run, Folder(self._writer.folder))
+
+    def abandon(self) -> None:
+        """Remove what was written of a run that came to no end."""
+        if self._writer is not None:
+            self._writer.abandon()
+
+    def _note_dropped_kinds(self) -> None:
         for columns in self._drops:
             kind, category = columns["kind"], columns["category"]
             if isinstance(kind, Words) and isinstance(category, Words):
-                found |= _occurring(kind, category)
-        return dict(sorted(found.items()))
+                self._kinds.update((True, *pair) for pair in _occurring(kind, category))
 
-    def facts(self, run: Run) -> Facts:
-        """All that was taken down, as tables."""
-        return Facts(
-            run,
-            {
-                "publications": _from_rows("publications", self._publications),
-                "expectations": _from_arrays("expectations", self._expectations),
-                "deliveries": _from_arrays("deliveries", self._deliveries),
-                "transmissions": _join("transmissions", self._transmissions),
-                "drops": _from_columns("drops", _merge(self._drops)) if self._drops else _join("drops", []),
-                "interests": _from_rows("interests", self._interests),
-                "requests": _from_rows("requests", sorted(self._requests, key=lambda row: (row[2], row[0]))),
-                "states": _join("states", self._states),
-                "tables": _from_rows("tables", self._sizes),
-                "legs": _join("legs", self._legs),
-            },
-        )
+    def _add(self, name: str, rows: pa.Table) -> None:
+        if len(rows) and self._writer is None:
+            self._tables[name].append(rows)
+        elif len(rows) and self._writer is not None:
+            self._writer.append(name, rows)
 
     def _text(self, wanted: Filter) -> str:
         text = self._filters.get(wanted)
@@ -192,11 +227,11 @@ def _decode(column: pa.ChunkedArray) -> Words:
     return Words(words.indices.to_numpy(), words.dictionary.to_pylist())
 
 
-def _occurring(one: Words, other: Words) -> dict[str, str]:
+def _occurring(one: Words, other: Words) -> set[tuple[str, str]]:
     """The pairs of words that stand in a row of two columns."""
     both = one.codes.astype(np.int64) * len(other.words) + other.codes
     found = np.flatnonzero(np.bincount(both)).tolist()
-    return {one.words[code // len(other.words)]: other.words[code % len(other.words)] for code in found}
+    return {(one.words[code // len(other.words)], other.words[code % len(other.words)]) for code in found}
 
 
 def _check_columns(name: str, columns: Mapping[str, Column]) -> None:

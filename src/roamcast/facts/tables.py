@@ -1,4 +1,4 @@
-"""Facts: what happened in one run, as Arrow tables in memory and as Parquet files in a folder."""
+"""Facts: what happened in one run, as Arrow tables in memory or as Parquet files in a folder."""
 
 from __future__ import annotations
 
@@ -13,18 +13,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from roamcast.errors import UserError
+from roamcast.facts.columns import Folder
 from roamcast.facts.schema import TABLES
+from roamcast.facts.writer import RUN_FILE, FactsError, FactsWriter
 
-RUN_FILE = "run.json"
-"Written last: a folder without it is not a whole run."
+__all__ = ["RUN_FILE", "TOLD_OF_THE_CODE", "Facts", "FactsError", "Kind", "Run", "read_table"]
 
 TOLD_OF_THE_CODE = ("version", "happenings")
 "What of a run tells of the code, not of what happened: equal facts may differ in it."
-
-
-class FactsError(UserError):
-    """A folder that does not hold the facts of a run."""
 
 
 class Kind(msgspec.Struct, frozen=True):
@@ -69,7 +65,8 @@ class Facts:
 
     def __init__(self, run: Run, tables: Mapping[str, pa.Table], cpu_seconds: float | None = None) -> None:
         self.run = run
-        self.tables = dict(tables)
+        self.tables = tables if isinstance(tables, Folder) else dict(tables)
+        "By name; read from the run's folder when they are asked for, if they were written while it ran."
         self.cpu_seconds = cpu_seconds
         "Spent on the run, where that is known; not a fact, since it differs from run to run."
 
@@ -78,20 +75,10 @@ class Facts:
 
     def write(self, folder: str | Path) -> None:
         """Write a Parquet file for each table, then what was run; the same facts give the same bytes."""
-        folder = Path(folder)
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / RUN_FILE).unlink(missing_ok=True)
-            for name, table in self.tables.items():
-                partial = folder / f".{name}.parquet.partial"
-                pq.write_table(
-                    table, partial, compression="zstd", row_group_size=1 << 20, write_page_checksum=True
-                )
-                partial.replace(folder / f"{name}.parquet")
-            text = json.dumps(msgspec.to_builtins(self.run), indent=2, sort_keys=True)
-            (folder / RUN_FILE).write_text(f"{text}\n", encoding="utf-8")
-        except OSError as error:
-            raise FactsError(f"{folder}: facts cannot be written: {error.strerror or error}") from None
+        writer = FactsWriter(folder)
+        for name, table in self.tables.items():
+            writer.append(name, table)
+        writer.finish(self.run)
 
     @classmethod
     def read(cls, folder: str | Path) -> Facts:

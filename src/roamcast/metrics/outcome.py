@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
+from roamcast.facts.columns import Folder
 from roamcast.facts.tables import Facts
 from roamcast.metrics.declarations import evaluate
 from roamcast.metrics.measured import Measured, Setting
@@ -94,7 +95,8 @@ def look(facts: Facts) -> Measured:
     """The facts of a run as the metrics see them."""
     run = facts.run
     header = run.resolved.get("mac", {}).get("network_header")
-    return Measured(_InMemory(facts), Setting(run.nodes, run.warmup, run.range, header))
+    source = facts.tables if isinstance(facts.tables, Folder) else _InMemory(facts)
+    return Measured(source, Setting(run.nodes, run.warmup, run.range, header))
 
 
 class _InMemory:

@@ -31,7 +31,7 @@ from roamcast.pipeline.plan import Run
 from roamcast.sim.failure import RouterFailed
 
 SIMULATOR = "roamcast.pipeline.runner:simulate_run"
-"The runner of real campaigns: module:function, from a Run to its Facts."
+"The runner of real campaigns: module:function, of a Run and the folder that its facts go to."
 
 _MOST_TRACEBACK = 1 << 18
 "Characters of it that are kept: the last ones."
@@ -125,8 +125,7 @@ def _live(task: Task, runner: Any, work: Path, mouth: int) -> NoReturn:
     try:
         _restrain(task)
         work.mkdir(parents=True, exist_ok=True)
-        facts = runner(task.run)
-        facts.write(work)
+        runner(task.run, work)
         files = {file.name: _describe(file) for file in sorted(work.iterdir())}
         told = {"status": "done", "error": "", "files": files, "rows": sum(f["rows"] for f in files.values())}
     except BaseException as error:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import Enum
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -26,21 +27,39 @@ from roamcast.sim.world import World
 
 
 def simulate(
-    scenario: Scenario, protocol: str, seed: int, progress: Callable[[float], object] | None = None
+    scenario: Scenario,
+    protocol: str,
+    seed: int,
+    progress: Callable[[float], object] | None = None,
+    folder: Path | None = None,
 ) -> Facts:
-    """Run `protocol` in `scenario`; the same arguments give the same facts, on every machine."""
+    """Run `protocol` in `scenario`; the same arguments give the same facts, on every machine.
+
+    With a `folder` the facts are written there while the run goes on, and read from it when asked for.
+    """
     began = time.process_time()
-    recorder = Recorder()
-    with _seldom_collecting():
-        recorder.legs(**_legs(scenario, seed))
-        world = World(scenario, protocol, seed, recorder)
-        world.run(progress)
+    recorder = Recorder(folder)
+    try:
+        with _seldom_collecting():
+            recorder.legs(**_legs(scenario, seed))
+            world = World(scenario, protocol, seed, recorder)
+            world.run(progress)
+        facts = recorder.facts(_describe(scenario, protocol, seed, world, recorder))
+    except BaseException:
+        recorder.abandon()
+        raise
+    facts.cpu_seconds = time.process_time() - began
+    return facts
+
+
+def _describe(scenario: Scenario, protocol: str, seed: int, world: World, recorder: Recorder) -> Run:
+    """What was run, and what its counts came to."""
     counters = world.counters
     router, parameters = find(protocol), scenario.parameters(protocol)
     roles = {
         message.__name__: message.role.name.lower() for message in router.messages if not message.envelope
     }
-    run = Run(
+    return Run(
         scenario=scenario.name,
         protocol=protocol,
         parameters=parameters.model_dump(mode="json"),
@@ -60,9 +79,6 @@ def simulate(
         kinds={kind: Kind(category, roles.get(kind, "")) for kind, category in recorder.kinds().items()},
         traits=_spell_traits(router.traits(parameters)),
     )
-    facts = recorder.facts(run)
-    facts.cpu_seconds = time.process_time() - began
-    return facts
 
 
 def _spell_traits(traits: Traits) -> dict[str, Any]:

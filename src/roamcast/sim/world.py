@@ -41,6 +41,10 @@ SLICES = 400
 "How often a run comes up for air: to show progress and to heed Ctrl-C."
 
 
+MOST_ROWS = 1 << 17
+"Rows that wait in memory for their table; a slice with more makes the next ones shorter."
+
+
 class World:
     """One run in the making: `run` plays it to the end."""
 
@@ -84,19 +88,33 @@ class World:
         """Play the run to its end; `progress` hears the simulated seconds done."""
         try:
             self._begin()
-            for done in range(1, SLICES + 1):
-                until = self.scenario.duration * done / SLICES
-                self.kernel.run_until(until)
-                if progress is not None:
-                    progress(until)
+            self._run(progress)
             for node in self.nodes:
                 for application in node.applications:
                     application.finish()
             self._collect()
+            self.counters = self.kernel.counters()
+            self.drop_counts = self.kernel.drop_counts()
         except Exception as error:
             raise blame(self.protocol, error, self.now()) from error
         finally:
             self.kernel.close()  # routers, hosts and kernel refer to each other
+
+    def _run(self, progress: Callable[[float], object] | None) -> None:
+        done, slices = 0, SLICES
+        while done < slices:
+            done += 1
+            before = self.kernel.recorded()
+            until = self.scenario.duration * done / slices
+            self.kernel.run_until(until)
+            held = self.kernel.recorded()
+            if done < slices and held + self.recorder.held >= MOST_ROWS:
+                self._collect()
+                self.recorder.settle()
+            if held - before > MOST_ROWS:  # whatever is written when: it must not depend on that
+                done, slices = 2 * done, 2 * slices
+            if progress is not None:
+                progress(until)
 
     def note_publication(self, publication: Publication) -> None:
         """Take down that an event is published now, and who should get it."""
@@ -197,9 +215,7 @@ class World:
         self._await_sample(number + 1)
 
     def _collect(self) -> None:
-        """Hand over what the kernel took down."""
-        self.counters = self.kernel.counters()
-        self.drop_counts = self.kernel.drop_counts()
+        """Hand over what the kernel took down, up to now."""
         kinds = self.kernel.kinds()
         self.recorder.deliveries(**self.kernel.deliveries())
         self.recorder.transmissions(**_worded(self.kernel.transmissions(), kinds))
@@ -207,6 +223,7 @@ class World:
         self.recorder.drops(**_worded(self.kernel.router_drops(), kinds, ROUTER_CAUSES))
         states: dict[str, Any] = self.kernel.states()
         self.recorder.states(**states | {"name": Words(states["name"], self.kernel.state_names())})
+        self.kernel.forget()
 
 
 def _worded(columns: dict[str, Any], kinds: list[str], causes: list[str] | None = None) -> dict[str, Any]:

@@ -11,15 +11,18 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from roamcast.content.box.order import PAIR, choices, implied, members, settle
 from roamcast.content.box.ranges import Ranges
 from roamcast.content.box.texts import Texts
-from roamcast.content.errors import ContentError
+from roamcast.content.errors import ContentError, Undecided
 from roamcast.content.kind import Domain
 from roamcast.content.schema import EventType
 
 Conjunction: TypeAlias = tuple[tuple[int, Domain], ...]
 """(place of a field, its allowed values), by place, each once; a field that may be anything is left out."""
 
+MAX_TRIES = 500
+"Values of compared fields that are tried for an example."
 MAX_PATTERNS = 128
 "Patterns with a star for one field of a conjunction; each is compared with each."
 
@@ -32,7 +35,7 @@ def conjoin(type: EventType, constraints: Iterable[tuple[int, Domain]]) -> Conju
         if place in allowed:
             several.setdefault(place, [allowed[place]]).append(domain)
         else:
-            allowed[place] = type.everything[place].meet(domain)  # type: ignore[arg-type]
+            allowed[place] = type.whole(place).meet(domain)  # type: ignore[arg-type]
     for place, domains in several.items():
         if sum(domain.patterns for domain in domains) > MAX_PATTERNS:
             path = type.fields[place].path
@@ -47,7 +50,12 @@ def conjoin(type: EventType, constraints: Iterable[tuple[int, Domain]]) -> Conju
 def _close(type: EventType, allowed: dict[int, Any]) -> Conjunction | None:
     if type.owned and not _follow(type, allowed):
         return None
-    return tuple((p, allowed[p]) for p in sorted(allowed) if allowed[p] != type.everything[p])
+    places = sorted(allowed)
+    if places and places[-1] >= PAIR:
+        if not settle(type, allowed) or (type.owned and not _follow(type, allowed)):
+            return None
+        places = sorted(allowed)
+    return tuple((p, allowed[p]) for p in places if allowed[p] != type.whole(p))
 
 
 def _meet(domains: list[Any]) -> Any:
@@ -76,7 +84,9 @@ def _follow(type: EventType, allowed: dict[int, Any]) -> bool:
 
 
 def bare(type: EventType, each: Conjunction) -> Conjunction:
-    """The conjunction without what `_follow` would put back."""
+    """The conjunction without what `_follow` and `settle` would put back."""
+    if each and each[-1][0] >= PAIR:
+        each = _unsettled(type, each)
     if not type.owned:
         return each
     allowed: dict[int, Any] = dict(each)
@@ -91,8 +101,23 @@ def bare(type: EventType, each: Conjunction) -> Conjunction:
     return tuple(allowed.items())
 
 
-def covers(wide: Conjunction, narrow: Conjunction) -> bool:
-    """Whether every event of `narrow` is one of `wide`."""
+def _unsettled(type: EventType, each: Conjunction) -> Conjunction:
+    """Without what the compared pairs say of their fields."""
+    kept = dict(each)
+    for place in {at for pair, _ in each if pair >= PAIR for at in members(pair)}:
+        rest = {p: domain for p, domain in kept.items() if p != place}
+        if place in kept and _close(type, dict(rest)) == each:
+            kept = rest
+    return tuple(kept.items())
+
+
+def fields_of(each: Conjunction) -> Conjunction:
+    """The constraints on single fields."""
+    return each if not each or each[-1][0] < PAIR else tuple(c for c in each if c[0] < PAIR)
+
+
+def covers(wide: Conjunction, narrow: Conjunction, type: EventType | None = None) -> bool:
+    """Whether every event of `narrow` is one of `wide`; their `type` tells more of compared fields."""
     for place, domain in wide:
         for other_place, other in narrow:
             if other_place == place:
@@ -100,7 +125,8 @@ def covers(wide: Conjunction, narrow: Conjunction) -> bool:
                     return False
                 break
         else:
-            return False
+            if place < PAIR or not domain.covers(implied(type, narrow, place)):  # type: ignore[arg-type]
+                return False
     return True
 
 
@@ -113,6 +139,49 @@ def intersects(one: Conjunction, other: Conjunction) -> bool:
     return True
 
 
+def compares(each: Conjunction) -> bool:
+    """Whether it compares fields with each other."""
+    return bool(each) and each[-1][0] >= PAIR
+
+
+def meet_somewhere(type: EventType, one: Conjunction, other: Conjunction) -> bool:
+    """Whether some event is in both, with what compared pairs say of both together."""
+    if not intersects(one, other):
+        return False
+    return not (compares(one) or compares(other)) or conjoin(type, one + other) is not None
+
+
+def settled(type: EventType, each: Conjunction) -> Conjunction | None:
+    """A part of the conjunction in which compared fields have one value each, so that none is compared.
+
+    Without a cycle of pairs the first try of each field is right; with one, `Undecided` is raised if none is.
+    """
+    tries = 0
+
+    def search(current: Conjunction) -> Conjunction | None:
+        nonlocal tries
+        if not compares(current):
+            return current
+        tries += 1
+        if tries > MAX_TRIES:
+            raise Undecided(f"no values for compared fields were found in {MAX_TRIES} tries")
+        allowed = dict(current)
+        pair = current[-1][0]
+        place = next((p for p in members(pair) if not _single(allowed.get(p))), members(pair)[0])
+        for choice in choices(allowed.get(place, type.everything[place])):
+            narrower = conjoin(type, (*current, (place, choice)))
+            found = None if narrower is None else search(narrower)
+            if found is not None:
+                return found
+        return None
+
+    return search(each)
+
+
+def _single(domain: Domain | None) -> bool:
+    return domain is not None and domain.point
+
+
 def subtract(type: EventType, whole: Conjunction, hole: Conjunction) -> list[Conjunction]:
     """`whole` without `hole`, in pieces that do not overlap."""
     if not intersects(whole, hole):
@@ -120,7 +189,7 @@ def subtract(type: EventType, whole: Conjunction, hole: Conjunction) -> list[Con
     pieces: list[Conjunction] = []
     current: dict[int, Any] = dict(whole)
     for place, domain in hole:
-        everything: Any = type.everything[place]
+        everything: Any = type.whole(place)
         mine = current.get(place, everything)
         for rest in domain.outside(everything):
             left = mine.meet(rest)
@@ -152,6 +221,6 @@ def unite(type: EventType, one: Conjunction, other: Conjunction) -> Conjunction 
     joined = domain.join(other[differing][1])  # type: ignore[arg-type]
     if joined is None:
         return None
-    kept = () if joined == type.everything[place] else ((place, joined),)
+    kept = () if joined == type.whole(place) else ((place, joined),)
     united = (*one[:differing], *kept, *one[differing + 1 :])
-    return _close(type, dict(united)) if type.owned else united
+    return _close(type, dict(united)) if type.owned or place >= PAIR or one[-1][0] >= PAIR else united

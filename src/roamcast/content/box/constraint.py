@@ -6,7 +6,7 @@ import math
 from decimal import Decimal as BigDecimal
 from typing import Any
 
-from roamcast.content.box.glob import Glob, fits, tidy
+from roamcast.content.box.glob import CASELESS, Glob, caseless, fits, lower, tidy
 from roamcast.content.box.ranges import Ranges, after, before
 from roamcast.content.box.texts import Texts
 from roamcast.content.errors import ContentError
@@ -82,7 +82,7 @@ def like(field: Field, glob: Glob) -> Domain:
     """The field is text that matches `glob`."""
     glob = tidy(glob)
     if isinstance(field.kind, String):
-        for piece in glob:
+        for piece in glob[1:] if glob[0] == CASELESS else glob:
             field.kind.store(piece)
         return Texts.of(glob) if len(glob) == 1 else Texts.where([glob])
     if isinstance(field.kind, Enumeration):
@@ -99,11 +99,24 @@ def apply(field: Field, function: str, text: str) -> Domain:
 
     A missing field counts as the empty string here, as in XPath: it starts with "" and nothing else.
     """
-    globs: dict[str, Glob] = {"starts-with": (text, ""), "ends-with": ("", text), "contains": ("", text, "")}
-    domain = like(field, globs[function])
+    domain = like(field, glob_of(function, text))
     if text == "" and field.optional:
         return field.everything
     return domain
+
+
+def glob_of(function: str, text: str) -> Glob:
+    """The pattern that a string function looks for."""
+    globs: dict[str, Glob] = {"starts-with": (text, ""), "ends-with": ("", text), "contains": ("", text, "")}
+    return globs[function]
+
+
+def any_case(field: Field, glob: Glob) -> Domain:
+    """The field's text, in lower case, matches `glob`."""
+    for piece in glob:
+        if piece != lower(piece):
+            raise ContentError(f"no text is {piece[:40]!r} in lower case; write {lower(piece)[:40]!r}")
+    return like(field, caseless(glob))
 
 
 def read_glob(text: str) -> Glob:

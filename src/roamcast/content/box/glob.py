@@ -1,13 +1,15 @@
 """Patterns with `*`, and the question whether some string matches these and none of those.
 
 A glob is a tuple of the pieces between the stars: ("jazz",) is the word itself, ("a", "b") is `a*b`,
-("", "x", "") is `*x*`.
+("", "x", "") is `*x*`. One that does not care for case begins with a mark that no text can have, and its
+pieces are in lower case: ("\x01", "jazz") is the word, ("\x01", "", "x", "") is `*x*` or `*X*`.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from functools import lru_cache
+from collections.abc import Iterator
+from functools import cache, lru_cache
 from typing import TypeAlias
 
 from roamcast.content.errors import Undecided
@@ -16,20 +18,48 @@ Glob: TypeAlias = tuple[str, ...]
 
 ANYTHING: Glob = ("", "")
 
+CASELESS = "\x01"
+"The mark of a glob that is compared with the text in lower case."
+
+_LAST_CASED = 0x20000
+"Beyond stand ideographs, which have no case."
+
 STEP_LIMIT = 400_000
 "Letters tried on a pattern before the question is left undecided; real subscriptions need a handful."
 
 
 def tidy(pieces: tuple[str, ...]) -> Glob:
-    """The same glob without stars beside stars."""
+    """The same glob without stars beside stars, and with the mark only where case makes a difference."""
+    if pieces[0] == CASELESS:
+        plain = tidy(pieces[1:])
+        return (CASELESS, *plain) if any(map(_cased, plain)) else plain
     if len(pieces) <= 2:
         return pieces
     return (pieces[0], *(piece for piece in pieces[1:-1] if piece), pieces[-1])
 
 
+def caseless(glob: Glob) -> Glob:
+    """The glob of all texts that are like `glob` in lower case."""
+    return tidy((CASELESS, *glob))
+
+
+def lower(text: str) -> str:
+    """The text in lower case, letter by letter, so that it keeps its length; U+0130 alone stays as it is."""
+    if text.isascii():
+        return text.lower()
+    return "".join(map(_lower, text))
+
+
+def variants(letter: str) -> tuple[str, ...]:
+    """The letters that are `letter` in lower case."""
+    return _variants().get(letter, (letter,))
+
+
 def fits(glob: Glob, text: str) -> bool:
     """Whether `text` matches `glob`."""
     first, last = glob[0], glob[-1]
+    if first == CASELESS:
+        return fits(glob[1:], lower(text))
     if len(glob) == 1:
         return text == first
     if len(text) < len(first) + len(last) or not text.startswith(first) or not text.endswith(last):
@@ -47,9 +77,35 @@ def includes(wide: Glob, narrow: Glob) -> bool:
     """Whether every string that matches `narrow` matches `wide`.
 
     The alphabet is as good as infinite: a letter that `wide` does not know, put for each star
-    of `narrow`, can only be swallowed by a star of `wide`.
+    of `narrow`, can only be swallowed by a star of `wide`. So can a letter of `narrow` in any case,
+    unless `wide` does not care either: of its forms one is not the form that `wide` knows.
     """
+    if narrow[0] == CASELESS:
+        if wide[0] != CASELESS and any(map(_cased, wide)):
+            return False
+        return fits(wide, "\0".join(narrow[1:]))
     return fits(wide, "\0".join(narrow))
+
+
+def simple(like: tuple[Glob, ...], unlike: tuple[Glob, ...]) -> bool:
+    """Whether a string that matches all of `like` is missing only if one of `unlike` includes one of them."""
+    if len(like) > 1:
+        return False
+    return (
+        not like
+        or like[0][0] != CASELESS
+        or not any(no[0] != CASELESS and any(map(_cased, no)) for no in unlike)
+    )
+
+
+def begins(glob: Glob) -> str:
+    """What every string that matches begins with."""
+    return _uncased(glob[1]) if glob[0] == CASELESS else glob[0]
+
+
+def ends(glob: Glob) -> str:
+    """What every string that matches ends with."""
+    return _uncased(glob[-1][::-1])[::-1] if glob[0] == CASELESS else glob[-1]
 
 
 @lru_cache(maxsize=1 << 14)
@@ -62,18 +118,67 @@ def witness(like: tuple[Glob, ...], unlike: tuple[Glob, ...]) -> str | None:
             return text if good else None
     if any(includes(no, yes) for no in unlike for yes in like or (ANYTHING,)):
         return None
-    start = max((glob[0] for glob in like), key=len, default="")
-    end = max((glob[-1] for glob in like), key=len, default="")
-    if not all(start.startswith(glob[0]) and end.endswith(glob[-1]) for glob in like):
-        return None
-    letters = {letter for glob in like + unlike for piece in glob for letter in piece}
+    letters = {letter for glob in like + unlike for letter in _letters(glob)}
     fresh = _unused(letters)
-    general = fresh.join([start, *(piece for glob in like for piece in glob[1:-1]), end])
-    if not any(fits(glob, general) for glob in unlike):
+    general = _general(like, fresh)
+    if (
+        general is not None
+        and all(fits(g, general) for g in like)
+        and not any(fits(g, general) for g in unlike)
+    ):
         return general
-    if len(like) <= 1:
+    if simple(like, unlike) or (general is None and not any(g[0] == CASELESS for g in like)):
         return None
     return _search(like, unlike, [*sorted(letters), fresh])
+
+
+def _general(like: tuple[Glob, ...], fresh: str) -> str | None:
+    """The least special string that matches all, if any does and none of them is a word."""
+    globs = [glob[1:] if glob[0] == CASELESS else glob for glob in like]
+    start = max((glob[0] for glob in globs), key=len, default="")
+    end = max((glob[-1] for glob in globs), key=len, default="")
+    if any(len(glob) == 1 for glob in globs):
+        return start
+    if not all(start.startswith(glob[0]) and end.endswith(glob[-1]) for glob in globs):
+        return None
+    return fresh.join([start, *(piece for glob in globs for piece in glob[1:-1]), end])
+
+
+def _letters(glob: Glob) -> Iterator[str]:
+    if glob[0] != CASELESS:
+        for piece in glob:
+            yield from piece
+        return
+    for piece in glob[1:]:
+        for letter in piece:
+            yield from variants(letter)
+
+
+def _lower(letter: str) -> str:
+    found = letter.lower()
+    return found if len(found) == 1 else letter
+
+
+@cache
+def _variants() -> dict[str, tuple[str, ...]]:
+    """The letters of each that is written in more than one way, by the one in lower case."""
+    found: dict[str, list[str]] = {}
+    for code in range(_LAST_CASED):
+        letter = chr(code)
+        if _lower(letter) != letter:
+            found.setdefault(_lower(letter), [_lower(letter)]).append(letter)
+    return {small: tuple(several) for small, several in found.items()}
+
+
+def _cased(piece: str) -> bool:
+    """Whether a piece has a letter that has another form."""
+    if piece.isascii():
+        return piece.lower() != piece.upper()
+    return any(lower(letter) != letter or letter in _variants() for letter in piece)
+
+
+def _uncased(piece: str) -> str:
+    return next((piece[:at] for at, letter in enumerate(piece) if _cased(letter)), piece)
 
 
 def _unused(letters: set[str]) -> str:
@@ -93,11 +198,13 @@ class _Steps:
         self.stars = 0
         self.advance: dict[str, int] = {}
         place = 0
-        for number, piece in enumerate(glob):
+        any_case = glob[0] == CASELESS
+        for number, piece in enumerate(glob[1:] if any_case else glob):
             if number:
                 self.stars |= 1 << place
             for letter in piece:
-                self.advance[letter] = self.advance.get(letter, 0) | 1 << place
+                for form in variants(letter) if any_case else (letter,):
+                    self.advance[form] = self.advance.get(form, 0) | 1 << place
                 place += 1
         self.final = 1 << place
 

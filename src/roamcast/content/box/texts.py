@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from roamcast.content.box.glob import ANYTHING, Glob, fits, includes, tidy, witness
+from roamcast.content.box.glob import ANYTHING, CASELESS, Glob, fits, includes, simple, tidy, witness
 from roamcast.content.errors import Undecided
 
 
@@ -78,6 +78,8 @@ class Texts(msgspec.Struct, frozen=True, cache_hash=True):
             return frozenset((*self.values, None) if self.absent else self.values).__contains__
         if len(self.like) == 1 and not self.unlike and not self.absent:
             glob = self.like[0]
+            if glob[0] == CASELESS:
+                return lambda value: value is not None and fits(glob, value)
             if len(glob) == 2 and not glob[1]:
                 return lambda value: value is not None and value.startswith(glob[0])
             if len(glob) == 2 and not glob[0]:
@@ -164,17 +166,17 @@ class Texts(msgspec.Struct, frozen=True, cache_hash=True):
             )
         if self.values is not None:
             return _void(other.like, _sorted(other.unlike, *((v,) for v in self.values)))
-        # With less than two patterns to match at the same time there is nothing to search for.
         for glob in self.like:
-            if not any(includes(glob, yes) for yes in other.like) and not (
-                len(other.like) > 1 and _void(other.like, _sorted(other.unlike, glob))
-            ):
-                return False
+            if not any(includes(glob, yes) for yes in other.like):
+                unlike = _sorted(other.unlike, glob)
+                # With less than two patterns to match at the same time there is nothing to search for.
+                if simple(other.like, unlike) or not _void(other.like, unlike):
+                    return False
         for glob in self.unlike:
-            if not any(includes(no, glob) for no in other.unlike) and not (
-                other.like and _void(_sorted(other.like, glob), other.unlike)
-            ):
-                return False
+            if not any(includes(no, glob) for no in other.unlike):
+                like = _sorted(other.like, glob)
+                if simple(like, other.unlike) or not _void(like, other.unlike):
+                    return False
         return True
 
 
@@ -183,7 +185,7 @@ def _sorted(globs: tuple[Glob, ...], *more: Glob) -> tuple[Glob, ...]:
 
 
 def _void(like: tuple[Glob, ...], unlike: tuple[Glob, ...]) -> bool:
-    if len(like) < 2:  # nearly always, and needs no search
+    if simple(like, unlike):  # nearly always, and needs no search
         yes = like[0] if like else ANYTHING
         return any(includes(no, yes) for no in unlike)
     try:

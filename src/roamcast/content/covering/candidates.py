@@ -6,7 +6,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from roamcast.content.box.conjunction import Conjunction
+from roamcast.content.box.conjunction import Conjunction, compares, fields_of
+from roamcast.content.box.glob import begins
 from roamcast.content.box.ranges import Ranges
 from roamcast.content.box.repeats import Repeats
 from roamcast.content.box.texts import Texts
@@ -117,8 +118,9 @@ class _Index:
         found = list(self._empty)
         of_type = self._types.get(filter.type)
         if of_type is not None and not filter.empty:
-            if len(filter.conjunctions) == 1 and filter.conjunctions[0]:
-                found.extend(of_type.inside(filter.conjunctions[0]))
+            box = fields_of(filter.conjunctions[0])
+            if len(filter.conjunctions) == 1 and box:
+                found.extend(of_type.inside(box))
             else:  # several boxes may cover together what none of them covers alone
                 found.extend(of_type.numbers)
         return [self._filters[number] for number in found]
@@ -143,7 +145,7 @@ class _OfType:
     def add(self, filter: Filter, number: int) -> None:
         self.numbers[number] = None
         self.matching.setdefault(_fields(filter), MatchIndex()).add(number, filter)
-        for place, domain in filter.conjunctions[0]:
+        for place, domain in fields_of(filter.conjunctions[0]):
             self.columns.setdefault(place, _Column()).add(_least_known(domain), number)
 
     def remove(self, filter: Filter, number: int) -> None:
@@ -152,7 +154,7 @@ class _OfType:
         self.matching[fields].remove(number)
         if not len(self.matching[fields]):
             del self.matching[fields]
-        for place, domain in filter.conjunctions[0]:
+        for place, domain in fields_of(filter.conjunctions[0]):
             column = self.columns[place]
             column.remove(_least_known(domain), number)
             if not len(column):
@@ -161,6 +163,8 @@ class _OfType:
     def around(self, filter: Filter) -> list[int]:
         """Whoever covers a box constrains no other fields, and matches its corners; without gaps, nobody else
         matches two opposite ones."""
+        if compares(filter.conjunctions[0]):  # its corners need not be events of it
+            return list(self.numbers)
         low, high = self.lowest.copy(), self.highest.copy()
         free = -1
         for place, domain in filter.conjunctions[0]:
@@ -248,7 +252,7 @@ class _Column:
             for word in domain.values:
                 yield bisect_left(values, word), bisect_right(values, word)
         else:
-            prefix = max((glob[0] for glob in domain.like), key=len, default="")
+            prefix = max(map(begins, domain.like), key=len, default="")
             end = len(values)
             if prefix and ord(prefix[-1]) < HIGHEST_LETTER:
                 end = bisect_left(values, prefix[:-1] + chr(ord(prefix[-1]) + 1))
@@ -258,7 +262,11 @@ class _Column:
 def _fields(filter: Filter) -> int:
     """The fields that a filter constrains, a bit for each; none for several boxes, which may cover together
     what constrains fewer."""
-    return sum(1 << place for place, _ in filter.conjunctions[0]) if len(filter.conjunctions) == 1 else 0
+    return (
+        sum(1 << place for place, _ in fields_of(filter.conjunctions[0]))
+        if len(filter.conjunctions) == 1
+        else 0
+    )
 
 
 def _least_known(domain: Domain) -> Any:

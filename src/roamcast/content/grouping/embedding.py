@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from roamcast.content.box.conjunction import fields_of
 from roamcast.content.box.ranges import Ranges
 from roamcast.content.filter import Filter
 from roamcast.content.grouping.features import Matrix, columns
@@ -93,7 +94,7 @@ class Embedding:
         """Have the scale of each field hold what a filter names; say whether any had to grow."""
         grown = False
         for box in filter.conjunctions:
-            for place, domain in box:
+            for place, domain in fields_of(box):
                 if not isinstance(domain, Ranges) or self.type.fields[place].kind.name == "enumeration":
                     continue
                 everything = self.type.everything[place].spans[0]  # type: ignore[union-attr]

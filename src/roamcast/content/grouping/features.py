@@ -6,12 +6,13 @@ the two ends (AC), or a few hashed columns (SC). A field's weight grows with how
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from roamcast.content.box.conjunction import fields_of
 from roamcast.content.box.ranges import Ranges
 from roamcast.content.filter import Filter
 from roamcast.content.schema import EventType
@@ -29,7 +30,9 @@ MAX_LISTED = 64
 def vectors(filters: Sequence[Filter]) -> Matrix:
     """A row for each filter; Euclidean distance between rows is the papers' weighted distance."""
     type = filters[0].type
-    used = sorted({place for filter in filters for each in filter.conjunctions for place, _ in each})
+    used = sorted(
+        {place for filter in filters for each in filter.conjunctions for place, _ in fields_of(each)}
+    )
     blocks = [_block(type, place, filters) for place in used]
     if not blocks:
         return np.zeros((len(filters), 1))
@@ -43,7 +46,7 @@ def distances(points: Matrix, others: Matrix) -> Matrix:
 
 def cluster_count(filters: Sequence[Filter]) -> int:
     """The papers' K: the number of elements and attributes that the subscriptions speak of, at least one."""
-    used = {place for filter in filters for each in filter.conjunctions for place, _ in each}
+    used = {place for filter in filters for each in filter.conjunctions for place, _ in fields_of(each)}
     return max(1, min(len(used), len({filter.conjunctions for filter in filters})))
 
 
@@ -53,7 +56,13 @@ def _weight(block: Matrix) -> float:
 
 
 def _block(type: EventType, place: int, filters: Sequence[Filter]) -> Matrix:
-    """One field's columns; a filter of several conjunctions is the mean of them."""
+    """One field's columns."""
+    ends = find_ends(type, place, filters) or (0, 1)
+    return np.array([embed(type, place, filter, ends) for filter in filters], dtype=np.float64)
+
+
+def find_ends(type: EventType, place: int, filters: Iterable[Filter]) -> tuple[float, float] | None:
+    """Between which numbers lies what the filters ask of a field; None if no number is asked for."""
     field = type.fields[place]
     ends = [
         end
@@ -65,12 +74,14 @@ def _block(type: EventType, place: int, filters: Sequence[Filter]) -> Matrix:
         for end in span
         if end not in field.kind.everything(False).spans[0]  # type: ignore[union-attr]
     ]
-    low, high = (min(ends), max(ends)) if ends else (0, 1)
-    rows = []
-    for filter in filters:
-        of_each = [columns(field.kind, dict(each).get(place), (low, high)) for each in filter.conjunctions]
-        rows.append(np.mean(of_each, axis=0))
-    return np.array(rows, dtype=np.float64)
+    return (min(ends), max(ends)) if ends else None
+
+
+def embed(type: EventType, place: int, filter: Filter, ends: tuple[float, float]) -> Matrix:
+    """One field's columns for one filter; one of several conjunctions is the mean of them."""
+    kind = type.fields[place].kind
+    of_each = [columns(kind, dict(each).get(place), ends) for each in filter.conjunctions]
+    return np.asarray(np.mean(of_each, axis=0), np.float64)
 
 
 def columns(kind: Any, domain: Any, ends: tuple[float, float]) -> list[float]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from roamcast.content.box.glob import begins, ends
 from roamcast.content.box.ranges import Ranges, thin
 from roamcast.content.box.repeats import Repeats
 from roamcast.content.box.texts import Texts
@@ -76,13 +77,13 @@ def _starts(texts: Texts) -> list[str]:
     """What a string of the set surely begins with, one way or another."""
     if texts.values is not None:
         return list(texts.values)
-    return [max((glob[0] for glob in texts.like), key=len, default="")]
+    return [max(map(begins, texts.like), key=len, default="")]
 
 
 def _ends(texts: Texts) -> list[str]:
     if texts.values is not None:
         return list(texts.values)
-    return [max((glob[-1] for glob in texts.like), key=len, default="")]
+    return [max(map(ends, texts.like), key=len, default="")]
 
 
 def _common(words: list[str]) -> str:

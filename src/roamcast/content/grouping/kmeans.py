@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from roamcast.content.box.conjunction import fields_of
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.content.grouping.embedding import Embedding
@@ -91,7 +92,7 @@ class KMeans(OfType):
         """To the nearest centroid."""
         row = self._points.add(filter)
         self._keys[row], self._row[key], self._filters[key] = key, row, filter
-        self._used.update({place for box in filter.conjunctions for place, _ in box})
+        self._used.update({place for box in filter.conjunctions for place, _ in fields_of(box)})
         self._distinct[filter.conjunctions] += 1
         self._refresh()
         if not self._members:
@@ -108,7 +109,7 @@ class KMeans(OfType):
         row = self._row.pop(key)
         self._points.remove(row)
         del self._keys[row], self._filters[key]
-        self._used.subtract({place for box in filter.conjunctions for place, _ in box})
+        self._used.subtract({place for box in filter.conjunctions for place, _ in fields_of(box)})
         self._used += Counter()
         self._distinct[filter.conjunctions] -= 1
         if not self._distinct[filter.conjunctions]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 
-from roamcast.content.box.conjunction import Conjunction
+from roamcast.content.box.conjunction import Conjunction, fields_of
 from roamcast.content.box.ranges import Ranges, Span
 from roamcast.content.box.texts import Texts
 from roamcast.content.filter import Filter
@@ -26,7 +26,8 @@ def signature(filter: Filter) -> str:
     """What a subscription speaks of, and the words and listed values it names; numbers are left out."""
     return "|".join(
         sorted(
-            ";".join(_sign(filter.type, place, each) for place, each in box) for box in filter.conjunctions
+            ";".join(_sign(filter.type, place, each) for place, each in fields_of(box))
+            for box in filter.conjunctions
         )
     )
 
@@ -73,7 +74,7 @@ class Signatures(OfType):
     def add(self, key: Hashable, filter: Filter) -> None:
         """Into the bucket of its signature."""
         text = signature(filter)
-        self._used.update({place for box in filter.conjunctions for place, _ in box})
+        self._used.update({place for box in filter.conjunctions for place, _ in fields_of(box)})
         wanted = self.k or max(1, len(self._used))
         number = stable_hash("signature", text) % (BUCKETS * wanted if self.k else 1 << 16)
         bucket = self._buckets.get(number)
@@ -96,7 +97,7 @@ class Signatures(OfType):
         bucket = self._buckets[number]
         before = bucket.weight
         filter = bucket.filters.pop(key)
-        self._used.subtract({place for box in filter.conjunctions for place, _ in box})
+        self._used.subtract({place for box in filter.conjunctions for place, _ in fields_of(box)})
         self._used += Counter()
         bucket.signatures[text] -= 1
         bucket.signatures += Counter()
@@ -177,7 +178,7 @@ def event_space_groups(filters: Sequence[Filter], k: int | None = None) -> list[
 
 def _parts(type: EventType, filters: Sequence[Filter], k: int) -> list[Filter]:
     """Cut the field that most subscriptions speak of, of those with an order, where they are cut evenly."""
-    used = Counter(place for filter in filters for box in filter.conjunctions for place, _ in box)
+    used = Counter(place for filter in filters for box in filter.conjunctions for place, _ in fields_of(box))
     ordered = [place for place, _ in used.most_common() if isinstance(type.everything[place], Ranges)]
     if not ordered or k == 1:
         return [Filter.everything(type)]

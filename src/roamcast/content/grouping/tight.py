@@ -149,7 +149,7 @@ def _share(type: EventType, place: int, domain: Domain) -> float:
         return HALF ** (len(domain.required) + (not domain.refused.empty))
     if not isinstance(domain, Ranges):
         return _of_texts(domain)
-    [(low, high)] = type.everything[place].spans  # type: ignore[union-attr]
+    [(low, high)] = type.whole(place).spans  # type: ignore[union-attr]
     if isinstance(low, int) and high - low < WIDE:
         count = sum(last - first + 1 for first, last in domain.spans)
         return min(1.0, max(float(count), 0.5) / float(high - low + 1))

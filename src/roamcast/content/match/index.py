@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 from roamcast._kernel import MatchIndex as KernelIndex
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
+from roamcast.content.match.beside import asks_beside
 from roamcast.content.match.repeating import RecordsIndex, letter
 from roamcast.content.schema import EventType
 
@@ -69,6 +70,9 @@ class _OfType:
         self.records = RecordsIndex(type) if type.record_depth else None
         "In place of the kernel's own index where elements repeat."
         self.kernel = KernelIndex("".join(letter(f.kind) for f in type.fields) if not self.records else "")
+        self.beside: RecordsIndex | None = None
+        "Of a flat type: for the filters that ask more than what each field is."
+        self.type = type
         self.keys: list[Any] = []
         self.free: list[int] = []
 
@@ -79,24 +83,34 @@ class _OfType:
         else:
             number = len(self.keys)
             self.keys.append(key)
-        if self.records is None:
-            self.kernel.add(number, filter.conjunctions)
-        else:
+        if self.records is not None:
             self.records.add(number, filter)
+        elif asks_beside(filter):
+            if self.beside is None:
+                self.beside = RecordsIndex(self.type)
+            self.beside.add(number, filter)
+        else:
+            self.kernel.add(number, filter.conjunctions)
         return number
 
     def remove(self, number: int) -> None:
-        if self.records is None:
-            self.kernel.remove(number)
-        else:
+        if self.records is not None:
             self.records.remove(number)
+        elif self.beside is not None and number in self.beside:
+            self.beside.remove(number)
+        else:
+            self.kernel.remove(number)
         self.keys[number] = None
         self.free.append(number)
 
     def match(self, event: Event) -> list[Any]:
-        if self.records is None:
-            return self.kernel.match(event.values, self.keys)
-        return [self.keys[number] for number in self.records.match(event)]
+        if self.records is not None:
+            return [self.keys[number] for number in self.records.match(event)]
+        found = self.kernel.match(event.values, self.keys)
+        if self.beside is not None:
+            found += [self.keys[number] for number in self.beside.match(event)]
+        return found
 
     def bytes(self) -> int:
-        return self.kernel.bytes() if self.records is None else self.records.bytes()
+        compiled = self.kernel.bytes() if self.records is None else self.records.bytes()
+        return compiled + (self.beside.bytes() if self.beside is not None else 0)

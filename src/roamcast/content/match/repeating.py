@@ -2,7 +2,8 @@
 
 A filter that asks for some record is looked up once for each record of the event, with the record's fields
 as further fields of the event. What that cannot say (several tests on records, or that there is none) is
-left out of the lookup, and whoever it finds is asked.
+left out of the lookup, and whoever it finds is asked. What is asked beside the fields (a text in lower case)
+is a further field of the lookup for those who ask for it.
 """
 
 from __future__ import annotations
@@ -16,11 +17,14 @@ from roamcast.content.box.repeats import Repeats
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.content.kind import Decimal, Domain, Kind, String
+from roamcast.content.match.beside import BESIDE, letter_beside, split, value_beside
 from roamcast.content.repetition import Records
 from roamcast.content.schema import EventType
 
 Route: TypeAlias = tuple[int, ...]
 """The repeated elements, by place, from the event down to the records that are laid beside it."""
+_Lookup: TypeAlias = tuple[Route, tuple[tuple[int, int], ...]]
+"""A route, and what is asked beside the fields: by level, which."""
 
 
 class RecordsIndex:
@@ -29,21 +33,25 @@ class RecordsIndex:
     def __init__(self, type: EventType) -> None:
         self._type = type
         self._filters: dict[int, Filter] = {}
-        self._routes: dict[int, list[Route]] = {}
-        self._along: dict[Route, _Along] = {}
+        self._routes: dict[int, list[_Lookup]] = {}
+        self._along: dict[_Lookup, _Along] = {}
+
+    def __contains__(self, number: int) -> bool:
+        return number in self._filters
 
     def add(self, number: int, filter: Filter) -> None:
         """Take a filter in."""
-        flat: dict[Route, list[_Flat]] = {}
+        flat: dict[_Lookup, list[_Flat]] = {}
         for conjunction in filter.conjunctions:
             for each in _flatten(self._type, conjunction):
-                flat.setdefault(each.route, []).append(each)
+                beside = sorted({(n, place) for n, place, _ in each.constraints if place >= BESIDE})
+                flat.setdefault((each.route, tuple(beside)), []).append(each)
         self._filters[number] = filter
         self._routes[number] = list(flat)
-        for route, several in flat.items():
-            along = self._along.get(route)
+        for lookup, several in flat.items():
+            along = self._along.get(lookup)
             if along is None:
-                along = self._along[route] = _Along(self._type, route)
+                along = self._along[lookup] = _Along(self._type, *lookup)
             along.add(number, several)
 
     def remove(self, number: int) -> None:
@@ -86,8 +94,9 @@ class _Flat:
 class _Along:
     """The conjunctions along one route, in an index of the fields of all its levels."""
 
-    def __init__(self, type: EventType, route: Route) -> None:
+    def __init__(self, type: EventType, route: Route, beside: tuple[tuple[int, int], ...]) -> None:
         self.route = route
+        self._beside = [[place for n, place in beside if n == level] for level in range(len(route) + 1)]
         self.unsure: set[int] = set()
         self.count = 0
         self._places: list[list[int]] = []
@@ -100,6 +109,9 @@ class _Along:
             for place in flat:
                 self._columns[level, place] = len(letters)
                 letters.append(letter(each.fields[place].kind))
+            for place in self._beside[level]:
+                self._columns[level, place] = len(letters)
+                letters.append(letter_beside(place))
         self.kernel = KernelIndex("".join(letters))
 
     def add(self, number: int, several: list[_Flat]) -> None:
@@ -120,17 +132,19 @@ class _Along:
         self.count -= 1
 
     def match(self, event: Event) -> Iterator[int]:
-        for values in self._beside(event.values, 0):
+        for values in self._laid_out(event.values, 0):
             yield from self.kernel.match(values, self._numbers)
 
-    def _beside(self, values: tuple[Any, ...], level: int) -> Iterator[tuple[Any, ...]]:
+    def _laid_out(self, values: tuple[Any, ...], level: int) -> Iterator[tuple[Any, ...]]:
         """The event's flat values with those of each record along the route."""
         own = tuple(values[place] for place in self._places[level])
+        if self._beside[level]:
+            own += tuple(value_beside(values, place) for place in self._beside[level])
         if level == len(self.route):
             yield own
             return
         for record in values[self.route[level]]:
-            for rest in self._beside(record, level + 1):
+            for rest in self._laid_out(record, level + 1):
                 yield own + rest
 
 
@@ -153,7 +167,7 @@ def _flatten(type: EventType, conjunction: Conjunction) -> list[_Flat]:
         if isinstance(domain, Repeats):
             repeated.append((place, domain))
         else:
-            flat.append((0, place, domain))
+            flat.extend((0, at, part) for at, part in split(place, domain))
     tests = [(place, each) for place, domain in repeated for each in domain.required]
     if not tests:
         return [_Flat((), flat, not repeated)]

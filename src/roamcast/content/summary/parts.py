@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
+from itertools import product
 from typing import TypeAlias
 
 import msgspec
 
-from roamcast.content.box.glob import Glob
+from roamcast.content.box.glob import CASELESS, Glob, begins, ends, variants
 from roamcast.content.box.ranges import Ranges, Span, coalesce, thin
 from roamcast.content.box.texts import Texts
 from roamcast.content.summary.bloom import Shape
@@ -15,6 +17,9 @@ from roamcast.content.summary.digest import DigestValue, TextDigest, hash_prefix
 
 MAX_SPANS = 16
 "Sub-ranges of one field; where there would be more, the closest are joined."
+
+MAX_SPELLINGS = 64
+"Ways to write a word with small and capital letters; where there are more, any text may be the word."
 
 
 class Enumerated(msgspec.Struct, frozen=True):
@@ -90,8 +95,11 @@ class Textual(msgspec.Struct, frozen=True):
             words = _union(shape, (hash_whole(value) for value in domain.values))
             return cls(shape, words=words, absent=domain.absent)
         # One pattern is enough to never say no wrongly; the most letters leave the fewest wrong yeses.
-        glob: Glob = max(domain.like, key=lambda g: (len(g[0]) + len(g[-1]), g), default=("", ""))
-        first, last = glob[0], glob[-1]
+        spellings = min(filter(None, map(_spellings, domain.like)), key=len, default=None)
+        if spellings is not None:
+            return cls(shape, words=_union(shape, map(hash_whole, spellings)), absent=domain.absent)
+        glob: Glob = max(domain.like, key=lambda g: (len(begins(g)) + len(ends(g)), g), default=("", ""))
+        first, last = begins(glob), ends(glob)
         if first and not last:
             return cls(shape, words=shape.mask(hash_prefix(first)), absent=domain.absent)
         if last and not first:
@@ -123,6 +131,16 @@ class Textual(msgspec.Struct, frozen=True):
 
 
 Part: TypeAlias = Enumerated | Arithmetic | Textual
+
+
+def _spellings(glob: Glob) -> list[str] | None:
+    """All ways to write a word whose case says nothing, if they are few."""
+    if glob[0] != CASELESS or len(glob) != 2:
+        return None
+    forms = [variants(letter) for letter in glob[1]]
+    if math.prod(map(len, forms)) > MAX_SPELLINGS:
+        return None
+    return ["".join(letters) for letters in product(*forms)]
 
 
 def _union(shape: Shape, hashes: Iterable[int]) -> int:

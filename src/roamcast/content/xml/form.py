@@ -28,6 +28,9 @@ class Form(msgspec.Struct, frozen=True):
     lists: frozenset[str] = frozenset()
     "Elements and attributes whose text is a list of values with blanks between them."
 
+    defaults: Mapping[str, str] = {}
+    "What an attribute that is left out, or an element without text, says all the same."
+
     @property
     def unqualified(self) -> bool:
         """Whether some elements are in no namespace, though the root is in one."""

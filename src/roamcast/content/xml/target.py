@@ -69,7 +69,8 @@ class Target:
         value = VALUE if path == "" else path
         if frame.type.has(value) and not element.nil:
             whole = f"{frame.base}/{value}" if frame.base else value
-            self._put(frame, value, whole, "".join(element.text))
+            text = "".join(element.text) or self.form.defaults.get(element.path_from_root, "")
+            self._put(frame, value, whole, text)
         else:
             self._flush()
             if element.empty and not element.nil:
@@ -154,6 +155,20 @@ class Target:
                 self.skipped += 1
             else:
                 raise XmlError(str(element.frame.type.unknown(path[:200])))
+        if self.form.defaults:
+            self._default_attributes(element, {key.rpartition("}")[2] for key in attributes})
+
+    def _default_attributes(self, element: _Element, given: set[str]) -> None:
+        """What the schema says of the attributes that the element leaves out."""
+        prefix = f"{element.path}/@" if element.path else "@"
+        base = f"{element.frame.base}/" if element.frame.base else ""
+        for field in element.frame.type.fields:
+            name = field.path.removeprefix(prefix)
+            if field.path.startswith(prefix) and name not in given:
+                text = self.form.defaults.get(f"{base}{field.path}")
+                if text is not None:
+                    element.empty = False
+                    self._put(element.frame, field.path, f"{base}{field.path}", text)
 
     def _put(self, frame: _Frame, path: str, whole: str, text: str) -> None:
         if whole not in self.form.lists:

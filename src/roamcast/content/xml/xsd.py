@@ -42,7 +42,7 @@ class _Types(dict[str, EventType]):
 class XmlSchema:
     """The event types of one schema: every global element that holds others or attributes."""
 
-    def __init__(self, text: bytes, source: Path | None = None) -> None:
+    def __init__(self, text: bytes, source: Path | None = None, defaults: bool = False) -> None:
         import xmlschema
         from lxml import etree
 
@@ -71,6 +71,7 @@ class XmlSchema:
             blocked = "block access" in str(error)
             reason = "it needs a schema that cannot be had" if blocked else "not an XML Schema"
             raise SchemaError(f"{reason}: {_first_line(error)}") from None
+        self._defaults = defaults
         self.namespace: str = parsed.target_namespace or ""
         self.types = _Types()
         self.forms: dict[str, Form] = {}
@@ -86,7 +87,7 @@ class XmlSchema:
         reader = TypeReader(self.namespace)
         try:
             type = self.types[element.local_name] = reader.event_type(element)
-            self.forms[type.name] = reader.form()
+            self.forms[type.name] = reader.form(self._defaults)
             self._usual[type.name] = {
                 type.place(path): text for path, text in reader.usual.items() if type.has(path)
             }
@@ -94,15 +95,19 @@ class XmlSchema:
             self.types.refused[element.local_name] = str(error)
 
     @classmethod
-    def load(cls, path: Path) -> XmlSchema:
-        """Read a schema file; it may include files beside it, never from a network."""
+    def load(cls, path: Path, defaults: bool = False) -> XmlSchema:
+        """Read a schema file; it may include files beside it, never from a network.
+
+        With `defaults`, what a document leaves out has the value that the schema gives it; the event types
+        are the same, so that nodes which choose differently still understand each other.
+        """
         try:
             with path.open("rb") as file:
                 text = file.read(MAX_SCHEMA + 1)
         except OSError as error:
             raise SchemaError(f"{path}: cannot be read: {error.strerror}") from None
         try:
-            return cls(text, path)
+            return cls(text, path, defaults)
         except SchemaError as error:
             raise SchemaError(f"{path}: {error}") from None
 

@@ -34,14 +34,16 @@ class TypeReader:
         self.lists: set[str] = set()
         self.usual: dict[str, str] = {}
         "Texts for examples, by whole path."
+        self.defaults: dict[str, str] = {}
+        "Of attributes and simple elements, by whole path."
         self.count = 0
 
     def event_type(self, element: Any) -> EventType:
         """The event type of a global element."""
         return self.type(element, "", (element,))
 
-    def form(self) -> Form:
-        """How the documents of the type look, once it has been read."""
+    def form(self, defaults: bool = False) -> Form:
+        """How the documents of the type look, once it has been read; with its `defaults` or without."""
         return Form(
             self.namespace,
             self.names,
@@ -49,6 +51,7 @@ class TypeReader:
             frozenset(self.open_attributes),
             frozenset(self.nillable),
             frozenset(self.lists),
+            self.defaults if defaults else {},
         )
 
     def type(self, element: Any, base: str, above: tuple[Any, ...]) -> EventType:
@@ -142,6 +145,9 @@ class TypeReader:
         if simple.is_complex():
             simple = simple.content if simple.has_simple_content() else None
         path = spot.path or VALUE
+        default = holder.default if holder.default is not None else holder.fixed
+        if default is not None:
+            self.defaults[spot.whole] = default
         item = None if simple is None else item_type(simple)
         if item is not None:
             self.lists.add(spot.whole if spot.path else f"{spot.whole}/{VALUE}")

@@ -1,5 +1,6 @@
 """The subscription language: an XPath subset; its grammar is docs/subscriptions.md."""
 
 from roamcast.content.xpath.parser import parse
+from roamcast.content.xpath.prepared import PreparedFilter
 
-__all__ = ["parse"]
+__all__ = ["PreparedFilter", "parse"]

@@ -61,7 +61,7 @@ def normalise(type: EventType, condition: Condition, negated: bool = False) -> F
     if isinstance(condition, Is):
         domains: Iterable[Domain] = [condition.domain]
         if negated:
-            domains = condition.domain.outside(type.everything[condition.place])  # type: ignore[arg-type]
+            domains = condition.domain.outside(type.whole(condition.place))  # type: ignore[arg-type]
         return Filter.of(type, [[(condition.place, domain)] for domain in domains])
     if isinstance(condition, Not):
         return normalise(type, condition.part, not negated)

@@ -9,7 +9,7 @@ _REFUSED = {
     "//": "only paths from the root are understood, not '//'",
     "::": "axes are not understood; write plain paths",
     "..": "a path cannot climb with '..'",
-    "$": "variables are not understood",
+    "$": "a parameter stands for a value, where one is compared",
     "*": "a step must name its element; '*' is understood only inside strings",
     ":": "namespace prefixes are not understood; write the bare name",
     "+": "arithmetic is not understood",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from decimal import Decimal as BigDecimal
 
 from roamcast.content.errors import ContentError, FilterError
@@ -13,15 +13,15 @@ from roamcast.content.xpath.parser import NUMBER, Parser, PathEnd, PlacedLiteral
 from roamcast.content.xpath.tokens import Token
 
 
-def guess_types(texts: Iterable[str]) -> dict[str, EventType]:
-    """The types that these subscriptions would make sense for.
+def guess_types(texts: Iterable[str], parameters: Mapping[str, str] | None = None) -> dict[str, EventType]:
+    """The types that these subscriptions would make sense for, with values for their parameters.
 
     A field is a decimal or a date if everything that it is compared with is one, else a string. Any may be
     missing.
     """
     found: dict[str, dict[str, list[str | BigDecimal]]] = {}
     for text in texts:
-        guesser = _Guesser(text)
+        guesser = _Guesser(text, parameters)
         guesser.whole()
         for name, fields in guesser.found.items():
             for path, values in fields.items():
@@ -51,8 +51,8 @@ def _guess_kind(values: list[str | BigDecimal]) -> Kind:
 class _Guesser(Parser):
     """Parses for the names alone, and writes down what they are compared with."""
 
-    def __init__(self, text: str) -> None:
-        super().__init__(text, {})
+    def __init__(self, text: str, parameters: Mapping[str, str] | None = None) -> None:
+        super().__init__(text, {}, parameters)
         self.found: dict[str, dict[str, list[str | BigDecimal]]] = {}
         self.name_of_type = ""
 
@@ -66,12 +66,21 @@ class _Guesser(Parser):
     def check(self, scope: Scope, token: Token) -> None:
         """Any step may be."""
 
+    def parameter(self, name: str, token: Token) -> str | None:
+        """Its value, if there is one: without, it says nothing of the field."""
+        return self.parameters.get(name)
+
     def compared(self, target: PathEnd, operator: str, literal: PlacedLiteral) -> Condition:
-        self._note(target, literal.value)
+        self._note(target, "text" if target.lowered else literal.value)
+        return TRUE
+
+    def compared_fields(self, left: PathEnd, operator: Token, right: PathEnd) -> Condition:
+        for target in (left, right):
+            self._note(target, BigDecimal(0) if "<" in operator.text or ">" in operator.text else None)
         return TRUE
 
     def applied(self, function: str, target: PathEnd, literal: PlacedLiteral) -> Condition:
-        self._note(target, literal.value)
+        self._note(target, "text" if literal.value is None else literal.value)
         if isinstance(literal.value, str) and _guess_kind([literal.value]).name != "string":
             self._note(target, "text")  # a function on text makes it text, whatever it looks for
         return TRUE

@@ -8,6 +8,8 @@ from decimal import Decimal as BigDecimal
 from typing import Any, NamedTuple
 
 from roamcast.content.box import constraint
+from roamcast.content.box.glob import fits
+from roamcast.content.box.order import compare_fields, pair_place
 from roamcast.content.errors import ContentError, FilterError
 from roamcast.content.event import pick_type
 from roamcast.content.filter import Filter
@@ -22,20 +24,28 @@ MAX_NESTING = 64
 
 NUMBER = re.compile(r"[ \t\r\n]*([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))[ \t\r\n]*")
 "A quoted number."
+LOWER = "lower-case"
+_CASES = ("upper-case", "translate", "lower", "upper")
 _FLIPPED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
-def parse(text: str, types: EventType | Mapping[str, EventType]) -> Filter:
+def parse(
+    text: str, types: EventType | Mapping[str, EventType], parameters: Mapping[str, Any] | None = None
+) -> Filter:
     """The filter that `text` writes; raises `FilterError` with the reason and the position."""
-    return Parser(text, types).whole()
+    parser = Parser(text, types, parameters or {})
+    found = parser.whole()
+    parser.refuse_unused()
+    return found
 
 
 class PlacedLiteral:
-    """A quoted string or a number, with its place."""
+    """A quoted string, a number, or the value of a parameter, with its place."""
 
-    def __init__(self, value: str | BigDecimal, token: Token) -> None:
+    def __init__(self, value: Any, token: Token, parameter: str = "") -> None:
         self.value = value
         self.token = token
+        self.parameter = parameter
 
 
 class Scope(NamedTuple):
@@ -63,6 +73,8 @@ class PathEnd:
         self.asked = asked
         "Since the last repeated element."
         self.levels = levels
+        self.lowered = False
+        "Whether its text is looked at in lower case."
 
     def ask(self, test: Condition) -> Condition:
         """That the path leads to something for which `test` holds."""
@@ -76,8 +88,16 @@ class PathEnd:
 class Parser(Cursor):
     """One subscription being read; a subclass may read it for another purpose."""
 
-    def __init__(self, text: str, types: EventType | Mapping[str, EventType]) -> None:
+    def __init__(
+        self,
+        text: str,
+        types: EventType | Mapping[str, EventType],
+        parameters: Mapping[str, Any] | None = None,
+    ) -> None:
         super().__init__(text)
+        self.parameters = parameters or {}
+        self.used: dict[str, None] = {}
+        "The parameters that were read."
         self.types = types
         self.nesting = 0
         self.type: EventType | None = None
@@ -177,7 +197,7 @@ class Parser(Cursor):
             if self.peek.text in constraint.OPERATORS:
                 raise self.error("only a path can be compared, not a condition")
             return inner
-        if start.sort == "name" and self.tokens[self.next + 1].text == "(":
+        if start.sort == "name" and start.text != LOWER and self.tokens[self.next + 1].text == "(":
             found = self.call(scope)
             if not isinstance(found, PlacedLiteral):
                 if self.peek.text in constraint.OPERATORS:
@@ -195,20 +215,31 @@ class Parser(Cursor):
                 )
             if operator.text in ("-", "*", "+"):
                 raise self.error("arithmetic is not understood")
+            if left.lowered:
+                raise self.error("lower-case() gives a text; compare it with one")
             return left.ask(self.exists(left))
         self.next += 1
-        right = self.operand(scope)
-        if isinstance(left, PathEnd) and isinstance(right, PlacedLiteral):
+        return self.sides(left, operator, self.operand(scope))
+
+    def sides(
+        self, left: PlacedLiteral | PathEnd, operator: Token, right: PlacedLiteral | PathEnd
+    ) -> Condition:
+        """Two sides that are compared, at least one of them a path."""
+        if isinstance(left, PathEnd):
+            if isinstance(right, PathEnd):
+                return self.compared_fields(left, operator, right)
             return self.compared(left, operator.text, right)
-        if isinstance(left, PlacedLiteral) and isinstance(right, PathEnd):
+        if isinstance(right, PathEnd):
             return self.compared(right, _FLIPPED[operator.text], left)
-        raise self.error("one side of a comparison must be a path and the other a value", operator)
+        raise self.error("a comparison of two values says nothing of an event", operator)
 
     def operand(self, scope: Scope) -> PlacedLiteral | PathEnd:
         """A side of a comparison: a value, or a path from `scope`."""
         token = self.peek
-        if token.text == "-" or token.sort in ("number", "string") or self.at_call("concat"):
+        if token.text in ("-", "$") or token.sort in ("number", "string") or self.at_call("concat"):
             return self.literal()
+        if self.at_call(LOWER):
+            return self.lowered(scope)
         if self.accept("."):
             if self.accept("/"):
                 return self.path(scope, ())
@@ -222,6 +253,26 @@ class Parser(Cursor):
                 )
             raise self.error(f"{token.text}() is not understood here")
         return self.path(scope, ())
+
+    def lowered(self, scope: Scope) -> PathEnd:
+        """A path whose text is looked at in lower case."""
+        self.next += 2
+        target = self.operand(scope)
+        if not isinstance(target, PathEnd) or target.lowered:
+            raise self.error("lower-case() takes a path; write its text in lower case yourself", target.token)
+        self.expect(")", "lower-case() takes a path alone; expected ')'")
+        self.refuse_several(LOWER, target)
+        target.lowered = True
+        return target
+
+    def refuse_several(self, function: str, target: PathEnd) -> None:
+        """A function takes one node: XPath 1.0 would look at the first of several, XPath 2.0 refuses."""
+        if target.levels:
+            raise self.error(
+                f"{function}() looks at the first of several; ask for some in brackets,"
+                f" as in element[{function}(., ...)]",
+                target.token,
+            )
 
     def literal(self) -> PlacedLiteral:
         """A value."""
@@ -244,7 +295,24 @@ class Parser(Cursor):
         if token.sort == "number":
             self.next += 1
             return PlacedLiteral(BigDecimal(token.text), token)
+        if self.accept("$"):
+            name = self.name("a parameter's name").text
+            self.used[name] = None
+            return PlacedLiteral(self.parameter(name, token), token, name)
         return PlacedLiteral(self.string(), token)
+
+    def parameter(self, name: str, token: Token) -> Any:
+        """The value of a parameter."""
+        if self.parameters.get(name) is None:
+            raise self.error(f"the parameter ${name} has no value", token)
+        return self.parameters[name]
+
+    def refuse_unused(self) -> None:
+        """Complain about parameters that the subscription does not have."""
+        for name in self.parameters:
+            if name not in self.used:
+                known = ", ".join(f"${each}" for each in self.used) or "none"
+                raise FilterError(f"the subscription has no parameter ${name}; it has {known}", self.text, 0)
 
     def string(self) -> str:
         """A quoted string."""
@@ -260,7 +328,11 @@ class Parser(Cursor):
         if token.text == "concat":
             return self.literal()
         if token.text not in ("not", "true", "false", *constraint.FUNCTIONS):
-            known = ", ".join(("not", "true", "false", "concat", *constraint.FUNCTIONS))
+            known = ", ".join(("not", "true", "false", "concat", LOWER, *constraint.FUNCTIONS))
+            if token.text in _CASES:
+                raise self.error(
+                    f"{token.text}() is not understood; write lower-case(PATH) and small letters"
+                )
             raise self.error(f"{token.text}() is not understood; the functions are {known}")
         self.next += 2
         if token.text in ("true", "false"):
@@ -276,14 +348,9 @@ class Parser(Cursor):
         self.expect(",", f"{token.text}() takes a path and a string")
         text = self.literal()
         self.expect(")", "expected ')'")
-        if not isinstance(text.value, str):
+        if not isinstance(text.value, str) and not (text.parameter and text.value is None):
             raise self.error("expected a quoted string", text.token)
-        if target.levels:
-            raise self.error(
-                f"{token.text}() looks at the first of several; ask for some in brackets,"
-                f" as in element[{token.text}(., ...)]",
-                target.token,
-            )
+        self.refuse_several(token.text, target)
         found = self.applied(token.text, target, text)
         # A path that leads nowhere is the empty string, which has "" in it and nothing else.
         return target.ask(found) if text.value else found
@@ -292,17 +359,25 @@ class Parser(Cursor):
         """The test that a string function makes."""
         field, place = self.field(target)
         try:
+            if target.lowered and literal.value:
+                return Is(place, constraint.any_case(field, constraint.glob_of(function, str(literal.value))))
             return Is(place, constraint.apply(field, function, str(literal.value)))
         except ContentError as error:
             raise self.error(str(error), literal.token) from None
 
     def compared(self, target: PathEnd, operator: str, literal: PlacedLiteral) -> Condition:
         """The test that a comparison makes."""
+        if isinstance(literal.value, list | tuple | set | frozenset):  # some of them, as in XPath 2.0
+            each = [PlacedLiteral(value, literal.token, literal.parameter) for value in literal.value]
+            return Either(tuple(self.compared(target, operator, value) for value in each))
         field, place = self.field(target)
         try:
+            if target.lowered:
+                return self.compared_in_lower_case(target, operator, literal)
             if (
                 operator in ("=", "!=")
                 and isinstance(literal.value, str)
+                and not literal.parameter  # a star in the value of a parameter is a star
                 and _is_pattern(field, literal.value)
             ):
                 domain = constraint.like(field, constraint.read_glob(literal.value))
@@ -310,10 +385,48 @@ class Parser(Cursor):
                 if operator == "!=":
                     found = Both((Is(place, constraint.present(field)), Not(found)))
             else:
-                found = Is(place, constraint.compare(field, operator, _value(field, literal.value)))
+                value = _value(field, literal.value)
+                found = Is(place, constraint.compare(field, operator, value))
         except ContentError as error:
-            raise self.error(str(error), literal.token) from None
+            given = f"${literal.parameter}: " if literal.parameter else ""
+            raise self.error(f"{given}{error}", literal.token) from None
         return target.ask(found)
+
+    def compared_fields(self, left: PathEnd, operator: Token, right: PathEnd) -> Condition:
+        """The test that two fields compare so."""
+        if left.levels or right.levels:
+            raise self.error(
+                "two fields are compared in one record; ask in brackets, as in element[a < b]", operator
+            )
+        if left.lowered or right.lowered:
+            raise self.error("lower-case() is compared with a value, not with a field", operator)
+        (one, first), (other, second) = self.field(left), self.field(right)
+        try:
+            signs = compare_fields(one, operator.text, other)
+        except ContentError as error:
+            raise self.error(str(error), operator) from None
+        if first == second:
+            found: Condition = Is(first, constraint.present(one)) if signs.has(0) else FALSE
+        elif first < second:
+            found = Is(pair_place(first, second), signs)
+        else:
+            found = Is(pair_place(second, first), compare_fields(other, _FLIPPED[operator.text], one))
+        return left.ask(right.ask(found))
+
+    def compared_in_lower_case(self, target: PathEnd, operator: str, literal: PlacedLiteral) -> Condition:
+        """The test of a text in lower case; a path that leads nowhere is the empty one, as in XPath 2.0."""
+        field, place = self.field(target)
+        value = literal.value
+        if operator not in ("=", "!=") or not isinstance(value, str):
+            raise ContentError("lower-case() gives a text: compare it by = or != with a quoted one")
+        glob = (value,) if literal.parameter else constraint.read_glob(value)
+        equal = Is(place, constraint.any_case(field, glob))
+        present = Is(place, constraint.present(field))
+        if fits(glob, ""):
+            equals: Condition = Not(target.ask(Both((present, Not(equal)))))
+        else:
+            equals = target.ask(equal)
+        return equals if operator == "=" else Not(equals)
 
     def field(self, target: PathEnd) -> tuple[Field, int]:
         """The field that a path leads to, and its place."""
@@ -345,9 +458,11 @@ def _is_pattern(field: Field, text: str) -> bool:
     return not (isinstance(field.kind, Enumeration) and text in field.kind.values)
 
 
-def _value(field: Field, value: str | BigDecimal) -> Any:
+def _value(field: Field, value: Any) -> Any:
     """The literal as the field's kind wants it: quoted numbers are numbers where the field is one."""
     kind = field.kind
+    if not isinstance(value, str | BigDecimal):
+        return value  # of a parameter, as it is
     if isinstance(kind, Integer | Decimal):
         if isinstance(value, BigDecimal):
             return value

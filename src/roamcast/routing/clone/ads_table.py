@@ -64,7 +64,7 @@ class AdsTable:
     def next_hop(self, target: NodeId) -> NodeId | None:
         """The neighbour over which a provider or principal near by is reached; None if none is known."""
         now, near = self._host.now(), self._geo.near
-        if near.get(target, now) is not None:
+        if near.has(target, now):
             return target
         if target == self._community.principal:
             return self._community.next_hop()
@@ -72,7 +72,7 @@ class AdsTable:
         known = self._community.known.get(target, now)
         if known is not None:
             ways.append((known.hops, known.via))
-        ways = [way for way in ways if way[0] <= NEAR and near.get(way[1], now) is not None]
+        ways = [way for way in ways if way[0] <= NEAR and near.has(way[1], now)]
         return min(ways)[1] if ways else None
 
     def span(self) -> int:

@@ -16,7 +16,7 @@ from roamcast.routing.clone.parameters import GridParameters
 from roamcast.routing.clone.two_tier import TwoTier
 from roamcast.routing.router import Host, Parameters
 from roamcast.routing.unicast.gpsr.messages import Place
-from roamcast.routing.unicast.gpsr.planar import squared
+from roamcast.routing.unicast.gpsr.neighbourhood import squared
 
 
 class GridCbr(TwoTier):

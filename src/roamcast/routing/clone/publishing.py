@@ -97,7 +97,7 @@ class Publishing:
         geo, now = self._router.geo, self._host.now()
         over: dict[NodeId, list[Target]] = {}
         for target in targets:
-            direct = geo.near.get(target.principal, now) is not None
+            direct = geo.near.has(target.principal, now)
             hop = target.principal if direct else geo.nearer(target.place)
             if hop is None:
                 self._send(publication, Served(*target))

@@ -10,7 +10,7 @@ from roamcast.content.filter import Filter
 from roamcast.routing.router import Footprint, NodeId, Publication
 from roamcast.routing.state.leases import Leases
 from roamcast.routing.unicast.gpsr.messages import Place
-from roamcast.routing.unicast.gpsr.planar import squared
+from roamcast.routing.unicast.gpsr.neighbourhood import squared
 from roamcast.wire.blobs import pattern_size
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
+from math import inf
 from zlib import crc32
 
 from roamcast.content.filter import Filter
@@ -37,20 +38,28 @@ class Interests:
     def __init__(self, memory: float) -> None:
         self._asked: Leases[int, int] = Leases(memory, REMEMBERED)
         self._count = 0
+        self._told: frozenset[int] = frozenset()
+        self._told_until = -inf
 
     def note(self, wanted: Filter, now: float) -> None:
         """Remember that something was asked for."""
         self._asked.sweep(now)
         self._count += 1
         self._asked.renew(self._count, digest(wanted), now)
+        self._told_until = -inf
 
     def set(self, now: float) -> frozenset[int]:
         """S(i): what was asked for lately; of more than a message can tell, what was asked for last."""
+        if now < self._told_until:
+            return self._told
         distinct: dict[int, None] = {}
         for _, each in self._asked.items(now):
             distinct.pop(each, None)
             distinct[each] = None
-        return frozenset(list(distinct)[-MOST_INTERESTS:])
+        first = self._asked.first()
+        self._told = frozenset(list(distinct)[-MOST_INTERESTS:])
+        self._told_until = inf if first is None else first[1]
+        return self._told
 
     def share(self, interests: frozenset[int], now: float) -> float:
         """The sum of Pr(i) over the contents in `interests`: how probably the next request is for one."""

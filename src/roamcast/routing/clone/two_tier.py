@@ -162,12 +162,11 @@ class TwoTier(Router):
 
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
         """Hand the message to its handler, or to the geographic routing below."""
-        if sender == self.host.node:
-            return Drop.MALFORMED
-        if type(message) is GeoPacket:
+        kind = type(message)
+        if kind is GeoPacket:
             return self.geo.receive(message, sender, signal)
-        handler = self.handlers.get(type(message))
-        return Drop.MALFORMED if handler is None else handler(message, sender)
+        handler = self.handlers.get(kind)
+        return Drop.MALFORMED if handler is None or sender == self.host.node else handler(message, sender)
 
     def link_failed(self, message: Any, to: NodeId) -> None:
         """Take a neighbour for gone; what was for it goes another way, if there is one."""

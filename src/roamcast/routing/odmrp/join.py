@@ -40,6 +40,11 @@ class Upstream(Generic[K]):
         """The way back, unless it is too old."""
         return self._routes.get(key, self._host.now())
 
+    def leads(self, key: K, neighbour: NodeId) -> bool:
+        """Whether the way back, fresh or not, is over a neighbour."""
+        held = self._routes._entries.get(key)
+        return held is not None and held[1].neighbour == neighbour
+
     def live(self) -> list[K]:
         """Whatever there is a way back to."""
         return [key for key, _ in self._routes.items(self._host.now())]

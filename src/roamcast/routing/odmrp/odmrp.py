@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar
 
 from roamcast.content.filter import Filter
-from roamcast.routing.numbering import SequenceNumbers
 from roamcast.routing.odmrp.channels import EVERYONE, Channels, channel_of
 from roamcast.routing.odmrp.forwarding_group import ForwardingGroup
 from roamcast.routing.odmrp.join import JoinReplies, Route, Upstream
-from roamcast.routing.odmrp.link_expiry import LinkExpiry, RefreshInterval
+from roamcast.routing.odmrp.link_expiry import RefreshInterval
+from roamcast.routing.odmrp.mesh_router import MeshRouter
 from roamcast.routing.odmrp.messages import (
     MOST_ENTRIES,
     MOST_FILTERS,
@@ -23,7 +23,6 @@ from roamcast.routing.odmrp.messages import (
     JoinTable,
 )
 from roamcast.routing.odmrp.parameters import OdmrpParameters
-from roamcast.routing.odmrp.told import CHANNELS, NOISE, Counted, Level
 from roamcast.routing.router import (
     DUPLICATE,
     NOT_MINE,
@@ -33,57 +32,40 @@ from roamcast.routing.router import (
     NodeId,
     Parameters,
     Publication,
-    Router,
     Timer,
-    Traits,
 )
-from roamcast.routing.state.seen import Seen
 from roamcast.routing.state.timing import call_every, call_within
 
 
-class Odmrp(Router):
+class Odmrp(MeshRouter):
     """One multicast channel for each distinct subscription, or one for everyone."""
 
     parameters_type = OdmrpParameters
     parameters: OdmrpParameters
-    as_published: ClassVar[Mapping[str, Any]] = MappingProxyType({"backoff": 1.0})
+    as_published: ClassVar[Mapping[str, Any]] = MappingProxyType({"backoff": 1.0, "insist": 1})
     messages = (JoinRequest, JoinData, JoinTable, ChannelData, Announcement)
 
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
         super().__init__(host, parameters)
         p = self.parameters
-        self.seen = Seen(p.remember)
-        self.handled = self.seen
-        self.delivered = Seen(p.remember)
-        "Publications: the same one comes on several channels."
         self.group: ForwardingGroup[int] = ForwardingGroup(host, p.timeout, p.groups)
         self.upstream: Upstream[tuple[int, NodeId]] = Upstream(host, p)
         "By channel and source."
         self.replies = JoinReplies(host, p, self.upstream.route, self._say_join_tables)
         self.channels = Channels(2.5 * p.announce, p.known)
-        self.expiry = LinkExpiry(host, p)
         self.own: dict[int, int] = {}
         "How many of the interests here are each channel's."
-        self._numbers = SequenceNumbers(host.incarnation)
         self._flooded: dict[int, tuple[float, RefreshInterval]] = {}
         "When this node last flooded a join request on each of its channels."
         self._soon: Timer | None = None
         self._acknowledging: set[int] = set()
-        self.noise = Counted(host, NOISE)
-        self.in_use = Level(host, CHANNELS)
-        self._handlers: dict[type, Callable[[Any, NodeId], Drop | None]] = {
+        self._handlers = {
             ChannelData: self._take_data,
-            JoinData: self._take_join_data,
-            JoinRequest: self._take_join_request,
+            JoinData: self._take_event_request,
+            JoinRequest: self._take_request,
             JoinTable: self._take_join_table,
             Announcement: self._take_announcement,
         }
-
-    @classmethod
-    def traits(cls, parameters: Parameters) -> Traits:
-        """Whoever hears an event may be in the forwarding group."""
-        assert isinstance(parameters, OdmrpParameters)
-        return Traits(wish_lease=parameters.timeout)
 
     def tables(self) -> Mapping[str, Footprint]:
         """The size of each table."""
@@ -94,8 +76,7 @@ class Odmrp(Router):
             "forwarding_group": self.group.footprint(8),
             "channels": self.channels.footprint(),
             "sources": Footprint(len(self._flooded), 8 * len(self._flooded), p.groups),
-            "seen": Footprint(len(self.seen), 8 * len(self.seen), p.remember),
-            "delivered": Footprint(len(self.delivered), 8 * len(self.delivered), p.remember),
+            **super().tables(),
         }
 
     # What the application asks.
@@ -142,43 +123,16 @@ class Odmrp(Router):
         return self._handlers[type(message)](message, sender)
 
     def _take_data(self, message: ChannelData, sender: NodeId) -> Drop | None:
-        if message.source == self.host.node or not self.seen.add(message.packet):
+        if not self._is_new(message.source, message.packet):
             return DUPLICATE
-        ending = self._deliver(message.publication)
+        ending = self._take(message.publication)
         now, channel = self.host.now(), message.channel
         if ending is Drop.UNWANTED and (channel in self.own or (channel == EVERYONE and self.own)):
             self.noise.count()
         if self.group.forwards(channel, now):
-            call_within(self.host, self.parameters.jitter, self.host.broadcast, message)
+            self._repeat(message)
             return None
         return Drop.EXPIRED if ending is Drop.UNWANTED and self.group.expired(channel, now) else ending
-
-    def _take_join_data(self, message: JoinData, sender: NodeId) -> Drop | None:
-        if message.source == self.host.node or not self.seen.add(message.packet):
-            return DUPLICATE
-        lifetime = self._learn(message, sender)
-        ending = self._deliver(message.publication)
-        hops = message.hops + 1
-        if hops < self.parameters.hop_limit:
-            onward = JoinData(
-                *(message.source, message.sequence, hops, message.channel, message.publication),
-                self.expiry.motion(lifetime),
-            )
-            call_within(self.host, self.parameters.jitter, self.host.broadcast, onward)
-            return None
-        return Drop.HOP_LIMIT if ending is Drop.UNWANTED else ending
-
-    def _take_join_request(self, message: JoinRequest, sender: NodeId) -> Drop | None:
-        if message.source == self.host.node or not self.seen.add(message.packet):
-            return DUPLICATE
-        lifetime = self._learn(message, sender)
-        hops = message.hops + 1
-        if hops >= self.parameters.hop_limit:
-            return Drop.HOP_LIMIT
-        motion = self.expiry.motion(lifetime)
-        onward = JoinRequest(message.source, message.sequence, hops, message.channel, motion)
-        call_within(self.host, self.parameters.jitter, self.host.broadcast, onward)
-        return None
 
     def _take_join_table(self, message: JoinTable, sender: NodeId) -> Drop | None:
         me, channel = self.host.node, message.channel
@@ -196,26 +150,19 @@ class Odmrp(Router):
         return None if mine else NOT_MINE
 
     def _take_announcement(self, message: Announcement, sender: NodeId) -> Drop | None:
-        if message.origin == self.host.node or not self.seen.add(message.packet):
+        if not self._is_new(message.origin, message.packet):
             return DUPLICATE
         self.channels.hear(message, self.host.now())
-        hops = message.hops + 1
-        if hops >= self.parameters.hop_limit:
-            return Drop.HOP_LIMIT
-        onward = Announcement(message.origin, message.serial, hops, message.part, message.filters)
-        call_within(self.host, self.parameters.jitter, self.host.broadcast, onward)
-        return None
+        return self._flood_on(message)
 
     # Join requests.
 
-    def _learn(self, message: JoinRequest | JoinData, sender: NodeId) -> int | None:
+    def _learn(self, message: JoinRequest | JoinData, sender: NodeId, lifetime: int | None) -> None:
         """Keep the last hop of a join request, and answer it as a member."""
         key = (message.channel, message.source)
-        lifetime = self.expiry.lifetime(message.motion)
         self.upstream.learn(key, sender, message.sequence, lifetime)
         if self.own if message.channel == EVERYONE else message.channel in self.own:
             self.replies.answer(key)
-        return lifetime
 
     def _send(self, channel: int, publication: Publication) -> None:
         """Send an event on a channel: as a join request where one is due."""
@@ -230,9 +177,9 @@ class Odmrp(Router):
             self._send_data(channel, publication)
         elif self.parameters.piggyback:
             sequence = self._numbers.take()
-            self.host.broadcast(JoinData(me, sequence, 0, channel, publication, self.expiry.motion()))
+            self._say(JoinData(me, sequence, 0, channel, publication, self.expiry.motion()))
         else:
-            self.host.broadcast(JoinRequest(me, self._numbers.take(), 0, channel, self.expiry.motion()))
+            self._say(JoinRequest(me, self._numbers.take(), 0, channel, self.expiry.motion()))
             self.host.call_later(self.parameters.setup, self._send_data, channel, publication)
 
     def _forget_channels(self, now: float) -> None:
@@ -245,7 +192,7 @@ class Odmrp(Router):
         self.in_use.tell(len(in_use))
 
     def _send_data(self, channel: int, publication: Publication) -> None:
-        self.host.broadcast(ChannelData(self.host.node, self._numbers.take(), channel, publication))
+        self._say(ChannelData(self.host.node, self._numbers.take(), channel, publication), (channel,))
 
     # Join tables.
 
@@ -286,9 +233,9 @@ class Odmrp(Router):
         wanted = sorted(dict.fromkeys(self.interests), key=Filter.to_bytes)
         for part, first in enumerate(range(0, min(len(wanted), 255 * MOST_FILTERS), MOST_FILTERS)):
             some = tuple(wanted[first : first + MOST_FILTERS])
-            self.host.broadcast(Announcement(self.host.node, self._numbers.take(), 0, part, some))
+            self._say(Announcement(self.host.node, self._numbers.take(), 0, part, some))
 
-    def _deliver(self, publication: Publication) -> Drop | None:
+    def _take(self, publication: Publication) -> Drop | None:
         """Deliver a publication that is wanted here, the first time that it comes; or say why not."""
         if not self.wants(publication.event) or publication.publisher == self.host.node:
             return Drop.UNWANTED

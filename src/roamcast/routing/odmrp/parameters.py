@@ -29,6 +29,11 @@ class MeshParameters(Parameters):
     "Each further wait for it is so many times as long as the one before; 1 is always as long."
     tries: int = Field(3, ge=1)
     "How often a join table is sent at most, for one join request."
+    insist: int = Field(3, ge=1, le=16)
+    """How often a source sends a packet at most while none of its neighbours is heard to repeat it, though
+    they should. 1: once, as published."""
+    insist_wait: Seconds = Field(0.1, gt=0)
+    "A source listens for a repetition so long, up to twice as long."
     piggyback: bool = True
     "Whether the event that is due rides on the join request; else it follows after `setup`."
     setup: Seconds = Field(0.2, ge=0)

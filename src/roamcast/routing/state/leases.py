@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterator, KeysView
 from itertools import count
 from typing import Generic, TypeVar
 
@@ -34,6 +34,10 @@ class Leases(Generic[K, V]):
 
     def __contains__(self, key: K) -> bool:
         return key in self._entries
+
+    def keys(self) -> KeysView[K]:
+        """What is held, lapsed or not: a view that follows the table."""
+        return self._entries.keys()
 
     def renew(self, key: K, value: V, now: float, duration: float | None = None) -> bool:
         """Start the lease of `key` again, with `value`; say whether it is new (or had lapsed)."""

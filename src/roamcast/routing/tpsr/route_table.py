@@ -50,29 +50,32 @@ class RouteTable:
         self._ranking = parameters.ranking
         self._fragile = parameters.fragile
         self.leases: Leases[NodeId, Entry] = Leases(parameters.expire, parameters.subscribers)
+        self._known = self.leases.keys()
 
     def hear(self, message: RouteSubscription, weakest: float, flood: int, now: float) -> bool:
         """Take down a subscription and the route that it came over; false if a newer one is known."""
         subscriber, serial = message.subscriber, message.serial
         entry = self.leases.get(subscriber, now)
-        if entry is None or newer(serial, entry.serial):
-            # What has lapsed is kept as long again, so that a loss can be explained by it.
-            self.leases.sweep(now - self.leases.duration)
-            route = Route((*reversed(message.route), subscriber), weakest, flood)
-            self.leases.renew(subscriber, Entry(serial, message.wanted, route), now)
+        if entry is not None and serial == entry.serial:  # most are copies
+            held = entry.route
+            if flood == held.flood and self.better(len(message.route) + 1, weakest, held):
+                entry.route = Route((*reversed(message.route), subscriber), weakest, flood)
             return True
-        if serial != entry.serial:
+        if entry is not None and not newer(serial, entry.serial):
             return False
-        held = entry.route
-        if flood == held.flood and self.better(len(message.route) + 1, weakest, held):
-            entry.route = Route((*reversed(message.route), subscriber), weakest, flood)
+        # What has lapsed is kept as long again, so that a loss can be explained by it.
+        self.leases.sweep(now - self.leases.duration)
+        route = Route((*reversed(message.route), subscriber), weakest, flood)
+        self.leases.renew(subscriber, Entry(serial, message.wanted, route), now)
         return True
 
     def share(self, message: RouteSubscription, weakest: float, flood: int, now: float) -> None:
         """Learn the way to other subscribers that have repeated the message."""
-        route = message.route
+        route, known = message.route, self._known
+        if known.isdisjoint(route):  # most repeat it for others alone
+            return
         for place, subscriber in enumerate(route):
-            if subscriber not in self.leases:  # most are none
+            if subscriber not in known:
                 continue
             entry = self.leases.get(subscriber, now)
             if entry is None:

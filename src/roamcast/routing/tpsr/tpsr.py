@@ -72,6 +72,7 @@ class Tpsr(Router):
         self.rescues = Rescues(host, p, self.table, self.forwarding, self._flood)
         self.delivered = Seen(p.remember)
         # Looked up once: every message heard asks for these.
+        self._node = host.node
         self._adaptive = p.adaptive_delay
         self._repairs = p.local_repair
         self._told = False
@@ -134,7 +135,7 @@ class Tpsr(Router):
 
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
         """Handle what a neighbour says; nobody is its own neighbour."""
-        if sender == self.host.node:
+        if sender == self._node:
             return Drop.MALFORMED
         if self._adaptive:
             self.conditions.hear(sender)
@@ -144,7 +145,7 @@ class Tpsr(Router):
         self.forwarding.attempts.overhear(message, sender)
         if self._repairs:
             self.rescues.overhear(message, sender)
-        node = self.host.node
+        node = self._node
         for job in message.jobs:
             if job.addressee == node:
                 break
@@ -175,7 +176,7 @@ class Tpsr(Router):
         return None
 
     def _take_subscription(self, message: RouteSubscription, sender: NodeId, signal: float) -> Drop | None:
-        node, subscriber, route = self.host.node, message.subscriber, message.route
+        node, subscriber, route = self._node, message.subscriber, message.route
         if sender != (route[-1] if route else subscriber):
             return Drop.MALFORMED
         if subscriber == node:

@@ -51,7 +51,7 @@ class Unicast(ABC):
     parameters_type: ClassVar[type[Parameters]]
     messages: ClassVar[tuple[type[Message], ...]]
     "The kinds of message that it says and understands, envelopes included."
-    promiscuous: ClassVar[bool] = False
+    promiscuous: bool = False
     "Whether it is to overhear unicast messages between others."
 
     def __init__(self, host: Host, parameters: Parameters, user: User) -> None:

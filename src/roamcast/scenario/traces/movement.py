@@ -21,11 +21,14 @@ from roamcast.scenario.model import Area
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 _NUMBER = r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
-_PLACE = re.compile(rf"\$node_\(\s*(\d+)\s*\)\s+set\s+([XYZ])_\s+{_NUMBER}\s*;?")
-_SETDEST = re.compile(
+PLACE = re.compile(rf"\$node_\(\s*(\d+)\s*\)\s+set\s+([XYZ])_\s+{_NUMBER}\s*;?")
+"A line that gives a node a coordinate to start from: node, axis, metres."
+SETDEST = re.compile(
     rf'\$ns_\s+at\s+{_NUMBER}\s+"\s*\$node_\(\s*(\d+)\s*\)\s+setdest\s+{_NUMBER}\s+{_NUMBER}\s+{_NUMBER}\s*"\s*;?'
 )
-_GOD = re.compile(r'\$god_\s.*|\$ns_\s+at\s+\S+\s+"\s*\$god_\s.*"\s*;?')
+"A line that sends a node off: seconds, node, x, y, m/s."
+GOD = re.compile(r'\$god_\s.*|\$ns_\s+at\s+\S+\s+"\s*\$god_\s.*"\s*;?')
+"A line about shortest paths, which nobody needs here."
 
 
 class MovementError(UserError):
@@ -79,7 +82,7 @@ def read_ns2(path: Path, nodes: int, area: Area, owner: str = "the scenario has"
     moves: list[list[tuple[float, float, float, float]]] = [[] for _ in range(nodes)]
     for number, raw in enumerate(text.splitlines(), 1):
         line = raw.strip()
-        if not line or line.startswith("#") or _GOD.fullmatch(line):
+        if not line or line.startswith("#") or GOD.fullmatch(line):
             continue
         try:
             _read_line(line, area, places, moves, owner)
@@ -88,7 +91,7 @@ def read_ns2(path: Path, nodes: int, area: Area, owner: str = "the scenario has"
     for node, place in enumerate(places):
         if missing := {"X", "Y"} - place.keys():
             raise MovementError(f"{path}: node {node} is given no {min(missing)}_ to start from")
-    return _join(places, moves)
+    return join_legs(places, moves)
 
 
 def _read_line(
@@ -98,10 +101,10 @@ def _read_line(
     moves: list[list[tuple[float, float, float, float]]],
     owner: str,
 ) -> None:
-    if found := _PLACE.fullmatch(line):
+    if found := PLACE.fullmatch(line):
         place = places[_node(found[1], len(places), owner)]
         place[found[2]] = _within(area, **{found[2]: _finite(found[3])})
-    elif found := _SETDEST.fullmatch(line):
+    elif found := SETDEST.fullmatch(line):
         own = moves[_node(found[2], len(moves), owner)]
         time, x, y, speed = (_finite(found[group]) for group in (1, 3, 4, 5))
         _within(area, X=x, Y=y)
@@ -142,7 +145,8 @@ def _within(area: Area, X: float = 0.0, Y: float = 0.0, Z: float = 0.0) -> float
     return X + Y
 
 
-def _join(places: list[dict[str, float]], moves: list[list[tuple[float, float, float, float]]]) -> Legs:
+def join_legs(places: list[dict[str, float]], moves: list[list[tuple[float, float, float, float]]]) -> Legs:
+    """The legs of nodes that start from `places` and are sent off by `moves` (time, x, y, speed)."""
     rows: list[tuple[int, float, float, float, float, float, float]] = []
     for node, (place, own) in enumerate(zip(places, moves, strict=True)):
         leg = _Leg(0.0, place["X"], place["Y"], place["X"], place["Y"], 0.0)

@@ -12,7 +12,7 @@ from roamcast.routing.unicast.copies import AodvUnicast
 
 from ..histories import play
 
-QUICK = {"active_route_timeout": 2.0, "my_route_timeout": 4.0, "reboot_wait": 2.0}
+QUICK = {"active_route_timeout": 2.0, "my_route_timeout": 4.0, "reboot_wait": 6.0}
 "Routes that lapse within a history."
 
 
@@ -58,6 +58,14 @@ def test_histories_have_long_routes_that_break_and_replies_from_tables():
         )
         told["delivered"] += len(mesh.deliveries) > 10
     assert min(told.values()) >= 3 and len(told) == 4, told
+
+
+def test_a_node_that_starts_anew_listens_until_nobody_can_still_have_a_route_through_it():
+    history(
+        1203, **QUICK
+    )  # with two seconds of listening its neighbour's way back leads through it in a circle
+    with pytest.raises(ValueError, match="must outlast every route"):
+        AodvParameters(**{**QUICK, "reboot_wait": 2.0})
 
 
 @pytest.mark.slow

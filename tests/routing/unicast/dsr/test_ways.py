@@ -8,7 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roamcast.routing.unicast.copies import DsrUnicast
-from roamcast.routing.unicast.dsr.messages import DsrError, DsrPacket, DsrReply, DsrRequest
+from roamcast.routing.unicast.dsr.messages import (
+    DsrError,
+    DsrFlowError,
+    DsrFlowPacket,
+    DsrPacket,
+    DsrReply,
+    DsrRequest,
+)
 from roamcast.routing.unicast.dsr.parameters import NS2, DsrParameters
 from roamcast.routing.unicast.dsr.path_cache import PathCache
 
@@ -22,7 +29,7 @@ def look(mesh, dead):
     for sent in mesh.sent[look.seen :]:
         message = sent.message
         ways = []
-        if isinstance(message, DsrPacket | DsrReply | DsrError):
+        if isinstance(message, DsrPacket | DsrReply | DsrError | DsrFlowError):
             ways.append(message.route)
             assert message.route[message.at - 1] == sent.node != sent.to == message.route[message.at]
         if isinstance(message, DsrReply):
@@ -54,6 +61,17 @@ def test_no_way_ever_meets_itself(seed, profile):
 @given(seed=st.integers(0, 10**9), profile=st.sampled_from(sorted(PROFILES)))
 def test_no_way_ever_meets_itself_in_thousands_of_histories(seed, profile):
     history(seed, profile)
+
+
+def test_histories_of_ns2s_rules_have_flows_and_breaks_of_flows():
+    told = Counter()
+    for seed in range(8):
+        mesh = history(seed, "ns2")
+        told["follow"] += any(type(sent.message) is DsrFlowPacket for sent in mesh.sent)
+        told["unknown"] += len(mesh.sent_of(DsrFlowError)) > 0
+        told["errors"] += len(mesh.sent_of(DsrError)) > 0
+        told["delivered"] += len(mesh.deliveries) > 10
+    assert min(told.values()) >= 1 and len(told) == 4, told
 
 
 def test_histories_have_long_ways_errors_and_salvaged_packets():

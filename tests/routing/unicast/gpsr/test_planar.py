@@ -2,13 +2,16 @@
 
 from itertools import combinations
 
-from hypothesis import given, settings
+import pytest
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from naive_planar import PLANAR, crossing, gabriel, next_edge, relative, squared
 from unit_disks import edges, parts, scatter
 
 from roamcast.routing.router import Position
+from roamcast.routing.state.leases import Leases
 from roamcast.routing.unicast.gpsr.messages import Place, place_of
-from roamcast.routing.unicast.gpsr.planar import PLANAR, crossing, gabriel, next_edge, relative, squared
+from roamcast.routing.unicast.gpsr.neighbourhood import Places
 
 
 def planarise(places, rule):
@@ -56,6 +59,88 @@ def test_a_crossing_is_the_same_from_both_ends_of_an_edge_and_lies_between(a, b,
         for one, other in ((a, b), (c, d)):
             assert min(one.x, other.x) <= found.x <= max(one.x, other.x)
             assert min(one.y, other.y) <= found.y <= max(one.y, other.y)
+
+
+FAR = 2**23 - 1
+near_or_far = st.one_of(coordinates, st.integers(-FAR, FAR), st.sampled_from([-FAR, 0, FAR]))
+anywhere = st.builds(Place, near_or_far, near_or_far)
+crowded = st.builds(Place, st.integers(-3, 3), st.integers(-3, 3))
+
+
+@example(Place(-FAR, -FAR), Place(FAR, FAR), Place(-FAR, FAR), Place(FAR, -FAR + 1))
+@given(anywhere, anywhere, anywhere, anywhere)
+def test_the_kernels_crossing_equals_its_twin(a, b, c, d):
+    assert Places.crossing(a, b, c, d) == crossing(a, b, c, d)
+
+
+@settings(max_examples=100)
+@given(
+    st.lists(st.one_of(crowded, anywhere), min_size=1, max_size=9),
+    st.sampled_from(sorted(PLANAR)),
+    st.tuples(crowded, crowded, crowded, crowded),
+    st.integers(-1, 9),
+)
+def test_the_kernels_table_of_places_equals_its_twin(around, rule, spots, came):
+    here, goal, entered, crossed = spots
+    table = Places(10.0, 16)
+    for node, place in enumerate(around):
+        table.renew(node, place, 1.0)
+    table.renew(99, Place(1, 1), -9.5)  # has lapsed
+    told = dict(enumerate(around))
+    nearest = min(((squared(place, goal), node) for node, place in told.items()), default=(0, 0))
+    expected = nearest[1] if nearest[0] < squared(here, goal) else None
+    assert table.nearer(here, goal, 1.0) == expected
+    table.planarise(here, 1.0, rule == "rng")
+    edges_here = PLANAR[rule](here, told)
+    assert sorted(table.edges()) == sorted(edges_here)
+    after = came if came in edges_here else None
+    hop = next_edge(here, edges_here, told, goal, after)
+    assert table.next_edge(here, goal, after) == hop
+    if hop is not None:
+        assert table.change_face(here, goal, entered, crossed, hop) == walk_on(
+            here, edges_here, told, (goal, entered, crossed), hop
+        )
+
+
+def walk_on(here, edges_here, told, spots, hop):
+    goal, entered, crossed = spots
+    changed = None
+    for _ in edges_here:
+        cut = crossing(here, told[hop], entered, goal)
+        if cut is None or squared(cut, goal) >= squared(crossed, goal):
+            break
+        hop, crossed, changed = next_edge(here, edges_here, told, told[hop], hop), cut, cut
+    return hop, changed
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3), st.booleans()), max_size=30))
+def test_places_are_kept_as_leases_are(history):
+    table, twin, now = Places(3.0, 4), Leases(3.0, 4), 0.0
+    for node, wait, heard in history:
+        now += wait
+        if heard:
+            table.renew(node, Place(node, wait), now)
+            twin.renew(node, (node, wait), now)
+        else:
+            table.discard(node)
+            twin.discard(node)
+        table.sweep(now - 1)
+        twin.sweep(now - 1)
+        assert len(table) == len(twin)
+        assert table.nodes(now) == [key for key, _ in twin.items(now)]
+        for other in range(6):
+            assert table.get(other, now) == twin.get(other, now)
+            assert table.has(other, now) == (twin.get(other, now) is not None)
+
+
+def test_what_is_no_place_is_refused():
+    table = Places(3.0, 4)
+    for wrong in (5, (1,), (1, 2, 3), ("a", 2), (2**70, 1), [1, 2]):
+        with pytest.raises((TypeError, OverflowError)):
+            table.renew(1, wrong, 0.0)
+    with pytest.raises(TypeError):
+        table.renew(1, Place(1, 2))
+    assert len(table) == 0
 
 
 def test_the_right_hand_rule_goes_counter_clockwise_and_back_at_last():

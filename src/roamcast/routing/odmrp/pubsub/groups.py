@@ -51,6 +51,8 @@ class PublisherGroups:
         self.following: Following = follow(parameters.grouping, parameters.clusters or None)
         self._strangers: dict[NodeId, None] = {}
         "Brokers that have joined and whose subscriptions are not known."
+        self.newcomer_at = NEVER
+        "When a broker that was not known last joined."
         self.types: dict[bytes, EventType] = {}
         "The event types that this node publishes."
 
@@ -73,6 +75,8 @@ class PublisherGroups:
                 if member is None:
                     return
             else:
+                if member is None:
+                    self.newcomer_at = now
                 joined = {} if member is None else member.joined
                 member = Member(wish)
                 member.joined = joined

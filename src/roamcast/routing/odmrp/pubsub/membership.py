@@ -32,7 +32,7 @@ Item = tuple[NodeId, Join]
 class Asked:
     """A row of the member table: what a publisher asked last, and what was answered."""
 
-    __slots__ = ("answered_at", "groups", "incarnation", "joined", "questions", "version")
+    __slots__ = ("answered_at", "groups", "incarnation", "joined", "questions", "told", "version")
 
     def __init__(self, incarnation: int) -> None:
         self.incarnation = incarnation
@@ -41,6 +41,8 @@ class Asked:
         "Those that this broker is to join."
         self.version = -1
         "Of our subscriptions, the one that the publisher knew when it said so; -1: none."
+        self.told = -1
+        "The version that was told last; -1: none, or the publisher did not get it."
         self.answered_at = -1.0
         self.joined: tuple[int, ...] = ()
         "The groups that were joined then."
@@ -115,9 +117,13 @@ class Membership:
                 self._answer(source, asked)
 
     def _answered_lately(self, asked: Asked, now: float) -> bool:
-        """Whether a publisher knows all that there is to tell, and the flags that lead here are fresh."""
-        known = asked.version == self.broker.version and asked.groups == asked.joined
-        return known and now - asked.answered_at < self._parameters.answer_every
+        """Whether a publisher was told all that there is, and the flags that lead here are fresh."""
+        p, version = self._parameters, self.broker.version
+        if asked.told != version or asked.groups != asked.joined:
+            return False
+        # Until the publisher says that it knows, the answer may have been lost: the next refresh will tell.
+        fresh = p.answer_every if asked.version == version else min(p.answer_every, p.refresh)
+        return now - asked.answered_at < fresh
 
     def joined(self, source: NodeId, groups: Collection[int]) -> bool:
         """Whether this broker has joined one of a source's groups."""
@@ -131,7 +137,7 @@ class Membership:
     def _assign(self, asked: Asked, roster: tuple[Join, ...]) -> None:
         mine = [join for join in roster if join.broker == self._host.node]
         if any(join.group == AGAIN for join in mine):
-            asked.version = -1
+            asked.version = asked.told = -1
         elif mine:
             asked.groups = tuple(join.group for join in mine)
             asked.version = mine[0].version
@@ -142,9 +148,9 @@ class Membership:
         known = (
             self._parameters.brief
             and asked.version == broker.version
-            and now - asked.answered_at < self._parameters.timeout / 2
+            and now - asked.answered_at < self._parameters.timeout
         )
-        asked.answered_at, asked.joined = now, asked.groups
+        asked.answered_at, asked.joined, asked.told = now, asked.groups, broker.version
         for group in asked.groups:
             item = (source, Join(self._host.node, group, broker.version))
             self._carried.renew(item, None if known else broker.wish, now)
@@ -156,9 +162,11 @@ class Membership:
         """Whether there is a way to a source."""
         return self.upstream.route(source) is not None
 
-    def heard(self, neighbour: NodeId, source: NodeId, join: Join) -> None:
-        """Note what a neighbour says."""
-        self.replies.heard(neighbour, (source, join))
+    def heard(self, neighbour: NodeId, source: NodeId, joins: tuple[Join, ...]) -> None:
+        """Note what a neighbour says towards a source: all that it is heard to pass on has arrived there."""
+        if self.upstream.leads(source, neighbour):  # most tables are others' business: look no further
+            for join in joins:
+                self.replies.heard(neighbour, (source, join))
 
     def pass_on(self, source: NodeId, join: Join, wish: Wish | None) -> None:
         """Pass on a broker's join, as its forwarding node."""

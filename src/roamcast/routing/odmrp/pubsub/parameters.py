@@ -20,6 +20,7 @@ AS_PUBLISHED: dict[str, Any] = {
     "answer_every": "0 s",
     "ack_wait": "75 ms",
     "backoff": 1.0,
+    "insist": 1,
 }
 "What the papers have: the event asks, all is told each time, and each group is sent a packet of its own."
 
@@ -35,6 +36,9 @@ class PubSubParameters(MeshParameters):
     unasked: Literal["ask", "known"] = "ask"
     """An event that no join request of the last `timeout` asked about: it travels in one of its own, so that
     nobody is missed; or it goes only to those who are known to want it, as the papers have it."""
+    settle: Seconds = Field(0.5, ge=0)
+    """While brokers that were not known keep answering, one in the last so long, not all are known who were
+    asked: an event travels as one that nobody was asked about. 0: whoever was asked is known."""
     batch: int = Field(16, ge=1, le=64)
     "Events that a join request asks about together."
     digest: Literal["smaller", "digest"] = "smaller"

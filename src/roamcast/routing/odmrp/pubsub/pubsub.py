@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
+from roamcast.content.event import Event
 from roamcast.content.filter import Filter
-from roamcast.routing.numbering import SequenceNumbers
 from roamcast.routing.odmrp.forwarding_group import ForwardingGroup
-from roamcast.routing.odmrp.link_expiry import LinkExpiry, RefreshInterval
+from roamcast.routing.odmrp.link_expiry import RefreshInterval
+from roamcast.routing.odmrp.mesh_router import MeshRouter
 from roamcast.routing.odmrp.pubsub.clients import Clients
 from roamcast.routing.odmrp.pubsub.groups import UNASSIGNED, PublisherGroups
 from roamcast.routing.odmrp.pubsub.membership import Membership
@@ -25,7 +26,6 @@ from roamcast.routing.odmrp.pubsub.messages import (
 from roamcast.routing.odmrp.pubsub.parameters import AS_PUBLISHED, PubSubParameters
 from roamcast.routing.odmrp.pubsub.questions import Asking
 from roamcast.routing.odmrp.pubsub.wishes import may_match, sound
-from roamcast.routing.odmrp.told import CHANNELS, NOISE, Counted, Level
 from roamcast.routing.router import (
     DUPLICATE,
     NOT_MINE,
@@ -35,11 +35,8 @@ from roamcast.routing.router import (
     NodeId,
     Parameters,
     Publication,
-    Router,
     Timer,
-    Traits,
 )
-from roamcast.routing.state.seen import Seen
 from roamcast.routing.state.timing import call_within
 from roamcast.routing.unicast.dsdv.dsdv import Dsdv
 
@@ -47,7 +44,7 @@ GRACE = 1.5
 "A join request without an event waits this many intervals, so that one with an event may come first."
 
 
-class PubSubOdmrp(Router):
+class PubSubOdmrp(MeshRouter):
     """Join requests ask by content, join tables bring summaries, events go to the groups that need them."""
 
     parameters_type = PubSubParameters
@@ -61,20 +58,13 @@ class PubSubOdmrp(Router):
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
         super().__init__(host, parameters)
         p = self.parameters
-        self.seen = Seen(p.remember)
-        self.handled = self.seen
-        self.delivered = Seen(p.remember)
         self.group: ForwardingGroup[tuple[NodeId, int]] = ForwardingGroup(host, p.timeout, p.groups)
         "By source and its group."
-        self.expiry = LinkExpiry(host, p)
         self.membership = Membership(host, p)
         self.groups = PublisherGroups(p)
         self.asking = Asking(p)
         self.interval = RefreshInterval(p)
         self.clients = self._clients() if p.clients_per_broker > 1 else None
-        self.noise = Counted(host, NOISE)
-        self.in_use = Level(host, CHANNELS)
-        self._numbers = SequenceNumbers(host.incarnation)
         self._flooded_at = -1.0
         "When this node last flooded a join request."
         self._active_at = -1.0
@@ -84,28 +74,20 @@ class PubSubOdmrp(Router):
         self._ready_at = 0.0
         "When the publisher is through with converting events."
         self._acknowledged: dict[Join, None] = {}
-        self._handlers: dict[type, Callable[[Any, NodeId], Drop | None]] = {
+        self._handlers = {
             GroupEvent: self._take_event,
             EventRequest: self._take_event_request,
             ContentRequest: self._take_request,
             SummaryTable: self._take_table,
         }
 
-    @classmethod
-    def traits(cls, parameters: Parameters) -> Traits:
-        """Whoever hears an event may be in the forwarding group."""
-        assert isinstance(parameters, PubSubParameters)
-        return Traits(wish_lease=parameters.timeout)
-
     def tables(self) -> Mapping[str, Footprint]:
         """The size of each table."""
-        remember = self.parameters.remember
         return {
             **self.membership.tables(),
             "forwarding_group": self.group.footprint(6),
             "members": self.groups.footprint(),
-            "seen": Footprint(len(self.seen), 8 * len(self.seen), remember),
-            "delivered": Footprint(len(self.delivered), 8 * len(self.delivered), remember),
+            **super().tables(),
             **(self.clients.tables() if self.clients is not None else {}),
         }
 
@@ -182,7 +164,7 @@ class PubSubOdmrp(Router):
         now, p = self.host.now(), self.parameters
         self._active_at = now
         due = self._flooded_at < 0 or now - self._flooded_at >= self.interval.seconds()
-        if not due and (p.unasked == "known" or self.asking.covers(publication.event, now)):
+        if not due and (p.unasked == "known" or self._knows_who_wants(publication.event, now)):
             self.asking.note(publication.event)
             self._send_to_groups(publication)
         elif p.piggyback:
@@ -190,6 +172,11 @@ class PubSubOdmrp(Router):
         else:
             self._request(None, publication)
             self.host.call_later(p.setup, self._send_to_groups, publication)
+
+    def _knows_who_wants(self, event: Event, now: float) -> bool:
+        """Whether all who may want an event have been asked, and have had time to answer."""
+        settled = now - self.groups.newcomer_at >= self.parameters.settle
+        return settled and self.asking.covers(event, now)
 
     def _send_to_groups(self, publication: Publication) -> None:
         now = self.host.now()
@@ -200,13 +187,12 @@ class PubSubOdmrp(Router):
             self.host.drop(nowhere, Drop.UNWANTED)
         together = [groups] if groups and self.parameters.combine else [[group] for group in groups]
         for some in together:
-            self.host.broadcast(
-                GroupEvent(self.host.node, self._numbers.take(), frozenset(some[:255]), publication)
-            )
+            named = frozenset(some[:255])
+            self._say(GroupEvent(self.host.node, self._numbers.take(), named, publication), named)
 
     def _take_event(self, message: GroupEvent, sender: NodeId) -> Drop | None:
         source = message.source
-        if source == self.host.node or not self.seen.add(message.packet):
+        if not self._is_new(source, message.packet):
             return DUPLICATE
         ending = self._take(message.publication)
         if ending is Drop.UNWANTED and self.membership.joined(source, message.groups):
@@ -214,7 +200,7 @@ class PubSubOdmrp(Router):
         now = self.host.now()
         forwarded = [group for group in message.groups if self.group.forwards((source, group), now)]
         if forwarded and (not self.parameters.forwarding_filter or self._wanted_below(message, forwarded)):
-            call_within(self.host, self.parameters.jitter, self.host.broadcast, message)
+            self._repeat(message)
             return None
         if ending is Drop.UNWANTED and not forwarded:
             lapsed = any(self.group.expired((source, group), now) for group in message.groups)
@@ -257,9 +243,9 @@ class PubSubOdmrp(Router):
         self._flooded_at = now
         self.interval.flooded()
         if publication is not None:
-            self.host.broadcast(EventRequest(me, self._numbers.take(), 0, publication, asks, roster, motion))
+            self._say(EventRequest(me, self._numbers.take(), 0, publication, asks, roster, motion))
         else:
-            self.host.broadcast(ContentRequest(me, self._numbers.take(), 0, asks, roster, motion))
+            self._say(ContentRequest(me, self._numbers.take(), 0, asks, roster, motion))
         if self.parameters.asks == "advertisement":
             self._ask_later()
 
@@ -279,47 +265,22 @@ class PubSubOdmrp(Router):
         self.groups.follow(now)
         self.in_use.tell(self.groups.count())
 
-    def _take_event_request(self, message: EventRequest, sender: NodeId) -> Drop | None:
-        if message.source == self.host.node or not self.seen.add(message.packet):
-            return DUPLICATE
-        publication = message.publication
-        lifetime = self.expiry.lifetime(message.motion)
-        self.membership.hear_request(message, (*message.asks, publication.event), sender, lifetime)
-        ending = self._take(publication)
-        hops = message.hops + 1
-        if hops < self.parameters.hop_limit:
-            onward = EventRequest(
-                *(message.source, message.sequence, hops, publication, message.asks, message.roster),
-                self.expiry.motion(lifetime),
-            )
-            call_within(self.host, self.parameters.jitter, self.host.broadcast, onward)
-            return None
-        return Drop.HOP_LIMIT if ending is Drop.UNWANTED else ending
-
-    def _take_request(self, message: ContentRequest, sender: NodeId) -> Drop | None:
-        if message.source == self.host.node or not self.seen.add(message.packet):
-            return DUPLICATE
-        lifetime = self.expiry.lifetime(message.motion)
-        self.membership.hear_request(message, message.asks, sender, lifetime)
-        hops = message.hops + 1
-        if hops >= self.parameters.hop_limit:
-            return Drop.HOP_LIMIT
-        onward = ContentRequest(
-            *(message.source, message.sequence, hops, message.asks, message.roster),
-            self.expiry.motion(lifetime),
-        )
-        call_within(self.host, self.parameters.jitter, self.host.broadcast, onward)
-        return None
+    def _learn(self, message: ContentRequest | EventRequest, sender: NodeId, lifetime: int | None) -> None:
+        """Have the broker know of a join request; an event aboard is asked about, too."""
+        asks = message.asks
+        if isinstance(message, EventRequest):
+            asks = (*asks, message.publication.event)
+        self.membership.hear_request(message, asks, sender, lifetime)
 
     # Join tables.
 
     def _take_table(self, message: SummaryTable, sender: NodeId) -> Drop | None:
         me, membership = self.host.node, self.membership
         mine = False
-        for way in message.ways:
-            for join in way.joins:
-                membership.heard(sender, way.source, join)
-            mine = mine or way.next_hop == me
+        for source, next_hop, joins in message.ways:
+            membership.heard(sender, source, joins)
+            if next_hop == me:
+                mine = True
         if not mine:
             return NOT_MINE
         if not all(map(sound, message.wishes)):

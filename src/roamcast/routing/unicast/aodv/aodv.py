@@ -50,6 +50,9 @@ class Aodv(Unicast):
             silence = p.allowed_hello_loss * p.hello_interval
             self._hellos = Neighbours(host, silence, p.destinations, self._break)
         self._neighbour_routes = p.neighbour_routes
+        self._entries = self.routes.entries
+        self._life = p.active_route_timeout
+        self._node = host.node
         self._handlers: dict[Any, Callable[[Any, NodeId], Drop | None]] = {
             RouteRequest: self.exchange.take_request,
             RouteReply: self._take_reply,
@@ -102,8 +105,13 @@ class Aodv(Unicast):
 
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
         """Learn from what is said, answer it, pass it on."""
-        if self._neighbour_routes and sender != self.host.node:
-            self._meet(sender, self.host.now())
+        if self._neighbour_routes:
+            route = self._entries.get(sender)
+            if route is not None and route.up and route.hops == 1:  # most speak often
+                expires = self.host.now() + self._life
+                route.expires = max(route.expires, expires)
+            elif sender != self._node:
+                self._meet(sender, self.host.now())
         return self._handlers[type(message)](message, sender)
 
     def link_failed(self, message: Any, to: NodeId) -> None:
@@ -175,15 +183,10 @@ class Aodv(Unicast):
     # Neighbours.
 
     def _meet(self, neighbour: NodeId, now: float) -> None:
-        """Know a neighbour that speaks; of its sequence number this tells nothing."""
-        life = self.parameters.active_route_timeout
-        route = self.routes.entries.get(neighbour)
-        if route is not None and route.up and route.hops == 1:
-            route.expires = max(route.expires, now + life)
-            return
+        """Know a new neighbour that speaks; of its sequence number this tells nothing."""
         route = self.routes.entry(neighbour)
         route.hop, route.hops, route.up, route.repairing = neighbour, 1, True, False
-        route.expires = now + life
+        route.expires = now + self._life
         self._found(route, False)
 
     def _hello(self) -> None:

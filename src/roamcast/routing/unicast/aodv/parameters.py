@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from roamcast.routing.router import Parameters
 from roamcast.units import Seconds
@@ -48,8 +48,8 @@ class AodvParameters(Parameters):
     "Life of a route that a destination tells of itself."
     reverse_route_life: Seconds = Field(default=0.0, ge=0)
     "Life of the route back to who asked; 0: as long as a reply may take, as RFC 3561 has it."
-    reboot_wait: Seconds = Field(default=10.0, ge=0)
-    "A node that starts anew only listens for this long: others may still use routes that it has forgotten."
+    reboot_wait: Seconds = Field(default=25.0, ge=0)
+    "A node that starts anew only listens for this long: longer than any route lives that it has forgotten."
     hello_interval: Seconds = Field(default=0.0, ge=0)
     "Between hellos of a node with active routes; 0: none, links tell of failures."
     allowed_hello_loss: int = Field(default=2, ge=1)
@@ -104,6 +104,17 @@ class AodvParameters(Parameters):
     "Neighbours remembered as users of a route; the first makes room."
     requests: int = Field(default=16384, ge=1)
     "Requests remembered as seen; the oldest is forgotten first."
+
+    @model_validator(mode="after")
+    def _outlasts_routes(self) -> AodvParameters:
+        back = self.reverse_route_life or 4 * self.node_traversal * self.diameter
+        longest = max(self.active_route_timeout, self.my_route_timeout, back)
+        if 0 < self.reboot_wait <= longest:
+            raise ValueError(
+                f"reboot_wait ({self.reboot_wait:g} s) must outlast every route ({longest:g} s), or be 0:"
+                " else routes through a node that has started anew can form a loop"
+            )
+        return self
 
 
 NS2: Mapping[str, Any] = {

@@ -1,4 +1,4 @@
-"""What DSR says: requests, replies, errors, and packets that carry their whole way with them.
+"""What DSR says: requests, replies, errors, and packets that carry their whole way, or follow a flow.
 
 Sizes are ns-2's, which are RFC 4728's but for replies: those name both ends of the way, 8 bytes more.
 """
@@ -19,6 +19,8 @@ Way = Annotated[tuple[Node, ...], Listed(LONGEST, least=2)]
 "Nodes from one end to the other, both included."
 Identification = Annotated[int, Whole(2)]
 "Of a packet among its origin's; stands in the network header."
+FlowId = Annotated[int, Whole(2)]
+"Of a flow among its origin's; those that follow each other there are odd, and 0 is none."
 
 
 class DeadLink(NamedTuple):
@@ -79,6 +81,10 @@ class DsrReply(Message, kind=57, category=Category.ROUTING, role=Role.FINDS_ROUT
         """Four bytes for each node on the route; five, and four for each node found; a multiple of four."""
         return 4 * len(self.route) + (5 + 4 * len(self.found) + 3) // 4 * 4
 
+    def along(self, way: tuple[NodeId, ...]) -> DsrReply:
+        """The same, on another way."""
+        return DsrReply(self.id, way, 1, self.found)
+
     def flaw(self) -> str | None:
         """No way meets itself."""
         return _walk(self.route, self.at) or _walk(self.found, 1)
@@ -98,6 +104,10 @@ class DsrError(Message, kind=58, category=Category.ROUTING, role=Role.FINDS_ROUT
         """Four bytes for each node on the route, sixteen for the link."""
         return 4 * len(self.route) + 16
 
+    def along(self, way: tuple[NodeId, ...]) -> DsrError:
+        """The same, on another way."""
+        return DsrError(self.id, way, 1, self.dead)
+
     def flaw(self) -> str | None:
         """A way does not meet itself."""
         return _walk(self.route, self.at)
@@ -116,12 +126,67 @@ class DsrPacket(Message, kind=59):
     at: Hops
     "The place on it of who is to hear this."
     payload: Message
+    flow: FlowId = 0
+    "The flow that nodes on the way are to remember; 0: none."
 
     @property
     def least(self) -> int:
-        """Four bytes for each node on the route, before the message."""
-        return 4 * len(self.route) + self.payload.size
+        """Four bytes for each node on the route, before the message; eight to tell of a flow."""
+        return 4 * len(self.route) + self.payload.size + (8 if self.flow else 0)
+
+    def along(self, way: tuple[NodeId, ...]) -> DsrPacket:
+        """The same, on another way; that is no flow's."""
+        return DsrPacket(self.origin, self.id, self.salvaged, way, 1, self.payload)
 
     def flaw(self) -> str | None:
         """A way does not meet itself."""
         return _walk(self.route, self.at)
+
+
+class DsrFlowPacket(Message, kind=60):
+    """A message that follows a flow: those on the way know it."""
+
+    origin: Node
+    "Stands in the network header, as its destination, its identification and its hops do."
+    destination: Node
+    id: Identification
+    flow: FlowId
+    "0: the newest flow between the two."
+    hops: Hops
+    "How many it has come when it is heard."
+    payload: Message
+
+    @property
+    def least(self) -> int:
+        """Nothing but the message, if it follows the newest flow; else four bytes."""
+        return self.payload.size + (4 if self.flow else 0)
+
+
+class DsrFlowError(Message, kind=55, category=Category.ROUTING, role=Role.FINDS_ROUTE):
+    """A packet followed a flow that is not known here."""
+
+    id: Identification
+    route: Way
+    "That of this message, to the origin of the flow."
+    at: Hops
+    destination: Node
+    "Of the flow."
+    flow: FlowId
+    "0: the newest."
+
+    @property
+    def least(self) -> int:
+        """Four bytes for each node on the route, twelve for the newest flow, sixteen for another."""
+        return 4 * len(self.route) + (16 if self.flow else 12)
+
+    def along(self, way: tuple[NodeId, ...]) -> DsrFlowError:
+        """The same, on another way."""
+        return DsrFlowError(self.id, way, 1, self.destination, self.flow)
+
+    def flaw(self) -> str | None:
+        """A way does not meet itself."""
+        return _walk(self.route, self.at)
+
+
+Steered = DsrPacket | DsrReply | DsrError | DsrFlowError
+"What carries the way that it goes."

@@ -48,16 +48,24 @@ class DsrParameters(Parameters):
     "Whether a node learns from packets that are not for it."
     overheard_finds: bool = True
     "Whether a node learns the way that an overheard reply tells, even if it is not on it."
+    forwarded_finds: bool = True
+    "Whether a node learns the way that a reply tells when it passes it on."
     gratuitous_holdoff: Seconds = Field(default=1.0, ge=0)
     "The same shortcut is not told to the same origin again for this long."
+    gratuitous_by_way: bool = False
+    "Whether shortcuts of a way are the same, or those told to an origin of packets from one neighbour."
     gratuitous_table: int = Field(default=64, ge=1)
     "Shortcuts remembered as told; the oldest is forgotten first."
     most_salvages: int = Field(default=15, ge=0, le=15)
     "How often a packet may be given another way by nodes on the way."
     salvage_request: bool = False
     "Whether a node on the way that knows no other way asks its neighbours once, while the packet waits."
+    salvage_control: bool = False
+    "Whether replies and errors, too, are given another way, or wait for one."
+    errors_for_each: bool = True
+    "Whether every origin of what waits for a failed link is told of it, or that of the first packet alone."
     error_memory: Seconds = Field(default=1.0, ge=0)
-    "A failed link is named in requests for this long."
+    "A failed link that one was told of is named in the next request, if that is within this."
     buffer: int = Field(default=64, ge=0)
     "Messages that wait for ways; the oldest goes first."
     buffer_timeout: Seconds = Field(default=30.0, gt=0)
@@ -65,15 +73,23 @@ class DsrParameters(Parameters):
     buffer_check: Seconds = Field(default=0.0, ge=0)
     "What waits is looked at after one to two times this; 0: as soon as something is learnt or due."
     release_gap: Seconds = Field(default=0.0, ge=0)
-    "Between messages that waited, once there is a way."
+    "Between messages that waited, once a reply has come."
     primary: int = Field(default=30, ge=1)
     "Ways kept that were asked for or are used; they make room in turn."
     secondary: int = Field(default=34, ge=1)
     "Ways kept that were overheard; they make room in turn."
     cache_timeout: Seconds = Field(default=300.0, gt=0)
     "Life of a way that is not heard of again."
-    flow_lease: Seconds = Field(default=0.0, ge=0)
-    "A way once used is used again for this long, though the cache has no room for it; as flows do in ns-2."
+    flow_state: bool = False
+    "Whether packets leave their way out once the nodes on it know the flow."
+    flow_packets: int = Field(default=3, ge=1)
+    "Packets with which a new flow tells its way."
+    flow_retold: Seconds = Field(default=5.0, gt=0)
+    "A flow that has not told its way for this long tells it again."
+    flow_timeout: Seconds = Field(default=60.0, gt=0)
+    "Life of a flow that nothing follows."
+    flows: int = Field(default=1024, ge=1)
+    "Flows remembered by a node on them; the oldest is forgotten first."
     inflated_requests: bool = False
     "Whether each repetition of a request counts the whole header again, a fault of ns-2."
     targets: int = Field(default=64, ge=1)
@@ -96,12 +112,17 @@ NS2: Mapping[str, Any] = {
     "reply_jitter": 0.01,
     "reply_spacing": 0.0,
     "overheard_finds": False,
+    "forwarded_finds": False,
+    "gratuitous_by_way": True,
     "gratuitous_table": 10,
     "salvage_request": True,
+    "salvage_control": True,
+    "errors_for_each": False,
+    "secondary": 64,
     "buffer_check": 0.03,
     "release_gap": 0.03,
     "cache_timeout": 1e6,
-    "flow_lease": 60.0,
+    "flow_state": True,
     "inflated_requests": True,
 }
-"ns-2's DSR (2.35), by parameter; of its flow state only that flows keep their ways. Else as by default."
+"ns-2's DSR (2.35), by parameter. Else as by default."

@@ -65,6 +65,11 @@ class Shelf:
             self._compact(lambda path, _: len(path) > 1)
         return changed
 
+    def remove(self, path: tuple[NodeId, ...]) -> None:
+        """Give a way away."""
+        place = self.paths.index(path)
+        del self.paths[place], self.times[place]
+
     def lapse(self, before: float) -> bool:
         """Let go the ways not heard of since `before`."""
         return self._compact(lambda _, time: time > before)
@@ -126,6 +131,7 @@ class PathCache:
         path = self.find(destination, now)
         if path is not None and self.primary.find(destination) != path:
             whole = next(p for p in self.secondary.paths if p[: len(path)] == path)
+            self.secondary.remove(whole)
             self._add(self.primary, whole, now)
             self._answers[destination] = path
         return path

@@ -55,6 +55,8 @@ class Searches:
             search.salvage = salvage
         search.salvage &= salvage
         if search.timer is None:
+            # Neighbours asked long ago, though nobody waited for everyone to be asked: a new round.
+            search.everyone |= self.host.now() + TICK >= search.began + self._wait(search.count)
             self._go_on(target, search)
 
     def found(self, target: NodeId) -> None:
@@ -101,9 +103,7 @@ class Searches:
         search.timer = None
         if self._waited_for(target):
             self._go_on(target, search)
-        elif self.parameters.keeps_backoff:
-            search.everyone = True
-        else:
+        elif not self.parameters.keeps_backoff:
             del self.rounds[target]
 
     def _end(self, target: NodeId) -> None:

@@ -87,7 +87,7 @@ class GpsrUnicast(UnicastCopies):
     def _locate_told(self, node: NodeId) -> Place | None:
         now = self.host.now()
         told = self.told.get(node, now)
-        return told[1] if told is not None else self.unicast.near.get(node, now)
+        return told[1] if told is not None else self.unicast.place_of(node)
 
     def _locate_known(self, node: NodeId) -> Place | None:
         position = self.whereabouts(node)

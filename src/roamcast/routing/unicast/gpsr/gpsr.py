@@ -14,11 +14,10 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from roamcast.routing.router import Drop, Footprint, Host, Message, NodeId
-from roamcast.routing.state.leases import Leases
 from roamcast.routing.state.seen import Seen
 from roamcast.routing.unicast.gpsr.messages import ANYONE, Beacon, Face, GeoPacket, Place, place_of
+from roamcast.routing.unicast.gpsr.neighbourhood import Places, squared
 from roamcast.routing.unicast.gpsr.parameters import GpsrParameters
-from roamcast.routing.unicast.gpsr.planar import PLANAR, crossing, next_edge, squared
 from roamcast.routing.unicast.unicast import Unicast, User
 
 REMEMBERED = 1024
@@ -35,18 +34,18 @@ class Gpsr(Unicast):
     def __init__(self, host: Host, parameters: GpsrParameters, user: User) -> None:
         super().__init__(host, parameters, user)
         self.parameters = p = parameters
-        self.near: Leases[NodeId, Place] = Leases(p.silence, p.neighbours)
+        self.near = Places(p.silence, p.neighbours)
         "Where each neighbour was when it was heard last."
-        self.locate: Callable[[NodeId], Place | None] = self._place_of_neighbour
+        self.locate: Callable[[NodeId], Place | None] = self.place_of
         "Where a node is, as far as the router knows."
         self.make_beacon: Callable[[Place], Message] = Beacon
         "A router that beacons anyway may put the place into its own."
         self._spoke = -p.beacon
         "When this node last told where it is."
         self._held: deque[tuple[float, NodeId, Message]] = deque()
-        self._planarise = PLANAR[p.planar]
-        self._planar_graph: tuple[list[NodeId], dict[NodeId, Place]] = ([], {})
         self._planar_until = 0.0
+        self._here = Place(0, 0)
+        self._here_at = -1.0
         self._serial = host.random.getrandbits(16)
         self._passed = Seen(REMEMBERED)
         "Packets by origin, serial and hops left: copies that a link made would multiply at every hop."
@@ -59,7 +58,10 @@ class Gpsr(Unicast):
 
     def here(self) -> Place:
         """Where this node is, as it tells others."""
-        return place_of(self.host.position())
+        now = self.host.now()
+        if now != self._here_at:
+            self._here, self._here_at = place_of(self.host.position()), now
+        return self._here
 
     def send(self, message: Message, to: NodeId) -> None:
         """Carry a message to a node where that is known to be, or wait until it is known."""
@@ -82,14 +84,18 @@ class Gpsr(Unicast):
 
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
         """Note where the sender is, hand over what has arrived, pass on the rest."""
-        if sender == self.host.node:
+        host, node = self.host, self.host.node
+        if sender == node:
             return Drop.MALFORMED
-        self.hear(sender, message.here)
+        now = host.now()
+        self.near.renew(sender, message.here, now)
+        if self._held:
+            self._let_go()
         if type(message) is not GeoPacket:
             return None
         if not self._passed.add((message.origin << 24) | (message.serial << 8) | message.hops):
             return Drop.DUPLICATE
-        if message.destination == self.host.node or self._is_near(message):
+        if message.destination == node or (message.radius and self._is_near(message)):
             return self.user.arrive(message.payload, message.origin, sender)
         if message.hops <= 1:
             return Drop.HOP_LIMIT
@@ -122,13 +128,13 @@ class Gpsr(Unicast):
     def next_hop(self, destination: NodeId) -> NodeId | None:
         """The neighbour that greedy forwarding would choose now."""
         place = self.locate(destination)
-        if self.near.get(destination, self.host.now()) is not None:
+        if self.near.has(destination, self.host.now()):
             return destination
         return None if place is None else self.nearer(place)
 
     def neighbours(self) -> Collection[NodeId]:
         """Those whose places have been heard lately."""
-        return [node for node, _ in self.near.items(self.host.now())]
+        return self.near.nodes(self.host.now())
 
     def tables(self) -> Mapping[str, Footprint]:
         """Neighbours (node, place and time) and messages that wait."""
@@ -140,15 +146,14 @@ class Gpsr(Unicast):
             "packets": Footprint(len(self._passed), 8 * len(self._passed), REMEMBERED),
         }
 
+    def place_of(self, neighbour: NodeId) -> Place | None:
+        """Where a neighbour was when it was heard last."""
+        found = self.near.get(neighbour, self.host.now())
+        return None if found is None else Place(*found)
+
     def nearer(self, goal: Place) -> NodeId | None:
         """The neighbour nearest to a place, if that is nearer than this node."""
-        best, least = None, squared(self.here(), goal)
-        for node, place in self.near.items(self.host.now()):
-            x, y = place[0] - goal[0], place[1] - goal[1]
-            away = x * x + y * y
-            if away < least or (away == least and best is not None and node < best):
-                best, least = node, away
-        return best
+        return self.near.nearer(self.here(), goal, self.host.now())
 
     # Packets.
 
@@ -159,7 +164,7 @@ class Gpsr(Unicast):
 
     def _is_near(self, packet: GeoPacket) -> bool:
         """Whether this node may take a packet for want of its destination."""
-        if not packet.radius or self.near.get(packet.destination, self.host.now()) is not None:
+        if not packet.radius or self.near.has(packet.destination, self.host.now()):
             return False
         return squared(self.here(), packet.goal) <= (100 * packet.radius) ** 2
 
@@ -167,10 +172,10 @@ class Gpsr(Unicast):
         """Send a packet one hop further; `sender_at` is where it comes from."""
         now, here, face = self.host.now(), self.here(), packet.face
         hop: NodeId | None = None
-        if self.near.get(packet.destination, now) is not None:
+        if self.near.has(packet.destination, now):
             hop, face = packet.destination, ()
         elif not face or squared(here, packet.goal) < squared(face[0].entered, packet.goal):
-            hop, face = self.nearer(packet.goal), ()
+            hop, face = self.near.nearer(here, packet.goal, now), ()
             if hop is None and self.parameters.perimeter:
                 hop, face = self._enter_perimeter(here, packet.goal)
         elif sender is not None and sender_at is not None:
@@ -209,7 +214,8 @@ class Gpsr(Unicast):
 
     def _enter_perimeter(self, here: Place, goal: Place) -> tuple[NodeId | None, tuple[Face, ...]]:
         """The first edge counter-clockwise from the direction of the goal."""
-        hop = next_edge(here, *self._planar(here), goal, None)
+        self._planarise(here)
+        hop = self.near.next_edge(here, goal, None)
         if hop is None:
             return None, ()
         return self._change_face(here, goal, Face(here, here, self.host.node, hop), hop)
@@ -218,7 +224,8 @@ class Gpsr(Unicast):
         self, here: Place, goal: Place, face: Face, sender: NodeId, sender_at: Place
     ) -> tuple[NodeId | None, tuple[Face, ...]]:
         """The next edge counter-clockwise from the one that the packet came over."""
-        hop = next_edge(here, *self._planar(here), sender_at, sender)
+        self._planarise(here)
+        hop = self.near.next_edge(here, sender_at, sender)
         if hop is None:
             return None, ()
         if (self.host.node, hop) == (face.first_from, face.first_to):
@@ -229,25 +236,15 @@ class Gpsr(Unicast):
         self, here: Place, goal: Place, face: Face, hop: NodeId
     ) -> tuple[NodeId | None, tuple[Face, ...]]:
         """Where the next edge cuts the line to the goal, nearer to it, go on along the face beyond."""
-        edges, around = self._planar(here)
-        for _ in edges:
-            cut = crossing(here, around[hop], face.entered, goal)
-            if cut is None or squared(cut, goal) >= squared(face.crossed, goal):
-                break
-            beyond = next_edge(here, edges, around, around[hop], hop)
-            if beyond is None:
-                break
-            hop, face = beyond, Face(face.entered, cut, self.host.node, beyond)
-        return hop, (face,)
+        hop, cut = self.near.change_face(here, goal, face.entered, face.crossed, hop)
+        return hop, (face if cut is None else Face(face.entered, Place(*cut), self.host.node, hop),)
 
-    def _planar(self, here: Place) -> tuple[list[NodeId], dict[NodeId, Place]]:
-        """The planar graph around this node; one that is younger than a quarter of a beacon will do."""
+    def _planarise(self, here: Place) -> None:
+        """Know the planar graph around this node; one that is younger than a quarter of a beacon will do."""
         now = self.host.now()
         if now >= self._planar_until:
-            around = dict(self.near.items(now))
-            self._planar_graph = self._planarise(here, around), around
+            self.near.planarise(here, now, self.parameters.planar == "rng")
             self._planar_until = now + self.parameters.beacon / 4
-        return self._planar_graph
 
     # Beacons, and what waits.
 
@@ -278,9 +275,6 @@ class Gpsr(Unicast):
                 self.fail(message, self.host.node, to, Drop.NO_ROUTE)
             else:
                 self._held.append((since, to, message))
-
-    def _place_of_neighbour(self, node: NodeId) -> Place | None:
-        return self.near.get(node, self.host.now())
 
 
 def _greedy(packet: GeoPacket) -> GeoPacket:

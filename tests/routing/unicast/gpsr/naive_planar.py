@@ -1,4 +1,4 @@
-"""The planar graph around a node, the right-hand rule on it, and where its edges cross a line.
+"""The slow twin of the kernel's geometry: planar graphs, the right-hand rule, and where edges cross a line.
 
 All of it is exact: places are whole numbers, and a crossing is rounded to one in the same way from both ends
 of its edge, so that two nodes never disagree about the side on which a face lies.

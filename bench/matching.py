@@ -1,0 +1,92 @@
+"""Matching on Spark beside the single-machine index: how many filters an event is held against, each second.
+
+`python -m bench.matching [FILTERS EVENTS]`; the size that counts is 1000000 100000. Both do the same work,
+filters read from bytes and events from JSON, and must come to the same counts. One process is timed by the
+processor; Spark by the clock and the number of cores, so a machine that is busy makes Spark look worse.
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+from random import Random
+from time import perf_counter, process_time
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from rich.console import Console
+from rich.table import Table
+
+from bench.loads import SYNTHETIC, synthetic_event, synthetic_filter
+from roamcast.content.event import Event
+from roamcast.content.filter import Filter
+from roamcast.content.match import MatchIndex
+
+
+def write(folder: Path, filters: int, events: int) -> tuple[Path, Path]:
+    """Two Parquet files of a drawn load."""
+    r = Random(f"matching/{filters}")
+    targets = folder / "filters.parquet", folder / "events.parquet"
+    for target, count, name, draw, kind in (
+        (targets[0], filters, "filter", lambda: synthetic_filter(r).to_bytes(), pa.binary()),
+        (targets[1], events, "event", lambda: synthetic_event(r).to_json(), pa.string()),
+    ):
+        schema = pa.schema([("id", pa.int64()), (name, kind)])
+        with pq.ParquetWriter(target, schema) as writer:
+            for first in range(0, count, 50_000):
+                ids = range(first, min(first + 50_000, count))
+                writer.write_table(
+                    pa.table([pa.array(ids), pa.array([draw() for _ in ids], kind)], schema=schema)
+                )
+    return targets
+
+
+def alone(filters: Path, events: Path) -> tuple[int, float, float]:
+    """One process: matches, seconds to build the index, seconds to match."""
+    types = {SYNTHETIC.name: SYNTHETIC}
+    start = process_time()
+    index: MatchIndex[int] = MatchIndex()
+    for batch in pq.ParquetFile(filters).iter_batches():
+        for id, coded in zip(batch["id"].to_pylist(), batch["filter"].to_pylist(), strict=True):
+            index.add(id, Filter.from_bytes(coded, types))
+    built = process_time()
+    total = 0
+    for batch in pq.ParquetFile(events).iter_batches():
+        for text in batch["event"].to_pylist():
+            total += len(index.match(Event.from_json(text, types)))
+    return total, built - start, process_time() - built
+
+
+def main(filters: int = 50_000, events: int = 2_000) -> None:
+    from roamcast.pipeline.match_join import Way, choose_way, match
+    from roamcast.pipeline.session import open_session, warm_up
+
+    table = Table(title=f"{filters:,} filters x {events:,} events")
+    for column in ("how", "matches", "seconds", "pairs/s and core", "to one process"):
+        table.add_column(column, justify="right")
+    with tempfile.TemporaryDirectory() as folder:
+        paths = write(Path(folder), filters, events)
+        total, built, matched = alone(*paths)
+        rate = filters * events / (built + matched)
+        table.add_row("one process", f"{total:,}", f"{built:.1f} + {matched:.1f}", f"{rate:,.0f}", "1.00")
+        with open_session() as spark:
+            warm_up(spark)
+            frames = [spark.read.parquet(str(path)) for path in paths]
+            sizes = [path.stat().st_size for path in paths]
+            cores = spark.sparkContext.defaultParallelism
+            for way in Way:
+                start = perf_counter()
+                found = match(*frames, {SYNTHETIC.name: SYNTHETIC}, way=way)
+                counted = found.selectExpr("sum(count)").first()[0]
+                wall = perf_counter() - start
+                assert counted == total, f"{way}: {counted} matches, not {total}"
+                of_core = filters * events / wall / cores
+                chosen = " (chosen)" if way is choose_way(*sizes) else ""
+                to_all = f"Spark, {way} to all{chosen}"
+                table.add_row(
+                    to_all, f"{counted:,}", f"{wall:.1f}", f"{of_core:,.0f}", f"{of_core / rate:.2f}"
+                )
+    Console(width=120).print(table)
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

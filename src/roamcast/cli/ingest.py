@@ -1,0 +1,203 @@
+"""roamcast ingest: traces of others to facts, or to movement for scenarios."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from roamcast.cli.limits import LARGEST_SEED
+from roamcast.errors import UserError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from roamcast.ingest.about import Telling
+    from roamcast.metrics.metric import Value
+
+_SHOWN = {
+    "publications": "events",
+    "delivery_rate": "delivered",
+    "delay_mean": "delay",
+    "messages": "messages",
+    "frames": "frames",
+    "airtime": "airtime",
+    "messages_failed": "given up",
+}
+"Metrics that the terminal shows; all are in metrics.parquet and in --json."
+
+
+def command(  # noqa: PLR0917 - typer takes options as parameters
+    files: Annotated[
+        list[str], typer.Argument(metavar="FILE...", help="Traces of one format; .gz is unpacked.")
+    ],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where facts or movement go.")],
+    format: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            help="ns2trace, ns2movement, bonnmotion, sumofcd or gps; told by the beginning if absent.",
+        ),
+    ] = None,
+    movement: Annotated[
+        str | None, typer.Option("--movement", metavar="FILE", help="The movement file of an ns-2 run.")
+    ] = None,
+    warmup: Annotated[str, typer.Option(help="Left out of the metrics of an ns-2 run.")] = "0 s",
+    range: Annotated[
+        str | None, typer.Option(help="Within which a frame of an ns-2 run is understood, as 250 m.")
+    ] = None,
+    data_rate: Annotated[str, typer.Option(help="Of an ns-2 run's unicast frames.")] = "1 Mb/s",
+    basic_rate: Annotated[str, typer.Option(help="Of an ns-2 run's broadcasts and RTS.")] = "1 Mb/s",
+    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Of an ns-2 run, for the tables.")] = 0,
+    beside: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--beside",
+            metavar="FACTS",
+            help="What `run --facts` wrote: into the same table. May be repeated.",
+        ),
+    ] = None,
+    geo: Annotated[bool, typer.Option("--geo", help="SUMO wrote longitude and latitude.")] = False,
+    spark: Annotated[bool, typer.Option("--spark", help="Read on Spark, however small the files.")] = False,
+    master: Annotated[
+        str | None, typer.Option(metavar="URL", help="Of a Spark cluster; embedded if absent.")
+    ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Give up what the folder was made from.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Tell what came out as one JSON object.")] = False,
+) -> None:
+    """Turn traces of others into facts (ns-2), or into movement for scenarios."""
+    import json as json_
+
+    from roamcast.ingest.intake import claim, conclude, recognise, take_movement
+
+    found, form = recognise(files, format)
+    told = _tell_of(warmup, range, data_rate, basic_rate)._replace(seed=seed, movement=movement)
+    question = {"files": found, "format": form.name, "geo": geo, "told": told._asdict()}
+    claim(out, question, replace=replace)
+    report: dict[str, Any]
+    if form.name != "ns2trace":
+        report = {"movement": take_movement(found, form, {"geo": str(geo).lower()}, out)}
+    else:
+        session = None if not spark and master is None else master or ""
+        report = {"runs": _take_traces(found, told, out, beside or [], session)}
+    conclude(out, question, report)
+    if json:
+        print(json_.dumps(report))
+    else:
+        _show(report, out)
+
+
+def _take_traces(
+    files: list[str], told: Telling, out: Path, beside: list[Path], master: str | None
+) -> list[dict[str, Any]]:
+    """With a `master`, if only an empty one, on Spark; else only what is too large for this process."""
+    from roamcast.ingest.intake import take_traces
+
+    for folder in beside:
+        if not (folder / "run.json").is_file():
+            raise UserError(f"--beside {folder}: no run.json, so no facts of a run")
+    runs = take_traces(files, told, out, lambda: _session(master or None), spark=master is not None)
+    rows = [run | _measure(out / run["folder"]) for run in runs]
+    rows += [{"folder": str(folder), "notes": []} | _measure(folder) for folder in beside]
+    _write_metrics(rows, out)
+    return rows
+
+
+@contextmanager
+def _session(master: str | None) -> Iterator[SparkSession]:
+    from roamcast.pipeline.session import briefly, open_session
+
+    with open_session(master) as started, briefly("reading traces"):
+        yield started
+
+
+def _tell_of(warmup: str, range: str | None, data_rate: str, basic_rate: str) -> Telling:
+    from roamcast.ingest.about import Telling
+    from roamcast.ingest.sending import Rates
+    from roamcast.units import parse_length, parse_rate, parse_time
+
+    rates = Rates(parse_rate(data_rate), parse_rate(basic_rate))
+    reach = None if range is None else parse_length(range)
+    if min(rates) <= 0 or (reach is not None and reach <= 0) or parse_time(warmup) < 0:
+        raise UserError("rates and range must be more than 0, and the warm-up no less")
+    return Telling(warmup=parse_time(warmup), range=reach, rates=rates)
+
+
+def _measure(folder: Path) -> dict[str, Any]:
+    """A run's metrics from its folder, by the code that campaigns use."""
+    from roamcast.ingest.folder import Folder
+    from roamcast.metrics.declarations import evaluate
+    from roamcast.metrics.measured import Measured, Setting
+
+    run = Folder(folder).run()
+    header = run.resolved.get("mac", {}).get("network_header")
+    setting = Setting(run.nodes, run.warmup, run.range, header)
+    about = {"scenario": run.scenario, "protocol": run.protocol, "seed": run.seed}
+    return about | {"metrics": evaluate(Measured(Folder(folder), setting))}
+
+
+def _write_metrics(rows: list[dict[str, Any]], out: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from roamcast.pipeline.tables import METRICS_TABLE
+
+    about = [("scenario", pa.string()), ("protocol", pa.string()), ("seed", pa.int64())]
+    schema = pa.schema(
+        [METRICS_TABLE.field("run"), *(pa.field(*each) for each in about), *list(METRICS_TABLE)[1:]]
+    )
+    values = [
+        {"run": row["folder"], **{name: row[name] for name, _ in about}}
+        | {name: None if value is None else float(value) for name, value in row["metrics"].items()}
+        for row in rows
+    ]
+    pq.write_table(pa.Table.from_pylist(values, schema), out / "metrics.parquet")
+
+
+def _show(report: dict[str, Any], out: Path) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    if "movement" in report:
+        told = report["movement"]
+        area = f"{told['width']:,.1f} m x {told['height']:,.1f} m"
+        console.print(f"{told['nodes']:,} nodes, {told['duration']:,.1f} s, {area}", highlight=False)
+        if told["bad"]:
+            console.print(
+                f"{told['bad']:,} bad lines: {out / 'bad.parquet'}", highlight=False, soft_wrap=True
+            )
+        if told["doubled"]:
+            console.print(
+                f"{told['doubled']:,} places left out: somebody at two places at one time", highlight=False
+            )
+        console.print(f"try: roamcast run {told['scenario']}", highlight=False, soft_wrap=True)
+        return
+    table = Table()
+    for title in ("run", "protocol"):
+        table.add_column(title)
+    for title in _SHOWN.values():
+        table.add_column(title, justify="right")
+    for row in report["runs"]:
+        shown = (_tell(name, row["metrics"][name]) for name in _SHOWN)
+        table.add_row(row["scenario"], row["protocol"], *shown)
+    console.print(table)
+    for row in report["runs"]:
+        for note in row["notes"]:
+            console.print(f"{row['scenario']}: {note}", highlight=False, soft_wrap=True)
+    console.print(f"facts and metrics in {out}", highlight=False, soft_wrap=True)
+
+
+def _tell(name: str, value: Value) -> str:
+    if value is None:
+        return "-"
+    if name == "delivery_rate":
+        return f"{100 * value:.1f} %"
+    if name in ("delay_mean", "airtime"):
+        return f"{value:.3f} s"
+    return f"{value:,}"

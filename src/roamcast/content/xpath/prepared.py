@@ -1,0 +1,60 @@
+"""Prepared subscriptions: read once with `$parameters` in them, then given values again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from roamcast.content.filter import Filter
+from roamcast.content.schema import EventType
+from roamcast.content.xpath.condition import TRUE, Condition
+from roamcast.content.xpath.parser import Parser, PathEnd, PlacedLiteral, parse
+from roamcast.content.xpath.tokens import Token
+
+
+class PreparedFilter:
+    """A subscription whose parameters have no values yet: `prepared(level=3)` is the filter.
+
+    A mistake in it is told when it is prepared, a value of the wrong kind when it is given.
+    """
+
+    def __init__(self, xpath: str, types: EventType | Mapping[str, EventType]) -> None:
+        reader = _Reader(xpath, types)
+        reader.whole()
+        self.xpath = xpath
+        self.types = types
+        self.parameters: Mapping[str, tuple[str, ...]] = reader.found
+        "The kinds of the fields that each is compared with, by its name."
+
+    def __call__(self, **values: Any) -> Filter:
+        """The filter with values for all parameters."""
+        return parse(self.xpath, self.types, values)
+
+    def __repr__(self) -> str:
+        return f"<PreparedFilter {self.xpath}>"
+
+
+class _Reader(Parser):
+    """Reads everything but the values of parameters."""
+
+    def __init__(self, text: str, types: EventType | Mapping[str, EventType]) -> None:
+        super().__init__(text, types)
+        self.found: dict[str, tuple[str, ...]] = {}
+
+    def parameter(self, name: str, token: Token) -> Any:
+        self.found.setdefault(name, ())
+        return ""
+
+    def compared(self, target: PathEnd, operator: str, literal: PlacedLiteral) -> Condition:
+        return self._note(target, literal) or super().compared(target, operator, literal)
+
+    def applied(self, function: str, target: PathEnd, literal: PlacedLiteral) -> Condition:
+        return self._note(target, literal) or super().applied(function, target, literal)
+
+    def _note(self, target: PathEnd, literal: PlacedLiteral) -> Condition | None:
+        if not literal.parameter:
+            return None
+        kind = self.field(target)[0].kind.name
+        known = self.found[literal.parameter]
+        self.found[literal.parameter] = known if kind in known else (*known, kind)
+        return TRUE

@@ -1,0 +1,173 @@
+"""The facts of an ns-2 run that fits in memory; `distributed` makes the same ones of any size on Spark.
+
+A packet that an agent sends is a publication, numbered by publisher in the trace's order. Expected by: the
+node that it is addressed to; everyone else in the trace if it is addressed to everyone. What routing agents
+say (port 255) is routing, TCP's acknowledgements are control, all else are events.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from roamcast.facts.schema import TABLES
+from roamcast.facts.tables import Facts
+from roamcast.ingest.about import Tally, Telling, drop_peer, is_told, name_cause
+from roamcast.ingest.pieces import Bad, IngestError
+from roamcast.ingest.readers.ns2trace import Record
+from roamcast.ingest.sending import categorise, follow, is_message, name_kind, net_size
+from roamcast.ingest.walks import find_moves, read_moves, trace_legs
+
+
+class Assembled(NamedTuple):
+    """An ns-2 run as facts."""
+
+    facts: Facts
+    bad: list[Bad]
+    notes: list[str]
+
+
+def assemble(path: str, rows: Iterable[Record | Bad], told: Telling) -> Assembled:
+    """The facts of the trace of `path`, whose rows are given in its order."""
+    records: list[Record] = []
+    bad: list[Bad] = []
+    tally = Tally()
+    for row in rows:
+        if isinstance(row, Bad):
+            bad.append(row)
+        else:
+            records.append(row)
+            tally.add(row)
+    tally.bad = len(bad)
+    check(path, tally.lines, tally.bad, bad[0] if bad else None)
+    published = number(records)
+    present = sorted(tally.present)
+    moves = read_moves(told.movement, tally.nodes) if told.movement else find_moves(records, tally.nodes)
+    tables: dict[str, list[tuple[Any, ...]]] = {
+        "publications": [
+            publication_row(record, published[packet(record)]) for record in _published(records)
+        ],
+        "expectations": [
+            (published[packet(record)], node)
+            for record in _published(records)
+            for node in expecting(record, present)
+        ],
+        "deliveries": [
+            (published[packet(record)], record.node, record.time)
+            for record in records
+            if is_delivery(record) and packet(record) in published
+        ],
+        "drops": [
+            (*found[:5], published.get(packet(record), -1), found[5])
+            for record in records
+            if (found := drop_row(record)) is not None
+        ],
+    }
+    by_node = sorted(records, key=lambda record: (record.node, record.offset))
+    sent = [
+        (*sending[:5], published.get((sending.uid, sending.packet), -1), *sending[7:])
+        for sending in follow(by_node, told.rates, link_traced=tally.traced("MAC"))
+    ]
+    tables["transmissions"] = sorted(sent, key=lambda row: row[:2])
+    tally.unsent = max(tally.handed - len(sent), 0)
+    legs = trace_legs(moves, tally.end) if moves is not None else TABLES["legs"].empty_table()
+    facts = Facts(
+        tally.run(path, told),
+        {name: legs if name == "legs" else build(name, tables.get(name, [])) for name in TABLES},
+    )
+    return Assembled(facts, bad, tally.notes(told, moved=moves is not None))
+
+
+def check(path: str, lines: int, bad: int, first: Bad | None) -> None:
+    """Refuse a file that is no trace at all."""
+    if lines == 0:
+        why = f": byte {first.offset}: {first.why}" if first else ""
+        raise IngestError(f"{path}: no line of an ns-2 wireless trace{why}")
+
+
+def packet(record: Record) -> tuple[int, str]:
+    """By what a packet of an agent is known through the network; of routing packets nothing is."""
+    return record.uid, "" if categorise(record) == "routing" else record.kind
+
+
+def is_publication(record: Record) -> bool:
+    """Whether an agent publishes something here."""
+    return record.layer == "AGT" and record.event == "s" and is_message(record) and record.kind != "ack"
+
+
+def is_delivery(record: Record) -> bool:
+    """Whether an agent gets something here."""
+    return record.layer == "AGT" and record.event == "r" and is_message(record) and record.kind != "ack"
+
+
+def _published(records: list[Record]) -> Iterator[Record]:
+    """The first line of each packet's publication."""
+    seen: set[tuple[int, str]] = set()
+    for record in records:
+        if is_publication(record) and packet(record) not in seen:
+            seen.add(packet(record))
+            yield record
+
+
+def number(records: list[Record]) -> dict[tuple[int, str], int]:
+    """The publication of each packet."""
+    counts: Counter[int] = Counter()
+    found = {}
+    for record in _published(records):
+        counts[record.node] += 1
+        found[packet(record)] = record.node << 32 | counts[record.node]
+    return found
+
+
+def publication_row(record: Record, publication: int) -> tuple[Any, ...]:
+    """A row of `publications`."""
+    whole = {record.kind: {"uid": record.uid} | ({"to": record.target} if record.target >= 0 else {})}
+    event = json.dumps(whole, separators=(",", ":"))
+    return publication, record.time, record.node, net_size(record), event
+
+
+def expecting(record: Record, present: Iterable[int]) -> Iterable[int]:
+    """Who should get a packet."""
+    if record.target >= 0:
+        return (record.target,)
+    return (node for node in present if node != record.node)
+
+
+def drop_row(record: Record) -> tuple[Any, ...] | None:
+    """A row of `drops` but for the publication; None for what is only counted."""
+    if record.event != "d" or not is_message(record):
+        return None
+    cause = name_cause(record.reason, record.layer)
+    if not is_told(cause):
+        return None
+    return record.time, record.node, drop_peer(record), categorise(record), name_kind(record), cause
+
+
+def build(name: str, rows: list[tuple[Any, ...]]) -> pa.Table:
+    """A table of facts from its rows."""
+    schema = TABLES[name]
+    columns: Iterable[Any] = zip(*rows, strict=True) if rows else [()] * len(schema)
+    arrays = []
+    for field, column in zip(schema, columns, strict=True):
+        if pa.types.is_dictionary(field.type):
+            arrays.append(pa.array(column, pa.string()).dictionary_encode().cast(field.type))
+        else:
+            arrays.append(pa.array(column, field.type))
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+BAD = pa.schema(
+    [
+        pa.field("file", pa.string(), metadata={"meaning": "as it was named"}),
+        pa.field(
+            "offset", pa.int64(), metadata={"meaning": "of the line's first byte, unpacked", "unit": "B"}
+        ),
+        pa.field("why", pa.string(), metadata={"meaning": "what is wrong"}),
+        pa.field("text", pa.string(), metadata={"meaning": "how the line begins"}),
+    ]
+)
+"Lines that were not understood."

@@ -1,0 +1,145 @@
+"""The formats that are understood: what each is called, how it is read, and by what it is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from roamcast.ingest.pieces import Bad, IngestError, Piece, open_binary
+from roamcast.ingest.readers import bonnmotion, gps, ns2movement, ns2trace, position, sumofcd
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of traces."""
+
+    name: str
+    meaning: str
+    schema: pa.Schema
+    "Of the rows that its reader makes."
+    read: Callable[[Piece, Mapping[str, str]], Iterator[Any]]
+    "A piece of a file and options in, rows and bad lines out."
+    splittable: Callable[[str], bool]
+    "Whether a file, by its name, can be entered halfway."
+
+
+def _switch(options: Mapping[str, str], name: str) -> bool:
+    return options.get(name, "false").lower() == "true"
+
+
+FORMATS: dict[str, Format] = {
+    each.name: each
+    for each in (
+        Format(
+            "ns2trace",
+            "ns-2's wireless traces, old format and new",
+            ns2trace.SCHEMA,
+            lambda piece, _: ns2trace.read(piece),
+            lambda _: True,
+        ),
+        Format(
+            "ns2movement",
+            "ns-2's movement files (setdest)",
+            ns2movement.SCHEMA,
+            lambda piece, _: ns2movement.read(piece),
+            lambda _: True,
+        ),
+        Format(
+            "bonnmotion",
+            "BonnMotion's waypoints, a node a line",
+            position.SCHEMA,
+            lambda piece, _: bonnmotion.read(piece),
+            lambda _: False,  # a node is called by the number of its line
+        ),
+        Format(
+            "sumofcd",
+            "SUMO's floating car data (XML)",
+            position.SCHEMA,
+            lambda piece, options: sumofcd.read(piece, _switch(options, "geo")),
+            lambda _: False,
+        ),
+        Format(
+            "gps",
+            "positions of satellite receivers (CSV or GPX)",
+            position.SCHEMA,
+            lambda piece, _: gps.read(piece),
+            lambda path: not gps.is_gpx(path),
+        ),
+    )
+}
+"By name."
+
+_LOOKED_AT = 1 << 16
+
+
+def find(name: str) -> Format:
+    """The format of a name."""
+    if name not in FORMATS:
+        raise IngestError(f"{name!r} is no format that is understood; there are {', '.join(FORMATS)}")
+    return FORMATS[name]
+
+
+def detect(path: str) -> Format:
+    """The format of a file by its beginning; where that is not certain, an error that asks for it."""
+    with open_binary(path) as file:
+        head = file.read(_LOOKED_AT)
+    text = head.decode("utf-8-sig", errors="replace")
+    if text.lstrip().startswith("<"):
+        for mark, name in (("<fcd-export", "sumofcd"), ("<gpx", "gps")):
+            if mark in text:
+                return FORMATS[name]
+        raise IngestError(f"{path}: XML, but neither SUMO's floating car data nor GPX")
+    lines = text.splitlines()[: -1 if len(head) == _LOOKED_AT else None]
+    fitting = [name for name, fits in _FITS.items() if fits(path, [line for line in lines if line.strip()])]
+    if len(fitting) != 1:
+        raise IngestError(f"{path}: its format cannot be told from its beginning; say it with --format")
+    return FORMATS[fitting[0]]
+
+
+def _fits_trace(_: str, lines: list[str]) -> bool:
+    return _most(lines, ns2trace.understands)
+
+
+def _fits_movement(_: str, lines: list[str]) -> bool:
+    return _most(lines, lambda line: line.lstrip().startswith(("$node_(", "$ns_ at", "$god_")))
+
+
+def _fits_bonnmotion(path: str, lines: list[str]) -> bool:
+    def fits(line: str) -> bool:
+        try:
+            return not list(filter(lambda word: float(word) != float(word), line.split()[:30]))
+        except ValueError:
+            return False
+
+    named = ".movements" in path
+    return (named or all(len(line.split()) >= 3 for line in lines)) and _most(lines, fits)
+
+
+def _fits_csv(path: str, lines: list[str]) -> bool:
+    try:
+        gps.find_columns(path, gps.read_header(path)[0])
+    except IngestError:
+        return False
+    return bool(lines)
+
+
+_FITS: dict[str, Callable[[str, list[str]], bool]] = {
+    "ns2trace": _fits_trace,
+    "ns2movement": _fits_movement,
+    "bonnmotion": _fits_bonnmotion,
+    "gps": _fits_csv,
+}
+
+
+def _most(lines: list[str], fits: Callable[[str], bool]) -> bool:
+    """Whether most lines are as they should be; comments say nothing."""
+    telling = [line for line in lines[:200] if not line.lstrip().startswith("#")]
+    return bool(telling) and sum(map(fits, telling)) > len(telling) / 2
+
+
+def read(form: Format, piece: Piece, options: Mapping[str, str] | None = None) -> Iterator[Any | Bad]:
+    """The rows and bad lines of a piece."""
+    return form.read(piece, options or {})

@@ -1,0 +1,1 @@
+"""One file a format: a piece of a file in, rows and bad lines out."""

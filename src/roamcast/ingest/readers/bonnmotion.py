@@ -1,0 +1,38 @@
+"""BonnMotion's native movements: a node a line, as waypoints `time x y time x y ...`; often packed (.gz)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from roamcast.ingest.pieces import Bad, Piece, read_lines, shorten
+from roamcast.ingest.readers.position import Misread, Position, place, real
+
+
+def read(piece: Piece) -> Iterator[Position | Bad]:
+    """The waypoints of a file; a node is called by the number of its line, from 0."""
+    node = -1
+    for line in read_lines(piece):
+        if not isinstance(line, Bad) and line[1].startswith("#"):
+            continue
+        node += 1
+        if isinstance(line, Bad):
+            yield line
+            continue
+        offset, text = line
+        try:
+            yield from list(_parse(offset, str(node), text.split()))
+        except Misread as error:
+            yield Bad(offset, str(error), shorten(text))
+
+
+def _parse(offset: int, node: str, words: list[str]) -> Iterator[Position]:
+    if len(words) % 3:
+        told = "; it may be movement in three dimensions" if len(words) % 4 == 0 else ""
+        raise Misread(f"{len(words)} numbers are no triples of time, x and y{told}")
+    before = float("-inf")
+    for time, x, y in zip(words[::3], words[1::3], words[2::3], strict=True):
+        now = real(time, "time")
+        if now < before:
+            raise Misread(f"{now:g} s comes after {before:g} s")
+        before = now
+        yield Position(offset, node, now, **place(x, y, degrees=False))

@@ -1,0 +1,160 @@
+"""Positions of satellite receivers: GPX documents, and CSV with a header that names its columns.
+
+Columns are known by any of their usual names: who (`id`, `node`, `vehicle`, `taxi`, ...), when (`time`,
+`timestamp`: seconds, or a date as in ISO 8601, UTC where no zone is named), where (`lat` and `lon`, or `x`
+and `y` in metres).
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from roamcast.ingest.pieces import Bad, IngestError, Piece, open_binary, read_lines, shorten
+from roamcast.ingest.readers.markup import read_elements
+from roamcast.ingest.readers.position import Misread, Position, place, real
+
+_NAMES = {
+    "id": (
+        "id",
+        "node",
+        "vehicle",
+        "vehicle_id",
+        "taxi",
+        "taxi_id",
+        "device",
+        "user",
+        "trip",
+        "track",
+        "name",
+    ),
+    "time": ("time", "timestamp", "datetime", "date_time", "date", "t"),
+    "latitude": ("lat", "latitude"),
+    "longitude": ("lon", "lng", "long", "longitude"),
+    "x": ("x",),
+    "y": ("y",),
+}
+_MOST_HEADER = 1 << 16
+
+
+def read(piece: Piece) -> Iterator[Position | Bad]:
+    """The positions of a piece of a file."""
+    return read_gpx(piece) if is_gpx(piece.path) else read_csv(piece)
+
+
+def is_gpx(path: str) -> bool:
+    """Whether a file is a GPX document, by its name."""
+    return path.lower().removesuffix(".gz").endswith((".gpx", ".xml"))
+
+
+def read_csv(piece: Piece) -> Iterator[Position | Bad]:
+    """The positions of a piece of a CSV file; a cell holds no line's end."""
+    header, separator = read_header(piece.path)
+    columns = find_columns(piece.path, header)
+    alone = Path(piece.path).name.removesuffix(".gz").removesuffix(".csv")
+    for line in read_lines(piece):
+        if isinstance(line, Bad):
+            yield line
+            continue
+        offset, text = line
+        if offset == 0:
+            continue
+        try:
+            cells = _cells(text, separator)
+            if len(cells) != len(header):
+                raise Misread(f"{len(cells)} cells under {len(header)} columns")
+            told = {name: cells[at].strip() for name, at in columns.items()}
+            degrees = "latitude" in told
+            at = place(
+                told["longitude" if degrees else "x"], told["latitude" if degrees else "y"], degrees=degrees
+            )
+            who = told.get("id", alone)
+            if not who:
+                raise Misread("nobody's position: the id is empty")
+            yield Position(offset, who[:200], read_time(told["time"]), **at)
+        except Misread as error:
+            yield Bad(offset, str(error), shorten(text))
+
+
+def read_header(path: str) -> tuple[list[str], str]:
+    """The names of a CSV file's columns and what stands between them."""
+    with open_binary(path) as file:
+        first = file.readline(_MOST_HEADER).decode("utf-8-sig", errors="replace").strip()
+    separator = max(",;\t", key=first.count)
+    try:
+        return [cell.strip().lower() for cell in _cells(first, separator)], separator
+    except Misread:
+        return [], separator
+
+
+def find_columns(path: str, header: list[str]) -> dict[str, int]:
+    """Where the columns stand that are needed; x and y only if there are no degrees."""
+    found = {
+        what: header.index(name) for what, names in _NAMES.items() for name in names[::-1] if name in header
+    }
+    pairs = [pair for pair in (("latitude", "longitude"), ("x", "y")) if all(each in found for each in pair)]
+    if "time" not in found or not pairs:
+        raise IngestError(
+            f"{path}: the first line must name columns for time and place (lat and lon, or x and y); "
+            f"it has {', '.join(header)[:200] or 'none'}"
+        )
+    return {what: at for what, at in found.items() if what in ("id", "time", *pairs[0])}
+
+
+def _cells(text: str, separator: str) -> list[str]:
+    try:
+        return next(csv.reader([text], delimiter=separator, strict=True))
+    except (csv.Error, StopIteration) as error:
+        raise Misread(f"no CSV: {error}") from None
+
+
+def read_gpx(piece: Piece) -> Iterator[Position | Bad]:
+    """The points of a GPX document's tracks, each called after the file and its number."""
+    name = Path(piece.path).name.removesuffix(".gz").removesuffix(".gpx")
+    track, root = -1, True
+    point: tuple[int, str, str] | None = None
+    time: str | None = None
+
+    def start(tag: str, attributes: dict[str, str], line: int) -> Bad | None:
+        nonlocal track, root, point, time
+        if root:
+            root = False
+            if tag != "gpx":
+                return Bad(line, f"<{tag[:40]}> is not the <gpx> of a GPX document", "")
+        if tag == "trk":
+            track += 1
+        elif tag == "trkpt":
+            point, time = (line, attributes.get("lon", ""), attributes.get("lat", "")), None
+        return None
+
+    def end(tag: str, text: str, _: int) -> Position | Bad | None:
+        nonlocal point, time
+        if tag == "time" and point is not None:
+            time = text.strip()
+        if tag != "trkpt" or point is None:
+            return None
+        line, lon, lat = point
+        point = None
+        try:
+            if not time:
+                raise Misread("a point without time")
+            return Position(line, f"{name}/{track}", read_time(time), **place(lon, lat, degrees=True))
+        except Misread as error:
+            return Bad(line, str(error), f"lat={lat[:40]} lon={lon[:40]} {(time or '')[:40]}")
+
+    yield from read_elements(piece, start, end)
+
+
+def read_time(text: str) -> float:
+    """Seconds as a number, or of a date since 1970."""
+    try:
+        return real(text, "time")
+    except Misread:
+        pass
+    try:
+        found = datetime.fromisoformat(text[:40])
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        raise Misread(f"time {text[:40]!r} is neither a number nor a date as in ISO 8601") from None

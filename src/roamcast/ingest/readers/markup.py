@@ -1,0 +1,79 @@
+"""Long XML documents element by element: one start tag at a time, nothing kept, no document type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+from xml.parsers import expat
+
+from roamcast.ingest.pieces import Bad, Piece, open_binary
+
+_AT_ONCE = 1 << 16
+_DEEPEST = 64
+_LONGEST = 1 << 22
+"Bytes of one tag."
+
+
+class _Refused(Exception):
+    """Why a document is not read on."""
+
+
+def read_elements(
+    piece: Piece, start: Callable[[str, dict[str, str], int], Any], end: Callable[[str, str, int], Any]
+) -> Iterator[Any]:
+    """What `start` (tag, attributes, line) and `end` (tag, text inside, line) make of a document's elements.
+
+    None of theirs is left out. A document that breaks off or is broken gives what came before, then a bad
+    line.
+    """
+    made: list[Any] = []
+    texts: list[str] = []
+
+    def began(tag: str, attributes: dict[str, str]) -> None:
+        if len(texts) >= _DEEPEST:
+            raise _Refused(f"elements {_DEEPEST} deep")
+        texts.append("")
+        made.append(start(_local(tag), attributes, parser.CurrentLineNumber))
+
+    def ended(tag: str) -> None:
+        made.append(end(_local(tag), texts.pop(), parser.CurrentLineNumber))
+
+    def told(text: str) -> None:
+        if texts and len(texts[-1]) < 1000:
+            texts[-1] += text
+
+    def typed(*_: Any) -> None:
+        raise _Refused("a document type: entities are not read")
+
+    parser = expat.ParserCreate(namespace_separator="}")
+    parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = began, ended, told
+    parser.StartDoctypeDeclHandler = typed
+    with open_binary(piece.path) as file:
+        try:
+            fed = 0
+            while part := file.read(_AT_ONCE):
+                parser.Parse(part, False)
+                yield from _take(made)
+                fed += len(part)
+                if fed - parser.CurrentByteIndex > _LONGEST:
+                    raise _Refused(f"a tag of more than {_LONGEST:,} bytes")
+            parser.Parse(b"", True)
+        except expat.ExpatError as error:
+            yield from _take(made)
+            yield Bad(error.lineno, f"not well-formed: {expat.ErrorString(error.code)}", "")
+            return
+        except (_Refused, LookupError, ValueError) as error:  # an encoding that nobody knows
+            yield from _take(made)
+            yield Bad(parser.CurrentLineNumber, str(error), "")
+            return
+    yield from _take(made)
+
+
+def _take(made: list[Any]) -> Iterator[Any]:
+    found = [each for each in made if each is not None]
+    made.clear()
+    yield from found
+
+
+def _local(tag: str) -> str:
+    return tag.rpartition("}")[2]

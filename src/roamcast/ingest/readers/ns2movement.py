@@ -1,0 +1,87 @@
+"""ns-2's movement files, as `setdest` and BonnMotion write them and scenarios read them, a line at a time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from roamcast.ingest.pieces import Bad, Piece, read_lines, shorten
+from roamcast.ingest.readers.position import Misread
+from roamcast.scenario.traces.movement import GOD, PLACE, SETDEST
+
+
+class Order(NamedTuple):
+    """A coordinate to start from, or a destination."""
+
+    offset: int
+    node: int
+    what: str
+    time: float | None = None
+    x: float | None = None
+    y: float | None = None
+    speed: float | None = None
+
+
+def _column(name: str, kind: pa.DataType, meaning: str) -> pa.Field:
+    return pa.field(name, kind, metadata={"meaning": meaning})
+
+
+SCHEMA = pa.schema(
+    [
+        _column("offset", pa.int64(), "of the line's first byte in its file"),
+        _column("node", pa.int32(), "who moves"),
+        _column("what", pa.string(), "X or Y: a coordinate to start from; setdest: a destination"),
+        _column("time", pa.float64(), "when it sets out; seconds"),
+        _column("x", pa.float64(), "metres"),
+        _column("y", pa.float64(), "metres"),
+        _column("speed", pa.float64(), "m/s"),
+    ]
+)
+
+
+def read(piece: Piece) -> Iterator[Order | Bad]:
+    """The orders of a piece of a movement file."""
+    for line in read_lines(piece):
+        if isinstance(line, Bad):
+            yield line
+            continue
+        offset, text = line
+        if text.startswith("#") or GOD.fullmatch(text):
+            continue
+        try:
+            yield _parse(offset, text)
+        except Misread as error:
+            yield Bad(offset, str(error), shorten(text))
+
+
+def _parse(offset: int, text: str) -> Order:
+    if found := PLACE.fullmatch(text):
+        value = _finite(found[3])
+        if found[2] == "Z" and value:
+            raise Misread("a height other than 0 is not simulated")
+        at = {"x": value} if found[2] == "X" else {"y": value} if found[2] == "Y" else {}
+        return Order(offset, _node(found[1]), found[2], **at)
+    if found := SETDEST.fullmatch(text):
+        time, x, y, speed = (_finite(found[group]) for group in (1, 3, 4, 5))
+        if time < 0 or speed < 0:
+            raise Misread("a time or a speed is negative")
+        return Order(offset, _node(found[2]), "setdest", time, x, y, speed)
+    raise Misread(
+        "neither a place ('$node_(N) set X_ M') nor a destination ('$ns_ at S \"$node_(N) setdest X Y V\"')"
+    )
+
+
+def _node(digits: str) -> int:
+    if len(digits) > 7:
+        raise Misread(f"node {digits[:20]} is out of range")
+    return int(digits)
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number) or abs(number) > 1e8:
+        raise Misread(f"{digits[:40]} is too large")
+    return number

@@ -1,0 +1,264 @@
+"""Matching on Spark: very many events against very many filters, each partition with an index of its own.
+
+What is small goes to everyone: with few filters each task has them all and a share of the events; with few
+events each task has them all and indexes a share of the filters. Where both are large, every event visits
+every part of the filters by a shuffle, behind the filters of that part, so that a task holds one index and no
+events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from roamcast.content.errors import ContentError
+from roamcast.content.event import Event
+from roamcast.content.filter import Filter
+from roamcast.content.match.index import MatchIndex
+from roamcast.errors import UserError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from roamcast.content.schema import EventType
+
+SMALL = 16 << 20
+"Bytes of filters or events that go to every task."
+
+PER_INDEX = 250_000
+"Filters of one index, about: more make it quicker by the filter, and its task longer."
+
+
+class Way(StrEnum):
+    """What goes to everyone."""
+
+    FILTERS = "filters"
+    EVENTS = "events"
+    NEITHER = "neither"
+
+
+class MatchingError(UserError):
+    """Filters or events that cannot be matched."""
+
+
+MATCHES = pa.schema(
+    [
+        pa.field("event", pa.int64(), metadata={"meaning": "the event's id; null if a filter is bad"}),
+        pa.field("filter", pa.int64(), metadata={"meaning": "the filter's id; null in counts"}),
+        pa.field("count", pa.int64(), metadata={"meaning": "filters that match the event"}),
+        pa.field(
+            "why", pa.string(), metadata={"meaning": "why event or filter was not understood; else null"}
+        ),
+    ]
+)
+"What tasks yield."
+
+_Row = tuple[int | None, int | None, int | None, str | None]
+
+
+def choose_way(filters: int, events: int) -> Way:
+    """By the bytes of all filters and of all events."""
+    if filters <= SMALL and (filters <= events or events > SMALL):
+        return Way.FILTERS
+    return Way.EVENTS if events <= SMALL else Way.NEITHER
+
+
+def match(
+    filters: DataFrame,
+    events: DataFrame,
+    types: Mapping[str, EventType],
+    *,
+    way: Way | None = None,
+    parts: int | None = None,
+    pairs: bool = False,
+) -> DataFrame:
+    """How many `filters` (id, filter: XPath, or bytes) match each of `events` (id, event: JSON), or which do.
+
+    Rows of `MATCHES`: an event with its count, also if that is 0, or with `pairs` each match; then what was
+    not understood, with its reason. `way` and `parts` follow from the sizes if not given.
+    """
+    from pyspark.sql import functions as f
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    wanted = filters.select("id", f.col("filter").alias("body"))
+    published = events.select("id", f.col("event").alias("body"))
+    weighed = [_weigh(frame) for frame in (wanted, published)]
+    way = way or choose_way(weighed[0][1], weighed[1][1])
+    of_filters = parts or max(-(-weighed[0][0] // PER_INDEX), _slots(filters))
+    known, schema = dict(types), from_arrow_schema(MATCHES)
+    if way is Way.EVENTS:
+        rows = published.toArrow()
+        frame = wanted.repartition(of_filters, "id")
+        found = frame.mapInArrow(_indexing(lambda: _pairs_of(rows), known, pairs), schema)
+    elif way is Way.FILTERS:
+        kept = wanted.toArrow()
+        frame = published.repartition(parts or 4 * _slots(filters), "id")
+        found = frame.mapInArrow(_streaming(kept, known, pairs), schema)
+    else:
+        text = filters.schema["filter"].dataType.typeName() == "string"
+        visiting = _visiting(known, pairs, text=text)
+        found = _shuffle(wanted, published, of_filters).mapInArrow(visiting, schema)
+    bad = found.where("why is not null").dropDuplicates(["event", "filter"])
+    if pairs:
+        return found.where("why is null").unionByName(bad)
+    counts = found.where("why is null").groupBy("event").agg(f.sum("count").alias("count"))
+    nothing = f.lit(None)
+    return counts.select(
+        "event", nothing.cast("long").alias("filter"), "count", nothing.cast("string").alias("why")
+    ).unionByName(bad)
+
+
+def _weigh(frame: DataFrame) -> tuple[int, int]:
+    """Rows and bytes."""
+    from pyspark.sql import functions as f
+
+    row = frame.agg(f.count("*"), f.sum(f.octet_length("body") + 8)).first()
+    return (row[0], row[1] or 0) if row else (0, 0)
+
+
+def _slots(frame: DataFrame) -> int:
+    from pyspark.errors import PySparkException
+
+    try:
+        return int(frame.sparkSession.sparkContext.defaultParallelism)
+    except PySparkException:  # over Spark Connect nobody says
+        return 8
+
+
+def _pairs_of(table: pa.Table | pa.RecordBatch) -> Iterator[tuple[int, Any]]:
+    return zip(table["id"].to_pylist(), table["body"].to_pylist(), strict=True)
+
+
+def _indexing(
+    events: Callable[[], Iterable[tuple[int, Any]]], types: dict[str, EventType], pairs: bool
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """Filters come, all events are there."""
+
+    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        index = _Index(types)
+        for batch in batches:
+            index.add(_pairs_of(batch))
+        yield from _gather(index.results(events(), pairs))
+
+    return work
+
+
+def _streaming(
+    filters: pa.Table, types: dict[str, EventType], pairs: bool
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """Events come, all filters are there."""
+
+    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        index = _Index(types)
+        index.add(_pairs_of(filters))
+        yield from _gather(index.results((row for batch in batches for row in _pairs_of(batch)), pairs))
+
+    return work
+
+
+_FILTER, _EVENT = 0, 1
+
+
+def _shuffle(filters: DataFrame, events: DataFrame, parts: int) -> DataFrame:
+    """Each part's filters and then all events, in a partition of its own."""
+    from pyspark.sql import functions as f
+
+    part = f.pmod(f.xxhash64("id"), f.lit(parts)).cast("int").alias("part")
+    own = filters.select(part, f.lit(_FILTER).alias("kind"), "id", f.col("body").cast("binary"))
+    numbers = filters.sparkSession.range(parts).select(f.col("id").cast("int").alias("part"))
+    visits = events.crossJoin(f.broadcast(numbers)).select(
+        "part", f.lit(_EVENT).alias("kind"), "id", f.col("body").cast("binary")
+    )
+    return own.unionByName(visits).repartitionById(parts, "part").sortWithinPartitions("part", "kind")
+
+
+def _visiting(
+    types: dict[str, EventType], pairs: bool, *, text: bool
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """A part's filters come, then all events."""
+
+    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        index = _Index(types)
+
+        def rows() -> Iterator[_Row]:
+            for batch in batches:
+                kinds = batch["kind"].to_pylist()
+                found = list(_pairs_of(batch))
+                own = (row for kind, row in zip(kinds, found, strict=True) if kind == _FILTER)
+                index.add((id, body.decode() if text and body is not None else body) for id, body in own)
+                events = (row for kind, row in zip(kinds, found, strict=True) if kind == _EVENT)
+                yield from index.matches(events, pairs)
+            yield from index.bad
+
+        yield from _gather(rows())
+
+    return work
+
+
+class _Index:
+    """The filters of one task."""
+
+    def __init__(self, types: dict[str, EventType]) -> None:
+        self.types = types
+        self.index: MatchIndex[int] = MatchIndex()
+        self.bad: list[_Row] = []
+        self._read: dict[Any, Filter] = {}
+
+    def add(self, filters: Iterable[tuple[int, Any]]) -> None:
+        """Take filters; what many want is understood once."""
+        for id, body in filters:
+            wanted = self._read.get(body)
+            if wanted is None:
+                try:
+                    wanted = self._read[body] = read_filter(body, self.types)
+                except ContentError as error:
+                    self.bad.append((None, id, None, str(error)[:300]))
+                    continue
+            self.index.add(id, wanted)
+
+    def results(self, events: Iterable[tuple[int, Any]], pairs: bool) -> Iterator[_Row]:
+        """The rows of some events, and of what was not understood."""
+        yield from self.matches(events, pairs)
+        yield from self.bad
+
+    def matches(self, events: Iterable[tuple[int, Any]], pairs: bool) -> Iterator[_Row]:
+        """The rows of some events."""
+        for id, body in events:
+            try:
+                event = Event.from_json(body or "", self.types)
+            except ContentError as error:
+                self.bad.append((id, None, None, str(error)[:300]))
+                continue
+            found = self.index.match(event)
+            if pairs:
+                for filter in found:
+                    yield id, filter, 1, None
+            else:
+                yield id, None, len(found), None
+
+
+def read_filter(body: Any, types: Mapping[str, EventType]) -> Filter:
+    """A filter as XPath or as bytes."""
+    if body is None:
+        raise ContentError("no filter at all")
+    return Filter.parse(body, types) if isinstance(body, str) else Filter.from_bytes(bytes(body), types)
+
+
+def _gather(rows: Iterable[_Row], size: int = 20_000) -> Iterator[pa.RecordBatch]:
+    kept: list[_Row] = []
+    for row in rows:
+        kept.append(row)
+        if len(kept) == size:
+            yield _batch(kept)
+            kept = []
+    if kept:
+        yield _batch(kept)
+
+
+def _batch(rows: list[_Row]) -> pa.RecordBatch:
+    columns = zip(*rows, strict=True)
+    arrays = [pa.array(column, field.type) for field, column in zip(MATCHES, columns, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=MATCHES)

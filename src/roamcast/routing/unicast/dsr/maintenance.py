@@ -1,0 +1,153 @@
+"""What happens where a link fails: who chose the way is told, and messages are given another one."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+from roamcast.routing.router import Drop, Host, Message, NodeId
+from roamcast.routing.unicast.dsr.finding import Discovery
+from roamcast.routing.unicast.dsr.messages import (
+    DeadLink,
+    DsrError,
+    DsrFlowError,
+    DsrFlowPacket,
+    DsrPacket,
+    DsrReply,
+    Steered,
+)
+from roamcast.routing.unicast.dsr.parameters import DsrParameters
+from roamcast.routing.unicast.dsr.steering import Carriage
+
+
+class Maintenance:
+    """A node's part in keeping ways."""
+
+    def __init__(
+        self, host: Host, parameters: DsrParameters, carriage: Carriage, discovery: Discovery
+    ) -> None:
+        self.host = host
+        self.parameters = parameters
+        self.carriage = carriage
+        self.discovery = discovery
+        self._node = host.node
+
+    # Links that fail.
+
+    def link_failed(self, message: Any, to: NodeId) -> None:
+        """Give up the ways over a link, send what waits for it another way, and tell who sent it there."""
+        self.carriage.cut(self._node, to)
+        steered = self._steered(message)
+        complaints = [] if steered is None else [steered]
+        if steered is not None:
+            self._see_to(steered, to)
+        for waiting in self.host.withdraw(to):
+            steered = self._steered(waiting)
+            if steered is not None:
+                self._see_to(steered, to)
+                complaints.append(steered)
+            elif isinstance(waiting, Message) and type(waiting) is not DsrFlowPacket:
+                self.host.send(waiting, to)  # the router's own: it is told when the link gives up
+        self._complain(complaints if self.parameters.errors_for_each else complaints[:1], to)
+
+    def _steered(self, message: Any) -> Steered | None:
+        """A message of ours with the way that it was on; one whose flow is forgotten is let go."""
+        if not isinstance(message, DsrFlowPacket):
+            return message if isinstance(message, Steered) else None
+        flows = self.carriage.flows
+        packet = None if flows is None else flows.recall(message)
+        if packet is None:
+            self.carriage.lose(_unsteered(message, self._node), Drop.NO_ROUTE)
+        return packet
+
+    def _complain(self, messages: list[Steered], to: NodeId) -> None:
+        """Tell each of those who chose a way that a link on it has failed."""
+        told = {self._node}
+        dead = DeadLink(self._node, to)
+        for message in messages:
+            chooser = message.route[0]
+            tells = isinstance(message, DsrPacket | DsrReply) or self.parameters.salvage_control
+            if tells and chooser not in told:
+                told.add(chooser)
+                back = message.route[message.at - 1 :: -1]
+                self.host.send(DsrError(self.carriage.number(), back, 1, dead), back[1])
+
+    def _see_to(self, message: Steered, to: NodeId) -> None:
+        """See to a message that a link could not carry."""
+        if isinstance(message, DsrPacket):
+            self._salvage(message)
+        elif not self.parameters.salvage_control or _tells_of(message, self._node, to):
+            self.host.drop(message, Drop.NO_ROUTE)
+        elif message.at == 1:
+            self.carriage.send_or_wait(message)
+        else:
+            self._save(message)
+
+    def _salvage(self, packet: DsrPacket) -> None:
+        """Send a packet another way; its origin waits for one, another gives it up."""
+        if packet.origin == self._node:
+            self.carriage.send_or_wait(packet)
+            return
+        salvaged = packet.salvaged + 1
+        if salvaged > self.parameters.most_salvages:
+            self.carriage.lose(packet, Drop.HOP_LIMIT)
+            return
+        self._save(DsrPacket(packet.origin, packet.id, salvaged, packet.route, packet.at, packet.payload))
+
+    def _save(self, message: Steered) -> None:
+        """Send a message of another's on a way that is known, or ask neighbours for one."""
+        destination = message.route[-1]
+        path = self.carriage.cache.find(destination, self.host.now())
+        if path is not None:
+            self.carriage.depart(message, path)
+        elif self.parameters.salvage_request:
+            self.carriage.hold(message)
+            self.carriage.ask(destination, salvage=True)
+        else:
+            self.carriage.lose(message, Drop.NO_ROUTE)
+
+    # What others tell.
+
+    def take_error(self, error: DsrError, sender: NodeId) -> Drop | None:
+        """Give up a link that failed for another; pass it on to who is to know."""
+        self.carriage.cut(*error.dead)
+        route, at = error.route, error.at
+        if at == len(route) - 1:
+            self.discovery.told = (self.host.now(), error.dead)
+            return None
+        self.carriage.notice(route[at:])
+        self.host.send(DsrError(error.id, route, at + 1, error.dead), route[at + 1])
+        return None
+
+    # Flows.
+
+    def flow_unknown(self, packet: DsrFlowPacket) -> None:
+        """Send a packet whose flow is not known here another way, and tell its origin."""
+        self._salvage(_unsteered(packet, self._node))
+        back = (self._node, packet.origin)
+        error = DsrFlowError(self.carriage.number(), back, 1, packet.destination, packet.flow)
+        self.carriage.send_or_wait(error)
+
+    def take_flow_error(self, error: DsrFlowError, sender: NodeId) -> Drop | None:
+        """Tell the way of a flow again; pass on what is about another's."""
+        route, at = error.route, error.at
+        if at == len(route) - 1:
+            if self.carriage.flows is not None:
+                self.carriage.flows.tell_again(error.destination, error.flow)
+            return None
+        self.carriage.notice(route[at:])
+        onward = DsrFlowError(error.id, route, at + 1, error.destination, error.flow)
+        self.host.send(onward, route[at + 1])
+        return None
+
+
+def _unsteered(packet: DsrFlowPacket, node: NodeId) -> DsrPacket:
+    """A packet that followed a flow, before it is given a way."""
+    return DsrPacket(packet.origin, packet.id, 0, (node, packet.destination), 1, packet.payload)
+
+
+def _tells_of(message: Steered, start: NodeId, end: NodeId) -> bool:
+    """Whether a message is a reply that tells a way over a link, in one direction or the other."""
+    return isinstance(message, DsrReply) and not {(start, end), (end, start)}.isdisjoint(
+        pairwise(message.found)
+    )

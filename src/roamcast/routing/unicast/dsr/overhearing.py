@@ -1,0 +1,67 @@
+"""Learning from what is said between others, and telling who could go a shorter way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from roamcast.routing.router import NodeId
+from roamcast.routing.state.leases import Leases
+from roamcast.routing.state.seen import Seen
+from roamcast.routing.unicast.dsr.finding import Discovery
+from roamcast.routing.unicast.dsr.messages import DsrError, DsrPacket, DsrReply
+from roamcast.routing.unicast.dsr.parameters import DsrParameters
+from roamcast.routing.unicast.dsr.steering import Carriage
+
+TAPPED = (DsrPacket, DsrReply, DsrError)
+"What is overheard; of the ways of requests nobody knows whether they lead back."
+
+
+class Overhearing:
+    """A node's ear."""
+
+    def __init__(self, parameters: DsrParameters, carriage: Carriage, discovery: Discovery) -> None:
+        self.parameters = p = parameters
+        self.carriage = carriage
+        self.discovery = discovery
+        self.tapped = Seen(p.tapped)
+        self.shortcuts: Leases[tuple[NodeId, ...], bool] = Leases(
+            max(p.gratuitous_holdoff, 1e-3), p.gratuitous_table
+        )
+        "Those told of lately."
+        self._host = carriage.host
+        self._node = carriage.host.node
+
+    def overhear(self, message: Any, sender: NodeId, to: NodeId) -> None:
+        """Learn once from a message between two others: its way, what it tells, if it could be shorter."""
+        kind = type(message)
+        if kind not in TAPPED:
+            return
+        route = message.route
+        origin = message.origin if kind is DsrPacket else route[0]
+        if not self.tapped.add(origin << 16 | message.id) or origin == self._node:
+            return
+        at = message.at
+        if route[at] != to or route[at - 1] != sender:
+            return
+        if kind is DsrError:
+            self.carriage.cut(*message.dead)
+        elif kind is DsrReply:
+            self.discovery.notice_found(message.found, sender)
+        node = self._node
+        if node in route:
+            place = route.index(node)
+            self.carriage.notice(route[place:])
+            if place > at and kind is DsrPacket:
+                self._shorten(message, place)
+        else:
+            self.carriage.notice((node, *route[at - 1 :]))
+
+    def _shorten(self, packet: DsrPacket, place: int) -> None:
+        """Tell the sender of a packet that it need not have gone by those between: it was heard here."""
+        p, route, at, now = self.parameters, packet.route, packet.at, self._host.now()
+        key = route if p.gratuitous_by_way else (route[0], route[at - 1])
+        self.shortcuts.sweep(now)
+        if not p.gratuitous_holdoff or key in self.shortcuts:
+            return
+        self.shortcuts.renew(key, True, now)
+        self.discovery.reply(route[:at] + route[place:], (self._node, *reversed(route[:at])))

@@ -1,0 +1,12 @@
+"""Where neighbours are, and the ways on from there: a compiled table under lease with the geometry of greedy
+and perimeter forwarding on it (decision 0157)."""
+
+from roamcast._kernel import Places
+
+__all__ = ["Places", "squared"]
+
+
+def squared(a: tuple[int, int], b: tuple[int, int]) -> int:
+    """The square of the distance between two places, in cm²."""
+    x, y = a[0] - b[0], a[1] - b[1]
+    return x * x + y * y

@@ -1,0 +1,60 @@
+"""`roamcast ingest` turns files into a folder, and a wrong file into one line."""
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from roamcast.cli.app import invoke
+from roamcast.facts.tables import Facts
+from roamcast.metrics.declarations import METRICS
+
+TRACES = Path(__file__).parents[1] / "ingest" / "traces"
+
+
+def test_an_ns2_run_and_ours_stand_in_one_table(tmp_path, capsys):
+    street = Path(__file__).parents[1] / "golden" / "street.toml"
+    assert invoke(["run", str(street), "--facts", str(tmp_path / "ours"), "--json"]) == 0
+    capsys.readouterr()
+    out = tmp_path / "out"
+    asked = ["ingest", str(TRACES / "line-new.tr"), "--range", "250 m", "--out", str(out)]
+    assert invoke([*asked, "--beside", str(tmp_path / "ours"), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["runs"]
+    assert [run["protocol"] for run in told] == ["ns2-aodv", "flooding"]
+    table = pq.read_table(out / "metrics.parquet").to_pylist()
+    assert [row["scenario"] for row in table] == ["line-new", "street"]
+    assert METRICS.keys() <= table[0].keys()
+    assert table[0]["delivery_rate"] == 3 / 8
+    assert all(row["delivery_rate"] is not None and row["neighbours"] for row in table)
+    assert Facts.read(out / "line-new").run.protocol == "ns2-aodv"
+    assert invoke(asked) == 0  # the same again
+    assert "interests, routers' tables and states" in capsys.readouterr().out
+
+
+def test_a_folder_made_from_other_files_is_kept(tmp_path, capsys):
+    assert invoke(["ingest", str(TRACES / "line-new.tr"), "--out", str(tmp_path)]) == 0
+    assert invoke(["ingest", str(TRACES / "line-old.tr"), "--out", str(tmp_path)]) == 2
+    assert "made from other files" in capsys.readouterr().err
+    assert invoke(["ingest", str(TRACES / "line-old.tr"), "--out", str(tmp_path), "--replace"]) == 0
+
+
+def test_a_wrong_file_is_told_in_one_line(tmp_path, capsys):
+    wrong = tmp_path / "wrong.txt"
+    wrong.write_text("what?\n")
+    for arguments in (
+        [str(wrong)],
+        [str(wrong), "--format", "ns2trace"],
+        [str(wrong), "--format", "gps"],
+        [str(wrong), "--format", "sumofcd"],
+        [str(wrong), "--format", "bonnmotion"],
+        [str(wrong), "--format", "pcap"],
+        [str(tmp_path / "nowhere")],
+        [str(TRACES / "line-new.tr"), str(wrong)],
+        [str(TRACES / "line-new.tr"), "--range", "250"],
+        [str(TRACES / "line-new.tr"), "--movement", str(wrong)],
+        [str(TRACES / "line-new.tr"), "--beside", str(tmp_path)],
+    ):
+        assert invoke(["ingest", *arguments, "--out", str(tmp_path / "out")]) == 2
+        complaint = capsys.readouterr().err
+        assert complaint.startswith("roamcast: ")
+        assert complaint.count("\n") == 1

@@ -1,0 +1,225 @@
+"""Traces of movement become movement for scenarios: everyone is where they were, when they were there."""
+
+import gzip
+import json
+import math
+import tracemalloc
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import roamcast
+from roamcast.ingest.formats import FORMATS, detect, read
+from roamcast.ingest.intake import take_movement
+from roamcast.ingest.itinerary import follow_positions
+from roamcast.ingest.pieces import Bad, IngestError, Piece
+from roamcast.ingest.projection import Projection, centre
+from roamcast.ingest.readers.position import Position
+from roamcast.scenario.traces.movement import read_ns2, write_ns2
+
+FCD = """<?xml version="1.0"?>
+<fcd-export xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
+  <timestep time="100.00"><vehicle id="bus" x="1010.0" y="5.0" speed="5" lane="e_0"/></timestep>
+  <timestep time="110.00">
+    <vehicle id="bus" x="1060.0" y="5.0" speed="5" lane="e_0"/>
+    <person id="anna" x="1100.0" y="45.0" speed="0"/>
+  </timestep>
+  <timestep time="130.00"><vehicle id="bus" x="1060.0" y="25.0" speed="1" lane="e_0"/></timestep>
+</fcd-export>
+"""
+GPX = """<gpx version="1.1" xmlns="http://www.topografix.com/GPX/1/1"><trk><trkseg>
+<trkpt lat="50.0" lon="8.0"><ele>100</ele><time>2024-05-01T10:00:00Z</time></trkpt>
+<trkpt lat="50.01" lon="8.0"><time>2024-05-01T10:01:00Z</time></trkpt>
+<trkpt lat="50.01" lon="8.01"></trkpt>
+</trkseg></trk></gpx>
+"""
+CSV = """taxi,timestamp,lat,lng,speed
+a,2024-05-01T10:00:00Z,50.0,8.0,3
+b,2024-05-01 10:00:30,50.01,8.0,3
+a,2024-05-01T10:01:00+00:00,50.01,8.0,3
+b,2024-05-01T10:01:30Z,50.01,95.0.1,3
+"""
+SETDEST = """# made by hand
+$node_(0) set X_ -10.0
+$node_(0) set Y_ 5.0
+$node_(0) set Z_ 0.0
+$node_(1) set X_ 90.0
+$node_(1) set Y_ 15.0
+$god_ set-dist 0 1 2
+$ns_ at 2.0 "$node_(0) setdest 40.0 5.0 5.0"
+$ns_ at 3.0 "$god_ set-dist 0 1 1"
+"""
+
+
+def rows(path, name=None, **options):
+    return list(read(FORMATS[name] if name else detect(str(path)), Piece(str(path)), options))
+
+
+def put(folder, name, text):
+    path = folder / name
+    path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "form"),
+    [
+        ("a.xml", FCD, "sumofcd"),
+        ("a.gpx", GPX, "gps"),
+        ("a.csv", CSV, "gps"),
+        ("a.csv.gz", CSV, "gps"),
+        ("a.mov", SETDEST, "ns2movement"),
+        ("a.movements", "0 1 2 10 3 4\n0 5 6\n", "bonnmotion"),
+        ("a.movements.gz", "0 1 2 10 3 4\n0 5 6\n", "bonnmotion"),
+    ],
+)
+def test_a_format_is_known_by_its_beginning(tmp_path, name, text, form):
+    path = put(tmp_path, name, text)
+    assert detect(str(path)).name == form
+
+
+@pytest.mark.parametrize("text", ["", "hello\n", "<svg/>", "a,b\n1,2\n", "1 2\n", "\0\0\0"])
+def test_what_could_be_anything_must_be_named(tmp_path, text):
+    with pytest.raises(IngestError, match=r"cannot be told|neither SUMO"):
+        detect(str(put(tmp_path, "a.txt", text)))
+
+
+def test_a_bus_of_sumo_drives_in_a_scenario(tmp_path):
+    told = take_movement([str(put(tmp_path, "town.xml", FCD))], FORMATS["sumofcd"], {}, tmp_path / "out")
+    assert (told["nodes"], told["width"], told["height"], told["duration"]) == (2, 90, 40, 30)
+    assert told["origin"] == {"time": 100, "x": 1010, "y": 5}
+    assert (tmp_path / "out" / "nodes.csv").read_text() == 'node,id\n0,"anna"\n1,"bus"\n'
+    legs = roamcast.run(tmp_path / "out" / "scenario.toml").facts["legs"].to_pylist()
+    bus = [(leg["start"], leg["x0"], leg["y0"]) for leg in legs if leg["node"] == 1]
+    assert bus == [(0, 0, 0), (10, 50, 0)]  # 20 m in 20 s, after 50 m in 10 s
+    assert (legs[-1]["x1"], legs[-1]["y1"]) == (50, 20)
+
+
+def test_places_on_earth_are_projected_and_the_origin_is_kept(tmp_path):
+    files = [put(tmp_path, "a.gpx", GPX), put(tmp_path, "b.csv", CSV)]
+    told = take_movement(list(map(str, files)), FORMATS["gps"], {}, tmp_path / "out")
+    assert told["nodes"] == 3
+    assert told["height"] == pytest.approx(1112.3, abs=0.5)  # a hundredth of a degree at 50 degrees north
+    about = json.loads((tmp_path / "out" / "movement.json").read_text())["origin"]
+    assert about["latitude"] == pytest.approx(50.005)
+    assert "WGS 84" in about["projection"]
+    assert about["time"] == 1714557600.0
+    assert told["bad"] == 2  # a point without time, a longitude with two points
+
+
+def test_setdest_files_keep_their_numbers_and_move_to_the_corner(tmp_path):
+    path = put(tmp_path, "a.mov", SETDEST)
+    told = take_movement([str(path)], FORMATS["ns2movement"], {}, tmp_path / "out")
+    assert (told["width"], told["height"], told["duration"]) == (100, 10, 12)
+    result = roamcast.run(tmp_path / "out" / "scenario.toml")
+    assert result.facts["legs"].to_pylist()[1]["x0"] == 0
+
+
+def test_bonnmotion_says_where_who_turns(tmp_path):
+    found = rows(put(tmp_path, "a.movements", "0 1 2 10 3 4\n# comment\n0 5\n0 5 6 7 5 6\n"))
+    assert [(row.id, row.time, row.x) for row in found if isinstance(row, Position)] == [
+        ("0", 0, 1),
+        ("0", 10, 3),
+        ("2", 0, 5),
+        ("2", 7, 5),
+    ]
+    [bad] = [row for row in found if isinstance(row, Bad)]
+    assert "no triples" in bad.why
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("<fcd-export><timestep time='1'><vehicle id='a' x='1' y='2'/>", "no element found"),
+        ("<fcd-export><timestep time='x'><vehicle id='a' x='1' y='2'/></timestep></fcd-export>", "no number"),
+        ("<!DOCTYPE a [<!ENTITY b 'c'>]><fcd-export/>", "document type"),
+        ("<fcd-export>" + "<a>" * 100, "deep"),
+        ("<gpx/>", "is not the <fcd-export>"),
+        ("<fcd-export><vehicle id='a' x='1' y='2'/></fcd-export>", "outside of a timestep"),
+        ("<fcd-export><timestep time='1'><vehicle x='1' y='2'/></timestep></fcd-export>", "without id"),
+    ],
+)
+def test_a_broken_document_gives_what_came_before_and_says_why(tmp_path, text, why):
+    found = rows(put(tmp_path, "a.xml", text), "sumofcd")
+    assert any(why in row.why for row in found if isinstance(row, Bad))
+
+
+def test_long_documents_need_little_memory(tmp_path):
+    steps = "".join(
+        f"<timestep time='{time}'>"
+        + f"<vehicle id='a' x='{time}' y='2' type='passenger'/>" * 50
+        + "</timestep>"
+        for time in range(500)
+    )
+    path = put(tmp_path, "a.xml", f"<fcd-export>{steps}</fcd-export>")
+    assert path.stat().st_size > 1 << 20
+    tracemalloc.start()
+    assert sum(1 for _ in read(FORMATS["sumofcd"], Piece(str(path)))) == 25_000
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 700_000
+
+
+places = st.tuples(st.integers(0, 3), st.integers(0, 50), st.floats(-1e4, 1e4), st.floats(-1e4, 1e4))
+
+
+@given(told=st.lists(places, min_size=1, max_size=15, unique_by=lambda row: row[:2]))
+@settings(max_examples=40)
+def test_everyone_is_where_they_were_told_to_be(told, tmp_path_factory):
+    found = follow_positions([Position(0, str(who), time, x, y) for who, time, x, y in told])
+    path = tmp_path_factory.getbasetemp() / "law.mov"
+    with path.open("w") as file:
+        write_ns2(found.legs, file)
+    from roamcast.scenario.model import Area
+
+    legs = read_ns2(path, len(found.names), Area(width=found.width + 1e-6, height=found.height + 1e-6))
+    for who, time, x, y in told:
+        at = legs.position(found.names.index(str(who)), time - found.origin["time"])
+        assert at == pytest.approx((x - found.origin["x"], y - found.origin["y"]), abs=1e-6)
+
+
+def test_two_places_at_one_time_are_counted():
+    found = follow_positions(
+        [Position(0, "a", 1.0, 0, 0), Position(0, "a", 1.0, 5, 0), Position(0, "a", 2.0, 1, 0)]
+    )
+    assert found.doubled == 1
+
+
+@given(latitude=st.floats(-60, 60), longitude=st.floats(-180, 180), turn=st.floats(0, 2 * math.pi))
+@settings(max_examples=40)
+def test_lengths_near_the_origin_are_those_on_earth(latitude, longitude, turn):
+    north, east = 0.02 * math.sin(turn), 0.02 * math.cos(turn)
+    other = (latitude + north, (longitude + east + 180) % 360 - 180)
+    x, y = Projection(longitude, latitude).project(other[1], other[0])
+    a, b, c = math.radians(latitude), math.radians(other[0]), math.radians(other[1] - longitude)
+    half = math.sin((b - a) / 2) ** 2 + math.cos(a) * math.cos(b) * math.sin(c / 2) ** 2
+    assert math.hypot(x, y) == pytest.approx(
+        2 * 6371008.8 * math.asin(math.sqrt(half)), rel=8e-3
+    )  # of a sphere
+
+
+def test_a_trace_across_the_date_line_stays_together():
+    import numpy as np
+
+    longitude, latitude = np.array([179.99, -179.99]), np.array([0.0, 0.0])
+    x, _ = centre(longitude, latitude).project(longitude, latitude)
+    assert x[1] - x[0] == pytest.approx(2226.4, abs=1)
+
+
+LINES = [line for text in (FCD, GPX, CSV, SETDEST, "0 1 2 10 3 4") for line in text.splitlines()]
+
+
+@given(
+    form=st.sampled_from(["sumofcd", "gps", "ns2movement", "bonnmotion"]),
+    name=st.sampled_from(["a.xml", "a.csv", "a.csv.gz"]),
+    lines=st.lists(st.sampled_from(LINES) | st.text(max_size=30), max_size=12),
+)
+@settings(max_examples=80)
+def test_no_text_does_harm(form, name, lines, tmp_path_factory):
+    path = put(tmp_path_factory.getbasetemp(), name, "\n".join(lines))
+    try:
+        found = rows(path, form)
+    except IngestError:
+        return
+    assert all(isinstance(row, tuple) for row in found)

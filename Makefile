@@ -12,6 +12,7 @@ MUTANTS ?=
 .PHONY: demo test lint bench validate sanitize fuzz swarm mutants setup lock clean
 
 setup: $(BUILT)
+	@command -v java >/dev/null && $(PY) -m roamcast.pipeline.archive || echo "without Java no class archive is made, and sessions start slower"
 
 demo: $(BUILT)  ## which protocol serves the shopping district best? ten seeds of four, in about a minute
 	$(VENV)/bin/roamcast compare shopping --protocols flooding,cbr,ft-cbr,raft-cbr --seeds 10 --out out/demo
@@ -25,12 +26,14 @@ lint: $(BUILT)
 	$(PY) -m mypy
 
 bench: $(BUILT)
+	$(PY) -c "import duckdb" 2>/dev/null || $(VENV)/bin/pip install --quiet duckdb==2.0.0
 	$(PY) -m bench
 
 validate: $(BUILT) sanitize fuzz swarm mutants  ## writes docs/validation.md
 	@command -v ns >/dev/null || { echo "validation needs ns-2: apt-get install ns2"; exit 2; }
 	$(PY) -c "import moto" 2>/dev/null || $(VENV)/bin/python -m pip install --quiet "moto[server,s3]==5.2.5"  # an S3 endpoint for tests
 	$(PY) -m validation
+	$(PY) -c "import grpc_status" 2>/dev/null || $(VENV)/bin/pip install --quiet grpcio==1.85.1 grpcio-status==1.85.1 zstandard==0.25.0  # what pyspark[connect] adds, for tests alone
 	ROAMCAST_SEARCH=1 $(PY) -m pytest -m "slow or hypothesis"  # generated cases at random: findings become fixed examples
 
 sanitize:  ## the kernel alone, under address and undefined-behaviour sanitizers
@@ -40,11 +43,17 @@ sanitize:  ## the kernel alone, under address and undefined-behaviour sanitizers
 	build/sanitize/kernel/churn
 	build/sanitize/kernel/filters
 
-fuzz: $(BUILT)  ## atheris on the readers of subscriptions and documents, a minute each
+FUZZ_SECONDS ?= 20
+FUZZED = subscriptions documents schemas json_documents wire_bytes
+
+fuzz: $(BUILT)  ## atheris on every reader, FUZZ_SECONDS=20 each; what is found new stays in build/fuzz for the next run
 	$(PY) -c "import atheris" 2>/dev/null || $(VENV)/bin/pip install --quiet atheris==3.0.0
-	@mkdir -p build/fuzz/subscriptions build/fuzz/documents
-	$(PY) fuzz/subscriptions.py build/fuzz/subscriptions fuzz/seeds/subscriptions -dict=fuzz/xpath.dict -max_total_time=40 -timeout=10 -artifact_prefix=build/fuzz/
-	$(PY) fuzz/documents.py build/fuzz/documents fuzz/seeds/documents -dict=fuzz/xml.dict -max_total_time=40 -timeout=10 -artifact_prefix=build/fuzz/
+	@for target in $(FUZZED); do \
+		mkdir -p build/fuzz/$$target; \
+		dict=xml; case $$target in subscriptions) dict=xpath;; schemas|json_documents) dict=json;; esac; \
+		$(PY) fuzz/$$target.py build/fuzz/$$target fuzz/seeds/$$target -dict=fuzz/$$dict.dict \
+			-max_total_time=$(FUZZ_SECONDS) -timeout=10 -artifact_prefix=build/fuzz/ || exit 1; \
+	done
 
 swarm: $(BUILT)  ## histories full of faults over all protocols, from a fresh seed that it prints; SWARM="cbr --seed 7" repeats one
 	$(VENV)/bin/roamcast swarm $(SWARM)

@@ -16,8 +16,9 @@ from typing import Any
 from bench.lake import Family
 from roamcast.pipeline.campaign import Campaign
 from roamcast.pipeline.conduct import Conductor
+from roamcast.pipeline.executors import warm_up
 from roamcast.pipeline.plan import make_plan
-from roamcast.pipeline.session import open_session, warm_up
+from roamcast.pipeline.session import open_session
 from roamcast.pipeline.store import Store
 
 SIZES = (50, 500, 5_000)

@@ -23,10 +23,11 @@ from roamcast.metrics.constants import Constants
 from roamcast.metrics.measured import Setting
 from roamcast.pipeline.campaign import Campaign, Limits
 from roamcast.pipeline.commit import Committer
+from roamcast.pipeline.executors import warm_up
 from roamcast.pipeline.measure import measure
 from roamcast.pipeline.plan import Run, make_plan
 from roamcast.pipeline.progress import estimate
-from roamcast.pipeline.session import open_session, warm_up
+from roamcast.pipeline.session import open_session
 from roamcast.pipeline.simulate import simulate
 from roamcast.pipeline.store import Store
 from roamcast.pipeline.task import SIMULATOR, Task, execute, find_runner

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import atheris
 import plain_source  # noqa: F401  before roamcast
+from limits import limited
 
 with atheris.instrument_imports(include=["roamcast"]):
     from roamcast.content.errors import ContentError
@@ -16,6 +17,7 @@ with atheris.instrument_imports(include=["roamcast"]):
 SCHEMA = XmlSchema.load(Path(__file__).parents[1] / "docs/examples/cd.xsd")
 
 
+@limited
 def attempt(data: bytes) -> None:
     """Try one input."""
     try:

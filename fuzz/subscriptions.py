@@ -5,6 +5,7 @@ from contextlib import suppress
 
 import atheris
 import plain_source  # noqa: F401  before roamcast
+from limits import limited
 
 with atheris.instrument_imports(include=["roamcast"]):
     from roamcast.content.codec import decode_event
@@ -31,6 +32,7 @@ T = EventType(
 )
 
 
+@limited
 def attempt(data: bytes) -> None:
     """Try one input."""
     text = data.decode("utf-8", "replace")

@@ -25,8 +25,8 @@ public:
         number = world->number_host();
     }
 
-    void drop(nb::handle message, long reason) {
-        if (!ended) world->note_drop(node, message, -1, reason);
+    void drop(nb::handle message, long reason, std::int64_t to) {
+        if (!ended) world->note_drop(node, message, to, reason);
     }
 
     nb::tuple position() { return world->position(node); }
@@ -252,7 +252,7 @@ void bind_host(nb::module_& module) {
         .def("end", &PyHost::end)
         .def("suspend", &PyHost::suspend)
         .def("resume", &PyHost::resume)
-        .def("drop", &PyHost::drop, "message"_a, "reason"_a)
+        .def("drop", &PyHost::drop, "message"_a, "reason"_a, "to"_a = -1)
         .def("place", &PyHost::position)
         .def("pace", &PyHost::velocity);
 }

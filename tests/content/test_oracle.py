@@ -1,5 +1,6 @@
 """Our answer equals lxml's XPath 1.0 on the event's XML, for generated types, events and subscriptions."""
 
+import os
 import re
 from random import Random
 
@@ -19,21 +20,46 @@ from . import generate
 BATCH = 400
 
 
+COMPARISONS = int(os.environ.get("ROAMCAST_ORACLE", "500000"))
+"Answers that are compared with lxml at length; `ROAMCAST_ORACLE=5000000` looks further."
+EVENTS = 10
+"Documents for each subscription, at length."
+
+
 @pytest.mark.parametrize("batch", range(20))
 def test_lxml_gives_the_same_answer(batch):
     r = Random(f"oracle/{batch}")
     answers = set()
     for _ in range(BATCH):
-        type = generate.any_type(r)
-        text = generate.xpath(r, type, pure=True)
-        wanted = Filter.parse(text, type)
-        for event in (generate.event(r, type), generate.near(r, type, wanted)):
-            document = etree.fromstring(write_xml(event))
-            expected = bool(document.getroottree().xpath(text))
-            assert wanted.matches(event) == expected, (text, event, str(wanted))
-            assert Filter.parse(str(wanted), type).matches(event) == expected, (text, event, str(wanted))
-            answers.add(expected)
+        answers.update(compare_with_lxml(r, generate.any_type(r), 2))
     assert answers == {True, False}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("batch", range(10))
+def test_lxml_gives_the_same_answer_half_a_million_times(batch):
+    r = Random(f"oracle at length/{batch}")
+    answers = []
+    while len(answers) < COMPARISONS // 10:
+        answers += compare_with_lxml(r, generate.repeating_type(r), EVENTS)
+    share = sum(answers) / len(answers)
+    print(f"{len(answers)} answers compared, {share:.0%} of them yes")
+    assert 0.2 < share < 0.8
+
+
+def compare_with_lxml(r, type, count):
+    """The answers of one subscription on some documents, half of them near to what it asks for."""
+    text = generate.xpath(r, type, pure=True)
+    wanted = Filter.parse(text, type)
+    printed = Filter.parse(str(wanted), type)
+    answers = []
+    for number in range(count):
+        event = generate.near(r, type, wanted) if number % 2 else generate.event(r, type)
+        expected = bool(etree.fromstring(write_xml(event)).getroottree().xpath(text))
+        assert wanted.matches(event) == expected, (text, event, str(wanted))
+        assert printed.matches(event) == expected, (text, event, str(wanted))
+        answers.append(expected)
+    return answers
 
 
 WORDY = [String(), Enumeration(("pop", "jazz", "JA"))]

@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from roamcast.content.box.ranges import after, before
 from roamcast.content.errors import CodecError, ContentError
 from roamcast.content.filter import Filter
+from roamcast.content.kind import Enumeration, Integer
 from roamcast.content.schema import EventType
 from roamcast.content.summary import Digest, Shape, Summary
 from roamcast.content.summary.bloom import stable_hash
+from roamcast.content.summary.codec import encode, length
 from roamcast.content.summary.digest import hash_whole
 from roamcast.content.summary.fitting import within
 from roamcast.content.summary.summary import MAX_ROWS
@@ -35,7 +37,9 @@ def test_a_summary_never_says_no_wrongly_however_it_is_made(r):
     coarse = summary
     for _ in range(r.randint(1, 4)):
         coarse = coarse.coarser()
-    summaries = [summary, halves, Summary.from_bytes(summary.to_bytes()), coarse]
+    apart = Summary.of(filters, shape, apart=True)
+    summaries = [summary, halves, Summary.from_bytes(summary.to_bytes()), coarse, apart, apart.coarser()]
+    summaries += [apart.merge(summary), *([within(filters, 2000)] if r.random() < 0.1 else [])]
     for filter in filters:
         event = generate.near(r, filter.type, filter)
         digest = Digest.from_bytes(Digest.of(event).to_bytes())
@@ -86,7 +90,7 @@ def test_bytes_stay_within_any_limit_and_only_admit_more():
             filters.append(filter)
     summary = Summary.of(filters)
     assert len(summary.rows[type.fingerprint]) <= MAX_ROWS
-    events = [generate.near(r, type, r.choice(filters)) for _ in range(300)]
+    events = [generate.near(r, type, r.choice(filters)) for _ in range(100)]
     for limit in (1400, 300, 60, 40):
         data = summary.to_bytes(limit)
         assert len(data) <= limit
@@ -216,3 +220,30 @@ def test_a_summary_covers_what_it_admits():
             event = generate.near(r, type, filter)
             if summary.admits(event):
                 assert cover is not None and cover.matches(event)
+
+
+def test_what_is_wanted_with_one_listed_value_is_not_admitted_with_another():
+    # Ten categories, each with a price of its own: the union of the prices would let a tenth through tenfold.
+    offer = EventType("offer", {"kind": Enumeration(tuple("abcdefghij")), "price": Integer(0, 99)})
+    filters = [(offer.kind == kind) & (offer.price == 10 * n) for n, kind in enumerate("abcdefghij")]
+    apart = within(filters, 400)
+    assert len(apart.to_bytes()) <= 400
+    for kind in "abcdefghij":
+        for price in range(100):
+            event = offer(kind=kind, price=price)
+            assert apart.admits(event) == any(each.matches(event) for each in filters)
+    assert apart.merge(apart) == apart
+    assert Summary.from_bytes(apart.to_bytes()) == apart
+    tight = within(filters, 120)  # some rows have to be joined, and nothing is lost by it
+    assert len(tight.to_bytes()) <= 120
+    assert all(tight.admits(offer(kind=kind, price=10 * n)) for n, kind in enumerate("abcdefghij"))
+    assert not all(tight.admits(offer(kind=kind, price=55)) for kind in "abcdefghij")
+
+
+@settings(max_examples=40, deadline=None)
+@given(randoms)
+def test_the_length_of_a_summary_is_known_without_writing_it(r):
+    type = generate.any_type(r)
+    filters = [generate.filter(r, type) for _ in range(r.randint(1, 8))]
+    summary = Summary.of(filters, r.choice([Shape(), Shape(64, 2), Shape(8192, 3)]), apart=r.random() < 0.5)
+    assert length(summary) == len(encode(summary))

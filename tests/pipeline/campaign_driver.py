@@ -1,11 +1,13 @@
-"""A campaign with invented runs in a process of its own, so that tests may kill it: OUT MASTER."""
+"""A campaign with invented runs in a process of its own, so that tests may kill it: OUT WHERE."""
 
 import sys
 from pathlib import Path
 
 import roamcast
+from roamcast.errors import UserError
 from roamcast.facts.schema import TABLES as FACTS
 from roamcast.pipeline.campaign import Campaign
+from roamcast.pipeline.cluster import Cluster
 from roamcast.pipeline.conduct import Conductor, Listener
 from roamcast.pipeline.store import Store
 
@@ -51,5 +53,9 @@ def facts(folder):
 
 if __name__ == "__main__":
     listener = Listener(say=lambda line: print(line, flush=True))
-    Conductor(CAMPAIGN, Store(sys.argv[1]), listener, runner=RUNNER).conduct(sys.argv[2])
+    where = Cluster(remote=sys.argv[2]) if sys.argv[2].startswith("sc:") else Cluster(sys.argv[2])
+    try:
+        Conductor(CAMPAIGN, Store(sys.argv[1]), listener, runner=RUNNER).conduct(where)
+    except UserError as error:
+        sys.exit(str(error))
     print("finished", flush=True)

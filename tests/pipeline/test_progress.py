@@ -55,3 +55,15 @@ def test_a_full_disk_is_trouble_and_neither_done_nor_failed(runs):
     progress.hear([{"run": runs[0].id, "status": "disk full", "wall": None, "error": "No space left"}], 1.0)
     assert (progress.done, progress.failed, progress.trouble) == (0, 0, "No space left")
     assert progress.left is None
+
+
+def test_where_only_numbers_are_told_the_time_left_follows_from_the_pace(runs):
+    progress = Progress(runs, slots=2)  # six
+    progress.count(0, 100.0)
+    assert progress.ends is None
+    progress.count(2, 110.0)
+    assert (progress.done, progress.ends) == (2, 130.0)
+    progress.count(1, 120.0)  # an earlier stage had fewer
+    assert progress.done == 2
+    progress.count(9, 130.0)
+    assert progress.done == 6

@@ -12,6 +12,7 @@ from roamcast.routing.router import Position
 from roamcast.scenario.model import Scenario
 from roamcast.sim.requests import requesters
 from roamcast.sim.run import simulate
+from roamcast.sim.workload import plan
 
 from .test_faults import during, outages, rows
 
@@ -159,6 +160,13 @@ def test_what_is_asked_for_follows_the_seed_the_skew_and_the_place():
     assert skewed[first] / skewed.total() == pytest.approx(36 / 49, abs=0.05)
     assert skewed[last] / skewed.total() == pytest.approx(4 / 49, abs=0.03)
     assert {len(set(own)) for own in wishes(choose=2)} == {2}
+
+
+def test_a_request_before_the_quiet_can_still_be_answered_by_what_is_published_in_it():
+    assert max(planned.time for planned in plan(market(), 1).publications) > 58
+    both = market().model_dump()["workload"] | {"subscribe": {"all": {"interest": ["/offer"]}}}
+    standing = Scenario.model_validate(market().model_dump() | {"workload": both})
+    assert max(planned.time for planned in plan(standing, 1).publications) < 58
 
 
 def test_requests_come_at_their_intervals_and_stop_before_the_quiet():

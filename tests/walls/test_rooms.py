@@ -27,6 +27,8 @@ DRAWERS = {"messages", "parameters", "errors"}
 TWICE = {
     "campaign": "the verb, and what it conducts",
     "changes": "between two campaigns, and how the terminal shows them",
+    "check": "the verb for files, and the check of executors",
+    "cluster": "the verb, and where Spark runs",
     "codec": "of events and filters; of summaries",
     "columns": "of one run in its folder; of the lake",
     "copies": "the baseline that sends one to each receiver; why copies were lost",
@@ -52,6 +54,7 @@ TWICE = {
     "tables": "of facts, and of a campaign",
     "upkeep": "the verbs, and what they do",
     "why": "the verb, and the answer",
+    "wishes": "of the two tiers, on their way; of brokers, as they tell them",
     "workload": "the keys of a scenario, and the plan of a run",
 }
 "Module names that stand in two rooms, each with the two things that it names."

@@ -10,7 +10,7 @@ from roamcast.sim.run import simulate
 from roamcast.why.story import tell_request
 from roamcast.why.tally import tally
 
-from .invented import NEWS, STILL, event, facts, legs, losing
+from .invented import NEWS, STILL, asking, event, facts, legs, losing
 
 OTHER = '{"news":{"topic":7}}'
 FAR = legs((0.0, [(0, 0), (200, 0), (900, 0)]))
@@ -66,6 +66,40 @@ def test_of_several_matches_one_that_had_a_way_is_told():
     lost = [(12.105, 1, 0, "event", "Parcel", 2, "deaf")]
     told = ask(came, events=events, sent=[event(10.1, 0), *second], lost=lost)
     assert cause(told) == ("deaf", False)
+
+
+SERVED = {"travel": "addressed", "served_by": "shepherd"}
+
+
+def refusing(time, node, peer, reason):
+    return (time, node, peer, "subscription", "Murmur", -1, reason)
+
+
+def served(**world):
+    """Node 1 asks and receives for node 2."""
+    return cause(ask(traits=SERVED, states=[(1.0, 2, "shepherd", 1.0)], **world))[0]
+
+
+def test_a_node_that_another_serves_missed_what_became_of_that_ones_copy():
+    wished = [asking(8.1, 2, 1), asking(8.2, 1, 0)]
+    assert served(sent=wished, lost=[losing(10.1, 0, 1, "hop_limit")]) == "hop_limit"
+    assert served(sent=wished, lost=[losing(10.1, 0, 7, "hop_limit")]) == "unexplained"
+    assert served(sent=[*wished, event(10.1, 0, 1)], lost=[losing(10.2, 1, 0, "unwanted")]) == "unwanted"
+    assert served(sent=[*wished, event(10.1, 0, 1), event(10.2, 1, 2, failed=True)]) == "retry_limit"
+    assert served(sent=[*wished, event(10.1, 0, 1), event(10.2, 1, 0)]) == "not_meant"
+    assert served(sent=[*wished, event(10.1, 0, -1)]) == "moved_away"
+
+
+def test_or_what_became_of_the_wish():
+    own = [asking(8.1, 2, 1)]
+    assert served(sent=[event(10.1, 0, 7)]) == "no_parent"
+    assert served(sent=own) == "no_parent"
+    assert served(sent=[asking(8.1, 2, 1, failed=True)]) == "retry_limit"
+    assert served(sent=own, lost=[refusing(8.2, 1, -1, "no_route")]) == "no_route"
+    both = [*own, asking(8.2, 1, 0)]
+    assert served(sent=both, lost=[refusing(8.4, 2, 0, "hop_limit")]) == "hop_limit"
+    assert served(sent=both, lost=[refusing(8.4, 2, 7, "hop_limit")]) == "unexplained"
+    assert served(sent=[*own, asking(11.0, 1, 0)]) == "not_yet_known"
 
 
 def test_the_node_was_off_or_crashed():

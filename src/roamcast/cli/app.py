@@ -35,6 +35,7 @@ VERBS: dict[str, Verb] = {
     "check": Verb("roamcast.cli.check", "Check scenario and campaign files without running them."),
     "compare": Verb("roamcast.cli.compare", "Tell which protocol serves a scenario best."),
     "campaign": Verb("roamcast.cli.campaign", "Run a campaign, see how it goes, report it."),
+    "cluster": Verb("roamcast.cli.cluster", "See whether a Spark cluster is fit for campaigns."),
     "reproduce": Verb("roamcast.cli.reproduce", "Run a paper's evaluation and judge its claims."),
     "swarm": Verb("roamcast.cli.swarm", "Put protocols to the test: histories full of faults, under laws."),
     "ingest": Verb(

@@ -11,6 +11,7 @@ import typer
 
 from roamcast.cli import upkeep
 from roamcast.cli.limits import FAILED, MOST_SEEDS
+from roamcast.cli.sparking import Conf, EventLog, Master, Remote, Ui, choose
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 for _verb in (upkeep.verify, upkeep.prune, upkeep.diff):
@@ -27,9 +28,11 @@ def run(
     out: Annotated[
         str, typer.Option("--out", help="Keep facts, tables and report here: a folder or s3://...")
     ],
-    master: Annotated[
-        str | None, typer.Option(help="A Spark master; by default all processors here.")
-    ] = None,
+    master: Master = None,
+    remote: Remote = None,
+    conf: Conf = None,
+    ui: Ui = False,
+    event_log: EventLog = None,
     seeds: Annotated[int | None, typer.Option(min=1, max=MOST_SEEDS, help="Seeds at each point.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Few seeds, few points.")] = False,
     only: Annotated[
@@ -46,9 +49,8 @@ def run(
     """Run what is not yet done, then measure, judge and report all of it; run again to resume."""
     from roamcast.cli.conducting import conduct_file, finish
 
-    result = conduct_file(
-        file, out, master=master, seeds=seeds, quick=quick, only=only or [], replace=replace
-    )
+    where = choose(master, remote, conf, ui, event_log)
+    result = conduct_file(file, out, where=where, seeds=seeds, quick=quick, only=only or [], replace=replace)
     finish(result, json, strict)
 
 
@@ -94,12 +96,17 @@ def _to_json(value: object) -> str:
 @app.command("report")
 def report(
     folder: Folder,
+    *,
     measure: Annotated[bool, typer.Option("--measure", help="Measure and judge again first.")] = False,
     figures: Annotated[
         list[str] | None, typer.Option(metavar="FORMAT", help="Also figures as files: png, pdf, svg.")
     ] = None,
     markdown: Annotated[Path | None, typer.Option(help="Also a page of documentation, with figures.")] = None,
-    master: Annotated[str | None, typer.Option(help="A Spark master, for --measure.")] = None,
+    master: Master = None,
+    remote: Remote = None,
+    conf: Conf = None,
+    ui: Ui = False,
+    event_log: EventLog = None,
 ) -> None:
     """Write DIR/report.html from what is done."""
     from roamcast.cli.conducting import measure_again, save_figures, write_report
@@ -108,7 +115,9 @@ def report(
 
     store = Store(folder)
     if measure:
-        measure_again(store, master, shlex.join(["roamcast", *sys.argv[1:]]))
+        measure_again(
+            store, choose(master, remote, conf, ui, event_log), shlex.join(["roamcast", *sys.argv[1:]])
+        )
     result = Result(store)
     print(write_report(result))
     for kind in figures or []:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from roamcast.cli.limits import MOST_SEEDS
+from roamcast.cli.sparking import Conf, EventLog, Master, Remote, Ui, choose
 from roamcast.errors import UserError
 
 
@@ -30,9 +31,11 @@ def command(
     set_: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change the scenario.")
     ] = None,
-    master: Annotated[
-        str | None, typer.Option(help="A Spark master; by default all processors here.")
-    ] = None,
+    master: Master = None,
+    remote: Remote = None,
+    conf: Conf = None,
+    ui: Ui = False,
+    event_log: EventLog = None,
     replace: Annotated[
         bool, typer.Option("--replace", help="Give up what the folder holds of another question.")
     ] = False,
@@ -75,7 +78,8 @@ def command(
     folder = out or f"out/compare-{known.name}"
     words = ["roamcast", "compare", scenario, "--protocols", ",".join(chosen), "--seeds", str(seeds)]
     words += ["--out", folder, *(word for pair in set_ or [] for word in ("--set", pair))]
-    words += ["--master", master] if master else []
+    where = choose(master, remote, conf, ui, event_log)
+    words += where.words()
     question = {"compare": name_file(file, "scenarios"), "set": settings, "protocols": sorted(chosen)}
-    result = conduct(campaign, folder, shlex.join(words), question, master=master, replace=replace)
+    result = conduct(campaign, folder, shlex.join(words), question, where=where, replace=replace)
     finish(result, json, strict)

@@ -23,6 +23,7 @@ from roamcast.scenario.shipped import shipped
 if TYPE_CHECKING:
     from roamcast.lake.place import Place
     from roamcast.pipeline.campaign import Campaign
+    from roamcast.pipeline.cluster import Cluster
     from roamcast.report.map import Ground
     from roamcast.report.result import Result
 
@@ -33,7 +34,7 @@ def conduct_file(
     file: Path,
     out: str,
     *,
-    master: str | None,
+    where: Cluster,
     seeds: int | None,
     quick: bool,
     only: Sequence[str],
@@ -49,11 +50,11 @@ def conduct_file(
     if command is None:
         words = ["roamcast", "campaign", "run", str(file), "--out", out]
         words += [word for figure in only for word in ("--only", figure)]
-        words += ["--master", master] if master else []
+        words += where.words()
         words += ["--seeds", str(seeds)] if seeds else []
         command = shlex.join(words + ["--quick"] * quick)
     question = {"campaign": name_file(file, "campaigns"), "quick": quick, "readings": readings}
-    return conduct(campaign, out, command, question, master=master, replace=replace)
+    return conduct(campaign, out, command, question, where=where, replace=replace)
 
 
 def name_file(file: Path, kind: str) -> str:
@@ -68,7 +69,7 @@ def conduct(
     command: str,
     question: dict[str, Any],
     *,
-    master: str | None,
+    where: Cluster,
     replace: bool = False,
 ) -> Result:
     """Conduct `campaign` into `out` with a bar on the terminal; `command` resumes it.
@@ -83,12 +84,12 @@ def conduct(
         claim_folder(store, question, (run.id for run in conductor.plan.runs), replace=replace)
         shape_of = {key: question.get(key, False) for key in ("quick", "readings")}
         notes = {**shape_of, "command": command, "question": question}
-        account = conductor.conduct(master, **notes)
+        account = conductor.conduct(where, **notes)
         store.write_campaign(campaign, **notes, seconds=account.seconds)
     return Result(store)
 
 
-def measure_again(store: Store, master: str | None, command: str) -> None:
+def measure_again(store: Store, where: Cluster, command: str) -> None:
     """Measure, summarise and judge what is done in `store`."""
     from roamcast.pipeline.session import open_session
 
@@ -98,7 +99,7 @@ def measure_again(store: Store, master: str | None, command: str) -> None:
         with conductor.prepare(**notes):
             survey = conductor.survey()
             listener.say(f"starting Spark for {len(survey.done)} runs ...")
-            with open_session(master) as spark:
+            with open_session(where) as spark:
                 conductor.evaluate(spark, survey)
 
 

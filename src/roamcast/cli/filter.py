@@ -14,13 +14,14 @@ import typer
 if TYPE_CHECKING:
     from roamcast.content.event import Event
     from roamcast.content.filter import Filter
+    from roamcast.content.json.json_schema import JsonSchema
     from roamcast.content.schema import EventType
     from roamcast.content.xml.xsd import XmlSchema
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 Schema = Annotated[
-    Path | None, typer.Option("--schema", metavar="F.xsd", help="The event types; guessed if absent.")
+    Path | None, typer.Option("--schema", metavar="F.xsd|F.json", help="The event types; guessed if absent.")
 ]
 Defaults = Annotated[
     bool, typer.Option("--defaults", help="Fill in the defaults of the schema where a document says nothing.")
@@ -101,12 +102,10 @@ def explain(
 def match(
     events: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="EVENTS...", help="XML, one a file; - is stdin. With --spark a Parquet of JSON."
-        ),
+        typer.Argument(metavar="EVENTS...", help="One a file; - is stdin. With --spark a Parquet of JSON."),
     ],
     *,
-    schema: Annotated[Path, typer.Option("--schema", metavar="F.xsd", help="The event types.")],
+    schema: Annotated[Path, typer.Option("--schema", metavar="F.xsd|F.json", help="The event types.")],
     filters: Annotated[
         list[str] | None, typer.Option("--filter", metavar="XPATH", help="May be repeated.")
     ] = None,
@@ -246,7 +245,11 @@ def _guess(texts: list[str], parameters: dict[str, str] | None = None) -> dict[s
     return guess_types(texts, parameters)
 
 
-def _load_schema(path: Path, defaults: bool = False) -> XmlSchema:
+def _load_schema(path: Path, defaults: bool = False) -> XmlSchema | JsonSchema:
+    if path.suffix == ".json":
+        from roamcast.content.json.json_schema import JsonSchema
+
+        return JsonSchema.load(path, defaults)
     from roamcast.content.xml.xsd import XmlSchema
 
     return XmlSchema.load(path, defaults)
@@ -278,7 +281,7 @@ def _with_parameters(texts: list[str], types: dict[str, EventType], values: dict
     ]
 
 
-def _write_first(schema: XmlSchema | None, events: Iterator[Event]) -> tuple[str | None, str]:
+def _write_first(schema: XmlSchema | JsonSchema | None, events: Iterator[Event]) -> tuple[str | None, str]:
     """A document for one of some events, and what is to be said about it."""
     from roamcast.content.errors import Undecided
     from roamcast.content.xml.document import write_xml
@@ -295,7 +298,7 @@ def _write_first(schema: XmlSchema | None, events: Iterator[Event]) -> tuple[str
     return document.decode(), doubt and f"no better example than {document.decode()}: {doubt}"
 
 
-def _read_event(schema: XmlSchema, path: Path) -> Event:
+def _read_event(schema: XmlSchema | JsonSchema, path: Path) -> Event:
     from roamcast.content.errors import ContentError
     from roamcast.content.xml.errors import XmlError
 
@@ -315,7 +318,7 @@ _MOST_SUBSCRIPTIONS = 100_000_000
 "Bytes of a file of subscriptions: a million of them."
 
 
-def _read_filters(path: Path, schema: XmlSchema | None) -> tuple[list[str], list[Filter]]:
+def _read_filters(path: Path, schema: XmlSchema | JsonSchema | None) -> tuple[list[str], list[Filter]]:
     """The subscriptions of a file, as written and as understood; a mistake is told with its line."""
     from roamcast.content.errors import ContentError
     from roamcast.content.filter import Filter

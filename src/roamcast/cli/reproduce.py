@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from roamcast.cli.limits import MOST_SEEDS
+from roamcast.cli.sparking import Conf, EventLog, Master, Remote, Ui, choose
 
 
 def command(
@@ -26,9 +27,11 @@ def command(
     out: Annotated[
         str | None, typer.Option(help="Keep facts, tables and report here: a folder or s3://...")
     ] = None,
-    master: Annotated[
-        str | None, typer.Option(help="A Spark master; by default all processors here.")
-    ] = None,
+    master: Master = None,
+    remote: Remote = None,
+    conf: Conf = None,
+    ui: Ui = False,
+    event_log: EventLog = None,
     replace: Annotated[
         bool, typer.Option("--replace", help="Give up what the folder holds of another question.")
     ] = False,
@@ -47,11 +50,12 @@ def command(
     words += ["--readings"] * readings + ["--quick"] * quick
     words += ["--seeds", str(seeds)] if seeds else []
     words += [word for figure in only or [] for word in ("--only", figure)]
-    words += ["--master", master] if master else []
+    where = choose(master, remote, conf, ui, event_log)
+    words += where.words()
     result = conduct_file(
         file,
         folder,
-        master=master,
+        where=where,
         seeds=seeds,
         quick=quick,
         only=only or [],

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 import msgspec
 
 from roamcast.content.box import constraint
+from roamcast.content.box.discs import Discs, spot_place
 from roamcast.content.box.order import compare_fields, pair_place
 from roamcast.content.box.repeats import Repeats
 from roamcast.content.errors import ContentError
@@ -149,6 +150,15 @@ class Term:
         return self._filter(
             constraint.compare(field, ">=", low).meet(constraint.compare(field, "<=", high))  # type: ignore[arg-type]
         )
+
+    def within_circle(self, lat: float, lon: float, metres: float) -> Filter:
+        """The place that its latitude and longitude tell is no further from another than so many metres."""
+        inside = self._inside()
+        found = constraint.find_place(inside._type, inside._path)
+        if found is None:
+            raise ContentError(f"{self!r} has no latitude and longitude (lat, lon) that are numbers")
+        domain = Discs.where([constraint.disc(lat, lon, metres)])
+        return inside._climb(Filter.of(inside._type, [[(spot_place(*found), domain)]]))
 
     def exists(self) -> Filter:
         """It is there."""

@@ -12,6 +12,8 @@ from itertools import pairwise
 from typing import Any
 
 from roamcast.content.box.conjunction import MAX_PATTERNS, Conjunction, conjoin
+from roamcast.content.box.constraint import disc, places
+from roamcast.content.box.discs import MAX_DISCS, SPOT, Discs
 from roamcast.content.box.glob import CASELESS, Glob, lower
 from roamcast.content.box.order import MAX_PAIRS, PAIR, compare_fields, members
 from roamcast.content.box.ranges import Ranges, coalesce
@@ -29,6 +31,7 @@ MAX_BYTES = 1 << 16
 
 _CASELESS = bytes([1, *CASELESS.encode()])
 _DOUBLE = struct.Struct(">d")
+_DISC = struct.Struct(">3d")
 
 
 def encode_event(event: Event) -> bytes:
@@ -111,7 +114,12 @@ def _put_filter(out: bytearray, filter: Filter) -> None:
         _put(out, len(each))
         for place, domain in each:
             _put(out, place)
-            if place >= PAIR:
+            if isinstance(domain, Discs):
+                _put(out, len(domain.inside))
+                _put(out, len(domain.outside_of))
+                for disc in domain.inside + domain.outside_of:
+                    out += _DISC.pack(*disc)
+            elif place >= PAIR:
                 out.append(sum(1 << n for n, value in enumerate((-1, 0, 1, None)) if domain.has(value)))
             else:
                 _put_domain(out, filter.type.fields[place], domain)
@@ -122,7 +130,10 @@ def _get_filter(reader: _Reader, type: EventType) -> Filter:
     for _ in range(reader.number(MAX_CONJUNCTIONS)):
         constraints: list[tuple[int, Domain]] = []
         for _ in range(reader.number(len(type.fields) + MAX_PAIRS)):
-            place = reader.number(2 * PAIR)
+            place = reader.number(2 * SPOT)
+            if place >= SPOT:
+                constraints.append((place, _get_discs(reader, type, place)))
+                continue
             if place >= PAIR:
                 constraints.append((place, _get_order(reader, type, place)))
                 continue
@@ -134,6 +145,15 @@ def _get_filter(reader: _Reader, type: EventType) -> Filter:
             raise CodecError("a conjunction that nothing satisfies")
         conjunctions.append(each)
     return Filter.of(type, conjunctions)
+
+
+def _get_discs(reader: _Reader, type: EventType, place: int) -> Discs:
+    """Circles that a place is in, and circles that it is outside of."""
+    if not places(type, *members(place)):
+        raise CodecError("a place on the Earth that the type does not have")
+    inside, refused = reader.number(MAX_DISCS), reader.number(MAX_DISCS)
+    discs = [disc(*_DISC.unpack(reader.take(_DISC.size))) for _ in range(inside + refused)]
+    return Discs.where(discs[:inside], discs[inside:])
 
 
 def _get_order(reader: _Reader, type: EventType, place: int) -> Ranges:
@@ -160,6 +180,8 @@ def _put_domain(out: bytearray, field: Field, domain: Domain) -> None:
         for low, high in domain.spans:
             _put_value(out, field, low)
             _put_value(out, field, high)
+    elif isinstance(domain, Discs):
+        raise AssertionError("circles stand beside fields")
     elif domain.values is not None:
         _put(out, (len(domain.values) << 1 | 1) << 1 | domain.absent)
         for value in domain.values:

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from roamcast.content.box import conjunction as boxes
 from roamcast.content.box.conjunction import Conjunction
-from roamcast.content.box.order import PAIR, sign
+from roamcast.content.box.order import PAIR, value_at
 from roamcast.content.errors import ContentError, Undecided
 from roamcast.content.event import Event
 from roamcast.content.kind import Domain
@@ -338,4 +338,4 @@ def _compile_pairs(conjunction: Conjunction) -> Test:
     """The constraints on fields, then those on the order of pairs."""
     fields = _compile_one(boxes.fields_of(conjunction))
     pairs = [(place, domain.test()) for place, domain in conjunction if place >= PAIR]
-    return lambda values: fields(values) and all(test(sign(values, place)) for place, test in pairs)
+    return lambda values: fields(values) and all(test(value_at(values, place)) for place, test in pairs)

@@ -16,12 +16,13 @@ from typing import Any, ClassVar, TypeAlias
 
 import msgspec
 
+from roamcast.content.box.discs import Discs
 from roamcast.content.box.ranges import Ranges
 from roamcast.content.box.repeats import Repeats
 from roamcast.content.box.texts import Texts
 from roamcast.content.errors import ContentError
 
-Domain: TypeAlias = Ranges | Texts | Repeats
+Domain: TypeAlias = Ranges | Texts | Repeats | Discs
 
 INT64 = (-(2**63), 2**63 - 1)
 # Plain digits only: \d would take those of every script, which neither XML Schema nor XPath does.

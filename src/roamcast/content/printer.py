@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from roamcast.content.box.conjunction import Conjunction, bare
 from roamcast.content.box.constraint import write_glob
+from roamcast.content.box.discs import Discs
 from roamcast.content.box.glob import CASELESS, Glob
 from roamcast.content.box.order import PAIR, SIGNS, members
 from roamcast.content.box.ranges import Ranges, Span, after, before
 from roamcast.content.box.repeats import Repeats
+from roamcast.content.box.sphere import Disc
 from roamcast.content.box.texts import Texts
-from roamcast.content.kind import Decimal, Domain, Integer
+from roamcast.content.kind import Decimal, Domain, Integer, plain_number
 from roamcast.content.schema import EventType, Field
 
 if TYPE_CHECKING:
@@ -31,6 +34,7 @@ def write_constraint(field: Field, domain: Domain) -> str:
     path = field.path
     if isinstance(domain, Repeats):
         return " and ".join(_write_repeats(path, domain))
+    assert not isinstance(domain, Discs)
     alternatives = _write_ranges(field, domain) if isinstance(domain, Ranges) else _write_texts(field, domain)
     if domain.absent:
         alternatives.append(f"not({path})")
@@ -41,13 +45,29 @@ def write_part(type: EventType, place: int, domain: Domain) -> str:
     """One constraint of a conjunction: on a field, or on the order of a pair of fields."""
     if place < PAIR:
         return write_constraint(type.fields[place], domain)
-    assert isinstance(domain, Ranges)
     one, other = (type.fields[at].path for at in members(place))
+    if isinstance(domain, Discs):
+        return " and ".join(_write_discs(type, members(place), domain))
+    assert isinstance(domain, Ranges)
     if not domain.absent:
         return f"{one}{_operator(domain)}{other}"
     [rest] = domain.outside(Ranges(((-1, 1),)))  # what it may not be, if both are there
     told = ("<", ">=") if rest.spans == ((-1, 1),) else (_operator(rest),)
     return " and ".join(f"not({one}{operator}{other})" for operator in told)
+
+
+def _write_discs(type: EventType, fields: tuple[int, int], domain: Discs) -> Iterator[str]:
+    container = type.fields[fields[0]].path.rpartition("/")[0] or "."
+    inside = [_write_disc(container, disc) for disc in domain.inside]
+    outside = [f"not({_write_disc(container, disc)})" for disc in domain.outside_of]
+    if not inside:
+        yield from (type.fields[at].path for at in fields if type.fields[at].optional)
+    yield from inside + outside
+
+
+def _write_disc(path: str, disc: Disc) -> str:
+    lat, lon, radius = map(plain_number, disc)
+    return f'within({path}, circle({lat}, {lon}, "{radius} m"))'
 
 
 def _operator(domain: Ranges) -> str:

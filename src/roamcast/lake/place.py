@@ -25,6 +25,9 @@ from roamcast.errors import UserError
 
 SCHEMES = ("file", "s3", "s3a", "hdfs")
 
+_PATIENCE = 60.0
+"Seconds in which an S3 endpoint must say something; the library's own three are few for a busy one."
+
 
 class PlaceError(UserError):
     """A URL that cannot be used."""
@@ -209,10 +212,12 @@ def _connect(scheme: str, host: str) -> fs.FileSystem:
 def _connect_s3(bucket: str) -> fs.FileSystem:
     endpoint = _endpoint()
     region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+    how: dict[str, Any] = {"connect_timeout": _PATIENCE, "request_timeout": _PATIENCE}
     if endpoint is None:
-        return fs.S3FileSystem(region=region or fs.resolve_s3_region(bucket))
+        return fs.S3FileSystem(region=region or fs.resolve_s3_region(bucket), **how)
     told = urlsplit(endpoint)
-    return fs.S3FileSystem(region=region or "us-east-1", endpoint_override=told.netloc, scheme=told.scheme)
+    how |= {"endpoint_override": told.netloc, "scheme": told.scheme}
+    return fs.S3FileSystem(region=region or "us-east-1", **how)
 
 
 def _endpoint() -> str | None:

@@ -13,11 +13,13 @@ import pyarrow as pa
 from roamcast.lake.lake import Lake
 from roamcast.pipeline.campaign import Campaign
 from roamcast.pipeline.claims import make_tables
+from roamcast.pipeline.cluster import Cluster
 from roamcast.pipeline.commit import Committer
+from roamcast.pipeline.executors import warm_up
 from roamcast.pipeline.measuring import Measuring
 from roamcast.pipeline.plan import Plan, make_plan
 from roamcast.pipeline.progress import Progress, estimate
-from roamcast.pipeline.session import briefly, local_master, open_session, warm_up
+from roamcast.pipeline.session import briefly, open_session
 from roamcast.pipeline.simulate import simulate
 from roamcast.pipeline.store import Store, Survey
 from roamcast.pipeline.tables import RUNS
@@ -77,7 +79,7 @@ class Conductor:
         self.account = Account()
         self.plan: Plan = make_plan(campaign)
 
-    def conduct(self, master: str | None = None, **notes: Any) -> Account:
+    def conduct(self, where: Cluster | str | None = None, **notes: Any) -> Account:
         """Everything, in a session of its own; `notes` are kept beside the campaign.
 
         There is no session if there is nothing to do.
@@ -88,10 +90,10 @@ class Conductor:
             if self.is_finished(survey):
                 self.listener.say(f"all {count} runs are done and measured: nothing to do")
                 return self.account
-            self.listener.say(f"{count} runs planned; starting Spark ({master or local_master()}) ...")
+            self.listener.say(f"{count} runs planned; starting Spark ({where or 'here'}) ...")
             began = perf_counter()
-            with open_session(master) as spark:
-                warm_up(spark)
+            with open_session(where) as spark:
+                warm_up(spark, say=self.listener.say)
                 self.account.seconds["session"] = perf_counter() - began
                 self.work(spark, survey)
         return self.account

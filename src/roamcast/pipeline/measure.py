@@ -21,8 +21,8 @@ from roamcast.lake.rows import BatchFiles
 from roamcast.metrics.constants import Constants
 from roamcast.metrics.declarations import METRICS, evaluate
 from roamcast.metrics.measured import READS, Measured, Setting
+from roamcast.pipeline.executors import count_slots
 from roamcast.pipeline.session import briefly
-from roamcast.pipeline.spread import count_slots
 from roamcast.pipeline.tables import METRICS_TABLE
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def measure(
 
     Without Spark it is done here.
     """
-    portions = deal(snapshot, settings, _TASKS_PER_SLOT * count_slots(spark))
+    portions = deal(snapshot, settings, _TASKS_PER_SLOT * (count_slots(spark) if spark else 1))
     if not portions:
         return MEASURED.empty_table()
     if spark is None:

@@ -22,6 +22,7 @@ class Progress:
     ends: float | None = None
     "When it may end, on the monotonic clock; None while nothing is known."
     trouble: str = ""
+    _began: float = 0.0
 
     @property
     def left(self) -> float | None:
@@ -39,6 +40,13 @@ class Progress:
             waiting = [run for run in self.runs if run.id not in ended]
             rest = sum(estimate(waiting, took).values())
             self.ends = now + rest / max(min(self.slots, len(waiting)), 1)
+
+    def count(self, ended: int, now: float) -> None:
+        """Learn that so many runs have ended by `now`, where it is not told which or how."""
+        self._began = self._began or now
+        if ended > self.done:
+            self.done = min(ended, len(self.runs))
+            self.ends = now + (now - self._began) / self.done * (len(self.runs) - self.done)
 
 
 def estimate(runs: Iterable[Run], known: Iterable[tuple[Run, float | None]]) -> dict[str, float]:

@@ -13,10 +13,16 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from time import perf_counter
 from typing import TYPE_CHECKING
 
-from roamcast.errors import UserError
+from roamcast.pipeline.cluster import (
+    LOOPBACK,
+    Cluster,
+    SessionError,
+    find_address,
+    is_local,
+    need_answer,
+)
 
 if TYPE_CHECKING:
     from logging import LogRecord
@@ -24,12 +30,11 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
+OTHER_CODE = r"an executor on \S+ (has|runs) .*; install the same wheel on every worker"
+"What a task says that finds another Roamcast than the driver's, or none."
+
 RETRIES = 4
 "How often Spark tries a task whose worker died; an error inside a run is no such death."
-
-
-class SessionError(UserError):
-    """Spark cannot start here, or stopped."""
 
 
 def local_master() -> str:
@@ -38,12 +43,25 @@ def local_master() -> str:
 
 
 @contextmanager
-def open_session(master: str | None = None, settings: dict[str, str] | None = None) -> Iterator[SparkSession]:
-    """A Spark session that ends with the block, together with every process that it started."""
+def open_session(
+    where: Cluster | str | None = None,
+    settings: dict[str, str] | None = None,
+    *,
+    patience: float = 3.0,
+    archive: Path | None = None,
+) -> Iterator[SparkSession]:
+    """A Spark session that ends with the block, together with every process that it started.
+
+    `patience` is for its end, in seconds; with `archive` it leaves its classes there for later sessions.
+    """
+    cluster = where if isinstance(where, Cluster) else Cluster(where)
+    chosen = (settings or {}) | cluster.settings()
     folder = Path(tempfile.mkdtemp(prefix="roamcast-spark-"))
-    patience = 3.0
     try:
-        spark = _start(master or local_master(), folder, settings or {})
+        if cluster.remote:
+            spark = connect(cluster.remote, chosen)
+        else:
+            spark = _start(cluster.master or local_master(), folder, chosen, archive)
         try:
             yield spark
         except KeyboardInterrupt:
@@ -75,50 +93,20 @@ def interrupted(error: BaseException) -> bool:
     return False
 
 
-def warm_up(spark: SparkSession, slots: int | None = None) -> float:
-    """Have every slot's Python worker up with the simulator imported; the seconds it took.
-
-    Raises `SessionError` if an executor has another Roamcast than this process.
-    """
-    from roamcast.pipeline.version import code_version
-
-    began = perf_counter()
-    count = slots or spark.sparkContext.defaultParallelism
-    ours = code_version()
-
-    def look(_: int) -> str:
-        import time
-
-        from roamcast.pipeline.version import code_version
-
-        try:
-            from roamcast.pipeline.task import SIMULATOR, find_runner
-
-            find_runner(SIMULATOR)
-        except ImportError:
-            return "no simulator"
-        time.sleep(0.05)  # so that one worker does not answer for all
-        return code_version()
-
-    theirs = set(spark.sparkContext.parallelize(range(count), count).map(look).collect()) - {ours}
-    if theirs:
-        raise SessionError(
-            f"an executor of {spark.sparkContext.master} runs Roamcast {theirs.pop()}, this is {ours}; "
-            "install the same wheel on every worker"
-        )
-    return perf_counter() - began
-
-
-def _start(master: str, folder: Path, settings: dict[str, str]) -> SparkSession:
-    _need_java()
+def _start(master: str, folder: Path, settings: dict[str, str], archive: Path | None = None) -> SparkSession:
+    java = need_java()
+    need_answer(master)
     from pyspark import SparkConf, SparkContext
     from pyspark.errors import PySparkRuntimeError
     from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
 
-    _set_environment(master)
+    address = find_address(master)
+    _set_environment(address, settings)
     conf = SparkConf(loadDefaults=False).setMaster(_with_retries(master)).setAppName("roamcast")
-    conf.setAll(list((_defaults(folder) | settings).items()))
+    sharing = f"-XX:ArchiveClassesAtExit={archive}" if archive else _share_classes(java)
+    chosen = _defaults(folder, address, sharing) | ({} if is_local(master) else ELSEWHERE) | settings
+    conf.setAll(list(chosen.items()))
     log = folder / "spark.log"
     earlier = _children(os.getpid())
     with log.open("wb") as errors:
@@ -140,6 +128,33 @@ def _start(master: str, folder: Path, settings: dict[str, str]) -> SparkSession:
         # PySpark's own handler calls into the JVM, which may not answer.
         signal.signal(signal.SIGINT, signal.default_int_handler)
     return SparkSession(context)
+
+
+def connect(url: str, settings: dict[str, str]) -> SparkSession:
+    """A session with a Spark Connect server; settings that only its start can change are not sent."""
+    need_answer(url)
+    try:
+        import grpc  # noqa: F401
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        raise SessionError(
+            f"--remote needs Python packages that are not here ({error.name}); pip install 'pyspark[connect]'"
+        ) from None
+    try:
+        spark = SparkSession.builder.remote(url).getOrCreate()  # PySpark's functions are then remote, too
+        for key, value in (_REMOTELY | settings).items():
+            spark.conf.set(key, value)
+    except Exception as error:
+        raise SessionError(f"the Spark Connect server at {url} did not take us: {one_line(error)}") from None
+    return spark
+
+
+_REMOTELY = {
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+}
+"What of our settings a session of a server may have."
 
 
 def _children(parent: int) -> set[int]:
@@ -166,13 +181,25 @@ def _is_of_others(record: LogRecord) -> bool:
     return Path(record.pathname).parent.name != "py4j"
 
 
-def _defaults(folder: Path) -> dict[str, str]:
+ELSEWHERE = {
+    # What went wrong on one executor is tried on another.
+    "spark.excludeOnFailure.enabled": "true",
+    "spark.excludeOnFailure.task.maxTaskAttemptsPerExecutor": "1",
+    "spark.excludeOnFailure.task.maxTaskAttemptsPerNode": str(RETRIES - 1),  # Spark wants fewer than tries
+    "spark.excludeOnFailure.stage.maxFailedTasksPerExecutor": "3",
+    "spark.excludeOnFailure.stage.maxFailedExecutorsPerNode": "1000",
+}
+"Settings for executors that we did not start ourselves."
+
+
+def _defaults(folder: Path, address: str, sharing: str) -> dict[str, str]:
     logging = Path(__file__).with_name("log4j2.properties")
     # A session lives for minutes: compiling its bytecode twice over costs more than it brings.
     options = f"-Dlog4j2.configurationFile={logging.as_uri()} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    options = f"{options} {sharing}".strip()
     return {
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": address,
+        "spark.driver.bindAddress": address,
         "spark.driver.memory": "2g",
         "spark.driver.extraJavaOptions": options,
         "spark.local.dir": str(folder),
@@ -193,10 +220,13 @@ def _defaults(folder: Path) -> dict[str, str]:
     }
 
 
-def _set_environment(master: str) -> None:
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    if master.startswith("local") or "127.0.0.1" in master or "localhost" in master:
-        os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+def _set_environment(address: str, settings: dict[str, str]) -> None:
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ["PYSPARK_PYTHON"] = settings.get("spark.pyspark.python", sys.executable)
+    if address == LOOPBACK:
+        os.environ["SPARK_LOCAL_IP"] = address
+    else:
+        os.environ.pop("SPARK_LOCAL_IP", None)
     os.environ.pop("SPARK_REMOTE", None)
 
 
@@ -208,7 +238,16 @@ def _with_retries(master: str) -> str:
     return f"local[{found[1]},{RETRIES}]" if found else master
 
 
-def _need_java() -> None:
+def _share_classes(java: str) -> str:
+    """The option that takes classes from the archive, if one was made for this Java."""
+    from roamcast.pipeline.archive import find_archive
+
+    archive = find_archive(java)
+    return f"-XX:SharedArchiveFile={archive} -Xshare:auto" if archive.exists() else ""
+
+
+def need_java() -> str:
+    """What Java tells of its version; raises `SessionError` if there is none that Spark can use."""
     home = os.environ.get("JAVA_HOME")
     java = shutil.which("java", path=f"{home}/bin") if home else shutil.which("java")
     remedy = "install Java 17 or later, as with: apt-get install openjdk-17-jre-headless"
@@ -221,6 +260,7 @@ def _need_java() -> None:
         raise SessionError(
             f"Spark needs Java 17, and {java} is {told.splitlines()[:1] or 'silent'}; {remedy}"
         )
+    return told
 
 
 def _reason(error: BaseException, log: Path) -> str:
@@ -251,12 +291,15 @@ def briefly(what: str) -> Iterator[None]:
     except (Py4JNetworkError, ConnectionError, EOFError):
         raise SessionError(f"Spark's Java process ended while it was {what}; {again}") from None
     except (PySparkException, Py4JError) as error:
+        if found := re.search(OTHER_CODE, str(error)):
+            raise SessionError(found[0]) from None
         raise SessionError(f"Spark gave up {what}: {one_line(error)}; {again}") from None
 
 
 def _stop(spark: SparkSession, patience: float) -> None:
     """End the session politely if it answers in time, else by killing the JVM; its workers follow."""
-    gateway = spark.sparkContext._gateway
+    context = None if is_remote(spark) else spark.sparkContext
+    gateway = None if context is None else context._gateway
     polite = threading.Thread(target=lambda: _politely(spark), daemon=True)
     if patience:
         polite.start()
@@ -268,11 +311,20 @@ def _stop(spark: SparkSession, patience: float) -> None:
         if not patience or polite.is_alive():
             process.kill()
         try:
-            process.wait(3)
+            process.wait(max(patience, 3.0))
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-    _forget()
+    if context is not None:
+        _forget()
+    else:
+        for name in ("SPARK_REMOTE", "SPARK_CONNECT_MODE_ENABLED"):
+            os.environ.pop(name, None)
+
+
+def is_remote(spark: SparkSession) -> bool:
+    """Whether a session is with a Spark Connect server, so that there is no SparkContext."""
+    return ".connect." in type(spark).__module__
 
 
 def _politely(spark: SparkSession) -> None:

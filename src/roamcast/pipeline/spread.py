@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
-_USUAL_SLOTS = 8
-"Where Spark does not say how many it has."
-
 
 def spread(
     spark: SparkSession | None, doing: str, items: Sequence[Item], work: Callable[[Item], Answer]
@@ -46,13 +43,3 @@ def spread(
         for number, each in zip(found["number"].to_pylist(), found["told"].to_pylist(), strict=True)
     }
     return [told[number] for number in range(len(items))]
-
-
-def count_slots(spark: SparkSession | None) -> int:
-    """How many tasks run at a time."""
-    if spark is None:
-        return 1
-    try:
-        return int(spark.sparkContext.defaultParallelism)
-    except Exception:  # over Spark Connect there is no context to ask
-        return _USUAL_SLOTS

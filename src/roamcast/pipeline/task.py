@@ -1,32 +1,26 @@
-"""What a Spark task does with one run: simulate it in a child process, keep its facts, say what became of it.
+"""What a Spark task does with one run: have it simulated, keep its facts, say what became of it.
 
-The run lives in a child of the Python worker because a limit must hold whatever the run does: a loop in
-the compiled kernel hears no Python exception, but no process survives SIGKILL. The child dies with its
-worker, so that killing anything above leaves nothing behind.
+The run lives in a process of its own (`roamcast.pipeline.keeper`), so that limits hold whatever it does and
+killing anything above leaves nothing behind.
 """
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import gc
 import importlib
-import json
 import os
-import resource
-import select
 import shutil
 import signal
-import sys
 import traceback
-from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from time import monotonic
-from typing import Any, NoReturn
+from typing import Any
 
 from roamcast.lake.staging import Staging, digest
+from roamcast.pipeline.keeper import FROM_OUTSIDE, Keeper, KeeperDied
 from roamcast.pipeline.plan import Run
 from roamcast.sim.failure import RouterFailed
 
@@ -35,9 +29,6 @@ SIMULATOR = "roamcast.pipeline.runner:simulate_run"
 
 _MOST_TRACEBACK = 1 << 18
 "Characters of it that are kept: the last ones."
-
-_DIE_WITH_PARENT = 1
-"PR_SET_PDEATHSIG of prctl."
 
 
 @dataclass(frozen=True)
@@ -55,8 +46,7 @@ class Task:
 def find_runner(path: str) -> Any:
     """The runner `module:function`, imported, with all that is imported by now out of the collector's sight.
 
-    Spark's worker collects garbage after every task: over 80,000 objects that never die, this took 40 ms a
-    task. A child that collects would moreover copy every page of them.
+    A run's process that collects garbage would copy every page of what never dies.
     """
     module, _, name = path.partition(":")
     runner = getattr(importlib.import_module(module), name)
@@ -71,7 +61,7 @@ def execute(task: Task) -> dict[str, Any]:
     work = staging.work_folder(task.run.id)
     began = monotonic()
     try:
-        manifest = _supervise(task, work)
+        manifest = _attempt(task, work)
         manifest |= {"run": task.run.id, "wall": monotonic() - began, "version": task.run.version}
         if manifest["status"] != "disk full":
             staging.keep(work, manifest, manifest.pop("traceback", ""))
@@ -82,76 +72,61 @@ def execute(task: Task) -> dict[str, Any]:
     return manifest
 
 
-def _supervise(task: Task, work: Path) -> dict[str, Any]:
-    """Run the child to its end or to its limit, whichever comes first."""
-    runner = find_runner(task.runner)  # before the fork, so that every later child finds it imported
-    ear, mouth = os.pipe()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    child = os.fork()
-    if child == 0:
-        os.close(ear)
-        _live(task, runner, work, mouth)
-    os.close(mouth)
-    said = b""
-    deadline = monotonic() + task.seconds
-    try:
-        while (left := deadline - monotonic()) > 0:
-            if not select.select([ear], [], [], min(left, 60.0))[0]:
-                continue
-            heard = os.read(ear, 65536)
-            if not heard:
-                break
-            said += heard
-        else:
-            os.kill(child, signal.SIGKILL)
-            return _failed(f"took longer than its limit of {task.seconds:g} s")
-    finally:
-        os.close(ear)
-        _, status = os.waitpid(child, 0)
-    try:
-        told: dict[str, Any] = json.loads(said)
-        return told
-    except ValueError:
-        number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
-        how = f"was killed by {signal.Signals(number).name}" if number else f"ended with code {status >> 8}"
-        likely = "; the machine may be out of memory" if number == signal.SIGKILL else ""
-        return _failed(f"its process {how}{likely}")
+def _attempt(task: Task, work: Path) -> dict[str, Any]:
+    """Have the run done; if it is killed from outside, once more."""
+    again = ""
+    while True:
+        shutil.rmtree(work, ignore_errors=True)
+        try:
+            told = keeper_of(task.runner).run(partial(_live, task, work), task.seconds, task.memory)
+        except KeeperDied:
+            told = {"died": signal.SIGKILL}
+        if "said" in told:
+            said: dict[str, Any] = told["said"]
+            return said
+        if "limit" in told:
+            took = f"took longer than its limit of {task.seconds:g} s"
+            return _failed(took if told["limit"] == "time" else "used more memory than its limit")
+        number = told["died"]
+        if number not in FROM_OUTSIDE or again:
+            how = (
+                f"was killed by {signal.Signals(number).name}"
+                if number
+                else f"ended with code {told['code']}"
+            )
+            likely = "; the machine may be out of memory" if number == signal.SIGKILL else ""
+            return _failed(f"its process {how}{again}{likely}")
+        again = ", twice"
 
 
-def _live(task: Task, runner: Any, work: Path, mouth: int) -> NoReturn:
-    """The child's whole life: limits, run, facts, one word to the parent; it never returns."""
-    told: dict[str, Any]
+def _live(task: Task, work: Path) -> dict[str, Any]:
+    """What the run's own process does."""
     try:
-        _restrain(task)
         work.mkdir(parents=True, exist_ok=True)
-        runner(task.run, work)
+        find_runner(task.runner)(task.run, work)
         files = {file.name: _describe(file) for file in sorted(work.iterdir())}
-        told = {"status": "done", "error": "", "files": files, "rows": sum(f["rows"] for f in files.values())}
+        rows = sum(file["rows"] for file in files.values())
+        return {"status": "done", "error": "", "files": files, "rows": rows}
     except BaseException as error:
-        told = {"files": {}, **_explain(error)}
-    with suppress(BaseException):
-        used = resource.getrusage(resource.RUSAGE_SELF)
-        told |= {"cpu": used.ru_utime + used.ru_stime, "memory": used.ru_maxrss * 1024}
-        words = json.dumps(told).encode()
-        while words:
-            words = words[os.write(mouth, words) :]
-    os._exit(0)
+        return {"files": {}, **_explain(error)}
 
 
-def _restrain(task: Task) -> None:
-    ctypes.CDLL(None, use_errno=True).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_DFL)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the driver's to handle
-    held = int(next(line.split()[1] for line in _status() if line.startswith("VmData"))) * 1024
-    limit = held + int(task.memory)
-    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+@cache
+def _keepers() -> dict[int, Keeper]:
+    return {}
 
 
-def _status() -> list[str]:
-    return Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+def keeper_of(runner: str) -> Keeper:
+    """This process's keeper, which has what `runner` needs imported already."""
+    kept = _keepers()
+    found = kept.get(os.getpid())  # a fork must not talk to its parent's
+    if found is None or found.ended:
+        kept.clear()
+        # Spark's worker collects garbage after every task: over all that is imported, that took 40 ms.
+        gc.collect()
+        gc.freeze()
+        found = kept[os.getpid()] = Keeper(partial(find_runner, runner))
+    return found
 
 
 def _describe(file: Path) -> dict[str, Any]:

@@ -150,8 +150,9 @@ class Host(Protocol):
     def deliver(self, publication: Publication) -> None:
         """Hand an event to the application on this node."""
 
-    def drop(self, message: Message, reason: Drop) -> None:
-        """Record that `message` goes no further, for drops that happen outside `receive`."""
+    def drop(self, message: Message, reason: Drop, to: NodeId = BROADCAST) -> None:
+        """Record that `message` goes no further, for drops that happen outside `receive`; `to`: whom it was
+        for, where that is one node."""
 
     def state(self, name: str, value: float) -> None:
         """Record a fact about this router: that it has become a relay, how long a route is."""

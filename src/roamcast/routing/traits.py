@@ -36,3 +36,5 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     "Seconds that others remember a wish which is not renewed; None: wishes are not told, or do not lapse."
     recall: float = 0.0
     "Seconds that a wish reaches back: what was published before it was known is still sent."
+    served_by: str = ""
+    "The state whose value is the node that events for this one are sent to; empty: they are sent to itself."

@@ -212,7 +212,8 @@ class Scenario(Part):
     warmup: Annotated[Seconds, NotNegative] = 0.0
     "Metrics leave out what was published before this."
     quiet: Annotated[Seconds, NotNegative] = 0.0
-    "Nothing is published this long before the end, so that what is merely late is not read as lost."
+    """Nothing is published this long before the end, so that what is merely late is not read as lost; where
+    all that is wanted is asked for, nothing is asked, and publishing goes on."""
     location: Annotated[bool, Field(strict=True)] = False
     "Whether nodes know where they are."
     sample: Annotated[Seconds, Positive] = 60.0

@@ -83,7 +83,8 @@ def _describe(scenario: Scenario, protocol: str, seed: int, world: World, record
 
 def _spell_traits(traits: Traits) -> dict[str, Any]:
     spelt = msgspec.structs.asdict(traits)
-    return {name: value.name.lower() if isinstance(value, Enum) else value for name, value in spelt.items()}
+    told = {name: value for name, value in spelt.items() if value != ""}
+    return {name: value.name.lower() if isinstance(value, Enum) else value for name, value in told.items()}
 
 
 def _legs(scenario: Scenario, seed: int) -> dict[str, npt.NDArray[Any]]:

@@ -97,8 +97,13 @@ def _generate_topics(
 
 
 def _times(scenario: Scenario, publishing: Publishing, clock: Random) -> Iterator[float]:
-    """When something is published, `burst` times at each."""
-    end = scenario.duration - scenario.quiet
+    """When something is published, `burst` times at each.
+
+    Where all that is wanted is asked for, nobody counts what is published late, and requests of the last
+    moments before the quiet wait for it.
+    """
+    asked = scenario.workload.request and not scenario.workload.subscribe
+    end = scenario.duration if asked else scenario.duration - scenario.quiet
     first = time = clock.random() * publishing.every if publishing.phase == "random" else publishing.phase
     bursts = 0
     while time < end:

@@ -103,10 +103,10 @@ class MeshHost:
         if not self.ended:
             self._mesh.deliver_at(self.node, publication)
 
-    def drop(self, message: Message, reason: Drop) -> None:
+    def drop(self, message: Message, reason: Drop, to: NodeId = BROADCAST) -> None:
         """Note a drop for the story to check."""
         if not self.ended:
-            self._mesh.drops.append(Dropped(self._mesh.now, self.node, message, reason))
+            self._mesh.drops.append(Dropped(self._mesh.now, self.node, message, reason, to))
 
     def state(self, name: str, value: float) -> None:
         """Note what the router says of itself for the story to check."""

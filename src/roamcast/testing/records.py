@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from roamcast.routing.router import Drop, Message, NodeId, Publication
+from roamcast.routing.router import BROADCAST, Drop, Message, NodeId, Publication
 
 
 class Sent(NamedTuple):
@@ -33,6 +33,8 @@ class Dropped(NamedTuple):
     message: Message | bytes
     "Bytes, where they are no message."
     reason: Drop
+    to: NodeId = BROADCAST
+    "Whom it was for, where that is one node."
 
 
 class Delivered(NamedTuple):

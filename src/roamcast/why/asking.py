@@ -57,7 +57,8 @@ class RequestExplainer:
             return self._unpublished(request, before, end)
         verdicts = [(p, self._miss(p, request, end)) for p in meanwhile]
         unproven = [(p, verdict) for p, verdict in verdicts if not verdict.proven]
-        publication, verdict = (unproven or verdicts)[0]
+        told = [(p, verdict) for p, verdict in unproven if verdict.cause is not Cause.UNEXPLAINED]
+        publication, verdict = (told or unproven or verdicts)[0]
         count = f"{len(meanwhile)} matches were" if len(meanwhile) > 1 else "one match was"
         named = f"t={trail.published[publication]:.3f} {name_publication(publication)} by node"
         story = [

@@ -14,6 +14,9 @@ from roamcast.why.trail import Lost, Sent, Trail
 UNDER_WAY = 1.0
 "Seconds before the end of the run in which the last copy was sent, if it may have been under way then."
 
+MOMENT = 0.1
+"Seconds in which a router has tried all ways that it knows."
+
 TOLD = 4
 "Ends of copies that a story names."
 
@@ -26,7 +29,7 @@ def follow_copies(trail: Trail, publication: int, node: int) -> Verdict:
     ends = [lost for lost in trail.lost.get(publication, []) if lost.cause in ENDS]
     own = [lost for lost in ends if lost.peer == node]
     if own:  # the last link of its way: a copy for another goes through this node only by chance
-        ends = own
+        ends = _last_end(own)
     story = _tell_ends(trail, publication, ends)
     causes = {_cause(trail, publication, lost) for lost in ends}
     if len(causes) == 1:
@@ -42,6 +45,14 @@ def follow_copies(trail: Trail, publication: int, node: int) -> Verdict:
             sentence = f"t={lost.time:.3f} node {node} lost the frame of node {lost.peer}: {lost.cause}"
             return Verdict(FRAME_LOSSES[lost.cause], [sentence])
     return _on_its_way(trail, publication)
+
+
+def _last_end(own: list[Lost]) -> list[Lost]:
+    """Where a copy that a router tried several ways for came to its end: it had nothing else to try, or a
+    radio that was off refused all of them."""
+    last = own[-1]
+    moment = [lost for lost in own if lost.node == last.node and last.time - lost.time <= MOMENT]
+    return [next((lost for lost in moment if lost.cause == "radio_off"), last)]
 
 
 def _tell_ends(trail: Trail, publication: int, ends: list[Lost]) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from functools import cached_property
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -110,6 +111,10 @@ class Trail:
         self.lost = _by_publication(dropped, Lost, "peer", "kind", "cause")
         self.wishes = self._wishes(facts["interests"])
         self.told = self._told(transmissions)
+        let_go = self._of_role(facts["drops"], "wishes")
+        self.unheeded = sorted(Lost(*row) for row in _rows(let_go, "time", "node", "peer", "kind", "cause"))
+        "Wishes that went no further, in order."
+        self._servers = self._served(facts["states"], run.traits.get("served_by") or "")
         self.granted = self._granted(transmissions)
 
     def publisher(self, publication: int) -> int:
@@ -130,6 +135,12 @@ class Trail:
         standing = [wish for wish in self.wishes.get(node, []) if wish.since <= time <= wish.until]
         matching = [wish for wish in standing if self.matcher.matches(wish.wanted, event)]
         return min(matching, key=lambda wish: wish.since, default=None)
+
+    def server(self, node: int, time: float) -> int:
+        """The node that events for `node` were to be sent to at a time, as that had told."""
+        told = self._servers.get(node, [])
+        place = bisect_right(told, (time, inf))
+        return told[place - 1][1] if place else node
 
     def last_sent(self, publication: int) -> float:
         """When the last copy of an event was off the air; its publication, if none was sent."""
@@ -199,6 +210,14 @@ class Trail:
             told[row[1]].append(Sent(*row))
         for messages in told.values():
             messages.sort()
+        return told
+
+    def _served(self, states: pa.Table, name: str) -> dict[int, list[tuple[float, int]]]:
+        """When each node told by whom it is served, if the protocol has a state for that."""
+        told: dict[int, list[tuple[float, int]]] = defaultdict(list)
+        for time, node, said, value in _rows(states, "time", "node", "name", "value") if name else ():
+            if said == name and 0 <= value < self.run.nodes:
+                told[node].append((time, int(value)))
         return told
 
     def _granted(self, transmissions: pa.Table) -> dict[int, list[float]]:

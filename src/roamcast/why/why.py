@@ -17,6 +17,7 @@ from roamcast.why.frontier import find_frontier
 from roamcast.why.outages import describe
 from roamcast.why.promise import Promised
 from roamcast.why.routed import follow_routes
+from roamcast.why.served import follow_service
 from roamcast.why.trail import Trail, Wish
 
 
@@ -31,6 +32,8 @@ class Explainer:
         "Whether the protocol tries until it is done."
         self.lease: float | None = traits.get("wish_lease")
         self.recall: float = traits.get("recall") or 0.0
+        self.served: bool = bool(traits.get("served_by"))
+        "Whether nodes are served by others."
 
     def explain(
         self, publication: int, node: int, *, until: float = inf, wish: Wish | None = None
@@ -55,6 +58,8 @@ class Explainer:
             verdict = Climb(trail, publication, self.lease).explain(node)
         elif self.travel == "routed" and trail.told:
             verdict = follow_routes(trail, publication, node)
+        elif self.served and wish is not None:
+            verdict = follow_service(trail, publication, node, wish)
         elif self.travel == "addressed":
             verdict = follow_copies(trail, publication, node)
         elif node in trail.holders[publication]:

@@ -6,12 +6,13 @@ it is part of the box (see `_follow`), and so every relation between two boxes i
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias
 
 import msgspec
 
-from roamcast.content.box.order import PAIR, choices, implied, members, settle
+from roamcast.content.box.discs import SPOT, Discs
+from roamcast.content.box.order import PAIR, choices, implies, members, settle
 from roamcast.content.box.ranges import Ranges
 from roamcast.content.box.texts import Texts
 from roamcast.content.errors import ContentError, Undecided
@@ -121,11 +122,15 @@ def covers(wide: Conjunction, narrow: Conjunction, type: EventType | None = None
     for place, domain in wide:
         for other_place, other in narrow:
             if other_place == place:
-                if domain is not other and not domain.covers(other):  # type: ignore[arg-type]
+                if (
+                    domain is not other
+                    and not domain.covers(other)  # type: ignore[arg-type]
+                    and not (place >= SPOT and implies(type, narrow, place, domain))  # type: ignore[arg-type]
+                ):
                     return False
                 break
         else:
-            if place < PAIR or not domain.covers(implied(type, narrow, place)):  # type: ignore[arg-type]
+            if place < PAIR or not implies(type, narrow, place, domain):  # type: ignore[arg-type]
                 return False
     return True
 
@@ -167,6 +172,12 @@ def settled(type: EventType, each: Conjunction) -> Conjunction | None:
             raise Undecided(f"no values for compared fields were found in {MAX_TRIES} tries")
         allowed = dict(current)
         pair = current[-1][0]
+        if pair >= SPOT:
+            for point in _points(type, current):
+                found = search(conjoin(type, (*current, *point)) or ())
+                if found:
+                    return found
+            raise Undecided("no place was found in some circles and outside of others")
         place = next((p for p in members(pair) if not _single(allowed.get(p))), members(pair)[0])
         for choice in choices(allowed.get(place, type.everything[place])):
             narrower = conjoin(type, (*current, (place, choice)))
@@ -176,6 +187,16 @@ def settled(type: EventType, each: Conjunction) -> Conjunction | None:
         return None
 
     return search(each)
+
+
+def _points(type: EventType, current: Conjunction) -> Iterator[Conjunction]:
+    """Places that may satisfy a conjunction, as its last constraint asks."""
+    allowed: dict[int, Any] = dict(current)
+    spot, discs = current[-1]
+    assert isinstance(discs, Discs)
+    fields = members(spot)
+    for point in discs.candidates(*(allowed.get(at, type.everything[at]).spans for at in fields)):
+        yield tuple((at, Ranges(((value, value),))) for at, value in zip(fields, point, strict=True))
 
 
 def _single(domain: Domain | None) -> bool:

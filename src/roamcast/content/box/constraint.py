@@ -8,13 +8,25 @@ from typing import Any
 
 from roamcast.content.box.glob import CASELESS, Glob, caseless, fits, lower, tidy
 from roamcast.content.box.ranges import Ranges, after, before
+from roamcast.content.box.sphere import WIDEST, Disc
 from roamcast.content.box.texts import Texts
 from roamcast.content.errors import ContentError
-from roamcast.content.kind import Boolean, Date, Domain, Enumeration, Integer, Presence, String
+from roamcast.content.kind import Boolean, Date, Decimal, Domain, Enumeration, Integer, Presence, String
 from roamcast.content.kind_time import Duration, Moment
-from roamcast.content.schema import Field
+from roamcast.content.schema import EventType, Field
 
 OPERATORS = ("=", "!=", "<=", ">=", "<", ">")
+_COORDINATES = tuple(
+    (f"{mark}{lat}", f"{mark}{lon}")
+    for mark in ("@", "")
+    for lat, lon in (
+        ("lat", "lon"),
+        ("lat", "lng"),
+        ("lat", "long"),
+        ("latitude", "longitude"),
+        ("Latitude", "Longitude"),
+    )
+)
 FUNCTIONS = ("starts-with", "ends-with", "contains")
 
 
@@ -145,6 +157,36 @@ def write_glob(glob: Glob) -> str:
     if len(glob) == 1 and "*" not in glob[0]:
         return glob[0]
     return "*".join(piece.replace("\\", "\\\\").replace("*", "\\*") for piece in glob)
+
+
+def disc(lat: float, lon: float, radius: float) -> Disc:
+    """A circle on the Earth; a middle that is no place, or a radius that is too large, is refused."""
+    if not -90 <= lat <= 90 or not -180 <= lon <= 180:
+        raise ContentError(
+            f"{lat!r}, {lon!r} is no place; a latitude is within 90, a longitude within 180 degrees"
+        )
+    if not 0 < radius <= WIDEST:
+        raise ContentError(f"a circle of {radius!r} m; from above 0 to 10000 km there can be one")
+    return Disc(float(lat) + 0.0, float(lon) + 0.0, float(radius))
+
+
+def places(type: EventType, lat: int, lon: int) -> bool:
+    """Whether two fields tell a place on the Earth."""
+    if not 0 <= lat < len(type.fields) or not 0 <= lon < len(type.fields):
+        return False
+    container = type.fields[lat].path.rpartition("/")[0]
+    return find_place(type, container) == (lat, lon)
+
+
+def find_place(type: EventType, container: str) -> tuple[int, int] | None:
+    """The fields of latitude and longitude in an element, by their usual names."""
+    prefix = f"{container}/" if container else ""
+    for lat, lon in _COORDINATES:
+        if type.has(prefix + lat) and type.has(prefix + lon):
+            found = type.place(prefix + lat), type.place(prefix + lon)
+            if all(isinstance(type.fields[at].kind, Decimal) for at in found):
+                return found
+    return None
 
 
 def article(noun: str) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from roamcast.content.box.discs import SPOT, Discs, place_of, settle_spots, spot_fields
 from roamcast.content.box.ranges import Ranges, after, before
 from roamcast.content.box.texts import Texts
 from roamcast.content.errors import ContentError
@@ -46,12 +47,16 @@ def pair_place(first: int, second: int) -> int:
 
 
 def members(place: int) -> tuple[int, int]:
-    """The fields of a pair."""
+    """The fields of a pair, or of a place on the Earth."""
+    if place >= SPOT:
+        return spot_fields(place)
     return divmod(place - PAIR, _WIDTH)
 
 
-def everything(type: EventType, place: int) -> Ranges:
-    """All orders that two fields can have."""
+def everything(type: EventType, place: int) -> Ranges | Discs:
+    """All orders that two fields can have, or all places."""
+    if place >= SPOT:
+        return Discs()
     first, second = members(place)
     return Ranges(((-1, 1),), type.fields[first].optional or type.fields[second].optional)
 
@@ -70,8 +75,10 @@ def compare_fields(one: Field, operator: str, other: Field) -> Ranges:
     return SIGNS[operator]
 
 
-def sign(values: tuple[Any, ...], place: int) -> int | None:
-    """The order of two fields of an event."""
+def value_at(values: tuple[Any, ...], place: int) -> Any:
+    """The order of two fields of an event, or the place that they tell; None where one is missing."""
+    if place >= SPOT:
+        return place_of(values, place)
     first, second = members(place)
     one, other = values[first], values[second]
     if one is None or other is None:
@@ -81,7 +88,10 @@ def sign(values: tuple[Any, ...], place: int) -> int | None:
 
 def settle(type: EventType, allowed: dict[int, Any]) -> bool:
     """Draw out of the compared pairs what they say of the fields, and back; False if nothing is left."""
-    pairs = [place for place in allowed if place >= PAIR]
+    pairs = [place for place in allowed if PAIR <= place < SPOT]
+    spots = [place for place in allowed if place >= SPOT]
+    if spots and not settle_spots(type, allowed, spots):
+        return False
     if len(pairs) > MAX_PAIRS:
         raise ContentError(f"more than {MAX_PAIRS} pairs of fields compared in one conjunction")
     if _circular(allowed, pairs):
@@ -131,7 +141,20 @@ def possible(one: Any, other: Any) -> Ranges:
     return signs
 
 
-def implied(type: EventType | None, conjunction: tuple[tuple[int, Any], ...], place: int) -> Ranges:
+def implies(
+    type: EventType | None, conjunction: tuple[tuple[int, Any], ...], place: int, wanted: Ranges | Discs
+) -> bool:
+    """Whether what a conjunction says of two fields is enough for what is `wanted` of both together."""
+    if isinstance(wanted, Ranges):
+        return wanted.covers(_left(type, conjunction, place))
+    allowed: dict[int, Any] = dict(conjunction)
+    if not all(at in allowed for at in members(place)):
+        return False
+    lats, lons = (allowed[at] for at in members(place))
+    return not lats.absent and not lons.absent and wanted.covers(allowed.get(place, Discs()), (lats, lons))
+
+
+def _left(type: EventType | None, conjunction: tuple[tuple[int, Any], ...], place: int) -> Ranges:
     """The orders of two fields that a conjunction leaves, as far as its constraints on each of them tell."""
     first, second = members(place)
     allowed: dict[int, Any] = dict(conjunction)

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from roamcast.content.box.conjunction import Conjunction, compares, fields_of
+from roamcast.content.box.discs import Discs
 from roamcast.content.box.glob import begins
 from roamcast.content.box.ranges import Ranges
 from roamcast.content.box.repeats import Repeats
@@ -243,7 +244,7 @@ class _Column:
 
     def _slices(self, domain: Domain) -> Iterator[tuple[int, int]]:
         values = self._values
-        if isinstance(domain, Repeats):
+        if isinstance(domain, Repeats | Discs):
             return  # those who constrain records are all without a least value
         if isinstance(domain, Ranges):
             for low, high in domain.spans:
@@ -273,7 +274,7 @@ def _least_known(domain: Domain) -> Any:
     """The least value that a field may have, or None where nobody can say at a glance."""
     if isinstance(domain, Ranges):
         return domain.spans[0][0] if domain.spans else None
-    if isinstance(domain, Repeats):
+    if isinstance(domain, Repeats | Discs):
         return None
     return domain.values[0] if domain.values else None
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from roamcast.content.box import conjunction as boxes
 from roamcast.content.box.conjunction import Conjunction
+from roamcast.content.box.discs import Discs
 from roamcast.content.box.ranges import Ranges
 from roamcast.content.box.repeats import Repeats
 from roamcast.content.filter import MAX_CONJUNCTIONS, Filter
@@ -147,6 +148,8 @@ def share(type: EventType, conjunction: Conjunction) -> float:
 def _share(type: EventType, place: int, domain: Domain) -> float:
     if isinstance(domain, Repeats):
         return HALF ** (len(domain.required) + (not domain.refused.empty))
+    if isinstance(domain, Discs):
+        return HALF  # the box around a circle is counted already
     if not isinstance(domain, Ranges):
         return _of_texts(domain)
     [(low, high)] = type.whole(place).spans  # type: ignore[union-attr]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from roamcast.content.box.glob import CASELESS, lower
-from roamcast.content.box.order import PAIR, sign
+from roamcast.content.box.order import PAIR, value_at
 from roamcast.content.box.texts import Texts
 from roamcast.content.filter import Filter
 from roamcast.content.kind import Domain
@@ -56,7 +56,7 @@ def letter_beside(place: int) -> str:
 def value_beside(values: tuple[Any, ...], place: int) -> Any:
     """What stands there, for the values of an event or a record."""
     if place < _LOWER:
-        return sign(values, place)
+        return value_at(values, place)
     text = values[place - _LOWER]
     return None if text is None else lower(text)
 

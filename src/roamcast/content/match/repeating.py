@@ -13,7 +13,9 @@ from typing import Any, TypeAlias
 
 from roamcast._kernel import MatchIndex as KernelIndex
 from roamcast.content.box.conjunction import Conjunction
+from roamcast.content.box.discs import Discs
 from roamcast.content.box.repeats import Repeats
+from roamcast.content.box.texts import Texts
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.content.kind import Decimal, Domain, Kind, String
@@ -163,15 +165,18 @@ def _flatten(type: EventType, conjunction: Conjunction) -> list[_Flat]:
     """The conjunction along the route that says most; several where the records' filter has alternatives."""
     flat: list[tuple[int, int, Domain]] = []
     repeated: list[tuple[int, Repeats]] = []
+    round_ones = False
     for place, domain in conjunction:
         if isinstance(domain, Repeats):
             repeated.append((place, domain))
+        elif isinstance(domain, Discs):
+            round_ones = True  # the lookup knows the box around a circle
         else:
             flat.extend((0, at, part) for at, part in split(place, domain))
     tests = [(place, each) for place, domain in repeated for each in domain.required]
     if not tests:
-        return [_Flat((), flat, not repeated)]
-    exact = len(tests) == 1 and all(domain.refused.empty for _, domain in repeated)
+        return [_Flat((), flat, not repeated and not round_ones)]
+    exact = not round_ones and len(tests) == 1 and all(domain.refused.empty for _, domain in repeated)
     place, wanted = max(tests, key=_sharpness)
     found = []
     for inner in wanted.conjunctions:
@@ -181,10 +186,19 @@ def _flatten(type: EventType, conjunction: Conjunction) -> list[_Flat]:
     return found
 
 
-def _sharpness(test: tuple[int, Filter]) -> tuple[int, int]:
-    """How much a test on records says: the fields that each of its alternatives constrains, and how few."""
+def _sharpness(test: tuple[int, Filter]) -> tuple[float, int]:
+    """How much a test on records says: what its weakest alternative asks for, and how few there are."""
     conjunctions = test[1].conjunctions
-    return min((len(each) for each in conjunctions), default=0), -len(conjunctions)
+    return min((sum(_weight(d) for _, d in each) for each in conjunctions), default=0.0), -len(conjunctions)
+
+
+def _weight(domain: Domain) -> float:
+    """A guess of how few values are left: one text is rarer than one of a list or a range."""
+    if isinstance(domain, Repeats):
+        return sum((_sharpness((0, each))[0] for each in domain.required), 0.1)
+    if isinstance(domain, Texts):
+        return 3.0 if domain.values is not None else 2.0
+    return 1.5 if domain.point else 1.0
 
 
 def letter(kind: Kind) -> str:

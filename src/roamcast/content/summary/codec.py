@@ -32,6 +32,26 @@ def encode(summary: Summary) -> bytes:
     return bytes(out)
 
 
+def length(summary: Summary) -> int:
+    """How many bytes `encode` would write, without writing them."""
+    found = 5
+    for name, rows in summary.rows.items():
+        found += 8 + 3 + (len(summary.kinds[name]) + 3) // 4
+        for row in rows:
+            found += 2 + sum(3 + _part_length(part) for part in row.values())
+    return found
+
+
+def _part_length(part: Part) -> int:
+    if isinstance(part, Enumerated):
+        return 2 + (part.bits.bit_length() + 7) // 8
+    if isinstance(part, Arithmetic):
+        return 1 + 16 * len(part.spans)
+    whole = (part.shape.bits + 7) // 8
+    counts = (bits.bit_count() for bits in (part.left, part.right, part.words))
+    return sum(3 + 2 * count if 2 * count < whole else 1 + whole for count in counts)
+
+
 def decode(data: bytes) -> Summary:
     """Read what `encode` wrote, and refuse anything else."""
     if len(data) > MAX_BYTES:
@@ -103,11 +123,20 @@ def _get_part(reader: _Reader, kind: str, absent: bool, shape: Shape) -> Part:
 
 def _put_bits(out: bytearray, bits: int, size: int) -> None:
     """A list of places where few bits are set, else all bits: whichever is shorter."""
-    places = [n for n in range(size) if bits >> n & 1] if bits.bit_count() * 2 < (size + 7) // 8 else None
-    if places is not None:
+    if bits.bit_count() * 2 < (size + 7) // 8:
+        places = _places(bits)
         out += struct.pack(f">BH{len(places)}H", 0, len(places), *places)
     else:
         out += b"\x01" + bits.to_bytes((size + 7) // 8, "big")
+
+
+def _places(bits: int) -> list[int]:
+    found = []
+    while bits:
+        lowest = bits & -bits
+        found.append(lowest.bit_length() - 1)
+        bits ^= lowest
+    return found
 
 
 def _get_bits(reader: _Reader, size: int) -> int:

@@ -16,12 +16,14 @@ from roamcast.content.summary.bloom import Shape
 from roamcast.content.summary.digest import Digest, has, letter
 from roamcast.content.summary.parts import Arithmetic, Enumerated, Part, Textual
 
-MAX_ROWS = 32
+MAX_ROWS = 64
 "Rows of one event type; where there would be more, the two most alike are joined."
 MAX_BYTES = 1 << 16
 
 Row = dict[int, Part]
 "By field's place; a field that is not there is not constrained. Its keys are a row of the EL."
+Key = tuple[tuple[int, int], ...]
+"What makes rows one: their fields and, where rows are kept apart, the listed value that a field must have."
 
 
 class Summary:
@@ -44,10 +46,14 @@ class Summary:
         self.kinds = dict(kinds)
 
     @classmethod
-    def of(cls, filters: Iterable[Filter], shape: Shape | None = None) -> Summary:
-        """The summary of some filters."""
+    def of(cls, filters: Iterable[Filter], shape: Shape | None = None, *, apart: bool = False) -> Summary:
+        """The summary of some filters.
+
+        As in the paper there is a row for each set of fields. Kept apart, there is one for each listed value,
+        too: what is wanted of the other fields with one value is not admitted with another.
+        """
         shape = shape or Shape()
-        found: dict[bytes, dict[frozenset[int], Row]] = {}
+        found: dict[bytes, dict[Key, Row]] = {}
         kinds: dict[bytes, str] = {}
         for filter in filters:
             if filter.empty:
@@ -62,8 +68,8 @@ class Summary:
                     if not isinstance(domain, Repeats)  # records are not summed up: they may be any
                     and place < PAIR  # nor is the order of two fields
                 }
-                _put(rows, row)
-        limited = {name: _limited(rows, MAX_ROWS) for name, rows in found.items()}
+                _put(rows, row, apart)
+        limited = {name: _limited(rows) for name, rows in found.items()}
         return cls(shape, limited, kinds)
 
     def merge(self, other: Summary) -> Summary:
@@ -78,13 +84,17 @@ class Summary:
         for name in self.kinds.keys() & other.kinds.keys():
             if self.kinds[name] != other.kinds[name]:
                 raise ContentError(f"summaries that disagree on the fields of {name.hex()} cannot be merged")
-        found: dict[bytes, dict[frozenset[int], Row]] = {}
-        for name, rows in (*self.rows.items(), *other.rows.items()):
-            by_fields = found.setdefault(name, {})
-            for row in rows:
-                _put(by_fields, row)
-        merged = {name: _limited(by_fields, MAX_ROWS) for name, by_fields in found.items()}
+        apart = self.apart or other.apart
+        merged = {
+            name: collect([*self.rows.get(name, ()), *other.rows.get(name, ())], apart)
+            for name in {**self.rows, **other.rows}
+        }
         return Summary(self.shape, merged, self.kinds | other.kinds)
+
+    @property
+    def apart(self) -> bool:
+        """Whether some rows of the same fields are kept apart."""
+        return any(len({frozenset(row) for row in rows}) < len(rows) for rows in self.rows.values())
 
     def admits(self, digest: Digest | Event) -> bool:
         """Whether some filter may match the event; never no for one that does."""
@@ -141,10 +151,12 @@ class Summary:
 
     def coarser(self) -> Summary:
         """A smaller summary that admits at least as much; what lets the least more through is given up."""
-        from roamcast.content.summary.codec import encode
-        from roamcast.content.summary.fitting import coarsenings, share
+        from roamcast.content.summary.codec import length
+        from roamcast.content.summary.fitting import coarsenings
+        from roamcast.content.summary.selectivity import Selectivity
 
-        found = [(share(each), len(encode(each)), n, each) for n, each in enumerate(coarsenings(self))]
+        weight = Selectivity().weight
+        found = [(weight(each), length(each), n, each) for n, each in enumerate(coarsenings(self))]
         return min(found, key=lambda each: each[:3])[3] if found else self
 
     def to_bytes(self, limit: int = MAX_BYTES) -> bytes:
@@ -204,11 +216,19 @@ def _fold(part: Part, shape: Shape) -> Part:
     return Textual(shape, left, right, words, part.absent)
 
 
-def _put(rows: dict[frozenset[int], Row], row: Row) -> None:
-    """Add a row, or join it with the one of the same fields: redundant rows of the EL are eliminated."""
-    fields = frozenset(row)
-    known = rows.get(fields)
-    rows[fields] = row if known is None else join_rows(known, row)
+def _key(row: Row, apart: bool) -> Key:
+    single = (
+        part.bits if apart and isinstance(part, Enumerated) and part.bits.bit_count() == 1 else 0
+        for part in row.values()
+    )
+    return tuple(sorted(zip(row, single, strict=True)))
+
+
+def _put(rows: dict[Key, Row], row: Row, apart: bool) -> None:
+    """Add a row, or join it with the one of the same key: redundant rows of the EL are eliminated."""
+    key = _key(row, apart)
+    known = rows.get(key)
+    rows[key] = row if known is None else join_rows(known, row)
 
 
 def join_rows(one: Row, other: Row) -> Row:
@@ -216,12 +236,26 @@ def join_rows(one: Row, other: Row) -> Row:
     return {place: part.merge(other[place]) for place, part in one.items() if place in other}  # type: ignore[arg-type]
 
 
-def _limited(rows: dict[frozenset[int], Row], most: int) -> tuple[Row, ...]:
-    """At most so many rows, by joining those that share the most fields; in a fixed order."""
-    while len(rows) > most:
-        order = sorted(rows, key=sorted)
-        pairs = ((len(a & b), n, m) for n, a in enumerate(order) for m, b in enumerate(order[:n]))
-        _, n, m = max(pairs)
+def collect(rows: Iterable[Row], apart: bool) -> tuple[Row, ...]:
+    """Rows without those that are redundant, in a fixed order; kept apart, no other two are joined."""
+    found: dict[Key, Row] = {}
+    for row in rows:
+        _put(found, row, apart)
+    return _limited(found)
+
+
+def _limited(rows: dict[Key, Row]) -> tuple[Row, ...]:
+    """At most so many rows, by joining those that share the most fields and values; in a fixed order."""
+    apart = any(value for key in rows for _, value in key)
+    while len(rows) > MAX_ROWS:
+        order = sorted(rows)
+        sets = [frozenset(place for place, _ in key) for key in order]
+        pairs = (
+            (len(a & b) - max(len(a), len(b)), len({*order[n]} & {*order[m]}), n, m)
+            for n, a in enumerate(sets)
+            for m, b in enumerate(sets[:n])
+        )
+        *_, n, m = max(pairs)
         row = join_rows(rows.pop(order[n]), rows.pop(order[m]))
-        _put(rows, row)
-    return tuple(dict(sorted(rows[fields].items())) for fields in sorted(rows, key=sorted))
+        _put(rows, row, apart)
+    return tuple(dict(sorted(rows[key].items())) for key in sorted(rows))

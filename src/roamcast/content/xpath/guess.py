@@ -79,6 +79,11 @@ class _Guesser(Parser):
             self._note(target, BigDecimal(0) if "<" in operator.text or ">" in operator.text else None)
         return TRUE
 
+    def coordinates(self, target: PathEnd) -> None:
+        for name in ("@lat", "@lon"):
+            path = f"{target.path}/{name}" if target.path else name
+            self._note(PathEnd(Scope(target.type, path), target.token), BigDecimal(0))
+
     def applied(self, function: str, target: PathEnd, literal: PlacedLiteral) -> Condition:
         self._note(target, "text" if literal.value is None else literal.value)
         if isinstance(literal.value, str) and _guess_kind([literal.value]).name != "string":

@@ -8,6 +8,7 @@ from decimal import Decimal as BigDecimal
 from typing import Any, NamedTuple
 
 from roamcast.content.box import constraint
+from roamcast.content.box.discs import Discs, spot_place
 from roamcast.content.box.glob import fits
 from roamcast.content.box.order import compare_fields, pair_place
 from roamcast.content.errors import ContentError, FilterError
@@ -25,7 +26,10 @@ MAX_NESTING = 64
 NUMBER = re.compile(r"[ \t\r\n]*([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))[ \t\r\n]*")
 "A quoted number."
 LOWER = "lower-case"
+WITHIN = "within"
 _CASES = ("upper-case", "translate", "lower", "upper")
+_AREAS = 'circle(LAT, LON, "5 km") or box(SOUTH, WEST, NORTH, EAST)'
+_LENGTH = re.compile(r" *([0-9]{1,20}(?:\.[0-9]{1,20})?) *(km|m) *")
 _FLIPPED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
@@ -327,8 +331,10 @@ class Parser(Cursor):
         token = self.peek
         if token.text == "concat":
             return self.literal()
+        if token.text == WITHIN:
+            return Area(self).within(scope)
         if token.text not in ("not", "true", "false", *constraint.FUNCTIONS):
-            known = ", ".join(("not", "true", "false", "concat", LOWER, *constraint.FUNCTIONS))
+            known = ", ".join(("not", "true", "false", "concat", LOWER, WITHIN, *constraint.FUNCTIONS))
             if token.text in _CASES:
                 raise self.error(
                     f"{token.text}() is not understood; write lower-case(PATH) and small letters"
@@ -438,6 +444,14 @@ class Parser(Cursor):
         place = type.place(path)
         return type.fields[place], place
 
+    def coordinates(self, target: PathEnd) -> tuple[int, int] | None:
+        """The fields of latitude and longitude in the element that a path leads to."""
+        found = constraint.find_place(target.type, target.path)
+        if found is None:
+            where = target.path or target.type.name
+            raise ContentError(f"{where!r} has no latitude and longitude (lat, lon) that are numbers")
+        return found
+
     def exists(self, target: PathEnd) -> Condition:
         """The test that something is there."""
         places = target.type.evidence(target.path)
@@ -450,6 +464,72 @@ class Parser(Cursor):
         """Refuse a step that leads nowhere in the type."""
         if scope.type.inside(scope.path) is None and not scope.type.has(scope.path):
             raise self.error(str(scope.type.unknown(scope.path)), token)
+
+
+class Area:
+    """Reads `within(PATH, circle(LAT, LON, "5 km"))` and `within(PATH, box(SOUTH, WEST, NORTH, EAST))`."""
+
+    def __init__(self, parser: Parser) -> None:
+        self.parser = parser
+
+    def within(self, scope: Scope) -> Condition:
+        """The test that a place lies in an area."""
+        parser = self.parser
+        parser.next += 2
+        target = parser.operand(scope)
+        if not isinstance(target, PathEnd) or target.lowered:
+            raise parser.error("within() takes the path of a place first", target.token)
+        parser.expect(",", "within() takes a path and an area")
+        shape = parser.peek
+        if not parser.at_call("circle") and not parser.at_call("box"):
+            raise parser.error(parser.reason(f"expected {_AREAS}"))
+        parser.next += 2
+        numbers = [self.number()]
+        while parser.accept(","):
+            numbers.append(self.number())
+        for _ in range(2):
+            parser.expect(")", "expected ',' or ')'")
+        try:
+            return self.area(target, shape.text, numbers)
+        except ContentError as error:
+            raise parser.error(str(error), shape) from None
+
+    def number(self) -> float:
+        """A number, or a length with its unit."""
+        literal = self.parser.literal()
+        if isinstance(literal.value, BigDecimal | int | float) and not isinstance(literal.value, bool):
+            return float(literal.value)
+        found = _LENGTH.fullmatch(literal.value) if isinstance(literal.value, str) else None
+        if found is None:
+            raise self.parser.error("expected a number, or a length like '5 km'", literal.token)
+        return float(found[1]) * (1000 if found[2] == "km" else 1)
+
+    def area(self, target: PathEnd, shape: str, numbers: list[float]) -> Condition:
+        """The conditions on latitude and longitude."""
+        if len(numbers) != (3 if shape == "circle" else 4):
+            raise ContentError(f"write {_AREAS}")
+        found = self.parser.coordinates(target)
+        if found is None:
+            return TRUE
+        fields = target.type.fields
+        if shape == "circle":
+            there: list[Condition] = [Is(at, constraint.present(fields[at])) for at in found]
+            domain = Discs.where([constraint.disc(*numbers)])
+            return target.ask(Both((*there, Is(spot_place(*found), domain))))
+        south, west, north, east = numbers
+        constraint.disc(south, west, 1)
+        constraint.disc(north, east, 1)
+        if south > north:
+            raise ContentError("a box has its south below its north")
+        lats, lons = ((at, fields[at]) for at in found)
+        sides = [(west, east)] if west <= east else [(west, 180.0), (-180.0, east)]
+        across = [_between(*lons, low, high) for low, high in sides]
+        return target.ask(Both((_between(*lats, south, north), Either(tuple(across)))))
+
+
+def _between(place: int, field: Field, low: float, high: float) -> Condition:
+    ends = (constraint.compare(field, ">=", low), constraint.compare(field, "<=", high))
+    return Both(tuple(Is(place, domain) for domain in ends))
 
 
 def _is_pattern(field: Field, text: str) -> bool:

@@ -49,7 +49,7 @@ class Publishing:
     def take_wish(self, wish: ProviderWish) -> Drop | None:
         """Serve a principal from now on; with delegates, give it at once what has been published."""
         router, now = self._router, self._host.now()
-        if not any(offered.intersects(wish.pattern) for offered in router.offered):
+        if not router.announcing.offers(wish.pattern):
             return Drop.UNWANTED
         router.services.hear(wish.principal, wish.pattern, wish.place, now)
         copy = router.cache.newest(wish.pattern)

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from roamcast.content.filter import Filter
 from roamcast.routing.clone.ads_table import AdsTable
+from roamcast.routing.clone.announcing import Announcing
 from roamcast.routing.clone.community import Community, Self, Standing
 from roamcast.routing.clone.messages import (
     BranchEvent,
@@ -28,8 +29,10 @@ from roamcast.routing.clone.messages import (
 from roamcast.routing.clone.parameters import TwoTierParameters
 from roamcast.routing.clone.principal import Asked, Cache
 from roamcast.routing.clone.publishing import Publishing
+from roamcast.routing.clone.search import Search
 from roamcast.routing.clone.service import ServiceList
 from roamcast.routing.clone.subs_table import SubsTable
+from roamcast.routing.clone.wishes import Wishes
 from roamcast.routing.router import (
     Drop,
     Footprint,
@@ -43,18 +46,11 @@ from roamcast.routing.router import (
     Travel,
 )
 from roamcast.routing.state.seen import Seen
-from roamcast.routing.state.timing import call_every, call_within
+from roamcast.routing.state.timing import call_every
 from roamcast.routing.unicast.gpsr.gpsr import Gpsr
 from roamcast.routing.unicast.gpsr.messages import GeoPacket, Place
 
 REMEMBERED = 65536
-HIGHEST_SERIAL = 2**32 - 1
-SEARCH = 3
-"Hops of a local search: the broadcast, and over two more to who has moved (figure 2)."
-AT_ONCE = 1.0
-"Seconds within which a provider that was not known is asked."
-ESTIMATE = 16
-"More hops than any wish needs to its principal."
 
 
 class TwoTier(Router):
@@ -82,21 +78,21 @@ class TwoTier(Router):
         self.asked = Asked(p.renew, p.resubscribe, p.subs)
         self.services = ServiceList(p.service_lease, p.served)
         self.publishing = Publishing(self)
+        self.announcing = Announcing(self)
+        self.wishes = Wishes(self)
+        self.search = Search(self)
         self.single: list[Filter] = []
         "What the application asks for once."
-        self.offered: list[Filter] = []
-        self.serial = 0
-        self.adverts_heard = 0
         self.delivered = Seen(REMEMBERED)
         self.passed = Seen(REMEMBERED)
         "Publications that went on to those whose wishes stand."
         self.handlers: dict[type, Callable[[Any, NodeId], Drop | None]] = {
             CommunityBeacon: self._take_beacon,
-            ProviderAdvert: self._take_advert,
+            ProviderAdvert: self.announcing.take,
             Vote: self._take_vote,
             Confirmation: self._take_confirmation,
-            CommunityWish: self._take_wish,
-            Nearby: self._take_nearby,
+            CommunityWish: self.wishes.take,
+            Nearby: self.search.take_nearby,
             CommunityEvent: self._take_community_event,
             BranchEvent: self.publishing.take_branch,
         }
@@ -136,14 +132,15 @@ class TwoTier(Router):
             once=False,
             wish_lease=parameters.wish_lease,
             recall=parameters.service_lease,
+            served_by="community",
         )
 
     def start(self) -> None:
         """Begin to beacon, to advertise and to ask again."""
         self.geo.start()
         self.host.state("community", float(self.host.node))
-        call_every(self.host, self.parameters.renew, self._renew)
-        self.host.call_later(self.host.random.random() * self.parameters.advertise, self._advertise)
+        call_every(self.host, self.parameters.renew, self.wishes.renew)
+        self.announcing.start()
 
     def tables(self) -> Mapping[str, Footprint]:
         """The size of each table."""
@@ -173,11 +170,7 @@ class TwoTier(Router):
         self.community.lose(to)
         self.geo.link_failed(message, to)
         if type(message) is CommunityWish:
-            hop = self.community.next_hop()
-            if hop is None or hop == to:
-                self.host.drop(message, Drop.NO_ROUTE)
-            else:
-                self.host.send(message, hop)
+            self.wishes.failed(message, to)
         elif type(message) is BranchEvent:
             self.publishing.branch_failed(message)
         elif type(message) is not GeoPacket:
@@ -190,14 +183,14 @@ class TwoTier(Router):
         new = wanted not in self.interests
         super().subscribe(wanted)
         if new:
-            self._ask(wanted, standing=True)
+            self.wishes.ask(wanted, standing=True)
 
     def request(self, wanted: Filter) -> None:
         """Want one event that matches, new or old."""
         self.interests.append(wanted)
         self.single.append(wanted)
         self.note_request(wanted)
-        self._ask(wanted, standing=False)
+        self.wishes.ask(wanted, standing=False)
 
     def satisfied(self, wanted: Filter) -> None:
         """Ask no more."""
@@ -210,77 +203,12 @@ class TwoTier(Router):
 
     def advertise(self, offered: Filter) -> None:
         """Tell everyone what will be published here, and where that is."""
-        if offered not in self.offered:
-            self.offered.append(offered)
-            self._say_offers([offered])
+        self.announcing.offer(offered)
 
     def publish(self, publication: Publication) -> None:
         """Send an event to every principal that asked for it."""
         self.cache.put(publication)
         self.publishing.publish(publication)
-
-    def _renew(self) -> None:
-        """Ask again for what is wanted and has not come."""
-        for wanted in dict.fromkeys(self.interests):
-            standing = self.interests.count(wanted) > self.single.count(wanted)
-            self._ask(wanted, standing=standing)
-        now = self.host.now()
-        if self.community.is_principal:
-            for pattern in self.subs.patterns(now):
-                if self.asked.due(pattern, self.cache.newest(pattern) is not None, now):
-                    self._ask_providers(pattern)
-
-    def _ask(self, wanted: Filter, *, standing: bool) -> None:
-        hop = self.community.next_hop()
-        if hop is None:
-            self._serve(self.host.node, wanted, new=not standing)
-        else:
-            self.host.send(CommunityWish(wanted, standing, 1), hop)
-
-    # Advertisements.
-
-    def _advertise(self) -> None:
-        """Advertise at times that are drawn, so that providers do not march in step."""
-        if self.offered:
-            self._say_offers(self.offered)
-        self.host.call_later(self.parameters.advertise * (0.5 + self.host.random.random()), self._advertise)
-
-    def _say_offers(self, patterns: Collection[Filter]) -> None:
-        self.serial = min(self.serial + 1, HIGHEST_SERIAL)
-        here, incarnation = self.geo.here(), self.host.incarnation
-        for pattern in patterns:
-            self.host.broadcast(ProviderAdvert(self.host.node, pattern, here, self.serial, incarnation, 0))
-        self._count_advert()
-
-    def _take_advert(self, advert: ProviderAdvert, sender: NodeId) -> Drop | None:
-        if advert.provider == self.host.node:
-            # An echo. A serial not reached yet is of an earlier incarnation, and must be outdone.
-            if self.serial < advert.serial <= HIGHEST_SERIAL // 2:
-                self.serial = advert.serial
-            return Drop.DUPLICATE
-        if advert.hops + 1 >= self.parameters.hop_limit:
-            return Drop.HOP_LIMIT
-        unheard_of = (advert.provider, advert.pattern) not in self.ads.leases
-        refused = self.ads.hear(advert, sender)
-        if refused is None:
-            if unheard_of:
-                call_within(self.host, AT_ONCE, self._ask_new, advert.provider, advert.pattern)
-            onward = ProviderAdvert(
-                advert.provider,
-                advert.pattern,
-                advert.place,
-                advert.serial,
-                advert.incarnation,
-                advert.hops + 1,
-            )
-            call_within(self.host, self.parameters.jitter, self.host.broadcast, onward)
-            self._count_advert()
-        return refused
-
-    def _count_advert(self) -> None:
-        self.adverts_heard += 1
-        if self.adverts_heard >= self.parameters.adverts_per_construction and self.community.construct():
-            self.adverts_heard = 0
 
     # Communities.
 
@@ -301,7 +229,7 @@ class TwoTier(Router):
         before = self.community.constructions
         answer = self.community.hear_vote(vote, sender)
         if self.community.constructions > before:
-            self.adverts_heard = 0
+            self.announcing.heard = 0
         return answer
 
     def _take_confirmation(self, said: Confirmation, sender: NodeId) -> Drop | None:
@@ -309,55 +237,6 @@ class TwoTier(Router):
         if standing is not None:
             self.meet_principal(standing)
         return answer
-
-    # Wishes.
-
-    def _take_wish(self, wish: CommunityWish, sender: NodeId) -> Drop | None:
-        """Remember who waits; pass the wish on to the principal, or be that and serve it."""
-        new = self.subs.hear(sender, wish.pattern, wish.standing, self.host.now())
-        hop = self.community.next_hop()
-        if hop is None:
-            self._serve(sender, wish.pattern, new=new or not wish.standing)
-        elif wish.hops >= ESTIMATE:
-            return Drop.HOP_LIMIT
-        elif hop == sender:
-            return Drop.NO_ROUTE
-        else:
-            self.host.send(CommunityWish(wish.pattern, wish.standing, wish.hops + 1), hop)
-        return None
-
-    def _serve(self, child: NodeId, wanted: Filter, *, new: bool) -> None:
-        """Answer a wish from the cache, or have whoever asked wait and ask the providers."""
-        copy = self.cache.newest(wanted)
-        if self.asked.due(wanted, copy is not None, self.host.now()):
-            self._ask_providers(wanted)
-        if copy is None or not new:
-            return
-        if child == self.host.node:
-            self._deliver(copy)
-        else:
-            self.subs.serve(copy.event, self.host.now(), standing=False)
-            self.host.send(CommunityEvent(copy), child)
-
-    def _ask_providers(self, wanted: Filter, only: NodeId | None = None) -> None:
-        """Ask by place whoever may have it; who is a provider itself has it in the cache."""
-        here, radius = self.geo.here(), int(self.parameters.radius)
-        for provider, place in sorted(self.ads.offering(wanted).items()):
-            if only is not None and provider != only:
-                continue
-            wish = ProviderWish(provider, wanted, self.host.node, here)
-            self.geo.send_to(wish, provider, place, radius)
-        if any(offered.intersects(wanted) for offered in self.offered):
-            self.services.hear(self.host.node, wanted, here, self.host.now())
-
-    def _ask_new(self, provider: NodeId, offered: Filter) -> None:
-        """Ask a provider that has just been heard of for what is waited for."""
-        if self.community.next_hop() is not None:
-            return
-        waited = dict.fromkeys([*self.interests, *self.subs.patterns(self.host.now())])
-        for wanted in waited:
-            if offered.intersects(wanted):
-                self._ask_providers(wanted, provider)
 
     # Events.
 
@@ -376,11 +255,12 @@ class TwoTier(Router):
         children = [child for child in children if child != sender]
         for child in children:
             self.host.send(CommunityEvent(publication), child)
-        if self._deliver(publication) or children:
+        if self.deliver(publication) or children:
             return None
         return Drop.UNWANTED if first else Drop.DUPLICATE
 
-    def _deliver(self, publication: Publication) -> bool:
+    def deliver(self, publication: Publication) -> bool:
+        """Give the application what it wants; say whether it did."""
         event = publication.event
         if publication.publisher == self.host.node or not self.wants(event):
             return False
@@ -390,21 +270,11 @@ class TwoTier(Router):
         self.host.deliver(publication)
         return True
 
-    # What the geographic routing asks, and the search for who has moved.
+    # What the geographic routing asks.
 
     def arrive(self, message: Message, origin: NodeId, sender: NodeId) -> Drop | None:
-        """Take what is for this node; look around for who is not where it was believed."""
-        target = _target(message)
-        if target is None:
-            return Drop.MALFORMED
-        if target == self.host.node:
-            return self._take_addressed(message)
-        hop = self.ads.next_hop(target)
-        if hop is None:
-            self.host.broadcast(Nearby(target, SEARCH, message))
-        else:
-            self.host.send(Nearby(target, SEARCH, message), hop)
-        return None
+        """Take what is for this node, or look around for who is not where it was believed."""
+        return self.search.take(message)
 
     def fail(self, message: Message, origin: NodeId, destination: NodeId, reason: Drop) -> bool:
         """Let it go: what is still wanted is asked for again."""
@@ -417,32 +287,3 @@ class TwoTier(Router):
     def grow_older(self, message: Message, seconds: float) -> Message:
         """Stay as it is."""
         return message
-
-    def _take_nearby(self, near: Nearby, sender: NodeId) -> Drop | None:
-        if _target(near.payload) != near.target:
-            return Drop.MALFORMED
-        if near.target == self.host.node:
-            return self._take_addressed(near.payload)
-        if near.hops <= 1:
-            return Drop.HOP_LIMIT
-        hop = self.ads.next_hop(near.target)
-        if hop is None or hop == sender:
-            return Drop.NOT_MINE
-        self.host.send(Nearby(near.target, near.hops - 1, near.payload), hop)
-        return None
-
-    def _take_addressed(self, message: Message) -> Drop | None:
-        if isinstance(message, ProviderWish):
-            return self.publishing.take_wish(message)
-        if isinstance(message, ProviderEvent):
-            return self.take_content(message.publication)
-        return self.publishing.take_delegation(message) if isinstance(message, Delegation) else Drop.MALFORMED
-
-
-def _target(message: Message) -> NodeId | None:
-    """Whom a message is for that travels by place."""
-    if isinstance(message, ProviderWish):
-        return message.provider
-    if isinstance(message, ProviderEvent):
-        return message.principal
-    return message.delegate if isinstance(message, Delegation) else None

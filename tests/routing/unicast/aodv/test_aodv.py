@@ -42,13 +42,14 @@ def test_rings_grow_then_everyone_is_asked_three_times_then_it_is_given_up():
     assert given_up.time == pytest.approx(times[-1] + 11.2)
 
 
-def test_in_ns2_rings_are_larger_waits_end_at_half_seconds_and_silence_follows():
+def test_in_ns2_everyone_is_asked_at_once_waits_end_at_half_seconds_and_silence_follows():
+    # As traced in ns-2: a destination never known is asked of everyone, four times.
     mesh = line(2, **NS2)
     mesh.run(for_=0.1)
     send(mesh, 0, 7)
     mesh.run(for_=20)
     times, rings = zip(*asked(mesh, 0), strict=True)
-    assert rings == (5, 7, 30, 30, 30, 30)
+    assert rings == (30, 30, 30, 30)
     assert all(time % 0.5 == pytest.approx(0) for time in times[1:])
     (given_up,) = [drop for drop in mesh.drops if drop.reason is Drop.NO_ROUTE]
     send(mesh, 0, 7)
@@ -56,6 +57,19 @@ def test_in_ns2_rings_are_larger_waits_end_at_half_seconds_and_silence_follows()
     assert len(asked(mesh, 0)) == len(rings)
     mesh.run(for_=0.7)
     assert asked(mesh, 0)[-1][1] == 30
+
+
+def test_in_ns2_rings_grow_from_the_last_distance_of_a_destination_once_known():
+    mesh = line(4, **NS2)
+    mesh.run(for_=0.1)
+    send(mesh, 0, 3)
+    mesh.run(for_=1)
+    mesh.kill(3)
+    mesh.run(for_=20)
+    before = len(asked(mesh, 0))
+    send(mesh, 0, 3, 2)
+    mesh.run(for_=3)
+    assert [ring for _, ring in asked(mesh, 0)[before:]][:3] == [5, 7, 30]
 
 
 def test_a_destination_once_known_is_asked_for_two_hops_beyond_its_last_distance():

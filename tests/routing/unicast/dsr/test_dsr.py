@@ -145,6 +145,19 @@ def test_a_node_at_a_break_tells_the_origin_and_sends_the_packet_another_way_tha
     )
 
 
+@pytest.mark.parametrize("parameters", [{}, NS2], ids=["rfc", "ns2"])
+def test_the_other_way_of_a_salvaged_packet_may_lead_through_its_origin(parameters):
+    mesh = Mesh(4, dsr(**parameters), [(0, 1), (0, 3), (3, 2)])
+    mesh.routers[0].unicast.cache.add((0, 1, 2), 0.0)
+    mesh.routers[1].unicast.cache.add((1, 0, 3, 2), 0.0)
+    send(mesh, 0, 2)
+    mesh.run(for_=2)
+    assert [d.node for d in mesh.deliveries] == [2]
+    assert [(s.node, s.message.route) for s in packets(mesh) if s.message.salvaged] == [
+        (node, (1, 0, 3, 2)) for node in (1, 0, 3)
+    ]
+
+
 def test_the_last_error_rides_on_the_next_request():
     mesh = Mesh.line(4, dsr())
     send(mesh, 0, 3)

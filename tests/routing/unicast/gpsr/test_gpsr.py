@@ -159,7 +159,8 @@ def test_a_message_to_oneself_is_not_sent():
 def test_a_packet_with_no_hops_left_stops():
     mesh = lay([(0, 0), (200, 0), (400, 0)])
     last = GeoPacket(0, 2, Place(40_000, 0), 0, 7, 1, Place(0, 0), (), Copy(Publication(0, 1, News())))
-    assert mesh.inject(1, last, sender=0) is Drop.HOP_LIMIT
+    mesh.inject(1, last, sender=0)
+    assert [(drop.node, drop.reason, drop.to) for drop in mesh.drops] == [(1, Drop.HOP_LIMIT, 2)]
 
 
 def test_a_million_strangers_leave_the_tables_bounded():

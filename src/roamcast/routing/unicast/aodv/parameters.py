@@ -118,7 +118,7 @@ class AodvParameters(Parameters):
 
 
 NS2: Mapping[str, Any] = {
-    "ttl_start": 5,
+    "ttl_start": 30,
     "threshold_first": True,
     "diameter": 30,
     "node_traversal": 0.03,

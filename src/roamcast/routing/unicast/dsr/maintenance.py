@@ -85,14 +85,16 @@ class Maintenance:
 
     def _salvage(self, packet: DsrPacket) -> None:
         """Send a packet another way; its origin waits for one, another gives it up."""
-        if packet.origin == self._node:
-            self.carriage.send_or_wait(packet)
-            return
-        salvaged = packet.salvaged + 1
+        mine = packet.origin == self._node
+        salvaged = packet.salvaged + (packet.salvaged > 0 or not mine)
         if salvaged > self.parameters.most_salvages:
             self.carriage.lose(packet, Drop.HOP_LIMIT)
             return
-        self._save(DsrPacket(packet.origin, packet.id, salvaged, packet.route, packet.at, packet.payload))
+        again = DsrPacket(packet.origin, packet.id, salvaged, packet.route, packet.at, packet.payload)
+        if mine:
+            self.carriage.send_or_wait(again)
+        else:
+            self._save(again)
 
     def _save(self, message: Steered) -> None:
         """Send a message of another's on a way that is known, or ask neighbours for one."""

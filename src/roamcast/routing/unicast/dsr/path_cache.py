@@ -19,26 +19,30 @@ class Shelf:
         self.paths: list[tuple[NodeId, ...]] = []
         self.times: list[float] = []
         "When each was heard of last."
+        self._hops: list[NodeId] = []
+        "The first hop of each: what begins otherwise need not be compared."
         self._victim = 0
 
     def add(self, path: tuple[NodeId, ...], now: float) -> bool:
-        """Keep a way; false if it is known as part of another."""
-        paths, length = self.paths, len(path)
-        for place, known in enumerate(paths):
+        """Keep a way of two nodes or more; false if it is known as part of another."""
+        paths, hops, length = self.paths, self._hops, len(path)
+        hop, place = path[1], -1
+        for _ in range(hops.count(hop)):
+            place = hops.index(hop, place + 1)
+            known = paths[place]
             if known == path[: len(known)]:
-                if len(known) == length:
-                    self.times[place] = now
-                    return False
+                changed = len(known) < length
                 paths[place], self.times[place] = path, now
-                return True
+                return changed
             if known[:length] == path:
                 self.times[place] = now
                 return False
         if len(paths) < self.limit:
             paths.append(path)
+            hops.append(hop)
             self.times.append(now)
         else:
-            paths[self._victim], self.times[self._victim] = path, now
+            paths[self._victim], hops[self._victim], self.times[self._victim] = path, hop, now
             self._victim = (self._victim + 1) % self.limit
         return True
 
@@ -68,7 +72,7 @@ class Shelf:
     def remove(self, path: tuple[NodeId, ...]) -> None:
         """Give a way away."""
         place = self.paths.index(path)
-        del self.paths[place], self.times[place]
+        del self.paths[place], self.times[place], self._hops[place]
 
     def lapse(self, before: float) -> bool:
         """Let go the ways not heard of since `before`."""
@@ -79,6 +83,7 @@ class Shelf:
         changed = len(kept) < len(self.paths)
         self.paths = [path for path, _ in kept]
         self.times = [time for _, time in kept]
+        self._hops = [path[1] for path in self.paths]
         return changed
 
 

@@ -66,7 +66,7 @@ class Carriage:
         """Send a message on a way; a packet of one's own may follow a flow."""
         onward: Steered | DsrFlowPacket = message
         hop = path[1]
-        if type(message) is DsrPacket and self.flows is not None and message.origin == self._node:
+        if type(message) is DsrPacket and self.flows is not None and self._is_mine(message):
             onward, hop = self.flows.follow(message, path, self.host.now())
         elif message.route != path or message.at != 1:
             onward = message.along(path)
@@ -75,6 +75,9 @@ class Carriage:
         else:
             self.host.send(onward, hop)
 
+    def _is_mine(self, packet: DsrPacket) -> bool:
+        return packet.origin == self._node and not packet.salvaged
+
     # What is heard.
 
     def take(self, packet: DsrPacket, sender: NodeId) -> Drop | None:
@@ -82,8 +85,8 @@ class Carriage:
         route, at = packet.route, packet.at
         if at == len(route) - 1:
             return self._unicast.user.arrive(packet.payload, packet.origin, sender)
-        if packet.origin == self._node:
-            return Drop.HOP_LIMIT
+        if self._is_mine(packet):
+            return Drop.HOP_LIMIT  # it has come back; a salvaged one may lead through here
         if packet.flow and self.flows is not None:
             self.flows.learn(packet, self.host.now())
         self.notice(route[at:])

@@ -98,7 +98,8 @@ class Gpsr(Unicast):
         if message.destination == node or (message.radius and self._is_near(message)):
             return self.user.arrive(message.payload, message.origin, sender)
         if message.hops <= 1:
-            return Drop.HOP_LIMIT
+            self.fail(message.payload, message.origin, message.destination, Drop.HOP_LIMIT)
+            return None
         self._go(message, sender, message.here)
         return None
 
@@ -156,6 +157,11 @@ class Gpsr(Unicast):
         return self.near.nearer(self.here(), goal, self.host.now())
 
     # Packets.
+
+    def fail(self, message: Message, origin: NodeId, destination: NodeId, reason: Drop) -> None:
+        """Give up on a message, and tell whom it was for: copies for several nodes end on one way."""
+        if not self.user.fail(message, origin, destination, reason):
+            self.host.drop(message, reason, destination)
 
     def _packet(self, message: Message, to: NodeId, goal: Place, radius: int) -> GeoPacket:
         limit = self.parameters.hop_limit

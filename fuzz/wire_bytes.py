@@ -1,0 +1,58 @@
+"""Fuzz the readers of bytes from the air: filters, events, summaries, digests; one way to write each."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import atheris
+import plain_source  # noqa: F401  before roamcast
+from limits import limited
+
+with atheris.instrument_imports(include=["roamcast"]):
+    from roamcast.content.codec import decode_event, encode_event
+    from roamcast.content.errors import ContentError, Undecided
+    from roamcast.content.filter import Filter
+    from roamcast.content.json.json_schema import JsonSchema
+    from roamcast.content.summary import Digest, Summary
+    from roamcast.content.xml.xsd import XmlSchema
+
+EXAMPLES = Path(__file__).parents[1] / "docs/examples"
+TYPES = (
+    XmlSchema.load(EXAMPLES / "cap-1.2.xsd").type("alert"),
+    XmlSchema.load(EXAMPLES / "gpx-1.1.xsd").type("gpx"),
+    JsonSchema.load(EXAMPLES / "sensor.schema.json").type(),
+)
+
+
+@limited
+def attempt(data: bytes) -> None:
+    """Try one input, whose first byte says what it is taken for."""
+    if not data:
+        return
+    type = TYPES[data[0] // 4 % len(TYPES)]
+    whole = type.fingerprint + data[1:]
+    readers: list[tuple[Callable[[], Any], Callable[[Any], bytes], bytes]] = [
+        (lambda: Filter.from_bytes(whole, type), Filter.to_bytes, whole),
+        (lambda: decode_event(whole, type), encode_event, whole),
+        (lambda: Summary.from_bytes(data[1:]), Summary.to_bytes, data[1:]),
+        (lambda: Digest.from_bytes(whole), Digest.to_bytes, whole),
+    ]
+    read, write, expected = readers[data[0] % 4]
+    try:
+        found = read()
+    except ContentError:
+        return
+    assert write(found) == expected
+    if isinstance(found, Filter):
+        assert Filter.parse(str(found), type) == found
+        assert found.covers(found)
+        try:
+            example = found.example()
+        except Undecided:
+            return
+        assert example is None or found.matches(example)
+
+
+atheris.Setup(sys.argv, attempt)
+atheris.Fuzz()

@@ -1,0 +1,60 @@
+"""roamcast cluster: see whether a cluster is fit for campaigns."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from roamcast.cli.limits import FAILED
+from roamcast.cli.sparking import Conf, EventLog, Master, Remote, Ui, choose
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.callback()
+def cluster() -> None:
+    """See whether a cluster is fit for campaigns."""
+
+
+@app.command("check")
+def check(
+    *,
+    master: Master = None,
+    remote: Remote = None,
+    conf: Conf = None,
+    ui: Ui = False,
+    event_log: EventLog = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="A campaign's folder, to be seen by all.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Tell it as JSON, for programs.")] = False,
+) -> None:
+    """Tell what every executor has, and what is missing where."""
+    from roamcast.pipeline.check import examine
+    from roamcast.pipeline.session import open_session
+
+    where = choose(master, remote, conf, ui, event_log)
+
+    def say(line: str) -> None:
+        print(line, file=sys.stderr, flush=True)
+
+    with open_session(where) as spark:
+        found = examine(spark, None if out is None else out.absolute(), say)
+    if json:
+        import json as format
+
+        print(format.dumps(found.record(), indent=1))
+    else:
+        for each in found.executors:
+            print(
+                f"{each.host} ({each.address}): Python {each.python}, Roamcast {each.roamcast or 'none'}, "
+                f"kernel {'missing' if each.kernel else 'there'}, "
+                f"{each.free / 1e9:.1f} of {each.memory / 1e9:.1f} GB free"
+            )
+        lacks = found.lacks()
+        print("\n".join(f"missing: {line}" for line in lacks) or "nothing is missing")
+    if found.lacks():
+        raise typer.Exit(FAILED)

@@ -1,0 +1,1 @@
+"""Events as JSON documents, and event types from JSON Schema."""

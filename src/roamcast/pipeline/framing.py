@@ -1,0 +1,31 @@
+"""Whole messages over a pipe: four bytes of length, then the message."""
+
+from __future__ import annotations
+
+import os
+
+
+class Closed(Exception):
+    """The other end is gone."""
+
+
+def send(end: int, message: bytes) -> None:
+    """Write a message."""
+    left = len(message).to_bytes(4, "big") + message
+    while left:
+        left = left[os.write(end, left) :]
+
+
+def receive(end: int) -> bytes:
+    """Read a message; raises `Closed` if there is none, or only a part of one."""
+    return _exactly(end, int.from_bytes(_exactly(end, 4), "big"))
+
+
+def _exactly(end: int, count: int) -> bytes:
+    read = b""
+    while len(read) < count:
+        more = os.read(end, min(count - len(read), 1 << 20))
+        if not more:
+            raise Closed
+        read += more
+    return read

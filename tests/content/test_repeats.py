@@ -187,3 +187,22 @@ def test_spans_of_time_are_ordered_a_month_by_its_average():
     for wrong in ("P", "PT", "P1DT", "1D", "P1H", "P-1D", ""):
         with pytest.raises(ContentError, match="not a span of time"):
             read(wrong)
+
+
+def test_those_who_want_the_same_come_and_go_one_by_one():
+    r = Random("shared")
+    for _ in range(6):
+        type = generate.repeating_type(r)
+        index, wanted = MatchIndex(), {}
+        pool = [generate.filter(r, type) for _ in range(12)]
+        for step in range(80):
+            key = r.randrange(40)
+            if key in wanted and r.random() < 0.5:
+                index.remove(key)
+                del wanted[key]
+            else:
+                wanted[key] = r.choice(pool)
+                index.add(key, wanted[key])
+            if step % 10 == 9:
+                event = generate.near(r, type, r.choice(pool))
+                assert set(index.match(event)) == {k for k, each in wanted.items() if each.matches(event)}

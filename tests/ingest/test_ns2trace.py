@@ -37,8 +37,10 @@ def test_both_formats_of_a_run_tell_the_same_facts():
     assert not rows(old, "legs")
 
 
-@pytest.mark.parametrize("routing", ["AODV", "DSDV", "DSR"])
-@pytest.mark.parametrize("traffic", ["cbr", "tcp", "message"])
+@pytest.mark.parametrize(
+    ("routing", "traffic"),
+    [("AODV", "tcp"), ("AODV", "message"), ("DSDV", "cbr"), ("DSR", "cbr"), ("DSR", "tcp")],
+)
 def test_both_formats_of_what_ns2_writes_now_tell_the_same(ns2, routing, traffic):
     ifq = "CMUPriQueue" if routing == "DSR" else "Queue/DropTail/PriQueue"
     traces = [ns2(f"{new}", new=new, routing=routing, traffic=traffic, ifq=ifq) for new in (0, 1)]
@@ -182,7 +184,7 @@ def mutated(draw):
 
 
 @given(lines=st.lists(mutated(), min_size=1, max_size=8))
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_no_line_does_harm(lines, tmp_path_factory):
     path = tmp_path_factory.mktemp("fuzz") / "t.tr"
     path.write_text("\n".join(lines), encoding="utf-8")

@@ -38,6 +38,7 @@ VERBS: dict[str, Verb] = {
     "cluster": Verb("roamcast.cli.cluster", "See whether a Spark cluster is fit for campaigns."),
     "reproduce": Verb("roamcast.cli.reproduce", "Run a paper's evaluation and judge its claims."),
     "swarm": Verb("roamcast.cli.swarm", "Put protocols to the test: histories full of faults, under laws."),
+    "sql": Verb("roamcast.cli.sql", "Ask the tables of a campaign or of runs."),
     "ingest": Verb(
         "roamcast.cli.ingest", "Turn traces of others into facts, or into movement for scenarios."
     ),

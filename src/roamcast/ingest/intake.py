@@ -71,7 +71,7 @@ def take_traces(
     spark: bool = False,
 ) -> list[dict[str, Any]]:
     """Write the facts of each ns-2 trace into a folder of its own; what there is to say of each."""
-    folders = name_folders(files, out)
+    folders = name_folders(files, out.absolute())  # workers may stand elsewhere
     bad: list[dict[str, Any]]
     if spark or sum(measure_size(path) for path in files) > IN_MEMORY:
         from roamcast.ingest.distributed import ingest_runs

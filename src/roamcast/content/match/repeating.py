@@ -25,8 +25,8 @@ from roamcast.content.schema import EventType
 
 Route: TypeAlias = tuple[int, ...]
 """The repeated elements, by place, from the event down to the records that are laid beside it."""
-_Lookup: TypeAlias = tuple[Route, tuple[tuple[int, int], ...]]
-"""A route, and what is asked beside the fields: by level, which."""
+_Lookup: TypeAlias = tuple[Route, tuple[tuple[int, int], ...], bool]
+"""A route, what is asked beside the fields (by level, which), and whether that is all that is asked."""
 
 
 class RecordsIndex:
@@ -34,47 +34,72 @@ class RecordsIndex:
 
     def __init__(self, type: EventType) -> None:
         self._type = type
+        self._shared: dict[Filter, int] = {}
+        "Those who want the same are looked up as one, by an entry."
         self._filters: dict[int, Filter] = {}
+        "By entry, as the next two."
+        self._members: dict[int, dict[int, None]] = {}
         self._routes: dict[int, list[_Lookup]] = {}
+        self._entries: dict[int, int] = {}
+        "By number."
+        self._free: list[int] = []
         self._along: dict[_Lookup, _Along] = {}
 
     def __contains__(self, number: int) -> bool:
-        return number in self._filters
+        return number in self._entries
 
     def add(self, number: int, filter: Filter) -> None:
         """Take a filter in."""
-        flat: dict[_Lookup, list[_Flat]] = {}
-        for conjunction in filter.conjunctions:
-            for each in _flatten(self._type, conjunction):
-                beside = sorted({(n, place) for n, place, _ in each.constraints if place >= BESIDE})
-                flat.setdefault((each.route, tuple(beside)), []).append(each)
-        self._filters[number] = filter
-        self._routes[number] = list(flat)
-        for lookup, several in flat.items():
-            along = self._along.get(lookup)
-            if along is None:
-                along = self._along[lookup] = _Along(self._type, *lookup)
-            along.add(number, several)
+        entry = self._shared.get(filter)
+        if entry is None:
+            entry = self._free.pop() if self._free else len(self._filters)
+            self._enter(entry, filter)
+        self._entries[number] = entry
+        self._members[entry][number] = None
 
     def remove(self, number: int) -> None:
         """Let a filter go."""
-        del self._filters[number]
-        for route in self._routes.pop(number):
-            along = self._along[route]
-            along.remove(number)
+        entry = self._entries.pop(number)
+        del self._members[entry][number]
+        if self._members[entry]:
+            return
+        del self._members[entry], self._shared[self._filters.pop(entry)]
+        self._free.append(entry)
+        for lookup in self._routes.pop(entry):
+            along = self._along[lookup]
+            along.remove(entry)
             if not along.count:
-                del self._along[route]
+                del self._along[lookup]
 
     def match(self, event: Event) -> list[int]:
         """The numbers of the filters that match, in order."""
         sure: set[int] = set()
         asked: set[int] = set()
         for along in self._along.values():
-            for number in along.match(event):
-                (asked if number in along.unsure else sure).add(number)
-        values = event.values
-        sure.update(number for number in asked - sure if self._filters[number].test()(values))
-        return sorted(sure)
+            along.match(event, sure if along.exact else asked)
+        values, filters, members = event.values, self._filters, self._members
+        sure.update(entry for entry in asked - sure if filters[entry].test()(values))
+        found: list[int] = []
+        for entry in sure:
+            found += members[entry]
+        found.sort()
+        return found
+
+    def _enter(self, entry: int, filter: Filter) -> None:
+        flat: dict[_Lookup, list[_Flat]] = {}
+        for conjunction in filter.conjunctions:
+            for each in _flatten(self._type, conjunction):
+                beside = sorted({(n, place) for n, place, _ in each.constraints if place >= BESIDE})
+                flat.setdefault((each.route, tuple(beside), each.exact), []).append(each)
+        self._shared[filter] = entry
+        self._filters[entry] = filter
+        self._members[entry] = {}
+        self._routes[entry] = list(flat)
+        for lookup, several in flat.items():
+            along = self._along.get(lookup)
+            if along is None:
+                along = self._along[lookup] = _Along(self._type, *lookup)
+            along.add(entry, several)
 
     def bytes(self) -> int:
         """Memory of the compiled indexes."""
@@ -96,10 +121,13 @@ class _Flat:
 class _Along:
     """The conjunctions along one route, in an index of the fields of all its levels."""
 
-    def __init__(self, type: EventType, route: Route, beside: tuple[tuple[int, int], ...]) -> None:
+    def __init__(
+        self, type: EventType, route: Route, beside: tuple[tuple[int, int], ...], exact: bool
+    ) -> None:
         self.route = route
+        self.exact = exact
+        "Whether who is found surely matches."
         self._beside = [[place for n, place in beside if n == level] for level in range(len(route) + 1)]
-        self.unsure: set[int] = set()
         self.count = 0
         self._places: list[list[int]] = []
         self._columns: dict[tuple[int, int], int] = {}
@@ -125,17 +153,15 @@ class _Along:
         self.kernel.add(number, conjunctions)
         self._numbers.extend(range(len(self._numbers), number + 1))
         self.count += 1
-        if not all(each.exact for each in several):
-            self.unsure.add(number)
 
     def remove(self, number: int) -> None:
         self.kernel.remove(number)
-        self.unsure.discard(number)
         self.count -= 1
 
-    def match(self, event: Event) -> Iterator[int]:
+    def match(self, event: Event, found: set[int]) -> None:
+        match, numbers = self.kernel.match, self._numbers
         for values in self._laid_out(event.values, 0):
-            yield from self.kernel.match(values, self._numbers)
+            found.update(match(values, numbers))
 
     def _laid_out(self, values: tuple[Any, ...], level: int) -> Iterator[tuple[Any, ...]]:
         """The event's flat values with those of each record along the route."""

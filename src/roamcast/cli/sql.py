@@ -1,0 +1,140 @@
+"""roamcast sql: ask the tables of a campaign or of runs."""
+
+from __future__ import annotations
+
+import csv as csv_
+import json as json_
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from roamcast.errors import UserError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from roamcast.pipeline.views import Tables
+
+
+def command(
+    folder: Annotated[
+        str, typer.Argument(metavar="DIR", help="A campaign's folder, a run's facts, or a folder of these.")
+    ],
+    query: Annotated[
+        str | None, typer.Argument(metavar="QUERY", help="In Spark's SQL; without it the tables are listed.")
+    ] = None,
+    *,
+    json: Annotated[bool, typer.Option("--json", help="A JSON object a row.")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="CSV with a header.")] = False,
+    rows: Annotated[int, typer.Option(min=1, max=1_000_000, help="That the terminal shows at most.")] = 50,
+    master: Annotated[
+        str | None, typer.Option(help="A Spark master; by default all processors here.")
+    ] = None,
+) -> None:
+    """Ask the tables of a campaign or of runs; docs/cookbook.md has questions."""
+    from roamcast.pipeline.views import open_tables
+
+    if json and csv:
+        raise typer.BadParameter("--json or --csv, not both")
+    tables = open_tables(folder)
+    if query is None:
+        _list(tables, json)
+        return
+    from roamcast.pipeline.session import briefly, open_session
+
+    with open_session(master) as spark, briefly("answering"):
+        frame = ask(spark, tables, query)
+        if json:
+            for row in _answer(frame, tables):
+                print(json_.dumps(row, ensure_ascii=False, default=str))
+        elif csv:
+            writer = csv_.writer(sys.stdout, lineterminator="\n")
+            writer.writerow(frame.columns)
+            writer.writerows(row.values() for row in _answer(frame, tables))
+        else:
+            _show(frame, tables, rows)
+
+
+def ask(spark: SparkSession, tables: Tables, query: str) -> DataFrame:
+    """The answer to a query, once it is seen that the tables can give one."""
+    from pyspark.errors import AnalysisException, ParseException
+
+    from roamcast.pipeline.views import register_views
+
+    register_views(spark, tables)
+    try:
+        return spark.sql(query)
+    except (AnalysisException, ParseException) as error:
+        raise _complaint(error, tables) from None
+
+
+def _answer(frame: DataFrame, tables: Tables) -> Iterator[dict[str, Any]]:
+    """The rows one after the other; what goes wrong while they are made is a fault of the query."""
+    from pyspark.errors import AnalysisException, ArithmeticException, NumberFormatException
+
+    try:
+        for row in frame.toLocalIterator():
+            yield row.asDict(recursive=True)
+    except (AnalysisException, ArithmeticException, NumberFormatException) as error:
+        raise _complaint(error, tables) from None
+
+
+def _complaint(error: Exception, tables: Tables) -> UserError:
+    """Spark's words in one line, with the tables that there are."""
+    text = str(error).split("\n\nJVM stacktrace")[0]
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    told = [line for line in lines if not line.startswith(("==", "^", "'", "+-", ":", "-----"))]
+    brief = " ".join(told[:1]).split(" SQLSTATE:")[0].rstrip(".;")[:300]
+    return UserError(
+        f"the query cannot be answered: {brief}; there are the tables {', '.join(tables.tables)}"
+    )
+
+
+def _list(tables: Tables, json: bool) -> None:
+    found = {name: [_column(field) for field in tables.schema(name)] for name in tables.tables}
+    if json:
+        print(json_.dumps(found, ensure_ascii=False))
+        return
+    for name, columns in found.items():
+        print(name)
+        for column in columns:
+            unit = f" [{column['unit']}]" if column["unit"] else ""
+            print(f"    {column['name']:<14} {column['type']:<8} {column['meaning']}{unit}")
+
+
+def _column(field: Any) -> dict[str, str]:
+    import pyarrow as pa
+
+    told = {key.decode(): value.decode() for key, value in (field.metadata or {}).items()}
+    kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+    meaning, unit = told.get("meaning", ""), told.get("unit", "")
+    return {"name": field.name, "type": str(kind), "unit": unit, "meaning": meaning}
+
+
+def _show(frame: DataFrame, tables: Tables, most: int) -> None:
+    from itertools import islice
+
+    from rich.console import Console
+    from rich.table import Table
+
+    found = list(islice(_answer(frame, tables), most + 1))
+    table = Table()
+    numeric = {field.name for field in frame.schema if field.dataType.typeName() not in ("string", "boolean")}
+    for name in frame.columns:
+        table.add_column(name, justify="right" if name in numeric else "left")
+    for row in found[:most]:
+        table.add_row(*(_tell(value) for value in row.values()))
+    console = Console()
+    console.print(table)
+    if len(found) > most:
+        console.print(f"the first {most} rows; --rows, --csv and --json tell more", highlight=False)
+
+
+def _tell(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:,.6g}"
+    return str(value)

@@ -1,0 +1,191 @@
+"""Tables as views of a Spark session, each column with its meaning as a comment.
+
+Whatever holds runs can be asked: a campaign's folder, the folder of one run (`roamcast run --facts`), or a
+folder of several, as `roamcast ingest` makes them; these have the tables of a campaign that a question needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import msgspec
+import pyarrow as pa
+
+from roamcast.errors import UserError
+from roamcast.facts.schema import TABLES as FACTS
+from roamcast.facts.tables import RUN_FILE, Facts, FactsError, Run
+from roamcast.metrics.declarations import evaluate
+from roamcast.metrics.outcome import look
+from roamcast.pipeline.tables import METRICS_TABLE, PLAN, POINTS, TABLES
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+
+class ViewsError(UserError):
+    """A folder without tables, or a question that they cannot answer."""
+
+
+class Tables(Protocol):
+    """Tables that know their columns; a lake is one."""
+
+    @property
+    def tables(self) -> list[str]:
+        """Their names."""
+
+    def schema(self, table: str) -> pa.Schema:
+        """The columns of a table."""
+
+    def frame(self, spark: SparkSession, table: str) -> DataFrame:
+        """A table as a DataFrame."""
+
+
+def open_tables(folder: str) -> Tables:
+    """The tables of a folder."""
+    place = Path(folder)
+    if (place / "campaign.json").is_file() or "://" in folder:
+        return _open_campaign(folder)
+    if (place / RUN_FILE).is_file():
+        return RunFolders({place.name or "run": place})
+    found = {each.parent.name: each.parent for each in sorted(place.glob(f"*/{RUN_FILE}"))}
+    if found:
+        return RunFolders(found)
+    raise ViewsError(f"{folder}: neither a campaign nor the facts of runs")
+
+
+def _open_campaign(folder: str) -> Tables:
+    """A campaign's lake; its folder as it is where facts lie run by run."""
+    if any(Path(folder).glob("runs/run=*")) or find_spec("roamcast.lake") is None:
+        return CampaignFolder(Path(folder))
+    opened: Tables = import_module("roamcast.lake.lake").open_lake(folder)
+    return opened
+
+
+def register_views(spark: SparkSession, tables: Tables) -> list[str]:
+    """Make every table a view of the session; their names."""
+    for name in tables.tables:
+        describe(tables.frame(spark, name), tables.schema(name)).createOrReplaceTempView(name)
+    return tables.tables
+
+
+def describe(frame: DataFrame, schema: pa.Schema) -> DataFrame:
+    """A frame whose columns have their meaning and unit as comments."""
+    from pyspark.sql import functions as f
+
+    columns = []
+    for name in frame.columns:
+        told = schema.field(name).metadata or {} if name in schema.names else {}
+        unit, meaning = (told.get(key, b"").decode() for key in (b"unit", b"meaning"))
+        comment = f"{meaning} [{unit}]" if unit else meaning
+        columns.append(f.col(f"`{name}`").alias(name, metadata={"comment": comment}))
+    return frame.select(*columns)
+
+
+_RUN_COLUMN = POINTS.field("run")
+_TOLD = ("run", "router", "parameters", "seed", "duration", "warmup", "radio_range", "nodes", "version")
+"The columns of the plan that a run's own folder tells."
+
+
+class RunFolders:
+    """Runs in folders of their own, by name, as tables of a campaign."""
+
+    def __init__(self, folders: Mapping[str, Path]) -> None:
+        self.folders = dict(folders)
+
+    @property
+    def tables(self) -> list[str]:
+        """The names of all tables."""
+        return [*FACTS, "plan", "points", "metrics"]
+
+    def schema(self, table: str) -> pa.Schema:
+        """The columns of a table, with what they mean."""
+        if table in FACTS:
+            return pa.schema([_RUN_COLUMN, *FACTS[table]])
+        if table == "plan":
+            return pa.schema([PLAN.field(name).with_nullable(True) for name in _TOLD])
+        return POINTS if table == "points" else METRICS_TABLE
+
+    def frame(self, spark: SparkSession, table: str) -> DataFrame:
+        """A table as a DataFrame."""
+        from functools import reduce
+
+        from pyspark.sql import functions as f
+
+        if table not in FACTS:
+            return spark.createDataFrame(self._rows(table), spark_schema(self.schema(table)))
+        schema = spark_schema(FACTS[table])
+        frames = [
+            spark.read.schema(schema).parquet(str(folder / f"{table}.parquet")).withColumn("run", f.lit(name))
+            for name, folder in self.folders.items()
+        ]
+        return reduce(lambda one, other: one.unionByName(other), frames).select(*self.schema(table).names)
+
+    def _rows(self, table: str) -> list[tuple[Any, ...]]:
+        rows = []
+        for name, folder in self.folders.items():
+            if table == "metrics":
+                values = evaluate(look(Facts.read(folder)))
+                row: dict[str, Any] = {
+                    key: None if value is None else float(value) for key, value in values.items()
+                }
+            else:
+                run = _read_run(folder)
+                row = {"sweep": "", "point": "{}", "protocol": run.protocol, "seed": run.seed}
+                row |= {"router": run.protocol, "duration": run.duration, "warmup": run.warmup}
+                row |= {"radio_range": run.range, "nodes": run.nodes, "version": run.version}
+                row["parameters"] = msgspec.json.encode(run.parameters).decode()
+            row["run"] = name
+            rows.append(tuple(row[column] for column in self.schema(table).names))
+        return rows
+
+
+class CampaignFolder:
+    """The tables of a campaign's folder in which facts lie run by run."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.absolute()
+
+    @property
+    def tables(self) -> list[str]:
+        """The names of all tables: of the facts, then of the campaign as far as it got."""
+        return [*FACTS, *(name for name in TABLES if self._made(name).is_file())]
+
+    def schema(self, table: str) -> pa.Schema:
+        """The columns of a table, with what they mean."""
+        return pa.schema([_RUN_COLUMN, *FACTS[table]]) if table in FACTS else TABLES[table]
+
+    def frame(self, spark: SparkSession, table: str) -> DataFrame:
+        """A table as a DataFrame."""
+        if table not in FACTS:
+            return spark.read.schema(spark_schema(TABLES[table])).parquet(str(self._made(table)))
+        runs = self.folder / "runs"
+        if not any(runs.glob(f"run=*/{table}.parquet")):
+            return spark.createDataFrame([], spark_schema(self.schema(table)))
+        found = spark.read.schema(spark_schema(FACTS[table])).option("basePath", str(runs))
+        return found.parquet(f"{runs}/run=*/{table}.parquet").select(*self.schema(table).names)
+
+    def _made(self, table: str) -> Path:
+        return self.folder / "tables" / f"{table}.parquet"
+
+
+def _read_run(folder: Path) -> Run:
+    try:
+        return msgspec.json.decode((folder / RUN_FILE).read_bytes(), type=Run)
+    except (OSError, ValueError) as error:
+        raise FactsError(f"{folder / RUN_FILE}: damaged: {error}") from None
+
+
+def spark_schema(schema: pa.Schema) -> StructType:
+    """The same schema as Spark's; coded words are strings."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    plain = [
+        pa.field(field.name, field.type.value_type if pa.types.is_dictionary(field.type) else field.type)
+        for field in schema
+    ]
+    return from_arrow_schema(pa.schema(plain))

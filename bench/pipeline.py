@@ -18,8 +18,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from roamcast.facts.schema import TABLES
+from roamcast.lake.staging import digest
 from roamcast.metrics.constants import Constants
+from roamcast.metrics.measured import Setting
 from roamcast.pipeline.campaign import Campaign, Limits
+from roamcast.pipeline.commit import Committer
 from roamcast.pipeline.executors import warm_up
 from roamcast.pipeline.measure import measure
 from roamcast.pipeline.plan import Run, make_plan
@@ -71,7 +74,7 @@ def in_a_pool(work: Callable[[Task], object], runs: list[Run], folder: Path, pro
 
 def write_only(task: Task) -> None:
     """A run as a plain script does it: no child, no limits, no digests, no manifest."""
-    find_runner(SIMULATOR)(task.run, Path(task.runs_folder) / task.run.id)
+    find_runner(SIMULATOR)(task.run, Path(task.staged) / task.run.id)
 
 
 def on_spark(spark: SparkSession, runs: list[Run], folder: Path) -> tuple[float, float]:
@@ -85,8 +88,9 @@ def on_spark(spark: SparkSession, runs: list[Run], folder: Path) -> tuple[float,
     return took, sum(manifest["wall"] for manifest in told)
 
 
-def invent_rows(folder: Path, runs: int, rows: int) -> list[str]:
+def invent_rows(store: Store, runs: int, rows: int) -> list[str]:
     """Facts like those of a dense network: for each delivery some transmissions and many drops."""
+    store.create()
     each = rows // runs
     shares = {"publications": 0.005, "expectations": 0.04, "deliveries": 0.035}
     shares |= {"interests": 0.001, "transmissions": 0.25, "requests": 0.001, "states": 0.01, "tables": 0.01}
@@ -97,8 +101,8 @@ def invent_rows(folder: Path, runs: int, rows: int) -> list[str]:
     for number in range(runs):
         random = np.random.default_rng(number)
         names.append(f"{number:020x}")
-        place = folder / f"run={names[-1]}"
-        place.mkdir()
+        place = store.folder.local / "work"
+        place.mkdir(exist_ok=True)
         for name, schema in TABLES.items():
             columns = [_column(field, counts, name, random) for field in schema]
             if name == "legs":  # everyone walks one leg
@@ -106,6 +110,10 @@ def invent_rows(folder: Path, runs: int, rows: int) -> list[str]:
                 columns[:3] = [pa.array(v, f.type) for v, f in zip(walk, schema, strict=False)]
             table = pa.Table.from_arrays(columns, schema=schema)
             pq.write_table(table, place / f"{name}.parquet", compression="zstd")
+        files = {file.name: {"size": file.stat().st_size, "digest": digest(file)} for file in place.iterdir()}
+        told = {"run": names[-1], "status": "done", "error": "", "files": files, "rows": each}
+        store.staging.keep(place, told)
+    Committer(None, store).commit(store.staging.survey())
     return names
 
 
@@ -164,7 +172,7 @@ def last_word() -> float:
         process = subprocess.Popen(
             [*command, "--set", "duration=100000 s"], stderr=subprocess.DEVNULL, start_new_session=True
         )
-        while not list(Path(folder, "runs").glob(".work-*")):
+        while not list(Path(folder, "staged").glob(".work-*")):
             time.sleep(0.05)
         began = time.perf_counter()
         os.killpg(process.pid, signal.SIGINT)
@@ -191,14 +199,12 @@ def main() -> None:
                 ours.append(took)
                 busy = max(busy, inside / cores / took)
                 kept.append(in_a_pool(execute, runs, folder / "kept", cores))
-            (folder / "facts").mkdir()
-            ids = invent_rows(folder / "facts", 40, rows)
-            schema = "run string, nodes long, warmup double, radio_range double, header long"
-            plan = spark.createDataFrame([(run, 200, 200.0, 250.0, 20) for run in ids], schema)
+            store = Store(folder / "lake")
+            settings = dict.fromkeys(invent_rows(store, 40, rows), Setting(200, 200.0, 250.0, 20))
             times = []
             for _ in range(2):
                 began = time.perf_counter()
-                found = measure(plan, folder / "facts", Constants()).toArrow()
+                found = measure(spark, store.facts, store.snapshot(), settings, constants=Constants())
                 times.append(time.perf_counter() - began)
             assert len(found) == 40
     print(f"cores                                  {cores}")

@@ -19,6 +19,7 @@ LEGEND = {
     "sim": "the radio world",
     "metrics": "runs in numbers",
     "why": "what became of it",
+    "lake": "facts as tables",
     "ingest": "traces of others",
     "pipeline": "campaigns on Spark",
     "report": "pages to look at",

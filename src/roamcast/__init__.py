@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from roamcast import lake  # a room that can be called: `roamcast.lake(DIR)`
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
     from roamcast.sim.result import Result
 
 __version__ = "0.1.0"
-__all__ = ["run"]
+__all__ = ["lake", "run"]
 
 
 def run(

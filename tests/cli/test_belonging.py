@@ -7,6 +7,7 @@ import pytest
 
 from roamcast.cli.app import invoke
 from roamcast.cli.belonging import Occupied, claim_folder
+from roamcast.lake.log import Batch, Done, Entry
 from roamcast.pipeline.store import Store
 
 SQUARE = str(Path(__file__).parents[1] / "golden" / "square.toml")
@@ -21,11 +22,11 @@ def store(tmp_path):
     store = Store(tmp_path / "out")
     store.create()
     kept = {"question": ONE, "command": "roamcast compare shopping", "campaign": {}}
-    (store.folder / "campaign.json").write_text(json.dumps(kept))
-    for run in ("a", "b"):
-        store.run_folder(run).mkdir()
-    store.table_file("verdicts").write_text("old")
-    (store.folder / "report.html").write_text("old")
+    (store.folder / "campaign.json").write(json.dumps(kept).encode())
+    batches = [Batch(f"batch-{run}", {run: Done(rows=0, size=0)}, {}) for run in ("a", "b")]
+    store.log.append(store.snapshot(), Entry(add=batches))
+    store.table_file("verdicts").write(b"old")
+    (store.folder / "report.html").write(b"old")
     return store
 
 
@@ -38,13 +39,13 @@ def test_another_question_is_refused_and_nothing_is_touched(store):
     with pytest.raises(Occupied, match="belongs to another question") as told:
         claim_folder(store, OTHER, ["b"], replace=False)
     assert "(made by: roamcast compare shopping)" in str(told.value) and "--replace" in str(told.value)
-    assert store.table_file("verdicts").exists() and store.run_folder("a").exists()
+    assert store.table_file("verdicts").exists() and "a" in store.snapshot().runs()
 
 
 def test_replace_gives_up_the_old_results_and_keeps_the_runs_that_both_need(store):
     claim_folder(store, OTHER, ["b"], replace=True)
     assert not store.table_file("verdicts").exists() and not (store.folder / "report.html").exists()
-    assert not store.run_folder("a").exists() and store.run_folder("b").exists()
+    assert store.snapshot().runs().keys() == {"b"}
     claim_folder(store, OTHER, ["b"], replace=False)
 
 

@@ -49,7 +49,7 @@ def test_ctrl_c_ends_a_comparison_says_how_to_resume_and_leaves_nothing_behind(t
     )
     first = process.stderr.readline()
     assert "3 runs" in first and "starting Spark" in first
-    while not list((tmp_path / "runs").glob(".work-*")):
+    while not list((tmp_path / "staged").glob(".work-*")):
         assert process.poll() is None, process.stderr.read()
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does

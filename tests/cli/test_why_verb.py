@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from roamcast.lake.staging import digest
 from roamcast.pipeline.campaign import Campaign
+from roamcast.pipeline.commit import Committer
 from roamcast.pipeline.plan import make_plan
 from roamcast.pipeline.runner import simulate_run
-from roamcast.pipeline.store import Store, digest, write_manifest
+from roamcast.pipeline.store import Store
 
 SHOPPING = Path(__file__).parents[2] / "scenarios" / "shopping.toml"
 
@@ -72,11 +74,14 @@ def campaign(tmp_path_factory):
     plan = make_plan(asked)
     store.write_plan(plan)
     for run in plan.runs[:-1]:
-        place = store.run_folder(run.id)
-        simulate_run(run, place)
-        files = {file.name: {"size": file.stat().st_size, "digest": digest(file)} for file in place.iterdir()}
-        write_manifest(place, {"run": run.id, "status": "done", "error": "", "files": files})
-    return store.folder
+        work = folder / "work"
+        simulate_run(run, work)
+        files = {file.name: {"size": file.stat().st_size, "digest": digest(file)} for file in work.iterdir()}
+        store.staging.keep(work, {"run": run.id, "status": "done", "error": "", "files": files, "rows": 1})
+    staged = store.staging.survey()
+    for run in sorted(staged):  # a batch each
+        Committer(None, store).commit({run: staged[run]})
+    return store.folder.local
 
 
 def test_why_counts_all_causes_and_tells_the_story_that_it_offers(facts):
@@ -131,10 +136,11 @@ def test_why_counts_the_causes_at_each_point_of_a_campaign(campaign):
 def test_why_says_which_runs_of_a_campaign_cannot_be_told(campaign, tmp_path):
     hurt = tmp_path / "hurt"
     shutil.copytree(campaign, hurt)
-    place = next(file.parent for file in sorted(hurt.glob("runs/*/legs.parquet")))
-    (place / "legs.parquet").write_bytes(b"x" * (place / "legs.parquet").stat().st_size)
+    file = min(hurt.glob("facts/legs/*.parquet"))
+    [run] = Store(hurt).snapshot().batches[file.stem].runs
+    file.write_bytes(b"x" * file.stat().st_size)
     told = json.loads(roamcast("why", hurt, "--json").stdout)
-    assert told["runs"] == 3 and list(told["untold"]) == [str(place)]
+    assert told["runs"] == 3 and list(told["untold"]) == [f"{hurt}/run={run}"]
     assert sum(each["runs"] for each in told["protocols"]) == 2
 
 

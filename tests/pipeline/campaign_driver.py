@@ -3,7 +3,9 @@
 import sys
 from pathlib import Path
 
+import roamcast
 from roamcast.errors import UserError
+from roamcast.facts.schema import TABLES as FACTS
 from roamcast.pipeline.campaign import Campaign
 from roamcast.pipeline.cluster import Cluster
 from roamcast.pipeline.conduct import Conductor, Listener
@@ -35,13 +37,18 @@ TABLES = ("plan", "points", "metrics", "summary", "differences", "verdicts")
 
 def tables(folder):
     """The bytes of every table that must not depend on how the campaign came about."""
-    return {name: Store(folder).table_file(name).read_bytes() for name in TABLES}
+    return {name: Store(folder).table_file(name).read() for name in TABLES}
 
 
 def facts(folder):
-    """The bytes of every fact."""
-    runs = Store(folder).runs
-    return {str(file.relative_to(runs)): file.read_bytes() for file in sorted(runs.rglob("*.parquet"))}
+    """Every row of every table of facts, run by run; how runs lie in files depends on when they ended."""
+    lake = roamcast.lake(folder)
+    found = {}
+    for name in FACTS:
+        rows = lake.dataset(name).to_table().to_pylist()
+        rows.sort(key=lambda row: row["run"])  # stable: the rows of a run stay in order
+        found[name] = repr(rows)
+    return found
 
 
 if __name__ == "__main__":

@@ -1,7 +1,10 @@
 import os
+import sys
 from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "lake"))
 
 # Python workers import the invented runners of these tests by name.
 os.environ["PYTHONPATH"] = os.pathsep.join(

@@ -112,7 +112,7 @@ def test_an_executor_with_other_code_that_joins_later_does_no_run(tmp_path, whol
     standalone.add("one", ROAMCAST_TEST_SECONDS="1")
     out = tmp_path / "out"
     driver = drive(out, standalone.url)
-    while not list(Store(out).runs.glob("run=*/manifest.json")):
+    while not list(Path(out).glob("staged/run=*/manifest.json")):
         assert driver.poll() is None, driver.communicate()
         time.sleep(0.1)
     (tmp_path / "other").mkdir()
@@ -174,7 +174,7 @@ def test_workers_at_other_addresses_take_part_and_one_may_die(tmp_path, whole, n
         cluster.add(address, address, space, ROAMCAST_TEST_SECONDS="0.5")
     out = tmp_path / "out"
     driver = drive(out, cluster.url)
-    while len(list(Store(out).runs.glob("run=*/manifest.json"))) < 4:
+    while len(list(Path(out).glob("staged/run=*/manifest.json"))) < 4:
         assert driver.poll() is None, driver.communicate()
         time.sleep(0.1)
     cluster.kill(next(iter(spaces)))

@@ -7,7 +7,7 @@ from invented_facts import invent
 
 from roamcast.errors import UserError
 from roamcast.pipeline.campaign import Campaign
-from roamcast.pipeline.conduct import Conductor, Listener
+from roamcast.pipeline.conduct import Conductor
 from roamcast.pipeline.store import Store
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
@@ -62,9 +62,11 @@ def test_a_campaign_goes_from_plan_to_verdict_and_repeats_nothing(spark, tmp_pat
     told = tables(store)
     assert len(told["metrics"]) == 12
     assert {row["count"] for row in told["summary"] if row["metric"] == "messages"} == {3}
-    before = {file: file.stat().st_mtime_ns for file in store.runs.rglob("*") if file.is_file()}
+    facts = tmp_path / "out" / "facts"
+    before = {file: file.stat().st_mtime_ns for file in facts.rglob("*") if file.is_file()}
     assert conduct(campaign(), store, spark).simulated == 0
-    assert {file: file.stat().st_mtime_ns for file in store.runs.rglob("*") if file.is_file()} == before
+    assert {file: file.stat().st_mtime_ns for file in facts.rglob("*") if file.is_file()} == before
+    assert not any((tmp_path / "out" / "staged").iterdir())
     assert tables(store) == told
     assert conduct(campaign(seeds=4), store, spark).simulated == 4
 
@@ -81,50 +83,14 @@ def test_runs_that_raise_hang_die_or_hog_are_rows_with_their_error_and_the_rest_
     points = {row["run"]: json.loads(row["point"])["name"] for row in store.read_table("points").to_pylist()}
     rows = {points[row["run"]]: row for row in store.read_table("runs").to_pylist()}
     assert rows["raise"]["error"].startswith("RuntimeError: the radio caught fire")
-    kept = (store.run_folder(rows["raise"]["run"]) / "traceback.txt").read_text()
+    kept = (store.staging.run_folder(rows["raise"]["run"]) / "traceback.txt").read().decode()
     assert kept.startswith("Traceback") and "synthetic_runner.py" in kept and "the radio caught fire" in kept
-    assert not (store.run_folder(rows["good"]["run"]) / "traceback.txt").exists()
+    assert not (store.staging.run_folder(rows["good"]["run"]) / "traceback.txt").exists()
     assert rows["hang"]["error"] == "took longer than its limit of 10 s"
     assert rows["die"]["error"] == "its process was killed by SIGABRT"
     assert rows["hog"]["error"] == "used more memory than its limit"
     assert [rows[name]["status"] for name in ("fine", "good", "raise")] == ["done", "done", "failed"]
     assert len(store.read_table("metrics")) == 2
-
-
-def test_a_damaged_file_is_noticed_and_its_run_repeated_with_a_word_to_the_user(spark, tmp_path):
-    store = Store(tmp_path)
-    conduct(campaign(), store, spark)
-    told = tables(store)
-    folders = sorted(store.runs.glob("run=*"))
-    flipped, short, gone, odd = (folder / "deliveries.parquet" for folder in folders[:4])
-    content = bytearray(flipped.read_bytes())
-    content[len(content) // 2] ^= 1
-    flipped.write_bytes(content)
-    short.write_bytes(short.read_bytes()[:-5])
-    gone.unlink()
-    (odd.parent / "manifest.json").write_text('{"status": "do')
-    heard = []
-    again = conduct(campaign(), store, spark, Listener(say=heard.append))
-    assert again.simulated == 4
-    assert tables(store) == told
-    words = " ".join(heard)
-    assert "4 damaged, to be simulated again" in words
-    kinds = ("is not what was written", "bytes, not", "is gone", "cannot be read", "1 more")
-    assert sum(kind in words for kind in kinds) == 4
-
-
-def test_facts_that_vanish_while_they_are_measured_are_told_in_a_line(spark, tmp_path):
-    store = Store(tmp_path)
-    conductor = Conductor(campaign(), store, runner=RUNNER)
-    with conductor.prepare():
-        conductor.work(spark)
-        survey = conductor.survey()
-        next(store.runs.glob("run=*/drops.parquet")).unlink()
-        with pytest.raises(
-            UserError, match=r"making the table 'metrics': FileNotFoundError.*drops\.parquet"
-        ) as told:
-            conductor.evaluate(spark, survey)
-    assert "\n" not in str(told.value)
 
 
 def test_two_commands_do_not_write_to_one_folder(tmp_path):

@@ -35,7 +35,8 @@ def conduct(out, spark):
 def test_a_full_disk_stops_with_a_clear_word_and_resumes_when_there_is_room(spark, small_disk, tmp_path):
     with pytest.raises(UserError, match=r"the disk is full .*make room and run again"):
         conduct(small_disk, spark)
-    kept = len(list(Store(small_disk).runs.glob("run=*/manifest.json")))
+    store = Store(small_disk)
+    kept = len(store.snapshot().runs() | store.staging.survey())
     assert 0 < kept < 24
     subprocess.run(["mount", "-o", "remount,size=64m", str(small_disk)], check=True)
     assert conduct(small_disk, spark).simulated == 24 - kept

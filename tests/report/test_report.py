@@ -399,7 +399,7 @@ def test_an_edited_sweep_makes_every_number_stale(result, tmp_path):
 
 def test_tables_of_nobody_knows_what_are_stale(result, tmp_path):
     told = report(result.campaign, tmp_path)
-    told.store.table_file("metrics").write_bytes(b"no table")
+    told.store.table_file("metrics").write(b"no table")
     assert {"metrics", "summary", "differences", "verdicts"} <= Result(told.store).stale
 
 

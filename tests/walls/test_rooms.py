@@ -9,7 +9,7 @@ PACKAGE = ROOT / "src" / "roamcast"
 MOST_FILES = 12
 
 CROWDED = {
-    "pipeline": "campaign/ (pure) and lake/ are to be taken out of it, with the facts as Spark tables",
+    "pipeline": "campaign/ (pure) is to be taken out of it",
     "report": "its page is to have a folder of its own",
     "cli": "one file a verb",
     "routing/cbr/raft": "one file a mechanism of one protocol",
@@ -26,9 +26,11 @@ DRAWERS = {"messages", "parameters", "errors"}
 
 TWICE = {
     "campaign": "the verb, and what it conducts",
+    "changes": "between two campaigns, and how the terminal shows them",
     "check": "the verb for files, and the check of executors",
     "cluster": "the verb, and where Spark runs",
     "codec": "of events and filters; of summaries",
+    "columns": "of one run in its folder; of the lake",
     "copies": "the baseline that sends one to each receiver; why copies were lost",
     "diff": "the verb, and the comparison",
     "draw": "faults of a run; histories of the swarm",
@@ -50,6 +52,7 @@ TWICE = {
     "session": "with a subscriber, and with Spark",
     "summary": "of subscriptions, and of a run",
     "tables": "of facts, and of a campaign",
+    "upkeep": "the verbs, and what they do",
     "why": "the verb, and the answer",
     "wishes": "of the two tiers, on their way; of brokers, as they tell them",
     "workload": "the keys of a scenario, and the plan of a run",

@@ -20,8 +20,9 @@ MAY_IMPORT = {
     "sim": {"content", "routing", "scenario", "facts", "metrics"},
     "live": {"content", "routing", "wire", "facts"},
     "ingest": {"routing", "scenario", "facts"},
-    "pipeline": {"content", "routing", "scenario", "facts", "metrics", "sim"},
-    "report": {"metrics", "pipeline"},
+    "lake": {"facts"},
+    "pipeline": {"content", "routing", "scenario", "facts", "metrics", "sim", "lake"},
+    "report": {"metrics", "pipeline", "lake"},
     "why": {"facts"},
     "cli": None,  # opens every door
 }

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from roamcast.errors import UserError
+from roamcast.lake.log import Entry
 
 if TYPE_CHECKING:
     from roamcast.pipeline.store import Store
@@ -21,15 +21,16 @@ class Occupied(UserError):
 def claim_folder(store: Store, question: dict[str, Any], runs: Iterable[str], *, replace: bool) -> None:
     """See that the folder is free or belongs to `question`; with `replace` clear it of another's results.
 
-    Facts of runs that the new question needs too (`runs`) are kept.
+    Facts of runs that the new question needs too (`runs`) are kept, with those committed beside them.
     """
-    if (store.folder / "run.json").is_file():
+    if (store.folder / "run.json").exists():
         raise Occupied(f"{store.folder}: holds the facts of a run; give another folder")
     file = store.folder / "campaign.json"
+    store.check_layout()
     if not file.exists():
         return
     try:
-        kept = json.loads(file.read_bytes())
+        kept = json.loads(file.read())
         known, made_by = kept.get("question"), kept.get("command")
     except (OSError, ValueError, AttributeError):
         known, made_by = None, None
@@ -46,13 +47,19 @@ def claim_folder(store: Store, question: dict[str, Any], runs: Iterable[str], *,
 
 
 def _clear(store: Store, needed: set[str]) -> None:
-    for file in (store.folder / "report.html", *(store.folder / "tables").glob("*.parquet")):
-        file.unlink(missing_ok=True)
-    shutil.rmtree(store.folder / "figures", ignore_errors=True)
-    for folder in store.runs.glob("run=*"):
-        if folder.name.removeprefix("run=") not in needed:
-            shutil.rmtree(folder, ignore_errors=True)
-    (store.folder / "campaign.json").unlink(missing_ok=True)
+    """Give up what was made of the runs, and the runs that nobody needs."""
+    tables = store.folder / "tables"
+    for file in (store.folder / "report.html", *(tables / name for name in tables.list())):
+        file.remove()
+    (store.folder / "figures").remove()
+    for run in store.staging.survey():
+        if run not in needed:
+            store.staging.remove(run)
+    useless = [b.name for b in store.snapshot().batches.values() if needed.isdisjoint(b.runs)]
+    before = store.snapshot()
+    if useless and store.log.append(before, Entry(remove=useless)) is not None:
+        store.remove_batches(before, useless)
+    (store.folder / "campaign.json").remove()
 
 
 def claim_facts(folder: Path, told: dict[str, Any], *, replace: bool) -> None:

@@ -9,12 +9,15 @@ from typing import Annotated
 
 import typer
 
+from roamcast.cli import upkeep
 from roamcast.cli.limits import FAILED, MOST_SEEDS
 from roamcast.cli.sparking import Conf, EventLog, Master, Remote, Ui, choose
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+for _verb in (upkeep.verify, upkeep.prune, upkeep.diff):
+    app.command(_verb.__name__)(_verb)
 
-Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The campaign's folder.")]
+Folder = Annotated[str, typer.Argument(metavar="DIR", help="The campaign's folder, or its URL.")]
 Json = Annotated[bool, typer.Option("--json", help="Tell it as JSON, for programs.")]
 
 
@@ -22,7 +25,9 @@ Json = Annotated[bool, typer.Option("--json", help="Tell it as JSON, for program
 def run(
     file: Annotated[Path, typer.Argument(metavar="CAMPAIGN.toml", help="The campaign.")],
     *,
-    out: Annotated[Path, typer.Option("--out", help="Keep facts, tables and report here.")],
+    out: Annotated[
+        str, typer.Option("--out", help="Keep facts, tables and report here: a folder or s3://...")
+    ],
     master: Master = None,
     remote: Remote = None,
     conf: Conf = None,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -26,7 +25,9 @@ def command(
         str | None, typer.Option(metavar="A,B,C", help="Which to compare; all by default.")
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, max=MOST_SEEDS, help="Runs of each protocol.")] = 5,
-    out: Annotated[Path | None, typer.Option(help="Keep facts, tables and report here.")] = None,
+    out: Annotated[
+        str | None, typer.Option(help="Keep facts, tables and report here: a folder or s3://...")
+    ] = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change the scenario.")
     ] = None,
@@ -74,9 +75,9 @@ def command(
             "sweeps": {"scenario": {"protocols": chosen, "set": settings}},
         }
     )
-    folder = out or Path("out") / f"compare-{known.name}"
+    folder = out or f"out/compare-{known.name}"
     words = ["roamcast", "compare", scenario, "--protocols", ",".join(chosen), "--seeds", str(seeds)]
-    words += ["--out", str(folder), *(word for pair in set_ or [] for word in ("--set", pair))]
+    words += ["--out", folder, *(word for pair in set_ or [] for word in ("--set", pair))]
     where = choose(master, remote, conf, ui, event_log)
     words += where.words()
     question = {"compare": name_file(file, "scenarios"), "set": settings, "protocols": sorted(chosen)}

@@ -21,6 +21,7 @@ from roamcast.pipeline.store import Store
 from roamcast.scenario.shipped import shipped
 
 if TYPE_CHECKING:
+    from roamcast.lake.place import Place
     from roamcast.pipeline.campaign import Campaign
     from roamcast.pipeline.cluster import Cluster
     from roamcast.report.map import Ground
@@ -31,7 +32,7 @@ FORMATS = ("png", "pdf", "svg")
 
 def conduct_file(
     file: Path,
-    out: Path,
+    out: str,
     *,
     where: Cluster,
     seeds: int | None,
@@ -47,7 +48,7 @@ def conduct_file(
     if readings:
         check_alternatives(asked, file)
     if command is None:
-        words = ["roamcast", "campaign", "run", str(file), "--out", str(out)]
+        words = ["roamcast", "campaign", "run", str(file), "--out", out]
         words += [word for figure in only for word in ("--only", figure)]
         words += where.words()
         words += ["--seeds", str(seeds)] if seeds else []
@@ -64,7 +65,7 @@ def name_file(file: Path, kind: str) -> str:
 
 def conduct(
     campaign: Campaign,
-    out: Path,
+    out: str,
     command: str,
     question: dict[str, Any],
     *,
@@ -97,18 +98,17 @@ def measure_again(store: Store, where: Cluster, command: str) -> None:
         conductor = Conductor(campaign, store, listener)
         with conductor.prepare(**notes):
             survey = conductor.survey()
-            listener.say(f"starting Spark to measure {len(survey.done)} runs ...")
+            listener.say(f"starting Spark for {len(survey.done)} runs ...")
             with open_session(where) as spark:
                 conductor.evaluate(spark, survey)
 
 
-def write_report(result: Result) -> Path:
+def write_report(result: Result) -> Place:
     """Write the campaign's page; where it is."""
-    from roamcast.pipeline.store import replace_file
     from roamcast.report.page import make_page
 
     file = result.store.folder / "report.html"
-    replace_file(file, make_page(result, _ground(result)).encode())
+    file.write(make_page(result, _ground(result)).encode())
     return file
 
 
@@ -135,7 +135,9 @@ def save_figures(result: Result, kind: str) -> list[Path]:
         raise UserError(f"figures come as {', '.join(FORMATS)}, not as {kind!r}")
     if not result.campaign.figures:
         raise UserError("this campaign declares no figures, so there are none to write as files")
-    folder = result.store.folder / "figures"
+    if result.store.folder.local is None:
+        raise UserError(f"figures as files are kept on a disk, and {result.store.folder} is on none")
+    folder = result.store.folder.local / "figures"
     folder.mkdir(exist_ok=True)
     return [
         file
@@ -169,7 +171,8 @@ def finish(result: Result, as_json: bool = False, strict: bool = False) -> None:
                 "Leave out --quick for the whole."
             )
         took = ", ".join(f"{stage} {seconds:.1f} s" for stage, seconds in result.notes["seconds"].items())
-        console.print(f"took: {took}", highlight=False)
+        if took:
+            console.print(f"took: {took}", highlight=False)
         print(f"report: {report}", flush=True)
     if failures:
         count = f"{len(failures)} of {len(result.tables['runs'])} runs failed"

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 
 def command(
-    a: Annotated[Path, typer.Argument(metavar="A", help="What `roamcast run --facts` wrote.")],
-    b: Annotated[Path, typer.Argument(metavar="B", help="Another such folder.")],
+    a: Annotated[
+        str,
+        typer.Argument(
+            metavar="A", help="What `roamcast run --facts` wrote, or a campaign's run: DIR/run=ID."
+        ),
+    ],
+    b: Annotated[str, typer.Argument(metavar="B", help="Another such run.")],
     json: Annotated[bool, typer.Option("--json", help="Tell the difference as one JSON object.")] = False,
 ) -> None:
     """Tell whether two runs are equal (exit code 0), or where they part (exit code 1)."""
     from roamcast.facts.diff import compare, describe
-    from roamcast.facts.tables import Facts
+    from roamcast.lake.reading import read_facts
 
-    difference = compare(Facts.read(a), Facts.read(b))
+    difference = compare(read_facts(a), read_facts(b))
     if json:
         import msgspec
 
@@ -26,6 +30,6 @@ def command(
     else:
         if difference.equal:
             print("equal: the same happened in both runs")
-        for line in describe(difference, str(a), str(b)):
+        for line in describe(difference, a, b):
             print(line)
     raise typer.Exit(0 if difference.equal else 1)

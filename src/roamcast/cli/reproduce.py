@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -25,7 +24,9 @@ def command(
     only: Annotated[
         list[str] | None, typer.Option(metavar="FIGURE", help="Only what a figure needs.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Keep facts, tables and report here.")] = None,
+    out: Annotated[
+        str | None, typer.Option(help="Keep facts, tables and report here: a folder or s3://...")
+    ] = None,
     master: Master = None,
     remote: Remote = None,
     conf: Conf = None,
@@ -44,8 +45,8 @@ def command(
     from roamcast.scenario.shipped import locate
 
     file = locate(paper, "campaigns")
-    folder = out or Path("out") / f"{file.stem}{'-readings' * readings}{'-quick' * quick}"
-    words = ["roamcast", "reproduce", paper, "--out", str(folder)]
+    folder = out or f"out/{file.stem}{'-readings' * readings}{'-quick' * quick}"
+    words = ["roamcast", "reproduce", paper, "--out", folder]
     words += ["--readings"] * readings + ["--quick"] * quick
     words += ["--seeds", str(seeds)] if seeds else []
     words += [word for figure in only or [] for word in ("--only", figure)]

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 def command(  # noqa: PLR0917 - typer takes options as parameters
     folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="What `roamcast run --facts` wrote, or a campaign's folder.")
+        str,
+        typer.Argument(
+            metavar="DIR", help="What `roamcast run --facts` wrote, a campaign, or its run: DIR/run=ID."
+        ),
     ],
     event: Annotated[
         str | None, typer.Option(metavar="E", help="One event, as publisher/sequence: 0/641.")
@@ -33,14 +36,15 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
 ) -> None:
     """Tell why events were not delivered and requests not satisfied; or the story of one."""
     from roamcast.errors import UserError
+    from roamcast.lake.place import Place
 
     if (event is None) != (node is None):
         raise UserError("--event and --node go together: give both for one story, none for all causes")
     if request is not None and event is not None:
         raise UserError("--request and --event are two stories: ask for one at a time")
-    if (folder / "campaign.json").is_file():
+    if (Place(folder) / "campaign.json").exists():
         if event is not None or request is not None:
-            raise UserError(f"{folder} is a campaign; a story is one run's: give {folder}/runs/run=ID")
+            raise UserError(f"{folder} is a campaign; a story is one run's: give {folder}/run=ID")
         _tell_campaign(folder, points, json)
     elif points:
         raise UserError(f"--points is for campaigns, and {folder} is not the folder of one")
@@ -50,16 +54,16 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
         _tell_run(folder, json)
 
 
-def _story(folder: Path, event: str | None, node: int | None, request: str | None) -> Story:
-    from roamcast.facts.tables import Facts
+def _story(folder: str, event: str | None, node: int | None, request: str | None) -> Story:
+    from roamcast.lake.reading import read_facts
     from roamcast.why.names import read_publication, read_request
     from roamcast.why.story import tell, tell_request
 
     if request is not None:
-        return tell_request(Facts.read(folder), read_request(request))
+        return tell_request(read_facts(folder), read_request(request))
     assert event is not None and node is not None
     publication = read_publication(event)
-    return tell(Facts.read(folder), publication, node)
+    return tell(read_facts(folder), publication, node)
 
 
 def _tell_story(story: Story, json: bool) -> None:
@@ -71,13 +75,13 @@ def _tell_story(story: Story, json: bool) -> None:
         print("\n".join(story.story))
 
 
-def _tell_run(folder: Path, json: bool) -> None:
+def _tell_run(folder: str, json: bool) -> None:
     from rich.console import Console
 
-    from roamcast.facts.tables import Facts
+    from roamcast.lake.reading import read_facts
     from roamcast.why.tally import tally
 
-    facts = Facts.read(folder)
+    facts = read_facts(folder)
     told = tally(facts)
     if json:
         run = {"scenario": facts.run.scenario, "seed": facts.run.seed, "parameters": facts.run.parameters}
@@ -87,10 +91,11 @@ def _tell_run(folder: Path, json: bool) -> None:
             Console().print(table)
 
 
-def _tell_campaign(folder: Path, points: bool, json: bool) -> None:
+def _tell_campaign(folder: str, points: bool, json: bool) -> None:
     from rich.console import Console
 
     from roamcast.cli.progress import count_runs
+    from roamcast.lake.reading import read_facts
     from roamcast.pipeline.store import Store
     from roamcast.report.result import tell_point
     from roamcast.report.standing import Standing
@@ -104,9 +109,9 @@ def _tell_campaign(folder: Path, points: bool, json: bool) -> None:
         at = f", {row['sweep']} at {tell_point(row['point'])}" if points else ""
         label = f"{row['protocol']}{at}"
         labels.setdefault(row["run"], label)
-    runs = [(labels[run], store.run_folder(run)) for run in standing.survey.done]
+    runs = [(labels[run], str(store.folder / f"run={run}")) for run in sorted(standing.survey.done)]
     with count_runs(len(runs)) as progress:
-        told = tally_runs(runs, len(os.sched_getaffinity(0)), progress)
+        told = tally_runs(runs, len(os.sched_getaffinity(0)), progress, read_facts)
     missing = len(standing.plan) - len(runs)
     if json:
         protocols = [told.protocols[label].record() for label in sorted(told.protocols)]

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import numpy.typing as npt
 
-from roamcast.metrics.measured import Measured
+from roamcast.metrics.measured import READS, Measured
 from roamcast.metrics.metric import Group, Value
 from roamcast.metrics.ratio import mean
 
@@ -33,7 +33,7 @@ def orphans(of: Measured) -> Value:
 
 def _follow(of: Measured) -> npt.NDArray[np.int64]:
     """How many communities and orphans there were when the warm-up ended, and after each change since."""
-    table = of.source.read("states", "time", "node", "name", "value")
+    table = of.source.read("states", *READS["states"])
     names = np.asarray(table["name"].to_pylist(), object)
     told = names == STATE
     time, node, value = (table[name].to_numpy()[told] for name in ("time", "node", "value"))

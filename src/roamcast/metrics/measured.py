@@ -24,6 +24,19 @@ from roamcast.metrics.pairs import Pairs, pair_up
 
 Reals = npt.NDArray[np.float64]
 
+READS: dict[str, tuple[str, ...]] = {
+    "publications": ("publication", "time"),
+    "expectations": ("publication", "node"),
+    "deliveries": ("publication", "node", "time"),
+    "transmissions": ("time", "to", "category", "kind", "size", "attempts", "failed", "airtime"),
+    "drops": ("time", "cause"),
+    "requests": ("time", "outcome", "answered", "fresh"),
+    "tables": ("time", "node", "entries", "bytes"),
+    "legs": tuple(TABLES["legs"].names),
+    "states": ("time", "node", "name", "value"),
+}
+"The columns that metrics read, by table."
+
 
 class Setting(NamedTuple):
     """What the metrics must know of a run besides its facts."""
@@ -59,6 +72,8 @@ class Sent(NamedTuple):
     broadcast_bytes: int
     volumes: Counter[str]
     "Bytes by category."
+    kinds: Counter[str]
+    "Messages by kind."
 
 
 class Asked(NamedTuple):
@@ -89,10 +104,8 @@ class Measured:
     @cached_property
     def pairs(self) -> Pairs:
         """Events with the nodes that expected them and got them."""
-        published = self._columns("publications", "publication", "time")
-        expected = self._columns("expectations", "publication", "node")
-        delivered = self._columns("deliveries", "publication", "node", "time")
-        return pair_up(published, expected, delivered, self.setting.warmup)
+        published, expected = self._columns("publications"), self._columns("expectations")
+        return pair_up(published, expected, self._columns("deliveries"), self.setting.warmup)
 
     @cached_property
     def sent(self) -> Sent:
@@ -100,10 +113,11 @@ class Measured:
         categories: Counter[str] = Counter()
         volumes: Counter[str] = Counter()
         sums: Counter[str] = Counter()
-        wanted = ("time", "to", "category", "size", "attempts", "failed", "airtime")
-        for rows in self.source.pieces("transmissions", *wanted):
+        kinds: Counter[str] = Counter()
+        for rows in self.source.pieces("transmissions", *READS["transmissions"]):
             counted = rows["time"].to_numpy() >= self.setting.warmup
             categories += _count(rows["category"], counted)
+            kinds += _count(rows["kind"], counted)
             frames = rows["attempts"].to_numpy()[counted].astype(np.int64)
             volume = rows["size"].to_numpy()[counted] * frames
             volumes += _count(rows["category"], counted, volume)
@@ -124,20 +138,21 @@ class Measured:
             sums["broadcast_frames"],
             sums["broadcast_bytes"],
             volumes,
+            kinds,
         )
 
     @cached_property
     def causes(self) -> Counter[str]:
         """How often messages went no further, by cause."""
         causes: Counter[str] = Counter()
-        for rows in self.source.pieces("drops", "time", "cause"):
+        for rows in self.source.pieces("drops", *READS["drops"]):
             causes += _count(rows["cause"], rows["time"].to_numpy() >= self.setting.warmup)
         return causes
 
     @cached_property
     def asked(self) -> Asked:
         """The requests that applications made."""
-        table = self.source.read("requests", "time", "outcome", "answered", "fresh")
+        table = self.source.read("requests", *READS["requests"])
         counted = table["time"].to_numpy() >= self.setting.warmup
         outcomes = np.asarray(table["outcome"].cast(pa.string()).to_pylist(), object)[counted]
         satisfied = outcomes == "satisfied"
@@ -148,7 +163,7 @@ class Measured:
     @cached_property
     def held(self) -> Held:
         """The sizes of routers' tables."""
-        time, node, entries, volume = self._columns("tables", "time", "node", "entries", "bytes")
+        time, node, entries, volume = self._columns("tables")
         counted = time >= self.setting.warmup
         _, moment = np.unique(time[counted], return_inverse=True)
         samples, of = np.unique(moment << 32 | node[counted].astype(np.int64), return_inverse=True)
@@ -160,7 +175,7 @@ class Measured:
     @cached_property
     def neighbours(self) -> float | None:
         """Nodes within range of a node, mean over nodes and time; None where nobody knows."""
-        legs = self.source.read("legs", *TABLES["legs"].names)
+        legs = self.source.read("legs", *READS["legs"])
         if self.setting.range is None or not len(legs):
             return None
         tracks = Tracks(legs, self.setting.nodes)
@@ -170,7 +185,7 @@ class Measured:
 
     def told(self, name: str) -> tuple[npt.NDArray[np.int64], Reals, Reals]:
         """What routers told of themselves under a name, in the whole run: node, time and value, in order."""
-        table = self.source.read("states", "time", "node", "name", "value")
+        table = self.source.read("states", *READS["states"])
         words = table["name"].combine_chunks() if len(table) else None
         if words is None or not len(words):
             return np.zeros(0, np.int64), np.zeros(0), np.zeros(0)
@@ -183,8 +198,8 @@ class Measured:
         since = self.setting.warmup
         return float(np.sort(np.maximum(end, since) - np.maximum(start, since)).sum())
 
-    def _columns(self, table: str, *names: str) -> tuple[npt.NDArray[np.float64], ...]:
-        return tuple(column.to_numpy() for column in self.source.read(table, *names).columns)
+    def _columns(self, table: str) -> tuple[npt.NDArray[np.float64], ...]:
+        return tuple(column.to_numpy() for column in self.source.read(table, *READS[table]).columns)
 
 
 def _flags(column: pa.Array) -> npt.NDArray[np.bool_]:

@@ -79,14 +79,7 @@ def overhead_per_request(of: Measured) -> Value:
 
 def beacons(of: Measured) -> int:
     """Messages that only said that a node is there, of protocols in the catalogue."""
-    kinds, count = beacon_kinds(), 0
-    for rows in of.source.pieces("transmissions", "time", "kind"):
-        words = rows["kind"].dictionary.to_pylist()
-        is_beacon = np.array([word in kinds for word in words], bool)
-        if is_beacon.any():
-            counted = rows["time"].to_numpy() >= of.setting.warmup
-            count += int(np.count_nonzero(is_beacon[rows["kind"].indices.to_numpy()[counted]]))
-    return count
+    return sum(of.sent.kinds[kind] for kind in beacon_kinds())
 
 
 @lru_cache(maxsize=1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -10,20 +10,26 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from roamcast.lake.lake import Lake
 from roamcast.pipeline.campaign import Campaign
 from roamcast.pipeline.claims import make_tables
 from roamcast.pipeline.cluster import Cluster
+from roamcast.pipeline.commit import Committer
 from roamcast.pipeline.executors import warm_up
+from roamcast.pipeline.measuring import Measuring
 from roamcast.pipeline.plan import Plan, make_plan
 from roamcast.pipeline.progress import Progress, estimate
 from roamcast.pipeline.session import briefly, open_session
 from roamcast.pipeline.simulate import simulate
 from roamcast.pipeline.store import Store, Survey
-from roamcast.pipeline.tables import RUNS, TABLES, spark_schema
+from roamcast.pipeline.tables import RUNS
 from roamcast.pipeline.task import SIMULATOR
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+_ATTEMPTS = 2
+"How often damage is met before it is an error."
 
 
 @dataclass
@@ -74,15 +80,22 @@ class Conductor:
         self.plan: Plan = make_plan(campaign)
 
     def conduct(self, where: Cluster | str | None = None, **notes: Any) -> Account:
-        """Everything, in a session of its own; `notes` are kept beside the campaign."""
+        """Everything, in a session of its own; `notes` are kept beside the campaign.
+
+        There is no session if there is nothing to do.
+        """
         with self.prepare(**notes):
             count = len(self.plan.runs)
+            survey = self.survey()
+            if self.is_finished(survey):
+                self.listener.say(f"all {count} runs are done and measured: nothing to do")
+                return self.account
             self.listener.say(f"{count} runs planned; starting Spark ({where or 'here'}) ...")
             began = perf_counter()
             with open_session(where) as spark:
                 warm_up(spark, say=self.listener.say)
                 self.account.seconds["session"] = perf_counter() - began
-                self.work(spark)
+                self.work(spark, survey)
         return self.account
 
     @contextmanager
@@ -95,61 +108,105 @@ class Conductor:
             self.store.write_plan(self.plan)
             yield
 
-    def work(self, spark: SparkSession) -> None:
-        """simulate what is missing, then measure, summarise and judge."""
-        survey = self.survey()
+    def work(self, spark: SparkSession, survey: Survey | None = None) -> None:
+        """simulate what is missing and commit it, then measure, summarise and judge."""
+        survey = survey or self.survey()
         self._tell(survey)
         with self.account.time("simulate"):
             survey = self.simulate(spark, survey)
-        self.listener.say(f"measuring {len(survey.done)} runs ...")
         self.evaluate(spark, survey)
 
-    def survey(self, verify: bool = True) -> Survey:
+    def survey(self) -> Survey:
         """What of the plan is done."""
-        return self.store.survey((run.id for run in self.plan.runs), verify)
+        return self.store.survey(run.id for run in self.plan.runs)
+
+    def is_finished(self, survey: Survey) -> bool:
+        """Whether every run is committed, and every table made from what is there."""
+        return len(survey.done) == len(self.plan.runs) and not self.store.stale()
 
     def simulate(self, spark: SparkSession, survey: Survey) -> Survey:
-        """Do every planned run that is not done; the folder's new state."""
-        todo = [run for run in self.plan.runs if run.id not in survey.done]
-        known = [(run, survey.done[run.id]["cpu"]) for run in self.plan.runs if run.id in survey.done]
-        simulate(
-            spark,
-            self.store,
-            todo,
-            self.campaign.limits,
-            costs=estimate(todo, known),
-            watch=self.listener.watch,
-            runner=self.runner,
-        )
-        after = self.survey(verify=False)
-        self.account.simulated = len(after.done) - len(survey.done)
-        return after
+        """Do and commit every planned run that is not done; the folder's new state."""
+        committer = Committer(spark, self.store)
+        if survey.damaged:
+            self._repair(committer)
+            survey = self.survey()  # of a batch with damage, most runs may be whole
+        before = len(survey.done) + len(survey.staged)
+        for _ in range(_ATTEMPTS):
+            known = [(run, survey.done[run.id]["cpu"]) for run in self.plan.runs if run.id in survey.done]
+            todo = [run for run in self.plan.runs if run.id not in survey.done | survey.staged]
+            with committer.at_work(self.listener.say):
+                simulate(
+                    spark,
+                    self.store,
+                    todo,
+                    self.campaign.limits,
+                    costs=estimate(todo, known),
+                    watch=self.listener.watch,
+                    runner=self.runner,
+                )
+            damaged = self._commit(committer)
+            survey = self.survey()
+            if not damaged:
+                break
+        committer.compact()
+        self.account.simulated += len(survey.done) - before
+        return survey
+
+    def _commit(self, committer: Committer) -> dict[str, str]:
+        """Commit all that is staged; what is wrong with what could not be."""
+        staged = self.store.staging.survey()
+        ready = {run: manifest for run, manifest in staged.items() if manifest["status"] == "done"}
+        damaged = committer.commit(ready)
+        self._tell_damage(damaged)
+        return damaged
+
+    def _repair(self, committer: Committer, suspects: Iterable[str] = ()) -> None:
+        """Take out of the lake what cannot be read in batches with a file amiss and of `suspects`."""
+        snapshot = self.store.snapshot()
+        names = set(self.store.find_hurt(snapshot))
+        wanted = set(suspects)
+        names |= {batch.name for batch in snapshot.batches.values() if wanted & batch.runs.keys()}
+        committer.repair(sorted(names))
 
     def evaluate(self, spark: SparkSession, survey: Survey) -> None:
-        """measure, summarise and judge what is done, each into its table."""
+        """measure what is new, then summarise and judge it, each into its table; what is as it was stays."""
         from roamcast.pipeline.judge import judge
-        from roamcast.pipeline.measure import measure
         from roamcast.pipeline.summarise import compare, summarise
 
         for name, table in make_tables(self.campaign, self.plan).items():
             self.store.write_table(name, table)
-        self.store.write_table("runs", runs_table(self.plan, survey))
-        seeds = len(self.campaign.seed_list)
         with self.account.time("measure"):
-            done = self._frame(spark, "runs").where("status = 'done'")
-            chosen = self._frame(spark, "plan").join(done, "run")
-            self._keep("metrics", measure(chosen, self.store.runs, self.campaign.measure))
+            survey = self.measure(spark, survey)
+        seeds = len(self.campaign.seed_list)
+        stale = self.store.stale()
         metrics, points = self._frame(spark, "metrics"), self._frame(spark, "points")
         with self.account.time("summarise"):
-            self._keep("summary", summarise(metrics, points, seeds))
-            self._keep("differences", compare(metrics, points, seeds))
+            if "summary" in stale:
+                self._keep("summary", summarise(metrics, points, seeds))
+            if "differences" in stale:
+                self._keep("differences", compare(metrics, points, seeds))
         with self.account.time("judge"):
-            checks, terms = self._frame(spark, "checks"), self._frame(spark, "terms")
-            self._keep("verdicts", judge(metrics, checks, terms, seeds))
+            if "verdicts" in stale:
+                checks, terms = self._frame(spark, "checks"), self._frame(spark, "terms")
+                self._keep("verdicts", judge(metrics, checks, terms, seeds))
+
+    def measure(self, spark: SparkSession, survey: Survey) -> Survey:
+        """Make the tables `runs` and `metrics`; a run that cannot be read is told, and simulated again."""
+        for attempt in range(_ATTEMPTS):
+            self.store.write_table("runs", runs_table(self.plan, survey))
+            trouble = Measuring(self.store, self.plan, self.campaign.measure).work(
+                spark, survey.done.keys(), self.listener.say
+            )
+            if not trouble:
+                break
+            self._tell_damage(trouble)
+            if attempt + 1 < _ATTEMPTS:
+                self._repair(Committer(spark, self.store), trouble)
+                survey = self.simulate(spark, self.survey())
+        return survey
 
     def _frame(self, spark: SparkSession, name: str) -> DataFrame:
-        file = self.store.table_file(name)
-        return spark.read.schema(spark_schema(TABLES[name])).parquet(str(file))
+        return Lake(self.store.folder).frame(spark, name)
 
     def _keep(self, name: str, frame: DataFrame) -> None:
         with briefly(f"making the table {name!r}"):
@@ -157,22 +214,24 @@ class Conductor:
         self.store.write_table(name, table)
 
     def _tell(self, survey: Survey) -> None:
-        if survey.damaged:
-            shown = "; ".join(f"{run}: {what}" for run, what in list(survey.damaged.items())[:3])
-            more = f" and {len(survey.damaged) - 3} more" if len(survey.damaged) > 3 else ""
-            self.listener.say(f"{len(survey.damaged)} damaged, to be simulated again: {shown}{more}")
+        self._tell_damage(survey.damaged)
         if survey.failed:
             self.listener.say(f"{len(survey.failed)} failed before, to be tried again")
-        if survey.done:
-            self.listener.say(f"{len(survey.done)} of {len(self.plan.runs)} runs are done already")
+        if done := len(survey.done) + len(survey.staged):
+            self.listener.say(f"{done} of {len(self.plan.runs)} runs are done already")
+
+    def _tell_damage(self, damaged: Mapping[str, str]) -> None:
+        if damaged:
+            shown = "; ".join(f"{run}: {what}" for run, what in list(damaged.items())[:3])
+            more = f" and {len(damaged) - 3} more" if len(damaged) > 3 else ""
+            self.listener.say(f"{len(damaged)} damaged, to be simulated again: {shown}{more}")
 
 
 def runs_table(plan: Plan, survey: Survey) -> pa.Table:
     """The table `runs`: what became of each planned run."""
     rows = []
     for run in plan.runs:
-        manifest = survey.done.get(run.id) or survey.failed.get(run.id) or {"status": "missing", "files": {}}
-        row = {key: manifest.get(key) for key in ("status", "wall", "cpu", "memory", "rows")}
-        size = sum(file["size"] for file in manifest["files"].values()) if run.id in survey.done else None
-        rows.append(row | {"run": run.id, "error": manifest.get("error", ""), "size": size})
+        told = survey.done.get(run.id) or survey.failed.get(run.id) or {"status": "missing"}
+        row = {key: told.get(key) for key in ("status", "wall", "cpu", "memory", "rows", "size")}
+        rows.append(row | {"run": run.id, "error": told.get("error", "")})
     return pa.Table.from_pylist(rows, RUNS)

@@ -18,18 +18,21 @@ PARTS = {
 }
 "Parts of a campaign that tables are made from, by name."
 
+DEFINITIONS = "definitions"
+"Of the metrics: what each of them computes."
+
 SOURCES: dict[str, tuple[str, ...]] = {
     "plan": ("asked",),
     "points": ("asked",),
     "runs": ("plan",),
-    "metrics": ("plan", "runs", "measure"),
+    "metrics": ("plan", "runs", "measure", DEFINITIONS),
     "summary": ("metrics", "points"),
     "differences": ("metrics", "points"),
     "checks": ("claims", "points"),
     "terms": ("claims", "points"),
     "verdicts": ("metrics", "checks", "terms"),
 }
-"What each table is made from: parts of the campaign, and tables."
+"What each table is made from: parts of the campaign, tables, and what metrics are."
 
 OUTCOMES = {"runs": ("run", "status", "rows", "size")}
 "The columns that count of a table with others that are new each time, as the time that a run took."

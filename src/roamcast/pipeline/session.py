@@ -205,6 +205,8 @@ def _defaults(folder: Path, address: str, sharing: str) -> dict[str, str]:
         "spark.local.dir": str(folder),
         "spark.locality.wait": "0s",
         "spark.python.worker.reuse": "true",
+        # Commits need not wait until every run has begun.
+        "spark.scheduler.mode": "FAIR",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": "8",

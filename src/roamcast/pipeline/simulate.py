@@ -46,7 +46,7 @@ def simulate(
         return []
     costs = costs or estimate(runs, ())
     longest_first = sorted(runs, key=lambda run: (-costs[run.id], run.id))
-    tasks = [Task(run, str(store.runs), limits.time, limits.memory, runner) for run in longest_first]
+    tasks = [Task(run, store.staged, limits.time, limits.memory, runner) for run in longest_first]
     progress = Progress(runs, count_slots(spark))
     hearing = _Counting(spark) if is_remote(spark) else _Hearing(spark)
     frame = deal(spark, tasks).mapInArrow(_working(hearing.tell), "told string")

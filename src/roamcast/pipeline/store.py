@@ -1,35 +1,41 @@
-"""A campaign's folder: facts by run, a manifest that says a run is done, and the pipeline's tables.
+"""A campaign's folder, on a disk or under a URL: what was asked, staged runs, facts, the pipeline's tables.
 
     DIR/campaign.json               what was asked, in its final shape
-    DIR/runs/run=ID/TABLE.parquet   a run's facts
-    DIR/runs/run=ID/manifest.json   written last: done or failed, and the digest of every file
+    DIR/staged/run=ID/              what a run wrote, until it is committed; what became of one that failed
+    DIR/facts/_log/N.json           the commits: which files count (`roamcast.lake.log`)
+    DIR/facts/TABLE/BATCH.parquet   the facts of many runs
     DIR/tables/TABLE.parquet        plan, points, runs, metrics, summary, differences, verdicts
     DIR/report.html
 
-A run is done when its manifest says so and its files are what the manifest says. Everything appears under
-its name by renaming, so that nobody ever sees half a file unless the disk itself lost it.
+A run is done when the log has it. Everything appears under its name whole or not at all.
 """
 
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import json
 import os
-import shutil
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from roamcast.errors import UserError
+from roamcast.lake.batch import table_file
+from roamcast.lake.columns import TABLES as LAKE_TABLES
+from roamcast.lake.lake import FACTS_FOLDER, LOG_FOLDER, TABLES_FOLDER
+from roamcast.lake.log import Log, Snapshot
+from roamcast.lake.place import Place
+from roamcast.lake.staging import Staging, digest
+from roamcast.metrics.definition import digest_definitions
 from roamcast.pipeline.campaign import Campaign
 from roamcast.pipeline.lineage import (
+    DEFINITIONS,
     MADE_FROM,
     OUTCOMES,
     PARTS,
@@ -43,7 +49,14 @@ from roamcast.pipeline.tables import TABLES
 if TYPE_CHECKING:
     from roamcast.pipeline.plan import Plan
 
-_MANIFEST = "manifest.json"
+DEFINED = b"roamcast.defined"
+"The key in the metadata of the metrics' file: the digest of each metric's definition."
+
+_OLD_RUNS = "runs"
+"Where facts lay before they were tables."
+
+_GRACE = 3600.0
+"Seconds for which a file that no entry names may still become part of one, where no lock keeps others away."
 
 
 class StoreError(UserError):
@@ -55,6 +68,9 @@ class Survey:
     """What a folder holds of a plan."""
 
     done: dict[str, dict[str, Any]] = field(default_factory=dict)
+    "Committed."
+    staged: dict[str, dict[str, Any]] = field(default_factory=dict)
+    "Simulated, and not yet committed."
     failed: dict[str, dict[str, Any]] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
     damaged: dict[str, str] = field(default_factory=dict)
@@ -64,22 +80,49 @@ class Survey:
 class Store:
     """The folder of one campaign."""
 
-    def __init__(self, folder: str | Path) -> None:
-        self.folder = Path(folder).absolute()
-        self.runs = self.folder / "runs"
+    def __init__(self, folder: str | Path | Place) -> None:
+        self.folder = Place(folder)
+        self.facts = self.folder / FACTS_FOLDER
+        self.staging = Staging(self.folder / "staged")
+        self.log = Log(self.facts / LOG_FOLDER)
+        self._snapshot = Snapshot()
+
+    @property
+    def staged(self) -> str:
+        """Where tasks stage what runs wrote."""
+        return str(self.staging.place)
 
     def create(self) -> None:
         """Make the folder, or raise `StoreError`."""
+        self.check_layout()
         try:
-            self.runs.mkdir(parents=True, exist_ok=True)
-            (self.folder / "tables").mkdir(exist_ok=True)
+            for place in (self.folder, self.staging.place, self.facts, self.folder / TABLES_FOLDER):
+                place.make_folder()
+            if self.folder.local is None:
+                self.folder.list()
         except OSError as error:
-            raise StoreError(f"{self.folder}: cannot keep a campaign here: {error.strerror}") from None
+            told = error.strerror or str(error).splitlines()[0]
+            raise StoreError(f"{self.folder}: cannot keep a campaign here: {told}") from None
+
+    def check_layout(self) -> None:
+        """Raise `StoreError` if the folder's facts were kept before they were tables."""
+        if self.folder.local is not None and any(self.folder.local.glob(f"{_OLD_RUNS}/run=*")):
+            raise StoreError(
+                f"{self.folder}: is of an older layout (facts in {_OLD_RUNS}/run=ID); "
+                "run the campaign into another folder, or remove this one first"
+            )
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Keep other commands from writing here; a killed command's lock ends with it."""
-        with (self.folder / ".lock").open("a+") as file:
+        """Keep other commands from writing here; a killed command's lock ends with it.
+
+        Only a local disk has such locks. Elsewhere two commands may simulate the same run, and one of them
+        commits it.
+        """
+        if self.folder.local is None:
+            yield
+            return
+        with (self.folder.local / ".lock").open("a+") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -92,9 +135,9 @@ class Store:
             yield
 
     def holder(self) -> int | None:
-        """The process that is running this campaign now, if one is."""
+        """The process that is running this campaign now, if one is and that can be known."""
         try:
-            kept = (self.folder / ".lock").stat()
+            kept = ((self.folder.local or Path("/dev/null")) / ".lock").stat()
             locks = Path("/proc/locks").read_text(encoding="ascii").splitlines()
         except OSError:
             return None
@@ -102,63 +145,92 @@ class Store:
         fields = (line.split() for line in locks)
         return next((int(f[4]) for f in fields if f[1] == "FLOCK" and f[5] == place), None)
 
-    def run_folder(self, run: str) -> Path:
-        """Where the facts of `run` are."""
-        return self.runs / f"run={run}"
+    def snapshot(self) -> Snapshot:
+        """What is committed now."""
+        self._snapshot = self.log.read(self._snapshot)
+        return self._snapshot
 
-    def tidy(self) -> None:
-        """Remove what killed tasks left of unfinished runs."""
-        for left in self.runs.glob(".work-*"):
-            shutil.rmtree(left, ignore_errors=True)
+    def tidy(self) -> int:
+        """Remove what killed commands left: drafts, and files that no entry of the log names; how many."""
+        self.staging.tidy()
+        wanted = self._files(self.snapshot())
+        removed = 0
+        for table in LAKE_TABLES:
+            for name, found in (self.facts / table).list().items():
+                if (table, name) not in wanted and (self.folder.local is not None or found.age > _GRACE):
+                    (self.facts / table / name).remove()
+                    removed += 1
+        if self.folder.local is not None:
+            for left in self.folder.local.glob(f"{FACTS_FOLDER}/{LOG_FOLDER}/.*"):
+                left.unlink(missing_ok=True)
+        return removed
 
-    def survey(self, runs: Iterable[str], verify: bool = True) -> Survey:
-        """Which of `runs` are done, failed or missing; `verify` reads and compares every fact file."""
+    def survey(self, runs: Iterable[str]) -> Survey:
+        """Which of `runs` are done, staged, failed or missing; files are looked for, none is read."""
+        snapshot = self.snapshot()
+        hurt = self.find_hurt(snapshot)
+        committed = {
+            run: msgspec.to_builtins(done) | {"run": run, "status": "done", "error": ""}
+            for run, done in snapshot.runs().items()
+        }
+        lost = {run: what for name, what in hurt.items() for run in snapshot.batches[name].runs}
+        staged = self.staging.survey()
         found = Survey()
-        runs = list(runs)
-        with ThreadPoolExecutor(max(2, len(os.sched_getaffinity(0)))) as pool:
-            for run, (manifest, damage) in zip(
-                runs, pool.map(lambda r: self._look(r, verify), runs), strict=True
-            ):
-                if manifest is not None and not damage:
-                    (found.done if manifest["status"] == "done" else found.failed)[run] = manifest
-                    continue
+        for run in runs:
+            if run in committed and run not in lost:
+                found.done[run] = committed[run]
+                continue
+            manifest = staged.get(run) or {"status": ""}
+            if manifest["status"] == "done":
+                found.staged[run] = manifest
+            elif manifest["status"] == "failed":
+                found.failed[run] = manifest
+            else:
                 found.missing.append(run)
-                if damage:
-                    found.damaged[run] = damage
+                if manifest["status"] == "damaged":
+                    found.damaged[run] = manifest["error"]
+                elif run in lost:
+                    found.damaged[run] = lost[run]
         return found
 
-    def _look(self, run: str, verify: bool) -> tuple[dict[str, Any] | None, str]:
-        folder = self.run_folder(run)
-        try:
-            manifest = json.loads((folder / _MANIFEST).read_bytes())
-            status, files = manifest["status"], manifest["files"]
-        except FileNotFoundError:
-            return None, ""
-        except (ValueError, KeyError, TypeError):
-            return None, "its manifest cannot be read"
-        if status not in ("done", "failed"):
-            return None, f"its manifest says {status!r}"
-        damage = next(
-            filter(None, (_damage(folder / name, told, verify) for name, told in files.items())), ""
-        )
-        return (None, damage) if damage else (manifest, "")
+    def find_hurt(self, snapshot: Snapshot) -> dict[str, str]:
+        """The batches with a file that is gone or has another length, and what is wrong."""
+        there = {table: (self.facts / table).list() for table in LAKE_TABLES} if snapshot.batches else {}
+        hurt = {}
+        for batch in snapshot.batches.values():
+            for table, file in batch.files.items():
+                name = f"{batch.name}.parquet"
+                found = there[table].get(name)
+                if found is None:
+                    hurt[batch.name] = f"{table}/{name} is gone"
+                elif found.size != file.size:
+                    hurt[batch.name] = f"{table}/{name} has {found.size} bytes, not {file.size}"
+        return hurt
+
+    def remove_batches(self, snapshot: Snapshot, names: Iterable[str]) -> None:
+        """Delete the files of batches that were taken out of the log; `snapshot` still has them."""
+        for name in names:
+            for table in snapshot.batches[name].files:
+                table_file(self.facts, table, name).remove()
+
+    @staticmethod
+    def _files(snapshot: Snapshot) -> set[tuple[str, str]]:
+        return {(t, f"{batch.name}.parquet") for batch in snapshot.batches.values() for t in batch.files}
 
     def write_campaign(self, campaign: Campaign, **more: Any) -> None:
         """Keep what was asked."""
         asked = campaign.model_dump(mode="json") | {"scenario": str(campaign.scenario.absolute())}
-        replace_file(
-            self.folder / "campaign.json", json.dumps({"campaign": asked, **more}, indent=1).encode()
-        )
+        (self.folder / "campaign.json").write(json.dumps({"campaign": asked, **more}, indent=1).encode())
 
     def read_campaign(self) -> tuple[Campaign, dict[str, Any]]:
         """What was asked, and the notes kept beside it."""
         file = self.folder / "campaign.json"
         try:
-            kept = json.loads(file.read_bytes())
+            kept = json.loads(file.read())
         except (FileNotFoundError, NotADirectoryError):
             raise StoreError(f"{self.folder}: no campaign was run here (no campaign.json)") from None
         except OSError as error:
-            raise StoreError(f"{file}: cannot be read: {error.strerror}") from None
+            raise StoreError(f"{file}: cannot be read: {error.strerror or error}") from None
         except ValueError:
             raise StoreError(f"{file}: cannot be read; run the campaign again") from None
         return Campaign.model_validate(kept.pop("campaign")), kept
@@ -168,27 +240,41 @@ class Store:
         for name, table in plan.tables().items():
             self.write_table(name, table)
 
-    def table_file(self, name: str) -> Path:
+    def table_file(self, name: str) -> Place:
         """Where a table of the pipeline is."""
-        return self.folder / "tables" / f"{name}.parquet"
+        return self.folder / TABLES_FOLDER / f"{name}.parquet"
 
-    def write_table(self, name: str, table: pa.Table) -> None:
-        """Keep a table of the pipeline, cast to its schema and sorted: the same rows give the same bytes."""
+    def write_table(self, name: str, table: pa.Table, defined: Mapping[str, str] | None = None) -> None:
+        """Keep a table of the pipeline, cast to its schema and sorted: the same rows give the same bytes.
+
+        `defined` tells of metrics how they were defined.
+        """
         schema = TABLES[name]
         keys = [(field.name, "ascending") for field in schema if not pa.types.is_floating(field.type)]
         made_from = {source: self._digest_source(source) for source in SOURCES[name]}
         told = {**(schema.metadata or {}), MADE_FROM: json.dumps(made_from).encode()}
+        if defined is not None:
+            told[DEFINED] = json.dumps(dict(defined)).encode()
         rows = table.select(schema.names).cast(schema).sort_by(keys)
         sink = pa.BufferOutputStream()
         pq.write_table(rows.replace_schema_metadata(told), sink)
-        replace_file(self.table_file(name), sink.getvalue().to_pybytes())
+        self.table_file(name).write(sink.getvalue().to_pybytes())
 
     def read_table(self, name: str) -> pa.Table:
         """A table of the pipeline."""
         file = self.table_file(name)
-        if not file.is_file():
+        if not file.exists():
             raise StoreError(f"{self.folder}: has no table {name!r} yet; run the campaign first")
-        return pq.read_table(file, schema=TABLES[name])
+        return _read(file, schema=TABLES[name])
+
+    def read_metrics(self) -> tuple[pa.Table, dict[str, str]]:
+        """The metrics that are known, of whichever runs, and how each was defined; none if there are none."""
+        try:
+            known = _read(self.table_file("metrics"))
+            defined: dict[str, str] = json.loads((known.schema.metadata or {}).get(DEFINED, b"{}"))
+        except (OSError, ValueError, pa.ArrowException):
+            return TABLES["metrics"].empty_table(), {}
+        return known, defined
 
     def stale(self) -> frozenset[str]:
         """The tables that are missing, or were made from something else than what the folder holds now."""
@@ -196,7 +282,8 @@ class Store:
 
     def _made_from(self, table: str) -> dict[str, str]:
         try:
-            told = pq.read_schema(self.table_file(table)).metadata or {}
+            with self.table_file(table).open() as file:
+                told = pq.read_schema(file).metadata or {}
         except (OSError, pa.ArrowException):
             return {}
         made_from: dict[str, str] = json.loads(told.get(MADE_FROM, b"{}"))
@@ -206,50 +293,19 @@ class Store:
         """The digest of a part of the campaign, or of a table; empty if it is not there."""
         try:
             if source in PARTS:
-                kept = json.loads((self.folder / "campaign.json").read_bytes())
+                kept = json.loads((self.folder / "campaign.json").read())
                 return digest_part(kept["campaign"], source)
             if source in OUTCOMES:
-                return digest_rows(
-                    pq.read_table(self.table_file(source), columns=list(OUTCOMES[source])).to_pylist()
-                )
+                columns = list(OUTCOMES[source])
+                return digest_rows(_read(self.table_file(source), columns=columns).to_pylist())
+            if source == DEFINITIONS:
+                campaign, _ = self.read_campaign()
+                return digest_rows(digest_definitions(campaign.measure))
             return digest(self.table_file(source))
         except (OSError, ValueError, KeyError, pa.ArrowException):
             return ""
 
 
-def _damage(file: Path, told: dict[str, Any], verify: bool) -> str:
-    """What is wrong with a file of facts; empty if nothing is."""
-    if not file.is_file():
-        return f"{file.name} is gone"
-    if file.stat().st_size != told["size"]:
-        return f"{file.name} has {file.stat().st_size} bytes, not {told['size']}"
-    if verify and digest(file) != told["digest"]:
-        return f"{file.name} is not what was written"
-    return ""
-
-
-def write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
-    """Say what became of the run in `folder`; a failure never hides that it was done."""
-    if manifest["status"] != "done":
-        with suppress(OSError, ValueError, KeyError):
-            if json.loads((folder / _MANIFEST).read_bytes())["status"] == "done":
-                return
-    folder.mkdir(parents=True, exist_ok=True)
-    replace_file(folder / _MANIFEST, json.dumps(manifest, sort_keys=True).encode())
-
-
-def replace_file(path: Path, content: bytes) -> None:
-    """Put `content` at `path` at once or not at all."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        draft.write_bytes(content)
-        draft.replace(path)
-    except OSError:
-        draft.unlink(missing_ok=True)
-        raise
-
-
-def digest(file: Path) -> str:
-    """The digest of a file's bytes."""
-    with file.open("rb") as content:
-        return hashlib.file_digest(content, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+def _read(file: Place, **how: Any) -> pa.Table:
+    with file.open() as content:
+        return pq.read_table(content, **how)

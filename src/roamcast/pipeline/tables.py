@@ -1,19 +1,14 @@
 """The pipeline's tables: every column with its type, unit and meaning, declared once.
 
-`docs/tables.md` is written from here and from `roamcast.facts.schema` (python -m roamcast.pipeline.tables).
+`docs/tables.md` is written from here and from `roamcast.lake.columns` (python -m roamcast.pipeline.tables).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pyarrow as pa
 
-from roamcast.facts.schema import TABLES as FACTS
+from roamcast.lake.columns import TABLES as FACTS
 from roamcast.metrics.declarations import METRICS
-
-if TYPE_CHECKING:
-    from pyspark.sql.types import StructType
 
 
 def _column(name: str, kind: pa.DataType, meaning: str, unit: str = "", null: str = "") -> pa.Field:
@@ -179,17 +174,6 @@ _ABOUT = {
 }
 
 
-def spark_schema(schema: pa.Schema) -> StructType:
-    """The same schema as Spark's."""
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    plain = [
-        field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
-        for field in schema
-    ]
-    return from_arrow_schema(pa.schema(plain))
-
-
 def document() -> str:
     """`docs/tables.md`."""
     lines = [
@@ -197,10 +181,10 @@ def document() -> str:
         "",
         "Written by `python -m roamcast.pipeline.tables` from the schemas in the code; do not edit.",
         "",
-        "## Facts: what happened in a run",
+        "## Facts: what happened in runs",
         "",
-        "Parquet files `runs/run=ID/TABLE.parquet` in a campaign's folder, `TABLE.parquet` in one that",
-        "`roamcast run` writes.",
+        "Parquet files `facts/TABLE/BATCH.parquet` in a campaign's folder, those that its log names;",
+        "`TABLE.parquet` without the column `run`, and `run.json`, in one that `roamcast run` writes.",
         "",
     ]
     for name, schema in FACTS.items():

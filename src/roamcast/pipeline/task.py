@@ -19,16 +19,13 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from roamcast.lake.staging import Staging, digest
 from roamcast.pipeline.keeper import FROM_OUTSIDE, Keeper, KeeperDied
 from roamcast.pipeline.plan import Run
-from roamcast.pipeline.store import digest, replace_file, write_manifest
 from roamcast.sim.failure import RouterFailed
 
 SIMULATOR = "roamcast.pipeline.runner:simulate_run"
 "The runner of real campaigns: module:function, of a Run and the folder that its facts go to."
-
-TRACEBACK = "traceback.txt"
-"In the folder of a run that failed."
 
 _MOST_TRACEBACK = 1 << 18
 "Characters of it that are kept: the last ones."
@@ -39,7 +36,7 @@ class Task:
     """One run to do, where to keep it, and what it may use."""
 
     run: Run
-    runs_folder: str
+    staged: str
     seconds: float
     memory: float
     runner: str = SIMULATOR
@@ -60,19 +57,14 @@ def find_runner(path: str) -> Any:
 
 def execute(task: Task) -> dict[str, Any]:
     """Do the run; its manifest, which is on disk too unless the disk is full."""
-    folder = Path(task.runs_folder) / f"run={task.run.id}"
-    work = Path(task.runs_folder) / f".work-{task.run.id}-{os.getpid()}"
+    staging = Staging(task.staged)
+    work = staging.work_folder(task.run.id)
     began = monotonic()
     try:
         manifest = _attempt(task, work)
         manifest |= {"run": task.run.id, "wall": monotonic() - began, "version": task.run.version}
-        if manifest["status"] == "done":
-            folder.mkdir(parents=True, exist_ok=True)
-            for name in manifest["files"]:
-                (work / name).replace(folder / name)
         if manifest["status"] != "disk full":
-            keep_traceback(folder, manifest.pop("traceback", ""))
-            write_manifest(folder, manifest)
+            staging.keep(work, manifest, manifest.pop("traceback", ""))
     except OSError as error:
         manifest = {"run": task.run.id, "files": {}, **_explain(error)}
     finally:
@@ -156,16 +148,6 @@ def _explain(error: BaseException) -> dict[str, Any]:
     where = f" ({Path(place[-1].filename).name}:{place[-1].lineno})" if place else ""
     told = f"{type(error).__name__}: {' '.join(str(error).split())[:400]}{where}"
     return _failed(told) | {"traceback": whole}
-
-
-def keep_traceback(folder: Path, text: str) -> None:
-    """Keep the whole traceback of a run that failed beside its manifest, and none of one that did not."""
-    file = folder / TRACEBACK
-    if text:
-        folder.mkdir(parents=True, exist_ok=True)
-        replace_file(file, text.encode(errors="backslashreplace"))
-    else:
-        file.unlink(missing_ok=True)
 
 
 def _failed(error: str) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from roamcast.pipeline.plan import point_text
@@ -18,7 +17,7 @@ _OF_CHECK = (
 )
 
 
-def record(result: Result, report: Path) -> dict[str, Any]:
+def record(result: Result, report: object) -> dict[str, Any]:
     """Everything that a program may want to know of a campaign without reading its tables."""
     found: dict[str, Any] = {
         "title": result.campaign.title,

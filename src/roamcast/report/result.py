@@ -91,6 +91,7 @@ class Result:
 
     def __init__(self, store: Store) -> None:
         self.store = store
+        store.check_layout()
         self.campaign, self.notes = store.read_campaign()
         self.stale = store.stale()
         "Tables that were made from something else than what was asked; what they say is not told."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
+from functools import partial
 
 from roamcast.facts.tables import Facts, FactsError
 from roamcast.why.asking import RequestExplainer
@@ -47,7 +47,7 @@ class ManyRuns:
     def __init__(self) -> None:
         self.protocols: dict[str, RunTally] = {}
         self.untold: dict[str, str] = {}
-        "Folders of runs that could not be explained, and why not."
+        "Runs that could not be explained, by where they are, and why not."
 
     def add(self, label: str, folder: str, told: RunTally | str) -> None:
         """Count a run, or note what is wrong with it."""
@@ -63,21 +63,24 @@ class ManyRuns:
 
 
 def tally_runs(
-    runs: Iterable[tuple[str, Path]], workers: int, progress: Callable[[int], object] = lambda done: None
+    runs: Iterable[tuple[str, str]],
+    workers: int,
+    progress: Callable[[int], object] = lambda done: None,
+    read: Callable[[str], Facts] = Facts.read,
 ) -> ManyRuns:
-    """Explain all `runs`, each a protocol's label and a folder of facts, several at once."""
+    """Explain all `runs`, each a protocol's label and where its facts are, several at once."""
     listed = list(runs)
     counted = ManyRuns()
     with ProcessPoolExecutor(max(1, min(workers, len(listed)))) as pool:
-        told = pool.map(_tally_folder, [folder for _, folder in listed])
-        for done, ((label, folder), each) in enumerate(zip(listed, told, strict=True), 1):
-            counted.add(label, str(folder), each)
+        told = pool.map(partial(_tally_one, read), [place for _, place in listed])
+        for done, ((label, place), each) in enumerate(zip(listed, told, strict=True), 1):
+            counted.add(label, place, each)
             progress(done)
     return counted
 
 
-def _tally_folder(folder: Path) -> RunTally | str:
+def _tally_one(read: Callable[[str], Facts], place: str) -> RunTally | str:
     try:
-        return tally(Facts.read(folder))
+        return tally(read(place))
     except FactsError as error:
         return str(error)

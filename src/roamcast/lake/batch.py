@@ -1,0 +1,261 @@
+"""Writing batches: many runs' rows of a table into one file, sorted by run, in bounded memory."""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+import os
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from roamcast.lake.columns import TABLES, words_of
+from roamcast.lake.log import Batch, File
+from roamcast.lake.place import Place
+from roamcast.lake.staging import Staging, digest_open
+
+GROUP_ROWS = 1 << 18
+"Rows of a row group: what a reader holds at a time."
+
+Piece = tuple[str, pa.Table]
+"Rows of one run, and the run."
+
+
+class Damaged(Exception):
+    """Rows that are not what was written."""
+
+    def __init__(self, runs: Mapping[str, str]) -> None:
+        super().__init__("; ".join(f"{run}: {what}" for run, what in runs.items()))
+        self.runs = dict(runs)
+
+
+def new_name() -> str:
+    """A name for a batch that no other has."""
+    return uuid.uuid4().hex[:16]
+
+
+def table_file(facts: Place, table: str, batch: str) -> Place:
+    """The file of a table of a batch."""
+    return facts / table / f"{batch}.parquet"
+
+
+def join_staged(
+    staging: Staging, facts: Place, table: str, name: str, runs: Mapping[str, Mapping[str, Any]]
+) -> File | None:
+    """Write the table of batch `name` from the staged `runs` (with their files as manifests tell them).
+
+    Raises `Damaged` if a staged file is not what its manifest says; None if there are no rows.
+    """
+    wrong = {}
+    for run in runs:
+        if what := find_damage(staging.run_folder(run), _staged_name(table), runs[run]):
+            wrong[run] = what
+    if wrong:
+        raise Damaged(wrong)
+    file = f"{table}.parquet"
+    filled = [run for run in sorted(runs) if runs[run].get(file, {}).get("rows") != 0]  # many are empty
+    return _write(facts, table, name, _staged(staging, table, filled))
+
+
+def join_batches(
+    facts: Place, table: str, name: str, batches: Sequence[Batch], drop: frozenset[str]
+) -> File | None:
+    """Write the table of batch `name` from others, without the runs `drop`; None if nothing is left."""
+    streams = [split_runs(facts, table, batch, drop) for batch in batches if table in batch.files]
+    return _write(facts, table, name, heapq.merge(*streams, key=lambda piece: piece[0]))
+
+
+def find_damage(folder: Place, name: str, files: Mapping[str, Any]) -> str:
+    """What is wrong with a staged file; empty if nothing is, or if the run has none of that name."""
+    told = files.get(name)
+    if told is None:
+        return ""
+    try:
+        with (folder / name).open() as file:
+            size = file.size()
+            if size != told["size"]:
+                return f"{name} has {size} bytes, not {told['size']}"
+            return "" if digest_open(file) == told["digest"] else f"{name} is not what was written"
+    except FileNotFoundError:
+        return f"{name} is gone"
+
+
+def split_runs(facts: Place, table: str, batch: Batch, drop: frozenset[str]) -> Iterator[Piece]:
+    """The rows of a batch's table but for those of `drop`, run by run, a row group at a time."""
+    with table_file(facts, table, batch.name).open() as file:
+        opened = open_table(file, table)
+        for group, (first, last) in enumerate(runs_between(opened)):
+            if first in drop and last in drop and (first == last or not _is_readable(opened, group)):
+                continue
+            for run, rows in cut(opened.read_row_group(group, use_threads=False).combine_chunks()):
+                if run not in drop:
+                    yield run, rows
+
+
+def runs_between(opened: pq.ParquetFile) -> list[tuple[str, str]]:
+    """The first and the last run of each row group."""
+    place = opened.schema_arrow.get_field_index("run")
+    told = [
+        opened.metadata.row_group(group).column(place).statistics for group in range(opened.num_row_groups)
+    ]
+    return [(each.min, each.max) for each in told]
+
+
+def _is_readable(opened: pq.ParquetFile, group: int) -> bool:
+    try:
+        opened.read_row_group(group, use_threads=False)
+    except (OSError, ValueError, pa.ArrowException):
+        return False
+    return True
+
+
+def open_table(file: pa.NativeFile, table: str) -> pq.ParquetFile:
+    """A file of facts for reading: words stay coded, and every page is checked."""
+    return pq.ParquetFile(file, read_dictionary=words_of(table), page_checksum_verification=True)
+
+
+def cut(rows: pa.Table) -> Iterator[Piece]:
+    """Rows that are sorted by run, run by run."""
+    if not len(rows):
+        return
+    runs = rows["run"].chunk(0)
+    codes = runs.indices.to_numpy()
+    starts = [0, *(np.flatnonzero(codes[1:] != codes[:-1]) + 1).tolist()]
+    names = runs.dictionary.to_pylist()
+    for start, end in zip(starts, [*starts[1:], len(rows)], strict=True):
+        yield names[codes[start]], rows.slice(start, end - start)
+
+
+def _staged_name(table: str) -> str:
+    return "run.json" if table == "about" else f"{table}.parquet"
+
+
+def _staged(staging: Staging, table: str, runs: Sequence[str]) -> Iterator[Piece]:
+    for run in runs:
+        file = staging.run_folder(run) / _staged_name(table)
+        if table == "about":
+            with suppress(FileNotFoundError):
+                yield run, _tag(run, table, pa.table({"told": [file.read().decode()]}))
+            continue
+        words = [name for name in words_of(table) if name != "run"]
+        try:
+            opened = file.open()
+        except FileNotFoundError:
+            continue
+        with opened:
+            whole = pq.ParquetFile(opened, read_dictionary=words, page_checksum_verification=True)
+            for group in range(whole.num_row_groups):
+                rows = whole.read_row_group(group, use_threads=False)
+                if len(rows):
+                    yield run, _tag(run, table, rows)
+
+
+def _tag(run: str, table: str, rows: pa.Table) -> pa.Table:
+    """The rows with their run, in the lake's types."""
+    codes = pa.array(np.zeros(len(rows), np.int32))
+    column = pa.DictionaryArray.from_arrays(codes, pa.array([run], pa.string()))
+    schema = TABLES[table]
+    columns = [column]
+    for field in schema:
+        if field.name != "run":
+            found = rows[field.name]
+            if pa.types.is_dictionary(field.type) and not pa.types.is_dictionary(found.type):
+                found = found.dictionary_encode()
+            columns.append(found.cast(field.type))
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def _write(facts: Place, table: str, name: str, pieces: Iterator[Piece]) -> File | None:
+    """Write pieces as one file; what it is, or None if there were no rows."""
+    target = table_file(facts, table, name)
+    (facts / table).make_folder()
+    waiting: list[pa.Table] = []
+    sink: _Sink | None = None
+    writer: pq.ParquetWriter | None = None
+    count = rows = 0
+
+    def flush() -> None:
+        nonlocal sink, writer, rows, waiting
+        joined = pa.concat_tables(waiting).unify_dictionaries().combine_chunks().cast(TABLES[table])
+        if sink is None or writer is None:
+            sink = _Sink(target)
+            writer = pq.ParquetWriter(sink, TABLES[table], compression="zstd", write_page_checksum=True)
+        writer.write_table(joined, row_group_size=GROUP_ROWS)
+        waiting, rows = [], 0
+
+    try:
+        for _, piece in pieces:
+            waiting.append(piece)
+            rows += len(piece)
+            count += len(piece)
+            if rows >= GROUP_ROWS:
+                flush()
+        if waiting:
+            flush()
+        if sink is None or writer is None:
+            return None
+        writer.close()
+        return sink.finish(count)
+    except BaseException:
+        if sink is not None:
+            sink.abandon()
+        raise
+
+
+class _Sink:
+    """A file that is written, counted and hashed, and has its name only when it is whole."""
+
+    def __init__(self, target: Place) -> None:
+        self.target = target
+        self.hashed = hashlib.blake2b(digest_size=16)
+        self.size = 0
+        self.draft = None
+        if target.local is not None:
+            self.draft = target.local.with_name(f".{target.name}.{uuid.uuid4().hex[:12]}")
+            self.stream: Any = self.draft.open("wb")
+        else:
+            system, path = target.file_system
+            self.stream = system.open_output_stream(path)
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing can be written any more."""
+        return bool(self.stream.closed)
+
+    def write(self, content: Any) -> int:
+        if self.closed:  # abandoned: the writer still wants to write its end
+            return len(content)
+        self.hashed.update(content)
+        self.size += len(content)
+        self.stream.write(content)
+        return len(content)
+
+    def tell(self) -> int:
+        return self.size
+
+    def flush(self) -> None:
+        if not self.closed:
+            self.stream.flush()
+
+    def close(self) -> None:
+        """Parquet's writer closes what it writes to; the file is closed when it is whole."""
+
+    def finish(self, rows: int) -> File:
+        if self.draft is not None:
+            self.stream.flush()
+            os.fsync(self.stream.fileno())
+        self.stream.close()
+        if self.draft is not None:
+            self.draft.replace(str(self.target))
+        return File(self.size, rows, self.hashed.hexdigest())
+
+    def abandon(self) -> None:
+        with suppress(OSError):
+            self.stream.close()
+        if self.draft is not None:
+            self.draft.unlink(missing_ok=True)

@@ -1,0 +1,122 @@
+"""The lake: the facts of a campaign as tables, and the campaign's own tables beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+
+from roamcast.lake.batch import table_file
+from roamcast.lake.columns import TABLES, spark_schema
+from roamcast.lake.log import Batch, LakeError, Log, Snapshot
+from roamcast.lake.place import Place
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+FACTS_FOLDER = "facts"
+LOG_FOLDER = "_log"
+TABLES_FOLDER = "tables"
+
+
+class Lake:
+    """The tables in a campaign's folder, as they were committed when it was opened or refreshed."""
+
+    def __init__(self, url: str | Path | Place) -> None:
+        self.place = Place(url)
+        self.facts = self.place / FACTS_FOLDER
+        self.log = Log(self.facts / LOG_FOLDER)
+        self.snapshot: Snapshot = self.log.read()
+
+    def refresh(self) -> Snapshot:
+        """See what was committed since."""
+        self.snapshot = self.log.read(self.snapshot)
+        return self.snapshot
+
+    @property
+    def tables(self) -> list[str]:
+        """The names of all tables: of the facts, then of the campaign as far as it got."""
+        made = (self.place / TABLES_FOLDER).list()
+        return [*TABLES, *sorted(name[:-8] for name in made if name.endswith(".parquet"))]
+
+    def schema(self, table: str) -> pa.Schema:
+        """The columns of a table, with what they mean (metadata `meaning` and `unit`)."""
+        if table in TABLES:
+            return TABLES[table]
+        with self._made(table).open() as file:
+            return pq.read_schema(file)
+
+    def files(self, table: str, runs: Collection[str] | None = None) -> list[Place]:
+        """The files of a table of facts; those that hold one of `runs`, if these are given."""
+        return [
+            table_file(self.facts, table, batch.name)
+            for batch in self.snapshot.batches.values()
+            if table in batch.files and (runs is None or not batch.runs.keys().isdisjoint(runs))
+        ]
+
+    def dataset(self, table: str, runs: Collection[str] | None = None) -> ds.Dataset:
+        """A table as Arrow's dataset; nothing is listed and nothing is read yet."""
+        places = self.files(table, runs) if table in TABLES else [self._made(table)]
+        schema = self.schema(table)
+        if not places:
+            return ds.dataset(schema.empty_table())
+        system, _ = self.place.file_system
+        return ds.dataset([place.file_system[1] for place in places], schema, "parquet", system)
+
+    def frame(self, spark: SparkSession, table: str, runs: Collection[str] | None = None) -> DataFrame:
+        """A table as a DataFrame, by Spark's own reader where that reaches the place, else by Arrow's."""
+        places = self.files(table, runs) if table in TABLES else [self._made(table)]
+        schema = spark_schema(self.schema(table))
+        if not places:
+            return spark.createDataFrame([], schema)
+        if self.place.scheme != "s3":  # what Spark needs for S3 is in no package of PyPI
+            urls = [place.local.as_uri() if place.local is not None else str(place) for place in places]
+            return spark.read.schema(schema).parquet(*urls)
+        urls = [str(place) for place in places]
+        names = self.schema(table).names
+
+        def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for batch in batches:
+                for number in batch["id"].to_pylist():
+                    yield from _read(urls[number], names)
+
+        return spark.range(0, len(urls), 1, len(urls)).mapInArrow(work, schema)
+
+    def batch_of(self, run: str) -> Batch:
+        """The batch that a run was committed in, or `LakeError`."""
+        for batch in self.snapshot.batches.values():
+            if run in batch.runs:
+                return batch
+        raise LakeError(f"{self.place}: has no run {run}; its runs: roamcast campaign runs {self.place}")
+
+    def _made(self, table: str) -> Place:
+        file = self.place / TABLES_FOLDER / f"{table}.parquet"
+        if not file.exists():
+            raise LakeError(f"{self.place}: has no table {table!r}; it has {', '.join(self.tables)}")
+        return file
+
+
+def open_lake(url: str | Path) -> Lake:
+    """The lake of a campaign's folder, or `LakeError` if there is none."""
+    place = Place(url)
+    if not (place / "campaign.json").exists() and not (place / FACTS_FOLDER).list():
+        raise LakeError(f"{place}: no campaign was run here (no campaign.json)")
+    return Lake(place)
+
+
+def _read(url: str, names: list[str]) -> Iterator[pa.RecordBatch]:
+    with Place(url).open() as file:
+        for rows in pq.ParquetFile(file, page_checksum_verification=True).iter_batches(columns=names):
+            yield _plain(rows)
+
+
+def _plain(rows: pa.RecordBatch) -> Any:
+    columns = [
+        column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+        for column in rows.columns
+    ]
+    return pa.RecordBatch.from_arrays(columns, names=rows.schema.names)

@@ -1,0 +1,281 @@
+"""Places: a folder or a file under a URL, on a disk, in an S3 bucket or on HDFS, by Arrow's file systems.
+
+What appears in a place appears whole or not at all, and `create` never replaces what is there: two who create
+the same file cannot both succeed.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import uuid
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from time import time
+from typing import Any
+from urllib.parse import urlsplit
+
+import pyarrow as pa
+from pyarrow import fs
+
+from roamcast.errors import UserError
+
+SCHEMES = ("file", "s3", "s3a", "hdfs")
+
+_PATIENCE = 60.0
+"Seconds in which an S3 endpoint must say something; the library's own three are few for a busy one."
+
+
+class PlaceError(UserError):
+    """A URL that cannot be used."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What is under a name in a folder."""
+
+    size: int
+    folder: bool
+    age: float
+    "Seconds since it was written."
+
+
+class Place:
+    """A folder or a file under a URL."""
+
+    def __init__(self, url: str | Path | Place) -> None:
+        given = str(url)
+        scheme, mark, rest = given.partition("://")
+        if isinstance(url, Path) or not mark:
+            scheme, rest = "file", str(Path(given).absolute())
+        if scheme not in SCHEMES:
+            raise PlaceError(
+                f"{given}: nothing can be kept under {scheme}://; give a folder, s3://bucket/path or hdfs://host/path"
+            )
+        self.scheme = "s3" if scheme == "s3a" else scheme
+        self.path = rest.rstrip("/") if self.scheme != "file" else str(Path(rest))
+
+    def __truediv__(self, name: str) -> Place:
+        return Place(f"{self.scheme}://{self.path}/{name}")
+
+    def __str__(self) -> str:
+        return self.path if self.scheme == "file" else f"{self.scheme}://{self.path}"
+
+    def __repr__(self) -> str:
+        return f"Place({str(self)!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Place) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+        return self.path.rpartition("/")[2]
+
+    @property
+    def local(self) -> Path | None:
+        """The path, if it is on a local disk."""
+        return Path(self.path) if self.scheme == "file" else None
+
+    @property
+    def file_system(self) -> tuple[fs.FileSystem, str]:
+        """Arrow's file system, and the path in it."""
+        system = _connect(self.scheme, self.path.partition("/")[0] if self.scheme != "file" else "")
+        return system, _inside(self.path) if self.scheme == "hdfs" else self.path
+
+    def make_folder(self) -> None:
+        """Make the folder, where the store has folders."""
+        if self.local is not None:
+            self.local.mkdir(parents=True, exist_ok=True)
+        elif self.scheme == "hdfs":
+            system, path = self.file_system
+            system.create_dir(path, recursive=True)
+
+    def exists(self) -> bool:
+        """Whether there is a file or a folder."""
+        if self.local is not None:
+            return self.local.exists()
+        system, path = self.file_system
+        return bool(system.get_file_info(path).type != fs.FileType.NotFound)
+
+    def list(self) -> dict[str, Found]:
+        """What is in the folder, by name; nothing if it is not there."""
+        if self.local is not None:
+            try:
+                with os.scandir(self.local) as entries:
+                    return dict(_look(entries))
+            except (FileNotFoundError, NotADirectoryError):
+                return {}
+        system, path = self.file_system
+        infos = system.get_file_info(fs.FileSelector(path, allow_not_found=True))
+        now = time()
+        return {
+            info.base_name: Found(
+                info.size or 0,
+                info.type == fs.FileType.Directory,
+                now - (info.mtime_ns / 1e9 if info.mtime_ns else now),
+            )
+            for info in infos
+        }
+
+    def read(self) -> bytes:
+        """The content of the file, or FileNotFoundError."""
+        if self.local is not None:
+            return self.local.read_bytes()
+        with self.open() as file:
+            content: bytes = file.read()
+            return content
+
+    def open(self) -> pa.NativeFile:
+        """The file, to be read at any place of it."""
+        if self.local is not None:
+            return pa.memory_map(str(self.local)) if self.local.stat().st_size else pa.BufferReader(b"")
+        system, path = self.file_system
+        return system.open_input_file(path)
+
+    def write(self, content: bytes) -> None:
+        """Put `content` here, at once or not at all."""
+        if self.local is not None:
+            _replace(self.local, content)
+            return
+        system, path = self.file_system
+        if self.scheme == "hdfs":
+            with suppress(OSError):
+                system.delete_file(path)
+        with system.open_output_stream(path) as sink:
+            sink.write(content)
+
+    def create(self, content: bytes) -> bool:
+        """Put `content` here, at once; False, and nothing is changed, if there is a file already."""
+        if self.local is not None:
+            return _link(self.local, content)
+        if self.scheme == "s3":
+            return _put_new(self.path, content)
+        system, path = self.file_system
+        draft = f"{path}.{uuid.uuid4().hex}"
+        with system.open_output_stream(draft) as sink:
+            sink.write(content)
+        try:
+            system.move(draft, path)  # HDFS renames onto nothing that is there
+        except OSError:
+            system.delete_file(draft)
+            return False
+        return True
+
+    def remove(self) -> None:
+        """Remove the file, or the folder and all in it; nothing happens if it is not there."""
+        if self.local is not None:
+            if self.local.is_dir():
+                shutil.rmtree(self.local, ignore_errors=True)
+            else:
+                self.local.unlink(missing_ok=True)
+            return
+        system, path = self.file_system
+        with suppress(FileNotFoundError):
+            if system.get_file_info(path).type == fs.FileType.Directory:
+                system.delete_dir(path)
+            else:
+                system.delete_file(path)
+
+
+def _look(entries: Any) -> Iterator[tuple[str, Found]]:
+    for entry in entries:
+        with suppress(FileNotFoundError):  # removed while we look
+            told = entry.stat()
+            yield entry.name, Found(told.st_size, entry.is_dir(), time() - told.st_mtime)
+
+
+def _inside(path: str) -> str:
+    return "/" + path.partition("/")[2]
+
+
+@cache
+def _connect(scheme: str, host: str) -> fs.FileSystem:
+    if scheme == "file":
+        return fs.LocalFileSystem(use_mmap=True)
+    try:
+        if scheme == "s3":
+            return _connect_s3(host)
+        name, _, port = host.partition(":")
+        return fs.HadoopFileSystem(name or "default", int(port or 0))
+    except (OSError, ValueError) as error:
+        told = str(error).splitlines()[0]
+        raise PlaceError(f"{scheme}://{host}: cannot be reached: {told}") from None
+
+
+def _connect_s3(bucket: str) -> fs.FileSystem:
+    endpoint = _endpoint()
+    region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+    how: dict[str, Any] = {"connect_timeout": _PATIENCE, "request_timeout": _PATIENCE}
+    if endpoint is None:
+        return fs.S3FileSystem(region=region or fs.resolve_s3_region(bucket), **how)
+    told = urlsplit(endpoint)
+    how |= {"endpoint_override": told.netloc, "scheme": told.scheme}
+    return fs.S3FileSystem(region=region or "us-east-1", **how)
+
+
+def _endpoint() -> str | None:
+    return os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+
+
+def _put_new(path: str, content: bytes) -> bool:
+    """PUT with If-None-Match, which Arrow's file system does not have."""
+    client = _s3_client()
+    bucket, _, key = path.partition("/")
+    try:
+        client.put_object(Bucket=bucket, Key=key, Body=content, IfNoneMatch="*")
+    except client.exceptions.ClientError as error:
+        # 412: it is there; 409: another is being put at this moment.
+        if error.response["ResponseMetadata"]["HTTPStatusCode"] in (409, 412):
+            return False
+        raise OSError(str(error)) from None
+    return True
+
+
+@cache
+def _s3_client() -> Any:
+    try:
+        import boto3
+    except ImportError:
+        raise PlaceError("s3:// needs boto3, as with: pip install 'roamcast[s3]'") from None
+    return boto3.client("s3", endpoint_url=_endpoint(), region_name=os.environ.get("AWS_REGION", "us-east-1"))
+
+
+def _replace(path: Path, content: bytes) -> None:
+    draft = _draft(path, content)
+    try:
+        draft.replace(path)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+def _link(path: Path, content: bytes) -> bool:
+    draft = _draft(path, content)
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        return False
+    finally:
+        draft.unlink(missing_ok=True)
+    return True
+
+
+def _draft(path: Path, content: bytes) -> Path:
+    """The content on disk, under a name that nobody reads."""
+    draft = path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}")
+    try:
+        with draft.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise
+    return draft

@@ -1,0 +1,105 @@
+"""The definition of a metric as a digest: it changes with the code that computes it, and with nothing else.
+
+From a metric's function everything of this package that it names is followed: functions, classes, properties
+of `Measured`, constants that the person who measures may set. Comments, docstrings and types do not count.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import inspect
+import textwrap
+from collections.abc import Callable, Iterator
+from functools import cache, cached_property
+from types import FunctionType, ModuleType
+from typing import Any
+
+from roamcast.metrics.constants import Constants
+from roamcast.metrics.declarations import METRICS
+from roamcast.metrics.measured import READS, Measured
+
+_ROOMS = ("roamcast.metrics", "roamcast.facts")
+
+_APART: tuple[Any, ...] = (Measured, READS)
+"What every metric names: of the first only the parts that it asks, of the other the columns in its code."
+
+
+def digest_definitions(constants: Constants) -> dict[str, str]:
+    """The digest of every metric under `constants`, by name."""
+    values = {name: repr(getattr(constants, name)) for name in type(constants).model_fields}
+    found = {}
+    for name, metric in METRICS.items():
+        code, asked = definition(metric.compute)
+        told = [code, *(f"{key}={values[key]}" for key in sorted(asked & values.keys()))]
+        found[name] = hashlib.blake2b("\n".join(told).encode(), digest_size=8).hexdigest()
+    return found
+
+
+@cache
+def definition(compute: Callable[[Measured], Any]) -> tuple[str, frozenset[str]]:
+    """The code that a metric's function comes to, and every attribute that this code names."""
+    sources: dict[str, str] = {}
+    named: set[str] = set()
+    todo: list[Any] = [compute]
+    while todo:
+        found = todo.pop()
+        key = f"{found.__module__}.{found.__qualname__}"
+        if key in sources:
+            continue
+        sources[key], names, attributes = _parse(found)
+        named |= attributes
+        for name, value in _look_up(found, names | attributes):
+            if any(value is each for each in _APART):
+                continue
+            if inspect.isfunction(value) or inspect.isclass(value):
+                if value.__module__.startswith(_ROOMS):
+                    todo.append(value)
+            elif hasattr(value, "cache_info"):  # asks others of this package: what they answer counts
+                sources[f"{key}:{name}"] = repr(sorted(value()))
+            elif not isinstance(value, ModuleType) and not callable(value):
+                sources[f"{key}:{name}"] = _constant(value)
+    return "\n".join(f"{key}: {sources[key]}" for key in sorted(sources)), frozenset(named)
+
+
+def _look_up(found: Any, names: frozenset[str]) -> Iterator[tuple[str, Any]]:
+    """What the names in a function or class stand for: globals of its module, and parts of `Measured`."""
+    around = vars(inspect.getmodule(found))
+    for name in sorted(names):
+        part = inspect.getattr_static(Measured, name, None)
+        if isinstance(part, cached_property):
+            yield name, part.func
+        elif isinstance(part, FunctionType):
+            yield name, part
+        if name in around:
+            yield name, around[name]
+
+
+@cache
+def _parse(found: Any) -> tuple[str, frozenset[str], frozenset[str]]:
+    """Its code without words for people; the names in it, and the attributes."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(found)))
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            told = [
+                each
+                for each in body
+                if not (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))
+            ]
+            node.body = told or [ast.Pass()]  # type: ignore[attr-defined]
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            node.decorator_list = []
+        if isinstance(node, ast.FunctionDef):
+            node.returns = None
+        if isinstance(node, ast.arg):
+            node.annotation = None
+        if isinstance(node, ast.AnnAssign):
+            node.annotation = ast.Constant(None)
+    nodes = list(ast.walk(tree))
+    names = frozenset(node.id for node in nodes if isinstance(node, ast.Name))
+    return ast.dump(tree), names, frozenset(node.attr for node in nodes if isinstance(node, ast.Attribute))
+
+
+def _constant(value: Any) -> str:
+    return repr(sorted(value)) if isinstance(value, frozenset | set) else repr(value)

@@ -1,0 +1,106 @@
+"""What changed between two campaigns: the same points, protocols and seeds under two versions."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from math import sqrt
+from typing import Any
+
+import msgspec
+
+from roamcast.metrics.declarations import METRICS
+from roamcast.pipeline.statistics import student
+from roamcast.pipeline.store import Store
+
+Key = tuple[str, str, str]
+"Sweep, point and protocol."
+
+
+class Change(msgspec.Struct, frozen=True):
+    """A metric at a point of both campaigns, seed by seed: means over the seeds that both have."""
+
+    sweep: str
+    point: str
+    protocol: str
+    metric: str
+    seeds: int
+    before: float
+    after: float
+    half: float | None
+    "Of the mean difference's interval, all intervals of the answer together at 95 %; None of one seed."
+
+    @property
+    def difference(self) -> float:
+        """After less before."""
+        return self.after - self.before
+
+    @property
+    def significant(self) -> bool | None:
+        """Whether the interval leaves out zero; None where one seed cannot tell."""
+        return None if self.half is None else abs(self.difference) > self.half
+
+
+class Changes(msgspec.Struct, frozen=True):
+    """All that differs."""
+
+    changes: list[Change]
+    "Metrics whose values differ under some seed, surest first."
+    compared: int
+    "Pairs of runs: the same point, protocol and seed in both."
+    same_facts: int
+    "Of these, pairs that are the same run."
+    only_before: int
+    "Places (point, protocol, seed) that only the first campaign has measured."
+    only_after: int
+
+
+def compare_campaigns(before: Store, after: Store) -> Changes:
+    """What changed from one campaign to the other."""
+    one, other = _by_place(before), _by_place(after)
+    common = sorted(one.keys() & other.keys())
+    pairs: dict[tuple[Key, str], list[tuple[float, float]]] = defaultdict(list)
+    for place in common:
+        for metric in METRICS:
+            values = one[place][metric], other[place][metric]
+            if values[0] is not None and values[1] is not None:
+                pairs[place[:3], metric].append(values)
+    differing = {key: values for key, values in pairs.items() if any(a != b for a, b in values)}
+    changes = [_weigh(*key, values, len(differing)) for key, values in differing.items()]
+    changes.sort(key=lambda change: (not change.significant, -_sureness(change), change.metric, change.point))
+    return Changes(
+        changes=changes,
+        compared=len(common),
+        same_facts=sum(one[place]["run"] == other[place]["run"] for place in common),
+        only_before=len(one.keys() - other.keys()),
+        only_after=len(other.keys() - one.keys()),
+    )
+
+
+def _weigh(place: Key, metric: str, values: list[tuple[float, float]], together: int) -> Change:
+    count = len(values)
+    differences = sorted(b - a for a, b in values)
+    mean = sum(differences) / count
+    half = None
+    if count > 1:
+        spread = sqrt(sum((each - mean) ** 2 for each in differences) / (count - 1))
+        half = student(count, together) * spread / sqrt(count)
+    before = sum(sorted(a for a, _ in values)) / count
+    return Change(*place, metric, count, before, before + mean, half)
+
+
+def _sureness(change: Change) -> float:
+    """How many halves of its interval a difference is."""
+    if change.half is None:
+        return 0.0
+    return abs(change.difference) / change.half if change.half else float("inf")
+
+
+def _by_place(store: Store) -> dict[tuple[str, str, str, int], dict[str, Any]]:
+    """The metrics of each run that is measured, by where it belongs."""
+    store.check_layout()
+    measured = {row["run"]: row for row in store.read_table("metrics").to_pylist()}
+    return {
+        (row["sweep"], row["point"], row["protocol"], row["seed"]): measured[row["run"]]
+        for row in store.read_table("points").to_pylist()
+        if row["run"] in measured
+    }

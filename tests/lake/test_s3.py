@@ -1,0 +1,133 @@
+"""A lake in a bucket: the same commits through an S3 endpoint, with a real client and no rename."""
+
+import os
+import subprocess
+import sys
+import time
+import urllib.request
+
+import pytest
+from small_lake import content, expected, ready, stage
+
+from roamcast.errors import UserError
+from roamcast.lake.place import Place, _connect, _s3_client
+from roamcast.pipeline.commit import Committer
+from roamcast.pipeline.store import Store
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
+RUNS = [f"{number:020x}" for number in range(1, 12)]
+
+
+@pytest.fixture(scope="module")
+def bucket():
+    """A bucket behind moto's server, in a process of its own."""
+    pytest.importorskip("moto", reason="needs moto's server: pip install 'moto[server,s3]'")
+    server = subprocess.Popen(
+        [sys.executable, "-u", "-m", "moto.server", "-H", "127.0.0.1", "-p", "0"],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    told = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_REGION": "us-east-1"}
+    kept = {key: os.environ.get(key) for key in (*told, "AWS_ENDPOINT_URL")}
+    try:
+        line = ""
+        while "http://" not in line:
+            line = server.stderr.readline()
+            assert line, "the server ended"
+        url = line[line.index("http://") :].split()[0].rstrip("/")
+        os.environ.update(told | {"AWS_ENDPOINT_URL": url})
+        _connect.cache_clear()
+        _s3_client.cache_clear()
+        while True:
+            try:
+                urllib.request.urlopen(url, timeout=60).close()
+                break
+            except OSError:
+                time.sleep(0.2)
+        _s3_client().create_bucket(Bucket="lake")
+        yield "lake"
+    finally:
+        server.kill()
+        server.wait()
+        server.stderr.close()
+        for key, value in kept.items():
+            os.environ.pop(key) if value is None else os.environ.update({key: value})
+        _connect.cache_clear()
+        _s3_client.cache_clear()
+
+
+def test_an_object_is_created_once(bucket):
+    place = Place(f"s3a://{bucket}/once/1.json")
+    assert place.create(b"mine") and not place.create(b"yours")
+    assert place.read() == b"mine" and str(place) == f"s3://{bucket}/once/1.json"
+    assert list(Place(f"s3://{bucket}/once").list()) == ["1.json"]
+    place.remove()
+    assert not place.exists()
+
+
+def test_commits_compactions_and_damage_go_as_on_a_disk(bucket, tmp_path):
+    store = Store(f"s3://{bucket}/commits")
+    store.create()
+    (store.folder / "campaign.json").write(b"{}")
+    for run in RUNS[:9]:
+        stage(store, run)
+        if run != RUNS[0]:
+            Committer(None, store).commit(ready(store))
+    Committer(None, store).compact()
+    assert len(store.snapshot().batches) == 1
+    for table in ("deliveries", "drops"):
+        assert content(store.folder, table) == expected(RUNS[:9], table)
+    assert not store.survey(RUNS[:9]).missing
+    [name] = store.snapshot().batches
+    (store.facts / "drops" / f"{name}.parquet").remove()
+    assert len(store.survey(RUNS[:9]).damaged) == 9
+
+
+def test_of_two_drivers_in_one_bucket_one_commits(bucket):
+    one, other = Store(f"s3://{bucket}/two"), Store(f"s3://{bucket}/two")
+    (one.folder / "campaign.json").write(b"{}")
+    for run in RUNS[:2]:
+        stage(one, run)
+    staged = ready(one)
+    stale = one.snapshot()
+    Committer(None, other).commit({RUNS[0]: staged[RUNS[0]]})
+    one._snapshot = stale
+    Committer(None, one).commit(staged)
+    assert content(one.folder, "deliveries") == expected(RUNS[:2], "deliveries")
+
+
+@pytest.mark.spark
+def test_a_campaign_runs_in_a_bucket_from_end_to_end(bucket, tmp_path):
+    folder = f"s3://{bucket}/campaign"
+    file = tmp_path / "tiny.toml"
+    file.write_text(
+        """
+        title = "tiny"
+        scenario = "shopping"
+        seeds = 2
+        [protocols.flooding]
+        [sweeps.one]
+        protocols = ["flooding"]
+        set = { duration = "20 s", warmup = "5 s" }
+        """
+    )
+    run = [sys.executable, "-c", "from roamcast.cli import main; main()"]
+
+    def roamcast(*words):
+        return subprocess.run([*run, *words], capture_output=True, text=True, timeout=1500, check=False)
+
+    first = roamcast("campaign", "run", str(file), "--out", folder)
+    assert first.returncode == 0, first.stderr
+    again = roamcast("campaign", "run", str(file), "--out", folder)
+    assert again.returncode == 0 and "nothing to do" in again.stderr, again.stderr
+    assert roamcast("campaign", "verify", folder).returncode == 0
+    assert "2 done" in roamcast("campaign", "status", folder).stdout
+    assert Place(f"{folder}/report.html").exists()
+    assert roamcast("why", folder, "--json").returncode == 0
+
+
+def test_an_unknown_scheme_and_a_missing_bucket_are_told_in_a_line(bucket):
+    with pytest.raises(UserError, match="nothing can be kept under gopher://"):
+        Place("gopher://hole/x")
+    with pytest.raises(UserError, match="cannot keep a campaign here"):
+        Store("s3://nowhere-at-all/x").create()

@@ -7,8 +7,6 @@ folder of several, as `roamcast ingest` makes them; these have the tables of a c
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -18,13 +16,14 @@ import pyarrow as pa
 from roamcast.errors import UserError
 from roamcast.facts.schema import TABLES as FACTS
 from roamcast.facts.tables import RUN_FILE, Facts, FactsError, Run
+from roamcast.lake.columns import spark_schema
+from roamcast.lake.lake import open_lake
 from roamcast.metrics.declarations import evaluate
 from roamcast.metrics.outcome import look
-from roamcast.pipeline.tables import METRICS_TABLE, PLAN, POINTS, TABLES
+from roamcast.pipeline.tables import METRICS_TABLE, PLAN, POINTS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.types import StructType
 
 
 class ViewsError(UserError):
@@ -49,21 +48,13 @@ def open_tables(folder: str) -> Tables:
     """The tables of a folder."""
     place = Path(folder)
     if (place / "campaign.json").is_file() or "://" in folder:
-        return _open_campaign(folder)
+        return open_lake(folder)
     if (place / RUN_FILE).is_file():
         return RunFolders({place.name or "run": place})
     found = {each.parent.name: each.parent for each in sorted(place.glob(f"*/{RUN_FILE}"))}
     if found:
         return RunFolders(found)
     raise ViewsError(f"{folder}: neither a campaign nor the facts of runs")
-
-
-def _open_campaign(folder: str) -> Tables:
-    """A campaign's lake; its folder as it is where facts lie run by run."""
-    if any(Path(folder).glob("runs/run=*")) or find_spec("roamcast.lake") is None:
-        return CampaignFolder(Path(folder))
-    opened: Tables = import_module("roamcast.lake.lake").open_lake(folder)
-    return opened
 
 
 def register_views(spark: SparkSession, tables: Tables) -> list[str]:
@@ -144,48 +135,8 @@ class RunFolders:
         return rows
 
 
-class CampaignFolder:
-    """The tables of a campaign's folder in which facts lie run by run."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder.absolute()
-
-    @property
-    def tables(self) -> list[str]:
-        """The names of all tables: of the facts, then of the campaign as far as it got."""
-        return [*FACTS, *(name for name in TABLES if self._made(name).is_file())]
-
-    def schema(self, table: str) -> pa.Schema:
-        """The columns of a table, with what they mean."""
-        return pa.schema([_RUN_COLUMN, *FACTS[table]]) if table in FACTS else TABLES[table]
-
-    def frame(self, spark: SparkSession, table: str) -> DataFrame:
-        """A table as a DataFrame."""
-        if table not in FACTS:
-            return spark.read.schema(spark_schema(TABLES[table])).parquet(str(self._made(table)))
-        runs = self.folder / "runs"
-        if not any(runs.glob(f"run=*/{table}.parquet")):
-            return spark.createDataFrame([], spark_schema(self.schema(table)))
-        found = spark.read.schema(spark_schema(FACTS[table])).option("basePath", str(runs))
-        return found.parquet(f"{runs}/run=*/{table}.parquet").select(*self.schema(table).names)
-
-    def _made(self, table: str) -> Path:
-        return self.folder / "tables" / f"{table}.parquet"
-
-
 def _read_run(folder: Path) -> Run:
     try:
         return msgspec.json.decode((folder / RUN_FILE).read_bytes(), type=Run)
     except (OSError, ValueError) as error:
         raise FactsError(f"{folder / RUN_FILE}: damaged: {error}") from None
-
-
-def spark_schema(schema: pa.Schema) -> StructType:
-    """The same schema as Spark's; coded words are strings."""
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    plain = [
-        pa.field(field.name, field.type.value_type if pa.types.is_dictionary(field.type) else field.type)
-        for field in schema
-    ]
-    return from_arrow_schema(pa.schema(plain))

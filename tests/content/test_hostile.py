@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from roamcast.content.box.ranges import Ranges, after
 from roamcast.content.box.texts import Texts
-from roamcast.content.codec import encode_filter
+from roamcast.content.codec import MAX_BYTES, decode_event, decode_filter, encode_event, encode_filter
 from roamcast.content.errors import CodecError, ContentError, FilterError
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
@@ -391,3 +391,19 @@ def test_any_json_is_an_event_or_a_clear_refusal(text):
         Event.from_json(text, CD)
     with pytest.raises(ContentError):
         Event.from_json("[" * 100_000, CD)
+
+
+@pytest.mark.parametrize("decode", [decode_event, decode_filter])
+def test_bytes_beyond_the_limit_are_refused_before_they_are_read(decode):
+    with pytest.raises(CodecError, match=f"{MAX_BYTES + 1} bytes; {MAX_BYTES} are the most"):
+        decode(bytes(MAX_BYTES + 1), CD)
+    with pytest.raises(CodecError) as raised:
+        decode(bytes(MAX_BYTES), CD)
+    assert "are the most" not in str(raised.value)
+
+
+def test_what_needs_too_many_bytes_is_not_written():
+    long = EventType("note", {"text": String()})
+    assert len(encode_event(long(text="x" * 65_000))) <= MAX_BYTES
+    with pytest.raises(CodecError, match="are the most"):
+        encode_event(long(text="x" * MAX_BYTES))

@@ -321,6 +321,16 @@ def test_clients_reach_their_broker_by_unicast_and_get_their_events_from_it():
     } == {3}
 
 
+def test_a_broker_serves_its_own_clients_alone():
+    mesh = Mesh.line(6, router(clients_per_broker=3))
+    mesh.know(Coupon)
+    broker = mesh.routers[0].clients
+    assert broker.arrive(ClientWish((ANY,)), 4, 1) is Drop.MALFORMED  # 4 is a client of 3
+    assert broker.filters() == []
+    assert broker.arrive(ClientWish((ANY,)), 2, 1) is None
+    assert broker.filters() == [ANY]
+
+
 def test_a_lost_join_table_is_sent_again():
     mesh = Mesh.line(3, router())
     mesh.subscribe(2, Coupon.zone == 3)

@@ -229,12 +229,12 @@ def check(seed: int) -> int:
     return sum(map(len, history.owed.values()))
 
 
-@pytest.mark.parametrize("first", range(0, 1000, 100))
+@pytest.mark.parametrize("first", range(0, 500, 100))
 def test_every_event_once_in_order_to_everyone_it_was_addressed_to(first):
     assert sum(check(seed) for seed in range(first, first + 100)) > 1000
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", range(1000, 10_000, 500))
+@pytest.mark.parametrize("first", range(500, 10_000, 500))
 def test_thousands_of_histories_keep_the_promise(first):
     assert sum(check(seed) for seed in range(first, first + 500)) > 5000

@@ -11,18 +11,18 @@ from roamcast.testing.swarm.judge import judge
 from roamcast.testing.swarm.play import play
 
 HISTORIES = {
-    "flooding": 36,
-    "cbr": 20,
-    "ft-cbr": 14,
-    "raft-cbr": 7,
-    "p-pubs": 30,
-    "tpsr": 8,
-    "dsdv-unicast": 24,
+    "flooding": 20,
+    "cbr": 12,
+    "ft-cbr": 8,
+    "raft-cbr": 5,
+    "p-pubs": 16,
+    "tpsr": 5,
+    "dsdv-unicast": 14,
     "aodv-unicast": 6,
     "dsr-unicast": 6,
     "odmrp": 6,
     "pubsub-odmrp": 3,
-    "gpsr-unicast": 5,
+    "gpsr-unicast": 3,
     "grid-cbr": 1,
     "clone": 1,
 }

@@ -4,10 +4,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "routing" / "clone"))
 
-from fields import Content, communities, construct, lay, street, topic
+from fields import Content, communities, construct, lay, scatter, street, topic
 
 from roamcast.routing.clone.clone import Clone
 from roamcast.routing.clone.grid import GridCbr
@@ -56,6 +58,39 @@ def test_a_request_waits_for_the_next_publication_and_the_second_is_answered_fro
     mesh.sent.clear()
     assert answer(mesh, 6, 1) == [published]
     assert not mesh.sent_of(ProviderEvent)
+
+
+@settings(max_examples=6, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from(["clone", "basic", "grid"]))
+def test_on_a_still_field_every_request_for_what_exists_is_answered(seed, name):
+    places = scatter(seed, nodes=12)
+    router = GridCbr if name == "grid" else Clone
+    chosen = GridParameters(**QUICK) if name == "grid" else CloneParameters(enhanced=name == "clone", **QUICK)
+    mesh = lay(places, router, chosen)
+    provide(mesh, 0, (1, 3))
+    provide(mesh, 5, (4, 6))
+    asked = [(node, 1 + (node * 7 + seed) % 6) for node in range(12)]
+    asked = [(node, number) for node, number in asked if node != (0 if number <= 3 else 5)]
+    for node, number in asked:
+        mesh.request(node, topic(number))
+    for _ in range(3):
+        mesh.run(for_=8)
+        for number in range(1, 7):
+            mesh.publish(0 if number <= 3 else 5, Content(topic=number))
+    mesh.run(for_=15)
+    got = {(d.node, d.publication.event) for d in mesh.deliveries}
+    assert {(node, Content(topic=number)) for node, number in asked} <= got
+
+
+def test_a_principal_that_knows_no_provider_says_so():
+    mesh = lay(street(2), **QUICK)
+    mesh.run(for_=6)
+    construct(mesh)
+    mesh.request(1, topic(9))
+    mesh.run(for_=1)
+    [principal] = set(communities(mesh))
+    told = [(drop.node, drop.reason) for drop in mesh.drops if isinstance(drop.message, CommunityWish)]
+    assert told == [(principal, Drop.NO_ROUTE)]
 
 
 def test_equal_requests_are_one_to_the_provider():

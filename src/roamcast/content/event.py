@@ -94,7 +94,7 @@ class Event(msgspec.Struct, frozen=True, cache_hash=True, gc=False):
         if len(text) > MAX_JSON:
             raise ContentError(f"an event of {len(text)} bytes of JSON; {MAX_JSON} are the most")
         try:
-            whole = json.loads(text, object_pairs_hook=_once)
+            whole = json.loads(text, object_pairs_hook=each_key_once)
         except (ValueError, RecursionError) as error:
             raise ContentError(f"not JSON: {str(error)[:200]}") from None
         if not isinstance(whole, dict) or len(whole) != 1:
@@ -155,7 +155,7 @@ def _plain(kind: Kind, stored: Any) -> Any:
     return value if isinstance(value, str | int | float) else kind.write(stored)
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object of JSON, if it has each key once; of two the last would win unseen."""
     found = dict(pairs)
     if len(found) < len(pairs):

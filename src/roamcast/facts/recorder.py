@@ -21,7 +21,7 @@ from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.facts.columns import Folder
 from roamcast.facts.schema import TABLES
-from roamcast.facts.tables import Facts, Run
+from roamcast.facts.tables import Facts, Run, from_rows
 from roamcast.facts.writer import FactsWriter
 from roamcast.routing.router import Category, Drop, NodeId, Publication
 
@@ -157,11 +157,11 @@ class Recorder:
     def settle(self) -> None:
         """Make rows of what was held back. All that happened until now must have been taken down: drops are
         put in order of time, and none may come that is earlier."""
-        self._add("publications", _from_rows("publications", self._publications))
+        self._add("publications", from_rows("publications", self._publications))
         self._add("expectations", _from_arrays("expectations", self._expectations))
         self._add("deliveries", _from_arrays("deliveries", self._deliveries))
-        self._add("interests", _from_rows("interests", self._interests))
-        self._add("tables", _from_rows("tables", self._sizes))
+        self._add("interests", from_rows("interests", self._interests))
+        self._add("tables", from_rows("tables", self._sizes))
         if self._drops:
             self._note_dropped_kinds()
             self._add("drops", _from_columns("drops", _merge(self._drops)))
@@ -175,7 +175,7 @@ class Recorder:
         self.settle()
         # By when they were made, and known only once they are answered: these wait for the end.
         in_order = sorted(self._requests, key=lambda row: (row[2], row[0]))
-        self._add("requests", _from_rows("requests", in_order))
+        self._add("requests", from_rows("requests", in_order))
         self._requests.clear()
         if self._writer is None:
             return Facts(run, {name: _join(name, pieces) for name, pieces in self._tables.items()})
@@ -204,18 +204,6 @@ class Recorder:
         if text is None:
             text = self._filters[wanted] = str(wanted)
         return text
-
-
-def _from_rows(name: str, rows: list[Any]) -> pa.Table:
-    schema = TABLES[name]
-    columns = zip(*rows, strict=True) if rows else ((),) * len(schema)
-    arrays = []
-    for field, column in zip(schema, columns, strict=True):
-        if pa.types.is_dictionary(field.type):
-            arrays.append(pa.array(column, pa.string()).dictionary_encode().cast(field.type))
-        else:
-            arrays.append(pa.array(column, field.type))
-    return pa.Table.from_arrays(arrays, schema=schema)
 
 
 def _from_arrays(name: str, columns: dict[str, array[Any]]) -> pa.Table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +116,19 @@ class Facts:
     def digest(self) -> str:
         """One hash of all facts."""
         return hashlib.sha256(json.dumps(self.digests()).encode()).hexdigest()
+
+
+def from_rows(name: str, rows: Sequence[Sequence[Any]]) -> pa.Table:
+    """A table of facts from its rows."""
+    schema = TABLES[name]
+    columns: Iterable[Sequence[Any]] = zip(*rows, strict=True) if rows else [()] * len(schema)
+    arrays = []
+    for field, column in zip(schema, columns, strict=True):
+        if pa.types.is_dictionary(field.type):
+            arrays.append(pa.array(column, pa.string()).dictionary_encode().cast(field.type))
+        else:
+            arrays.append(pa.array(column, field.type))
+    return pa.Table.from_arrays(arrays, schema=schema)
 
 
 def read_table(path: Path, schema: pa.Schema) -> pa.Table:

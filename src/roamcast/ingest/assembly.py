@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from roamcast.facts.schema import TABLES
-from roamcast.facts.tables import Facts
+from roamcast.facts.tables import Facts, from_rows
 from roamcast.ingest.about import Tally, Telling, drop_peer, is_told, name_cause
 from roamcast.ingest.pieces import Bad, IngestError
 from roamcast.ingest.readers.ns2trace import Record
@@ -77,7 +77,7 @@ def assemble(path: str, rows: Iterable[Record | Bad], told: Telling) -> Assemble
     legs = trace_legs(moves, tally.end) if moves is not None else TABLES["legs"].empty_table()
     facts = Facts(
         tally.run(path, told),
-        {name: legs if name == "legs" else build(name, tables.get(name, [])) for name in TABLES},
+        {name: legs if name == "legs" else from_rows(name, tables.get(name, [])) for name in TABLES},
     )
     return Assembled(facts, bad, tally.notes(told, moved=moves is not None))
 
@@ -145,19 +145,6 @@ def drop_row(record: Record) -> tuple[Any, ...] | None:
     if not is_told(cause):
         return None
     return record.time, record.node, drop_peer(record), categorise(record), name_kind(record), cause
-
-
-def build(name: str, rows: list[tuple[Any, ...]]) -> pa.Table:
-    """A table of facts from its rows."""
-    schema = TABLES[name]
-    columns: Iterable[Any] = zip(*rows, strict=True) if rows else [()] * len(schema)
-    arrays = []
-    for field, column in zip(schema, columns, strict=True):
-        if pa.types.is_dictionary(field.type):
-            arrays.append(pa.array(column, pa.string()).dictionary_encode().cast(field.type))
-        else:
-            arrays.append(pa.array(column, field.type))
-    return pa.Table.from_arrays(arrays, schema=schema)
 
 
 BAD = pa.schema(

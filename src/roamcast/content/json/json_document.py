@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from roamcast.content.errors import ContentError
-from roamcast.content.event import Event
+from roamcast.content.event import Event, each_key_once
 from roamcast.content.json.errors import JsonError
 from roamcast.content.kind import Integer, Kind, Presence
 from roamcast.content.repetition import VALUE, Records
@@ -25,7 +25,7 @@ def parse_json(data: bytes | str) -> Any:
         raise JsonError(f"it is longer than {MAX_JSON} bytes")
     try:
         text = data if isinstance(data, str) else data.decode("utf-8-sig")
-        return json.loads(text, object_pairs_hook=_once, parse_constant=_refuse_constant)
+        return json.loads(text, object_pairs_hook=each_key_once, parse_constant=_refuse_constant)
     except RecursionError:
         raise JsonError("nested too deep to be read") from None
     except ValueError as error:  # UnicodeDecodeError and JSONDecodeError are some
@@ -157,13 +157,6 @@ def _plain_value(kind: Kind, stored: Any) -> Any:
         return {}
     value = kind.load(stored)
     return value if isinstance(value, str | int | float) else kind.write(stored)
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("an object has a key twice")
-    return found
 
 
 def _refuse_constant(name: str) -> Any:

@@ -11,7 +11,7 @@ import typer
 
 from roamcast.cli import upkeep
 from roamcast.cli.limits import FAILED, MOST_SEEDS
-from roamcast.cli.sparking import Conf, EventLog, Master, Remote, Ui, choose
+from roamcast.cli.sparking import Conf, EventLog, Master, Remote, Replace, Strict, Ui, choose
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 for _verb in (upkeep.verify, upkeep.prune, upkeep.diff):
@@ -38,12 +38,8 @@ def run(
     only: Annotated[
         list[str] | None, typer.Option(metavar="FIGURE", help="Only what a figure needs.")
     ] = None,
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Give up what the folder holds of another question.")
-    ] = False,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Exit code 1 if a claim does not hold or a run failed.")
-    ] = False,
+    replace: Replace = False,
+    strict: Strict = False,
     json: Json = False,
 ) -> None:
     """Run what is not yet done, then measure, judge and report all of it; run again to resume."""

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from roamcast.cli.limits import MOST_SEEDS
-from roamcast.cli.sparking import Conf, EventLog, Master, Remote, Ui, choose
+from roamcast.cli.sparking import Conf, EventLog, Master, Remote, Replace, Strict, Ui, choose
 from roamcast.errors import UserError
 
 
@@ -36,12 +36,8 @@ def command(
     conf: Conf = None,
     ui: Ui = False,
     event_log: EventLog = None,
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Give up what the folder holds of another question.")
-    ] = False,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Exit code 1 if a claim does not hold or a run failed.")
-    ] = False,
+    replace: Replace = False,
+    strict: Strict = False,
     json: Annotated[bool, typer.Option("--json", help="Tell the result as one JSON object.")] = False,
 ) -> None:
     """Run protocols in one scenario on the same seeds, and say which is best at what."""

@@ -1,4 +1,4 @@
-"""The options of every verb that starts Spark."""
+"""The options of every verb that starts Spark, and of those that conduct a campaign."""
 
 from __future__ import annotations
 
@@ -22,6 +22,13 @@ Conf = Annotated[
 Ui = Annotated[bool, typer.Option("--ui", help="Have Spark serve its own pages meanwhile.")]
 EventLog = Annotated[
     str | None, typer.Option("--event-log", metavar="DIR", help="Have Spark log its events here.")
+]
+
+Replace = Annotated[
+    bool, typer.Option("--replace", help="Give up what the folder holds of another question.")
+]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="Exit code 1 if a claim does not hold or a run failed.")
 ]
 
 

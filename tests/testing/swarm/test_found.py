@@ -125,3 +125,16 @@ def test_cbr_4006783058_promised():
         '"at":4.984}]}'
     )
     assert judge(history) is None
+
+
+def test_aodv_unicast_1878505998_promised():
+    # node 1 did not get note(zone=0) (publication 17179869186) of node 4, published at 324.170 s in t
+    history = read(
+        '{"seed":1878505998,"protocol":"aodv-unicast","as_bytes":false,"nodes":5,"edges":[[0,1],[1,2],[2,'
+        '3],[3,4]],"healed":[[0,1],[1,2],[2,3],[3,4]],"links":{},"end":24.17,"steps":[{"step":"advertise"'
+        ',"node":4,"zones":[0,4],"at":3.751},{"step":"subscribe","node":1,"zones":[0,4],"at":3.916},{"ste'
+        'p":"publish","node":4,"zone":2,"size":512,"at":8.239},{"step":"forge","to":2,"sender":3,"data":"'
+        '34000500000003fffffffe00000004210f6d8d000000000000000000000003b84ae79d000000050000002100","at":2'
+        "3.17}]}"
+    )
+    assert judge(history) is None

@@ -5,8 +5,9 @@ from itertools import pairwise
 import pytest
 
 from roamcast.routing.router import BROADCAST, Drop, Publication
-from roamcast.routing.unicast.aodv.messages import RouteError, RouteReply, RouteRequest
+from roamcast.routing.unicast.aodv.messages import RouteError, RouteReply, RouteRequest, Unreachable
 from roamcast.routing.unicast.aodv.parameters import NS2, AodvParameters
+from roamcast.routing.unicast.aodv.routes import Routes
 from roamcast.routing.unicast.copies import AodvUnicast, Copy
 from roamcast.testing import Mesh, lose
 
@@ -238,3 +239,35 @@ def test_a_reply_that_only_confirms_what_a_node_on_the_way_knows_still_reaches_w
     send(mesh, 0, 3, 2)
     mesh.run(for_=1)
     assert [d.publication.sequence for d in mesh.deliveries] == [1, 5, 2]
+
+
+def forged(mesh, to, sender, destination, sequence):
+    """An error that nobody sent, with a number that nobody gave."""
+    mesh.routers[to].unicast.receive(RouteError(0, (Unreachable(destination, sequence),)), sender, -60.0)
+
+
+def test_a_forged_number_bars_a_way_back_for_a_time_and_not_for_good():
+    mesh = line(4)
+    send(mesh, 3, 0)
+    mesh.run(for_=5)
+    assert [d.node for d in mesh.deliveries] == [0]
+    forged(mesh, 1, 2, 3, 3 * 10**8)
+    mesh.run(for_=25)  # the first way has lapsed
+    send(mesh, 3, 0, 2)
+    mesh.run(for_=25)
+    assert len(mesh.deliveries) == 1  # node 1 takes every request of node 3 for old news
+    mesh.run(for_=60)
+    send(mesh, 3, 0, 3)
+    mesh.run(for_=5)
+    assert len(mesh.deliveries) == 2
+
+
+def test_a_number_is_not_forgotten_while_neighbours_rely_on_its_route():
+    routes = Routes(8, 0.0, kept=50.0)
+    routes.offer(7, 1, 2, 10, now=0.0, life=5.0)
+    assert routes.live(7, 6.0) is None  # lapsed, and counted up
+    assert routes.offer(7, 2, 3, 10, now=40.0, life=5.0) is None
+    routes.relied_on(7, 50.0)
+    assert routes.offer(7, 2, 3, 10, now=99.9, life=5.0) is None
+    assert routes.offer(7, 2, 3, 10, now=100.0, life=5.0) is not None
+    assert Routes(8, 0.0).numbered(routes.entry(7), 1e9), "kept for ever, as in ns-2"

@@ -12,8 +12,8 @@ from roamcast.routing.unicast.copies import AodvUnicast
 
 from ..histories import play
 
-QUICK = {"active_route_timeout": 2.0, "my_route_timeout": 4.0, "reboot_wait": 6.0}
-"Routes that lapse within a history."
+QUICK = {"active_route_timeout": 2.0, "my_route_timeout": 4.0, "reboot_wait": 6.0, "delete_period": 6.0}
+"Routes that lapse within a history, and numbers that are forgotten."
 
 
 def follow(mesh, dead, seen):
@@ -68,7 +68,26 @@ def test_a_node_that_starts_anew_listens_until_nobody_can_still_have_a_route_thr
         AodvParameters(**{**QUICK, "reboot_wait": 2.0})
 
 
+def test_a_number_is_kept_until_nobody_can_still_have_a_route_over_its_node():
+    with pytest.raises(ValueError, match=r"delete_period .* must outlast every route"):
+        AodvParameters(**{**QUICK, "delete_period": 2.0})
+    forgotten = Counter()
+
+    def count(mesh, dead):
+        for router in mesh.routers:
+            routes = router.unicast.routes
+            forgotten["known"] += sum(route.known for route in routes)
+            forgotten["forgotten"] += sum(
+                route.known and not routes.numbered(route, mesh.now) for route in routes
+            )
+
+    for seed in range(4):
+        play(lambda host: AodvUnicast(host, AodvParameters(**QUICK)), seed, count)
+    assert forgotten["forgotten"] > 0.05 * forgotten["known"], forgotten
+
+
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 @settings(max_examples=2000, deadline=None)
 @given(seed=st.integers(0, 10**9), quick=st.booleans(), gratuitous=st.booleans())
 def test_no_route_ever_forms_a_loop_in_thousands_of_histories(seed, quick, gratuitous):

@@ -36,7 +36,7 @@ class Aodv(Unicast):
     def __init__(self, host: Host, parameters: AodvParameters, user: User) -> None:
         super().__init__(host, parameters, user)
         self.parameters = p = parameters
-        self.routes = Routes(p.destinations, p.tick)
+        self.routes = Routes(p.destinations, p.tick, p.delete_period)
         self.breaks = Breaks(host, p, self.routes)
         self.carriage = Carriage(self, p, self.routes, self.breaks)
         self.exchange = Exchange(host, p, self.routes, self.breaks)
@@ -185,6 +185,7 @@ class Aodv(Unicast):
     def _meet(self, neighbour: NodeId, now: float) -> None:
         """Know a new neighbour that speaks; of its sequence number this tells nothing."""
         route = self.routes.entry(neighbour)
+        route.known = self.routes.numbered(route, now)
         route.hop, route.hops, route.up, route.repairing = neighbour, 1, True, False
         route.expires = now + self._life
         self._found(route, False)
@@ -201,7 +202,7 @@ class Aodv(Unicast):
     def _take_hello(self, hello: RouteReply, sender: NodeId) -> None:
         now = self.host.now()
         life = min(hello.lifetime / 1000, self.parameters.my_route_timeout)
-        route = self.routes.offer(sender, sender, 1, hello.destination_sequence, now + life)
+        route = self.routes.offer(sender, sender, 1, hello.destination_sequence, now=now, life=life)
         if route is not None:
             self._found(route, False)
         if self._hellos is not None:

@@ -43,6 +43,7 @@ class Carriage:
         if self.parameters.refresh_both_ways:
             # The way back is taken for the same as the way here, where it is the same.
             self._refresh(datagram.origin, sender, now)
+        self.routes.relied_on(datagram.origin, now)
         if datagram.destination == self.host.node:
             return self._unicast.user.arrive(datagram.payload, datagram.origin, sender)
         if datagram.hops <= 1 or datagram.origin == self.host.node:
@@ -54,6 +55,7 @@ class Carriage:
         elif self.routes.repairs(datagram.destination):
             self._hold(onward)
         else:
+            self.routes.relied_on(datagram.destination, now)
             self.breaks.refuse(datagram.destination, sender)
             self._fail(datagram, Drop.NO_ROUTE)
         return None

@@ -54,7 +54,7 @@ class Exchange:
         self.sequence = (self.sequence + (2 if p.parity else 1)) % NUMBERS
         self._request_id = (self._request_id + 1) % NUMBERS
         flags = self.stamp
-        flags |= 0 if route.known else UNKNOWN
+        flags |= 0 if self.routes.numbered(route, self.host.now()) else UNKNOWN
         flags |= 0 if p.intermediate_replies else DESTINATION_ONLY
         flags |= GRATUITOUS if p.gratuitous_replies else 0
         request = RouteRequest(
@@ -90,7 +90,11 @@ class Exchange:
             return Drop.SUPPRESSED
         flags, asked = request.flags, request.destination_sequence
         known = self.routes.entries.get(request.destination)
-        if known is not None and known.known and (flags & UNKNOWN or newer(known.sequence, asked)):
+        if (
+            known is not None
+            and (flags & UNKNOWN or newer(known.sequence, asked))
+            and self.routes.numbered(known, self.host.now())
+        ):
             flags &= ~UNKNOWN
             asked = known.sequence
         onward = RouteRequest(
@@ -110,7 +114,7 @@ class Exchange:
         """Enter the way to who asks; it must last until a reply can come."""
         p, origin, hops = self.parameters, request.origin, request.hops + 1
         life = p.reverse_route_life or max(2 * p.node_traversal * (2 * p.diameter - hops), p.node_traversal)
-        route = self.routes.offer(origin, sender, hops, request.origin_sequence, now + life)
+        route = self.routes.offer(origin, sender, hops, request.origin_sequence, now=now, life=life)
         if route is not None:
             self.found(route, False)
             return route
@@ -170,12 +174,13 @@ class Exchange:
         if reply.destination == node:
             return Drop.NOT_MINE  # somebody's way to this node leads back through it
         p, now, hops = self.parameters, self.host.now(), reply.hops + 1
+        self.routes.relied_on(reply.origin, now)
         repaired = p.local_repair == "rfc" and self.routes.repairs(reply.destination)
         life = min(reply.lifetime / 1000, p.my_route_timeout)
-        told = (reply.destination, sender, hops, reply.destination_sequence, now + life)
-        route = self.routes.offer(*told)
+        told = (reply.destination, sender, hops, reply.destination_sequence)
+        route = self.routes.offer(*told, now=now, life=life)
         if route is None and p.equal_replies:
-            route = self.routes.confirm(*told)
+            route = self.routes.confirm(*told, now=now, life=life)
         if route is None:
             return Drop.SUPPRESSED
         if repaired and hops > route.last_hops:

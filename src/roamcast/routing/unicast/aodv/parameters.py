@@ -50,6 +50,8 @@ class AodvParameters(Parameters):
     "Life of the route back to who asked; 0: as long as a reply may take, as RFC 3561 has it."
     reboot_wait: Seconds = Field(default=25.0, ge=0)
     "A node that starts anew only listens for this long: longer than any route lives that it has forgotten."
+    delete_period: Seconds = Field(default=50.0, ge=0)
+    "A number is forgotten this long after its route was last up or asked of; 0: never, as in ns-2."
     hello_interval: Seconds = Field(default=0.0, ge=0)
     "Between hellos of a node with active routes; 0: none, links tell of failures."
     allowed_hello_loss: int = Field(default=2, ge=1)
@@ -109,11 +111,16 @@ class AodvParameters(Parameters):
     def _outlasts_routes(self) -> AodvParameters:
         back = self.reverse_route_life or 4 * self.node_traversal * self.diameter
         longest = max(self.active_route_timeout, self.my_route_timeout, back)
-        if 0 < self.reboot_wait <= longest:
-            raise ValueError(
-                f"reboot_wait ({self.reboot_wait:g} s) must outlast every route ({longest:g} s), or be 0:"
-                " else routes through a node that has started anew can form a loop"
-            )
+        for name, why in (
+            ("reboot_wait", "routes through a node that has started anew"),
+            ("delete_period", "routes through a node that has forgotten a number"),
+        ):
+            period = getattr(self, name)
+            if 0 < period <= longest:
+                raise ValueError(
+                    f"{name} ({period:g} s) must outlast every route ({longest:g} s), or be 0:"
+                    f" else {why} can form a loop"
+                )
         return self
 
 
@@ -133,6 +140,7 @@ NS2: Mapping[str, Any] = {
     "my_route_timeout": 10.0,
     "reverse_route_life": 6.0,
     "reboot_wait": 0.0,
+    "delete_period": 0.0,
     "local_repair": "ns2",
     "keep_own": False,
     "equal_replies": False,

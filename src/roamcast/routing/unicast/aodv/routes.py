@@ -3,7 +3,8 @@
 Along every route the sequence number of the destination rises or stays, and where it stays the hops fall.
 So a route is replaced only by one with a newer number, or with the same number and fewer hops; and a route
 that breaks or lapses counts its number up, so that nothing that led through here can come back as news.
-A node therefore never forgets a number while it has room.
+A number is therefore kept until no neighbour can still lead a route over here: longer than any route lives
+after the last message that could have used it.
 """
 
 from __future__ import annotations
@@ -53,6 +54,7 @@ class Route:
         self.repairing = False
         "Whether this node looks for another way after a break."
         self.expires = 0.0
+        "When it lapses; of a route that is down, when it last was up or a neighbour relied on it."
         self.precursors: dict[NodeId, None] = {}
         "Neighbours that are known to use it."
         self.last_hops = 0
@@ -89,11 +91,13 @@ class Route:
 class Routes:
     """Routes by destination, never more than `limit`: the one that changed longest ago makes room."""
 
-    def __init__(self, limit: int, tick: float) -> None:
+    def __init__(self, limit: int, tick: float, kept: float = 0.0) -> None:
         self.limit = limit
         self.entries: dict[NodeId, Route] = {}
         "In order of change, oldest first."
         self._tick = tick
+        self._kept = kept
+        "Seconds that the number of a route that is not in use still counts; 0: for ever."
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -132,28 +136,38 @@ class Routes:
         route = self.entries.get(destination)
         return route is not None and route.repairing
 
+    def numbered(self, route: Route, now: float) -> bool:
+        """Whether the number of a route means something: it is known, and not out of use for too long."""
+        return route.known and (not self._kept or now < route.expires + self._kept)
+
+    def relied_on(self, destination: NodeId, now: float) -> None:
+        """A neighbour seems to lead a route over here: if it is down, its number counts from now on."""
+        route = self.entries.get(destination)
+        if route is not None and not route.up:
+            route.expires = max(route.expires, now)
+
     def offer(
-        self, destination: NodeId, hop: NodeId, hops: int, sequence: int, expires: float
+        self, destination: NodeId, hop: NodeId, hops: int, sequence: int, *, now: float, life: float
     ) -> Route | None:
         """Take a route that is newer, or as new and shorter; None: what is known is better."""
         route = self.entry(destination)
-        if route.known:
+        if self.numbered(route, now):
             ahead = (sequence - route.sequence) % NUMBERS
             if ahead >= HALF or (ahead == 0 and hops >= route.hops):
                 return None
-        route.set(hop, hops, sequence, expires)
+        route.set(hop, hops, sequence, now + life)
         del self.entries[destination]
         self.entries[destination] = route
         return route
 
     def confirm(
-        self, destination: NodeId, hop: NodeId, hops: int, sequence: int, expires: float
+        self, destination: NodeId, hop: NodeId, hops: int, sequence: int, *, now: float, life: float
     ) -> Route | None:
         """The route that is known, if it is exactly that; it lives longer."""
         route = self.entries.get(destination)
         if route is None or not route.up or (route.hop, route.hops, route.sequence) != (hop, hops, sequence):
             return None
-        route.expires = max(route.expires, expires)
+        route.expires = max(route.expires, now + life)
         return route
 
     def over(self, hop: NodeId) -> list[Route]:

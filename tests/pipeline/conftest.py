@@ -14,7 +14,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join(
 
 @pytest.fixture(scope="session")
 def spark():
-    from roamcast.pipeline.session import open_session
+    from roamcast.pipeline.spark.session import open_session
 
     with open_session("local[2]") as session:
         yield session

@@ -51,6 +51,7 @@ TWICE = {
     "summary": "of subscriptions, and of a run",
     "tables": "of facts, and of a campaign",
     "upkeep": "the verbs, and what they do",
+    "watch": "the verb, and what it does",
     "why": "the verb, and the answer",
     "wishes": "of the two tiers, on their way; of brokers, as they tell them",
     "workload": "the keys of a scenario, and the plan of a run",

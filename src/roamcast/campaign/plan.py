@@ -82,6 +82,12 @@ class Plan:
             "points": pa.Table.from_pylist([vars(place) for place in self.places], POINTS),
         }
 
+    @classmethod
+    def read(cls, plan: pa.Table, points: pa.Table) -> Plan:
+        """The plan that these tables hold, whichever code made it."""
+        runs = ({"id" if key == "run" else key: row[key] for key in row} for row in plan.to_pylist())
+        return cls(tuple(Run(**run) for run in runs), tuple(Place(**row) for row in points.to_pylist()))
+
 
 def read_campaign(path: str | Path) -> Campaign:
     """The campaign in the file at `path`, its scenario's path relative to the file; checks no scenario."""

@@ -9,12 +9,12 @@ from typing import Annotated
 
 import typer
 
-from roamcast.cli import upkeep
+from roamcast.cli import upkeep, watch
 from roamcast.cli.shared.limits import FAILED, MOST_SEEDS
 from roamcast.cli.shared.sparking import Conf, EventLog, Master, Remote, Replace, Strict, Ui, choose
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
-for _verb in (upkeep.verify, upkeep.prune, upkeep.diff):
+for _verb in (watch.watch, upkeep.verify, upkeep.prune, upkeep.diff):
     app.command(_verb.__name__)(_verb)
 
 Folder = Annotated[str, typer.Argument(metavar="DIR", help="The campaign's folder, or its URL.")]

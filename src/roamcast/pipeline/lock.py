@@ -15,8 +15,8 @@ _LOCK = ".lock"
 
 
 @contextmanager
-def hold(folder: Place) -> Iterator[None]:
-    """Keep other commands from writing here, where the folder is on a local disk."""
+def hold(folder: Place, doing: str = "running this campaign") -> Iterator[None]:
+    """Keep other commands from `doing` the same here, where the folder is on a local disk."""
     if folder.local is None:
         yield
         return
@@ -26,7 +26,7 @@ def hold(folder: Place) -> Iterator[None]:
         except BlockingIOError:
             file.seek(0)
             other = file.read().strip() or "another process"
-            raise StoreError(f"{folder}: process {other} is running this campaign") from None
+            raise StoreError(f"{folder}: process {other} is {doing}") from None
         file.truncate(0)
         file.write(f"{os.getpid()}\n")
         file.flush()

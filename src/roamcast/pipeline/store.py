@@ -6,6 +6,7 @@
     DIR/facts/TABLE/BATCH.parquet   the facts of many runs
     DIR/tables/TABLE.parquet        plan, points, runs, metrics, summary, differences, verdicts
     DIR/report.html
+    DIR/watch/, DIR/watch.html      the same tables and the page as far as they are, by who watches
 
 A run is done when the log has it. Everything appears under its name whole or not at all.
 """
@@ -37,7 +38,7 @@ from roamcast.campaign.lineage import (
 from roamcast.campaign.tables import TABLES
 from roamcast.lake.batch import table_file
 from roamcast.lake.columns import TABLES as LAKE_TABLES
-from roamcast.lake.lake import FACTS_FOLDER, LOG_FOLDER, TABLES_FOLDER
+from roamcast.lake.lake import FACTS_FOLDER, LOG_FOLDER, TABLES_FOLDER, Lake
 from roamcast.lake.log import Log, Snapshot
 from roamcast.lake.place import Place
 from roamcast.lake.staging import Staging, digest
@@ -46,6 +47,8 @@ from roamcast.pipeline.errors import StoreError
 from roamcast.pipeline.lock import find_holder, hold
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
     from roamcast.campaign.plan import Plan
 
 DEFINED = b"roamcast.defined"
@@ -73,10 +76,11 @@ class Survey:
 
 
 class Store:
-    """The folder of one campaign."""
+    """The folder of one campaign; its tables are in `tables`, below it."""
 
-    def __init__(self, folder: str | Path | Place) -> None:
+    def __init__(self, folder: str | Path | Place, tables: str = TABLES_FOLDER) -> None:
         self.folder = Place(folder)
+        self.tables = tables
         self.facts = self.folder / FACTS_FOLDER
         self.staging = Staging(self.folder / "staged")
         self.log = Log(self.facts / LOG_FOLDER)
@@ -91,7 +95,7 @@ class Store:
         """Make the folder, or raise `StoreError`."""
         self.check_layout()
         try:
-            for place in (self.folder, self.staging.place, self.facts, self.folder / TABLES_FOLDER):
+            for place in (self.folder, self.staging.place, self.facts, self.folder / self.tables):
                 place.make_folder()
             if self.folder.local is None:
                 self.folder.list()
@@ -218,7 +222,7 @@ class Store:
 
     def table_file(self, name: str) -> Place:
         """Where a table of the pipeline is."""
-        return self.folder / TABLES_FOLDER / f"{name}.parquet"
+        return self.folder / self.tables / f"{name}.parquet"
 
     def write_table(self, name: str, table: pa.Table, defined: Mapping[str, str] | None = None) -> None:
         """Keep a table of the pipeline, cast to its schema and sorted: the same rows give the same bytes.
@@ -242,6 +246,10 @@ class Store:
         if not file.exists():
             raise StoreError(f"{self.folder}: has no table {name!r} yet; run the campaign first")
         return _read(file, schema=TABLES[name])
+
+    def frame(self, spark: SparkSession, name: str) -> DataFrame:
+        """A table of the pipeline for Spark."""
+        return Lake(self.folder, self.tables).frame(spark, name)
 
     def read_metrics(self) -> tuple[pa.Table, dict[str, str]]:
         """The metrics that are known, of whichever runs, and how each was defined; none if there are none."""

@@ -51,7 +51,8 @@ def _clear(store: Store, needed: set[str]) -> None:
     tables = store.folder / "tables"
     for file in (store.folder / "report.html", *(tables / name for name in tables.list())):
         file.remove()
-    (store.folder / "figures").remove()
+    for name in ("figures", "watch", "watch.html"):
+        (store.folder / name).remove()
     for run in store.staging.survey():
         if run not in needed:
             store.staging.remove(run)

@@ -108,11 +108,11 @@ def write_report(result: Result) -> Place:
     from roamcast.report.page.page import make_page
 
     file = result.store.folder / "report.html"
-    file.write(make_page(result, _ground(result)).encode())
+    file.write(make_page(result, look_at_ground(result)).encode())
     return file
 
 
-def _ground(result: Result) -> Ground | None:
+def look_at_ground(result: Result) -> Ground | None:
     """The world of the campaign's first run, if it can still be looked at."""
     from roamcast.cli.map import look_over
     from roamcast.scenario.model import Scenario
@@ -148,32 +148,47 @@ def save_figures(result: Result, kind: str) -> list[Path]:
 
 def finish(result: Result, as_json: bool = False, strict: bool = False) -> None:
     """Write the report, show what came out, and end with the exit code that says how it went."""
-    from rich.console import Console
-
     from roamcast.report.record import record
-    from roamcast.report.terminal import show_claims, show_comparison, show_readings
 
     report = write_report(result)
-    failures = result.failures()
     if as_json:
         print(json.dumps(record(result, report), indent=1))
     else:
-        console = Console()
-        if result.notes.get("readings"):
-            show_readings(result, console)
-        elif result.campaign.claims:
-            show_claims(result, console)
-        else:
-            show_comparison(result, console)
-        if result.notes.get("quick"):
-            console.print(
-                "[bold]This is the quick version[/]: few seeds and few points. "
-                "Leave out --quick for the whole."
-            )
-        took = ", ".join(f"{stage} {seconds:.1f} s" for stage, seconds in result.notes["seconds"].items())
-        if took:
-            console.print(f"took: {took}", highlight=False)
+        show_result(result)
         print(f"report: {report}", flush=True)
+    failures = warn_of_failures(result)
+    wrong = not result.notes.get("readings") and any(judged.verdict != "held" for judged in result.claims)
+    if strict and (failures or wrong):
+        raise typer.Exit(DISAGREED)
+    if failures:
+        raise typer.Exit(FAILED)
+
+
+def show_result(result: Result) -> None:
+    """Show what came out on the terminal."""
+    from rich.console import Console
+
+    from roamcast.report.terminal import show_claims, show_comparison, show_readings
+
+    console = Console()
+    if result.notes.get("readings"):
+        show_readings(result, console)
+    elif result.campaign.claims:
+        show_claims(result, console)
+    else:
+        show_comparison(result, console)
+    if result.notes.get("quick"):
+        console.print(
+            "[bold]This is the quick version[/]: few seeds and few points. Leave out --quick for the whole."
+        )
+    seconds = result.notes.get("seconds", {})
+    if took := ", ".join(f"{stage} {spent:.1f} s" for stage, spent in seconds.items()):
+        console.print(f"took: {took}", highlight=False)
+
+
+def warn_of_failures(result: Result) -> int:
+    """Tell on stderr of runs that failed; how many."""
+    failures = result.failures()
     if failures:
         count = f"{len(failures)} of {len(result.tables['runs'])} runs failed"
         where = f"roamcast campaign runs {result.store.folder} --failed"
@@ -181,8 +196,4 @@ def finish(result: Result, as_json: bool = False, strict: bool = False) -> None:
             f"roamcast: warning: {count}; the first: {failures[0][1]}\nlist them with: {where}",
             file=sys.stderr,
         )
-    wrong = not result.notes.get("readings") and any(judged.verdict != "held" for judged in result.claims)
-    if strict and (failures or wrong):
-        raise typer.Exit(DISAGREED)
-    if failures:
-        raise typer.Exit(FAILED)
+    return len(failures)

@@ -25,16 +25,23 @@ def listening(resume: str) -> Iterator[Listener]:
     from roamcast.pipeline.conduct import Listener
 
     bar = _Bar()
+    with stopping(f"stopped; finished runs are kept. Resume with: {resume}", bar.clear):
+        yield Listener(say=bar.say, watch=bar.show)
+
+
+@contextmanager
+def stopping(word: str, clear: Callable[[], object]) -> Iterator[None]:
+    """Let Ctrl-C or SIGTERM end the block with a word and exit code 130; `clear` removes what was drawn."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        yield Listener(say=bar.say, watch=bar.show)
+        yield
     except KeyboardInterrupt:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        bar.clear()
-        print(f"stopped; finished runs are kept. Resume with: {resume}", file=sys.stderr, flush=True)
+        clear()
+        print(word, file=sys.stderr, flush=True)
         raise typer.Exit(130) from None
     finally:
-        bar.clear()
+        clear()
 
 
 class _Bar:

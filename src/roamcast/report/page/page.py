@@ -19,9 +19,14 @@ from roamcast.report.rounding import FEW, tell
 _NO_NETWORK = "default-src 'none'; style-src 'unsafe-inline'"
 
 
-def make_page(result: Result, ground: Ground | None = None) -> str:
-    """The whole page; `ground` is the world that its map shows."""
+REFRESH = 5
+"Seconds after which a page that is followed is read again."
+
+
+def make_page(result: Result, ground: Ground | None = None, *, follow: bool = False) -> str:
+    """The whole page; `ground` is the world that its map shows; with `follow` it is looked at again soon."""
     campaign = result.campaign
+    again = f'<meta http-equiv="refresh" content="{REFRESH}">' if follow else ""
     parts = [
         _head(result),
         _opening(result, ground),
@@ -31,7 +36,7 @@ def make_page(result: Result, ground: Ground | None = None) -> str:
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<meta http-equiv="Content-Security-Policy" content="{_NO_NETWORK}">'
+        f'{again}<meta http-equiv="Content-Security-Policy" content="{_NO_NETWORK}">'
         f"<title>{escape(campaign.title)}</title><style>{STYLE}</style></head>\n<body><main>\n"
         + "\n".join(part for part in parts if part)
         + "\n</main></body></html>\n"
@@ -58,6 +63,12 @@ def _head(result: Result) -> str:
     stale = (
         f'<p class="note"><strong>Not the result.</strong> {escape(warn(result))}</p>' if result.stale else ""
     )
+    marker = (
+        f'<p class="note"><strong>{result.marker}.</strong> Numbers, figures and verdicts are of these '
+        "alone, and may change until all are done.</p>"
+        if result.marker
+        else ""
+    )
     told = [f"{count} runs {status}" for status, count in sorted(counts.items())]
     seeds = len(campaign.seed_list)
     told.append("one seed" if seeds == 1 else f"{seeds} seeds")
@@ -66,7 +77,7 @@ def _head(result: Result) -> str:
     paper = f'<p class="paper">{escape(campaign.paper)}</p>' if campaign.paper else ""
     about = f"<p>{escape(campaign.about)}</p>" if campaign.about else ""
     facts = "".join(f"<li>{escape(fact)}</li>" for fact in told)
-    head = f"<h1>{escape(campaign.title)}</h1>{paper}{about}{quick}{stale}"
+    head = f"<h1>{escape(campaign.title)}</h1>{paper}{about}{marker}{quick}{stale}"
     return f'<header>{head}<ul class="facts">{facts}</ul></header>'
 
 

@@ -47,7 +47,8 @@ def make_claims(result: Result, claims: list[Judged]) -> str:
 def sum_up(claims: list[Judged]) -> str:
     """How many claims held, in a sentence, and how many verdicts the intervals leave open."""
     tally = {v: sum(judged.verdict == v for judged in claims) for v in ("held", "not held", "not judged")}
-    told = f"{tally['held']} of {len(claims)} claims held, {tally['not held']} did not"
+    begin = "So far " if any(judged.so_far for judged in claims) else ""
+    told = f"{begin}{tally['held']} of {len(claims)} claims held, {tally['not held']} did not"
     if tally["not judged"]:
         told += f", {tally['not judged']} could not be judged"
     doubts = [judged.doubt for judged in claims if judged.doubt]
@@ -70,7 +71,7 @@ def _row(judged: Judged, paper: bool) -> str:
         f'<span class="where">{escape(where)}</span></td>{of_paper}'
         f'<td data-label="Asked">{escape(judged.asked)}</td>'
         f'<td data-label="Ours">{escape(judged.ours)}{_checks(judged)}</td>'
-        f'<td data-label="Verdict"><strong>{judged.verdict}</strong> {judged.doubt}</td></tr>'
+        f'<td data-label="Verdict"><strong>{judged.told}</strong> {judged.doubt}</td></tr>'
     )
 
 

@@ -1,6 +1,7 @@
 """Stories of Pub/Sub ODMRP: who is asked about what, who joins, and which groups events go to."""
 
 from functools import partial
+from itertools import pairwise, product
 
 import pytest
 
@@ -211,6 +212,19 @@ def test_groups_change_without_losing_an_event(grouping):
     assert len({(d.node, d.publication.id) for d in mesh.deliveries}) == expected
 
 
+def test_the_event_of_a_join_request_is_an_input_of_the_grouping_and_no_other_is():
+    mesh = line(3, (2, ANY), **AS_PUBLISHED)
+    inputs = []
+    mesh.routers[0].groups.following.trigger = inputs.append
+    mesh.publish(0, THREE)
+    mesh.run(for_=1)
+    mesh.publish(0, SEVEN)
+    mesh.run(for_=5)
+    assert inputs == [THREE]
+    mesh.publish(0, SEVEN)
+    assert inputs == [THREE, SEVEN]
+
+
 def test_the_paper_sends_an_event_once_to_each_group_and_we_name_all_groups_in_one():
     wishes = [(1, CD.category == "jazz"), (2, CD.price < 20)]
     for combine, copies in ((False, 2), (True, 1)):
@@ -295,6 +309,32 @@ def test_who_stops_answering_is_forwarded_to_no_more_when_the_flags_lapse():
     assert set(carriers(mesh)) <= {0}
 
 
+def test_the_mesh_survives_the_death_of_any_forwarding_node_where_there_is_a_second_path():
+    # A publisher, two layers of two relays, four members; between layers everyone hears everyone.
+    layers = [(0,), (1, 2), (3, 4), (5, 6, 7, 8)]
+    edges = [(a, b) for near, far in pairwise(layers) for a in near for b in far]
+    meshes = 0
+    for seed, dead in product(range(4), (1, 2, 3, 4)):
+        mesh = Mesh(9, router(answer_every=0.0, grouping="least"), edges, seed=seed)
+        for node in layers[-1]:
+            mesh.subscribe(node, ANY)
+        mesh.advertise(0, ANY)
+        for _ in range(4):  # each join request may come over other relays
+            mesh.publish(0, THREE)
+            mesh.run(for_=5.1)
+        mesh.publish(0, THREE)
+        mesh.run(for_=1)
+        if forwarding(mesh) != [1, 2, 3, 4]:
+            continue  # by chance all came over the same
+        meshes += 1
+        mesh.kill(dead)
+        mesh.deliveries.clear()
+        mesh.publish(0, THREE)
+        mesh.run(for_=1)
+        assert sorted(mesh.delivered) == [(node, THREE) for node in layers[-1]]
+    assert meshes >= 8
+
+
 def test_publisher_and_subscribers_in_one_broker():
     mesh = line(3, (0, ANY), (2, ANY))
     for _ in range(3):
@@ -319,6 +359,19 @@ def test_clients_reach_their_broker_by_unicast_and_get_their_events_from_it():
     assert {
         join.broker for s in mesh.sent_of(SummaryTable) for way in s.message.ways for join in way.joins
     } == {3}
+
+
+def test_whoever_publishes_at_a_broker_all_its_other_subscribers_get_the_event_once():
+    mesh = Mesh.line(3, router(clients_per_broker=3))
+    for node in range(3):
+        mesh.subscribe(node, ANY)
+        mesh.advertise(node, ANY)
+    mesh.run(for_=60)
+    for publisher in range(3):
+        mesh.deliveries.clear()
+        mesh.publish(publisher, THREE)
+        mesh.run(for_=5)
+        assert sorted(mesh.delivered) == [(node, THREE) for node in range(3) if node != publisher]
 
 
 def test_a_broker_serves_its_own_clients_alone():

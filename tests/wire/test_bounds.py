@@ -7,6 +7,7 @@ from typing import Annotated, NamedTuple
 
 import pytest
 
+from roamcast.content.filter import Filter
 from roamcast.content.kind import String
 from roamcast.content.schema import EventType
 from roamcast.wire.errors import DeclarationError, WireError
@@ -28,6 +29,11 @@ class Pair(NamedTuple):
 
     def flaw(self):
         return "it counts to thirteen" if self.count == 13 else None
+
+
+class Span(NamedTuple):
+    first: Annotated[int, Whole(2, least=1)]
+    last: Hops
 
 
 class Numbers(Message, kind=200, **BEACON):
@@ -95,6 +101,7 @@ def read(field, data):
             ((1,), frozenset({1, 2, 3})),
         ),
         (field_of(bool), (True, False), (0, 1, None)),
+        (field_of(Span), (Span(1, 0), Span(9, 255)), (Span(0, 0), Span(1, 256), (1, 2))),
         (field_of(Pair), (Pair(b"ab", 1), Pair(b"", 65_535)), (Pair(b"", 13), Pair(b"abcde", 1), (b"ab", 1))),
     ],
     ids=lambda each: each.describe() if hasattr(each, "describe") else "",
@@ -178,6 +185,26 @@ def test_publications_at_their_limits(said, fits):
     else:
         with pytest.raises(WireError):
             encode(Carried(said))
+
+
+@pytest.mark.parametrize(
+    ("letters", "flaw"), [(65_520, None), (65_521, "a filter of 65536"), (65_522, "most")]
+)
+def test_a_filter_is_told_up_to_the_last_byte_that_its_length_can_say(letters, flaw):
+    field, out = field_of(Filter), bytearray()
+    wanted = Note.text == "x" * letters
+    if flaw is None:
+        field.write(out, wanted)
+        assert len(out) == 2 + 65_535 == field.length(wanted)
+        assert field.read(Octets(bytes(out), {}, {"note": Note})) == wanted
+    else:
+        with pytest.raises(WireError, match=flaw):
+            field.write(out, wanted)
+
+
+def test_what_is_no_filter_is_not_written_as_one():
+    with pytest.raises(WireError, match="is not a filter"):
+        field_of(Filter).write(bytearray(), "/note")
 
 
 def test_a_publisher_that_is_no_node_is_refused():

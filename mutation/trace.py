@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from mutation.blocks import probe
 from mutation.child import Tracing, run
 
-ROOMS = ("content", "routing", "facts", "pipeline", "metrics", "wire")
+ROOMS = ("content", "routing", "facts", "campaign", "pipeline", "metrics", "wire")
 NEAR = (
     "content",
     "wire",
@@ -26,12 +26,13 @@ NEAR = (
     "testing",
     "sim",
     "why",
+    "campaign",
     "pipeline",
 )
 "Rooms of tests in the order in which they are traced; the others come after."
 LONGEST = 7200.0
 "Seconds of processor time for all files of tests."
-SPARK_ROOMS = ("pipeline", "metrics", "facts")
+SPARK_ROOMS = ("campaign", "pipeline", "metrics", "facts")
 "What runs in the workers of Spark too, where no block can tell its test."
 
 
@@ -65,8 +66,10 @@ def digest(*paths: Path) -> str:
 
 
 def test_digest(file: Path) -> str:
-    """What a file of tests says, with what stands beside it for several of them."""
-    beside = [path for path in sorted(file.parent.glob("*.py")) if not path.name.startswith("test_")]
+    """What a file of tests says, with what stands beside and above it for several of them."""
+    folders = [folder for folder in file.parents if folder.parts[:1] == ("tests",) and len(folder.parts) > 1]
+    found = [path for folder in folders for path in sorted(folder.glob("*.py"))]
+    beside = [path for path in found if not path.name.startswith("test_")]
     return digest(file, *beside, Path("tests/conftest.py"))
 
 

@@ -11,7 +11,7 @@ from small_lake import content, expected, ready, stage
 
 from roamcast.errors import UserError
 from roamcast.lake.place import Place, _connect, _s3_client
-from roamcast.pipeline.commit import Committer
+from roamcast.pipeline.committing.commit import Committer
 from roamcast.pipeline.store import Store
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]

@@ -4,11 +4,11 @@ import sys
 from pathlib import Path
 
 import roamcast
+from roamcast.campaign.campaign import Campaign
 from roamcast.errors import UserError
 from roamcast.facts.schema import TABLES as FACTS
-from roamcast.pipeline.campaign import Campaign
-from roamcast.pipeline.cluster import Cluster
 from roamcast.pipeline.conduct import Conductor, Listener
+from roamcast.pipeline.spark.cluster import Cluster
 from roamcast.pipeline.store import Store
 
 SHOPPING = Path(__file__).parents[2] / "scenarios" / "shopping.toml"

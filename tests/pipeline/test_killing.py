@@ -13,7 +13,7 @@ from pathlib import Path
 import campaign_driver
 import pytest
 
-from roamcast.pipeline.commit import Committer
+from roamcast.pipeline.committing.commit import Committer
 from roamcast.pipeline.conduct import Conductor
 from roamcast.pipeline.store import Store
 

@@ -9,8 +9,6 @@ PACKAGE = ROOT / "src" / "roamcast"
 MOST_FILES = 12
 
 CROWDED = {
-    "pipeline": "campaign/ (pure) is to be taken out of it",
-    "report": "its page is to have a folder of its own",
     "cli": "one file a verb",
     "routing/cbr/raft": "one file a mechanism of one protocol",
     "routing/clone": "one file a mechanism of one family",

@@ -10,20 +10,21 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from roamcast.campaign.campaign import Campaign
+from roamcast.campaign.checks import make_tables
+from roamcast.campaign.plan import Plan, make_plan
+from roamcast.campaign.progress import Progress, estimate
+from roamcast.campaign.tables import RUNS
 from roamcast.lake.lake import Lake
-from roamcast.pipeline.campaign import Campaign
-from roamcast.pipeline.claims import make_tables
-from roamcast.pipeline.cluster import Cluster
-from roamcast.pipeline.commit import Committer
-from roamcast.pipeline.executors import warm_up
-from roamcast.pipeline.measuring import Measuring
-from roamcast.pipeline.plan import Plan, make_plan
-from roamcast.pipeline.progress import Progress, estimate
-from roamcast.pipeline.session import briefly, open_session
-from roamcast.pipeline.simulate import simulate
+from roamcast.pipeline.committing.commit import Committer
+from roamcast.pipeline.measuring.increment import Measuring
+from roamcast.pipeline.running.simulate import simulate
+from roamcast.pipeline.running.task import SIMULATOR
+from roamcast.pipeline.spark.cluster import Cluster
+from roamcast.pipeline.spark.errors import briefly
+from roamcast.pipeline.spark.executors import warm_up
+from roamcast.pipeline.spark.session import open_session
 from roamcast.pipeline.store import Store, Survey
-from roamcast.pipeline.tables import RUNS
-from roamcast.pipeline.task import SIMULATOR
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -170,8 +171,8 @@ class Conductor:
 
     def evaluate(self, spark: SparkSession, survey: Survey) -> None:
         """measure what is new, then summarise and judge it, each into its table; what is as it was stays."""
-        from roamcast.pipeline.judge import judge
-        from roamcast.pipeline.summarise import compare, summarise
+        from roamcast.pipeline.measuring.judge import judge
+        from roamcast.pipeline.measuring.summarise import compare, summarise
 
         for name, table in make_tables(self.campaign, self.plan).items():
             self.store.write_table(name, table)

@@ -12,9 +12,7 @@ A run is done when the log has it. Everything appears under its name whole or no
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -25,16 +23,8 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from roamcast.errors import UserError
-from roamcast.lake.batch import table_file
-from roamcast.lake.columns import TABLES as LAKE_TABLES
-from roamcast.lake.lake import FACTS_FOLDER, LOG_FOLDER, TABLES_FOLDER
-from roamcast.lake.log import Log, Snapshot
-from roamcast.lake.place import Place
-from roamcast.lake.staging import Staging, digest
-from roamcast.metrics.definition import digest_definitions
-from roamcast.pipeline.campaign import Campaign
-from roamcast.pipeline.lineage import (
+from roamcast.campaign.campaign import Campaign
+from roamcast.campaign.lineage import (
     DEFINITIONS,
     MADE_FROM,
     OUTCOMES,
@@ -44,10 +34,19 @@ from roamcast.pipeline.lineage import (
     digest_rows,
     find_stale,
 )
-from roamcast.pipeline.tables import TABLES
+from roamcast.campaign.tables import TABLES
+from roamcast.lake.batch import table_file
+from roamcast.lake.columns import TABLES as LAKE_TABLES
+from roamcast.lake.lake import FACTS_FOLDER, LOG_FOLDER, TABLES_FOLDER
+from roamcast.lake.log import Log, Snapshot
+from roamcast.lake.place import Place
+from roamcast.lake.staging import Staging, digest
+from roamcast.metrics.definition import digest_definitions
+from roamcast.pipeline.errors import StoreError
+from roamcast.pipeline.lock import find_holder, hold
 
 if TYPE_CHECKING:
-    from roamcast.pipeline.plan import Plan
+    from roamcast.campaign.plan import Plan
 
 DEFINED = b"roamcast.defined"
 "The key in the metadata of the metrics' file: the digest of each metric's definition."
@@ -57,10 +56,6 @@ _OLD_RUNS = "runs"
 
 _GRACE = 3600.0
 "Seconds for which a file that no entry names may still become part of one, where no lock keeps others away."
-
-
-class StoreError(UserError):
-    """A campaign's folder that cannot be used as asked."""
 
 
 @dataclass
@@ -119,31 +114,12 @@ class Store:
         Only a local disk has such locks. Elsewhere two commands may simulate the same run, and one of them
         commits it.
         """
-        if self.folder.local is None:
-            yield
-            return
-        with (self.folder.local / ".lock").open("a+") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                file.seek(0)
-                other = file.read().strip() or "another process"
-                raise StoreError(f"{self.folder}: process {other} is running this campaign") from None
-            file.truncate(0)
-            file.write(f"{os.getpid()}\n")
-            file.flush()
+        with hold(self.folder):
             yield
 
     def holder(self) -> int | None:
         """The process that is running this campaign now, if one is and that can be known."""
-        try:
-            kept = ((self.folder.local or Path("/dev/null")) / ".lock").stat()
-            locks = Path("/proc/locks").read_text(encoding="ascii").splitlines()
-        except OSError:
-            return None
-        place = f"{os.major(kept.st_dev):02x}:{os.minor(kept.st_dev):02x}:{kept.st_ino}"
-        fields = (line.split() for line in locks)
-        return next((int(f[4]) for f in fields if f[1] == "FLOCK" and f[5] == place), None)
+        return find_holder(self.folder)
 
     def snapshot(self) -> Snapshot:
         """What is committed now."""

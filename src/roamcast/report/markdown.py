@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from roamcast.report.figures import Panels
-from roamcast.report.readings_page import readings_markdown
+from roamcast.report.drawings.figures import Panels
+from roamcast.report.page.readings_page import readings_markdown
+from roamcast.report.page.verdicts import claims_of, sum_up
 from roamcast.report.result import Judged, Result, warn
-from roamcast.report.verdicts import claims_of, sum_up
 
 
 def write_markdown(result: Result, file: Path) -> None:

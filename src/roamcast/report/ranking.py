@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from roamcast.metrics.declarations import METRICS
-from roamcast.pipeline.statistics import student
+from roamcast.pipeline.measuring.statistics import student
 from roamcast.report.result import Result
 from roamcast.report.rounding import FEW, tell
 

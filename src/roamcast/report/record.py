@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from roamcast.pipeline.plan import point_text
+from roamcast.campaign.plan import point_text
 from roamcast.report.answer import answer
 from roamcast.report.readings import Reread, reread
 from roamcast.report.result import Judged, Result

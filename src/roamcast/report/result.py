@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
+from roamcast.campaign.campaign import Campaign
+from roamcast.campaign.checks import settings_of
+from roamcast.campaign.claims import Claim
+from roamcast.campaign.entry import Setting
 from roamcast.metrics.declarations import METRICS
-from roamcast.pipeline.campaign import Campaign, Claim
-from roamcast.pipeline.claims import settings_of
-from roamcast.pipeline.entry import Setting
 from roamcast.pipeline.store import Store
 from roamcast.report.rounding import FEW, Row, short, tell
 

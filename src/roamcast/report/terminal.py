@@ -8,14 +8,14 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from roamcast.campaign.plan import point_text
 from roamcast.metrics.declarations import METRICS
-from roamcast.pipeline.plan import point_text
 from roamcast.report.answer import answer
+from roamcast.report.page.verdicts import sum_up
 from roamcast.report.ranking import SIDE_BY_SIDE, Place, rank
 from roamcast.report.readings import reread
 from roamcast.report.result import Result, tell_point
 from roamcast.report.rounding import FEW
-from roamcast.report.verdicts import sum_up
 
 _TITLES, _CELLS = 22, 14
 "Columns that the metrics' names and each protocol's numbers take."

@@ -30,7 +30,7 @@ def pubsub(**parameters):
 ROUTERS = {
     "odmrp, a channel each": Odmrp,
     "odmrp, one channel": partial(Odmrp, parameters=OdmrpParameters(channels="one")),
-    **{method: pubsub(grouping=method, forwarding_filter=True) for method in METHODS},
+    **{method: pubsub(grouping=method, forwarding_filter=True, combine=False) for method in METHODS},
     "an event asks": pubsub(asks="event", grouping="signature", combine=False),
     "summaries": pubsub(summary_bytes=64, forwarding_filter=True, clusters=2),
 }

@@ -9,12 +9,14 @@ from roamcast.content.filter import Filter
 from roamcast.content.grouping.following import METHODS
 from roamcast.content.kind import Decimal, Enumeration, Integer, String
 from roamcast.content.schema import EventType
+from roamcast.routing.odmrp.pubsub.groups import UNASSIGNED
 from roamcast.routing.odmrp.pubsub.messages import (
     ClientEvent,
     ClientWish,
     ContentRequest,
     EventRequest,
     GroupEvent,
+    Join,
     SummaryTable,
 )
 from roamcast.routing.odmrp.pubsub.parameters import PubSubParameters
@@ -69,6 +71,18 @@ def test_an_advertisement_lays_the_routes_and_the_first_event_finds_them():
 def test_the_forwarding_group_of_a_line_is_its_inner_nodes_and_nothing_else():
     mesh = line(6, (4, Coupon.zone == 3))
     assert forwarding(mesh) == [1, 2, 3]
+
+
+def test_a_relay_forwards_for_the_publishers_for_which_it_is_the_next_hop_alone():
+    # 0 - 2 - 4 (member) - 3 - 1; all three in the middle hear each other.
+    mesh = Mesh(5, router(), [(0, 2), (1, 3), (2, 3), (2, 4), (3, 4)])
+    mesh.subscribe(4, ANY)
+    for publisher in (0, 1):
+        mesh.advertise(publisher, ANY)
+    mesh.run(for_=8)
+    assert any(len(s.message.ways) == 2 for s in mesh.sent_of(SummaryTable) if s.node == 4)
+    flags = [{source for source, _ in mesh.routers[node].group._flags._entries} for node in (2, 3, 4)]
+    assert flags == [{0}, {1}, set()]
 
 
 def test_an_event_that_nobody_wants_is_sent_by_nobody():
@@ -260,6 +274,24 @@ def test_a_relay_with_a_filter_stops_what_nobody_below_it_wants_and_nothing_else
         assert mesh.delivered == [(1, EVANS), (3, HARRISON)]
 
 
+def test_a_relay_that_has_not_heard_what_a_broker_wants_now_lets_everything_through():
+    mesh = line(3, (2, Coupon.zone == 3), forwarding_filter=True)
+    relay = mesh.routers[1].membership
+    [known] = relay.below(0, UNASSIGNED)
+    assert known.filters == (Coupon.zone == 3,)
+    relay.pass_on(0, Join(2, UNASSIGNED, known.version + 1), None)
+    assert list(relay.below(0, UNASSIGNED)) == [None]
+
+
+def test_what_members_want_of_a_type_counts_once_the_publisher_has_something_of_it():
+    mesh = line(3, (2, ANY), (2, CD.category == "jazz"))
+    for _ in range(2):
+        mesh.publish(0, EVANS)
+        mesh.run(for_=1)
+    assert mesh.delivered == [(2, EVANS)] * 2
+    assert carriers(mesh) == [0, 1]  # the first asked for itself, the second found its group
+
+
 def test_a_join_request_without_its_event_tells_whichever_is_smaller():
     for digest, event in (("smaller", True), ("digest", False)):
         mesh = line(3, (2, Coupon.zone == 3), piggyback=False, digest=digest, **AS_PUBLISHED)
@@ -367,11 +399,13 @@ def test_whoever_publishes_at_a_broker_all_its_other_subscribers_get_the_event_o
         mesh.subscribe(node, ANY)
         mesh.advertise(node, ANY)
     mesh.run(for_=60)
-    for publisher in range(3):
-        mesh.deliveries.clear()
-        mesh.publish(publisher, THREE)
-        mesh.run(for_=5)
-        assert sorted(mesh.delivered) == [(node, THREE) for node in range(3) if node != publisher]
+    # What the mesh says would reach clients within earshot as well: without it, unicast is the only way.
+    with mesh.fault(lose(EventRequest)), mesh.fault(lose(GroupEvent)):
+        for publisher in range(3):
+            mesh.deliveries.clear()
+            mesh.publish(publisher, THREE)
+            mesh.run(for_=5)
+            assert sorted(mesh.delivered) == [(node, THREE) for node in range(3) if node != publisher]
 
 
 def test_a_broker_serves_its_own_clients_alone():

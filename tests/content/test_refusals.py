@@ -278,7 +278,7 @@ XPATHS = {
     "/song[year > 1e3]": "XPath's numbers have no exponent",
     "/song[lower-case(title) = 'A']": "no text is 'A' in lower case; write 'a'",
     "/song[title = 'a": "this string is never closed",
-    "/song[title ! 'a']": "",
+    "/song[title ! 'a']": "'!' has no meaning here",
     "/song[year > ]": "expected",
     "/song[year > -]": "expected a number after '-'",
     "/song[titel = 'a']": "did you mean 'title'",
@@ -286,8 +286,8 @@ XPATHS = {
     "/song[title < 'a']": "title is a string: < has no meaning for it",
     "/song[year > 'a']": "'a'",
     "/song[contains(title)]": "contains\\(\\) takes a path and a string",
-    "/song[concat('a') = title]": "",
-    "/song[within(., circle(1, 2, 3))]": "",
+    "/song[concat('a') = title]": "takes two strings or more",
+    "/song[within(., circle(1, 2, 3))]": "has no latitude and longitude",
     "/tune": "tune",
 }
 

@@ -67,8 +67,12 @@ class TypeReader:
         type, where = element.type, spot.where
         if len(spot.above) > MAX_DEPTH:
             raise SchemaError(f"{where[:80]}...: nested deeper than {MAX_DEPTH}")
-        if type.abstract or element.abstract:
-            raise SchemaError(f"{where}: an abstract type or element cannot be an event's")
+        if element.abstract:
+            raise SchemaError(f"{where}: an abstract element cannot be an event's")
+        if type.abstract:
+            raise SchemaError(
+                f"{where}: an abstract type cannot be an event's: a document would choose fields by xsi:type"
+            )
         content = Content(type.content, where)
         if type.mixed and content.children:
             raise SchemaError(f"{where}: mixed content cannot be an event's")

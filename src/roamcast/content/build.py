@@ -12,8 +12,8 @@ from roamcast.content.box import constraint
 from roamcast.content.box.discs import Discs, spot_place
 from roamcast.content.box.order import compare_fields, pair_place
 from roamcast.content.box.repeats import Repeats
-from roamcast.content.box.shapes import Region, box
-from roamcast.content.box.sphere import Disc
+from roamcast.content.earth.shapes import Region, box
+from roamcast.content.earth.sphere import Disc
 from roamcast.content.errors import ContentError
 from roamcast.content.filter import Filter, unite
 from roamcast.content.kind import Domain

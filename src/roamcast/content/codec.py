@@ -17,11 +17,11 @@ from roamcast.content.box.constraint import disc, places
 from roamcast.content.box.discs import MAX_DISCS, SPOT, Discs
 from roamcast.content.box.glob import CASELESS, Glob, lower
 from roamcast.content.box.order import MAX_PAIRS, PAIR, compare_fields, members
-from roamcast.content.box.polygon import MAX_CORNERS, Ring
 from roamcast.content.box.ranges import Ranges, coalesce
 from roamcast.content.box.repeats import MAX_REQUIRED, Repeats
-from roamcast.content.box.shapes import Box, Shape, box, circle, polygon
 from roamcast.content.box.texts import Texts
+from roamcast.content.earth.polygon import MAX_CORNERS, Ring
+from roamcast.content.earth.shapes import Box, Shape, box, circle, polygon
 from roamcast.content.errors import CodecError, ContentError
 from roamcast.content.event import Event
 from roamcast.content.filter import MAX_CONJUNCTIONS, Filter

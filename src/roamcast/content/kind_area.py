@@ -7,9 +7,9 @@ from decimal import Decimal as BigDecimal
 from typing import Any, get_args
 
 from roamcast.content.box.areas import Areas, Sort
-from roamcast.content.box.polygon import MAX_CORNERS, Ring
-from roamcast.content.box.shapes import Shape, circle, polygon
-from roamcast.content.box.sphere import Disc
+from roamcast.content.earth.polygon import MAX_CORNERS, Ring
+from roamcast.content.earth.shapes import Shape, circle, polygon
+from roamcast.content.earth.sphere import Disc
 from roamcast.content.errors import ContentError
 from roamcast.content.kind import Kind, plain_number
 

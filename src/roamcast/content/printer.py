@@ -13,8 +13,8 @@ from roamcast.content.box.glob import CASELESS, Glob
 from roamcast.content.box.order import PAIR, SIGNS, members
 from roamcast.content.box.ranges import Ranges, Span, after, before
 from roamcast.content.box.repeats import Repeats
-from roamcast.content.box.sphere import Disc
 from roamcast.content.box.texts import Texts
+from roamcast.content.earth.sphere import Disc
 from roamcast.content.kind import Decimal, Domain, Integer, plain_number
 from roamcast.content.schema import EventType, Field
 

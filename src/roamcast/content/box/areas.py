@@ -12,10 +12,10 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
-from roamcast.content.box.polygon import Ring
 from roamcast.content.box.ranges import Ranges
-from roamcast.content.box.shapes import Box, Region, Shape, apart, circle, holds, meets, polygon, within
-from roamcast.content.box.sphere import Disc, distance
+from roamcast.content.earth.polygon import Ring
+from roamcast.content.earth.shapes import Box, Region, Shape, apart, circle, holds, meets, polygon, within
+from roamcast.content.earth.sphere import Disc, distance
 from roamcast.content.errors import ContentError, Undecided
 
 MAX_TESTS = 16

@@ -9,9 +9,9 @@ from typing import Any
 from roamcast.content.box.areas import Areas, RegionTest
 from roamcast.content.box.glob import CASELESS, Glob, caseless, fits, lower, tidy
 from roamcast.content.box.ranges import Ranges, after, before
-from roamcast.content.box.shapes import Region, check_place
-from roamcast.content.box.sphere import WIDEST, Disc
 from roamcast.content.box.texts import Texts
+from roamcast.content.earth.shapes import Region, check_place
+from roamcast.content.earth.sphere import WIDEST, Disc
 from roamcast.content.errors import ContentError
 from roamcast.content.kind import Boolean, Date, Decimal, Domain, Enumeration, Integer, Presence, String
 from roamcast.content.kind_area import Area

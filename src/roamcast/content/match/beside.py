@@ -11,8 +11,8 @@ from roamcast.content.box.areas import Areas
 from roamcast.content.box.glob import CASELESS, lower
 from roamcast.content.box.order import PAIR, value_at
 from roamcast.content.box.ranges import Ranges
-from roamcast.content.box.shapes import lats
 from roamcast.content.box.texts import Texts
+from roamcast.content.earth.shapes import lats
 from roamcast.content.filter import Filter
 from roamcast.content.kind import Domain
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from roamcast.content.box import constraint
 from roamcast.content.box.discs import Discs, spot_place
-from roamcast.content.box.shapes import Region, box
-from roamcast.content.box.sphere import Disc
+from roamcast.content.earth.shapes import Region, box
+from roamcast.content.earth.sphere import Disc
 from roamcast.content.errors import ContentError
 from roamcast.content.repetition import Records
 from roamcast.content.schema import Field

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
-from roamcast.content.box.polygon import Ring, check_ring
 from roamcast.content.box.ranges import Ranges
-from roamcast.content.box.sphere import WIDEST, Disc, distance
+from roamcast.content.earth.polygon import Ring, check_ring
+from roamcast.content.earth.sphere import WIDEST, Disc, distance
 from roamcast.content.errors import ContentError
 
 
@@ -83,7 +83,7 @@ def within(shape: Shape, region: Region) -> bool:
     """Whether all of a shape lies in a region, as near as doubles tell."""
     if isinstance(shape, Ring):
         if isinstance(region, Disc):  # which is convex
-            return all(region.has(*corner) for corner in shape.corners)
+            return shape.reach(region.lat, region.lon) <= region.radius
         low, high = shape.lats
         return region.south <= low and high <= region.north and shape.between(region.west, region.width)
     if isinstance(region, Disc):
@@ -111,7 +111,10 @@ def meets(shape: Shape, region: Region) -> bool:
 
 def _ring_meets_box(ring: Ring, box: Box) -> bool:
     """Either has a corner of the other, or their edges cross."""
-    if any(box.has(*corner) for corner in ring.corners):
+    low, high = ring.lats
+    if low > box.north or high < box.south:
+        return False
+    if ring.has_corner(box.south, box.west, box.north, box.width):
         return True
     if any(ring.has(lat, lon) for lat in (box.south, box.north) for lon in (box.west, box.east)):
         return True

@@ -24,7 +24,8 @@ COLOURS = {"held": "green", "not held": "red", "not judged": "yellow"}
 
 _LEGEND = (
     "Means over seeds with 95 % intervals: ± half of it, or its ends where it is lopsided. best: the "
-    "difference to each of the others, seed by seed, is beyond its interval. tie: the seeds cannot tell."
+    "difference to each of the others (of amounts: the ratio), seed by seed, is beyond its interval. tie: "
+    "the seeds cannot tell."
 )
 _LEGEND_OF_FEW = f"With fewer than {FEW} seeds: the mean, and in brackets the least and the most of them."
 

@@ -17,8 +17,12 @@ PLACE = ("scenario", "{}")
 THREE = ["flooding", "cbr", "ft-cbr"]
 
 
-def comparison(means, differences, seeds=10, who=THREE):
-    """A result with the given means (a hundredth to each side) and paired differences (mean, half)."""
+def comparison(means, differences, seeds=10, who=THREE, amounts=None):
+    """A result with the given means (a hundredth to each side) and paired differences (mean, half).
+
+    Seeds are known of delivery rates, and of the `amounts` by protocol and metric.
+    """
+    known = amounts or {}
     values = {
         (*PLACE, protocol, metric): {"mean": mean, "half": 0.01, "count": seeds}
         | {"lower": mean - 0.01, "upper": mean + 0.01, "least": mean - 0.03, "most": mean + 0.03}
@@ -34,7 +38,11 @@ def comparison(means, differences, seeds=10, who=THREE):
     return SimpleNamespace(
         values=values,
         differences=told,
-        by_seed=lambda *key: {1: values[key]["least"], 2: values[key]["most"]},
+        by_seed=lambda *key: (
+            {1: values[key]["least"], 2: values[key]["most"]}
+            if key[-1] == "delivery_rate"
+            else dict(enumerate(known.get(key[-2:], ())))
+        ),
         stale=frozenset(),
         campaign=SimpleNamespace(sweeps={"scenario": sweep}, seed_list=list(range(seeds))),
     )
@@ -73,6 +81,42 @@ def test_a_difference_within_its_interval_is_a_tie(result):
         "cbr": "tie",
         "ft-cbr": "",
     }
+
+
+QUICK = [0.09, 0.10, 0.08, 0.09, 0.10, 0.09, 0.08, 0.10, 0.09, 0.10]
+
+
+@pytest.mark.parametrize(
+    ("slow", "mark"),
+    [
+        ([0.3, 0.4, 0.3, 0.5, 0.3, 13.0, 0.4, 0.3, 0.4, 0.3], "best"),
+        ([0.08, 0.09, 0.1, 0.08, 0.09, 13.0, 0.09, 0.08, 0.09, 0.1], "tie"),
+        ([0.0, 0.4, 0.3, 0.5, 0.3, 13.0, 0.4, 0.3, 0.4, 0.3], "tie"),
+    ],
+    ids=["every seed says so", "one seed says so", "no ratio to nothing"],
+)
+def test_amounts_are_told_apart_by_their_ratios_seed_by_seed(slow, mark):
+    """One bad seed makes the interval of the differences hold zero in each of these."""
+    two = ["cbr", "raft-cbr"]
+    wild = comparison(
+        {"delivery_rate": [0.7, 0.9], "delay_mean": [0.092, sum(slow) / 10]},
+        {("delay_mean", "cbr", "raft-cbr"): (-1.5, 2.9)},
+        who=two,
+        amounts={("cbr", "delay_mean"): QUICK, ("raft-cbr", "delay_mean"): slow},
+    )
+    assert rank(wild, PLACE, "delay_mean", two)["cbr"][1] == mark
+
+
+def test_the_best_mean_is_no_best_where_the_ratios_say_the_opposite():
+    two = ["cbr", "raft-cbr"]
+    low = [0.5] * 5 + [0.6] * 5
+    odd = comparison(
+        {"delivery_rate": [0.7, 0.9], "delay_mean": [0.55, 0.63]},
+        {("delay_mean", "cbr", "raft-cbr"): (-0.08, 1.0)},
+        who=two,
+        amounts={("cbr", "delay_mean"): low, ("raft-cbr", "delay_mean"): [0.1, 0.11] * 4 + [0.1, 5.4]},
+    )
+    assert [mark for _, mark in rank(odd, PLACE, "delay_mean", two).values()] == ["tie", "tie"]
 
 
 def test_the_answer_names_the_best_and_what_speaks_against_it(result):

@@ -44,9 +44,9 @@ def _ground(result: Result) -> str:
     else:
         told += (
             " Who serves best is decided by delivery; where that is surely the same to two points, by "
-            "messages per delivery. Best: the difference to each of the others, seed by seed, is beyond its "
-            "interval (95 % for all of them together, by Bonferroni). Tie: the seeds cannot tell. Nobody is "
-            f"best with fewer than {FEW} seeds, alone, or without delivering anything."
+            "messages per delivery. Best: the difference to each of the others (of amounts: the ratio), seed "
+            "by seed, is beyond its interval (95 % for all of them together, by Bonferroni). Tie: the seeds "
+            f"cannot tell. Nobody is best with fewer than {FEW} seeds, alone, or without delivering anything."
         )
     return f"<section><h2>What it rests on</h2><p>{told}</p></section>"
 

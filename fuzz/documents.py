@@ -11,27 +11,35 @@ from limits import limited
 with atheris.instrument_imports(include=["roamcast"]):
     from roamcast.content.errors import ContentError
     from roamcast.content.event import Event
+    from roamcast.content.kind_area import Area
     from roamcast.content.xml.errors import SchemaError
     from roamcast.content.xml.xsd import XmlSchema
 
-SCHEMA = XmlSchema.load(Path(__file__).parents[1] / "docs/examples/cd.xsd")
+EXAMPLES = Path(__file__).parents[1] / "docs/examples"
+CD = XmlSchema.load(EXAMPLES / "cd.xsd")
+ALERTS = XmlSchema.load(EXAMPLES / "cap-1.2.xsd")
+AREA = Area()
 
 
 @limited
 def attempt(data: bytes) -> None:
     """Try one input."""
-    try:
-        event = SCHEMA.read(data)
-    except ContentError:
-        pass
-    else:
-        assert SCHEMA.read(SCHEMA.write(event)) == event
-    try:
-        event = Event.from_json(data, SCHEMA.types)
-    except ContentError:
-        pass
-    else:
-        assert Event.from_json(event.to_json(), SCHEMA.types) == event
+    for schema in (CD, ALERTS):
+        try:
+            event = schema.read(data)
+        except ContentError:
+            pass
+        else:
+            assert schema.read(schema.write(event)) == event
+        try:
+            event = Event.from_json(data, schema.types)
+        except ContentError:
+            pass
+        else:
+            assert Event.from_json(event.to_json(), schema.types) == event
+    with suppress(ContentError):
+        area = AREA.read(data.decode("utf-8", "replace"))
+        assert AREA.read(AREA.write(area)) == area
     if data[:1] == b"x":
         with suppress(SchemaError):
             XmlSchema(data[1:])

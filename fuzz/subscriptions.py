@@ -13,6 +13,7 @@ with atheris.instrument_imports(include=["roamcast"]):
     from roamcast.content.event import Event
     from roamcast.content.filter import Filter
     from roamcast.content.kind import Boolean, Date, Decimal, Enumeration, Integer, String
+    from roamcast.content.kind_area import Area
     from roamcast.content.schema import EventType
     from roamcast.content.summary import Digest, Summary
     from roamcast.content.xpath.guess import guess_types
@@ -27,8 +28,11 @@ T = EventType(
         "b/e": Enumeration(("pop", "jazz")),
         "b/s": String(),
         "w": Date(),
+        "z": Area(),
+        "p/@lat": Decimal(-90, 90),
+        "p/@lon": Decimal(-180, 180),
     },
-    optional=("@i", "d", "d/@u", "b/s"),
+    optional=("@i", "d", "d/@u", "b/s", "z"),
 )
 
 

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from roamcast.content.box.ranges import Ranges
-from roamcast.content.box.sphere import EARTH, Disc, distance
+from roamcast.content.earth.sphere import EARTH, Disc, distance
 from roamcast.content.errors import ContentError, FilterError, Undecided
 from roamcast.content.filter import Filter
 from roamcast.content.kind import Decimal

@@ -4,10 +4,13 @@ import time
 
 import pytest
 
-from roamcast.content.errors import ContentError
+from roamcast.content.errors import ContentError, FilterError
 from roamcast.content.filter import Filter
-from roamcast.content.kind import Decimal, Enumeration, Integer, Presence, String
+from roamcast.content.kind import Boolean, Date, Decimal, Enumeration, Integer, Presence, String
+from roamcast.content.kind_area import Area
+from roamcast.content.kind_time import Moment
 from roamcast.content.schema import EventType
+from roamcast.content.xml.document import read_xml
 from roamcast.content.xml.errors import SchemaError, XmlError
 from roamcast.content.xml.xsd import XmlSchema
 
@@ -154,6 +157,39 @@ def test_a_number_that_cannot_be_is_told_why(kind, text, complaint):
         schema(holding(f'<xs:element name="n" type="xs:{kind}"/>')).read(f"<T><n>{text}</n></T>")
 
 
+def chosen(attributes=""):
+    """A schema with a type, one that has more than it and one that has less."""
+
+    def derived(name, way, inner):
+        content = f'<xs:{way} base="Base">{inner}</xs:{way}>'
+        return (
+            f'<xs:complexType name="{name}"><xs:complexContent>{content}</xs:complexContent></xs:complexType>'
+        )
+
+    def element(name, kind):
+        return f'<xs:sequence><xs:element name="{name}" type="{kind}"/></xs:sequence>'
+
+    return schema(
+        f'<xs:complexType name="Base"{attributes}>{element("n", "xs:int")}</xs:complexType>',
+        derived("More", "extension", element("m", "xs:int") + '<xs:attribute name="k"/>'),
+        derived("Less", "restriction", element("n", "xs:short")),
+        holding('<xs:element name="b" type="Base"/>'),
+    )
+
+
+def test_a_type_that_a_document_chooses_has_the_fields_of_the_declared_one_alone():
+    read = chosen()
+    assert read.read(f'<T {INSTANCE}><b xsi:type="Less"><n>1</n></b></T>')["b/n"] == 1
+    for more in ('<b xsi:type="More"><n>1</n><m>2</m></b>', '<b xsi:type="More" k="1"><n>1</n><m>2</m></b>'):
+        with pytest.raises(XmlError, match="type that a document chooses, here 'More'"):
+            read.read(f"<T {INSTANCE}>{more}</T>")
+
+
+def test_an_abstract_type_is_refused_with_the_reason():
+    with pytest.raises(SchemaError, match=r"T/b: an abstract type .* choose fields by xsi:type"):
+        chosen(' abstract="true"')
+
+
 def test_a_schema_that_imports_a_missing_one_says_so():
     with pytest.raises(SchemaError, match=r"needs a schema that cannot be had: .*missing\.xsd"):
         schema('<xs:import namespace="urn:y" schemaLocation="missing.xsd"/>', holding())
@@ -176,6 +212,23 @@ def test_a_number_beyond_every_field_compares_as_it_should(path):
     assert Filter.parse(f"/T[{path} = {huge}]", NUMBERS).empty
     assert Filter.parse(f"/T[{path} > -{huge}]", NUMBERS) == Filter.everything(NUMBERS)
     assert (NUMBERS[path] < 10**400) == Filter.everything(NUMBERS)
+
+
+@pytest.mark.parametrize(
+    "kind", [Decimal(), Integer(), Enumeration(("a",)), Date(), Moment(), Area(), Boolean()]
+)
+@pytest.mark.parametrize("text", ["1" * 60_000, "9" * 30_000 + "e9", "-" + "x" * 60_000, "1,1 " * 20_000])
+def test_a_complaint_does_not_repeat_a_long_value(kind, text):
+    type = EventType("T", {"f": kind})
+    with pytest.raises(ContentError) as told:
+        kind.read(text)
+    assert len(str(told.value)) < 200
+    with pytest.raises(XmlError) as told:
+        read_xml(f"<T><f>{text}</f></T>", type)
+    assert len(str(told.value)) < 250
+    with pytest.raises(FilterError) as told:
+        Filter.parse(f"/T[f < 'x{text[:60_000]}']", type)
+    assert len(str(told.value)) < 400
 
 
 def test_lists_choices_and_those_who_stand_for_others_are_fields():

@@ -6,9 +6,12 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "lake"))
 
-# Python workers import the invented runners of these tests by name.
+HERE = Path(__file__).parent
+FOLDERS = [HERE, *(folder for folder in sorted(HERE.iterdir()) if any(folder.glob("test_*.py")))]
+
+# Python workers import the invented runners of these tests, and what tests hand to them, by name.
 os.environ["PYTHONPATH"] = os.pathsep.join(
-    filter(None, [str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+    filter(None, [*map(str, FOLDERS), os.environ.get("PYTHONPATH", "")])
 )
 
 

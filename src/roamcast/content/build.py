@@ -12,6 +12,8 @@ from roamcast.content.box import constraint
 from roamcast.content.box.discs import Discs, spot_place
 from roamcast.content.box.order import compare_fields, pair_place
 from roamcast.content.box.repeats import Repeats
+from roamcast.content.earth.shapes import Region, box
+from roamcast.content.earth.sphere import Disc
 from roamcast.content.errors import ContentError
 from roamcast.content.filter import Filter, unite
 from roamcast.content.kind import Domain
@@ -152,13 +154,41 @@ class Term:
         )
 
     def within_circle(self, lat: float, lon: float, metres: float) -> Filter:
-        """The place that its latitude and longitude tell is no further from another than so many metres."""
+        """The place or the whole area that it tells is no further from a place than so many metres."""
+        return self._located(True, constraint.disc(lat, lon, metres))
+
+    def intersects_circle(self, lat: float, lon: float, metres: float) -> Filter:
+        """Something of the area that it tells is no further from a place than so many metres."""
+        return self._located(False, constraint.disc(lat, lon, metres))
+
+    def within_box(self, south: float, west: float, north: float, east: float) -> Filter:
+        """The place or the whole area that it tells lies between degrees."""
+        return self._located(True, box(south, west, north, east))
+
+    def intersects_box(self, south: float, west: float, north: float, east: float) -> Filter:
+        """Something of the area that it tells lies between degrees."""
+        return self._located(False, box(south, west, north, east))
+
+    def _located(self, whole: bool, region: Region) -> Filter:
         inside = self._inside()
-        found = constraint.find_place(inside._type, inside._path)
+        type, path = inside._type, inside._path
+        areas = constraint.find_areas(type, path)
+        if areas:
+            tests = [(at, constraint.located(type.fields[at], whole, region)) for at in areas]
+            each = [Term(type, path, at)._filter(test) for at, test in tests]
+            return inside._climb(unite(type, each))
+        found = constraint.find_place(type, path)
         if found is None:
-            raise ContentError(f"{self!r} has no latitude and longitude (lat, lon) that are numbers")
-        domain = Discs.where([constraint.disc(lat, lon, metres)])
-        return inside._climb(Filter.of(inside._type, [[(spot_place(*found), domain)]]))
+            raise ContentError(
+                f"{self!r} has no latitude and longitude (lat, lon) that are numbers, and no area"
+            )
+        if isinstance(region, Disc):
+            return inside._climb(Filter.of(type, [[(spot_place(*found), Discs.where([region]))]]))
+        sides: list[Any] = [
+            (at, type.fields[at].kind.present().meet(ranges))  # type: ignore[arg-type]
+            for at, ranges in zip(found, (region.lats, region.lons), strict=True)
+        ]
+        return inside._climb(Filter.of(type, [sides]))
 
     def exists(self) -> Filter:
         """It is there."""

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
+from roamcast.content.box.areas import MAX_TESTS, Areas, RegionTest
 from roamcast.content.box.conjunction import MAX_PATTERNS, Conjunction, conjoin
 from roamcast.content.box.constraint import disc, places
 from roamcast.content.box.discs import MAX_DISCS, SPOT, Discs
@@ -19,10 +20,13 @@ from roamcast.content.box.order import MAX_PAIRS, PAIR, compare_fields, members
 from roamcast.content.box.ranges import Ranges, coalesce
 from roamcast.content.box.repeats import MAX_REQUIRED, Repeats
 from roamcast.content.box.texts import Texts
+from roamcast.content.earth.polygon import MAX_CORNERS, Ring
+from roamcast.content.earth.shapes import Box, Shape, box, circle, polygon
 from roamcast.content.errors import CodecError, ContentError
 from roamcast.content.event import Event
 from roamcast.content.filter import MAX_CONJUNCTIONS, Filter
 from roamcast.content.kind import Decimal, Domain, String
+from roamcast.content.kind_area import Area
 from roamcast.content.repetition import MAX_RECORDS, Records
 from roamcast.content.schema import EventType, Field
 
@@ -180,6 +184,8 @@ def _put_domain(out: bytearray, field: Field, domain: Domain) -> None:
         for low, high in domain.spans:
             _put_value(out, field, low)
             _put_value(out, field, high)
+    elif isinstance(domain, Areas):
+        _put_areas(out, domain)
     elif isinstance(domain, Discs):
         raise AssertionError("circles stand beside fields")
     elif domain.values is not None:
@@ -198,6 +204,8 @@ def _put_domain(out: bytearray, field: Field, domain: Domain) -> None:
 def _get_domain(reader: _Reader, field: Field) -> Domain:
     if isinstance(field.kind, Records):
         return _get_repeats(reader, field.kind.record)
+    if isinstance(field.kind, Area):
+        return _get_areas(reader, field.kind)
     head = reader.number(MAX_BYTES << 2)
     absent, count = bool(head & 1), head >> 1
     if not isinstance(field.kind, String):
@@ -243,9 +251,49 @@ def _get_repeats(reader: _Reader, record: EventType) -> Repeats:
     return Repeats.where(required, _get_filter(reader, record))
 
 
+def _put_areas(out: bytearray, domain: Areas) -> None:
+    _put(out, len(domain.required) << 2 | domain.void << 1 | domain.absent)
+    if not domain.void:
+        _put(out, len(domain.refused))
+    for whole, region in domain.required + domain.refused:
+        out.append(whole << 1 | isinstance(region, Box))
+        out += b"".join(map(_DOUBLE.pack, region))
+
+
+def _get_areas(reader: _Reader, kind: Area) -> Areas:
+    head = reader.number(MAX_TESTS << 2 | 3)
+    if head & 2:
+        return Areas(kind.shape, absent=bool(head & 1), void=True)
+    count, refused = head >> 2, reader.number(MAX_TESTS)
+    tests = []
+    for _ in range(count + refused):
+        mode = reader.number(3)
+        numbers = (_DOUBLE.unpack(reader.take(8))[0] for _ in range(4 if mode & 1 else 3))
+        tests.append(RegionTest(bool(mode >> 1), box(*numbers) if mode & 1 else disc(*numbers)))
+    return Areas.where(kind.shape, tests[:count], tests[count:], bool(head & 1))
+
+
+def _put_shape(out: bytearray, shape: Shape) -> None:
+    """How many corners, and their degrees; none for a circle, which has three numbers."""
+    corners = shape.corners if isinstance(shape, Ring) else ()
+    _put(out, len(corners))
+    for numbers in corners or (shape,):
+        out += b"".join(map(_DOUBLE.pack, numbers))
+
+
+def _get_shape(reader: _Reader) -> Shape:
+    count = reader.number(MAX_CORNERS)
+    if not count:
+        return circle(*_DISC.unpack(reader.take(_DISC.size)))
+    numbers = struct.unpack(f">{2 * count}d", reader.take(16 * count))
+    return polygon(tuple(zip(numbers[::2], numbers[1::2], strict=True)))
+
+
 def _put_value(out: bytearray, field: Field, stored: Any) -> None:
     if isinstance(field.kind, String):
         _put_text(out, stored)
+    elif isinstance(field.kind, Area):
+        _put_shape(out, stored)
     elif isinstance(field.kind, Decimal):
         out += _DOUBLE.pack(stored)
     else:
@@ -255,6 +303,8 @@ def _put_value(out: bytearray, field: Field, stored: Any) -> None:
 def _get_value(reader: _Reader, field: Field) -> Any:
     if isinstance(field.kind, String):
         return _get_text(reader)
+    if isinstance(field.kind, Area):
+        return _get_shape(reader)
     if isinstance(field.kind, Decimal):
         stored = _DOUBLE.unpack(reader.take(8))[0] + 0.0  # of two zeros the encoder writes one
     else:

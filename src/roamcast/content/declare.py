@@ -8,6 +8,7 @@ from typing import Any
 
 from roamcast.content.errors import ContentError
 from roamcast.content.kind import Boolean, Date, Decimal, Enumeration, Integer, Kind, String
+from roamcast.content.kind_area import Area
 from roamcast.content.kind_time import Duration, Moment
 from roamcast.content.repetition import MAX_RECORDS, Records
 from roamcast.content.schema import EventType
@@ -20,6 +21,7 @@ _KINDS: dict[str, Callable[..., Kind]] = {
     "date": Date,
     "datetime": Moment,
     "duration": Duration,
+    "area": Area,
 }
 
 
@@ -87,7 +89,7 @@ def _read_kind(table: dict[str, Any]) -> Kind:
         raise ContentError(f"{kind!r} is no kind; expected a list of values or one of {', '.join(_KINDS)}")
     bounded = kind in ("integer", "decimal", "date")
     for key in table:
-        if key not in ("min", "max") or not bounded:
+        if key not in (("shape",) if kind == "area" else ("min", "max") if bounded else ()):
             raise ContentError(f"{key!r} means nothing for the kind {kind}")
     if kind == "date":
         table = {key: Date().load(Date().store(value)) for key, value in table.items()}
@@ -105,6 +107,8 @@ def _write_kind(kind: Kind) -> dict[str, Any]:
         told_records = {"kind": kind.name, "fields": write_type(kind.record)}
         return told_records | ({"least": kind.least} if kind.least else {})
     told: dict[str, Any] = {"kind": kind.name}
+    if isinstance(kind, Area) and kind.shape:
+        told["shape"] = kind.shape
     if isinstance(kind, Integer | Decimal | Date):
         plain = type(kind)()
         for name in ("min", "max"):

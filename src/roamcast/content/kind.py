@@ -16,13 +16,14 @@ from typing import Any, ClassVar, TypeAlias
 
 import msgspec
 
+from roamcast.content.box.areas import Areas
 from roamcast.content.box.discs import Discs
 from roamcast.content.box.ranges import Ranges
 from roamcast.content.box.repeats import Repeats
 from roamcast.content.box.texts import Texts
 from roamcast.content.errors import ContentError
 
-Domain: TypeAlias = Ranges | Texts | Repeats | Discs
+Domain: TypeAlias = Ranges | Texts | Repeats | Discs | Areas
 
 INT64 = (-(2**63), 2**63 - 1)
 # Plain digits only: \d would take those of every script, which neither XML Schema nor XPath does.

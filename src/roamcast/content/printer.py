@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from roamcast.content.box.areas import Areas, RegionTest
 from roamcast.content.box.conjunction import Conjunction, bare
 from roamcast.content.box.constraint import write_glob
 from roamcast.content.box.discs import Discs
@@ -12,8 +13,8 @@ from roamcast.content.box.glob import CASELESS, Glob
 from roamcast.content.box.order import PAIR, SIGNS, members
 from roamcast.content.box.ranges import Ranges, Span, after, before
 from roamcast.content.box.repeats import Repeats
-from roamcast.content.box.sphere import Disc
 from roamcast.content.box.texts import Texts
+from roamcast.content.earth.sphere import Disc
 from roamcast.content.kind import Decimal, Domain, Integer, plain_number
 from roamcast.content.schema import EventType, Field
 
@@ -35,7 +36,12 @@ def write_constraint(field: Field, domain: Domain) -> str:
     if isinstance(domain, Repeats):
         return " and ".join(_write_repeats(path, domain))
     assert not isinstance(domain, Discs)
-    alternatives = _write_ranges(field, domain) if isinstance(domain, Ranges) else _write_texts(field, domain)
+    if isinstance(domain, Ranges):
+        alternatives = _write_ranges(field, domain)
+    else:
+        alternatives = (
+            _write_areas(path, domain) if isinstance(domain, Areas) else _write_texts(field, domain)
+        )
     if domain.absent:
         alternatives.append(f"not({path})")
     return alternatives[0] if len(alternatives) == 1 else f"({' or '.join(alternatives)})"
@@ -65,9 +71,23 @@ def _write_discs(type: EventType, fields: tuple[int, int], domain: Discs) -> Ite
     yield from inside + outside
 
 
-def _write_disc(path: str, disc: Disc) -> str:
+def _write_areas(path: str, domain: Areas) -> list[str]:
+    if domain.void:
+        return []
+    required = [_write_test(path, test) for test in domain.required] or [path]
+    return [" and ".join([*required, *(f"not({_write_test(path, test)})" for test in domain.refused)])]
+
+
+def _write_test(path: str, test: RegionTest) -> str:
+    function = "within" if test.all else "intersects"
+    if isinstance(test.region, Disc):
+        return _write_disc(path, test.region, function)
+    return f"{function}({path}, box({', '.join(map(plain_number, test.region))}))"
+
+
+def _write_disc(path: str, disc: Disc, function: str = "within") -> str:
     lat, lon, radius = map(plain_number, disc)
-    return f'within({path}, circle({lat}, {lon}, "{radius} m"))'
+    return f'{function}({path}, circle({lat}, {lon}, "{radius} m"))'
 
 
 def _operator(domain: Ranges) -> str:

@@ -96,7 +96,7 @@ def test_a_run_whose_keeper_is_killed_is_done_by_the_next_keeper(tmp_path, monke
 WORKER = """
     import sys
     from pathlib import Path
-    sys.path.insert(0, sys.argv[2])
+    sys.path[:0] = sys.argv[2:]
     import test_keeper
     from roamcast.pipeline.running.task import execute
     execute(test_keeper.task(Path(sys.argv[1]), "daemon hang", seconds=600))
@@ -104,7 +104,7 @@ WORKER = """
 
 
 def test_a_worker_that_is_killed_leaves_nothing_behind(tmp_path):
-    command = [sys.executable, "-c", textwrap.dedent(WORKER), str(tmp_path), str(HERE)]
+    command = [sys.executable, "-c", textwrap.dedent(WORKER), str(tmp_path), str(HERE), str(HERE / "running")]
     worker = subprocess.Popen(command, env=os.environ | {"ROAMCAST_TEST_FORKED": str(tmp_path)})
     while not left_behind(tmp_path):
         assert worker.poll() is None

@@ -12,9 +12,8 @@ from typing import Any, TypeAlias
 import msgspec
 
 from roamcast.content.box.discs import SPOT, Discs
-from roamcast.content.box.order import PAIR, choices, implies, members, settle
+from roamcast.content.box.order import PAIR, choices, implies, members, missing, settle
 from roamcast.content.box.ranges import Ranges
-from roamcast.content.box.texts import Texts
 from roamcast.content.errors import ContentError, Undecided
 from roamcast.content.kind import Domain
 from roamcast.content.schema import EventType
@@ -77,10 +76,7 @@ def _follow(type: EventType, allowed: dict[int, Any]) -> bool:
             allowed[element] = there
     for attribute, element in type.owned:
         if element in allowed and msgspec.structs.replace(allowed[element], absent=False).empty:
-            everything = type.everything[attribute]
-            allowed[attribute] = (
-                Ranges((), True) if isinstance(everything, Ranges) else Texts((), absent=True)
-            )
+            allowed[attribute] = missing(type.everything[attribute], absent=True)
     return True
 
 

@@ -6,13 +6,17 @@ import math
 from decimal import Decimal as BigDecimal
 from typing import Any
 
+from roamcast.content.box.areas import Areas, RegionTest
 from roamcast.content.box.glob import CASELESS, Glob, caseless, fits, lower, tidy
 from roamcast.content.box.ranges import Ranges, after, before
-from roamcast.content.box.sphere import WIDEST, Disc
 from roamcast.content.box.texts import Texts
+from roamcast.content.earth.shapes import Region, check_place
+from roamcast.content.earth.sphere import WIDEST, Disc
 from roamcast.content.errors import ContentError
 from roamcast.content.kind import Boolean, Date, Decimal, Domain, Enumeration, Integer, Presence, String
+from roamcast.content.kind_area import Area
 from roamcast.content.kind_time import Duration, Moment
+from roamcast.content.repetition import VALUE, Records
 from roamcast.content.schema import EventType, Field
 
 OPERATORS = ("=", "!=", "<=", ">=", "<", ">")
@@ -40,6 +44,8 @@ def compare(field: Field, operator: str, value: Any) -> Domain:
     kind = field.kind
     if isinstance(kind, Presence):
         raise ContentError(f"{field.path} is only known to be there or not: {operator} has no meaning for it")
+    if isinstance(kind, Area):
+        raise ContentError(f"{field.path} is an area: ask within() or intersects() of it, not {operator}")
     if isinstance(kind, String):
         if operator not in ("=", "!="):
             raise ContentError(f"{field.path} is a string: {operator} has no meaning for it")
@@ -161,10 +167,7 @@ def write_glob(glob: Glob) -> str:
 
 def disc(lat: float, lon: float, radius: float) -> Disc:
     """A circle on the Earth; a middle that is no place, or a radius that is too large, is refused."""
-    if not -90 <= lat <= 90 or not -180 <= lon <= 180:
-        raise ContentError(
-            f"{lat!r}, {lon!r} is no place; a latitude is within 90, a longitude within 180 degrees"
-        )
+    check_place(lat, lon)
     if not 0 < radius <= WIDEST:
         raise ContentError(f"a circle of {radius!r} m; from above 0 to 10000 km there can be one")
     return Disc(float(lat) + 0.0, float(lon) + 0.0, float(radius))
@@ -187,6 +190,34 @@ def find_place(type: EventType, container: str) -> tuple[int, int] | None:
             if all(isinstance(type.fields[at].kind, Decimal) for at in found):
                 return found
     return None
+
+
+def find_areas(type: EventType, path: str) -> list[int]:
+    """The fields that tell areas: the one at a path, or those of an element there, repeated ones too."""
+    if type.has(path or VALUE):
+        place = type.place(path or VALUE)
+        return [place] if isinstance(type.fields[place].kind, Area) else []
+    prefix = f"{path}/" if path else ""
+    return [
+        place
+        for place, field in enumerate(type.fields)
+        if field.path.rpartition("/")[0] == prefix.removesuffix("/") and area_kind(field) is not None
+    ]
+
+
+def area_kind(field: Field) -> Area | None:
+    """The kind of the areas that a field, or each record of it, tells."""
+    kind = field.kind
+    if isinstance(kind, Records) and kind.plain:
+        kind = kind.record.fields[0].kind
+    return kind if isinstance(kind, Area) else None
+
+
+def located(field: Field, whole: bool, region: Region) -> Areas:
+    """The areas of a field that lie in a region as a `whole`, or have a place in common with it."""
+    kind = area_kind(field)
+    assert kind is not None
+    return Areas.where(kind.shape, [RegionTest(whole, region)])
 
 
 def article(noun: str) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from roamcast.content.box.ranges import Ranges
-from roamcast.content.box.sphere import Disc
+from roamcast.content.earth.sphere import Disc
 from roamcast.content.errors import ContentError
 
 if TYPE_CHECKING:

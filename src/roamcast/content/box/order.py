@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from roamcast.content.box.areas import Areas
 from roamcast.content.box.discs import SPOT, Discs, place_of, settle_spots, spot_fields
 from roamcast.content.box.ranges import Ranges, after, before
 from roamcast.content.box.texts import Texts
@@ -68,7 +69,7 @@ def compare_fields(one: Field, operator: str, other: Field) -> Ranges:
     if not alike or (one.kind.name == "enumeration" and one.kind.describe() != other.kind.describe()):
         told = f"{one.path} ({names[0]}) and {other.path} ({names[1]})"
         raise ContentError(f"{told} cannot be compared: they are of different kinds")
-    if one.kind.name in ("records", "presence"):
+    if one.kind.name in ("records", "presence", "area"):
         raise ContentError(f"{one.path} has no value to compare with that of {other.path}")
     if not one.kind.ordered and operator not in ("=", "!="):
         raise ContentError(f"{one.path} and {other.path} have no order: {operator} has no meaning for them")
@@ -186,7 +187,7 @@ def _narrow(signs: Ranges, one: Any, other: Any, ordered: bool) -> tuple[Ranges,
 def _fitting(spans: tuple[Any, ...], one: Any, other: Any) -> tuple[Any, Any]:
     """The values of each that have a value of the other in one of these orders."""
     if not spans or one.empty or other.empty:
-        return _missing(one), _missing(other)
+        return missing(one, one.absent), missing(other, other.absent)
     if spans == (EQUAL,):
         both = one.meet(other) if _same_sort(one, other) else None
         return (one, other) if both is None else (both, both)
@@ -219,8 +220,11 @@ def _without_point(domain: Any, other: Any) -> Any:
     return rest[0] if rest else Ranges(())
 
 
-def _missing(domain: Any) -> Any:
-    return Texts((), absent=domain.absent) if isinstance(domain, Texts) else Ranges((), domain.absent)
+def missing(domain: Any, absent: bool) -> Any:
+    """No value, of the sort of set that `domain` is; perhaps that there is none."""
+    if isinstance(domain, Areas):
+        return Areas(domain.sort, absent=absent, void=True)
+    return Texts((), absent=absent) if isinstance(domain, Texts) else Ranges((), absent)
 
 
 def _same_sort(one: Any, other: Any) -> bool:
@@ -274,4 +278,4 @@ def choices(domain: Any) -> Iterator[Any]:
         if value is not None:
             yield Texts.of([value]) if isinstance(present, Texts) else Ranges(((value, value),))
     if domain.absent:
-        yield _missing(domain)
+        yield missing(domain, domain.absent)

@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator
 from typing import Any
 
+from roamcast.content.box.areas import Areas
 from roamcast.content.box.conjunction import Conjunction, compares, fields_of
 from roamcast.content.box.discs import Discs
 from roamcast.content.box.glob import begins
@@ -168,9 +169,12 @@ class _OfType:
             return list(self.numbers)
         low, high = self.lowest.copy(), self.highest.copy()
         free = -1
-        for place, domain in filter.conjunctions[0]:
-            low[place], high[place] = _ends(domain)
-            free &= ~(1 << place)
+        try:
+            for place, domain in filter.conjunctions[0]:
+                low[place], high[place] = _ends(domain)
+                free &= ~(1 << place)
+        except Undecided:  # no value of it is known
+            return list(self.numbers)
         corner, opposite = Event(self.type, tuple(low)), Event(self.type, tuple(high))
         found: list[int] = []
         for fields, matching in self.matching.items():
@@ -244,7 +248,7 @@ class _Column:
 
     def _slices(self, domain: Domain) -> Iterator[tuple[int, int]]:
         values = self._values
-        if isinstance(domain, Repeats | Discs):
+        if isinstance(domain, Repeats | Discs | Areas):
             return  # those who constrain records are all without a least value
         if isinstance(domain, Ranges):
             for low, high in domain.spans:
@@ -274,7 +278,7 @@ def _least_known(domain: Domain) -> Any:
     """The least value that a field may have, or None where nobody can say at a glance."""
     if isinstance(domain, Ranges):
         return domain.spans[0][0] if domain.spans else None
-    if isinstance(domain, Repeats | Discs):
+    if isinstance(domain, Repeats | Discs | Areas):
         return None
     return domain.values[0] if domain.values else None
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from roamcast.content.box.order import missing
 from roamcast.content.box.ranges import Ranges
 from roamcast.content.box.repeats import Repeats
 from roamcast.content.box.texts import Texts
@@ -13,6 +14,7 @@ from roamcast.content.event import Event
 from roamcast.content.filter import Filter, unite
 from roamcast.content.grouping.hull import hull
 from roamcast.content.kind import Domain
+from roamcast.content.kind_area import Area
 from roamcast.content.repetition import Records
 from roamcast.content.schema import EventType
 
@@ -77,7 +79,7 @@ def by_type(filters: Sequence[Filter]) -> dict[EventType, list[int]]:
 
 
 def point(event: Event) -> Filter:
-    """The filter that matches exactly this event."""
+    """The filter that matches exactly this event, and those with other areas."""
     constraints: list[tuple[int, Domain]] = []
     for place, (field, stored) in enumerate(zip(event.type.fields, event.values, strict=True)):
         if isinstance(field.kind, Records):
@@ -88,7 +90,9 @@ def point(event: Event) -> Filter:
             continue
         text = field.kind.name == "string"
         if stored is None:
-            constraints.append((place, Texts((), absent=True) if text else Ranges((), absent=True)))
+            constraints.append((place, missing(event.type.everything[place], absent=True)))
+        elif isinstance(field.kind, Area):
+            constraints.append((place, field.kind.present()))
         else:
             constraints.append((place, Texts((stored,)) if text else Ranges(((stored, stored),))))
     return Filter.of(event.type, [constraints])

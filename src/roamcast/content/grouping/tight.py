@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from roamcast.content.box import conjunction as boxes
+from roamcast.content.box.areas import Areas
 from roamcast.content.box.conjunction import Conjunction
 from roamcast.content.box.discs import Discs
 from roamcast.content.box.ranges import Ranges
@@ -148,6 +149,8 @@ def share(type: EventType, conjunction: Conjunction) -> float:
 def _share(type: EventType, place: int, domain: Domain) -> float:
     if isinstance(domain, Repeats):
         return HALF ** (len(domain.required) + (not domain.refused.empty))
+    if isinstance(domain, Areas):
+        return HALF ** len(domain.required)
     if isinstance(domain, Discs):
         return HALF  # the box around a circle is counted already
     if not isinstance(domain, Ranges):

@@ -9,6 +9,7 @@ from roamcast._kernel import MatchIndex as KernelIndex
 from roamcast.content.box.conjunction import Conjunction
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
+from roamcast.content.kind_area import Area
 from roamcast.content.match.beside import asks_beside
 from roamcast.content.match.repeating import RecordsIndex, letter
 from roamcast.content.schema import EventType
@@ -68,8 +69,9 @@ class _OfType:
     """The filters of one type, numbered; numbers of removed ones are used again."""
 
     def __init__(self, type: EventType) -> None:
-        self.records = RecordsIndex(type) if type.record_depth else None
-        "In place of the kernel's own index where elements repeat."
+        areas = any(isinstance(field.kind, Area) for field in type.fields)
+        self.records = RecordsIndex(type) if type.record_depth or areas else None
+        "In place of the kernel's own index where elements repeat, or are areas."
         self.letters = "".join(letter(f.kind) for f in type.fields) if not self.records else ""
         self.kernel = KernelIndex(self.letters)
         self.beside: RecordsIndex | None = None

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 from roamcast._kernel import MatchIndex as KernelIndex
+from roamcast.content.box.areas import Areas
 from roamcast.content.box.conjunction import Conjunction
 from roamcast.content.box.discs import Discs
 from roamcast.content.box.repeats import Repeats
@@ -19,6 +20,7 @@ from roamcast.content.box.texts import Texts
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.content.kind import Decimal, Domain, Kind, String
+from roamcast.content.kind_area import Area
 from roamcast.content.match.beside import BESIDE, letter_beside, split, value_beside
 from roamcast.content.repetition import Records
 from roamcast.content.schema import EventType
@@ -134,7 +136,7 @@ class _Along:
         self._numbers: list[int] = []
         letters: list[str] = []
         for level, each in enumerate(_levels(type, route)):
-            flat = [place for place, f in enumerate(each.fields) if not isinstance(f.kind, Records)]
+            flat = [place for place, f in enumerate(each.fields) if not isinstance(f.kind, Records | Area)]
             self._places.append(flat)
             for place in flat:
                 self._columns[level, place] = len(letters)
@@ -197,6 +199,9 @@ def _flatten(type: EventType, conjunction: Conjunction) -> list[_Flat]:
             repeated.append((place, domain))
         elif isinstance(domain, Discs):
             round_ones = True  # the lookup knows the box around a circle
+        elif isinstance(domain, Areas):
+            round_ones = True  # and the latitudes of an area
+            flat.extend((0, at, part) for at, part in split(place, domain))
         else:
             flat.extend((0, at, part) for at, part in split(place, domain))
     tests = [(place, each) for place, domain in repeated for each in domain.required]

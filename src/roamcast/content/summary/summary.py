@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from roamcast.content.box.areas import Areas
 from roamcast.content.box.order import PAIR
 from roamcast.content.box.ranges import Ranges, Span, coalesce
 from roamcast.content.box.repeats import Repeats
@@ -65,7 +66,7 @@ class Summary:
                 row = {
                     place: _part(kinds[name][place], domain, shape)
                     for place, domain in conjunction
-                    if not isinstance(domain, Repeats)  # records are not summed up: they may be any
+                    if not isinstance(domain, Repeats | Areas)  # records and areas may be any
                     and place < PAIR  # nor is the order of two fields
                 }
                 _put(rows, row, apart)

@@ -118,7 +118,7 @@ class Target:
             if outer.path_from_root in self.form.open:
                 return None
             if not known and self.form.tag(whole, name).rpartition("}")[0] == tag.rpartition("}")[0]:
-                raise XmlError(str(frame.type.unknown(path[:200])))
+                raise outer.unknown(path)
             raise _foreign(tag, self.form)
         outer.empty = False
         if frame.type.has(path):
@@ -143,6 +143,8 @@ class Target:
                     if element.path_from_root not in self.form.nillable:
                         raise XmlError(f"{element.whole}: xsi:nil where the schema allows none")
                     element.nil = text.strip() in ("true", "1")
+                elif key == f"{INSTANCE}type":
+                    element.chosen = text
                 continue
             path = (
                 f"{element.path}/@{key.rpartition('}')[2]}" if element.path else f"@{key.rpartition('}')[2]}"
@@ -154,7 +156,7 @@ class Target:
             elif element.path_from_root in self.form.open_attributes:
                 self.skipped += 1
             else:
-                raise XmlError(str(element.frame.type.unknown(path[:200])))
+                raise element.unknown(path)
         if self.form.defaults:
             self._default_attributes(element, {key.rpartition("}")[2] for key in attributes})
 
@@ -229,7 +231,7 @@ class _Frame:
 class _Element:
     """An element that has begun: its path in its frame, and its text so far."""
 
-    __slots__ = ("empty", "frame", "nil", "path", "text", "whole")
+    __slots__ = ("chosen", "empty", "frame", "nil", "path", "text", "whole")
 
     def __init__(self, frame: _Frame, path: str, whole: str) -> None:
         self.frame = frame
@@ -238,6 +240,8 @@ class _Element:
         "For people, with the root's name."
         self.text: list[str] = []
         self.nil = False
+        self.chosen = ""
+        "The type that the document names for it by `xsi:type`."
         self.empty = False
         "Whether nothing has been seen in it that would tell it from a missing one."
 
@@ -245,6 +249,13 @@ class _Element:
     def path_from_root(self) -> str:
         frame = self.frame
         return f"{frame.base}/{self.path}" if frame.base and self.path else frame.base or self.path
+
+    def unknown(self, path: str) -> XmlError:
+        """The complaint about something in it that its type does not have."""
+        told = str(self.frame.type.unknown(path[:200]))
+        if self.chosen:
+            told += f" (fields of a type that a document chooses, here {self.chosen[:40]!r}, are not known)"
+        return XmlError(told)
 
 
 def _foreign(tag: str, form: Form) -> XmlError:

@@ -7,6 +7,7 @@ from typing import Any
 from roamcast.content.box.ranges import after, before
 from roamcast.content.errors import ContentError
 from roamcast.content.kind import INT64, Boolean, Date, Decimal, Enumeration, Integer, Kind, String
+from roamcast.content.kind_area import Area
 from roamcast.content.kind_time import Duration, Moment
 from roamcast.content.xml.errors import SchemaError
 
@@ -18,7 +19,16 @@ _AS_TEXT = frozenset(
     )
 )
 "Types that compare as text."
-
+AREAS: dict[str, Kind] = {
+    f"{{{namespace}}}{shape}": Area(shape)
+    for namespace in (
+        "urn:oasis:names:tc:emergency:cap:1.2",
+        "urn:oasis:names:tc:emergency:cap:1.1",
+        "http://www.incident.com/cap/1.0",
+    )
+    for shape in ("circle", "polygon")
+}
+"Elements of the Common Alerting Protocol, whose schema calls them text: what its tables say is in them."
 
 _PLAIN: dict[str, Kind] = {"boolean": Boolean(), "dateTime": Moment(), "duration": Duration()}
 

@@ -11,7 +11,7 @@ from roamcast.content.schema import MAX_DEPTH, MAX_FIELDS, EventType, Field
 from roamcast.content.xml.content_model import Child, Content
 from roamcast.content.xml.errors import SchemaError
 from roamcast.content.xml.form import Form
-from roamcast.content.xml.xsd_kind import item_type, kind_of
+from roamcast.content.xml.xsd_kind import AREAS, item_type, kind_of
 
 _EMPTY = Enumeration(("",))
 _FORMS = (
@@ -67,8 +67,12 @@ class TypeReader:
         type, where = element.type, spot.where
         if len(spot.above) > MAX_DEPTH:
             raise SchemaError(f"{where[:80]}...: nested deeper than {MAX_DEPTH}")
-        if type.abstract or element.abstract:
-            raise SchemaError(f"{where}: an abstract type or element cannot be an event's")
+        if element.abstract:
+            raise SchemaError(f"{where}: an abstract element cannot be an event's")
+        if type.abstract:
+            raise SchemaError(
+                f"{where}: an abstract type cannot be an event's: a document would choose fields by xsi:type"
+            )
         content = Content(type.content, where)
         if type.mixed and content.children:
             raise SchemaError(f"{where}: mixed content cannot be an event's")
@@ -154,6 +158,8 @@ class TypeReader:
             record = EventType(holder.local_name, (Field(VALUE, kind_of(item, None, spot.where)),))
             return self.counted(Field(path, Records(record)), spot)
         kind = String() if simple is None else kind_of(simple, holder.fixed, spot.where)
+        if isinstance(kind, String) and holder.name in AREAS:
+            return self.counted(Field(path, AREAS[holder.name], spot.optional), spot)
         if isinstance(kind, String):
             fitting = (text for text in _FORMS if simple is None or simple.is_valid(text))
             self.usual[spot.whole] = next(fitting, _FORMS[0])

@@ -9,7 +9,9 @@ from roamcast.content.errors import ContentError, FilterError
 from roamcast.content.kind import Date, Decimal, Kind, String
 from roamcast.content.schema import EventType, Field
 from roamcast.content.xpath.condition import TRUE, Condition
-from roamcast.content.xpath.parser import NUMBER, Parser, PathEnd, PlacedLiteral, Scope
+from roamcast.content.xpath.meaning import NUMBER
+from roamcast.content.xpath.parser import Parser
+from roamcast.content.xpath.paths import PathEnd, PlacedLiteral, Scope
 from roamcast.content.xpath.tokens import Token
 
 

@@ -8,7 +8,8 @@ from typing import Any
 from roamcast.content.filter import Filter
 from roamcast.content.schema import EventType
 from roamcast.content.xpath.condition import TRUE, Condition
-from roamcast.content.xpath.parser import Parser, PathEnd, PlacedLiteral, parse
+from roamcast.content.xpath.parser import Parser, parse
+from roamcast.content.xpath.paths import PathEnd, PlacedLiteral
 from roamcast.content.xpath.tokens import Token
 
 

@@ -22,6 +22,7 @@ from roamcast.report.drawings.axes import (
     place_values,
     plain_numbers,
 )
+from roamcast.report.drawings.room import add_legend, fold_label, thin_ticks
 from roamcast.report.result import Result
 from roamcast.report.rounding import FEW, Row
 
@@ -122,7 +123,9 @@ class Panels:
         axes.set_title(f"{title}{at}", loc="left")
         axes.set_xlabel(name_key(figure.x, values, figure.x_title, figure.x_unit))
         axes.tick_params(length=2.5)
-        _legend(axes)
+        fold_label(axes)
+        thin_ticks(axes)
+        add_legend(axes, "" if figure.series == "protocol" else name_key(figure.series, []))
 
     def _find(self, point: dict[str, Setting], protocol: str, metric: str) -> Row | None:
         return self.result.values.get((self.figure.sweep, point_text(point), protocol, metric))
@@ -225,9 +228,8 @@ class Panels:
             }
             return [(title, [(point, label) for point in points]) for label, title in titles.items()]
         key = self.figure.series
-        name = name_key(key, [])
         return [
-            (f"{label}, {name} {value}" if len(self.sweep.protocols) > 1 else f"{name} {value}", chosen)
+            (f"{label}, {value}" if len(self.sweep.protocols) > 1 else str(value), chosen)
             for label in self.sweep.protocols
             for value in dict.fromkeys(point[key] for point in points)
             if (chosen := [(point, label) for point in points if point[key] == value])
@@ -239,22 +241,6 @@ def _ends(row: Row) -> tuple[float, float]:
     if row["count"] < FEW or row["half"] is None:
         return 0.0, 0.0
     return row["mean"] - row["lower"], row["upper"] - row["mean"]
-
-
-def _legend(axes: Axes) -> None:
-    """Below the plot, where it covers nothing."""
-    handles, labels = axes.get_legend_handles_labels()
-    columns = min(len(handles), 2 if len(handles) == 4 else 3)
-    axes.figure.legend(
-        handles,
-        labels,
-        loc="upper center",
-        bbox_to_anchor=(0.5, 0.2),
-        ncols=columns,
-        columnspacing=1,
-        handletextpad=0.5,
-        borderaxespad=0,
-    )
 
 
 def canvas(

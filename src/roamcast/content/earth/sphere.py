@@ -49,14 +49,14 @@ class Disc(NamedTuple):
             for lon in lons.spans
         )
 
-    def bounds(self) -> tuple[Ranges, Ranges]:
+    def bounds(self, room: float = _DEGREES) -> tuple[Ranges, Ranges]:
         """The latitudes and the longitudes that it reaches, with a little room."""
-        reach = math.degrees(self.radius / EARTH) + _DEGREES
+        reach = math.degrees(self.radius / EARTH) + room
         low, high = self.lat - reach, self.lat + reach
         if low <= -90 or high >= 90:
             return Ranges(((max(low, -90.0), min(high, 90.0)),)), Ranges(((-180.0, 180.0),))
         ratio = math.sin(math.radians(reach)) / math.cos(math.radians(self.lat))
-        wide = math.degrees(math.asin(min(1.0, ratio))) + _DEGREES
+        wide = math.degrees(math.asin(min(1.0, ratio))) + room
         west, east = self.lon - wide, self.lon + wide
         if west < -180:
             lons = coalesce([(-180.0, east), (west + 360, 180.0)])
@@ -70,7 +70,7 @@ class Disc(NamedTuple):
         """The place in a box that is nearest to the middle."""
         if lons[0] <= self.lon <= lons[1]:
             return min(max(self.lat, lats[0]), lats[1]), self.lon
-        lon = min(lons, key=lambda edge: abs(_turn(edge - self.lon)))
+        lon = min(lons, key=lambda edge: abs(turn(edge - self.lon)))
         turned = math.cos(math.radians(lon - self.lon)) * math.cos(math.radians(self.lat))
         closest = math.degrees(math.atan2(math.sin(math.radians(self.lat)), turned))
         # Of a meridian behind a pole, one end of the box is nearest.
@@ -81,11 +81,11 @@ class Disc(NamedTuple):
         """How far the furthest place of a box is, or more."""
         most = 0.0
         for lon in (edge for span in lons.spans for edge in span):
-            if abs(_turn(lon - self.lon)) >= 90:
+            if abs(turn(lon - self.lon)) >= 90:
                 return math.inf  # a disc that is convex reaches there only near a pole: not looked at
             for lat in (edge for span in lats.spans for edge in span):
                 most = max(most, distance(self.lat, self.lon, lat, lon))
-        opposite = _turn(self.lon + 180)
+        opposite = turn(self.lon + 180)
         if any(low <= opposite <= high for low, high in lons.spans):
             return math.inf
         return most
@@ -99,6 +99,6 @@ def distance(lat: float, lon: float, other_lat: float, other_lon: float) -> floa
     return 2 * EARTH * math.asin(min(1.0, math.sqrt(half)))
 
 
-def _turn(degrees: float) -> float:
+def turn(degrees: float) -> float:
     """An angle between -180 and 180."""
     return (degrees + 180) % 360 - 180

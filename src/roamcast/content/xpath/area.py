@@ -1,0 +1,100 @@
+"""Tests of places and areas."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal as BigDecimal
+from typing import TYPE_CHECKING
+
+from roamcast.content.box import constraint
+from roamcast.content.box.discs import Discs, spot_place
+from roamcast.content.earth.shapes import Region, box
+from roamcast.content.earth.sphere import Disc
+from roamcast.content.errors import ContentError
+from roamcast.content.repetition import Records
+from roamcast.content.schema import Field
+from roamcast.content.xpath.condition import TRUE, Both, Condition, Either, Is, Some
+from roamcast.content.xpath.paths import PathEnd, Scope
+
+if TYPE_CHECKING:
+    from roamcast.content.xpath.parser import Parser
+
+WITHIN = "within"
+INTERSECTS = "intersects"
+_REGIONS = 'circle(LAT, LON, "5 km") or box(SOUTH, WEST, NORTH, EAST)'
+_LENGTH = re.compile(r" *([0-9]{1,20}(?:\.[0-9]{1,20})?) *(km|m) *")
+
+
+class AreaReader:
+    """Reads `within(PATH, circle(LAT, LON, "5 km"))`, `intersects(PATH, box(SOUTH, WEST, NORTH, EAST))`."""
+
+    def __init__(self, parser: Parser) -> None:
+        self.parser = parser
+
+    def test(self, scope: Scope) -> Condition:
+        """The test that a place or an area lies in a region, or has a place in common with it."""
+        parser = self.parser
+        function = parser.peek.text
+        parser.next += 2
+        target = parser.operand(scope)
+        if not isinstance(target, PathEnd) or target.lowered:
+            raise parser.error(f"{function}() takes the path of a place or an area first", target.token)
+        parser.expect(",", f"{function}() takes a path and a region")
+        shape = parser.peek
+        if not parser.at_call("circle") and not parser.at_call("box"):
+            raise parser.error(parser.reason(f"expected {_REGIONS}"))
+        parser.next += 2
+        numbers = [self.number()]
+        while parser.accept(","):
+            numbers.append(self.number())
+        for _ in range(2):
+            parser.expect(")", "expected ',' or ')'")
+        try:
+            if len(numbers) != (3 if shape.text == "circle" else 4):
+                raise ContentError(f"write {_REGIONS}")
+            region = constraint.disc(*numbers) if shape.text == "circle" else box(*numbers)
+            return target.ask(self.located(target, function == WITHIN, region))
+        except ContentError as error:
+            raise parser.error(str(error), shape) from None
+
+    def number(self) -> float:
+        """A number, or a length with its unit."""
+        literal = self.parser.literal()
+        if isinstance(literal.value, BigDecimal | int | float) and not isinstance(literal.value, bool):
+            return float(BigDecimal(literal.value))
+        found = _LENGTH.fullmatch(literal.value) if isinstance(literal.value, str) else None
+        if found is None:
+            raise self.parser.error("expected a number, or a length like '5 km'", literal.token)
+        return float(found[1]) * (1000 if found[2] == "km" else 1)
+
+    def located(self, target: PathEnd, whole: bool, region: Region) -> Condition:
+        """What is asked of the areas that a path leads to, of some of them, or of a place."""
+        fields = target.type.fields
+        areas = constraint.find_areas(target.type, target.path)
+        if not areas:
+            return self.placed(target, region)
+        asked: list[Condition] = []
+        for at in areas:
+            test = constraint.located(fields[at], whole, region)
+            asked.append(Some(at, Is(0, test)) if isinstance(fields[at].kind, Records) else Is(at, test))
+        return Either(tuple(asked))
+
+    def placed(self, target: PathEnd, region: Region) -> Condition:
+        """What is asked of a latitude and a longitude."""
+        found = self.parser.coordinates(target)
+        if found is None:
+            return TRUE
+        fields = target.type.fields
+        if isinstance(region, Disc):
+            there: list[Condition] = [Is(at, constraint.present(fields[at])) for at in found]
+            return Both((*there, Is(spot_place(*found), Discs.where([region]))))
+        lats, lons = ((at, fields[at]) for at in found)
+        west, east = region.west, region.east
+        sides = [(west, east)] if west <= east else [(west, 180.0), (-180.0, east)]
+        across = [_between(*lons, low, high) for low, high in sides]
+        return Both((_between(*lats, region.south, region.north), Either(tuple(across))))
+
+
+def _between(place: int, field: Field, low: float, high: float) -> Condition:
+    ends = (constraint.compare(field, ">=", low), constraint.compare(field, "<=", high))
+    return Both(tuple(Is(place, domain) for domain in ends))

@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 
 from invented_facts import NODES
 
@@ -80,14 +81,17 @@ def measure_communities(facts, warmup):
     told = sorted((s["time"], s["node"], s["value"]) for s in facts["states"] if s["name"] == "community")
     moments = [index for index, row in enumerate(told) if row[0] >= warmup]
     before = min(moments, default=len(told))
-    counts = []
+    counts, times = [], [warmup] * bool(before) + [told[index][0] for index in moments]
     for end in ([before] if before else []) + [index + 1 for index in moments]:
         latest = {node: value for _, node, value in told[:end]}
         members = list(latest.values())
         counts.append((len(set(members)), sum(members.count(each) < 3 for each in set(members))))
+    stood = [after - now for now, after in pairwise(times)]
+    if not sum(stood):
+        return dict(zip(("communities", "orphans"), counts[-1] if counts else (None, None), strict=True))
     return {
-        "communities": average([count for count, _ in counts]),
-        "orphans": average([few for _, few in counts]),
+        name: sum(each[column] * time for each, time in zip(counts, stood, strict=False)) / sum(stood)
+        for column, name in enumerate(("communities", "orphans"))
     }
 
 

@@ -2,7 +2,7 @@
 
 from random import Random
 
-from fields import communities, construct, hops_between, lay, scatter, street, topic
+from fields import Content, communities, construct, hops_between, lay, scatter, street, topic
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -196,6 +196,14 @@ def test_a_principal_that_dies_is_replaced_at_the_next_construction():
     mesh.run(for_=80)
     alive = [node for node in range(4) if node != principal]
     assert principal not in {communities(mesh)[node] for node in alive}
+    beside = [node for node in alive if node != 3 and all(n in alive for n in range(node, 4))]
+    for node in beside:
+        mesh.request(node, topic(1))
+    mesh.run(for_=3)
+    mesh.publish(3, Content(topic=1))
+    mesh.run(for_=3)
+    assert {d.node for d in mesh.deliveries} == set(beside)
+    assert beside
 
 
 def test_forged_votes_of_every_weight_are_bounded_and_forgotten():

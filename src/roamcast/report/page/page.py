@@ -7,6 +7,7 @@ from html import escape
 from roamcast.campaign.plan import point_text
 from roamcast.metrics.declarations import METRICS
 from roamcast.report.drawings.figures import Panels
+from roamcast.report.drawings.gatherings import draw_communities, gatherings_of
 from roamcast.report.drawings.map import Ground, describe_map, draw_map
 from roamcast.report.page.appendix import make_appendix
 from roamcast.report.page.comparison import make_answer, make_comparisons
@@ -96,6 +97,18 @@ def _opening(result: Result, ground: Ground | None) -> str:
     return f'<section class="opening">{world}<div>{told}</div></section>' if world or told else ""
 
 
+def _communities(result: Result, figure: str) -> str:
+    """The communities of a figure about orphans, on the map."""
+    shown = gatherings_of(result, figure)
+    if not shown:
+        return ""
+    words = "; ".join(each.describe() for each in shown)
+    told = (
+        f"{words}; {shown[0].moment:g} s into the first run. Stars are principals, red communities orphans."
+    )
+    return f'<figure class="map">{draw_communities(shown)}<figcaption>{escape(told)}</figcaption></figure>'
+
+
 def _figure(result: Result, name: str) -> str:
     panels = Panels(result, name)
     figure = panels.figure
@@ -115,6 +128,7 @@ def _figure(result: Result, name: str) -> str:
     section = f' <span class="where">section {escape(figure.section)}</span>' if figure.section else ""
     return (
         f'<section><h2>{escape(figure.title)}{section}</h2><div class="panels">{drawn}</div>'
+        f"{_communities(result, name)}"
         f"{make_claims(result, claims_of(result, name))}"
         '<details><summary>Numbers</summary><div class="wide"><table><thead><tr><th>Point</th>'
         f"<th>Protocol</th>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div></details></section>"

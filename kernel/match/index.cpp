@@ -98,7 +98,7 @@ const std::vector<std::uint32_t>& Index::match(const std::vector<Value>& event) 
     for (const auto& partition : partitions_) {
         if (!partition) continue;
         partition->match(event, known_, [&](std::uint32_t owner) {
-            if (homes_[owner].partition == several) {
+            if (!families_.empty() && homes_[owner].partition == several) {
                 if (seen_[owner] == turn_) return;
                 seen_[owner] = turn_;
             }

@@ -95,11 +95,20 @@ void Partition::match(const std::vector<Value>& event, const std::vector<std::in
             const std::uint64_t* row = rows[column] + start;
             for (std::size_t n = 0; n < count; ++n) bits[n] &= row[n];
         }
+        // Candidates lie far apart: all of a block are fetched at once, and not each when it is its turn.
+        std::uint32_t places[block * 64];
+        std::size_t candidates = 0;
         for (std::size_t n = 0; n < count; ++n) {
             for (std::uint64_t left = bits[n]; left; left &= left - 1) {
                 const std::size_t place = (start + n) * 64 + static_cast<std::size_t>(std::countr_zero(left));
-                if (verify(place, event, known)) found(owners_[place]);
+                __builtin_prefetch(&slots_[place * fields_.size()]);
+                __builtin_prefetch(&flags_[place * fields_.size()]);
+                __builtin_prefetch(&owners_[place]);
+                places[candidates++] = static_cast<std::uint32_t>(place);
             }
+        }
+        for (std::size_t n = 0; n < candidates; ++n) {
+            if (verify(places[n], event, known)) found(owners_[places[n]]);
         }
     }
 }

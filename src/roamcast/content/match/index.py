@@ -138,7 +138,7 @@ class _OfType:
         found = self.kernel.match(event.values, self.keys)
         if self.shared is not None:
             for group in self.shared.kernel.match(event.values, self.shared.groups):
-                found += group.values()
+                found += group.keys
         if self.beside is not None:
             found += [self.keys[number] for number in self.beside.match(event)]
         return found
@@ -154,8 +154,8 @@ class _Shared:
 
     def __init__(self, letters: str) -> None:
         self.kernel = KernelIndex(letters)
-        self.groups: list[dict[int, Any]] = []
-        "Keys by number, of each filter."
+        self.groups: list[_Group] = []
+        "Of each filter."
         self._entries: dict[tuple[Conjunction, ...], int] = {}
         self._of: dict[int, tuple[Conjunction, ...]] = {}
         self._free: list[int] = []
@@ -164,10 +164,10 @@ class _Shared:
         """Take in a filter that has several members from now on."""
         if self._free:
             entry = self._free.pop()
-            self.groups[entry] = members
+            self.groups[entry] = _Group(members)
         else:
             entry = len(self.groups)
-            self.groups.append(members)
+            self.groups.append(_Group(members))
         self._entries[wanted] = entry
         for number in members:
             self._of[number] = wanted
@@ -178,7 +178,7 @@ class _Shared:
         entry = self._entries.get(wanted)
         if entry is None:
             return False
-        self.groups[entry][number] = key
+        self.groups[entry].join(number, key)
         self._of[number] = wanted
         return True
 
@@ -186,8 +186,32 @@ class _Shared:
         """Remove a member, and the filter with its last one."""
         wanted = self._of.pop(number)
         entry = self._entries[wanted]
-        del self.groups[entry][number]
-        if not self.groups[entry]:
+        if self.groups[entry].leave(number):
             del self._entries[wanted]
             self.kernel.remove(entry)
             self._free.append(entry)
+
+
+class _Group:
+    """Those who want one filter: as a plain list for handing out, and where each stands in it for leaving."""
+
+    __slots__ = ("_numbers", "_places", "keys")
+
+    def __init__(self, members: dict[int, Any]) -> None:
+        self.keys = list(members.values())
+        self._numbers = list(members)
+        self._places = {number: place for place, number in enumerate(members)}
+
+    def join(self, number: int, key: Any) -> None:
+        self._places[number] = len(self.keys)
+        self._numbers.append(number)
+        self.keys.append(key)
+
+    def leave(self, number: int) -> bool:
+        """Let a member go, its place to the last one; say whether nobody is left."""
+        place = self._places.pop(number)
+        key, last = self.keys.pop(), self._numbers.pop()
+        if last != number:
+            self.keys[place], self._numbers[place] = key, last
+            self._places[last] = place
+        return not self.keys

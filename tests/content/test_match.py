@@ -174,3 +174,20 @@ def test_a_key_has_one_filter_and_nothing_matches_after_all_are_gone():
     assert index.remove("b")
     assert index.match(event) == []
     assert len(index) == 0
+
+
+def test_those_who_share_a_filter_come_and_go_one_by_one():
+    r = Random("shared")
+    type = EventType("T", {"a": Integer()})
+    index, wanted = MatchIndex(), {}
+    for step in range(400):
+        key = r.randrange(30)
+        if key in wanted and r.random() < 0.5:
+            assert index.remove(key)
+            del wanted[key]
+        else:
+            wanted[key] = r.randrange(3)
+            index.add(key, type.a == wanted[key])
+        for value in range(3):
+            expected = sorted(key for key, each in wanted.items() if each == value)
+            assert sorted(index.match(type(a=value))) == expected, step

@@ -18,8 +18,8 @@ The world of Karp and Kung (MobiCom 2000): 50 nodes in 1500 x 300 m, 250 m of ra
 2 kb/s in packets of 64 B; everyone knows where a destination is, as in their simulations. Each run lasts 60 s
 instead of 900, six movements a row. Beside the share delivered stands the share of packets whose receiver had
 a path at the moment of sending: a packet without one may still arrive later, and one with a path may lose it,
-so neither number bounds the other strictly. Their figure 3 shows a success of more than nine tenths at every
-pause time; its curves were not at hand when this was written, so no number of theirs is compared."""
+so neither number bounds the other strictly. Their own curves were not at hand, so no number of theirs is
+compared."""
 
 NODES, FLOWS, SIZE, EVERY = 50, 30, 64, 0.25
 SETTLING = 10.0

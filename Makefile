@@ -12,7 +12,7 @@ MUTANTS ?=
 .PHONY: demo test lint bench validate sanitize fuzz swarm mutants setup lock clean
 
 setup: $(BUILT)
-	@command -v java >/dev/null && $(PY) -m roamcast.pipeline.archive || echo "without Java no class archive is made, and sessions start slower"
+	@command -v java >/dev/null && $(PY) -m roamcast.pipeline.spark.archive || echo "without Java no class archive is made, and sessions start slower"
 
 demo: $(BUILT)  ## which protocol serves the shopping district best? ten seeds of four, in about a minute
 	$(VENV)/bin/roamcast compare shopping --protocols flooding,cbr,ft-cbr,raft-cbr --seeds 10 --out out/demo

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from bench.lake import Family
-from roamcast.pipeline.campaign import Campaign
+from roamcast.campaign.campaign import Campaign
+from roamcast.campaign.plan import make_plan
 from roamcast.pipeline.conduct import Conductor
-from roamcast.pipeline.executors import warm_up
-from roamcast.pipeline.plan import make_plan
-from roamcast.pipeline.session import open_session
+from roamcast.pipeline.spark.executors import warm_up
+from roamcast.pipeline.spark.session import open_session
 from roamcast.pipeline.store import Store
 
 SIZES = (50, 500, 5_000)

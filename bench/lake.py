@@ -27,8 +27,8 @@ from roamcast.lake.staging import digest
 from roamcast.metrics.constants import Constants
 from roamcast.metrics.declarations import METRICS
 from roamcast.metrics.measured import Setting
-from roamcast.pipeline.measure import measure
-from roamcast.pipeline.session import open_session
+from roamcast.pipeline.measuring.measure import measure
+from roamcast.pipeline.spark.session import open_session
 from roamcast.pipeline.store import Store
 
 MILLIONS = 20

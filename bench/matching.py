@@ -57,9 +57,9 @@ def alone(filters: Path, events: Path) -> tuple[int, float, float]:
 
 
 def main(filters: int = 50_000, events: int = 2_000) -> None:
-    from roamcast.pipeline.executors import warm_up
-    from roamcast.pipeline.match_join import Way, choose_way, match
-    from roamcast.pipeline.session import open_session
+    from roamcast.pipeline.matching.match_join import Way, choose_way, match
+    from roamcast.pipeline.spark.executors import warm_up
+    from roamcast.pipeline.spark.session import open_session
 
     table = Table(title=f"{filters:,} filters x {events:,} events")
     for column in ("how", "matches", "seconds", "pairs/s and core", "to one process"):

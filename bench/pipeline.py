@@ -17,20 +17,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from roamcast.campaign.campaign import Campaign, Limits
+from roamcast.campaign.plan import Run, make_plan
+from roamcast.campaign.progress import estimate
 from roamcast.facts.schema import TABLES
 from roamcast.lake.staging import digest
 from roamcast.metrics.constants import Constants
 from roamcast.metrics.measured import Setting
-from roamcast.pipeline.campaign import Campaign, Limits
-from roamcast.pipeline.commit import Committer
-from roamcast.pipeline.executors import warm_up
-from roamcast.pipeline.measure import measure
-from roamcast.pipeline.plan import Run, make_plan
-from roamcast.pipeline.progress import estimate
-from roamcast.pipeline.session import open_session
-from roamcast.pipeline.simulate import simulate
+from roamcast.pipeline.committing.commit import Committer
+from roamcast.pipeline.measuring.measure import measure
+from roamcast.pipeline.running.simulate import simulate
+from roamcast.pipeline.running.task import SIMULATOR, Task, execute, find_runner
+from roamcast.pipeline.spark.executors import warm_up
+from roamcast.pipeline.spark.session import open_session
 from roamcast.pipeline.store import Store
-from roamcast.pipeline.task import SIMULATOR, Task, execute, find_runner
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -13,7 +13,7 @@ import threading
 import time
 from pathlib import Path
 
-from roamcast.pipeline.archive import make_archive
+from roamcast.pipeline.spark.archive import make_archive
 
 ROUNDS = 3
 

@@ -13,9 +13,11 @@ import msgspec
 
 from mutation.child import warm_up
 from mutation.draw import Drawn, draw
+from mutation.ready import Ready
 from mutation.report import PAGE, equivalents, page, tally
 from mutation.trace import ROOMS, Trace, digest
 from mutation.trial import MOST, Outcome, evidence, failing, try_out
+from mutation.unrun import unrun
 
 WANTED = 0.9
 "The share of mutants that tests must catch."
@@ -31,9 +33,11 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=200, help="how many mutants (200)")
     parser.add_argument("--only", metavar="TEXT", help="only files whose path has TEXT in it; writes no page")
     parser.add_argument("--so-far", action="store_true", help="try none, and tell what is known of the set")
+    parser.add_argument("--unrun", action="store_true", help="show the blocks that no fast test runs")
     parser.add_argument("--dry", action="store_true", help="show the mutants, and try none")
     parser.add_argument("--most", type=float, default=MOST, help=f"seconds of tests a mutant ({MOST:.0f})")
     parser.add_argument("--as-traced", action="store_true", help="trace no more tests; writes no page")
+    parser.add_argument("--trace", nargs="*", metavar="PATH", help="trace these files alone, and try none")
     options = parser.parse_args()
     seed = int.from_bytes(os.urandom(3)) if options.seed is None else options.seed
     print(f"seed {seed}", flush=True)
@@ -49,11 +53,19 @@ def main() -> int:
 
     warm_up()
     trace = Trace(BUILD / "trace")
-    trace.refresh(say, most=0 if options.as_traced or options.so_far else None)
+    known = options.as_traced or options.so_far or options.unrun
+    trace.refresh(say, () if known else ("tests/",) if options.trace is None else tuple(options.trace))
+    if options.trace is not None:
+        return 0
+    if options.unrun:
+        print(*unrun(trace, options.only or ""), sep="\n")
+        return 0
     try:
         if options.so_far:
-            known = _known()
-            outcomes = [known[mutant] for mutant in drawn if mutant in known and _still(known[mutant], trace)]
+            before = _known()
+            outcomes = [
+                before[mutant] for mutant in drawn if mutant in before and _still(before[mutant], trace)
+            ]
         else:
             outcomes = _try_all(drawn, trace, options.most, say)
     except KeyboardInterrupt:
@@ -71,12 +83,13 @@ def _try_all(drawn: list[Drawn], trace: Trace, most: float, say: Callable[[str],
     """Try each mutant whose outcome is not known from before; and see that what caught one is sound."""
     folder = BUILD.resolve()
     outcomes = _known()
+    ready = Ready(sorted(trace.files), folder)
     while True:
         caught = 0
         for number, mutant in enumerate(drawn, 1):
             outcome = outcomes.get(mutant)
             if outcome is None or not _still(outcome, trace):
-                outcomes[mutant] = outcome = try_out(mutant, trace, folder, most)
+                outcomes[mutant] = outcome = try_out(mutant, trace, folder, ready, most)
                 with BOOK.open("a") as out:
                     out.write(msgspec.json.encode(outcome).decode() + "\n")
             caught += outcome.caught

@@ -12,15 +12,19 @@ import signal
 import sys
 import time
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from mutation.hook import sitecustomize
+from mutation.swap import forget_answers
 
 MEMORY = 6 * 2**30
 "Bytes of data that tests may take: a mutant may well collect without end."
+WAITING = 10.0
+"Times its processor time that a child may take on the clock, on a busy machine."
 
 
 HEAVY = (
@@ -69,21 +73,28 @@ class Chosen:
 
 
 class Tracing:
-    """Notes of each test how long it took and which blocks it ran, its children's included."""
+    """Notes of each test how long it took and which blocks it ran, its children's included.
 
-    def __init__(self, folder: Path, told: Path) -> None:
-        self.hits, self.told = folder / "hits", told
+    All files are traced in one process; `done` is told of each, with what was noted of its tests.
+    """
+
+    def __init__(self, folder: Path, done: Callable[[str, dict[str, dict[str, Any]]], None]) -> None:
+        self.hits, self.done = folder / "hits", done
         self.tests: dict[str, dict[str, Any]] = {}
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_protocol(self, item: Any) -> Any:
+    def pytest_runtest_protocol(self, item: Any, nextitem: Any) -> Any:
         """Around one test."""
         sitecustomize.hits()
-        began = time.monotonic()
+        began, used = time.monotonic(), _cpu()
         outcome = yield
         row = self.tests.setdefault(item.nodeid, {})
-        row |= {"cost": time.monotonic() - began, "hits": sitecustomize.hits()}
-        row["spark"] = "spark" in item.keywords or "spark" in getattr(item, "fixturenames", ())
+        spark = "spark" in item.keywords or "spark" in getattr(item, "fixturenames", ())
+        cost = time.monotonic() - began if spark else _cpu() - used  # Spark computes where nobody counts
+        row |= {"cost": cost, "hits": sitecustomize.hits(), "spark": spark}
+        file = _file_of(item)
+        if nextitem is None or _file_of(nextitem) != file:
+            self._end(file)
         return outcome
 
     def pytest_runtest_logreport(self, report: Any) -> None:
@@ -91,26 +102,45 @@ class Tracing:
         row = self.tests.setdefault(report.nodeid, {})
         row["failed"] = row.get("failed", False) or report.failed
 
-    def pytest_sessionfinish(self) -> None:
-        """Write it all down."""
+    def _end(self, file: str) -> None:
+        """Hand over what was noted of a file, and begin the next as if it were alone."""
         for path in self.hits.glob("*.json"):
             test, found = json.loads(path.read_text())
             for name, blocks in found.items():
                 if test in self.tests:
-                    known = self.tests[test]["hits"]
+                    known = self.tests[test].setdefault("hits", {})
                     known[name] = sorted({*known.get(name, ()), *blocks})
             path.unlink()
-        ours = [name for name in sys.modules if name.startswith("roamcast.")]
-        imported = sorted(name for name in ours if hasattr(sys.modules[name], "__hit__"))
-        self.told.write_text(json.dumps({"tests": self.tests, "imported": imported}))
+        self.done(file, self.tests)
+        self.tests = {}
+        forget_answers()
+
+
+def _file_of(item: Any) -> str:
+    return str(item.nodeid).partition("::")[0]
+
+
+def _cpu() -> float:
+    """Seconds of processor time so far, with the children that have ended: others' load does not count."""
+    used = (resource.getrusage(whose) for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(each.ru_utime + each.ru_stime for each in used)
 
 
 def run(folder: Path, arguments: list[str], plugin: object, log: Path, seconds: float) -> int | None:
-    """Run pytest with the code in a folder; its exit code, or None if it took too long."""
+    """Run pytest with the code in a folder; its exit code, or None if it took too long.
+
+    The limit is one of processor time; a child that waits for something may do so `WAITING` times as long.
+    """
     child = os.fork()
     if child == 0:
-        _be_the_child(folder, arguments, plugin, log)
-    deadline = time.monotonic() + seconds
+        be_the_child(folder, arguments, plugin, log, seconds)
+    return wait_for(child, seconds)
+
+
+def wait_for(child: int, seconds: float) -> int | None:
+    """The exit code of a child, or None if it took too long or was killed; its children end with it."""
+    deadline = time.monotonic() + WAITING * seconds
+    pause = 0.002
     try:
         while True:
             ended, status = os.waitpid(child, os.WNOHANG)
@@ -119,19 +149,28 @@ def run(folder: Path, arguments: list[str], plugin: object, log: Path, seconds: 
                 return code if code >= 0 else None
             if time.monotonic() > deadline:
                 return None
-            time.sleep(0.02)
+            time.sleep(pause)
+            pause = min(2 * pause, 0.05)
     finally:
         _end_group(child)
 
 
-def _be_the_child(folder: Path, arguments: list[str], plugin: object, log: Path) -> None:
+def limit_and_log(log: Path, seconds: float) -> None:
+    """Bound what this process, a new one, may use, and write down what it says."""
+    os.setsid()
+    limit = int(_cpu() + seconds) + 1
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+    out = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+    os.dup2(out, 1)
+    os.dup2(out, 2)
+
+
+def be_the_child(folder: Path, arguments: list[str], plugin: object, log: Path, seconds: float) -> None:
+    """Run pytest with the code in a folder, and end."""
     code = 3
     try:
-        os.setsid()
-        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
-        out = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
-        os.dup2(out, 1)
-        os.dup2(out, 2)
+        limit_and_log(log, seconds)
         os.environ["CI"] = "1"  # hypothesis draws the same examples each time, and keeps none
         sys.argv = ["pytest"]
         sitecustomize.install(folder)

@@ -9,12 +9,12 @@ import marshal
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mutation.blocks import probe
 from mutation.child import Tracing, run
 
-ROOMS = ("content", "routing", "facts", "pipeline", "metrics", "wire")
+ROOMS = ("content", "routing", "facts", "campaign", "pipeline", "metrics", "wire")
 NEAR = (
     "content",
     "wire",
@@ -26,12 +26,13 @@ NEAR = (
     "testing",
     "sim",
     "why",
+    "campaign",
     "pipeline",
 )
 "Rooms of tests in the order in which they are traced; the others come after."
-LONGEST = 1800.0
-"Seconds for one file of tests."
-SPARK_ROOMS = ("pipeline", "metrics", "facts")
+LONGEST = 7200.0
+"Seconds of processor time for all files of tests."
+SPARK_ROOMS = ("campaign", "pipeline", "metrics", "facts")
 "What runs in the workers of Spark too, where no block can tell its test."
 
 
@@ -65,8 +66,10 @@ def digest(*paths: Path) -> str:
 
 
 def test_digest(file: Path) -> str:
-    """What a file of tests says, with what stands beside it for several of them."""
-    beside = [path for path in sorted(file.parent.glob("*.py")) if not path.name.startswith("test_")]
+    """What a file of tests says, with what stands beside and above it for several of them."""
+    folders = [folder for folder in file.parents if folder.parts[:1] == ("tests",) and len(folder.parts) > 1]
+    found = [path for folder in folders for path in sorted(folder.glob("*.py"))]
+    beside = [path for path in found if not path.name.startswith("test_")]
     return digest(file, *beside, Path("tests/conftest.py"))
 
 
@@ -78,22 +81,20 @@ class Trace:
         self.files: dict[str, dict] = {}  # type: ignore[type-arg]
         self.digests: dict[str, str] = {}
 
-    def refresh(self, say: Callable[[str], None], most: int | None = None) -> None:
-        """Trace the files of tests that have no valid trace, or so many of them."""
+    def refresh(self, say: Callable[[str], None], among: tuple[str, ...] = ("tests/",)) -> None:
+        """Trace the files of tests that have no valid trace, of those whose path begins so."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self.digests = {module_of(path): digest(path) for path in sources()}
         stale = []
         for file in sorted(Path("tests").rglob("test_*.py"), key=_nearest_first):
             known = self._kept(file)
-            if known is None:
-                stale.append(file)
-            else:
+            if known is not None:
                 self.files[str(file)] = known
-        stale = stale[:most]
+            elif str(file).startswith(among):
+                stale.append(file)
         probed = self._probe() if stale else self.folder
-        for number, file in enumerate(stale, 1):
-            say(f"tracing {number} of {len(stale)}: {file}")
-            self._trace(file, probed, say)
+        if stale:
+            self._trace(stale, probed, say)
 
     def _probe(self) -> Path:
         """Write every module with probes into a folder."""
@@ -137,6 +138,10 @@ class Trace:
             known["tests"] = {name: row for name, row in known["tests"].items() if name not in tests}
 
     def _kept(self, file: Path) -> dict | None:  # type: ignore[type-arg]
+        known = self._read(file)
+        return known if known and not known["failed"] else None
+
+    def _read(self, file: Path) -> dict | None:  # type: ignore[type-arg]
         kept = self._place(file)
         known = json.loads(kept.read_text()) if kept.exists() else None
         return known if known and known["digest"] == test_digest(file) else None
@@ -144,27 +149,28 @@ class Trace:
     def _place(self, file: Path) -> Path:
         return self.folder / (str(file).replace("/", ".") + ".json")
 
-    def _trace(self, file: Path, probed: Path, say: Callable[[str], None]) -> None:
-        told = self.folder / "told.json"
-        told.unlink(missing_ok=True)
-        log = self._place(file).with_suffix(".log")
-        run(probed, [str(file)], Tracing(probed, told), log, LONGEST)
-        if not told.exists():
-            say(f"  {file} could not be traced: {log}")
-            return
-        found = json.loads(told.read_text())
-        failed = sorted(
-            name for name, row in found["tests"].items() if row.get("failed") or "hits" not in row
-        )
-        for name in failed:
-            say(f"  {name} fails without a mutant and is left out: {log}")
-            del found["tests"][name]
-        modules = {name for row in found["tests"].values() for name in row["hits"]} | set(found["imported"])
-        used = {name: self.digests[name] for name in sorted(modules)}
-        found |= {"digest": test_digest(file), "sources": used}
-        if not failed:
-            self._place(file).write_text(json.dumps(found))
-        self.files[str(file)] = found
+    def _trace(self, files: list[Path], probed: Path, say: Callable[[str], None]) -> None:
+        """Trace some files in one process, which writes down each as it ends."""
+        traced = iter(range(1, len(files) + 1))
+
+        def done(file: str, tests: dict[str, dict[str, Any]]) -> None:
+            say(f"traced {next(traced)} of {len(files)}: {file}")
+            failed = sorted(name for name, row in tests.items() if row.get("failed") or "hits" not in row)
+            kept = {name: row for name, row in tests.items() if name not in failed}
+            modules = sorted({name for row in kept.values() for name in row["hits"]})
+            used = {name: self.digests[name] for name in modules}
+            found = {"tests": kept, "imported": modules, "failed": failed, "sources": used}
+            self._place(Path(file)).write_text(json.dumps(found | {"digest": test_digest(Path(file))}))
+
+        run(probed, [str(file) for file in files], Tracing(probed, done), self.folder / "trace.log", LONGEST)
+        for file in files:
+            known = self._read(file)
+            if known is None:
+                say(f"  {file} has no fast tests, or could not be traced: {self.folder / 'trace.log'}")
+                continue
+            for name in known["failed"]:
+                say(f"  {name} fails without a mutant and is left out: {self.folder / 'trace.log'}")
+            self.files[str(file)] = known
 
 
 def _nearest_first(file: Path) -> tuple[int, Path]:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import msgspec
 
-from mutation.child import Chosen, run
+from mutation.child import WAITING, Chosen, run
 from mutation.draw import Drawn
+from mutation.ready import Ready
 from mutation.sites import mutate
 from mutation.trace import FastTest, Trace, digest, module_of, test_digest
 
@@ -21,12 +22,11 @@ DEAR = 1.0
 "Seconds of a test that is tried after the cheap ones of all files."
 MOST = 100.0
 "Seconds of tests for one mutant: whoever survives so long has survived."
-PATIENCE = 10.0
-"Times what a test took without the mutant, and at least `LEAST` seconds, until it counts as hanging."
-LEAST = 30.0
+PATIENCE = 3.0
+"Times the processor time that some tests took without the mutant, until they count as hanging."
 CONFIRMING = 1800.0
-STARTING = 120.0
-"Seconds to start and to collect, on a busy machine."
+STARTING = 20.0
+"Seconds of processor time to start and to collect."
 
 
 class Outcome(msgspec.Struct):
@@ -46,7 +46,7 @@ class Outcome(msgspec.Struct):
     "The digest of the tests that say so."
 
 
-def try_out(drawn: Drawn, trace: Trace, folder: Path, most: float = MOST) -> Outcome:
+def try_out(drawn: Drawn, trace: Trace, folder: Path, ready: Ready, most: float = MOST) -> Outcome:
     """Run the tests that can see a mutant, until one fails."""
     path = Path(drawn.file)
     shelf = folder / "mutant"
@@ -54,11 +54,12 @@ def try_out(drawn: Drawn, trace: Trace, folder: Path, most: float = MOST) -> Out
     shelf.mkdir(parents=True)
     code = compile(mutate(path.read_text(), drawn.index), str(path.resolve()), "exec", dont_inherit=True)
     (shelf / f"{module_of(path)}.code").write_bytes(marshal.dumps(code))
-    stages, left = _choose(trace.covering(module_of(path), drawn.block), path.parts[2], most)
+    groups = trace.covering(module_of(path), drawn.block)
+    stages, left = _choose(groups, path.parts[2], most, 0.0 if drawn.block else IMPORT)
     outcome = Outcome(drawn, False, tests=sum(map(len, stages)), left=left, source=digest(path))
     for stage in stages:
-        by = _fails(stage, shelf, folder)
-        if by is not None:
+        by = _fails(drawn, stage, shelf, folder, ready)
+        if by:
             outcome.caught, outcome.by = True, by
             break
     outcome.evidence = evidence(outcome, trace)
@@ -85,58 +86,74 @@ def failing(tests: set[str], folder: Path) -> set[str]:
     return set(told.read_text().splitlines()) if told.exists() else set()
 
 
-def _choose(groups: list[list[FastTest]], room: str, most: float) -> tuple[list[list[FastTest]], int]:
+def _choose(
+    groups: list[list[FastTest]], room: str, most: float, importing: float = 0.0
+) -> tuple[list[list[FastTest]], int]:
     """The tests for a mutant in stages, and how many are left out for want of time.
 
-    A file of tests costs time to import, so its cheap ones are taken together: those of the mutant's own room
-    first, the cheaper before, then one dear test after the other, Spark last.
+    Those of the mutant's own room come first unless they are dear, the cheaper before, and Spark last. In a
+    process of its own a file of tests takes `importing` seconds besides.
     """
     stages: list[list[FastTest]] = []
     spent, left, number = 0.0, 0, -1
-    for unit in (unit for group in groups for unit in _units(group, room)):
-        cost = _cost(unit)
+    imported: set[str] = set()
+
+    def place(test: FastTest) -> tuple[bool, bool, bool, float, str]:
+        own = test.file.startswith(f"tests/{room}/")
+        return test.spark, test.cost > DEAR, not own, test.cost, test.name
+
+    for test in (test for group in groups for test in sorted(group, key=place)):
+        cost = test.cost + (0.0 if test.file in imported else importing)
         if spent + cost > most:
-            left += len(unit)
+            left += 1
             continue
         reached = sum(spent > limit for limit in STAGES)
         if reached > number:
             number = reached
             stages.append([])
-        stages[-1] += unit
+        stages[-1].append(test)
+        imported.add(test.file)
         spent += cost
     return stages, left
 
 
-def _units(tests: list[FastTest], room: str) -> list[list[FastTest]]:
-    units: dict[tuple[str, str], list[FastTest]] = {}
-    for test in tests:
-        alone = test.name if test.cost > DEAR else ""
-        units.setdefault((test.file, alone), []).append(test)
+def _fails(drawn: Drawn, stage: list[FastTest], shelf: Path, folder: Path, ready: Ready) -> str:
+    """The first test of a stage that fails, or what else went wrong; empty if nothing did.
 
-    def place(unit: list[FastTest]) -> tuple[bool, bool, bool, float]:
-        first = unit[0]
-        return first.spark, first.cost > DEAR, not first.file.startswith(f"tests/{room}/"), _cost(unit)
+    Tests are run where all is imported already, if a mutant can be put there; those on Spark are not, since
+    its workers import for themselves.
+    """
+    here = [test for test in stage if not test.spark] if drawn.block else []
+    if here:
+        names = [test.name for test in _by_file(here)]
+        by = ready.fails(drawn.file, drawn.index, names, shelf, _patience(here))
+        if by:
+            return by
+        if by is not None:
+            stage = [test for test in stage if test.spark]
+    return _fails_anew(stage, shelf, folder) if stage else ""
 
-    return sorted(units.values(), key=place)
 
-
-def _cost(unit: list[FastTest]) -> float:
-    return IMPORT + sum(test.cost for test in unit)
-
-
-def _fails(stage: list[FastTest], shelf: Path, folder: Path) -> str | None:
+def _fails_anew(stage: list[FastTest], shelf: Path, folder: Path) -> str:
+    """The same in a process that imports everything."""
     told = folder / "failed.txt"
     told.unlink(missing_ok=True)
-    files = sorted({test.file for test in stage})
-    order = sorted(stage, key=lambda test: (test.spark, test.file, test.cost))
-    hanging = max(LEAST, PATIENCE * max(test.cost for test in stage))
-    total = STARTING + PATIENCE * sum(test.cost for test in stage)
-    arguments = ["-x", f"--timeout={hanging:.0f}", *files]
-    ended = run(shelf, arguments, Chosen([test.name for test in order], told), folder / "trial.log", total)
+    total = _patience(stage)
+    arguments = ["-x", f"--timeout={WAITING * total:.0f}", *sorted({test.file for test in stage})]
+    chosen = Chosen([test.name for test in _by_file(stage)], told)
+    ended = run(shelf, arguments, chosen, folder / "trial.log", total)
     if ended == 0:
-        return None
+        return ""
     if told.exists():
         return told.read_text().splitlines()[0]
     if ended == 5:
         raise RuntimeError(f"none of {len(stage)} tests was found: {folder / 'trial.log'}")
     return "a hanging test" if ended is None else "an error at import"
+
+
+def _by_file(tests: list[FastTest]) -> list[FastTest]:
+    return sorted(tests, key=lambda test: (test.spark, test.file, test.cost))
+
+
+def _patience(tests: list[FastTest]) -> float:
+    return STARTING + PATIENCE * sum(test.cost for test in tests)

@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 
-from validation.families import cells, dsdv, flooding, geometry, pair, reactive
+from validation.families import cells, dsdv, flooding, geometry, gpsr, odmrp, pair, reactive
 from validation.plan import Plan, Topic
 from validation.report import Check, Section
 
-FAMILIES = (pair, geometry, flooding, dsdv, reactive, cells)
+FAMILIES = (pair, geometry, flooding, dsdv, reactive, gpsr, odmrp, cells)
 
 
 def all_sections(plan: Plan, kept: Path | None = None) -> Iterable[Section]:

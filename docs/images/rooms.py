@@ -21,6 +21,7 @@ LEGEND = {
     "why": "what became of it",
     "lake": "facts as tables",
     "ingest": "traces of others",
+    "campaign": "what is asked",
     "pipeline": "campaigns on Spark",
     "report": "pages to look at",
 }

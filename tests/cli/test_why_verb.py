@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from roamcast.campaign.campaign import Campaign
+from roamcast.campaign.plan import make_plan
 from roamcast.lake.staging import digest
-from roamcast.pipeline.campaign import Campaign
-from roamcast.pipeline.commit import Committer
-from roamcast.pipeline.plan import make_plan
-from roamcast.pipeline.runner import simulate_run
+from roamcast.pipeline.committing.commit import Committer
+from roamcast.pipeline.running.runner import simulate_run
 from roamcast.pipeline.store import Store
 
 SHOPPING = Path(__file__).parents[2] / "scenarios" / "shopping.toml"

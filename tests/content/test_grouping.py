@@ -11,6 +11,7 @@ from roamcast.content.errors import ContentError
 from roamcast.content.filter import Filter
 from roamcast.content.grouping import cost, drawing, hull, least_constrained, point
 from roamcast.content.grouping.features import cluster_count, vectors
+from roamcast.content.grouping.following import follow
 from roamcast.content.grouping.graph import SubscriptionGraph, graph_groups
 from roamcast.content.grouping.hierarchy import agglomerative_groups, divisive_groups
 from roamcast.content.grouping.kmeans import KMeansGroups, kmeans_groups
@@ -230,6 +231,22 @@ def test_the_event_draws_those_about_it_together_and_is_no_member():
     assert sorted(place for group in groups for place in group.members) == [0, 1, 2, 3]
     assert point(EVENT_8).matches(EVENT_8)
     assert FIGURE_8[3].covers(point(EVENT_8))
+
+
+def test_the_event_that_sets_the_grouping_off_draws_a_subscription_into_its_group():
+    price = [20.0] * 2 + [30.0] * 9 + [25.2]  # the last lies nearer to the nine
+    filters = [CD.price == each for each in price]
+    after = follow("kmeans", 2)
+    for key, filter in enumerate(filters):
+        after.add(key, filter)
+    assert after.label(11) == after.label(2) != after.label(0)
+    after.trigger(CD(category="jazz", composer="Evans", price=24.6))
+    assert after.label(11) == after.label(0)
+    [near, far] = after.groups(CD)
+    assert sorted([*near[1], *far[1]]) == list(range(12))
+    assert all(channel.covers(filters[key]) for _, members, channel in (near, far) for key in members)
+    batch = kmeans_groups(filters, 2, CD(category="jazz", composer="Evans", price=24.6))
+    assert {group.members for group in batch} == {(0, 1, 11), tuple(range(2, 11))}
 
 
 def spread(points, labels):

@@ -15,7 +15,7 @@ def answers(tmp_path_factory):
     """The answer to each question about a few small runs, and what else is known of these."""
     import roamcast
     from roamcast.cli.sql import ask
-    from roamcast.pipeline.session import open_session
+    from roamcast.pipeline.spark.session import open_session
     from roamcast.pipeline.views import open_tables
 
     folder = tmp_path_factory.mktemp("runs")

@@ -5,9 +5,16 @@ from typing import NamedTuple
 
 import roamcast
 from roamcast.facts.tables import Facts
+from roamcast.metrics.declarations import evaluate
+from roamcast.metrics.measured import Measured
+from roamcast.metrics.outcome import look
 
 HERE = Path(__file__).parent
 SEED = 11
+
+
+WARMUPS = (0.0, 20.0)
+"Seconds that metrics leave out; some known runs are shorter than their scenario's own."
 
 
 class Known(NamedTuple):
@@ -71,3 +78,10 @@ RUNS = {
     "gpsr-unicast": Known("street", "gpsr-unicast", ('protocol.gpsr-unicast.hold="2 s"',)),
 }
 "By the folder that holds their facts."
+
+
+def known_metrics(name: str) -> dict[str, list[float | int | None]]:
+    """Every metric of a known run, for each of the warm-ups."""
+    of = look(Facts.read(HERE / name))
+    found = [evaluate(Measured(of.source, of.setting._replace(warmup=warmup))) for warmup in WARMUPS]
+    return {metric: [each[metric] for each in found] for metric in found[0]}

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from small_lake import Killed, content, expected, ready, stage, steps, unseen
 
 from roamcast.lake import compaction
-from roamcast.pipeline.commit import Committer
+from roamcast.pipeline.committing.commit import Committer
 from roamcast.pipeline.store import Store
 
 RUNS = [f"{number:020x}" for number in range(1, 12)]

@@ -11,7 +11,7 @@ from small_lake import content, expected, ready, stage
 
 from roamcast.errors import UserError
 from roamcast.lake.place import Place, _connect, _s3_client
-from roamcast.pipeline.commit import Committer
+from roamcast.pipeline.committing.commit import Committer
 from roamcast.pipeline.store import Store
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
@@ -124,6 +124,15 @@ def test_a_campaign_runs_in_a_bucket_from_end_to_end(bucket, tmp_path):
     assert "2 done" in roamcast("campaign", "status", folder).stdout
     assert Place(f"{folder}/report.html").exists()
     assert roamcast("why", folder, "--json").returncode == 0
+    where = roamcast("campaign", "watch", folder, "--once")
+    assert where.returncode == 2 and "--checkpoint" in where.stderr and where.stderr.count("\n") == 1
+    watched = roamcast("campaign", "watch", folder, "--checkpoint", str(tmp_path / "checkpoint"))
+    assert watched.returncode == 0, watched.stderr
+    for name in ("metrics", "summary", "verdicts"):
+        ours, theirs = (
+            Place(f"{folder}/{tables}/{name}.parquet").read() for tables in ("watch/tables", "tables")
+        )
+        assert ours == theirs, name
 
 
 def test_an_unknown_scheme_and_a_missing_bucket_are_told_in_a_line(bucket):

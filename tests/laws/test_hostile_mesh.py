@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roamcast.content.filter import Filter
-from roamcast.content.kind import Integer
+from roamcast.content.kind import Integer, String
 from roamcast.content.schema import EventType
-from roamcast.content.summary import Summary
+from roamcast.content.summary import Shape, Summary
 from roamcast.routing.odmrp.messages import Announcement, Entry, JoinRequest, JoinTable
 from roamcast.routing.odmrp.odmrp import Odmrp
 from roamcast.routing.odmrp.parameters import OdmrpParameters
@@ -21,6 +21,7 @@ from roamcast.testing import Mesh
 from roamcast.testing.messages import hostile_messages
 
 Coupon = EventType("coupon", {"zone": Integer()})
+Word = EventType("word", {"text": String()})
 EVERYTHING = Coupon.zone >= 0
 NARROW = Coupon.zone == 3
 THREE, SEVEN = Coupon(zone=3), Coupon(zone=7)
@@ -88,13 +89,56 @@ def test_a_million_channels_leave_the_tables_of_odmrp_bounded():
         relay.receive(JoinRequest(77, fake, 31, fake + 1), 0, 0.0)
         relay.receive(JoinTable(fake + 1, (Entry(77, 1),)), 2, 0.0)
         relay.receive(Announcement(1000 + fake, fake, 31, 0, (NARROW,)), 0, 0.0)
+    assert len(relay.replies._pending) <= 50
+    mesh.run(for_=1)
     assert len(relay.group) == 50
-    for size in relay.tables().values():
-        assert size.entries <= size.limit
+    for name, size in relay.tables().items():
+        assert size.entries <= size.limit, name
+        assert size.limit == 50 or name in {"seen", "delivered", "insistence", "sources"}
     mesh.run(for_=60)
     mesh.publish(0, THREE)
     mesh.run(for_=1)
     assert mesh.delivered == [(2, THREE)]
+
+
+def test_a_source_with_more_channels_than_it_may_use_forgets_the_oldest():
+    small = OdmrpParameters(groups=20, known=100)
+    mesh = Mesh.line(2, lambda host: Odmrp(host, small))
+    mesh.know(Coupon)
+    source = mesh.routers[0]
+    for fake in range(100):
+        source.receive(Announcement(1000 + fake, fake, 31, 0, (Coupon.zone >= -fake,)), 1, 0.0)
+    for _ in range(100):  # more packets at once than a source listens for
+        mesh.publish(0, THREE)
+    tables = source.tables()
+    assert tables["sources"].entries <= 21  # one more until the next join request
+    assert tables["insistence"].entries <= tables["insistence"].limit == 64
+    assert max(s.value for s in mesh.states if s.name == "channels") <= 20
+
+
+def test_a_join_table_towards_a_source_that_is_not_known_makes_no_forwarding_node():
+    for router, table in (
+        (Odmrp, JoinTable(5, (Entry(77, 1),))),
+        (PubSubOdmrp, SummaryTable((Way(77, 1, (Join(2, 1, 1),)),), (Wish(2, 1, (NARROW,), b""),))),
+    ):
+        mesh = Mesh.line(3, router)
+        mesh.know(Coupon)
+        assert mesh.inject(1, table, sender=2) is None
+        assert len(mesh.routers[1].group) == 0
+
+
+def test_what_a_publisher_remembers_of_forged_members_is_bounded():
+    mesh = listening(PubSubOdmrp)
+    publisher = mesh.routers[0]
+    wish = Wish(9, 1, (NARROW,), b"")
+    publisher.receive(SummaryTable((Way(0, 0, (Join(9, 1, 1),)),), (wish,)), 1, 0.0)
+    for fake in range(500):
+        told = (Join(1000 + fake, 1, 1), Join(9, fake, 1))  # strangers, and one who joins everything
+        publisher.receive(SummaryTable((Way(0, 0, told),)), 1, 0.0)
+    assert len(publisher.groups._strangers) <= publisher.parameters.roster
+    assert len(publisher.groups.members.get(9, mesh.now).joined) == 8
+    assert len(publisher._acknowledged) == 255
+    mesh.run(for_=1)  # what it says of them fits into a message
 
 
 def test_forged_members_and_joins_leave_the_tables_of_pubsub_bounded():
@@ -134,5 +178,7 @@ def test_a_summary_of_everything_costs_noise_and_one_of_nonsense_is_refused():
     mesh.publish(0, THREE)
     mesh.run(for_=1)
     assert mesh.delivered == [(3, THREE)]
-    long = SummaryTable((Way(0, 0, (Join(9, 0, 1),)),), (Wish(9, 1, (), b"\x00" * 1025),))
+    words = Summary.of([Word.text == f"word {n}" for n in range(400)], Shape(8192, 4)).to_bytes()
+    assert len(words) > 1024
+    long = SummaryTable((Way(0, 0, (Join(9, 0, 1),)),), (Wish(9, 1, (), words),))
     assert mesh.inject(0, long, sender=1) is Drop.MALFORMED

@@ -1,6 +1,7 @@
 """Mutants are small faults in code that is run, drawn from a seed and loaded without touching the tree."""
 
 import ast
+import importlib
 import json
 import marshal
 import os
@@ -15,8 +16,10 @@ from mutation.blocks import bodies, probe
 from mutation.draw import Drawn, draw
 from mutation.report import Equivalent, equivalents, page, tally
 from mutation.sites import mutants, mutate, show
-from mutation.trace import FastTest, Trace, module_of, sources
-from mutation.trial import Outcome
+from mutation.swap import forget_answers, swap
+from mutation.trace import ROOMS, FastTest, Trace, module_of, sources
+from mutation.trial import Outcome, _choose
+from mutation.unrun import unrun
 
 ROOT = Path(__file__).parents[2]
 
@@ -121,7 +124,7 @@ def test_a_seed_draws_the_same_mutants_each_time_over_all_rooms_by_their_lines()
     assert draw(5, 20, some) == draw(5, 20, some) != draw(6, 20, some)
     assert len({(mutant.file, mutant.line) for mutant in drawn}) == 200
     rooms = Counter(mutant.file.split("/")[2] for mutant in drawn)
-    assert set(rooms) == {"content", "routing", "facts", "pipeline", "metrics", "wire"}
+    assert set(rooms) == set(ROOMS)
     assert rooms["content"] > rooms["wire"]
     assert len({mutant.operator for mutant in drawn}) >= 7
     for mutant in drawn[::20]:
@@ -144,6 +147,48 @@ def test_a_mutant_is_loaded_by_every_process_and_the_tree_stays_as_it_is(tmp_pat
     ran = subprocess.run(grandchild, capture_output=True, text=True, check=True)
     assert ran.stdout.split() == ["2.0"]
     assert path.read_bytes() == before
+
+
+def test_a_mutant_is_put_into_a_module_that_is_imported_and_its_caches_are_emptied(tmp_path, monkeypatch):
+    path = tmp_path / "counting.py"
+    path.write_text(
+        "from functools import lru_cache\n"
+        "class Thing:\n    @property\n    def size(self):\n        return sum(n + 1 for n in range(3))\n"
+        "def outer(by):\n    def inner(x):\n        return x + by\n    return inner\n"
+        "@lru_cache\ndef half(x):\n    return x // 2\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    counting = importlib.import_module("counting")
+    source, thing, add = path.read_text(), counting.Thing(), counting.outer(2)
+    places = {show(source, m.index): m.index for m in mutants(source)}
+    assert (thing.size, add(5), counting.half(6)) == (6, 7, 3)
+    assert swap(path, places["n + 1", "n - 1"])
+    assert (thing.size, add(5), counting.half(6)) == (0, 7, 3)
+    assert swap(path, places["x + by", "x - by"])
+    assert (add(5), counting.outer(1)(5)) == (3, 4)
+    assert swap(path, places["x // 2", "x * 2"])
+    counting.half.__wrapped__.__module__ = counting.half.__module__ = "roamcast.counting"
+    assert counting.half(6) == 3
+    forget_answers()
+    assert counting.half(6) == 12
+
+
+def test_the_tests_of_the_room_come_first_one_by_one_and_what_does_not_fit_is_counted():
+    own = [FastTest(f"tests/wire/a.py::{n}", cost, False) for n, cost in enumerate((0.9, 0.4, 30.0))]
+    others = [FastTest(f"tests/sim/b.py::{n}", 0.1, n == 1) for n in range(2)]
+    stages, left = _choose([[*own, *others], []], "wire", 20.0)
+    names = [[test.name.partition("tests/")[2] for test in stage] for stage in stages]
+    assert (names, left) == ([["wire/a.py::1", "wire/a.py::0"], ["sim/b.py::0", "sim/b.py::1"]], 1)
+    assert _choose([[*own, *others], []], "wire", 1.0, importing=0.6) == ([[own[1]]], 4)
+
+
+def test_blocks_that_no_test_runs_are_listed_with_their_mutants(tmp_path):
+    module, path = "roamcast.metrics.ratio", "src/roamcast/metrics/ratio.py"
+    trace = traced(tmp_path, module, [1])
+    told = list(unrun(trace, path))
+    assert len(told) == 1
+    assert told[0].startswith(f"{path}:16 [")
+    assert list(unrun(traced(tmp_path, module, [1, 2]), path)) == []
 
 
 def traced(tmp_path, module, blocks, digest="now"):
@@ -219,4 +264,4 @@ def test_modules_and_tests_are_known_by_their_names():
     assert module_of(Path("src/roamcast/content/box/ranges.py")) == "roamcast.content.box.ranges"
     assert module_of(Path("src/roamcast/content/xpath/__init__.py")) == "roamcast.content.xpath"
     assert FastTest("tests/a/test_b.py::test_c[x::y]", 1.0, False).file == "tests/a/test_b.py"
-    assert json.loads(json.dumps([str(path) for path in sources()]))[0].startswith("src/roamcast/content/")
+    assert json.loads(json.dumps([str(path) for path in sources()]))[0].startswith("src/roamcast/campaign/")

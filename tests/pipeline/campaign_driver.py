@@ -1,14 +1,21 @@
-"""A campaign with invented runs in a process of its own, so that tests may kill it: OUT WHERE."""
+"""A campaign with invented runs in a process of its own, so that tests may kill it: OUT WHERE.
 
+With ROAMCAST_TEST_OFTEN it commits after so many seconds and joins any two batches; while it does, the file
+that ROAMCAST_TEST_JOINING names is there.
+"""
+
+import os
 import sys
+from functools import partial
 from pathlib import Path
 
 import roamcast
+from roamcast.campaign.campaign import Campaign
 from roamcast.errors import UserError
 from roamcast.facts.schema import TABLES as FACTS
-from roamcast.pipeline.campaign import Campaign
-from roamcast.pipeline.cluster import Cluster
+from roamcast.pipeline.committing import commit
 from roamcast.pipeline.conduct import Conductor, Listener
+from roamcast.pipeline.spark.cluster import Cluster
 from roamcast.pipeline.store import Store
 
 SHOPPING = Path(__file__).parents[2] / "scenarios" / "shopping.toml"
@@ -51,7 +58,24 @@ def facts(folder):
     return found
 
 
+def commit_often(seconds, joining):
+    """Commit and compact far more often than campaigns do, and leave word while batches are joined."""
+    rewrite = commit.Committer._rewrite
+
+    def marked(*arguments):
+        joining.touch()
+        told = rewrite(*arguments)
+        joining.unlink()
+        return told
+
+    commit._LONGEST = seconds
+    commit.choose = partial(commit.choose, few=2)
+    commit.Committer._rewrite = marked
+
+
 if __name__ == "__main__":
+    if often := os.environ.get("ROAMCAST_TEST_OFTEN"):
+        commit_often(float(often), Path(os.environ["ROAMCAST_TEST_JOINING"]))
     listener = Listener(say=lambda line: print(line, flush=True))
     where = Cluster(remote=sys.argv[2]) if sys.argv[2].startswith("sc:") else Cluster(sys.argv[2])
     try:

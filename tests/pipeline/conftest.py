@@ -6,15 +6,18 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "lake"))
 
-# Python workers import the invented runners of these tests by name.
+HERE = Path(__file__).parent
+FOLDERS = [HERE, *(folder for folder in sorted(HERE.iterdir()) if any(folder.glob("test_*.py")))]
+
+# Python workers import the invented runners of these tests, and what tests hand to them, by name.
 os.environ["PYTHONPATH"] = os.pathsep.join(
-    filter(None, [str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+    filter(None, [*map(str, FOLDERS), os.environ.get("PYTHONPATH", "")])
 )
 
 
 @pytest.fixture(scope="session")
 def spark():
-    from roamcast.pipeline.session import open_session
+    from roamcast.pipeline.spark.session import open_session
 
     with open_session("local[2]") as session:
         yield session

@@ -5,8 +5,8 @@ import pyarrow.parquet as pq
 import pytest
 from invented_facts import invent
 
+from roamcast.campaign.campaign import Campaign
 from roamcast.errors import UserError
-from roamcast.pipeline.campaign import Campaign
 from roamcast.pipeline.conduct import Conductor
 from roamcast.pipeline.store import Store
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import campaign_driver
 import pytest
 
-from roamcast.pipeline.commit import Committer
+from roamcast.pipeline.committing.commit import Committer
 from roamcast.pipeline.conduct import Conductor
 from roamcast.pipeline.store import Store
 
@@ -24,14 +24,14 @@ HERE = Path(__file__).parent
 class Campaign:
     """A driver in a process group of its own, and whatever it starts."""
 
-    def __init__(self, out, calls, master, hold=None):
+    def __init__(self, out, calls, master, hold=None, **environment):
         self.mark = uuid.uuid4().hex
         calls.mkdir(exist_ok=True)
         asked = {"ROAMCAST_TEST_CALLS": str(calls), "ROAMCAST_TEST_SECONDS": "0.15"}
         asked |= {"ROAMCAST_TEST_HOLD": str(hold)} if hold else {}
         self.process = subprocess.Popen(
             [sys.executable, str(HERE / "campaign_driver.py"), str(out), master],
-            env=os.environ | asked | {"ROAMCAST_TEST_MARK": self.mark},
+            env=os.environ | asked | environment | {"ROAMCAST_TEST_MARK": self.mark},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -121,25 +121,34 @@ def test_a_campaign_killed_as_a_group_resumes_on_one_core_without_a_trace(tmp_pa
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(3600)
-def test_twenty_kills_at_random_moments_lose_nothing_and_double_nothing(tmp_path, whole):
+@pytest.mark.timeout(7200)
+def test_twenty_kills_five_of_them_in_compactions_lose_nothing_and_double_nothing(tmp_path, whole):
     random.seed(5)
-    out, calls = tmp_path / "out", tmp_path / "calls"
+    out, calls, joining = tmp_path / "out", tmp_path / "calls", tmp_path / "joining"
+    often = {"ROAMCAST_TEST_OFTEN": "0.3", "ROAMCAST_TEST_JOINING": str(joining)}
     reference = Campaign(tmp_path / "timed", tmp_path / "timed-calls", "local[2]")
     began = time.monotonic()
     assert reference.end().endswith("finished\n")
     usual = time.monotonic() - began
-    killed = 0
-    while killed < 20:
+    killed, while_joining = 0, 0
+    while killed < 20 or while_joining < 5:
         before, made = done(out), calls_of(calls) if calls.is_dir() else []
-        campaign = Campaign(out, calls, "local[2]")
-        what = ("driver", "worker", "group")[killed % 3]
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            campaign.process.wait(random.uniform(0.2, 1.0) * usual)
-        campaign.kill(what)
-        killed += 1
+        joining.unlink(missing_ok=True)
+        campaign = Campaign(out, calls, "local[2]", **often)
+        what = ("driver", "worker", "group", "compaction")[killed % 4]
+        if what == "compaction":
+            while campaign.process.poll() is None and not joining.exists():
+                time.sleep(0.002)
+            time.sleep(random.uniform(0.0, 0.1))
+            campaign.kill(random.choice(("driver", "group")))
+        else:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                campaign.process.wait(random.uniform(0.2, 1.0) * usual)
+            campaign.kill(what)
         told = campaign.end()
         campaign.wait_until_gone()
+        killed += 1
+        while_joining += "finished" not in told and joining.exists()
         for run in before:
             assert calls_of(calls).count(run) == made.count(run), f"{run} was done and simulated again"
         if "finished" in told:
@@ -151,3 +160,4 @@ def test_twenty_kills_at_random_moments_lose_nothing_and_double_nothing(tmp_path
     last = Campaign(out, calls, "local[2]")
     assert last.end().endswith("finished\n")
     assert_same(out, whole)
+    print(f"{killed} kills, {while_joining} while batches were joined")

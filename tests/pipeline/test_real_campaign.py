@@ -4,13 +4,13 @@ import shlex
 
 import pytest
 
+from roamcast.campaign.campaign import Campaign
 from roamcast.cli.app import invoke
 from roamcast.facts.schema import TABLES as FACTS
 from roamcast.facts.tables import Facts
 from roamcast.lake.reading import read_facts
 from roamcast.metrics.declarations import METRICS, evaluate
 from roamcast.metrics.outcome import look
-from roamcast.pipeline.campaign import Campaign
 from roamcast.pipeline.conduct import Conductor
 from roamcast.pipeline.store import Store
 

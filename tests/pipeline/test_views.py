@@ -8,9 +8,9 @@ import pytest
 from small_lake import ready, stage
 
 import roamcast
-from roamcast.pipeline.commit import Committer
+from roamcast.campaign.tables import POINTS
+from roamcast.pipeline.committing.commit import Committer
 from roamcast.pipeline.store import Store
-from roamcast.pipeline.tables import POINTS
 from roamcast.pipeline.views import open_tables, register_views
 
 SQUARE = Path(__file__).parents[1] / "golden" / "square.toml"

@@ -6,14 +6,14 @@ import pyarrow as pa
 import pytest
 from test_report import COUNT, SHOPPING, Well
 
-from roamcast.pipeline.campaign import Campaign
-from roamcast.pipeline.claims import make_tables
-from roamcast.pipeline.plan import make_plan, shape
-from roamcast.pipeline.readings import choose
+from roamcast.campaign.campaign import Campaign
+from roamcast.campaign.checks import make_tables
+from roamcast.campaign.plan import make_plan, shape
+from roamcast.campaign.readings import choose
+from roamcast.campaign.tables import TABLES
 from roamcast.pipeline.store import Store
-from roamcast.pipeline.tables import TABLES
 from roamcast.report.markdown import write_markdown
-from roamcast.report.page import make_page
+from roamcast.report.page.page import make_page
 from roamcast.report.readings import reread
 from roamcast.report.record import record
 from roamcast.report.result import Result

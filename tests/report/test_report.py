@@ -13,23 +13,23 @@ import pyarrow as pa
 import pytest
 import typer
 
+from roamcast.campaign.campaign import Campaign
+from roamcast.campaign.checks import make_tables
+from roamcast.campaign.plan import make_plan
+from roamcast.campaign.tables import TABLES
 from roamcast.cli.app import invoke
-from roamcast.cli.conducting import finish
+from roamcast.cli.shared.conducting import finish
 from roamcast.metrics.declarations import METRICS
-from roamcast.pipeline.campaign import Campaign
-from roamcast.pipeline.claims import make_tables
-from roamcast.pipeline.plan import make_plan
 from roamcast.pipeline.store import Store
-from roamcast.pipeline.tables import TABLES
-from roamcast.report.appendix import make_appendix
-from roamcast.report.axes import name_key, place_values
-from roamcast.report.figures import Panels
+from roamcast.report.drawings.axes import name_key, place_values
+from roamcast.report.drawings.figures import Panels
 from roamcast.report.markdown import make_markdown
-from roamcast.report.page import make_page
+from roamcast.report.page.appendix import make_appendix
+from roamcast.report.page.page import make_page
+from roamcast.report.page.verdicts import make_claims
 from roamcast.report.record import record
 from roamcast.report.result import Result
 from roamcast.report.rounding import short, tell, with_interval
-from roamcast.report.verdicts import make_claims
 
 COUNT = "workload.subscribe.walkers.count"
 SHOPPING = Path(__file__).parents[2] / "scenarios" / "shopping.toml"

@@ -1,6 +1,7 @@
 """Stories of Pub/Sub ODMRP: who is asked about what, who joins, and which groups events go to."""
 
 from functools import partial
+from itertools import pairwise, product
 
 import pytest
 
@@ -8,12 +9,14 @@ from roamcast.content.filter import Filter
 from roamcast.content.grouping.following import METHODS
 from roamcast.content.kind import Decimal, Enumeration, Integer, String
 from roamcast.content.schema import EventType
+from roamcast.routing.odmrp.pubsub.groups import UNASSIGNED
 from roamcast.routing.odmrp.pubsub.messages import (
     ClientEvent,
     ClientWish,
     ContentRequest,
     EventRequest,
     GroupEvent,
+    Join,
     SummaryTable,
 )
 from roamcast.routing.odmrp.pubsub.parameters import PubSubParameters
@@ -68,6 +71,18 @@ def test_an_advertisement_lays_the_routes_and_the_first_event_finds_them():
 def test_the_forwarding_group_of_a_line_is_its_inner_nodes_and_nothing_else():
     mesh = line(6, (4, Coupon.zone == 3))
     assert forwarding(mesh) == [1, 2, 3]
+
+
+def test_a_relay_forwards_for_the_publishers_for_which_it_is_the_next_hop_alone():
+    # 0 - 2 - 4 (member) - 3 - 1; all three in the middle hear each other.
+    mesh = Mesh(5, router(), [(0, 2), (1, 3), (2, 3), (2, 4), (3, 4)])
+    mesh.subscribe(4, ANY)
+    for publisher in (0, 1):
+        mesh.advertise(publisher, ANY)
+    mesh.run(for_=8)
+    assert any(len(s.message.ways) == 2 for s in mesh.sent_of(SummaryTable) if s.node == 4)
+    flags = [{source for source, _ in mesh.routers[node].group._flags._entries} for node in (2, 3, 4)]
+    assert flags == [{0}, {1}, set()]
 
 
 def test_an_event_that_nobody_wants_is_sent_by_nobody():
@@ -211,6 +226,19 @@ def test_groups_change_without_losing_an_event(grouping):
     assert len({(d.node, d.publication.id) for d in mesh.deliveries}) == expected
 
 
+def test_the_event_of_a_join_request_is_an_input_of_the_grouping_and_no_other_is():
+    mesh = line(3, (2, ANY), **AS_PUBLISHED)
+    inputs = []
+    mesh.routers[0].groups.following.trigger = inputs.append
+    mesh.publish(0, THREE)
+    mesh.run(for_=1)
+    mesh.publish(0, SEVEN)
+    mesh.run(for_=5)
+    assert inputs == [THREE]
+    mesh.publish(0, SEVEN)
+    assert inputs == [THREE, SEVEN]
+
+
 def test_the_paper_sends_an_event_once_to_each_group_and_we_name_all_groups_in_one():
     wishes = [(1, CD.category == "jazz"), (2, CD.price < 20)]
     for combine, copies in ((False, 2), (True, 1)):
@@ -244,6 +272,24 @@ def test_a_relay_with_a_filter_stops_what_nobody_below_it_wants_and_nothing_else
         mesh.publish(0, HARRISON)
         mesh.run(for_=1)
         assert mesh.delivered == [(1, EVANS), (3, HARRISON)]
+
+
+def test_a_relay_that_has_not_heard_what_a_broker_wants_now_lets_everything_through():
+    mesh = line(3, (2, Coupon.zone == 3), forwarding_filter=True)
+    relay = mesh.routers[1].membership
+    [known] = relay.below(0, UNASSIGNED)
+    assert known.filters == (Coupon.zone == 3,)
+    relay.pass_on(0, Join(2, UNASSIGNED, known.version + 1), None)
+    assert list(relay.below(0, UNASSIGNED)) == [None]
+
+
+def test_what_members_want_of_a_type_counts_once_the_publisher_has_something_of_it():
+    mesh = line(3, (2, ANY), (2, CD.category == "jazz"))
+    for _ in range(2):
+        mesh.publish(0, EVANS)
+        mesh.run(for_=1)
+    assert mesh.delivered == [(2, EVANS)] * 2
+    assert carriers(mesh) == [0, 1]  # the first asked for itself, the second found its group
 
 
 def test_a_join_request_without_its_event_tells_whichever_is_smaller():
@@ -295,6 +341,32 @@ def test_who_stops_answering_is_forwarded_to_no_more_when_the_flags_lapse():
     assert set(carriers(mesh)) <= {0}
 
 
+def test_the_mesh_survives_the_death_of_any_forwarding_node_where_there_is_a_second_path():
+    # A publisher, two layers of two relays, four members; between layers everyone hears everyone.
+    layers = [(0,), (1, 2), (3, 4), (5, 6, 7, 8)]
+    edges = [(a, b) for near, far in pairwise(layers) for a in near for b in far]
+    meshes = 0
+    for seed, dead in product(range(4), (1, 2, 3, 4)):
+        mesh = Mesh(9, router(answer_every=0.0, grouping="least"), edges, seed=seed)
+        for node in layers[-1]:
+            mesh.subscribe(node, ANY)
+        mesh.advertise(0, ANY)
+        for _ in range(4):  # each join request may come over other relays
+            mesh.publish(0, THREE)
+            mesh.run(for_=5.1)
+        mesh.publish(0, THREE)
+        mesh.run(for_=1)
+        if forwarding(mesh) != [1, 2, 3, 4]:
+            continue  # by chance all came over the same
+        meshes += 1
+        mesh.kill(dead)
+        mesh.deliveries.clear()
+        mesh.publish(0, THREE)
+        mesh.run(for_=1)
+        assert sorted(mesh.delivered) == [(node, THREE) for node in layers[-1]]
+    assert meshes >= 8
+
+
 def test_publisher_and_subscribers_in_one_broker():
     mesh = line(3, (0, ANY), (2, ANY))
     for _ in range(3):
@@ -319,6 +391,21 @@ def test_clients_reach_their_broker_by_unicast_and_get_their_events_from_it():
     assert {
         join.broker for s in mesh.sent_of(SummaryTable) for way in s.message.ways for join in way.joins
     } == {3}
+
+
+def test_whoever_publishes_at_a_broker_all_its_other_subscribers_get_the_event_once():
+    mesh = Mesh.line(3, router(clients_per_broker=3))
+    for node in range(3):
+        mesh.subscribe(node, ANY)
+        mesh.advertise(node, ANY)
+    mesh.run(for_=60)
+    # What the mesh says would reach clients within earshot as well: without it, unicast is the only way.
+    with mesh.fault(lose(EventRequest)), mesh.fault(lose(GroupEvent)):
+        for publisher in range(3):
+            mesh.deliveries.clear()
+            mesh.publish(publisher, THREE)
+            mesh.run(for_=5)
+            assert sorted(mesh.delivered) == [(node, THREE) for node in range(3) if node != publisher]
 
 
 def test_a_broker_serves_its_own_clients_alone():

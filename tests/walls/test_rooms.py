@@ -9,8 +9,6 @@ PACKAGE = ROOT / "src" / "roamcast"
 MOST_FILES = 12
 
 CROWDED = {
-    "pipeline": "campaign/ (pure) is to be taken out of it",
-    "report": "its page is to have a folder of its own",
     "cli": "one file a verb",
     "routing/cbr/raft": "one file a mechanism of one protocol",
     "routing/clone": "one file a mechanism of one family",
@@ -53,6 +51,7 @@ TWICE = {
     "summary": "of subscriptions, and of a run",
     "tables": "of facts, and of a campaign",
     "upkeep": "the verbs, and what they do",
+    "watch": "the verb, and what it does",
     "why": "the verb, and the answer",
     "wishes": "of the two tiers, on their way; of brokers, as they tell them",
     "workload": "the keys of a scenario, and the plan of a run",

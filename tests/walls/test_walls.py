@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from roamcast.pipeline.version import DECIDING
+from roamcast.campaign.version import DECIDING
 
 PACKAGE = Path(__file__).parents[2] / "src" / "roamcast"
 
@@ -21,8 +21,9 @@ MAY_IMPORT = {
     "live": {"content", "routing", "wire", "facts"},
     "ingest": {"routing", "scenario", "facts"},
     "lake": {"facts"},
-    "pipeline": {"content", "routing", "scenario", "facts", "metrics", "sim", "lake"},
-    "report": {"metrics", "pipeline", "lake"},
+    "campaign": {"routing", "scenario", "metrics"},
+    "pipeline": {"content", "routing", "scenario", "facts", "metrics", "sim", "lake", "campaign"},
+    "report": {"metrics", "campaign", "pipeline", "lake"},
     "why": {"facts"},
     "cli": None,  # opens every door
 }
@@ -87,6 +88,12 @@ def test_content_and_routing_own_no_clock_socket_file_or_log(room):
             assert module.partition(".")[0] not in FORBIDDEN, (
                 f"{path.name}:{line}: {room} must not know {module}"
             )
+
+
+def test_a_campaign_is_asked_for_without_spark():
+    for path in files("campaign"):
+        for module, line in imports(path):
+            assert module.partition(".")[0] not in ("pyspark", "py4j"), f"{path.name}:{line}: knows {module}"
 
 
 def test_routers_draw_no_entropy_of_their_own():

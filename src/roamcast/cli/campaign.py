@@ -9,12 +9,12 @@ from typing import Annotated
 
 import typer
 
-from roamcast.cli import upkeep
-from roamcast.cli.limits import FAILED, MOST_SEEDS
-from roamcast.cli.sparking import Conf, EventLog, Master, Remote, Replace, Strict, Ui, choose
+from roamcast.cli import upkeep, watch
+from roamcast.cli.shared.limits import FAILED, MOST_SEEDS
+from roamcast.cli.shared.sparking import Conf, EventLog, Master, Remote, Replace, Strict, Ui, choose
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
-for _verb in (upkeep.verify, upkeep.prune, upkeep.diff):
+for _verb in (watch.watch, upkeep.verify, upkeep.prune, upkeep.diff):
     app.command(_verb.__name__)(_verb)
 
 Folder = Annotated[str, typer.Argument(metavar="DIR", help="The campaign's folder, or its URL.")]
@@ -43,7 +43,7 @@ def run(
     json: Json = False,
 ) -> None:
     """Run what is not yet done, then measure, judge and report all of it; run again to resume."""
-    from roamcast.cli.conducting import conduct_file, finish
+    from roamcast.cli.shared.conducting import conduct_file, finish
 
     where = choose(master, remote, conf, ui, event_log)
     result = conduct_file(file, out, where=where, seeds=seeds, quick=quick, only=only or [], replace=replace)
@@ -105,7 +105,7 @@ def report(
     event_log: EventLog = None,
 ) -> None:
     """Write DIR/report.html from what is done."""
-    from roamcast.cli.conducting import measure_again, save_figures, write_report
+    from roamcast.cli.shared.conducting import measure_again, save_figures, write_report
     from roamcast.pipeline.store import Store
     from roamcast.report.result import Result, warn
 

@@ -50,7 +50,7 @@ _MOST_REHEARSALS = 200
 
 
 def _check_campaign(file: Path) -> str:
-    from roamcast.pipeline.plan import check_campaign
+    from roamcast.campaign.plan import check_campaign
     from roamcast.scenario.model import Scenario
     from roamcast.sim.run import rehearse
 

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from roamcast.cli.limits import FAILED
-from roamcast.cli.sparking import Conf, EventLog, Master, Remote, Ui, choose
+from roamcast.cli.shared.limits import FAILED
+from roamcast.cli.shared.sparking import Conf, EventLog, Master, Remote, Ui, choose
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -33,8 +33,8 @@ def check(
     json: Annotated[bool, typer.Option("--json", help="Tell it as JSON, for programs.")] = False,
 ) -> None:
     """Tell what every executor has, and what is missing where."""
-    from roamcast.pipeline.check import examine
-    from roamcast.pipeline.session import open_session
+    from roamcast.pipeline.spark.check import examine
+    from roamcast.pipeline.spark.session import open_session
 
     where = choose(master, remote, conf, ui, event_log)
 

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from roamcast.cli.limits import MOST_SEEDS
-from roamcast.cli.sparking import Conf, EventLog, Master, Remote, Replace, Strict, Ui, choose
+from roamcast.cli.shared.limits import MOST_SEEDS
+from roamcast.cli.shared.sparking import Conf, EventLog, Master, Remote, Replace, Strict, Ui, choose
 from roamcast.errors import UserError
 
 
@@ -41,8 +41,8 @@ def command(
     json: Annotated[bool, typer.Option("--json", help="Tell the result as one JSON object.")] = False,
 ) -> None:
     """Run protocols in one scenario on the same seeds, and say which is best at what."""
-    from roamcast.cli.conducting import conduct, finish, name_file
-    from roamcast.pipeline.campaign import Campaign
+    from roamcast.campaign.campaign import Campaign
+    from roamcast.cli.shared.conducting import conduct, finish, name_file
     from roamcast.routing.catalogue import find, working
     from roamcast.scenario.read import load, read_toml, split_override
     from roamcast.scenario.shipped import locate

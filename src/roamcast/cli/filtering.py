@@ -37,7 +37,7 @@ def match_many(
     with _session(master, "matching") as spark:
         from pyspark.sql import functions as f
 
-        from roamcast.pipeline.match_join import match
+        from roamcast.pipeline.matching.match_join import match
 
         wanted = _read(spark, filters, {"id": ("id",), "filter": ("filter", "wanted")})
         published = _read(spark, events[0], {"id": ("id", "publication"), "event": ("event",)})
@@ -65,7 +65,7 @@ def group_many(
 ) -> None:
     """Group a Parquet of filters, and tell the channels."""
     with _session(master, "grouping") as spark:
-        from roamcast.pipeline.clustering import cluster, to_groups
+        from roamcast.pipeline.matching.clustering import cluster, to_groups
 
         wanted = _read(spark, file, {"id": ("id",), "filter": ("filter", "wanted")})
         found = to_groups(cluster(wanted, types, channels))
@@ -83,7 +83,8 @@ def group_many(
 
 @contextmanager
 def _session(master: str | None, doing: str) -> Iterator[SparkSession]:
-    from roamcast.pipeline.session import briefly, open_session
+    from roamcast.pipeline.spark.errors import briefly
+    from roamcast.pipeline.spark.session import open_session
 
     with open_session(master) as spark, briefly(doing):
         yield spark

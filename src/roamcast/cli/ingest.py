@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from roamcast.cli.limits import LARGEST_SEED
+from roamcast.cli.shared.limits import LARGEST_SEED
 from roamcast.errors import UserError
 
 if TYPE_CHECKING:
@@ -110,7 +110,8 @@ def _take_traces(
 
 @contextmanager
 def _session(master: str | None) -> Iterator[SparkSession]:
-    from roamcast.pipeline.session import briefly, open_session
+    from roamcast.pipeline.spark.errors import briefly
+    from roamcast.pipeline.spark.session import open_session
 
     with open_session(master) as started, briefly("reading traces"):
         yield started
@@ -145,7 +146,7 @@ def _write_metrics(rows: list[dict[str, Any]], out: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from roamcast.pipeline.tables import METRICS_TABLE
+    from roamcast.campaign.tables import METRICS_TABLE
 
     about = [("scenario", pa.string()), ("protocol", pa.string()), ("seed", pa.int64())]
     schema = pa.schema(

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from roamcast.cli.limits import LARGEST_SEED
+from roamcast.cli.shared.limits import LARGEST_SEED
 from roamcast.errors import UserError
 
 if TYPE_CHECKING:
-    from roamcast.report.map import Ground
+    from roamcast.report.drawings.map import Ground
     from roamcast.scenario.model import Scenario
 
 FORMATS = ("svg", "png", "pdf")
@@ -38,7 +38,7 @@ def command(
     ] = None,
 ) -> None:
     """Draw groups, zones, publishers and a minute of everyone's trail."""
-    from roamcast.report.map import describe_map, save_map
+    from roamcast.report.drawings.map import describe_map, save_map
     from roamcast.scenario.read import load
     from roamcast.scenario.shipped import locate
     from roamcast.units import parse_time
@@ -61,7 +61,7 @@ def command(
 
 def look_over(scenario: Scenario, seed: int, moment: float | None = None) -> Ground:
     """The ground of a scenario as a run with `seed` meets it."""
-    from roamcast.report.map import survey
+    from roamcast.report.drawings.map import survey
     from roamcast.sim.kernel import movement
     from roamcast.sim.workload import plan
 

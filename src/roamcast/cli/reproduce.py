@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from roamcast.cli.limits import MOST_SEEDS
-from roamcast.cli.sparking import Conf, EventLog, Master, Remote, Replace, Strict, Ui, choose
+from roamcast.cli.shared.limits import MOST_SEEDS
+from roamcast.cli.shared.sparking import Conf, EventLog, Master, Remote, Replace, Strict, Ui, choose
 
 
 def command(
@@ -37,7 +37,7 @@ def command(
     json: Annotated[bool, typer.Option("--json", help="Tell the result as one JSON object.")] = False,
 ) -> None:
     """Run a paper's campaign and print each claim with the paper's number and ours, held or not held."""
-    from roamcast.cli.conducting import conduct_file, finish
+    from roamcast.cli.shared.conducting import conduct_file, finish
     from roamcast.scenario.shipped import locate
 
     file = locate(paper, "campaigns")

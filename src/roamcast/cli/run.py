@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from roamcast.cli.limits import FAILED, LARGEST_SEED
+from roamcast.cli.shared.limits import FAILED, LARGEST_SEED
 from roamcast.scenario.read import load
 from roamcast.scenario.shipped import locate
 
@@ -69,7 +69,7 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
 
 def _claim(folder: Path, scenario: Scenario, protocol: str, seed: int, replace: bool) -> None:
     """Refuse a folder that holds another run, before this one takes its time."""
-    from roamcast.cli.belonging import claim_facts
+    from roamcast.cli.shared.belonging import claim_facts
     from roamcast.scenario.resolved import digest_files, spell_out
 
     told = {"scenario": scenario.name, "protocol": protocol, "seed": seed}

@@ -42,7 +42,8 @@ def command(
     if query is None:
         _list(tables, json)
         return
-    from roamcast.pipeline.session import briefly, open_session
+    from roamcast.pipeline.spark.errors import briefly
+    from roamcast.pipeline.spark.session import open_session
 
     with open_session(master) as spark, briefly("answering"):
         frame = ask(spark, tables, query)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from roamcast.cli.limits import DISAGREED
+from roamcast.cli.shared.limits import DISAGREED
 
 Folder = Annotated[str, typer.Argument(metavar="DIR", help="The campaign's folder, or its URL.")]
 Json = Annotated[bool, typer.Option("--json", help="Tell it as JSON, for programs.")]
@@ -25,9 +25,9 @@ def verify(
     json: Json = False,
 ) -> None:
     """Tell whether every file of facts is what was written (exit code 0) or not (1)."""
-    from roamcast.pipeline.session import open_session
+    from roamcast.pipeline.committing.upkeep import verify
+    from roamcast.pipeline.spark.session import open_session
     from roamcast.pipeline.store import Store
-    from roamcast.pipeline.upkeep import verify
 
     store = Store(folder)
     store.check_layout()
@@ -53,9 +53,9 @@ def verify(
 
 def prune(folder: Folder, master: Master = None, json: Json = False) -> None:
     """Remove the facts of runs that the campaign no longer plans, and files that no commit names."""
-    from roamcast.pipeline.session import open_session
+    from roamcast.pipeline.committing.upkeep import prune
+    from roamcast.pipeline.spark.session import open_session
     from roamcast.pipeline.store import Store
-    from roamcast.pipeline.upkeep import prune
 
     store = Store(folder)
     store.check_layout()

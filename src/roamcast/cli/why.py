@@ -94,7 +94,7 @@ def _tell_run(folder: str, json: bool) -> None:
 def _tell_campaign(folder: str, points: bool, json: bool) -> None:
     from rich.console import Console
 
-    from roamcast.cli.progress import count_runs
+    from roamcast.cli.shared.progress import count_runs
     from roamcast.lake.reading import read_facts
     from roamcast.pipeline.store import Store
     from roamcast.report.result import tell_point

@@ -168,7 +168,7 @@ def _flatten(type: EventType, values: Mapping[str, Any], outer: str) -> Iterator
         if not isinstance(key, str):
             raise ContentError(f"{type.name}: {key!r} is not the name of a field")
         path = f"{outer}/{key}" if outer and key else outer or key
-        if isinstance(value, Mapping):
+        if isinstance(value, Mapping) and not (type.has(path) and type.inside(path) is None):
             if type.inside(path) is None:
                 raise type.unknown(path)
             yield from _flatten(type, value, path)

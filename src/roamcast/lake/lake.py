@@ -26,8 +26,9 @@ TABLES_FOLDER = "tables"
 class Lake:
     """The tables in a campaign's folder, as they were committed when it was opened or refreshed."""
 
-    def __init__(self, url: str | Path | Place) -> None:
+    def __init__(self, url: str | Path | Place, tables: str = TABLES_FOLDER) -> None:
         self.place = Place(url)
+        self.made = self.place / tables
         self.facts = self.place / FACTS_FOLDER
         self.log = Log(self.facts / LOG_FOLDER)
         self.snapshot: Snapshot = self.log.read()
@@ -40,7 +41,7 @@ class Lake:
     @property
     def tables(self) -> list[str]:
         """The names of all tables: of the facts, then of the campaign as far as it got."""
-        made = (self.place / TABLES_FOLDER).list()
+        made = self.made.list()
         return [*TABLES, *sorted(name[:-8] for name in made if name.endswith(".parquet"))]
 
     def schema(self, table: str) -> pa.Schema:
@@ -94,7 +95,7 @@ class Lake:
         raise LakeError(f"{self.place}: has no run {run}; its runs: roamcast campaign runs {self.place}")
 
     def _made(self, table: str) -> Place:
-        file = self.place / TABLES_FOLDER / f"{table}.parquet"
+        file = self.made / f"{table}.parquet"
         if not file.exists():
             raise LakeError(f"{self.place}: has no table {table!r}; it has {', '.join(self.tables)}")
         return file

@@ -68,6 +68,11 @@ class Entry(msgspec.Struct, frozen=True):
     add: list[Batch] = []
     remove: list[str] = []
 
+    @property
+    def brings(self) -> list[str]:
+        """The runs that it brings; one that puts batches in the place of others brings none."""
+        return [] if self.remove else [run for batch in self.add for run in batch.runs]
+
 
 class Snapshot(msgspec.Struct, frozen=True):
     """What counts after an entry of the log."""
@@ -112,8 +117,18 @@ class Log:
         if saved > snapshot.number:
             snapshot = self._load(_checkpoint(saved), Snapshot)
         while snapshot.number < last:
-            snapshot = snapshot.after(self._load(_entry(snapshot.number + 1), Entry))
+            snapshot = snapshot.after(self.entry(snapshot.number + 1))
         return snapshot
+
+    def length(self) -> int:
+        """How many entries there are; their numbers are those below it."""
+        found = (_ENTRY.fullmatch(name) for name in self.folder.list())
+        return 1 + max((int(each[2]) for each in found if each and not each[1]), default=-1)
+
+    def entry(self, number: int) -> Entry:
+        """One commit, or `LakeError` if it cannot be read."""
+        found: Entry = self._load(_entry(number), Entry)
+        return found
 
     def append(self, snapshot: Snapshot, entry: Entry) -> Snapshot | None:
         """Commit `entry` on top of `snapshot`; what counts then, or None if another entry came before."""

@@ -21,18 +21,27 @@ ORPHAN = 3
 
 @COMMUNITIES.metric("Communities")
 def communities(of: Measured) -> Value:
-    """communities that nodes say they belong to, mean over the moments at which one changes"""
-    return mean(_follow(of)[0])
+    """communities that nodes say they belong to, mean over the time from the warm-up to the last change"""
+    return _mean_over_time(of, 0)
 
 
 @COMMUNITIES.metric("Orphan communities", better="less")
 def orphans(of: Measured) -> Value:
     """of these, communities of fewer than three nodes"""
-    return mean(_follow(of)[1])
+    return _mean_over_time(of, 1)
 
 
-def _follow(of: Measured) -> npt.NDArray[np.int64]:
-    """How many communities and orphans there were when the warm-up ended, and after each change since."""
+def _mean_over_time(of: Measured, column: int) -> float | None:
+    """Each count by how long it stood: a construction changes much within a second."""
+    times, counts = _follow(of)
+    lasted = np.diff(times)
+    if not lasted.sum():
+        return mean(counts[column][-1:])
+    return float((lasted * counts[column][:-1]).sum() / lasted.sum())
+
+
+def _follow(of: Measured) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+    """How many communities and orphans there were from the end of the warm-up on, and since when each."""
     table = of.source.read("states", *READS["states"])
     names = np.asarray(table["name"].to_pylist(), object)
     told = names == STATE
@@ -42,12 +51,14 @@ def _follow(of: Measured) -> npt.NDArray[np.int64]:
     sizes: Counter[float] = Counter()
     few = 0
     counts: list[tuple[int, int]] = []
+    times: list[float] = []
     begun = False
     for at, who, where in zip(time[order], node[order].tolist(), value[order].tolist(), strict=True):
         if at >= of.setting.warmup and not begun:
             begun = True
             if belongs:
                 counts.append((len(sizes), few))
+                times.append(of.setting.warmup)
         for community, change in ((belongs.get(who), -1), (where, 1)):
             if community is None:
                 continue
@@ -59,6 +70,8 @@ def _follow(of: Measured) -> npt.NDArray[np.int64]:
         belongs[who] = where
         if begun:
             counts.append((len(sizes), few))
+            times.append(float(at))
     if belongs and not begun:
         counts.append((len(sizes), few))
-    return np.array(counts, np.int64).reshape(-1, 2).T
+        times.append(of.setting.warmup)
+    return np.array(times), np.array(counts, np.int64).reshape(-1, 2).T

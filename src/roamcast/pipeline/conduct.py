@@ -10,23 +10,22 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from roamcast.lake.lake import Lake
-from roamcast.pipeline.campaign import Campaign
-from roamcast.pipeline.claims import make_tables
-from roamcast.pipeline.cluster import Cluster
-from roamcast.pipeline.commit import Committer
-from roamcast.pipeline.executors import warm_up
-from roamcast.pipeline.measuring import Measuring
-from roamcast.pipeline.plan import Plan, make_plan
-from roamcast.pipeline.progress import Progress, estimate
-from roamcast.pipeline.session import briefly, open_session
-from roamcast.pipeline.simulate import simulate
+from roamcast.campaign.campaign import Campaign
+from roamcast.campaign.checks import make_tables
+from roamcast.campaign.plan import Plan, make_plan
+from roamcast.campaign.progress import Progress, estimate
+from roamcast.campaign.tables import RUNS
+from roamcast.pipeline.committing.commit import Committer
+from roamcast.pipeline.measuring.increment import Measuring
+from roamcast.pipeline.running.simulate import simulate
+from roamcast.pipeline.running.task import SIMULATOR
+from roamcast.pipeline.spark.cluster import Cluster
+from roamcast.pipeline.spark.executors import warm_up
+from roamcast.pipeline.spark.session import open_session
 from roamcast.pipeline.store import Store, Survey
-from roamcast.pipeline.tables import RUNS
-from roamcast.pipeline.task import SIMULATOR
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 _ATTEMPTS = 2
 "How often damage is met before it is an error."
@@ -170,25 +169,13 @@ class Conductor:
 
     def evaluate(self, spark: SparkSession, survey: Survey) -> None:
         """measure what is new, then summarise and judge it, each into its table; what is as it was stays."""
-        from roamcast.pipeline.judge import judge
-        from roamcast.pipeline.summarise import compare, summarise
+        from roamcast.pipeline.measuring.derive import derive
 
         for name, table in make_tables(self.campaign, self.plan).items():
             self.store.write_table(name, table)
         with self.account.time("measure"):
             survey = self.measure(spark, survey)
-        seeds = len(self.campaign.seed_list)
-        stale = self.store.stale()
-        metrics, points = self._frame(spark, "metrics"), self._frame(spark, "points")
-        with self.account.time("summarise"):
-            if "summary" in stale:
-                self._keep("summary", summarise(metrics, points, seeds))
-            if "differences" in stale:
-                self._keep("differences", compare(metrics, points, seeds))
-        with self.account.time("judge"):
-            if "verdicts" in stale:
-                checks, terms = self._frame(spark, "checks"), self._frame(spark, "terms")
-                self._keep("verdicts", judge(metrics, checks, terms, seeds))
+        derive(spark, self.store, len(self.campaign.seed_list), self.account.time)
 
     def measure(self, spark: SparkSession, survey: Survey) -> Survey:
         """Make the tables `runs` and `metrics`; a run that cannot be read is told, and simulated again."""
@@ -204,14 +191,6 @@ class Conductor:
                 self._repair(Committer(spark, self.store), trouble)
                 survey = self.simulate(spark, self.survey())
         return survey
-
-    def _frame(self, spark: SparkSession, name: str) -> DataFrame:
-        return Lake(self.store.folder).frame(spark, name)
-
-    def _keep(self, name: str, frame: DataFrame) -> None:
-        with briefly(f"making the table {name!r}"):
-            table = frame.toArrow()
-        self.store.write_table(name, table)
 
     def _tell(self, survey: Survey) -> None:
         self._tell_damage(survey.damaged)

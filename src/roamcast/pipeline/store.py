@@ -6,15 +6,14 @@
     DIR/facts/TABLE/BATCH.parquet   the facts of many runs
     DIR/tables/TABLE.parquet        plan, points, runs, metrics, summary, differences, verdicts
     DIR/report.html
+    DIR/watch/, DIR/watch.html      the same tables and the page as far as they are, by who watches
 
 A run is done when the log has it. Everything appears under its name whole or not at all.
 """
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -25,16 +24,8 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from roamcast.errors import UserError
-from roamcast.lake.batch import table_file
-from roamcast.lake.columns import TABLES as LAKE_TABLES
-from roamcast.lake.lake import FACTS_FOLDER, LOG_FOLDER, TABLES_FOLDER
-from roamcast.lake.log import Log, Snapshot
-from roamcast.lake.place import Place
-from roamcast.lake.staging import Staging, digest
-from roamcast.metrics.definition import digest_definitions
-from roamcast.pipeline.campaign import Campaign
-from roamcast.pipeline.lineage import (
+from roamcast.campaign.campaign import Campaign
+from roamcast.campaign.lineage import (
     DEFINITIONS,
     MADE_FROM,
     OUTCOMES,
@@ -44,10 +35,21 @@ from roamcast.pipeline.lineage import (
     digest_rows,
     find_stale,
 )
-from roamcast.pipeline.tables import TABLES
+from roamcast.campaign.tables import TABLES
+from roamcast.lake.batch import table_file
+from roamcast.lake.columns import TABLES as LAKE_TABLES
+from roamcast.lake.lake import FACTS_FOLDER, LOG_FOLDER, TABLES_FOLDER, Lake
+from roamcast.lake.log import Log, Snapshot
+from roamcast.lake.place import Place
+from roamcast.lake.staging import Staging, digest
+from roamcast.metrics.definition import digest_definitions
+from roamcast.pipeline.errors import StoreError
+from roamcast.pipeline.lock import find_holder, hold
 
 if TYPE_CHECKING:
-    from roamcast.pipeline.plan import Plan
+    from pyspark.sql import DataFrame, SparkSession
+
+    from roamcast.campaign.plan import Plan
 
 DEFINED = b"roamcast.defined"
 "The key in the metadata of the metrics' file: the digest of each metric's definition."
@@ -57,10 +59,6 @@ _OLD_RUNS = "runs"
 
 _GRACE = 3600.0
 "Seconds for which a file that no entry names may still become part of one, where no lock keeps others away."
-
-
-class StoreError(UserError):
-    """A campaign's folder that cannot be used as asked."""
 
 
 @dataclass
@@ -78,10 +76,11 @@ class Survey:
 
 
 class Store:
-    """The folder of one campaign."""
+    """The folder of one campaign; its tables are in `tables`, below it."""
 
-    def __init__(self, folder: str | Path | Place) -> None:
+    def __init__(self, folder: str | Path | Place, tables: str = TABLES_FOLDER) -> None:
         self.folder = Place(folder)
+        self.tables = tables
         self.facts = self.folder / FACTS_FOLDER
         self.staging = Staging(self.folder / "staged")
         self.log = Log(self.facts / LOG_FOLDER)
@@ -96,7 +95,7 @@ class Store:
         """Make the folder, or raise `StoreError`."""
         self.check_layout()
         try:
-            for place in (self.folder, self.staging.place, self.facts, self.folder / TABLES_FOLDER):
+            for place in (self.folder, self.staging.place, self.facts, self.folder / self.tables):
                 place.make_folder()
             if self.folder.local is None:
                 self.folder.list()
@@ -119,31 +118,12 @@ class Store:
         Only a local disk has such locks. Elsewhere two commands may simulate the same run, and one of them
         commits it.
         """
-        if self.folder.local is None:
-            yield
-            return
-        with (self.folder.local / ".lock").open("a+") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                file.seek(0)
-                other = file.read().strip() or "another process"
-                raise StoreError(f"{self.folder}: process {other} is running this campaign") from None
-            file.truncate(0)
-            file.write(f"{os.getpid()}\n")
-            file.flush()
+        with hold(self.folder):
             yield
 
     def holder(self) -> int | None:
         """The process that is running this campaign now, if one is and that can be known."""
-        try:
-            kept = ((self.folder.local or Path("/dev/null")) / ".lock").stat()
-            locks = Path("/proc/locks").read_text(encoding="ascii").splitlines()
-        except OSError:
-            return None
-        place = f"{os.major(kept.st_dev):02x}:{os.minor(kept.st_dev):02x}:{kept.st_ino}"
-        fields = (line.split() for line in locks)
-        return next((int(f[4]) for f in fields if f[1] == "FLOCK" and f[5] == place), None)
+        return find_holder(self.folder)
 
     def snapshot(self) -> Snapshot:
         """What is committed now."""
@@ -242,7 +222,7 @@ class Store:
 
     def table_file(self, name: str) -> Place:
         """Where a table of the pipeline is."""
-        return self.folder / TABLES_FOLDER / f"{name}.parquet"
+        return self.folder / self.tables / f"{name}.parquet"
 
     def write_table(self, name: str, table: pa.Table, defined: Mapping[str, str] | None = None) -> None:
         """Keep a table of the pipeline, cast to its schema and sorted: the same rows give the same bytes.
@@ -266,6 +246,10 @@ class Store:
         if not file.exists():
             raise StoreError(f"{self.folder}: has no table {name!r} yet; run the campaign first")
         return _read(file, schema=TABLES[name])
+
+    def frame(self, spark: SparkSession, name: str) -> DataFrame:
+        """A table of the pipeline for Spark."""
+        return Lake(self.folder, self.tables).frame(spark, name)
 
     def read_metrics(self) -> tuple[pa.Table, dict[str, str]]:
         """The metrics that are known, of whichever runs, and how each was defined; none if there are none."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 import pyarrow as pa
 
+from roamcast.campaign.tables import METRICS_TABLE, PLAN, POINTS
 from roamcast.errors import UserError
 from roamcast.facts.schema import TABLES as FACTS
 from roamcast.facts.tables import RUN_FILE, Facts, FactsError, Run
@@ -20,7 +21,6 @@ from roamcast.lake.columns import spark_schema
 from roamcast.lake.lake import open_lake
 from roamcast.metrics.declarations import evaluate
 from roamcast.metrics.outcome import look
-from roamcast.pipeline.tables import METRICS_TABLE, PLAN, POINTS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from roamcast.report.figures import Panels
-from roamcast.report.readings_page import readings_markdown
+from roamcast.report.drawings.figures import Panels
+from roamcast.report.drawings.gatherings import gatherings_of, save_communities
+from roamcast.report.page.readings_page import readings_markdown
+from roamcast.report.page.verdicts import claims_of, sum_up
 from roamcast.report.result import Judged, Result, warn
-from roamcast.report.verdicts import claims_of, sum_up
 
 
 def write_markdown(result: Result, file: Path) -> None:
@@ -20,6 +21,8 @@ def write_markdown(result: Result, file: Path) -> None:
     figures.mkdir(parents=True, exist_ok=True)
     for name in result.campaign.figures:
         Panels(result, name).save(figures / f"{name}.svg")
+        if shown := gatherings_of(result, name):
+            save_communities(shown, figures / f"{name}-communities.svg")
     file.write_text(make_markdown(result, figures.name), encoding="utf-8")
 
 
@@ -51,6 +54,9 @@ def make_markdown(result: Result, figures: str) -> str:
         lines += _claims(result, claims_of(result, None))
     for name, figure in campaign.figures.items():
         lines += [f"## {figure.title}", "", f"![{figure.title}]({figures}/{name}.svg)", ""]
+        if shown := gatherings_of(result, name):
+            lines += [f"![communities on the map]({figures}/{name}-communities.svg)", ""]
+            lines += [f"{'; '.join(each.describe() for each in shown)}, at {shown[0].moment:g} s.", ""]
         lines += _claims(result, claims_of(result, name))
     broken = [f"- {judged.name}: {line}" for judged in result.claims for line in judged.broken]
     if broken:

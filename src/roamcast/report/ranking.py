@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from math import log
+from statistics import fmean, stdev
 from typing import NamedTuple
 
 from roamcast.metrics.declarations import METRICS
-from roamcast.pipeline.statistics import student
+from roamcast.pipeline.measuring.statistics import student
 from roamcast.report.result import Result
 from roamcast.report.rounding import FEW, tell
 
@@ -57,13 +59,30 @@ def find_leaders(result: Result, place: Place, metric: str, protocols: list[str]
         return []
     sign = -1 if METRICS[metric].better == "more" else 1
     first = min(means, key=lambda p: (sign * means[p], protocols.index(p)))
-    found = [first]
-    for other in means:
-        if other != first:
-            gap = find_gap(result, place, metric, (first, other), len(means) - 1)
-            if gap is None or not gap.real:
-                found.append(other)
-    return sorted(found, key=protocols.index)
+    beaten = [
+        other
+        for other in means
+        if other != first and _is_better(result, place, metric, (first, other), len(means) - 1)
+    ]
+    return [p for p in protocols if p in means and p not in beaten]
+
+
+def _is_better(result: Result, place: Place, metric: str, pair: tuple[str, str], comparisons: int) -> bool:
+    """Whether the seeds leave no doubt that the first of `pair`, whose mean is better, is.
+
+    Amounts above zero are compared by their ratios, seed by seed: one bad seed with a hundred times the delay
+    widens the interval of the differences until it holds zero, though every seed says the same.
+    """
+    if METRICS[metric].scale == "amount":
+        ours, theirs = (result.by_seed(*place, protocol, metric) for protocol in pair)
+        common = ours.keys() & theirs.keys()
+        if len(common) > 1 and all(ours[seed] > 0 and theirs[seed] > 0 for seed in common):
+            ratios = sorted(log(ours[seed] / theirs[seed]) for seed in common)
+            sign = 1 if METRICS[metric].better == "more" else -1
+            half = student(len(ratios), comparisons) * stdev(ratios) / len(ratios) ** 0.5
+            return bool(sign * fmean(ratios) > half)
+    gap = find_gap(result, place, metric, pair, comparisons)
+    return gap is not None and gap.real
 
 
 def _serves(result: Result, place: Place, protocol: str) -> bool:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from roamcast.pipeline.campaign import Claim
-from roamcast.pipeline.readings import Combination, Reading, changes, choose
-from roamcast.pipeline.rereading import name_under
+from roamcast.campaign.claims import Claim
+from roamcast.campaign.readings import Combination, Reading, changes, choose
+from roamcast.campaign.rereading import name_under
 from roamcast.report.result import Judged, Result
 from roamcast.report.rounding import short
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from roamcast.pipeline.plan import point_text
+from roamcast.campaign.plan import point_text
 from roamcast.report.answer import answer
 from roamcast.report.readings import Reread, reread
 from roamcast.report.result import Judged, Result
@@ -30,6 +30,8 @@ def record(result: Result, report: object) -> dict[str, Any]:
         "report": str(report),
         "points": _points(result),
     }
+    if result.so_far is not None:
+        found["so_far"] = {"measured": result.so_far, "planned": len(result.tables["plan"])}
     if result.notes.get("readings"):
         found["readings"] = [_reread(each) for each in reread(result)]
     elif result.campaign.claims:

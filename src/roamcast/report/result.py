@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 
+from roamcast.campaign.campaign import Campaign
+from roamcast.campaign.checks import settings_of
+from roamcast.campaign.claims import Claim
+from roamcast.campaign.entry import Setting
 from roamcast.metrics.declarations import METRICS
-from roamcast.pipeline.campaign import Campaign, Claim
-from roamcast.pipeline.claims import settings_of
-from roamcast.pipeline.entry import Setting
 from roamcast.pipeline.store import Store
 from roamcast.report.rounding import FEW, Row, short, tell
 
@@ -22,6 +23,8 @@ class Judged:
     name: str
     claim: Claim
     checks: list[Row]
+    so_far: bool = False
+    "Whether runs are still to come that may decide otherwise."
 
     @property
     def verdict(self) -> str:
@@ -49,6 +52,11 @@ class Judged:
         if any(check["count"] < FEW for check in self.checks):
             return "(few seeds)"
         return {True: "", False: "(within the interval)", None: "(no interval)"}[self.sure]
+
+    @property
+    def told(self) -> str:
+        """The verdict as it may be told now."""
+        return f"{self.verdict} so far" if self.so_far else self.verdict
 
     @property
     def ours(self) -> str:
@@ -87,10 +95,11 @@ class Judged:
 
 
 class Result:
-    """All that a campaign's folder says."""
+    """All that a campaign's folder says; `so_far`: of how many runs, while there are more to come."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, so_far: int | None = None) -> None:
         self.store = store
+        self.so_far = so_far
         store.check_layout()
         self.campaign, self.notes = store.read_campaign()
         self.stale = store.stale()
@@ -104,7 +113,13 @@ class Result:
         """The campaign's claims, judged, in the file's order; none where the verdicts are not of them."""
         if "verdicts" in self.stale:
             return []
-        return judge_claims(self.campaign, self.tables["verdicts"])
+        judged = judge_claims(self.campaign, self.tables["verdicts"])
+        return [replace(each, so_far=self.so_far is not None) for each in judged]
+
+    @property
+    def marker(self) -> str:
+        """What stands above everything that is told of a part of the runs; empty if it is of all of them."""
+        return "" if self.so_far is None else f"{self.so_far} of {len(self.tables['plan'])} runs so far"
 
     @cached_property
     def values(self) -> dict[tuple[str, str, str, str], Row]:

@@ -8,28 +8,30 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from roamcast.campaign.plan import point_text
 from roamcast.metrics.declarations import METRICS
-from roamcast.pipeline.plan import point_text
 from roamcast.report.answer import answer
+from roamcast.report.page.verdicts import sum_up
 from roamcast.report.ranking import SIDE_BY_SIDE, Place, rank
 from roamcast.report.readings import reread
 from roamcast.report.result import Result, tell_point
 from roamcast.report.rounding import FEW
-from roamcast.report.verdicts import sum_up
 
 _TITLES, _CELLS = 22, 14
 "Columns that the metrics' names and each protocol's numbers take."
 
+COLOURS = {"held": "green", "not held": "red", "not judged": "yellow"}
+
 _LEGEND = (
     "Means over seeds with 95 % intervals: ± half of it, or its ends where it is lopsided. best: the "
-    "difference to each of the others, seed by seed, is beyond its interval. tie: the seeds cannot tell."
+    "difference to each of the others (of amounts: the ratio), seed by seed, is beyond its interval. tie: "
+    "the seeds cannot tell."
 )
 _LEGEND_OF_FEW = f"With fewer than {FEW} seeds: the mean, and in brackets the least and the most of them."
 
 
 def show_claims(result: Result, console: Console) -> None:
     """Every claim with the paper's figure and section, our number, and whether it held."""
-    colours = {"held": "green", "not held": "red", "not judged": "yellow"}
     console.print(f"[bold]{escape(result.campaign.title)}[/]", highlight=False)
     table = Table(box=None, show_header=False, padding=(0, 1, 1, 0))
     table.add_column(no_wrap=True)
@@ -40,7 +42,7 @@ def show_claims(result: Result, console: Console) -> None:
         paper = f"paper: {escape(claim.paper or '-')}; " if result.campaign.paper or claim.paper else ""
         doubt = f" [dim]{judged.doubt}[/]" if judged.doubt else ""
         table.add_row(
-            f"[{colours[judged.verdict]}]{judged.verdict}[/]",
+            f"[{COLOURS[judged.verdict]}]{judged.told}[/]",
             f"{escape(claim.says)} [dim]{escape(place)}[/]\n"
             f"{paper}ours: [bold]{escape(judged.ours)}[/]{doubt}\n"
             f"[dim]asked: {escape(judged.asked)}[/]",
@@ -73,7 +75,7 @@ def show_comparison(result: Result, console: Console) -> None:
             at_once = max(1, (console.width - _TITLES) // _CELLS)
             for first in range(0, len(asked.protocols), at_once):
                 shown = slice(first, first + at_once)
-                console.print(_side_by_side(result, place, asked.protocols, shown), highlight=False)
+                console.print(side_by_side(result, place, asked.protocols, shown), highlight=False)
                 console.print()
             first_sentence, *rest = map(escape, answer(result, place, asked.protocols).sentences)
             console.print(" ".join([f"[bold]{first_sentence}[/]", *rest]), highlight=False)
@@ -81,7 +83,7 @@ def show_comparison(result: Result, console: Console) -> None:
     console.print(f"[dim]{_LEGEND_OF_FEW if few else _LEGEND}[/]", highlight=False)
 
 
-def _side_by_side(result: Result, place: Place, protocols: list[str], chosen: slice) -> Table:
+def side_by_side(result: Result, place: Place, protocols: list[str], chosen: slice) -> Table:
     """A table of the `chosen` of the protocols: as many as fit beside each other."""
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column("", max_width=_TITLES - 1)

@@ -134,15 +134,13 @@ class Message(msgspec.Struct, metaclass=MessageType, frozen=True, gc=False):
         def size(self) -> int:
             """Bytes on the air above the network header, padding included."""
 
-    @property
-    def about(self) -> int:
-        """The id of the publication this message serves, or -1; the facts follow an event by it."""
-        return -1
+        @property
+        def about(self) -> int:
+            """The id of the publication this message serves, or -1; the facts follow an event by it."""
 
-    @property
-    def least(self) -> int:
-        """It is padded to so many bytes, if it has fewer."""
-        return 0
+        @property
+        def least(self) -> int:
+            """It is padded to so many bytes, if it has fewer."""
 
     def flaw(self) -> str | None:
         """How its fields contradict each other, if they do; such a message is neither written nor read."""

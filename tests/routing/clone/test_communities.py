@@ -2,11 +2,11 @@
 
 from random import Random
 
-from fields import communities, construct, hops_between, lay, scatter, street, topic
+from fields import Content, communities, construct, hops_between, lay, scatter, street, topic
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roamcast.routing.clone.community import Standing
+from roamcast.routing.clone.community import LAST, Self, Standing
 from roamcast.routing.clone.messages import HEAVIEST, CommunityBeacon, Confirmation, Merge, Vote
 from roamcast.routing.clone.parameters import CloneParameters
 from roamcast.routing.clone.similarity import Interests, digest, similarity, weigh
@@ -81,9 +81,10 @@ def test_the_fields_of_that_law_have_several_communities_and_silent_voters():
 
 def test_the_heavier_votes_first_and_without_interests_nothing_divides_by_zero():
     router = lay([(0, 0)]).routers[0]
-    delays = [router.vote_delay(weight) for weight in (0, 1, 2, 50, HEAVIEST)]
-    assert delays == sorted(delays, reverse=True)
-    assert delays[1] == 2 * delays[2] == 50 * delays[3]
+    delays = [router.vote_delay(weight) for weight in (0, 1, 20, 50, HEAVIEST)]
+    assert delays == sorted(set(delays), reverse=True)
+    assert 20 * delays[2] == 50 * delays[3] == HEAVIEST * delays[4]
+    assert delays[0] <= LAST * router.parameters.voting
 
 
 def test_the_tenth_advertisement_begins_a_construction():
@@ -93,6 +94,49 @@ def test_the_tenth_advertisement_begins_a_construction():
     assert {router.community.constructions for router in mesh.routers} <= {1, 2, 3}
     assert min(router.community.constructions for router in mesh.routers) >= 1
     assert len(set(communities(mesh))) == 1
+
+
+def test_who_voted_last_time_begins_the_next_construction_but_not_one_that_has_just_ended():
+    mesh = lay(street(3), parameters=BASIC)
+    mesh.run(for_=6)
+    construct(mesh)
+    [principal] = set(communities(mesh))
+    other = next(node for node in range(3) if node != principal)
+    community = mesh.routers[other].community
+    vote = Vote(principal, 3, Place(0, 0), frozenset(), 0)
+    assert mesh.inject(other, vote, sender=principal) is Drop.EXPIRED
+    assert community.constructions == 1
+    mesh.run(for_=2 * (BASIC.voting + BASIC.settling))
+    mesh.inject(other, vote, sender=principal)
+    assert community.constructions == 2
+
+
+def test_those_whose_candidate_joined_another_vote_once_more_among_themselves():
+    #  2 votes, and 0 hears of the construction from that and is heavier: 2 joins 0, whose vote ends at 2.
+    weights = [9, 1, 5, 2, 3]
+    mesh = lay(street(5), parameters=CloneParameters(enhanced=False, ttl=2, vote_delay=1.0))
+    mesh.run(for_=6)
+    for router, weight in zip(mesh.routers, weights, strict=True):
+        own = Self(weight, router.geo.here(), frozenset())
+        router.community.describe = lambda own=own: own
+    for router in mesh.routers[1:]:
+        router.community.construct()
+    mesh.run(for_=12)
+    assert communities(mesh) == [0, 0, 0, 4, 4]
+
+
+def test_an_orphan_that_no_orphan_answers_joins_the_community_beside_it():
+    mesh = lay(street(5), parameters=CloneParameters(reorganise=5.0))
+    mesh.run(for_=8)
+    routers = mesh.routers
+    for node, via in ((1, 0), (2, 1)):
+        routers[node].community.join(Standing(0, 9, frozenset(), node, via))
+    routers[0].community.lead(9)
+    routers[3].community.lead(9)
+    routers[4].community.join(Standing(3, 9, frozenset(), 1, 3))
+    mesh.run(for_=25)
+    assert communities(mesh)[:4] == [0, 0, 0, 0]
+    assert {3, 4} & {sent.node for sent in mesh.sent if isinstance(sent.message, Merge)}
 
 
 @settings(max_examples=6, deadline=None)
@@ -152,6 +196,14 @@ def test_a_principal_that_dies_is_replaced_at_the_next_construction():
     mesh.run(for_=80)
     alive = [node for node in range(4) if node != principal]
     assert principal not in {communities(mesh)[node] for node in alive}
+    beside = [node for node in alive if node != 3 and all(n in alive for n in range(node, 4))]
+    for node in beside:
+        mesh.request(node, topic(1))
+    mesh.run(for_=3)
+    mesh.publish(3, Content(topic=1))
+    mesh.run(for_=3)
+    assert {d.node for d in mesh.deliveries} == set(beside)
+    assert beside
 
 
 def test_forged_votes_of_every_weight_are_bounded_and_forgotten():

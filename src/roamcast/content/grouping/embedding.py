@@ -47,7 +47,7 @@ class Embedding:
         if self._stretch(filter):
             self._embed_all()
         else:
-            self.rows[row] = self._embed(filter)
+            self.rows[row] = self.embed(filter)
             self._sums += self.rows[row]
             self._squares += self.rows[row] ** 2
         return row
@@ -105,7 +105,8 @@ class Embedding:
                         grown = True
         return grown
 
-    def _embed(self, filter: Filter) -> npt.NDArray[np.float64]:
+    def embed(self, filter: Filter) -> npt.NDArray[np.float64]:
+        """The numbers of a filter, which need not be a row."""
         row = np.zeros(self.width)
         for box in filter.conjunctions:
             given = dict(box)
@@ -121,7 +122,7 @@ class Embedding:
         for row in there:
             filter = self._filters[row]
             assert filter is not None
-            self.rows[row] = self._embed(filter)
+            self.rows[row] = self.embed(filter)
         self._sums = self.rows[there].sum(axis=0)
         self._squares = (self.rows[there] ** 2).sum(axis=0)
 

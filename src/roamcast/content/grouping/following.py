@@ -8,6 +8,7 @@ from itertools import count
 from typing import TypeAlias
 
 from roamcast.content.covering import Cover
+from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.content.grouping.group import Group
 from roamcast.content.grouping.hull import hull
@@ -33,6 +34,9 @@ class OfType(ABC):
     @abstractmethod
     def remove(self, key: Hashable) -> None:
         """A subscription leaves."""
+
+    def trigger(self, event: Event) -> None:  # noqa: B027 - most methods have no use for it
+        """Take the event into account that sets the grouping off, if the method does."""
 
     @abstractmethod
     def label(self, key: Hashable) -> int:
@@ -76,6 +80,13 @@ class Following:
         if filter is not None:
             self._cache.pop(filter.type, None)
             self._types[filter.type].remove(key)
+
+    def trigger(self, event: Event) -> None:
+        """An event sets the grouping off: an input of K-means."""
+        of_type = self._types.get(event.type)
+        if of_type is not None:
+            self._cache.pop(event.type, None)
+            of_type.trigger(event)
 
     def label(self, key: Hashable) -> int:
         """The number of a subscription's group."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,10 +36,19 @@ def kmeans_groups(
     groups = []
     for type, places in by_type(filters).items():
         chosen = [filters[p] for p in places]
-        points = [*chosen, point(event)] if event is not None and event.type is type else chosen
+        points = chosen
+        if event is not None and event.type is type:
+            used = {place for each in chosen for box in each.conjunctions for place, _ in fields_of(box)}
+            points = [*chosen, about(event, used)]
         labels = _cluster(vectors(points), k or cluster_count(chosen), seed)
         groups.extend(to_groups(filters, places, labels))
     return groups
+
+
+def about(event: Event, used: Collection[int]) -> Filter:
+    """The event as one more point: in what subscriptions speak of, or it would lie far from all of them."""
+    [box] = point(event).conjunctions
+    return Filter.of(event.type, [[(place, domain) for place, domain in box if place in used]])
 
 
 def to_groups(
@@ -68,7 +77,8 @@ class KMeans(OfType):
 
     An arrival goes to the nearest centroid, and some others are looked at again, in turn. If the papers' K
     has grown, the widest group is split at two members that lie far apart; if it has shrunk, the two nearest
-    are combined. What an arrival costs depends on K, and not on how many there are.
+    are combined. What an arrival costs depends on K, and not on how many there are. The event that set the
+    grouping off is one more point, which draws a centroid towards it.
     """
 
     def __init__(self, type: EventType, labels: Iterator[int], k: int | None) -> None:
@@ -87,6 +97,8 @@ class KMeans(OfType):
         self._used: Counter[int] = Counter()
         self._distinct: Counter[Any] = Counter()
         self._turn = 0
+        self._event: Event | None = None
+        "What set the grouping off: a point like the others, and no member."
 
     def add(self, key: Hashable, filter: Filter) -> None:
         """To the nearest centroid."""
@@ -101,6 +113,12 @@ class KMeans(OfType):
         self._enter(key, label)
         self._rebalance()
         self._resize()
+
+    def trigger(self, event: Event) -> None:
+        """Put the event in the place of the one before, and look again at some subscriptions."""
+        if event != self._event:
+            self._event = event
+            self._rebalance()
 
     def remove(self, key: Hashable) -> None:
         """Out of its group."""
@@ -153,9 +171,17 @@ class KMeans(OfType):
                 self._sums[label] = self._points.rows[rows].sum(axis=0)
 
     def _centroids(self) -> tuple[list[int], Matrix]:
+        """The groups and their centroids; the event counts as a point of the nearest."""
         labels = list(self._members)
+        sums = np.array([self._sums[label] for label in labels])
         counts = np.array([max(1, len(self._members[label].filters)) for label in labels])
-        return labels, np.array([self._sums[label] for label in labels]) / counts[:, None]
+        if self._event is not None and labels:
+            point = self._points.embed(about(self._event, self._used))
+            apart = self._points.distances(point[None, :], sums / counts[:, None])[0]
+            nearest = int(apart.argmin())
+            sums[nearest] += point
+            counts[nearest] += 1
+        return labels, sums / counts[:, None]
 
     def _nearest(self, rows: list[int]) -> list[int]:
         labels, centroids = self._centroids()

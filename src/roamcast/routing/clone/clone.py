@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from roamcast.content.filter import Filter
-from roamcast.routing.clone.community import Self, Standing
+from roamcast.routing.clone.community import LAST, Self, Standing
 from roamcast.routing.clone.messages import Merge
 from roamcast.routing.clone.parameters import CloneParameters
 from roamcast.routing.clone.reorganisation import Reorganisation
@@ -62,8 +62,9 @@ class Clone(TwoTier):
         return True
 
     def vote_delay(self, weight: int) -> float:
-        """VDT: in inverse proportion to the weight; twice as long as for 1 where there is none."""
-        return self.parameters.vote_delay / weight if weight else 2 * self.parameters.vote_delay
+        """VDT: in inverse proportion to the weight while votes are taken; longest where there is none."""
+        longest = LAST * self.parameters.voting
+        return min(self.parameters.vote_delay / weight, 0.9 * longest) if weight else longest
 
     def look_around(self) -> None:
         """Re-organise now and then."""

@@ -3,7 +3,8 @@
 A construction begins at every tenth advertisement, or with the first vote heard. Each node waits in inverse
 proportion to its weight and votes, unless it has heard a heavier vote; a vote that is the heaviest so far is
 passed on, to `ttl` hops. When the votes are counted, who has heard none heavier than its own is a principal
-and says so to all that its vote has reached; who has none then chooses the heaviest of these, or itself.
+and says so to all that its vote has reached; who has none then chooses the heaviest of these. Who is left,
+because the candidate it heard has joined another, votes once more among its like before it is alone.
 Between constructions beacons keep the way to the principal fresh, as the tables of traditional CBR do.
 """
 
@@ -18,6 +19,9 @@ from roamcast.routing.router import Drop, Footprint, Host, Message, NodeId
 from roamcast.routing.state.leases import Leases
 from roamcast.routing.state.timing import call_within
 from roamcast.routing.unicast.gpsr.messages import Place
+
+LAST = 0.9
+"The share of `voting` after which nobody votes any more, so that every vote can still travel."
 
 
 class Standing(NamedTuple):
@@ -70,6 +74,9 @@ class Community:
         self._passed_on: set[NodeId] = set()
         self._confirmed: dict[NodeId, Standing] = {}
         self._decided = True
+        self._again = False
+        "Whether this construction follows one that left this node without a principal."
+        self._rests_until = 0.0
 
     @property
     def is_principal(self) -> bool:
@@ -91,7 +98,7 @@ class Community:
         """Begin a construction, unless one is under way; say whether it did."""
         if self.constructing:
             return False
-        self.constructing, self._decided = True, False
+        self.constructing, self._decided, self._again = True, False, False
         self.constructions += 1
         self._votes.clear()
         self._passed_on.clear()
@@ -99,18 +106,15 @@ class Community:
         self._own = own = self.describe()
         self._best = self._rank(own.weight, self.host.node)
         wait = self.delay(own.weight) + self.host.random.random() * self.parameters.jitter
-        self.host.call_later(min(wait, 0.9 * self.parameters.voting), self._vote)
+        self.host.call_later(min(wait, LAST * self.parameters.voting), self._vote)
         self.host.call_later(self.parameters.voting, self._count)
         return True
 
     def hear_vote(self, vote: Vote, sender: NodeId) -> Drop | None:
         """Compare a vote with the heaviest so far, and pass it on if it is heavier."""
-        if vote.candidate == self.host.node or vote.candidate in self._votes:
-            return Drop.DUPLICATE
-        if not self.admit(vote.place):
-            return Drop.NOT_MINE
-        if vote.hops >= self.parameters.ttl:
-            return Drop.HOP_LIMIT
+        refused = self._refuse(vote)
+        if refused is not None:
+            return refused
         self.construct()
         if self._decided or len(self._votes) >= self.parameters.candidates:
             return Drop.EXPIRED if self._decided else Drop.TABLE_FULL
@@ -155,6 +159,17 @@ class Community:
             )
         return None, None
 
+    def _refuse(self, vote: Vote) -> Drop | None:
+        """Why a vote does not count, if it does not."""
+        if vote.candidate == self.host.node or vote.candidate in self._votes:
+            return Drop.DUPLICATE
+        if not self.admit(vote.place):
+            return Drop.NOT_MINE
+        if vote.hops >= self.parameters.ttl:
+            return Drop.HOP_LIMIT
+        # A vote of the construction that has just ended must not begin another.
+        return Drop.EXPIRED if not self.constructing and self.host.now() < self._rests_until else None
+
     def announce(self) -> None:
         """Be a principal, and say so."""
         own = self.describe()
@@ -175,18 +190,25 @@ class Community:
         self.host.call_later(self.parameters.settling, self._settle)
 
     def _settle(self) -> None:
-        """Have a principal now: the heaviest that said so, or itself."""
-        if not self._decided:
-            heaviest = max(
-                (each for node, each in self._confirmed.items() if node in self._votes),
-                key=lambda each: self._rank(each.weight, each.principal),
-                default=None,
-            )
-            if heaviest is None:
-                self.announce()
-            else:
-                self.join(heaviest)
-        self.constructing, self._decided = False, True
+        """Have a principal now: the heaviest that said so; who has none votes once more, and then leads."""
+        heaviest = max(
+            (each for node, each in self._confirmed.items() if node in self._votes),
+            key=lambda each: self._rank(each.weight, each.principal),
+            default=None,
+        )
+        self.constructing = False
+        if not self._decided and heaviest is None and not self._again:
+            self.construct()
+            self._again = True
+            return
+        if not self._decided and heaviest is None:
+            self.announce()
+        elif not self._decided and heaviest is not None:
+            self.join(heaviest)
+        self._decided = True
+        self._votes.clear()
+        # Others may have begun later, and vote once more.
+        self._rests_until = self.host.now() + 2 * (self.parameters.voting + self.parameters.settling)
 
     def _rank(self, weight: int, node: NodeId) -> tuple[int, int]:
         """Heavier is higher; of equals the lower node is."""

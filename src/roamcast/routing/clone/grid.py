@@ -50,7 +50,7 @@ class GridCbr(TwoTier):
 
     def vote_delay(self, weight: int) -> float:
         """The farther from the middle, the longer."""
-        return 2 * self.parameters.vote_delay * (1 - weight / HEAVIEST)
+        return self.parameters.vote_delay * (1 - weight / HEAVIEST)
 
     def look_around(self) -> None:
         """Belong to the square where this node is."""

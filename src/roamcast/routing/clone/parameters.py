@@ -24,10 +24,8 @@ class TwoTierParameters(Parameters):
     "Communities are constructed anew at every so many advertisements heard (footnote 1)."
     ttl: int = Field(3, ge=1, le=64)
     "Hops from a principal to its members, at most (table II)."
-    vote_delay: Seconds = Field(1.0, gt=0)
-    "A node of weight 1 waits so long before it votes, a heavier one less, in inverse proportion. Open."
     voting: Seconds = Field(3.0, gt=0)
-    "Until the votes of a construction are counted; must outlast two vote delays. Open."
+    "Until the votes of a construction are counted. Open."
     settling: Seconds = Field(1.0, gt=0)
     "Until whoever has no principal then is its own. Open."
     renew: Seconds = Field(10.0, gt=0)
@@ -61,7 +59,6 @@ class TwoTierParameters(Parameters):
     def _agree(self) -> TwoTierParameters:
         for longer, shorter, what in (
             ("advert_lease", "advertise", "advertisements"),
-            ("voting", "vote_delay", "vote delays"),
             ("wish_lease", "renew", "renewals"),
             ("service_lease", "resubscribe", "tellings"),
         ):
@@ -80,6 +77,8 @@ class CloneParameters(TwoTierParameters):
 
     enhanced: bool = True
     "Whether communities merge, split and re-organise, and delegates publish; false is basic CLONE."
+    vote_delay: Seconds = Field(20.0, gt=0)
+    "A node of weight 1 would vote after so long, a heavier one less in proportion; none past `voting`. Open."
     interest_memory: Seconds = Field(100.0, gt=0)
     "How long a node's requests count as its interests. Open."
     reorganise: Seconds = Field(20.0, gt=0)
@@ -91,7 +90,15 @@ class CloneParameters(TwoTierParameters):
 class GridParameters(TwoTierParameters):
     """What can be said of grid-based CBR, beyond that."""
 
+    vote_delay: Seconds = Field(2.0, gt=0)
+    "A node far from the middle of its square waits so long before it votes, one in the middle not at all."
     side: Meters = Field(500.0, gt=0)
     "Of a grid's square; 500 m divides the city into 4 x 4."
     ttl: int = Field(8, ge=1, le=64)
     "Hops from a head to the nodes of its square, at most."
+
+    @model_validator(mode="after")
+    def _vote_in_time(self) -> GridParameters:
+        if self.voting <= self.vote_delay:
+            raise ValueError(f"voting = {self.voting:g} s must outlast vote_delay = {self.vote_delay:g} s")
+        return self

@@ -30,6 +30,10 @@ class Reorganisation:
         self._pleas: Leases[NodeId, bool] = Leases(2 * p.reorganise, PLEAS)
         "Orphans that asked to be part of another community."
         self._next = 0.0
+        self._looked_after = 0
+        "The construction that the next look follows."
+        self._pleaded = False
+        "Whether the own community was an orphan at the last look, and said so."
 
     def expected_hops(self, standing: Standing) -> float:
         """E(H): hops for a publication over a principal, which has what it is interested in itself."""
@@ -51,13 +55,22 @@ class Reorganisation:
             return
         if not community.is_principal and community.hops >= NO_WAY:
             self._rejoin()
+        if self._looked_after != community.constructions:
+            self._looked_after = community.constructions
+            self._next = now + self._router.parameters.gpsr.silence  # until then members are counted
         if now < self._next:
             return
         self._next = now + self._router.parameters.reorganise
-        if self.is_orphan():
+        if not self.is_orphan():
+            self._pleaded = False
+            if not community.is_principal:
+                self._improve()
+        elif self._pleaded and (others := self._others()):
+            self._join_best(others)  # no other orphan has answered
+            self._pleaded = False
+        else:
             self._host.broadcast(Merge(community.principal, community.weight, community.hops))
-        elif not community.is_principal:
-            self._improve()
+            self._pleaded = True
 
     def take_merge(self, plea: Merge, sender: NodeId) -> Drop | None:
         """Hear that a neighbouring community is an orphan."""
@@ -135,16 +148,19 @@ class Reorganisation:
         around = self._neighbouring()
         followed = [each for each in around if told is not None and each.principal == told.principal]
         if followed or around:
-            self._community.join(min(followed or around, key=lambda e: (self.expected_hops(e), e.principal)))
+            self._join_best(followed or around)
         else:
             self._community.lead(0)
 
+    def _others(self) -> list[Standing]:
+        """The principals of other communities."""
+        return [each for each in self._neighbouring() if each.principal != self._community.principal]
+
+    def _join_best(self, around: list[Standing]) -> None:
+        self._community.join(min(around, key=lambda each: (self.expected_hops(each), each.principal)))
+
     def _improve(self) -> None:
-        around = self._neighbouring()
-        if around:
-            best = min(around, key=lambda each: (self.expected_hops(each), each.principal))
-            if (
-                best.principal != self._community.principal
-                and self.expected_hops(best) < self._expected_now()
-            ):
-                self._community.join(best)
+        limit = self._expected_now()
+        better = [each for each in self._others() if self.expected_hops(each) < limit]
+        if better:
+            self._join_best(better)

@@ -1,6 +1,7 @@
 """GPSR: what is reachable is reached, around voids too; what moves away is noticed and told."""
 
 from collections import Counter
+from math import inf, nan
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +12,7 @@ from roamcast.content.schema import EventType
 from roamcast.routing.router import Drop, Publication
 from roamcast.routing.unicast.copies import Copy
 from roamcast.routing.unicast.gpsr.baseline import GpsrUnicast
-from roamcast.routing.unicast.gpsr.messages import ANYONE, Beacon, GeoPacket, Place, Whereabouts
+from roamcast.routing.unicast.gpsr.messages import ANYONE, FARTHEST, Beacon, GeoPacket, Place, Whereabouts
 from roamcast.routing.unicast.gpsr.parameters import GpsrUnicastParameters
 from roamcast.testing import Mesh
 from roamcast.testing.links import lose
@@ -183,6 +184,16 @@ def test_a_million_strangers_leave_the_tables_bounded():
     mesh.run(for_=60)
     send(mesh, 0, 1)
     assert {d.node for d in mesh.deliveries} == {1}
+
+
+@pytest.mark.parametrize("lost", [(nan, 0.0), (inf, -inf), (1e15, nan)])
+def test_a_node_whose_place_is_no_place_stops_nobody(lost):
+    mesh = lay([(0, 0), (150, 0), (300, 0), (150, 50)])
+    mesh.place(3, *lost)
+    mesh.run(for_=5)
+    assert max(map(abs, mesh.routers[3].unicast.here())) in (0, FARTHEST)
+    publication = send(mesh, 0, 2)
+    assert [d.publication for d in mesh.deliveries] == [publication]
 
 
 def test_who_speaks_in_my_name_is_refused():

@@ -238,6 +238,8 @@ class PubSubOdmrp(MeshRouter):
         carried = publication or about
         self._follow(now)
         event = None if carried is None else carried.event
+        if event is not None:
+            self.groups.following.trigger(event)
         asks = self.asking.ask(event, publication is not None, now)
         roster, motion = self.groups.roster(now), self.expiry.motion()
         self._flooded_at = now

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isnan
 from typing import Annotated, NamedTuple, TypeAlias
 
 from roamcast.routing.router import Category, Message, Position, Role
@@ -73,6 +74,9 @@ class Whereabouts(Message, kind=63, category=Category.ROUTING, role=Role.FINDS_R
 
 
 def place_of(position: Position) -> Place:
-    """A position as it is told."""
-    x, y = round(100 * position[0]), round(100 * position[1])
-    return Place(min(max(x, -FARTHEST), FARTHEST), min(max(y, -FARTHEST), FARTHEST))
+    """A position as it is told: the nearest that can be, and the origin for what is no number."""
+    return Place(_centimetres(position[0]), _centimetres(position[1]))
+
+
+def _centimetres(metres: float) -> int:
+    return 0 if isnan(metres) else round(min(max(100 * metres, -FARTHEST), FARTHEST))

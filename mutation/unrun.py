@@ -1,0 +1,39 @@
+"""Blocks that no fast test runs: whatever is changed there survives."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+from mutation.blocks import bodies
+from mutation.sites import mutants
+from mutation.trace import Trace, module_of, sources
+
+
+def unrun(trace: Trace, within: str = "") -> Iterator[str]:
+    """A line for each such block of files whose path has `within` in it: where, what, how many mutants."""
+    ran: dict[str, set[int]] = defaultdict(set)
+    for known in trace.files.values():
+        for row in known["tests"].values():
+            for module, blocks in row["hits"].items():
+                if known["sources"].get(module) == trace.digests[module]:
+                    ran[module].update(blocks)
+    for path in sources():
+        if within in str(path):
+            yield from _of_file(path, ran[module_of(path)])
+
+
+def _of_file(path: Path, ran: set[int]) -> Iterator[str]:
+    source = path.read_text()
+    counts: dict[int, int] = defaultdict(int)
+    for mutant in mutants(source):
+        counts[mutant.block] += 1
+    lines = source.splitlines()
+    seen = {0}
+    for block, body, _ in bodies(ast.parse(source)):
+        if block not in ran and block not in seen and counts[block]:
+            text = lines[body[0].lineno - 1].strip()
+            yield f"{path}:{body[0].lineno} [{counts[block]}] {text}"
+        seen.add(block)

@@ -1,0 +1,237 @@
+"""Claims as arithmetic: each is one or more checks, and every check asks where one number lies.
+
+The number is computed for each seed, as a weighted sum of metrics of that seed's runs, divided by another
+such sum where the claim speaks of proportions; the verdict is about its mean over seeds. A band has one
+weight of 1. An ordering takes one protocol's value off the next one's. A trend is the climb of the
+least-squares line, which is a weighted sum too, divided by the mean. A crossing is the zero of such a line
+through differences: its height at the middle divided by its slope, taken off the middle.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from roamcast.campaign.campaign import Campaign
+from roamcast.campaign.claims import Band, Claim, Crossing, Difference, Ordering, Ratio, Trend, Where
+from roamcast.campaign.entry import Setting, agrees
+from roamcast.campaign.plan import Place, Plan, point_text
+from roamcast.campaign.tables import CHECKS, TERMS
+from roamcast.metrics.declarations import METRICS
+
+Key = tuple[str, str, str]
+"Point, protocol and metric of a value."
+
+
+@dataclass
+class Check:
+    """One number and where it must lie; weights by the value that they weigh."""
+
+    tells: str
+    low: float | None
+    high: float | None
+    strict: bool = False
+    scale: str = "any"
+    above: dict[Key, float] = field(default_factory=dict)
+    below: dict[Key, float] = field(default_factory=dict)
+
+
+def make_checks(campaign: Campaign, claim: Claim) -> list[Check]:
+    """What must hold for `claim` to hold; empty if the campaign's sweep no longer has its points."""
+    points = campaign.sweeps[claim.sweep].expand()
+    if isinstance(claim, Ratio | Difference):
+        return list(_compare(claim, points))
+    chosen = [point for point in points if agrees(point, claim.where)]
+    if isinstance(claim, Trend):
+        return list(_trend(claim, chosen))
+    if isinstance(claim, Crossing):
+        return list(_cross(claim, chosen))
+    groups = [[point] for point in chosen] if claim.points == "each" else [chosen] * bool(chosen)
+    if isinstance(claim, Band):
+        return [_band(claim, group) for group in groups]
+    return [check for group in groups for check in _order(claim, group)]
+
+
+def _band(claim: Band, group: list[dict[str, Setting]]) -> Check:
+    scale = METRICS[claim.metric].scale
+    check = Check(f"{claim.protocol} {_at(group)}", claim.low, claim.high, scale=scale)
+    _weigh(check.above, group, claim.protocol, claim.metric, 1.0)
+    return check
+
+
+def _order(claim: Ordering, group: list[dict[str, Setting]]) -> Iterator[Check]:
+    for less, more in zip(claim.protocols, claim.protocols[1:], strict=False):
+        check = Check(f"{more} less {less} {_at(group)}", 0.0, None, strict=True)
+        _weigh(check.above, group, more, claim.metric, 1.0)
+        _weigh(check.above, group, less, claim.metric, -1.0)
+        yield check
+
+
+def _lines(claim: Trend | Crossing, chosen: list[dict[str, Setting]]) -> list[list[dict[str, Setting]]]:
+    """The points along the claim's axis: a line for each value of the other axes, or one for all."""
+    lines: dict[str, list[dict[str, Setting]]] = {}
+    for point in chosen:
+        rest = point_text({key: value for key, value in point.items() if key != claim.along})
+        lines.setdefault(rest if claim.points == "each" else "", []).append(point)
+    return list(lines.values())
+
+
+def _cross(claim: Crossing, chosen: list[dict[str, Setting]]) -> Iterator[Check]:
+    for line in _lines(claim, chosen):
+        places = [number(point[claim.along]) for point in line]
+        middle = sum(places) / len(places)
+        spread = sum((place - middle) ** 2 for place in places)
+        if spread == 0:
+            continue
+        ends = f"from {min(places):g} to {max(places):g}"
+        check = Check(
+            f"where {claim.protocol} passes {claim.passes} along {claim.along}, by the line {ends}",
+            claim.low,
+            claim.high,
+        )
+        for point, place in zip(line, places, strict=True):
+            slope = (place - middle) / spread
+            for protocol, sign in ((claim.protocol, 1.0), (claim.passes, -1.0)):
+                height = middle * slope - 1 / len(line)
+                _weigh(check.above, [point], protocol, claim.metric, sign * height)
+                _weigh(check.below, [point], protocol, claim.metric, sign * slope)
+        yield check
+
+
+def _trend(claim: Trend, chosen: list[dict[str, Setting]]) -> Iterator[Check]:
+    bounds = {
+        "rising": (0.0, None),
+        "falling": (None, 0.0),
+        "level": (-claim.tolerance, claim.tolerance),
+    }
+    for line in _lines(claim, chosen):
+        places = [number(point[claim.along]) for point in line]
+        middle = sum(places) / len(places)
+        spread = sum((place - middle) ** 2 for place in places)
+        if spread == 0:
+            continue
+        low, high = bounds[claim.direction]
+        fixed = {key: value for key, value in line[0].items() if key != claim.along}
+        where = f" {_at([fixed])}" if claim.points == "each" and fixed else ""
+        check = Check(
+            f"climb of {claim.protocol} along {claim.along}, of its mean{where}",
+            low,
+            high,
+            strict=claim.direction != "level",
+        )
+        width = max(places) - min(places)
+        for point, place in zip(line, places, strict=True):
+            _weigh(check.above, [point], claim.protocol, claim.metric, (place - middle) / spread * width)
+            _weigh(check.below, [point], claim.protocol, claim.metric, 1 / len(line))
+        yield check
+
+
+def _compare(claim: Ratio | Difference, points: list[dict[str, Setting]]) -> Iterator[Check]:
+    divided = isinstance(claim, Ratio)
+    word = "over" if divided else "less"
+    if claim.points == "mean" or claim.of.where or claim.to.where or claim.of.less or claim.to.less:
+        pairs = [(claim.where, claim.where)]
+    else:
+        chosen = [point for point in points if agrees(point, claim.where)]
+        pairs = [(point, point) for point in chosen]
+    for of_where, to_where in pairs:
+        sides = []
+        for end, where in ((claim.of, of_where), (claim.to, to_where)):
+            side = _side(end, claim.metric, where, points)
+            if side is None:
+                return
+            sides.append(side)
+        (above, above_tells), (below, below_tells) = sides
+        check = Check(f"{above_tells} {word} {below_tells}", claim.low, claim.high, above=above)
+        if divided:
+            check.below = below
+        else:
+            for key, weight in below.items():
+                check.above[key] = check.above.get(key, 0.0) - weight
+        yield check
+
+
+def _side(
+    end: Where, metric: str, where: Mapping[str, Setting], points: list[dict[str, Setting]]
+) -> tuple[dict[Key, float], str] | None:
+    weights: dict[Key, float] = {}
+    group = [point for point in points if agrees(point, dict(where) | end.where)]
+    told = f"{end.metric or metric} of {end.protocol} {_at(group)}"
+    _weigh(weights, group, end.protocol, end.metric or metric, 1.0)
+    if end.less is not None:
+        base = [point for point in points if agrees(point, dict(where) | end.less)]
+        if not base:
+            return None
+        _weigh(weights, base, end.protocol, end.metric or metric, -1.0)
+        told = f"rise of {told} since {_at(base).removeprefix('at ')}"
+    return (weights, told) if group else None
+
+
+def _weigh(
+    weights: dict[Key, float], group: list[dict[str, Setting]], protocol: str, metric: str, weight: float
+) -> None:
+    for point in group:
+        key = (point_text(point), protocol, metric)
+        weights[key] = weights.get(key, 0.0) + weight / len(group)
+
+
+def _at(group: list[dict[str, Setting]]) -> str:
+    if len(group) != 1:
+        return f"on the mean of {len(group)} points"
+    return "at " + ", ".join(f"{key} = {value}" for key, value in group[0].items()) if group[0] else "here"
+
+
+def number(value: Any) -> float:
+    """A setting as a number: its own, or the number before its unit."""
+    if isinstance(value, str):
+        value = value.strip().split()[0]
+    return float(value)
+
+
+def make_tables(campaign: Campaign, plan: Plan) -> dict[str, pa.Table]:
+    """The tables `checks` and `terms` of all claims."""
+    runs = _index(plan.places)
+    checks: list[dict[str, Any]] = []
+    terms: list[dict[str, Any]] = []
+    for name, claim in campaign.claims.items():
+        for part, check in enumerate(make_checks(campaign, claim)):
+            keys = check.above.keys() | check.below.keys()
+            checks.append(
+                {
+                    "claim": name,
+                    "part": part,
+                    "tells": check.tells,
+                    "terms": len(keys),
+                    "divided": bool(check.below),
+                    "low": check.low,
+                    "high": check.high,
+                    "strict": check.strict,
+                    "scale": check.scale,
+                }
+            )
+            for point, protocol, metric in sorted(keys):
+                weights = {
+                    "above": check.above.get((point, protocol, metric), 0.0),
+                    "below": check.below.get((point, protocol, metric), 0.0),
+                }
+                for seed, run in runs.get((claim.sweep, point, protocol), ()):
+                    row = {"claim": name, "part": part, "seed": seed, "run": run, "metric": metric}
+                    terms.append(row | weights)
+    return {"checks": pa.Table.from_pylist(checks, CHECKS), "terms": pa.Table.from_pylist(terms, TERMS)}
+
+
+def _index(places: Iterable[Place]) -> dict[tuple[str, str, str], list[tuple[int, str]]]:
+    found: dict[tuple[str, str, str], list[tuple[int, str]]] = {}
+    for place in places:
+        found.setdefault((place.sweep, place.point, place.protocol), []).append((place.seed, place.run))
+    return found
+
+
+def settings_of(point: str) -> dict[str, Setting]:
+    """A point of the tables as settings."""
+    read: dict[str, Setting] = json.loads(point)
+    return read

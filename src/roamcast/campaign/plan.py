@@ -1,0 +1,305 @@
+"""plan: a campaign file -> one row for each run, and where each run belongs. Pure; needs no Spark."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from os.path import normpath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from roamcast.campaign.campaign import Campaign, Variant
+from roamcast.campaign.entry import Setting
+from roamcast.campaign.readings import defaults, overrides
+from roamcast.campaign.rereading import under_readings
+from roamcast.campaign.sweep import Sweep
+from roamcast.campaign.tables import PLAN, POINTS
+from roamcast.campaign.version import code_version
+from roamcast.errors import UserError
+from roamcast.scenario.explain import line_of
+from roamcast.scenario.read import load, read_toml, validate
+from roamcast.scenario.shipped import shipped
+
+if TYPE_CHECKING:
+    from roamcast.scenario.model import Scenario
+
+
+_SEED = " --seed "
+
+
+class CampaignError(UserError):
+    """A campaign file that cannot be planned as it stands."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run: all that decides its facts, and what its metrics need to know."""
+
+    id: str
+    router: str
+    parameters: str
+    seed: int
+    scenario: str
+    duration: float
+    warmup: float
+    radio_range: float
+    header: int
+    nodes: int
+    version: str
+    inputs: str
+    command: str
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a run belongs: a point of a sweep, under a label, with a seed."""
+
+    sweep: str
+    point: str
+    protocol: str
+    seed: int
+    run: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The runs of a campaign, each once, and their places."""
+
+    runs: tuple[Run, ...]
+    places: tuple[Place, ...]
+
+    def tables(self) -> dict[str, pa.Table]:
+        """The tables `plan` and `points`."""
+        runs = [{"run": run.id, **vars(run)} for run in self.runs]
+        return {
+            "plan": pa.Table.from_pylist(runs, PLAN),
+            "points": pa.Table.from_pylist([vars(place) for place in self.places], POINTS),
+        }
+
+    @classmethod
+    def read(cls, plan: pa.Table, points: pa.Table) -> Plan:
+        """The plan that these tables hold, whichever code made it."""
+        runs = ({"id" if key == "run" else key: row[key] for key in row} for row in plan.to_pylist())
+        return cls(tuple(Run(**run) for run in runs), tuple(Place(**row) for row in points.to_pylist()))
+
+
+def read_campaign(path: str | Path) -> Campaign:
+    """The campaign in the file at `path`, its scenario's path relative to the file; checks no scenario."""
+    path = Path(path)
+    text, data = read_toml(path)
+    if "area" in data and "sweeps" not in data:
+        raise CampaignError(f"{path}: is a scenario; compare protocols in it with: roamcast compare {path}")
+    campaign = validate(Campaign, data, str(path), text).came_from(path, text)
+    sweeps = {
+        name: sweep
+        if sweep.scenario is None
+        else sweep.model_copy(
+            update={"scenario": _find_scenario(campaign, path, sweep.scenario, f"sweeps.{name}.scenario")}
+        )
+        for name, sweep in campaign.sweeps.items()
+    }
+    found = _find_scenario(campaign, path, campaign.scenario, "scenario")
+    return campaign.model_copy(update={"scenario": found, "sweeps": sweeps})
+
+
+def _find_scenario(campaign: Campaign, path: Path, named: Path, key: str) -> Path:
+    """A scenario that the campaign names: a file beside it, or one that comes with roamcast."""
+    found = Path(normpath(path.parent / named))
+    if found.is_file():
+        return found
+    known = shipped("scenarios")
+    if str(named) in known:
+        return known[str(named)]
+    raise CampaignError(f"{campaign.place_of(key)}: no such file: {found}")
+
+
+def check_campaign(path: str | Path) -> Plan:
+    """Read the campaign at `path` and plan it whole: whatever is wrong with it is said here."""
+    campaign = read_campaign(path)
+    plan = make_plan(campaign)
+    check_alternatives(campaign, path)
+    return plan
+
+
+def check_alternatives(campaign: Campaign, path: str | Path) -> None:
+    """Plan a run of each label under each alternative of each reading; an error names its line."""
+    for name, reading in campaign.readings.items():
+        for key, alternative in reading.alternatives.items():
+            chosen = dict(alternative.only_with) | {name: key}
+            try:
+                for sweep in campaign.sweeps.values():
+                    under = sweep.model_copy(update={"reading": chosen | sweep.reading})
+                    for label in sweep.protocols:
+                        _make_run_at(campaign, under, under.expand()[0], label)
+            except UserError as error:
+                place = ["readings", name, "alternatives", key]
+                line = line_of(read_toml(Path(path))[0], place)
+                where = f"{path}:{line}" if line else str(path)
+                told = str(error).removeprefix("--set: ")
+                raise CampaignError(f"{where}: {'.'.join(place)}: {told}") from None
+
+
+def shape(
+    campaign: Campaign,
+    *,
+    seeds: int | None = None,
+    quick: bool = False,
+    only: Iterable[str] = (),
+    readings: bool = False,
+) -> Campaign:
+    """The campaign with fewer or more seeds, in its quick version, for some of its figures alone, or under
+    all its readings."""
+    changes: dict[str, Any] = {}
+    if quick:
+        hurried = {
+            name: sweep.thin(campaign.quick.points).model_copy(update={"set": sweep.set | campaign.quick.set})
+            for name, sweep in campaign.sweeps.items()
+        }
+        changes |= {"seeds": campaign.seed_list[: campaign.quick.seeds], "sweeps": hurried}
+    if seeds is not None:
+        changes["seeds"] = seeds if isinstance(campaign.seeds, int) else campaign.seeds[:seeds]
+    chosen = list(only)
+    for figure in chosen:
+        if figure not in campaign.figures:
+            raise CampaignError(
+                f"the campaign has no figure {figure!r}; it has {', '.join(campaign.figures)}"
+            )
+    if chosen:
+        figures = {name: campaign.figures[name] for name in chosen}
+        kept = {figure.sweep for figure in figures.values()}
+        sweeps = changes.get("sweeps", campaign.sweeps)
+        changes["figures"] = figures
+        changes["sweeps"] = {name: sweep for name, sweep in sweeps.items() if name in kept}
+        changes["claims"] = {name: claim for name, claim in campaign.claims.items() if claim.sweep in kept}
+    shaped = campaign.model_copy(update=changes)
+    if not readings:
+        return shaped
+    if not campaign.readings or not shaped.claims:
+        raise CampaignError("the campaign declares no readings, or nothing is claimed that they could decide")
+    if seeds is not None:
+        shaped = shaped.model_copy(update={"design": shaped.design.model_copy(update={"seeds": None})})
+    return under_readings(shaped)
+
+
+def make_plan(campaign: Campaign) -> Plan:
+    """Every run of the campaign, each once, however many points share it."""
+    runs: dict[str, Run] = {}
+    places: list[Place] = []
+    for name, sweep in campaign.sweeps.items():
+        for point in sweep.expand():
+            for label in sweep.protocols:
+                first = _make_run_at(campaign, sweep, point, label, partial(_origin, campaign, name, label))
+                for seed in campaign.seed_list:
+                    run = reseed(first, seed)
+                    runs.setdefault(run.id, run)
+                    places.append(Place(name, point_text(point), label, seed, run.id))
+    return Plan(tuple(runs.values()), tuple(places))
+
+
+def _make_run_at(
+    campaign: Campaign,
+    sweep: Sweep,
+    point: Mapping[str, Setting],
+    label: str,
+    origin: Callable[[str], str] = lambda _: "--set",
+) -> Run:
+    """The run of `label` at a point of a sweep under the sweep's reading, with the first seed."""
+    variant = campaign.protocols[label]
+    settings, parameters = overrides(campaign.readings, defaults(campaign.readings) | sweep.reading)
+    if label in parameters:
+        variant = variant.model_copy(update={"parameters": variant.parameters | parameters[label]})
+    file = sweep.scenario or campaign.scenario
+    every, seed = sweep.set | settings | dict(point), campaign.seed_list[0]
+    return make_run(file, label, variant, every, seed, origin=origin)
+
+
+def _origin(campaign: Campaign, sweep: str, label: str, key: str) -> str:
+    """Where the campaign's file sets `key` for a label's runs of a sweep."""
+    router = campaign.protocols[label].router or label
+    of_sweep = [f"sweeps.{sweep}.{part}.{key}" for part in ("grid", "zip", "set")]
+    parameter = key.removeprefix(f"protocol.{router}.")
+    return campaign.place_of(
+        *of_sweep,
+        f"protocols.{label}.parameters.{parameter}",
+        f"protocols.{label}.{parameter}",
+        f"quick.set.{key}",
+        f"sweeps.{sweep}.points",
+    ).removesuffix(f".{key}")
+
+
+def make_run(
+    file: Path,
+    label: str,
+    variant: Variant,
+    settings: Mapping[str, Setting],
+    seed: int,
+    *,
+    origin: Callable[[str], str] = lambda _: "--set",
+) -> Run:
+    """The run of `label` with `settings` and `seed` on the scenario in `file`."""
+    router = variant.router or label
+    named: dict[str, Setting] = {"profile": variant.profile} if variant.profile is not None else {}
+    named |= variant.parameters
+    changed = dict(settings) | {f"protocol.{router}.{key}": value for key, value in named.items()}
+    scenario = load(file, changed, origin)
+    parameters = scenario.parameters(router).model_dump(mode="json")
+    alone = scenario.model_copy(update={"protocols": {router: parameters}})
+    run = Run(
+        id="",
+        router=router,
+        parameters=_json(parameters),
+        seed=seed,
+        scenario=_json(alone.model_dump(mode="json", by_alias=True)),
+        duration=scenario.duration,
+        warmup=scenario.warmup,
+        radio_range=scenario.radio.range,
+        header=scenario.mac.network_header,
+        nodes=scenario.count,
+        version=code_version(),
+        inputs=_digest_inputs(scenario),
+        command=_command(file, router, changed),
+    )
+    return reseed(run, seed)
+
+
+def reseed(run: Run, seed: int) -> Run:
+    """The same run with another seed, and so another id."""
+    content = _json([run.scenario, run.inputs, run.router, run.parameters, seed, run.version])
+    digest = hashlib.blake2b(content.encode(), digest_size=10).hexdigest()
+    command = run.command.partition(_SEED)[0]
+    return replace(run, id=digest, seed=seed, command=f"{command}{_SEED}{seed}")
+
+
+def point_text(point: Mapping[str, Setting]) -> str:
+    """A point as the tables write it."""
+    return _json(dict(point))
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def _digest_inputs(scenario: Scenario) -> str:
+    """A digest of the files that the scenario names, which its JSON holds only by path."""
+    digest = hashlib.blake2b(digest_size=4)
+    named = [scenario.mobility.ns2 if scenario.mobility else None, scenario.workload.schedule]
+    for file in named:
+        digest.update(file.read_bytes() if file else b"")
+    return digest.hexdigest()
+
+
+def _command(file: Path, router: str, changed: Mapping[str, Setting]) -> str:
+    """What reproduces the run, but for its seed."""
+    ours = shipped("scenarios").get(file.stem)
+    # A name or a whole path, so that it works wherever it is pasted.
+    named = file.stem if ours is not None and ours.resolve() == file.resolve() else str(file.absolute())
+    words = ["roamcast", "run", named, "--protocol", router]
+    for key, value in changed.items():
+        words += ["--set", f"{key}={value if isinstance(value, str) else json.dumps(value)}"]
+    return shlex.join(words)

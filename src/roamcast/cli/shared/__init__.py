@@ -1,0 +1,1 @@
+"""What several verbs share: options, limits and exit codes, a bar, whose a folder is, conducting."""

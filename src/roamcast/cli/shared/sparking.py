@@ -1,0 +1,53 @@
+"""The options of every verb that starts Spark, and of those that conduct a campaign."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from roamcast.pipeline.spark.cluster import Cluster
+
+Master = Annotated[
+    str | None, typer.Option("--master", help="A Spark master; by default all processors here.")
+]
+Remote = Annotated[
+    str | None, typer.Option("--remote", metavar="sc://HOST", help="A Spark Connect server, not a master.")
+]
+Conf = Annotated[
+    list[str] | None,
+    typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark. May be repeated."),
+]
+Ui = Annotated[bool, typer.Option("--ui", help="Have Spark serve its own pages meanwhile.")]
+EventLog = Annotated[
+    str | None, typer.Option("--event-log", metavar="DIR", help="Have Spark log its events here.")
+]
+
+Replace = Annotated[
+    bool, typer.Option("--replace", help="Give up what the folder holds of another question.")
+]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="Exit code 1 if a claim does not hold or a run failed.")
+]
+
+
+def choose(
+    master: str | None, remote: str | None, conf: list[str] | None, ui: bool, event_log: str | None
+) -> Cluster:
+    """Where to run, as the options say."""
+    from pathlib import Path
+
+    from roamcast.pipeline.spark.cluster import Cluster, read_settings
+    from roamcast.pipeline.spark.errors import SessionError
+
+    if master and remote:
+        raise SessionError("--master and --remote: give one of them")
+    if remote and not remote.startswith("sc://"):
+        raise SessionError(f"--remote {remote!r}: a Spark Connect server is given as sc://HOST:PORT")
+    if remote and (ui or event_log):
+        raise SessionError("--ui and --event-log are for the server itself to say, not for --remote")
+    if event_log and "://" not in event_log:
+        Path(event_log).mkdir(parents=True, exist_ok=True)
+        event_log = Path(event_log).absolute().as_uri()
+    return Cluster(master, remote, read_settings(conf or ()), ui, event_log)

@@ -1,0 +1,1 @@
+"""Staged runs into the lake, and its upkeep: compaction, damage, what nobody plans any more."""

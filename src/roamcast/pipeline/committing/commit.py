@@ -1,0 +1,229 @@
+"""commit: staged runs -> batches of the lake, a Spark job a commit, exactly once whatever dies when.
+
+A commit writes the files of new batches, then one entry of the log; then what was staged is removed. Killed
+before the entry, it leaves files that nobody reads and runs that are still staged; killed after it, staged
+runs that the log has already. Compaction and repair are commits that put batches in the place of others.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from roamcast.lake.batch import (
+    new_name,
+    table_file,
+)
+from roamcast.lake.compaction import choose
+from roamcast.lake.log import Batch, Done, Entry, File, Snapshot
+from roamcast.lake.place import Place
+from roamcast.pipeline.committing.damage import find_lost
+from roamcast.pipeline.committing.joining import Join, join, portion, spread_runs, spread_tables
+from roamcast.pipeline.running.simulate import DiskFull
+from roamcast.pipeline.spark.spread import spread
+from roamcast.pipeline.store import Store
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_OFTEN = 512
+"Runs staged for which a commit does not wait for the end."
+
+_LONGEST = 30.0
+"Seconds for which a staged run waits for others."
+
+_REMOVERS = 8
+_PATIENCE = 2.0
+"Seconds for a commit under way when something else went wrong."
+
+
+class Committer:
+    """Commits what tasks stage, compacts, and takes out what is damaged."""
+
+    def __init__(self, spark: SparkSession | None, store: Store) -> None:
+        self.spark = spark
+        self.store = store
+        self._removed: tuple[Snapshot, list[str]] | None = None
+
+    def commit(self, staged: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+        """Commit staged runs, with their manifests; what is wrong with damaged ones, which are removed."""
+        waiting = dict(staged)
+        damaged: dict[str, str] = {}
+        while True:
+            known = self.store.snapshot().runs()
+            self._forget(run for run in waiting if run in known)
+            waiting = {run: told for run, told in waiting.items() if run not in known}
+            if not waiting:
+                return damaged
+            groups = [
+                (new_name(), {run: dict(waiting[run]["files"]) for run in group})
+                for group in portion(waiting)
+            ]
+            asked = [Join(name, tables, runs) for name, runs in groups for tables in spread_runs(runs)]
+            files, wrong = self._join("committing facts", asked)
+            if wrong:
+                known = self.store.snapshot().runs()  # what is gone may have been committed by another
+                self._discard(asked)
+                self._forget(wrong)
+                damaged |= {run: what for run, what in wrong.items() if run not in known}
+                waiting = {run: told for run, told in waiting.items() if run not in wrong}
+                continue
+            add = [
+                Batch(name, {run: _done(waiting[run]) for run in sorted(runs)}, files[name])
+                for name, runs in groups
+            ]
+            if self._append(Entry(add=add)):
+                self._forget(waiting)
+                return damaged
+            self._discard(asked)
+
+    def compact(self) -> int:
+        """Join small batches as long as there are enough of them; how many are gone."""
+        gone = 0
+        while groups := choose(snapshot := self.store.snapshot()):
+            gone += sum(map(len, groups)) - len(groups)
+            if not self._rewrite(snapshot, groups, frozenset()):
+                return 0
+        return gone
+
+    def drop(self, runs: frozenset[str]) -> None:
+        """Take runs out of the lake: their batches are written anew without them."""
+        while hit := [b for b in self.store.snapshot().batches.values() if not runs.isdisjoint(b.runs)]:
+            self._rewrite(self.store.snapshot(), [[batch] for batch in hit], runs)
+
+    def repair(self, names: Sequence[str], surely: bool = False) -> dict[str, str]:
+        """Take out of the named batches the runs that cannot be read; what is wrong with each.
+
+        If there is `surely` something wrong with a batch, and nobody can say where, all its runs are out.
+        """
+        snapshot = self.store.snapshot()
+        facts, batches = str(self.store.facts), [snapshot.batches[name] for name in names]
+        told = spread(self.spark, "looking for damage", batches, lambda batch: find_lost(Place(facts), batch))
+        for batch, lost in zip(batches, told, strict=True):
+            if surely and not lost:
+                lost.update(dict.fromkeys(batch.runs, "a file that it is in is not what was written"))
+            if len(lost) == len(batch.runs):
+                self._append(Entry(remove=[batch.name]))
+                self.store.remove_batches(snapshot, [batch.name])
+            elif lost:
+                self.drop(frozenset(lost))
+        return {run: what for lost in told for run, what in lost.items()}
+
+    @contextmanager
+    def at_work(self, tell: Callable[[str], object]) -> Iterator[None]:
+        """Commit what is staged while the block runs, in a thread of its own; raise what it could not do."""
+        ended = threading.Event()
+        trouble: list[BaseException] = []
+
+        def work() -> None:
+            with suppress(Exception):  # Spark Connect has no pools
+                assert self.spark is not None
+                self.spark.sparkContext.setLocalProperty("spark.scheduler.pool", "commit")
+            last, seen = monotonic(), 0
+            try:
+                while not ended.wait(0.5):
+                    names = self.store.staging.place.list()
+                    if len(names) - seen < _OFTEN and (monotonic() - last < _LONGEST or len(names) <= seen):
+                        continue
+                    found = self.store.staging.survey()
+                    ready = {run: told for run, told in found.items() if told["status"] == "done"}
+                    if ready:
+                        for run, what in self.commit(ready).items():
+                            tell(f"{run} was damaged before it was committed: {what}")
+                        self.compact()
+                    seen = sum(told["status"] != "done" for told in found.values())
+                    last = monotonic()
+            except BaseException as error:
+                trouble.append(error)
+
+        thread = threading.Thread(target=work, name="commit", daemon=True)
+        thread.start()
+        try:
+            yield
+        except BaseException:
+            ended.set()
+            thread.join(_PATIENCE)  # it may wait for a Spark that is no more
+            raise
+        ended.set()
+        thread.join()
+        if trouble:
+            raise trouble[0]
+
+    def _rewrite(self, snapshot: Snapshot, groups: list[list[Batch]], drop: frozenset[str]) -> bool:
+        """Put one batch in the place of each group; False if another command changed them meanwhile."""
+        names = [new_name() for _ in groups]
+        asked = [
+            Join(name, tables, {}, tuple(Batch(b.name, {}, b.files) for b in group), drop)
+            for name, group in zip(names, groups, strict=True)
+            for tables in spread_tables(sum(batch.size for batch in group))
+        ]
+        files, _ = self._join("joining small files", asked)
+        add = []
+        for name, group in zip(names, groups, strict=True):
+            runs = {run: done for batch in group for run, done in batch.runs.items() if run not in drop}
+            if runs:
+                add.append(Batch(name, dict(sorted(runs.items())), files[name]))
+        removed = [batch.name for group in groups for batch in group]
+        if not self._append(Entry(add=add, remove=removed)):
+            self._discard(asked)
+            return False
+        # Whoever began to read what was there before has until the next time to end.
+        earlier, self._removed = self._removed, (snapshot, removed)
+        if earlier is not None:
+            self.store.remove_batches(*earlier)
+        return True
+
+    def _join(self, doing: str, asked: list[Join]) -> tuple[dict[str, dict[str, File]], dict[str, str]]:
+        staged, facts = self.store.staged, str(self.store.facts)
+        files: dict[str, dict[str, File]] = {each.name: {} for each in asked}
+        wrong: dict[str, str] = {}
+        for each, told in zip(
+            asked, spread(self.spark, doing, asked, lambda each: join(staged, facts, each)), strict=True
+        ):
+            if told.full:
+                self._discard(asked)
+                raise DiskFull(
+                    f"{self.store.folder}: the disk is full ({told.full}); make room and run again"
+                )
+            files[each.name] |= told.files
+            wrong |= told.damaged
+        return files, wrong
+
+    def _append(self, entry: Entry) -> bool:
+        """Commit an entry, unless batches that it removes are gone, or runs that it adds are there by now."""
+        adds = {run for batch in entry.add for run in batch.runs}
+        done = False
+
+        def change(snapshot: Snapshot) -> Entry | None:
+            nonlocal done
+            kept = [batch for name, batch in snapshot.batches.items() if name not in entry.remove]
+            free = not any(adds & batch.runs.keys() for batch in kept)
+            done = free and snapshot.batches.keys() >= set(entry.remove)
+            return entry if done else None
+
+        self.store.log.commit(change, self.store.snapshot())
+        return done
+
+    def _forget(self, runs: Any) -> None:
+        with ThreadPoolExecutor(_REMOVERS) as pool:
+            list(pool.map(self.store.staging.remove, list(runs)))
+
+    def _discard(self, asked: Sequence[Join]) -> None:
+        for each in asked:
+            for table in each.tables:
+                table_file(self.store.facts, table, each.name).remove()
+
+
+def _done(manifest: Mapping[str, Any]) -> Done:
+    return Done(
+        rows=manifest["rows"],
+        size=sum(file["size"] for file in manifest["files"].values()),
+        wall=manifest.get("wall"),
+        cpu=manifest.get("cpu"),
+        memory=manifest.get("memory"),
+        version=manifest.get("version", ""),
+    )

@@ -1,0 +1,9 @@
+"""What is wrong with a campaign's folder."""
+
+from __future__ import annotations
+
+from roamcast.errors import UserError
+
+
+class StoreError(UserError):
+    """A campaign's folder that cannot be used as asked."""

@@ -1,0 +1,192 @@
+"""Grouping very many filters on Spark: MLlib's K-means over the vectors that `content.grouping` makes.
+
+Groups are as `kmeans_groups` gives them on one machine: members and the filter of their channel, K for each
+event type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from roamcast.content.errors import ContentError
+from roamcast.content.filter import Filter
+from roamcast.content.grouping.features import embed, find_ends
+from roamcast.content.grouping.group import Group
+from roamcast.content.grouping.tight import TightCover
+from roamcast.pipeline.matching.match_join import MatchingError, read_filter
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from roamcast.content.schema import EventType
+
+_LOOKS = pa.schema(
+    [("place", pa.int32()), ("low", pa.float64()), ("high", pa.float64()), ("empty", pa.int64())]
+)
+_PARSED = "id long, type string, coded binary, why string"
+
+
+def cluster(
+    filters: DataFrame, types: Mapping[str, EventType], k: int | None = None, seed: int = 0
+) -> dict[tuple[int, ...], Filter]:
+    """Groups of `filters` (id, filter: XPath, or bytes): their members' ids, with what each channel asks."""
+    parsed = _parse(filters, dict(types)).persist()
+    try:
+        bad = parsed.where("why is not null").first()
+        if bad is not None:
+            raise MatchingError(f"filter {bad['id']}: {bad['why']}")
+        names = sorted(row["type"] for row in parsed.select("type").distinct().collect())
+        groups: dict[tuple[int, ...], Filter] = {}
+        for name in names:
+            groups |= _cluster_type(parsed.where(parsed["type"] == name), types[name], k, seed)
+        if not groups:
+            raise MatchingError("no filters to group")
+        return groups
+    finally:
+        parsed.unpersist()
+
+
+def to_groups(groups: Mapping[tuple[int, ...], Filter]) -> list[Group]:
+    """The groups as `content.grouping` has them, in the order of their first members."""
+    return [Group(members, filter) for members, filter in sorted(groups.items(), key=lambda pair: pair[0][0])]
+
+
+def _parse(filters: DataFrame, types: dict[str, EventType]) -> DataFrame:
+    from pyspark.sql import functions as f
+
+    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            rows = []
+            for id, body in zip(batch["id"].to_pylist(), batch["body"].to_pylist(), strict=True):
+                row: dict[str, Any] = {"id": id, "type": None, "coded": None, "why": None}
+                try:
+                    filter = read_filter(body, types)
+                    row |= {"type": filter.type.name, "coded": filter.to_bytes()}
+                except ContentError as error:
+                    row["why"] = str(error)[:300]
+                rows.append(row)
+            yield pa.RecordBatch.from_pylist(
+                rows,
+                pa.schema(
+                    [("id", pa.int64()), ("type", pa.string()), ("coded", pa.binary()), ("why", pa.string())]
+                ),
+            )
+
+    return filters.select("id", f.col("filter").alias("body")).mapInArrow(work, _PARSED)
+
+
+def _cluster_type(
+    parsed: DataFrame, type: EventType, k: int | None, seed: int
+) -> dict[tuple[int, ...], Filter]:
+    from pyspark.ml.clustering import KMeans
+    from pyspark.ml.functions import array_to_vector
+    from pyspark.sql import functions as f
+
+    ends, empty = _look(parsed, type)
+    wanting = parsed if not empty else parsed.where(~f.col("id").isin(empty))
+    rows = _embed(wanting, type, ends).persist()
+    try:
+        distinct = rows.agg(f.countDistinct("features"), f.countDistinct("coded")).first()
+        assert distinct is not None
+        count = min(k or max(1, min(len(ends), distinct[1])), distinct[0])
+        weighted = _weigh(rows, [len(_sample(type, place)) for place in ends])
+        points = weighted.select("id", "coded", array_to_vector("features").alias("features"))
+        if count < 2:
+            labelled = points.withColumn("prediction", f.lit(0))
+        else:
+            labelled = KMeans(k=count, seed=seed, maxIter=50).fit(points).transform(points)
+        found = _cover(labelled, type)
+        return {
+            tuple(row["members"]): Filter.from_bytes(bytes(row["coded"]), type) for row in found.collect()
+        }
+    finally:
+        rows.unpersist()
+
+
+def _sample(type: EventType, place: int) -> Any:
+    from roamcast.content.grouping.features import columns
+
+    return columns(type.fields[place].kind, None, (0, 1))
+
+
+def _look(parsed: DataFrame, type: EventType) -> tuple[dict[int, tuple[float, float]], list[int]]:
+    """Which fields are asked about, between which numbers; and the filters that nothing matches."""
+
+    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            filters = [Filter.from_bytes(coded, type) for coded in batch["coded"].to_pylist()]
+            used = sorted({place for filter in filters for each in filter.conjunctions for place, _ in each})
+            rows: list[dict[str, Any]] = []
+            for place in used:
+                low, high = find_ends(type, place, filters) or (None, None)
+                rows.append({"place": place, "low": low, "high": high})
+            for id, filter in zip(batch["id"].to_pylist(), filters, strict=True):
+                if filter.empty:
+                    rows.append({"empty": id})
+            yield pa.RecordBatch.from_pylist(rows, _LOOKS)
+
+    frame = parsed.mapInArrow(work, "place int, low double, high double, empty long")
+    ends: dict[int, tuple[float, float]] = {}
+    empty, used = [], set()
+    for row in frame.distinct().collect():
+        if row["empty"] is not None:
+            empty.append(row["empty"])
+            continue
+        used.add(row["place"])
+        if row["low"] is not None:
+            low, high = ends.get(row["place"], (row["low"], row["high"]))
+            ends[row["place"]] = (min(low, row["low"]), max(high, row["high"]))
+    return {place: ends.get(place, (0.0, 1.0)) for place in sorted(used)}, empty
+
+
+def _embed(parsed: DataFrame, type: EventType, ends: dict[int, tuple[float, float]]) -> DataFrame:
+    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            rows = []
+            for coded in batch["coded"].to_pylist():
+                filter = Filter.from_bytes(coded, type)
+                blocks = [embed(type, place, filter, span) for place, span in ends.items()]
+                rows.append(np.concatenate(blocks).tolist() if blocks else [0.0])
+            features = pa.array(rows, pa.list_(pa.float64()))
+            yield pa.RecordBatch.from_arrays(
+                [batch["id"], batch["coded"], features], ["id", "coded", "features"]
+            )
+
+    return parsed.mapInArrow(work, "id long, coded binary, features array<double>")
+
+
+def _weigh(rows: DataFrame, widths: list[int]) -> DataFrame:
+    """Each field's columns times the root of their mean deviation, as the papers weigh them."""
+    from pyspark.sql import functions as f
+
+    if not widths:
+        return rows
+    total = sum(widths)
+    spread = rows.agg(*(f.stddev_pop(f.col("features")[n]).alias(f"c{n}") for n in range(total))).first()
+    assert spread is not None
+    deviations = np.array([spread[n] or 0.0 for n in range(total)])
+    weights: list[float] = []
+    for block in np.split(deviations, np.cumsum(widths)[:-1]):
+        weights += [float(np.sqrt(block.mean()))] * len(block)
+    scale = f.array(*(f.lit(weight) for weight in weights))
+    return rows.withColumn("features", f.zip_with("features", scale, lambda value, weight: value * weight))
+
+
+def _cover(labelled: DataFrame, type: EventType) -> DataFrame:
+    """Each group with its members and a filter that covers them."""
+
+    def work(table: pa.Table) -> pa.Table:
+        order = np.argsort(table["id"].to_numpy(), kind="stable")
+        coded = table["coded"].to_pylist()
+        distinct = dict.fromkeys(coded[place] for place in order)
+        cover = TightCover.of([Filter.from_bytes(each, type) for each in distinct])
+        members = table["id"].to_numpy()[order].tolist()
+        schema = pa.schema([("members", pa.list_(pa.int64())), ("coded", pa.binary())])
+        return pa.Table.from_pylist([{"members": members, "coded": cover.to_bytes()}], schema)
+
+    chosen = labelled.select("id", "coded", "prediction")
+    return chosen.groupBy("prediction").applyInArrow(work, "members array<long>, coded binary")

@@ -1,0 +1,1 @@
+"""Facts to metrics, metrics to means and verdicts."""

@@ -1,0 +1,1 @@
+"""Runs: dealt out to tasks, each in a process of its own."""

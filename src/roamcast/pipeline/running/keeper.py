@@ -1,0 +1,268 @@
+"""The keeper of runs: a process beside each worker that starts every run in a process of its own and ends it.
+
+A limit must hold whatever a run does: a loop in the compiled kernel hears no Python exception, a router may
+fork, and memory has many names. So the keeper is a subreaper: whatever a run leaves behind, in whichever
+group or session, becomes the keeper's child and is killed. A worker that dies, by SIGKILL too, closes the
+pipe on which its keeper listens, and the keeper ends all that it has started and itself.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import pickle
+import resource
+import select
+import signal
+import sys
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+from time import monotonic
+from typing import Any, NoReturn
+
+from roamcast.pipeline.running.framing import Closed, receive, send
+
+Work = Callable[[], dict[str, Any]]
+"What a run's process does; the result goes to whoever asked for it, as JSON."
+
+FROM_OUTSIDE = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT})
+"Signals that a run does not get by its own fault."
+
+_DIE_WITH_PARENT, _SUBREAPER = 1, 36
+"Of prctl."
+
+_BETWEEN_LOOKS = 0.2
+"Seconds between looks at how much memory a run holds."
+
+_LOOKS = 5
+"How often its own process is looked at before all that it started is, too, which takes longer."
+
+
+class KeeperDied(Exception):
+    """The keeper was killed, and with it the run."""
+
+
+class Keeper:
+    """The worker's end of a keeper; it ends with this process."""
+
+    def __init__(self, prepare: Callable[[], object]) -> None:
+        """Start one, and have it do what every run needs (`prepare`: imports) before the first run asks."""
+        self.ended = False
+        _control(_SUBREAPER, 1)  # if the keeper is killed, what it kept comes to us
+        self._others = set(descendants(os.getpid()))
+        commands, self._commands = os.pipe()
+        self._answers, answers = os.pipe()
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        self.pid = os.fork()
+        if self.pid == 0:
+            with suppress(BaseException):
+                _keep(commands, answers, prepare)
+            os._exit(1)
+        os.close(commands)
+        os.close(answers)
+
+    def run(self, work: Any, seconds: float, memory: float) -> dict[str, Any]:
+        """Have `work` done in a process of its own and hear what became of it: `said`, or `died` or `limit`.
+
+        Raises `KeeperDied` if the keeper does not live to tell.
+        """
+        try:
+            send(self._commands, pickle.dumps((work, seconds, memory)))
+            told: dict[str, Any] = json.loads(receive(self._answers))
+            return told
+        except (Closed, BrokenPipeError):
+            self.end()
+            raise KeeperDied from None
+
+    def end(self) -> None:
+        """End the keeper and whatever it has started."""
+        self.ended = True
+        for end in (self._commands, self._answers):
+            os.close(end)
+        with suppress(ChildProcessError):
+            os.waitpid(self.pid, 0)
+        while orphans := set(descendants(os.getpid())) - self._others:
+            _kill(orphans)
+            for orphan in orphans:
+                with suppress(ChildProcessError):
+                    os.waitpid(orphan, 0)
+
+
+def _keep(commands: int, answers: int, prepare: Callable[[], object]) -> NoReturn:
+    """The keeper's whole life."""
+    os.setsid()  # Ctrl-C and the ends of groups are not for it
+    _control(_SUBREAPER, 1)
+    _close_all_but({0, 1, 2, commands, answers})
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD):
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with suppress(Exception):  # the run that needs it will say what is wrong
+            prepare()
+        while True:
+            asked = receive(commands)
+            send(answers, json.dumps(_supervise(asked, commands)).encode())
+    except (Closed, BrokenPipeError):
+        end_descendants()
+        os._exit(0)
+
+
+def _supervise(asked: bytes, commands: int) -> dict[str, Any]:
+    """Run the child to its word, its end or its limit, whichever comes first; then end all that it left."""
+    work, seconds, memory = pickle.loads(asked)
+    read_end, write_end = os.pipe()
+    keeper = os.getpid()
+    child = os.fork()
+    if child == 0:
+        _close_all_but({0, 1, 2, write_end})  # or whatever the run forks could keep the keeper's pipes open
+        _live(work, memory, keeper, write_end)
+    os.close(write_end)
+    with suppress(OSError):
+        os.setpgid(child, child)
+    handle = os.pidfd_open(child)
+    told: dict[str, Any] = {}
+    try:
+        told = _await(child, (read_end, handle, commands), monotonic() + seconds, memory)
+    finally:
+        os.close(handle)
+        os.close(read_end)
+        with suppress(ProcessLookupError):
+            os.killpg(child, signal.SIGKILL)
+        status = end_descendants(until=child)
+    if not told:
+        died = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+        told = {"died": died, "code": 0 if died else os.waitstatus_to_exitcode(status)}
+    return told
+
+
+def _await(child: int, ends: tuple[int, int, int], deadline: float, memory: float) -> dict[str, Any]:
+    """What the child said, or the limit that it passed; nothing if it died."""
+    read_end, handle, commands = ends
+    allowed = _anonymous(os.getpid()) + memory
+    said = b""
+    looks = 0
+    while (left := deadline - monotonic()) > 0:
+        ready = select.select(ends, [], [], min(left, _BETWEEN_LOOKS))[0]
+        if commands in ready:
+            raise Closed  # nobody waits for an answer any more
+        if read_end in ready:
+            heard = os.read(read_end, 1 << 16)
+            said += heard
+            # A fork of the run may hold the other end: what counts is that the word is whole.
+            if len(said) >= 4 and len(said) >= 4 + int.from_bytes(said[:4], "big"):
+                return {"said": json.loads(said[4:])}
+            if heard:
+                continue
+        if handle in ready:
+            return {}
+        if not ready:
+            looks += 1
+            if (_held(os.getpid()) if looks % _LOOKS == 0 else _anonymous(child)) > allowed:
+                return {"limit": "memory"}
+    return {"limit": "time"}
+
+
+def _live(work: Work, memory: float, keeper: int, write_end: int) -> NoReturn:
+    """The child's whole life: limits, work, one word to the keeper; it never returns."""
+    with suppress(BaseException):
+        _restrain(memory, keeper)
+        told = work()
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        told |= {"cpu": used.ru_utime + used.ru_stime, "memory": used.ru_maxrss * 1024}
+        send(write_end, json.dumps(told).encode())
+    os._exit(0)
+
+
+def _restrain(memory: float, keeper: int) -> None:
+    with suppress(OSError):
+        os.setpgid(0, 0)
+    _control(_DIE_WITH_PARENT, signal.SIGKILL)
+    if os.getppid() != keeper:
+        os._exit(1)
+    # A process that asks for more gets a MemoryError and can say so; what it asks for in other ways, or
+    # by its children, the keeper sees.
+    held = int(_status("self", "VmData"))
+    limit = held + int(memory)
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _control(option: int, argument: int) -> None:
+    ctypes.CDLL(None, use_errno=True).prctl(option, argument, 0, 0, 0)
+
+
+def _close_all_but(kept: set[int]) -> None:
+    """A run must not hold its worker's connections open."""
+    for name in os.listdir("/proc/self/fd"):  # noqa: PTH208 - names are all that is wanted
+        if int(name) not in kept:
+            with suppress(OSError):
+                os.close(int(name))
+
+
+def _status(process: int | str, *keys: str) -> int:
+    """The sum of what /proc tells of a process under `keys`, in bytes; 0 if it is gone."""
+    with suppress(OSError):
+        lines = Path(f"/proc/{process}/status").read_text(encoding="ascii", errors="replace").splitlines()
+        return sum(int(line.split()[1]) << 10 for line in lines if line.partition(":")[0] in keys)
+    return 0
+
+
+def _anonymous(process: int) -> int:
+    return _status(process, "RssAnon", "RssShmem")
+
+
+def _held(keeper: int) -> int:
+    """Bytes that a run and all that it started hold, what they share counted once."""
+    quick = {process: _anonymous(process) for process in descendants(keeper)}
+    if len(quick) == 1:
+        return sum(quick.values())
+    return sum(_share(process, held) for process, held in quick.items())
+
+
+def _share(process: int, otherwise: int) -> int:
+    """A process's share of what it holds together with others."""
+    with suppress(OSError):
+        lines = Path(f"/proc/{process}/smaps_rollup").read_text(encoding="ascii").splitlines()
+        keys = ("Pss_Anon", "Pss_Shmem")
+        return sum(int(line.split()[1]) << 10 for line in lines if line.partition(":")[0] in keys)
+    return otherwise
+
+
+def descendants(process: int) -> list[int]:
+    """The processes that `process` started or inherited, and all that these started."""
+    below: dict[int, list[int]] = {}
+    for name in os.listdir("/proc"):  # noqa: PTH208 - hundreds of names, several times a second
+        if name.isdigit():
+            with suppress(OSError), open(f"/proc/{name}/stat", "rb") as stat:  # noqa: PTH123
+                below.setdefault(int(stat.read().rpartition(b")")[2].split()[1]), []).append(int(name))
+    found, waiting = [], [process]
+    while waiting:
+        children = below.get(waiting.pop(), [])
+        found += children
+        waiting += children
+    return found
+
+
+def end_descendants(until: int = 0) -> int:
+    """Kill and reap everything below this process; the status with which `until` ended.
+
+    What is killed leaves its children to us, so it is over when there are none.
+    """
+    found = 0
+    with suppress(ChildProcessError):
+        while True:
+            child, status = os.waitpid(-1, os.WNOHANG)
+            if not child:
+                _kill(descendants(os.getpid()))
+                child, status = os.waitpid(-1, 0)
+            found = status if child == until else found
+    return found
+
+
+def _kill(processes: Iterable[int]) -> None:
+    for process in processes:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(process, signal.SIGKILL)

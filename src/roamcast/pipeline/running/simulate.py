@@ -1,0 +1,163 @@
+"""simulate: the runs not yet done -> facts, one Spark task a run, the longest first.
+
+By the DataFrame API alone, so that it is the same on this machine, on a cluster and over Spark Connect.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from roamcast.campaign.campaign import Limits
+from roamcast.campaign.plan import Run
+from roamcast.campaign.progress import Progress, estimate
+from roamcast.campaign.version import code_version
+from roamcast.errors import UserError
+from roamcast.pipeline.running.task import SIMULATOR, Task
+from roamcast.pipeline.spark.errors import briefly
+from roamcast.pipeline.spark.executors import checking, count_slots, deal
+from roamcast.pipeline.spark.session import is_remote
+from roamcast.pipeline.store import Store
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+class DiskFull(UserError):
+    """There was no room for a run's facts."""
+
+
+def simulate(
+    spark: SparkSession,
+    store: Store,
+    runs: Sequence[Run],
+    limits: Limits,
+    *,
+    costs: dict[str, float] | None = None,
+    watch: Callable[[Progress], object] = lambda _: None,
+    runner: str = SIMULATOR,
+) -> list[dict[str, Any]]:
+    """Do `runs`; what became of each. A run that fails is an answer; a full disk is a `DiskFull`."""
+    if not runs:
+        return []
+    costs = costs or estimate(runs, ())
+    longest_first = sorted(runs, key=lambda run: (-costs[run.id], run.id))
+    tasks = [Task(run, store.staged, limits.time, limits.memory, runner) for run in longest_first]
+    progress = Progress(runs, count_slots(spark))
+    hearing = _Counting(spark) if is_remote(spark) else _Hearing(spark)
+    frame = deal(spark, tasks).mapInArrow(_working(hearing.tell), "told string")
+    answers: list[dict[str, Any]] = []
+    trouble: list[Exception] = []
+
+    def job() -> None:
+        try:
+            with briefly("simulating"):
+                answers.extend(json.loads(told) for told in frame.toArrow()["told"].to_pylist())
+        except Exception as error:  # whatever it is, the caller's thread raises it
+            trouble.append(error)
+
+    thread = threading.Thread(target=job, name="simulate", daemon=True)
+    thread.start()
+    try:
+        while thread.is_alive():
+            thread.join(0.1)
+            hearing.hear(progress)
+            watch(progress)
+            if progress.trouble:
+                hearing.cancel()
+                break
+    finally:
+        hearing.end()
+    full = progress.trouble or next((told["error"] for told in answers if told["status"] == "disk full"), "")
+    if full:
+        raise DiskFull(f"{store.folder}: the disk is full ({full}); make room and run again")
+    if trouble:
+        raise trouble[0]
+    return answers
+
+
+def _working(tell: Callable[[dict[str, Any]], object] | None) -> Callable[..., Iterator[pa.RecordBatch]]:
+    """What a task does with the item dealt to it."""
+    check = checking(code_version())
+
+    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import json
+        import pickle
+
+        import pyarrow as pa
+
+        check()  # an executor that came later may have other code: its facts would be under our version
+        from roamcast.pipeline.running.task import execute
+
+        for batch in batches:
+            for item in batch["item"].to_pylist():
+                outcome = execute(pickle.loads(item))
+                if tell is not None:
+                    tell({key: outcome.get(key) for key in ("run", "status", "wall", "error")})
+                yield pa.RecordBatch.from_pydict({"told": [json.dumps(outcome)]})
+
+    return work
+
+
+class _Hearing:
+    """What tasks tell as they end, over Spark's accumulators."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._context = spark.sparkContext
+        told = self._told = self._context.accumulator([], _gatherer())
+        self.tell = lambda outcome: told.add([outcome])
+        self._heard = 0
+
+    def hear(self, progress: Progress) -> None:
+        if len(self._told.value) > self._heard:
+            self._heard = len(self._told.value)
+            progress.hear(self._told.value, monotonic())
+
+    def cancel(self) -> None:
+        self._context.cancelAllJobs()
+
+    def end(self) -> None:
+        pass
+
+
+class _Counting:
+    """How many tasks have ended, which is all that Spark Connect tells while they run."""
+
+    tell = None
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+        self._ended = 0
+        spark.registerProgressHandler(self._note)
+
+    def _note(self, stages: Any, inflight_tasks: int, operation_id: str, done: bool) -> None:
+        self._ended = max([self._ended, *(stage.num_completed_tasks for stage in stages or ())])
+
+    def hear(self, progress: Progress) -> None:
+        progress.count(self._ended, monotonic())
+
+    def cancel(self) -> None:
+        self._spark.interruptAll()
+
+    def end(self) -> None:
+        self._spark.removeProgressHandler(self._note)
+
+
+def _gatherer() -> Any:
+    """How tasks' words add up on the driver."""
+    from pyspark.accumulators import AccumulatorParam
+
+    class Words(AccumulatorParam):  # type: ignore[misc]
+        def zero(self, value: list[Any]) -> list[Any]:
+            return []
+
+        def addInPlace(self, one: list[Any], other: list[Any]) -> list[Any]:
+            one.extend(other)
+            return one
+
+    return Words()

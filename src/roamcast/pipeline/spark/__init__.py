@@ -1,0 +1,1 @@
+"""Spark itself: where it runs, its session and settings, executors, and what is said when it fails."""

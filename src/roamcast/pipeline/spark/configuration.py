@@ -1,0 +1,78 @@
+"""The settings of a session: what every one has, what those elsewhere have, and what a server may be told."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+
+from roamcast.pipeline.spark.cluster import LOOPBACK
+
+RETRIES = 4
+"How often Spark tries a task whose worker died; an error inside a run is no such death."
+
+REMOTELY = {
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+}
+"What of our settings a session of a server may have."
+
+ELSEWHERE = {
+    # What went wrong on one executor is tried on another.
+    "spark.excludeOnFailure.enabled": "true",
+    "spark.excludeOnFailure.task.maxTaskAttemptsPerExecutor": "1",
+    "spark.excludeOnFailure.task.maxTaskAttemptsPerNode": str(RETRIES - 1),  # Spark wants fewer than tries
+    "spark.excludeOnFailure.stage.maxFailedTasksPerExecutor": "3",
+    "spark.excludeOnFailure.stage.maxFailedExecutorsPerNode": "1000",
+}
+"Settings for executors that we did not start ourselves."
+
+
+def defaults(folder: Path, address: str, sharing: str) -> dict[str, str]:
+    """What every session has, unless the user says otherwise."""
+    logging = Path(__file__).with_name("log4j2.properties")
+    # A session lives for minutes: compiling its bytecode twice over costs more than it brings.
+    options = f"-Dlog4j2.configurationFile={logging.as_uri()} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    options = f"{options} {sharing}".strip()
+    return {
+        "spark.driver.host": address,
+        "spark.driver.bindAddress": address,
+        "spark.driver.memory": "2g",
+        "spark.driver.extraJavaOptions": options,
+        "spark.local.dir": str(folder),
+        "spark.locality.wait": "0s",
+        "spark.python.worker.reuse": "true",
+        # Commits need not wait until every run has begun.
+        "spark.scheduler.mode": "FAIR",
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": "8",
+        # A run's id is a string, even where its digits look like a number.
+        "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+        "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.task.maxFailures": str(RETRIES),
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+
+
+def set_environment(address: str, settings: dict[str, str]) -> None:
+    """Let PySpark and its workers find this Python and this address."""
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ["PYSPARK_PYTHON"] = settings.get("spark.pyspark.python", sys.executable)
+    if address == LOOPBACK:
+        os.environ["SPARK_LOCAL_IP"] = address
+    else:
+        os.environ.pop("SPARK_LOCAL_IP", None)
+    os.environ.pop("SPARK_REMOTE", None)
+
+
+def with_retries(master: str) -> str:
+    """`local[2]` never retries a task whose worker died; `local[2,4]` does."""
+    found = re.fullmatch(r"local\[(\d+|\*)\]", master)
+    if master == "local":
+        return f"local[1,{RETRIES}]"
+    return f"local[{found[1]},{RETRIES}]" if found else master

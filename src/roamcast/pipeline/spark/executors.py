@@ -1,0 +1,131 @@
+"""Executors: waiting for them with a word to the user, and seeing that they have what runs need."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterable, Iterator
+from time import monotonic, perf_counter, sleep
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from roamcast.pipeline.spark.cluster import is_local
+from roamcast.pipeline.spark.errors import SessionError, briefly
+from roamcast.pipeline.spark.session import is_remote
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_FIRST_WORD, _NEXT_WORD = 20.0, 60.0
+"Seconds without an executor before the user hears of it, and between further words."
+
+_GIVE_UP = 600.0
+"Seconds without an executor before it is given up; a busy cluster may take its time."
+
+
+def count_slots(spark: SparkSession) -> int:
+    """How many tasks run at a time."""
+    if not is_remote(spark):
+        return int(spark.sparkContext.defaultParallelism)
+    from pyspark.sql import functions
+
+    spread = spark.range(0, 10_000).select(functions.spark_partition_id().alias("slot"))
+    return int(spread.distinct().count())
+
+
+def await_executors(
+    spark: SparkSession, say: Callable[[str], object] = lambda _: None, patience: float = _GIVE_UP
+) -> None:
+    """Wait until an executor has registered; `say` hears what to check while there is none."""
+    if is_remote(spark) or is_local(spark.sparkContext.master):
+        return
+    context = spark.sparkContext
+    began = monotonic()
+    word = _FIRST_WORD
+    while context._jsc.sc().getExecutorMemoryStatus().size() < 2:  # the driver itself is one
+        if context._jsc.sc().isStopped():
+            raise SessionError(f"{context.master} has taken this application off; see the master's log")
+        waited = monotonic() - began
+        told = _what_to_check(context.master, context.getConf().get("spark.driver.host"), waited)
+        if waited > patience:
+            raise SessionError(told)
+        if waited > word:
+            say(told)
+            word += _NEXT_WORD
+        sleep(0.1)
+
+
+def _what_to_check(master: str, address: str, waited: float) -> str:
+    return (
+        f"no executor of {master} has come for {waited:.0f} s; see that its workers have a free core and "
+        f"memory, and can call this driver back at {address} (else --conf spark.driver.host=ADDRESS)"
+    )
+
+
+def warm_up(
+    spark: SparkSession, slots: int | None = None, say: Callable[[str], object] = lambda _: None
+) -> float:
+    """Have every slot's worker up, its keeper importing the simulator; the seconds it took.
+
+    Raises `SessionError` if an executor has another Roamcast than this process.
+    """
+    from roamcast.campaign.version import code_version
+    from roamcast.pipeline.running.task import SIMULATOR
+
+    began = perf_counter()
+    await_executors(spark, say)
+    count = slots or count_slots(spark)
+    check = checking(code_version())
+
+    def look(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import time
+
+        check()
+        from roamcast.pipeline.running.task import keeper_of
+
+        keeper_of(SIMULATOR)
+        time.sleep(0.05)  # so that one worker does not answer for all
+        yield from batches
+
+    with briefly("looking at its executors"):
+        spark.range(0, count, 1, count).mapInArrow(look, "id long").toArrow()
+    return perf_counter() - began
+
+
+def checking(ours: str) -> Callable[[], None]:
+    """A check for tasks, which travels by value: that the code there is the code here."""
+
+    def check() -> None:
+        import socket
+
+        told = ""
+        try:
+            from roamcast.campaign.version import code_version
+
+            if code_version() != ours:
+                told = f"runs Roamcast {code_version()}, this is {ours}"
+        except ImportError:
+            told = "has no Roamcast"
+        if told:
+            raise RuntimeError(
+                f"an executor on {socket.gethostname()} {told}; install the same wheel on every worker"
+            )
+
+    return check
+
+
+def deal(spark: SparkSession, items: Iterable[Any]) -> Any:
+    """A frame with exactly one item a partition, in order, pickled in the column `item`.
+
+    By a join with a range, whose partitions are exact: the items travel once to each executor, and nothing
+    is shuffled.
+    """
+    from pyspark.sql import functions
+
+    pickled = [pickle.dumps(item) for item in items]
+    table = pa.table(
+        {"number": pa.array(range(len(pickled)), pa.int64()), "item": pa.array(pickled, pa.binary())}
+    )
+    numbers = spark.range(0, len(pickled), 1, len(pickled))
+    dealt = functions.broadcast(spark.createDataFrame(table))
+    return numbers.join(dealt, numbers["id"] == dealt["number"]).select("item")

@@ -1,0 +1,230 @@
+"""One Spark session per command: embedded by default, quiet, on loopback, and gone without a trace."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from roamcast.pipeline.spark.cluster import Cluster, find_address, is_local, need_answer
+from roamcast.pipeline.spark.configuration import ELSEWHERE, REMOTELY, defaults, set_environment, with_retries
+from roamcast.pipeline.spark.errors import SessionError, interrupted, one_line
+
+if TYPE_CHECKING:
+    from logging import LogRecord
+
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+
+def local_master() -> str:
+    """The embedded session, on all the processors that this process may use."""
+    return f"local[{len(os.sched_getaffinity(0))}]"
+
+
+@contextmanager
+def open_session(
+    where: Cluster | str | None = None,
+    settings: dict[str, str] | None = None,
+    *,
+    patience: float = 3.0,
+    archive: Path | None = None,
+) -> Iterator[SparkSession]:
+    """A Spark session that ends with the block, together with every process that it started.
+
+    `patience` is for its end, in seconds; with `archive` it leaves its classes there for later sessions.
+    """
+    cluster = where if isinstance(where, Cluster) else Cluster(where)
+    chosen = (settings or {}) | cluster.settings()
+    folder = Path(tempfile.mkdtemp(prefix="roamcast-spark-"))
+    try:
+        if cluster.remote:
+            spark = connect(cluster.remote, chosen)
+        else:
+            spark = _start(cluster.master or local_master(), folder, chosen, archive)
+        try:
+            yield spark
+        except KeyboardInterrupt:
+            patience = 0.0  # nobody waits for running tasks: what is done is on disk
+            raise
+        except Exception as error:
+            if not interrupted(error):
+                raise
+            patience = 0.0
+            raise KeyboardInterrupt from None
+        finally:
+            _stop(spark, patience)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _start(master: str, folder: Path, settings: dict[str, str], archive: Path | None = None) -> SparkSession:
+    java = need_java()
+    need_answer(master)
+    from pyspark import SparkConf, SparkContext
+    from pyspark.errors import PySparkRuntimeError
+    from pyspark.java_gateway import launch_gateway
+    from pyspark.sql import SparkSession
+
+    address = find_address(master)
+    set_environment(address, settings)
+    conf = SparkConf(loadDefaults=False).setMaster(with_retries(master)).setAppName("roamcast")
+    sharing = f"-XX:ArchiveClassesAtExit={archive}" if archive else _share_classes(java)
+    chosen = defaults(folder, address, sharing) | ({} if is_local(master) else ELSEWHERE) | settings
+    conf.setAll(list(chosen.items()))
+    log = folder / "spark.log"
+    earlier = _children(os.getpid())
+    with log.open("wb") as errors:
+        try:
+            gateway = launch_gateway(conf, {"stderr": errors, "stdout": errors})
+            context = SparkContext(conf=conf, gateway=gateway)
+        except KeyboardInterrupt:
+            # A JVM that nobody came to meet would wait for ever.
+            for child in _children(os.getpid()) - earlier:
+                for process in (*_children(child), child):
+                    with suppress(ProcessLookupError):
+                        os.kill(process, signal.SIGKILL)
+            raise
+        except (PySparkRuntimeError, Exception) as error:
+            SparkContext._gateway = None
+            raise SessionError(f"Spark did not start with master {master!r}: {_reason(error, log)}") from None
+    _hush(context)
+    if threading.current_thread() is threading.main_thread():
+        # PySpark's own handler calls into the JVM, which may not answer.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    return SparkSession(context)
+
+
+def connect(url: str, settings: dict[str, str]) -> SparkSession:
+    """A session with a Spark Connect server; settings that only its start can change are not sent."""
+    need_answer(url)
+    try:
+        import grpc  # noqa: F401
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        raise SessionError(
+            f"--remote needs Python packages that are not here ({error.name}); pip install 'pyspark[connect]'"
+        ) from None
+    try:
+        spark = SparkSession.builder.remote(url).getOrCreate()  # PySpark's functions are then remote, too
+        for key, value in (REMOTELY | settings).items():
+            spark.conf.set(key, value)
+    except Exception as error:
+        raise SessionError(f"the Spark Connect server at {url} did not take us: {one_line(error)}") from None
+    return spark
+
+
+def _children(parent: int) -> set[int]:
+    """The processes that `parent` started and that still run."""
+    found = set()
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            if int(stat.read_text().rpartition(")")[2].split()[1]) == parent:
+                found.add(int(stat.parent.name))
+    return found
+
+
+def _hush(context: SparkContext) -> None:
+    """When the JVM goes, each thread that talked to it would print a traceback; once is enough."""
+    import logging
+
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)
+    logging.getLogger().addFilter(_is_of_others)
+    context._accumulatorServer.handle_error = lambda *_: None
+
+
+def _is_of_others(record: LogRecord) -> bool:
+    """Not Py4J's: it logs a lost connection as the root logger, with a traceback, besides raising it."""
+    return Path(record.pathname).parent.name != "py4j"
+
+
+def _share_classes(java: str) -> str:
+    """The option that takes classes from the archive, if one was made for this Java."""
+    from roamcast.pipeline.spark.archive import find_archive
+
+    archive = find_archive(java)
+    return f"-XX:SharedArchiveFile={archive} -Xshare:auto" if archive.exists() else ""
+
+
+def need_java() -> str:
+    """What Java tells of its version; raises `SessionError` if there is none that Spark can use."""
+    home = os.environ.get("JAVA_HOME")
+    java = shutil.which("java", path=f"{home}/bin") if home else shutil.which("java")
+    remedy = "install Java 17 or later, as with: apt-get install openjdk-17-jre-headless"
+    if java is None:
+        where = f"JAVA_HOME={home}" if home else "PATH"
+        raise SessionError(f"Spark needs Java, and {where} has none; {remedy}")
+    told = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
+    found = re.search(r'version "(\d+)', told)
+    if not found or int(found[1]) < 17:
+        raise SessionError(
+            f"Spark needs Java 17, and {java} is {told.splitlines()[:1] or 'silent'}; {remedy}"
+        )
+    return told
+
+
+def _reason(error: BaseException, log: Path) -> str:
+    complaints = [
+        line
+        for line in log.read_text(errors="replace").splitlines()
+        if re.search("Error|Exception|Caused", line)
+    ]
+    return (complaints or [one_line(error)])[-1][:300]
+
+
+def _stop(spark: SparkSession, patience: float) -> None:
+    """End the session politely if it answers in time, else by killing the JVM; its workers follow."""
+    context = None if is_remote(spark) else spark.sparkContext
+    gateway = None if context is None else context._gateway
+    polite = threading.Thread(target=lambda: _politely(spark), daemon=True)
+    if patience:
+        polite.start()
+        polite.join(patience)
+    process = getattr(gateway, "proc", None)
+    if process is not None:
+        with suppress(OSError):
+            process.stdin.close()  # the JVM ends when its stdin does
+        if not patience or polite.is_alive():
+            process.kill()
+        try:
+            process.wait(max(patience, 3.0))
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+    if context is not None:
+        _forget()
+    else:
+        for name in ("SPARK_REMOTE", "SPARK_CONNECT_MODE_ENABLED"):
+            os.environ.pop(name, None)
+
+
+def is_remote(spark: SparkSession) -> bool:
+    """Whether a session is with a Spark Connect server, so that there is no SparkContext."""
+    return ".connect." in type(spark).__module__
+
+
+def _politely(spark: SparkSession) -> None:
+    with suppress(Exception):
+        spark.stop()
+
+
+def _forget() -> None:
+    """Let the next session of this process start a JVM of its own."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    with suppress(Exception):
+        if SparkContext._gateway is not None:
+            SparkContext._gateway.shutdown()
+    SparkContext._gateway = None
+    SparkContext._jvm = None
+    SparkContext._active_spark_context = None
+    SparkSession._instantiatedSession = None

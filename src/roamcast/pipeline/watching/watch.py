@@ -1,0 +1,197 @@
+"""watch: a campaign's commits as they come -> metrics, figures and verdicts so far, until it is finished.
+
+The stream tells which runs a commit brought; `Measuring` measures those, as at the end of a campaign, into
+tables of the watcher's own (`DIR/watch/tables`), and what follows from them is made anew. Spark's checkpoint
+(`DIR/watch/checkpoint`) knows which commits are dealt with. Killed in between, the watcher hears the last
+ones again, and finds their runs measured already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from contextlib import nullcontext
+from threading import Event
+from typing import TYPE_CHECKING
+
+from roamcast.campaign.checks import make_tables
+from roamcast.campaign.lineage import digest_rows
+from roamcast.campaign.plan import Plan
+from roamcast.errors import UserError
+from roamcast.lake.place import Place
+from roamcast.pipeline.conduct import runs_table
+from roamcast.pipeline.lock import hold
+from roamcast.pipeline.measuring.derive import derive
+from roamcast.pipeline.measuring.increment import Measuring
+from roamcast.pipeline.spark.errors import briefly
+from roamcast.pipeline.store import Store, Survey
+from roamcast.pipeline.watching.commits import follow
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming import StreamingQuery
+
+WATCH_FOLDER = "watch"
+_TRIGGER = "1 second"
+_BETWEEN_LOOKS = 1.0
+"Seconds."
+
+_ATTEMPTS = 3
+"Of measuring a run: compaction may have put its rows elsewhere in the meantime."
+
+
+class WatchError(UserError):
+    """A campaign that cannot be watched, or no further."""
+
+
+class Watcher:
+    """Follows one campaign's folder; writes nothing there but what is below `watch`.
+
+    `show` is called about once a second, `publish` whenever tables were made, while nobody writes them.
+    """
+
+    def __init__(
+        self,
+        folder: str,
+        *,
+        checkpoint: str | None = None,
+        say: Callable[[str], object] = lambda _: None,
+        show: Callable[[Watcher], object] = lambda _: None,
+        publish: Callable[[Watcher], object] = lambda _: None,
+    ) -> None:
+        campaigns = Store(folder)
+        campaigns.check_layout()
+        self.campaign, self.notes = campaigns.read_campaign()
+        self.campaigns = campaigns
+        self.store = Store(folder, f"{WATCH_FOLDER}/tables")
+        self.place = campaigns.folder / WATCH_FOLDER
+        if checkpoint is None and self.place.scheme == "s3":
+            raise WatchError(
+                f"{folder}: Spark itself cannot write there; give it a folder of its own with --checkpoint"
+            )
+        # A folder of our own, because it is removed when all is to be heard anew.
+        named = f"roamcast-{digest_rows(str(self.place))}"
+        self.checkpoint = Place(checkpoint) / named if checkpoint else self.place / "checkpoint"
+        self.say, self.show, self.publish = say, show, publish
+        self._asked = self._read_asked()
+        self.plan = Plan.read(campaigns.read_table("plan"), campaigns.read_table("points"))
+        self.survey = Survey()
+        self.measured: frozenset[str] = frozenset()
+        self._made: frozenset[str] = frozenset()
+        self._trouble: UserError | None = None
+
+    def watch(self, spark: SparkSession, *, once: bool = False) -> None:
+        """Keep tables and whoever is shown them up to date until the campaign is finished.
+
+        With `once` until what is committed now is measured.
+        """
+        self.place.make_folder()
+        with hold(self.place, "watching this campaign"):
+            if self._prepare():
+                self.refresh(spark, ())
+            trigger = {"availableNow": True} if once else {"processingTime": _TRIGGER}
+            with briefly("watching"):
+                query = (
+                    follow(spark, self.store.folder)
+                    .writeStream.foreachBatch(self._hear)
+                    .option("checkpointLocation", _url(self.checkpoint))
+                    .trigger(**trigger)
+                    .start()
+                )
+                try:
+                    self._follow(query, once)
+                except Exception:  # Ctrl-C waits for nobody: the session ends, and the query with it
+                    query.stop()
+                    raise
+                query.stop()
+            self.refresh(spark, ())
+            self.show(self)
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing more is to come: every run is measured or has failed, and none is tried again."""
+        survey = self.survey
+        waiting = survey.missing or survey.staged or survey.done.keys() - self.measured
+        return not waiting and (not survey.failed or self.campaigns.holder() is None)
+
+    @property
+    def so_far(self) -> int | None:
+        """How many runs are measured; None if that is all that is to come."""
+        return None if self.finished else len(self.measured)
+
+    def refresh(self, spark: SparkSession, brought: Collection[str]) -> None:
+        """Measure what was `brought`, and make every table that is stale."""
+        self.measured = self._measure(spark, brought)
+        derive(spark, self.store, len(self.campaign.seed_list), lambda _: nullcontext())
+        self.publish(self)
+        self._made = self.measured
+
+    def look(self) -> Survey:
+        """See what the campaign's folder holds now; raise `WatchError` if something else is asked there."""
+        if self._read_asked() != self._asked:
+            raise WatchError(f"{self.store.folder}: the campaign was asked for anew; watch it again")
+        self.survey = self.store.survey(run.id for run in self.plan.runs)
+        return self.survey
+
+    def _measure(self, spark: SparkSession, brought: Collection[str]) -> frozenset[str]:
+        for _ in range(_ATTEMPTS):
+            survey = self.look()
+            self.store.write_table("runs", runs_table(self.plan, survey))
+            known = set(self.store.read_metrics()[0]["run"].to_pylist())
+            wanted = (known | set(brought)) & survey.done.keys()
+            measuring = Measuring(self.store, self.plan, self.campaign.measure)
+            trouble = measuring.work(spark, wanted, self.say)
+            if not trouble:
+                return frozenset(wanted)
+        run, what = next(iter(trouble.items()))
+        raise WatchError(
+            f"{len(trouble)} runs cannot be read, the first: {run}: {what}; "
+            f"see: roamcast campaign verify {self.store.folder}"
+        )
+
+    def _hear(self, brought: DataFrame, number: int) -> None:
+        """A batch of the stream: the runs of some commits, perhaps not for the first time."""
+        try:
+            runs = [row["run"] for row in brought.collect()]
+            planned = {run.id for run in self.plan.runs}
+            self.refresh(brought.sparkSession, planned.intersection(runs))
+        except UserError as error:
+            self._trouble = error
+            raise
+
+    def _follow(self, query: StreamingQuery, once: bool) -> None:
+        pause = Event()
+        while query.isActive:
+            self.show(self)
+            pause.wait(_BETWEEN_LOOKS)
+            if not once:
+                self.look()
+                if self.finished and self._made == self.measured:
+                    return
+        if self._trouble is not None:
+            raise self._trouble
+        if (error := query.exception()) is not None:
+            raise error
+
+    def _prepare(self) -> bool:
+        """Begin anew unless the watcher's tables are of this plan, and the checkpoint with them; are they?"""
+        plan = self.store.table_file("plan")
+        asked = self.campaigns.table_file("plan").read()
+        kept = plan.exists() and plan.read() == asked and self.store.table_file("metrics").exists()
+        kept = kept and self.checkpoint.exists()
+        if not kept:
+            (self.place / "tables").remove()
+            self.checkpoint.remove()
+        (self.place / "tables").make_folder()
+        for name in ("plan", "points"):
+            self.store.table_file(name).write(self.campaigns.table_file(name).read())
+        for name, table in make_tables(self.campaign, self.plan).items():
+            self.store.write_table(name, table)
+        return kept
+
+    def _read_asked(self) -> tuple[object, bytes]:
+        campaign, _ = self.campaigns.read_campaign()
+        return campaign, self.campaigns.table_file("plan").read()
+
+
+def _url(place: Place) -> str:
+    return place.local.as_uri() if place.local is not None else str(place)

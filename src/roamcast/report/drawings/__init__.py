@@ -1,0 +1,1 @@
+"""Figures, strips and maps as SVG, and the axes they share."""

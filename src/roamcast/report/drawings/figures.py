@@ -1,0 +1,279 @@
+"""Figures of a campaign: panels of one size, a line for each series, intervals on every point.
+
+With few seeds the seeds themselves are dots, and no interval is drawn.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from roamcast.campaign.campaign import Figure
+from roamcast.campaign.entry import Setting
+from roamcast.campaign.plan import point_text
+from roamcast.metrics.declarations import METRICS
+from roamcast.report.drawings.axes import (
+    fit_values,
+    is_numeric,
+    name_key,
+    name_values,
+    place_values,
+    plain_numbers,
+)
+from roamcast.report.drawings.room import add_legend, fold_label, thin_ticks
+from roamcast.report.result import Result
+from roamcast.report.rounding import FEW, Row
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
+
+# Told apart by colour-blind eyes, and by marker and dash in black and white.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+_DASHES = ("-", "--", "-.", ":")
+_STACK = ("#7da7c4", "#b9d6e8", "#f0cf8e", "#c9c9c9", "#9fd3c1", "#e3bfd3")
+STYLE: dict[Any, Any] = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "roamcast",
+    "pdf.fonttype": 42,  # TrueType, which journals ask for
+    "font.size": 9,
+    "font.family": "sans-serif",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "grid.color": "#e0e0e0",
+    "legend.frameon": False,
+    "legend.fontsize": 8,
+}
+
+PANEL = (4.4, 3.5)
+"Inches of a panel on a page."
+COLUMN = (3.5, 2.8)
+"Inches of a panel in a column of a journal."
+_FRAME = (0.16, 0.345, 0.81, 0.565)
+"Where the plot stands in each panel, so that plots of neighbouring panels are of one size."
+
+
+class Panels:
+    """One figure of a campaign, ready to be drawn panel by panel."""
+
+    def __init__(self, result: Result, name: str) -> None:
+        self.result = result
+        self.figure: Figure = result.campaign.figures[name]
+        self.sweep = result.campaign.sweeps[self.figure.sweep]
+        self.points = self.sweep.expand()
+        axis = self.figure.panel
+        self.rows: list[Setting | None] = (
+            [None] if axis is None else list(dict.fromkeys(point[axis] for point in self.points))
+        )
+        self.panels = [(row, stack) for row in self.rows for stack in self.figure.y]
+
+    def svg(self, row: Setting | None, stack: list[str]) -> str:
+        """One panel as SVG text for a page."""
+        import matplotlib as mpl
+
+        with mpl.rc_context(STYLE):
+            drawing, parts = canvas(1, 1, PANEL, frame=_FRAME)
+            self._panel(parts[0][0], row, stack)
+            return svg_text(drawing)
+
+    def save(self, file: Path) -> None:
+        """All panels side by side, in the format that the file's name asks for."""
+        import matplotlib as mpl
+
+        with mpl.rc_context(STYLE):
+            drawing, parts = canvas(len(self.rows), len(self.figure.y), PANEL, frame=_FRAME)
+            for i, row in enumerate(self.rows):
+                for j, stack in enumerate(self.figure.y):
+                    self._panel(parts[i][j], row, stack)
+            save_drawing(drawing, file)
+
+    def save_each(self, folder: Path, name: str, kind: str) -> list[Path]:
+        """Each panel as a file of its own, as wide as a column of a journal; where they are."""
+        import matplotlib as mpl
+
+        files = []
+        for row, stack in self.panels:
+            of_row = "" if row is None else "-" + re.sub(r"[^\w.-]+", "-", str(row))
+            file = folder / f"{name}-{stack[0]}{'-stacked' * (len(stack) > 1)}{of_row}.{kind}"
+            with mpl.rc_context(STYLE | {"font.size": 8, "legend.fontsize": 7}):
+                drawing, parts = canvas(1, 1, COLUMN, frame=_FRAME)
+                self._panel(parts[0][0], row, stack)
+                save_drawing(drawing, file)
+            files.append(file)
+        return files
+
+    def _panel(self, axes: Axes, row: Setting | None, stack: list[str]) -> None:
+        figure = self.figure
+        points = [point for point in self.points if row is None or point[figure.panel or ""] == row]
+        metric = METRICS[stack[0]]
+        values = [point[figure.x] for point in points]
+        if len(stack) == 1:
+            self._lines(axes, points, metric.name)
+            title = name_values(metric, figure.titles.get(metric.name), figure.units.get(metric.name))
+        else:
+            self._bars(axes, points, stack)
+            title = figure.titles.get(metric.name) or "Messages by category"
+        at = "" if row is None else f", {name_key(figure.panel or '', [])} = {row}"
+        axes.set_title(f"{title}{at}", loc="left")
+        axes.set_xlabel(name_key(figure.x, values, figure.x_title, figure.x_unit))
+        axes.tick_params(length=2.5)
+        fold_label(axes)
+        thin_ticks(axes)
+        add_legend(axes, "" if figure.series == "protocol" else name_key(figure.series, []))
+
+    def _find(self, point: dict[str, Setting], protocol: str, metric: str) -> Row | None:
+        return self.result.values.get((self.figure.sweep, point_text(point), protocol, metric))
+
+    def _seeds(self, point: dict[str, Setting], protocol: str, metric: str) -> dict[int, float]:
+        return self.result.by_seed(self.figure.sweep, point_text(point), protocol, metric)
+
+    def _lines(self, axes: Axes, points: list[dict[str, Setting]], metric: str) -> None:
+        values = [point[self.figure.x] for point in points]
+        places = place_values(values)
+        series = self._series(points)
+        log_x = self.figure.x_log and is_numeric(values) and min(places.values()) > 0
+        # A little to the side of each other, or the intervals of one would hide the other's.
+        aside = 0.0 if log_x else 0.012 * (max(places.values()) - min(places.values()))
+        reached: list[float] = []
+        for i, (title, chosen) in enumerate(series):
+            known = [
+                (
+                    places[str(point[self.figure.x])] + (i - (len(series) - 1) / 2) * aside,
+                    point,
+                    protocol,
+                    row,
+                )
+                for point, protocol in chosen
+                if (row := self._find(point, protocol, metric))
+            ]
+            known.sort(key=lambda one: one[0])
+            colour = COLOURS[i % len(COLOURS)]
+            for x, point, protocol, row in known:
+                if row["count"] < FEW:
+                    seeds = list(self._seeds(point, protocol, metric).values())
+                    axes.scatter([x] * len(seeds), seeds, s=12, color=colour, alpha=0.45, linewidth=0)
+                    reached += seeds
+                if self.figure.extremes:
+                    axes.vlines(x, row["least"], row["most"], color=colour, linewidth=0.7)
+                    reached += [row["least"], row["most"]]
+            ends = [_ends(row) for _, _, _, row in known]
+            means = [row["mean"] for _, _, _, row in known]
+            for mean, (low, high) in zip(means, ends, strict=True):
+                reached += [mean - low, mean + high]
+            axes.errorbar(
+                [x for x, _, _, _ in known],
+                means,
+                yerr=list(zip(*ends, strict=True)) if known else None,
+                label=title,
+                color=colour,
+                marker=_MARKERS[i % len(_MARKERS)],
+                linestyle=_DASHES[i % len(_DASHES)],
+                markersize=4,
+                linewidth=1.4,
+                capsize=2.5,
+            )
+        log = None if self.figure.log is None else metric in self.figure.log
+        fit_values(axes.yaxis, METRICS[metric], reached, log)
+        if log_x:
+            axes.set_xscale("log")
+            plain_numbers(axes.xaxis)
+        if not is_numeric(values):
+            axes.set_xticks(list(places.values()), list(places))
+        elif len(places) <= 7:
+            axes.set_xticks(list(places.values()), [f"{place:g}" for place in places.values()])
+            axes.minorticks_off() if log_x else None
+
+    def _bars(self, axes: Axes, points: list[dict[str, Setting]], stack: list[str]) -> None:
+        values = list(dict.fromkeys(point[self.figure.x] for point in points))
+        series = self._series(points)
+        width = 0.8 / len(series)
+        highest = 0.0
+        for i, (title, chosen) in enumerate(series):
+            colour, marker = COLOURS[i % len(COLOURS)], _MARKERS[i % len(_MARKERS)]
+            for point, protocol in chosen:
+                place = values.index(point[self.figure.x]) + (i - (len(series) - 1) / 2) * width
+                bottom = 0.0
+                for metric, shade in zip(stack, _STACK, strict=False):
+                    row = self._find(point, protocol, metric)
+                    height = row["mean"] if row else 0.0
+                    axes.bar(place, height, width * 0.9, bottom=bottom, color=shade)
+                    bottom += height
+                # The marker of the series stands on its bar: the same as on its line in the other panels.
+                axes.plot(place, bottom, marker, color=colour, markersize=4)
+                highest = max(highest, bottom)
+            axes.plot([], [], marker, color=colour, markersize=4, label=title)
+        for metric, shade in zip(stack, _STACK, strict=False):
+            axes.bar(0, 0, color=shade, label=METRICS[metric].title.removesuffix(" messages").lower())
+        unit = " " if is_numeric(values) else ""
+        axes.set_xticks(
+            range(len(values)), [str(value).split(unit)[0] if unit else str(value) for value in values]
+        )
+        axes.set_ylim(0, highest * 1.08 or 1)
+        if highest >= 10_000:
+            axes.yaxis.set_major_formatter(lambda value, _: f"{value / 1000:g}k" if value else "0")
+
+    def _series(
+        self, points: list[dict[str, Setting]]
+    ) -> list[tuple[str, list[tuple[dict[str, Setting], str]]]]:
+        """Title of each line, and its points with their protocols."""
+        if self.figure.series == "protocol":
+            titles = {
+                label: self.result.campaign.protocols[label].title or label for label in self.sweep.protocols
+            }
+            return [(title, [(point, label) for point in points]) for label, title in titles.items()]
+        key = self.figure.series
+        return [
+            (f"{label}, {value}" if len(self.sweep.protocols) > 1 else str(value), chosen)
+            for label in self.sweep.protocols
+            for value in dict.fromkeys(point[key] for point in points)
+            if (chosen := [(point, label) for point in points if point[key] == value])
+        ]
+
+
+def _ends(row: Row) -> tuple[float, float]:
+    """How far a row's interval reaches below and above its mean; not at all with few seeds."""
+    if row["count"] < FEW or row["half"] is None:
+        return 0.0, 0.0
+    return row["mean"] - row["lower"], row["upper"] - row["mean"]
+
+
+def canvas(
+    rows: int,
+    columns: int,
+    size: tuple[float, float] = PANEL,
+    frame: tuple[float, float, float, float] | None = None,
+) -> tuple[Drawing, Any]:
+    """A drawing with `rows` x `columns` panels of `size` inches; plots fill them, or stand in `frame`."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure as Drawing
+
+    drawing = Drawing(
+        figsize=(size[0] * columns, size[1] * rows), layout=None if frame is not None else "constrained"
+    )
+    FigureCanvasAgg(drawing)
+    parts = drawing.subfigures(rows, columns, squeeze=False)
+    return drawing, [
+        [part.subplots() if frame is None else part.add_axes(frame) for part in row] for row in parts
+    ]
+
+
+def save_drawing(drawing: Drawing, file: Path) -> None:
+    """Write a drawing as a file; the same drawing gives the same bytes."""
+    metadata: dict[str, Any] = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(file.suffix, {})
+    drawing.savefig(file, dpi=200, metadata=metadata)
+
+
+def svg_text(drawing: Drawing) -> str:
+    """A drawing as SVG for a page."""
+    sink = io.StringIO()
+    drawing.savefig(sink, format="svg", metadata={"Date": None})
+    text = sink.getvalue()
+    text = text[text.index("<svg") :]
+    # The page decides how large it is; the view box keeps its shape.
+    return re.sub(r' (width|height)="[^"]*pt"', "", text, count=2)

@@ -1,0 +1,71 @@
+"""A comparison as strips: a dot for each seed, and the mean with its interval, a line for each protocol."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from roamcast.metrics.declarations import METRICS
+from roamcast.report.drawings.axes import fit_values, name_values
+from roamcast.report.drawings.figures import COLOURS, STYLE, canvas, svg_text
+from roamcast.report.ranking import Place, rank
+from roamcast.report.result import Result
+from roamcast.report.rounding import FEW
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_SHADES = {"best": COLOURS[0], "tie": COLOURS[0], "": "#5b6770"}
+
+
+def draw_strips(result: Result, place: Place, metric: str, protocols: list[str]) -> str:
+    """The protocols' seeds and means of `metric` below each other, as SVG."""
+    import matplotlib as mpl
+
+    ranked = rank(result, place, metric, protocols)
+    known = [protocol for protocol in protocols if protocol in ranked]
+    with mpl.rc_context(STYLE | {"axes.grid.axis": "x"}):
+        tall = 0.75 + 0.4 * len(known)
+        left = 0.04 + 0.018 * max(map(len, known))
+        drawing, panels = canvas(1, 1, (4.4, tall), frame=(left, 0.3 / tall, 0.89 - left, 1 - 0.62 / tall))
+        axes = panels[0][0]
+        values = {p: list(result.by_seed(*place, p, metric).values()) for p in known}
+        fit_values(axes.xaxis, METRICS[metric], [v for of in values.values() for v in of])
+        for i, protocol in enumerate(known):
+            colour = _SHADES[ranked[protocol][1]]
+            _draw_strip(axes, i, values[protocol], colour)
+            row = result.values[*place, protocol, metric]
+            if row["count"] >= FEW and row["half"] is not None:
+                ends = [[row["mean"] - row["lower"]], [row["upper"] - row["mean"]]]
+                axes.errorbar(
+                    row["mean"],
+                    i,
+                    xerr=ends,
+                    fmt="D",
+                    color=colour,
+                    markersize=6,
+                    elinewidth=2,
+                    capsize=3.5,
+                    zorder=4,
+                )
+            else:
+                axes.plot(row["mean"], i, "D", color=colour, markersize=6, zorder=4)
+        for i, protocol in enumerate(known):
+            mark = ranked[protocol][1]
+            if mark:
+                # Beside the plot, where neither seeds nor intervals cover it.
+                where = axes.get_yaxis_transform()
+                axes.text(
+                    1.02, i, mark, transform=where, va="center", fontsize=9, color=COLOURS[0], weight="bold"
+                )
+        axes.set_yticks(range(len(known)), known)
+        axes.set_ylim(len(known) - 0.4, -0.6)
+        axes.tick_params(axis="y", length=0, labelsize=10)
+        axes.spines["left"].set_visible(False)
+        axes.set_title(name_values(METRICS[metric]), fontsize=11, loc="left")
+        return svg_text(drawing)
+
+
+def _draw_strip(axes: Axes, line: int, values: list[float], colour: str) -> None:
+    """A dot a seed, a little above and below the line in turn so that equal seeds do not hide each other."""
+    aside = [line + 0.13 * ((i % 3) - 1) for i in range(len(values))]
+    axes.scatter(values, aside, s=20, color=colour, alpha=0.45, linewidth=0, zorder=3)

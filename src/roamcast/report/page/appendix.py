@@ -1,0 +1,154 @@
+"""What a reader needs to trust a report and to repeat it: failures, parameters, commands, versions."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Iterable
+from html import escape
+from importlib.metadata import version
+from typing import Any
+
+from roamcast.report.result import Result
+from roamcast.report.rounding import FEW, short
+
+
+def make_appendix(result: Result) -> str:
+    """Failures, what the numbers rest on, scenario, commands, and what made all this."""
+    parts = (_failures(result), _ground(result), _parameters(result), _commands(result), _made(result))
+    return "\n".join(parts)
+
+
+def _ground(result: Result) -> str:
+    """What the numbers rest on: seeds, intervals, how verdicts are found."""
+    seeds = len(result.campaign.seed_list)
+    if seeds == 1:
+        told = "Every protocol ran with one seed, which says nothing of how far another would be from it."
+    elif seeds < FEW:
+        told = (
+            f"Every protocol ran with the same {seeds} seeds, too few for intervals: numbers are means, with "
+            "the least and the most of the seeds in brackets."
+        )
+    else:
+        told = (
+            f"Every protocol ran with the same {seeds} seeds: the same movement, publications and wishes. "
+            "Numbers are means over seeds with 95 % intervals: Student's t, taken on the logit of a share "
+            "and on the logarithm of an amount, so that no interval leaves what is possible; ± is half of "
+            "it, its ends are told where they lie unevenly."
+        )
+    if result.campaign.claims:
+        told += (
+            " A claim holds if every number that it asks for lies in its bounds. Within the interval: the "
+            "interval reaches across the bound, so more seeds might decide otherwise."
+        )
+    else:
+        told += (
+            " Who serves best is decided by delivery; where that is surely the same to two points, by "
+            "messages per delivery. Best: the difference to each of the others (of amounts: the ratio), seed "
+            "by seed, is beyond its interval (95 % for all of them together, by Bonferroni). Tie: the seeds "
+            f"cannot tell. Nobody is best with fewer than {FEW} seeds, alone, or without delivering anything."
+        )
+    return f"<section><h2>What it rests on</h2><p>{told}</p></section>"
+
+
+def _failures(result: Result) -> str:
+    failures = result.failures()
+    if not failures:
+        return ""
+    command = {row["run"]: row["command"] for row in result.tables["plan"]}
+    rows = "".join(
+        f"<tr><td>{escape(error)}</td><td><code>{escape(command[run])}</code></td></tr>"
+        for run, error in failures
+    )
+    return (
+        f"<section><h2>Failures</h2><p>{len(failures)} runs failed; the numbers above are without them.</p>"
+        "<div class='wide'><table><thead><tr><th>Error</th><th>See it again</th></tr></thead>"
+        f"<tbody>{rows}</tbody></table></div></section>"
+    )
+
+
+def _parameters(result: Result) -> str:
+    plan = {row["run"]: row for row in result.tables["plan"]}
+    if not plan:
+        return ""
+    shown = next(iter(plan.values()))
+    scenario = json.loads(shown["scenario"])
+    scenario.pop("protocol", None)
+    run_of = {place["protocol"]: place["run"] for place in result.tables["points"]}
+    protocols = []
+    for label, variant in result.campaign.protocols.items():
+        if label not in run_of:
+            continue
+        router = variant.router or label
+        every = _list(json.loads(plan[run_of[label]]["parameters"]))
+        changed = f": {_list(variant.parameters)}" if variant.parameters else ", as the scenario has it"
+        of = (
+            f"{escape(router)}{escape(changed)}"
+            if router != label or variant.parameters
+            else escape(changed[2:])
+        )
+        protocols.append(
+            f"<dt>{escape(label)} <span class='where'>{of}</span></dt>"
+            f"<dd><details><summary>All parameters</summary>{escape(every)}</details></dd>"
+        )
+    nodes, duration, warmup = (
+        _range(float(row[key]) for row in plan.values()) for key in ("nodes", "duration", "warmup")
+    )
+    text = json.dumps(scenario, indent=1, ensure_ascii=False)
+    fixed = {key: value for sweep in result.campaign.sweeps.values() for key, value in sweep.set.items()}
+    set_ = f" Set for all runs: {escape(_list(fixed))}." if fixed else ""
+    return (
+        f"<section><h2>Scenario and parameters</h2><p>{escape(str(scenario.get('name', '')))}: "
+        f"{nodes} nodes for {duration} s, of which metrics leave out the first {warmup} s.{set_}</p>"
+        f"<dl>{''.join(protocols)}</dl>"
+        "<details><summary>The whole scenario of the first point, in SI units</summary>"
+        f"<pre>{escape(text)}</pre></details></section>"
+    )
+
+
+def _range(values: Iterable[float]) -> str:
+    """One number, or from the least to the most where a sweep varies it."""
+    known = sorted(set(values))
+    return short(known[0]) if len(known) == 1 else f"{short(known[0])} to {short(known[-1])}"
+
+
+def _list(parameters: dict[str, Any], within: str = "") -> str:
+    """Parameters as a file writes them, in SI units."""
+    parts = []
+    for key, value in parameters.items():
+        if isinstance(value, dict):
+            parts.append(_list(value, f"{within}{key}."))
+        else:
+            parts.append(f"{within}{key} = {value if isinstance(value, str) else json.dumps(value)}")
+    return ", ".join(parts) or "no parameters"
+
+
+def _commands(result: Result) -> str:
+    rows = "".join(
+        f"<tr><td>{escape(point)}</td><td>{escape(protocol)}</td><td><code>{escape(command)}</code></td></tr>"
+        for _, point, protocol, command in result.commands()
+    )
+    whole = result.notes.get("command")
+    again = f"<p>All of it again:</p><pre>{escape(whole)}</pre>" if whole else ""
+    return (
+        f"<section><h2>Reproduce it</h2>{again}<p>Each command below runs the first seed of one point; "
+        "change <code>--seed</code> for the others. The same version gives the same facts everywhere.</p>"
+        "<details><summary>Commands, point by point</summary><div class='wide'><table><thead><tr>"
+        f"<th>Point</th><th>Protocol</th><th>Command</th></tr></thead><tbody>{rows}</tbody></table></div></details></section>"
+    )
+
+
+def _made(result: Result) -> str:
+    versions = {name: version(name) for name in ("pyspark", "numpy", "pyarrow", "matplotlib")}
+    of_code = sorted({row["version"] for row in result.tables["plan"]})
+    told = [
+        f"Roamcast {', '.join(of_code)}",
+        f"Python {platform.python_version()}",
+        *(f"{name} {number}" for name, number in versions.items()),
+        f"{platform.system()} {platform.machine()}",
+    ]
+    cpu = sum(row["cpu"] or 0.0 for row in result.tables["runs"])
+    told.append(f"{short(round(cpu, 1))} s of processor time in the runs")
+    seconds: dict[str, Any] = result.notes.get("seconds", {})
+    told += [f"{stage}: {took:.1f} s" for stage, took in seconds.items()]
+    return f"<footer><p>{escape('; '.join(told))}.</p></footer>"

@@ -1,0 +1,135 @@
+"""The report: one HTML file that needs nothing else, for a screen, a phone and paper."""
+
+from __future__ import annotations
+
+from html import escape
+
+from roamcast.campaign.plan import point_text
+from roamcast.metrics.declarations import METRICS
+from roamcast.report.drawings.figures import Panels
+from roamcast.report.drawings.gatherings import draw_communities, gatherings_of
+from roamcast.report.drawings.map import Ground, describe_map, draw_map
+from roamcast.report.page.appendix import make_appendix
+from roamcast.report.page.comparison import make_answer, make_comparisons
+from roamcast.report.page.readings_page import make_readings
+from roamcast.report.page.style import STYLE
+from roamcast.report.page.verdicts import claims_of, make_claims, sum_up
+from roamcast.report.result import Result, tell_point, warn
+from roamcast.report.rounding import FEW, tell
+
+_NO_NETWORK = "default-src 'none'; style-src 'unsafe-inline'"
+
+
+REFRESH = 5
+"Seconds after which a page that is followed is read again."
+
+
+def make_page(result: Result, ground: Ground | None = None, *, follow: bool = False) -> str:
+    """The whole page; `ground` is the world that its map shows; with `follow` it is looked at again soon."""
+    campaign = result.campaign
+    again = f'<meta http-equiv="refresh" content="{REFRESH}">' if follow else ""
+    parts = [
+        _head(result),
+        _opening(result, ground),
+        *_findings(result),
+        make_appendix(result),
+    ]
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'{again}<meta http-equiv="Content-Security-Policy" content="{_NO_NETWORK}">'
+        f"<title>{escape(campaign.title)}</title><style>{STYLE}</style></head>\n<body><main>\n"
+        + "\n".join(part for part in parts if part)
+        + "\n</main></body></html>\n"
+    )
+
+
+def _findings(result: Result) -> list[str]:
+    """What was found: claims under all readings; or figures with their claims; or protocols side by side."""
+    if result.notes.get("readings"):
+        return [make_readings(result)] if not result.stale else []
+    figures = [_figure(result, name) for name in result.campaign.figures if result.values]
+    claims = make_claims(result, claims_of(result, None))
+    return [*figures, claims, make_comparisons(result) if result.values and not figures else ""]
+
+
+def _head(result: Result) -> str:
+    campaign, counts = result.campaign, result.counts()
+    quick = (
+        '<p class="note"><strong>Quick version.</strong> Few seeds and few points: it shows that everything '
+        "works and which way things go, and no more.</p>"
+        if result.notes.get("quick")
+        else ""
+    )
+    stale = (
+        f'<p class="note"><strong>Not the result.</strong> {escape(warn(result))}</p>' if result.stale else ""
+    )
+    marker = (
+        f'<p class="note"><strong>{result.marker}.</strong> Numbers, figures and verdicts are of these '
+        "alone, and may change until all are done.</p>"
+        if result.marker
+        else ""
+    )
+    told = [f"{count} runs {status}" for status, count in sorted(counts.items())]
+    seeds = len(campaign.seed_list)
+    told.append("one seed" if seeds == 1 else f"{seeds} seeds")
+    if seeds < FEW:
+        told.append("too few for intervals: dots are seeds")
+    paper = f'<p class="paper">{escape(campaign.paper)}</p>' if campaign.paper else ""
+    about = f"<p>{escape(campaign.about)}</p>" if campaign.about else ""
+    facts = "".join(f"<li>{escape(fact)}</li>" for fact in told)
+    head = f"<h1>{escape(campaign.title)}</h1>{paper}{about}{marker}{quick}{stale}"
+    return f'<header>{head}<ul class="facts">{facts}</ul></header>'
+
+
+def _opening(result: Result, ground: Ground | None) -> str:
+    """The map, and beside it the answer or the sum of the verdicts."""
+    world = ""
+    if ground is not None:
+        words = escape(describe_map(ground))
+        world = f'<figure class="map">{draw_map(ground)}<figcaption>{words}</figcaption></figure>'
+    if result.notes.get("readings"):
+        told = ""
+    elif result.campaign.claims:
+        told = f'<p class="verdict">{escape(sum_up(result.claims))}</p>' if result.claims else ""
+    else:
+        told = make_answer(result)
+    return f'<section class="opening">{world}<div>{told}</div></section>' if world or told else ""
+
+
+def _communities(result: Result, figure: str) -> str:
+    """The communities of a figure about orphans, on the map."""
+    shown = gatherings_of(result, figure)
+    if not shown:
+        return ""
+    words = "; ".join(each.describe() for each in shown)
+    told = (
+        f"{words}; {shown[0].moment:g} s into the first run. Stars are principals, red communities orphans."
+    )
+    return f'<figure class="map">{draw_communities(shown)}<figcaption>{escape(told)}</figcaption></figure>'
+
+
+def _figure(result: Result, name: str) -> str:
+    panels = Panels(result, name)
+    figure = panels.figure
+    drawn = "".join(f'<div class="panel">{panels.svg(row, stack)}</div>' for row, stack in panels.panels)
+    metrics = [metric for stack in figure.y for metric in stack]
+    head = "".join(f"<th>{escape(METRICS[metric].title)}</th>" for metric in metrics)
+    rows = []
+    for point in panels.points:
+        for label in panels.sweep.protocols:
+            cells = [
+                result.values.get((figure.sweep, point_text(point), label, metric)) for metric in metrics
+            ]
+            told = "".join(f"<td>{escape(tell(cell) if cell else '-')}</td>" for cell in cells)
+            rows.append(
+                f"<tr><td>{escape(tell_point(point_text(point)))}</td><td>{escape(label)}</td>{told}</tr>"
+            )
+    section = f' <span class="where">section {escape(figure.section)}</span>' if figure.section else ""
+    return (
+        f'<section><h2>{escape(figure.title)}{section}</h2><div class="panels">{drawn}</div>'
+        f"{_communities(result, name)}"
+        f"{make_claims(result, claims_of(result, name))}"
+        '<details><summary>Numbers</summary><div class="wide"><table><thead><tr><th>Point</th>'
+        f"<th>Protocol</th>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div></details></section>"
+    )

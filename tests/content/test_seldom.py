@@ -1,0 +1,198 @@
+"""What is seldom asked of content: small pieces, each by itself."""
+
+import json
+
+import pytest
+
+from roamcast.content.box.constraint import compare, disc
+from roamcast.content.box.discs import MAX_DISCS, Discs
+from roamcast.content.box.order import compare_fields
+from roamcast.content.box.ranges import thin
+from roamcast.content.errors import ContentError
+from roamcast.content.filter import Filter
+from roamcast.content.grouping.hull import hull, union
+from roamcast.content.json.json_kind import type_names
+from roamcast.content.json.json_schema import JsonSchema
+from roamcast.content.kind import Decimal, Integer, Presence, String
+from roamcast.content.kind_time import Duration, Moment
+from roamcast.content.match.index import MatchIndex
+from roamcast.content.schema import MAX_FIELDS, EventType, Field
+from roamcast.content.xml.xsd import MAX_SCHEMA, XmlSchema
+
+Song = EventType(
+    "song",
+    {"year": Integer(), "title": String(), "live": Presence(), "mono": Presence()},
+    optional=("live", "mono"),
+)
+Tune = EventType("tune", {"year": Integer()})
+
+
+def years(*spans):
+    return [(Song.year >= low) & (Song.year <= high) for low, high in spans]
+
+
+def test_spans_are_thinned_where_the_gaps_are_smallest():
+    spans = ((0, 1), (3, 4), (5, 6), (20, 21), (23, 24))
+    assert thin(spans, 5) is spans
+    assert thin(spans, 4) == ((0, 1), (3, 6), (20, 21), (23, 24))
+    assert thin(spans, 3) == ((0, 6), (20, 21), (23, 24))
+    assert thin(spans, 1) == ((0, 24),)
+
+
+def test_a_union_is_exact_until_it_takes_too_many_alternatives():
+    three = [*years((1, 2), (5, 6)), Song.title == "a"]
+    assert union(three, 2) == three[0] | three[1] | three[2]
+    assert union(three, 1) == hull(three) == Filter.everything(Song)
+    assert union(years((1, 2), (5, 6))) == years((1, 2))[0] | years((5, 6))[0]
+    with pytest.raises(ContentError, match="several event types have no common cover"):
+        hull([Song.year > 1, Tune.year > 1])
+    with pytest.raises(ContentError, match="nothing to cover"):
+        hull([Filter.nothing(Song)])
+
+
+BIG, SMALL, FAR = (disc(48.0, 16.0, 5000.0), disc(48.0, 16.0, 1000.0), disc(0.0, 0.0, 1000.0))
+
+
+def test_circles_are_joined_where_one_has_all_of_the_other_or_both_have_everything():
+    big, small, far = (Discs.where((each,), ()) for each in (BIG, SMALL, FAR))
+    assert big.join(small) == small.join(big) == big
+    assert big.join(far) is None
+    assert big.join(Discs.where((), (BIG,))) == Discs() == Discs.where((), (BIG,)).join(big)
+    beside = disc(48.02, 16.0, 5000.0)
+    assert Discs.where((BIG, beside), ()).join(Discs.where((), (BIG, beside))) is None
+    assert not big.has(None) and big.has((48.0, 16.0)) and not small.has((48.0, 16.05))
+    assert big.has(big.example())
+    with pytest.raises(ContentError, match=f"more than {MAX_DISCS} circles"):
+        Discs.where((), [disc(float(n), 0.0, 1000.0) for n in range(MAX_DISCS + 1)])
+    assert (
+        len(Discs.where((), [disc(float(n), 0.0, 1000.0) for n in range(MAX_DISCS)]).outside_of) == MAX_DISCS
+    )
+
+
+@pytest.mark.parametrize(
+    ("schema", "names"),
+    [
+        ({"type": "string"}, ("string",)),
+        ({"type": ["string", "null"]}, ("string", "null")),
+        ({"enum": ["a", None]}, ("string", "null")),
+        ({"enum": [1, 2.5]}, ("number",)),
+        ({"const": True}, ("boolean",)),
+        ({"const": 3}, ("integer",)),
+        ({"properties": {}}, ("object",)),
+        ({"items": {}}, ("array",)),
+        ({"format": "date"}, ("string",)),
+        ({"maximum": 3}, ("number",)),
+        ({}, ()),
+    ],
+)
+def test_the_types_that_a_schema_speaks_of(schema, names):
+    assert type_names(schema, "here") == names
+
+
+def of_property(told, **more):
+    return JsonSchema(json.dumps({"type": "object", "properties": {"a": told}, "required": ["a"], **more}))
+
+
+def test_of_several_bounds_the_narrower_count():
+    parts = [
+        {"type": "integer", "minimum": 1, "maximum": 9},
+        {"type": "integer", "minimum": 3, "maximum": 12},
+    ]
+    for told in (parts, parts[::-1]):
+        kind = of_property({"allOf": told}).types["event"].fields[0].kind
+        assert (kind.min, kind.max) == (3, 9)
+    with pytest.raises(ContentError, match="'type' is said twice, and not the same"):
+        of_property({"allOf": [{"type": "integer"}, {"type": "string"}]})
+    with pytest.raises(ContentError, match="listed values that are not of the type 'integer'"):
+        of_property({"type": "integer", "enum": ["a"]})
+
+
+def test_items_are_unique_if_no_two_are_the_same_number():
+    schema = of_property({"type": "array", "items": {"type": "number"}, "uniqueItems": True})
+    assert schema.read('{"a": [3, 4]}')["a"] == (3.0, 4.0)
+    for same in ("[3, 3.0]", "[4, 3, 4]"):
+        with pytest.raises(ContentError, match="unique"):
+            schema.read(f'{{"a": {same}}}')
+
+
+def test_files_that_cannot_be_read_are_named(tmp_path):
+    for load in (JsonSchema.load, XmlSchema.load):
+        with pytest.raises(ContentError, match=r"none: cannot be read: No such file"):
+            load(tmp_path / "none")
+    (tmp_path / "a.json").write_text("[]")
+    with pytest.raises(ContentError, match=r"a\.json: a schema of an event is an object"):
+        JsonSchema.load(tmp_path / "a.json")
+    with pytest.raises(ContentError, match="not JSON"):
+        JsonSchema("{")
+
+
+XSD = '<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">{}</xs:schema>'
+ELEMENT = '<xs:element name="{}"><xs:complexType><xs:sequence>{}</xs:sequence></xs:complexType></xs:element>'
+ROW = '<xs:element name="a" type="xs:int"/>'
+
+
+def test_of_several_event_types_one_must_be_named():
+    both = XmlSchema(XSD.format(ELEMENT.format("one", ROW) + ELEMENT.format("two", ROW)).encode())
+    assert both.type("two").name == "two"
+    with pytest.raises(ContentError, match="several event types: one, two; name one"):
+        both.type()
+    with pytest.raises(ContentError, match=f"longer than {MAX_SCHEMA} bytes"):
+        XmlSchema(b" " * (MAX_SCHEMA + 1))
+    with pytest.raises(ContentError, match="not XML"):
+        both.read(b"")
+
+
+TOLD = {
+    "moment": (lambda: Moment().store(3), "3 is not a point in time"),
+    "duration": (lambda: Duration().store(3), "3 is not a span of time"),
+    "presence": (lambda: Presence().store(1), "'1' is not True: it is there, or it is missing"),
+    "decimal": (lambda: Decimal().store("x"), "'x' is not a number"),
+    "a flag for a decimal": (lambda: Decimal().store(True), "True is not a number"),
+    "a field twice": (
+        lambda: EventType("a", (Field("b", String()), Field("b", Integer()))),
+        "the field 'b' twice",
+    ),
+    "too many fields": (
+        lambda: EventType("a", {f"f{n}": Integer() for n in range(MAX_FIELDS + 1)}),
+        f"a has {MAX_FIELDS + 1} fields; {MAX_FIELDS} are the most",
+    ),
+    "presence compared": (lambda: compare(Song.fields[2], "<", 3), "only known to be there or not"),
+    "presence with a field": (
+        lambda: compare_fields(Song.fields[2], "=", Song.fields[3]),
+        "has no value to compare",
+    ),
+    "itself": (lambda: Song.year < Song.year, "is compared with itself"),
+    "enumeration": (
+        lambda: Filter.parse("/song[not(year) = 3]", Song),
+        "true or false; it cannot be compared",
+    ),
+    "condition": (lambda: Filter.parse("/song[(year > 3) = 3]", Song), "only a path can be compared"),
+    "two types": (
+        lambda: Filter.parse("/song[year > 3] | /tune", {"song": Song, "tune": Tune}),
+        "one event type",
+    ),
+    "what is quoted": (
+        lambda: Filter.parse("/song[contains(title, year)]", Song),
+        "expected a quoted string",
+    ),
+}
+
+
+@pytest.mark.parametrize(("say", "reason"), TOLD.values(), ids=TOLD)
+def test_what_is_refused_with_its_reason(say, reason):
+    with pytest.raises(ContentError, match=reason):
+        say()
+
+
+def test_what_a_type_does_not_have():
+    with pytest.raises(AttributeError, match="did you mean 'year'"):
+        _ = Song.yaer
+    with pytest.raises(AttributeError, match="__length_hint__"):
+        Song.__length_hint__()
+    assert Song != Tune and Song == Song
+
+
+def test_an_index_knows_its_keys():
+    index = MatchIndex()
+    index.add("a", Song.year > 3)
+    assert ("a" in index, "b" in index, len(index), list(index)) == (True, False, 1, ["a"])

@@ -1,0 +1,190 @@
+"""Incremental measuring, verifying, pruning and comparing campaigns; all of it without a Spark session."""
+
+import json
+import shutil
+
+import pyarrow as pa
+import pytest
+from invented_facts import invent
+from small_lake import ready, stage
+
+from roamcast.campaign.plan import make_plan
+from roamcast.campaign.tables import METRICS_TABLE
+from roamcast.cli.app import invoke
+from roamcast.metrics import definition
+from roamcast.metrics.constants import Constants
+from roamcast.metrics.declarations import METRICS
+from roamcast.metrics.definition import digest_definitions
+from roamcast.pipeline.changes import compare_campaigns
+from roamcast.pipeline.committing.commit import Committer
+from roamcast.pipeline.committing.upkeep import prune, verify
+from roamcast.pipeline.conduct import runs_table
+from roamcast.pipeline.measuring.increment import Measuring
+from roamcast.pipeline.store import Store
+
+
+def campaign(*protocols):
+    from test_conduct import COUNT, campaign
+
+    sweep = {"protocols": list(protocols), "grid": {COUNT: [10, 50]}, "set": {"warmup": "0 s"}}
+    return campaign(seeds=2, claims={}, sweeps={"people": sweep})
+
+
+BOTH = ("flooding", "slow")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A campaign of eight runs, committed in four batches and measured."""
+    return measure(tmp_path_factory.mktemp("made") / "out")
+
+
+@pytest.fixture
+def measured(made, tmp_path):
+    """The same, to be changed."""
+    store, plan = made
+    shutil.copytree(store.folder.local, tmp_path / "out")
+    return Store(tmp_path / "out"), plan
+
+
+def measure(folder):
+    store = Store(folder)
+    store.create()
+    asked = campaign(*BOTH)
+    plan = make_plan(asked)
+    store.write_campaign(asked)
+    store.write_plan(plan)
+    for run in plan.runs:
+        stage(store, run.id, invent(int(run.id, 16) % 1000))
+        if len(ready(store)) == 2:
+            Committer(None, store).commit(ready(store))
+    said = []
+    assert Measuring(store, plan, Constants()).work(None, done(store), said.append) == {}
+    assert said == ["measuring 8 runs ..."]
+    return store, plan
+
+
+def done(store):
+    return store.snapshot().runs().keys()
+
+
+def test_what_is_measured_stays_and_what_is_new_is_measured(measured):
+    store, plan = measured
+    whole = store.table_file("metrics").read()
+    said = []
+    assert Measuring(store, plan, Constants()).work(None, done(store), said.append) == {}
+    assert not said and store.table_file("metrics").read() == whole
+    some = sorted(done(store))[:5]
+    Measuring(store, plan, Constants()).work(None, some, said.append)
+    assert len(store.read_table("metrics")) == 5 and not said
+    Measuring(store, plan, Constants()).work(None, done(store), said.append)
+    assert said == ["measuring 3 runs ..."] and store.table_file("metrics").read() == whole
+
+
+def test_a_metric_defined_anew_is_measured_again_and_no_other(measured):
+    store, plan = measured
+    whole = store.table_file("metrics").read()
+    before = store.read_table("metrics").to_pylist()
+    for table in ("deliveries", "legs", "drops"):  # so that a look at any of them would fail
+        for name in (store.facts / table).list():
+            (store.facts / table / name).remove()
+    said = []
+    heavier = Constants(gamma=3)
+    assert Measuring(store, plan, heavier).work(None, done(store), said.append) == {}
+    assert said == ["measuring 8 runs (2 metrics defined anew) ..."]
+    after = store.read_table("metrics").to_pylist()
+    touched = {
+        name for one, other in zip(before, after, strict=True) for name in one if one[name] != other[name]
+    }
+    assert touched == {"normalised_overhead", "overhead_normalised"}
+    Measuring(store, plan, Constants()).work(None, done(store), said.append)
+    assert store.table_file("metrics").read() == whole
+
+
+def test_the_digest_of_a_metric_changes_with_its_code_and_with_nothing_else(monkeypatch):
+    first = digest_definitions(Constants())
+    assert len(first) == len(METRICS)
+    energy = digest_definitions(Constants.model_validate({"energy": {"overhear_per_frame": 1.0}}))
+    assert {name for name in METRICS if energy[name] != first[name]} == {"energy"}
+    parsed = definition._parse
+
+    def otherwise(found):
+        code, names, attributes = parsed(found)
+        return (code + "changed" if found.__name__ == "find_contacts" else code), names, attributes
+
+    monkeypatch.setattr(definition, "_parse", otherwise)
+    definition.definition.cache_clear()
+    moved = digest_definitions(Constants())
+    definition.definition.cache_clear()
+    assert {name for name in METRICS if moved[name] != first[name]} == {"energy", "neighbours"}
+
+
+def test_a_run_that_cannot_be_read_does_not_stop_the_measuring_of_others(measured):
+    store, plan = measured
+    batch = min(store.snapshot().batches.values(), key=lambda each: each.name)
+    (store.facts / "deliveries" / f"{batch.name}.parquet").remove()
+    store.table_file("metrics").remove()
+    trouble = Measuring(store, plan, Constants()).work(None, done(store), lambda _: None)
+    assert trouble.keys() == batch.runs.keys() and len(store.read_table("metrics")) == 6
+    assert "No such file" in next(iter(trouble.values()))
+
+
+def test_every_byte_is_verified_and_damage_is_taken_out(measured, capsys):
+    store, _ = measured
+    folder = str(store.folder)
+    assert invoke(["campaign", "verify", folder]) == 0
+    assert "of 8 runs" in capsys.readouterr().out
+    batch = min(store.snapshot().batches.values(), key=lambda each: each.name)
+    place = store.facts / "drops" / f"{batch.name}.parquet"
+    content = bytearray(place.read())
+    content[100] ^= 1
+    place.local.write_bytes(content)
+    assert store.survey(done(store)).done.keys() == done(store), "its length is as it was"
+    assert verify(store).damaged == {f"drops/{batch.name}.parquet": "is not what was written"}
+    assert invoke(["campaign", "verify", folder, "--repair", "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert told["lost"].keys() == batch.runs.keys()
+    assert done(store) == done(store) - batch.runs.keys()
+    assert invoke(["campaign", "verify", folder]) == 0
+
+
+def test_runs_that_nobody_plans_and_orphans_are_pruned(measured, tmp_path):
+    store, plan = measured
+    kept = make_plan(campaign("slow"))
+    store.write_plan(kept)
+    (store.facts / "drops" / "orphan.parquet").write(b"half")
+    gone = {run.id for run in plan.runs} - {run.id for run in kept.runs}
+    assert prune(store).runs == len(gone) == 4
+    assert done(store) == {run.id for run in plan.runs} - gone
+    assert not (store.facts / "drops" / "orphan.parquet").exists()
+
+
+def test_two_campaigns_are_compared_seed_by_seed(measured, tmp_path, capsys):
+    store, _ = measured
+    assert invoke(["campaign", "diff", str(store.folder), str(store.folder)]) == 0
+    assert "nothing changed significantly" in capsys.readouterr().out
+    shutil.copytree(store.folder.local, tmp_path / "other")
+    other = Store(tmp_path / "other")
+    rows = other.read_table("metrics").to_pylist()
+    lifted = [row | {"messages": row["messages"] + 1000} for row in rows]
+    other.write_table("metrics", pa.Table.from_pylist(lifted, METRICS_TABLE), {})
+    found = compare_campaigns(store, other)
+    assert (found.compared, found.same_facts, found.only_before) == (8, 8, 0)
+    assert {change.metric for change in found.changes} == {"messages"} and len(found.changes) == 4
+    assert all(change.significant and change.difference == 1000 for change in found.changes)
+    assert invoke(["campaign", "diff", str(store.folder), str(other.folder), "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert told["changes"][0]["significant"] is True and told["compared"] == 8
+
+
+def test_a_finished_campaign_knows_that_there_is_nothing_to_do(measured):
+    from roamcast.pipeline.conduct import Conductor
+
+    store, plan = measured
+    conductor = Conductor(campaign(*BOTH), store)
+    survey = conductor.survey()
+    assert len(survey.done) == 8 and not conductor.is_finished(survey)
+    store.write_table("runs", runs_table(plan, survey))
+    assert "metrics" in store.stale()
+    Measuring(store, plan, Constants()).work(None, done(store), lambda _: None)
+    assert "metrics" not in store.stale()

@@ -1,0 +1,242 @@
+"""The report of a comparison answers the question that was asked."""
+
+import io
+from types import SimpleNamespace
+
+import pytest
+from rich.console import Console
+
+from roamcast.campaign.sweep import Sweep
+from roamcast.report.answer import answer
+from roamcast.report.drawings.strips import draw_strips
+from roamcast.report.page.comparison import make_answer, make_comparisons
+from roamcast.report.ranking import rank
+from roamcast.report.terminal import show_comparison
+
+PLACE = ("scenario", "{}")
+THREE = ["flooding", "cbr", "ft-cbr"]
+
+
+def comparison(means, differences, seeds=10, who=THREE, amounts=None):
+    """A result with the given means (a hundredth to each side) and paired differences (mean, half).
+
+    Seeds are known of delivery rates, and of the `amounts` by protocol and metric.
+    """
+    known = amounts or {}
+    values = {
+        (*PLACE, protocol, metric): {"mean": mean, "half": 0.01, "count": seeds}
+        | {"lower": mean - 0.01, "upper": mean + 0.01, "least": mean - 0.03, "most": mean + 0.03}
+        for metric, row in means.items()
+        for protocol, mean in zip(who, row, strict=True)
+        if mean is not None
+    }
+    told = {
+        (*PLACE, metric, a, b): {"mean": mean, "half": half, "count": seeds}
+        for (metric, a, b), (mean, half) in differences.items()
+    }
+    sweep = Sweep.model_validate({"protocols": who})
+    return SimpleNamespace(
+        values=values,
+        differences=told,
+        by_seed=lambda *key: (
+            {1: values[key]["least"], 2: values[key]["most"]}
+            if key[-1] == "delivery_rate"
+            else dict(enumerate(known.get(key[-2:], ())))
+        ),
+        stale=frozenset(),
+        campaign=SimpleNamespace(sweeps={"scenario": sweep}, seed_list=list(range(seeds))),
+    )
+
+
+@pytest.fixture
+def result():
+    return comparison(
+        {
+            "delivery_rate": [0.7, 0.6, 0.95],
+            "delay_mean": [0.3, 0.1, 0.4],
+            "transmissions_per_delivery": [9.0, 3.0, 5.0],
+        },
+        {
+            ("delivery_rate", "flooding", "ft-cbr"): (-0.25, 0.02),
+            ("delivery_rate", "cbr", "ft-cbr"): (-0.35, 0.02),
+            ("delay_mean", "flooding", "cbr"): (0.2, 0.3),
+            ("delay_mean", "ft-cbr", "cbr"): (0.3, 0.1),
+            ("transmissions_per_delivery", "flooding", "cbr"): (6.0, 0.1),
+            ("transmissions_per_delivery", "ft-cbr", "cbr"): (2.0, 0.1),
+        },
+    )
+
+
+def test_more_is_better_for_delivery_and_less_for_delay(result):
+    assert {p: mark for p, (_, mark) in rank(result, PLACE, "delivery_rate", THREE).items()} == {
+        "flooding": "",
+        "cbr": "",
+        "ft-cbr": "best",
+    }
+
+
+def test_a_difference_within_its_interval_is_a_tie(result):
+    assert {p: mark for p, (_, mark) in rank(result, PLACE, "delay_mean", THREE).items()} == {
+        "flooding": "tie",
+        "cbr": "tie",
+        "ft-cbr": "",
+    }
+
+
+QUICK = [0.09, 0.10, 0.08, 0.09, 0.10, 0.09, 0.08, 0.10, 0.09, 0.10]
+
+
+@pytest.mark.parametrize(
+    ("slow", "mark"),
+    [
+        ([0.3, 0.4, 0.3, 0.5, 0.3, 13.0, 0.4, 0.3, 0.4, 0.3], "best"),
+        ([0.08, 0.09, 0.1, 0.08, 0.09, 13.0, 0.09, 0.08, 0.09, 0.1], "tie"),
+        ([0.0, 0.4, 0.3, 0.5, 0.3, 13.0, 0.4, 0.3, 0.4, 0.3], "tie"),
+    ],
+    ids=["every seed says so", "one seed says so", "no ratio to nothing"],
+)
+def test_amounts_are_told_apart_by_their_ratios_seed_by_seed(slow, mark):
+    """One bad seed makes the interval of the differences hold zero in each of these."""
+    two = ["cbr", "raft-cbr"]
+    wild = comparison(
+        {"delivery_rate": [0.7, 0.9], "delay_mean": [0.092, sum(slow) / 10]},
+        {("delay_mean", "cbr", "raft-cbr"): (-1.5, 2.9)},
+        who=two,
+        amounts={("cbr", "delay_mean"): QUICK, ("raft-cbr", "delay_mean"): slow},
+    )
+    assert rank(wild, PLACE, "delay_mean", two)["cbr"][1] == mark
+
+
+def test_the_best_mean_is_no_best_where_the_ratios_say_the_opposite():
+    two = ["cbr", "raft-cbr"]
+    low = [0.5] * 5 + [0.6] * 5
+    odd = comparison(
+        {"delivery_rate": [0.7, 0.9], "delay_mean": [0.55, 0.63]},
+        {("delay_mean", "cbr", "raft-cbr"): (-0.08, 1.0)},
+        who=two,
+        amounts={("cbr", "delay_mean"): low, ("raft-cbr", "delay_mean"): [0.1, 0.11] * 4 + [0.1, 5.4]},
+    )
+    assert [mark for _, mark in rank(odd, PLACE, "delay_mean", two).values()] == ["tie", "tie"]
+
+
+def test_the_answer_names_the_best_and_what_speaks_against_it(result):
+    found = answer(result, PLACE, THREE)
+    assert (found.best, found.ties, found.undecided) == ("ft-cbr", [], False)
+    assert found.sentences == [
+        "ft-cbr serves this scenario best: it delivers 95.0 ± 1.0 % of what was wanted, "
+        "after 0.400 ± 0.010 s on the mean, for 5.00 ± 0.01 messages per delivery.",
+        "flooding comes next: seed by seed it delivers 25.0 ± 2.4 points less.",
+        "cbr is quicker (0.100 ± 0.010 s) and cheaper (3.00 ± 0.01 messages), but delivers 60.0 ± 1.0 %.",
+    ]
+
+
+def test_a_bad_seed_of_the_best_is_not_kept_quiet(result):
+    result.by_seed = lambda *key: {1: 0.99, 6: 0.53}
+    assert "Its worst seed, 6, got 53.0 %." in answer(result, PLACE, THREE).sentences
+
+
+def test_of_two_that_surely_deliver_the_same_the_one_that_is_surely_cheaper_serves_best():
+    same = comparison(
+        {"delivery_rate": [0.955, 0.6, 0.95], "transmissions_per_delivery": [9.0, 3.0, 5.0]},
+        {
+            ("delivery_rate", "flooding", "ft-cbr"): (0.005, 0.01),
+            ("delivery_rate", "flooding", "cbr"): (0.355, 0.02),
+            ("transmissions_per_delivery", "flooding", "ft-cbr"): (4.0, 1.0),
+        },
+    )
+    found = answer(same, PLACE, THREE)
+    assert (found.best, found.ties, found.undecided) == ("ft-cbr", ["flooding", "ft-cbr"], False)
+    assert "flooding delivers the same to two points, for more messages." in found.sentences
+    same.differences[*PLACE, "transmissions_per_delivery", "flooding", "ft-cbr"]["half"] = 4.5
+    found = answer(same, PLACE, THREE)
+    assert found.best is None
+    assert found.sentences[0].startswith("flooding and ft-cbr serve this scenario equally well")
+
+
+def test_seeds_that_spread_too_widely_name_nobody_best():
+    spread = comparison(
+        {"delivery_rate": [0.7, 0.6, 0.95], "transmissions_per_delivery": [2.0, 3.0, 5.0]},
+        {
+            ("delivery_rate", "flooding", "ft-cbr"): (-0.25, 0.9),
+            ("delivery_rate", "cbr", "ft-cbr"): (-0.35, 0.2),
+        },
+    )
+    found = answer(spread, PLACE, THREE)
+    assert (found.best, found.ties, found.undecided) == (None, ["flooding", "ft-cbr"], True)
+    (told,) = found.sentences
+    assert told.startswith("10 seeds cannot tell whether flooding or ft-cbr serves this scenario best")
+    assert {mark for _, mark in rank(spread, PLACE, "delivery_rate", THREE).values()} == {"tie", ""}
+
+
+def test_one_of_many_differences_that_passes_its_own_interval_by_chance_is_no_best():
+    """Beyond its own interval, not beyond that of two comparisons together."""
+    close = {
+        ("delivery_rate", "flooding", "ft-cbr"): (-0.021, 0.02),
+        ("delivery_rate", "cbr", "ft-cbr"): (-0.3, 0.02),
+    }
+    means = {"delivery_rate": [0.93, 0.65, 0.951]}
+    assert answer(comparison(means, close), PLACE, THREE).best is None
+    assert answer(comparison(means, close), PLACE, ["flooding", "ft-cbr"]).best == "ft-cbr"
+
+
+@pytest.mark.parametrize("seeds", [1, 2, 4])
+def test_few_seeds_name_nobody_best(result, seeds):
+    for row in result.values.values():
+        row["count"] = seeds
+    found = answer(result, PLACE, THREE)
+    assert found.best is None and found.undecided
+    assert "too few to say who serves this scenario best" in found.sentences[0]
+    assert not any(mark for _, mark in rank(result, PLACE, "delay_mean", THREE).values())
+
+
+def test_nothing_delivered_is_nobodys_best():
+    silent = comparison(
+        {"delivery_rate": [0.0, 0.0, 0.0], "messages": [900.0, 20.0, 500.0]},
+        {("messages", "flooding", "cbr"): (880.0, 1.0), ("messages", "cbr", "ft-cbr"): (-480.0, 1.0)},
+    )
+    found = answer(silent, PLACE, THREE)
+    assert found.best is None and found.sentences[0].startswith("Nobody serves this scenario")
+    assert not any(mark for _, mark in rank(silent, PLACE, "messages", THREE).values())
+    one = comparison(
+        {"delivery_rate": [0.5, 0.0, 0.6], "messages": [900.0, 20.0, 500.0]},
+        {("messages", "flooding", "ft-cbr"): (400.0, 1.0)},
+    )
+    assert rank(one, PLACE, "messages", THREE)["cbr"][1] == ""
+    assert rank(one, PLACE, "messages", THREE)["ft-cbr"][1] == "best"
+
+
+def test_one_protocol_alone_is_nobodys_best(result):
+    found = answer(result, PLACE, ["cbr"])
+    assert found.best is None and found.sentences[0].startswith("cbr is compared with nobody: it delivers")
+    assert {mark for _, mark in rank(result, PLACE, "delivery_rate", ["cbr"]).values()} == {""}
+
+
+def test_where_nothing_is_measured_or_wanted_that_is_said():
+    assert "no run is measured" in answer(comparison({}, {}), PLACE, THREE).sentences[0]
+    unwanted = comparison({"messages": [1.0, 1.0, 1.0]}, {})
+    assert "nobody wanted anything" in answer(unwanted, PLACE, THREE).sentences[0]
+
+
+def test_the_page_gives_the_answer_the_picture_and_the_numbers(result):
+    assert "<strong>ft-cbr serves this scenario best</strong>: it delivers" in make_answer(result)
+    page = make_comparisons(result)
+    assert page.index("<svg") < page.index("<table")
+    assert page.count("<strong class='best'>") == 2 * 2  # in the short table and among all metrics
+    assert page.count("<strong class='tie'>") == 2 * 2
+
+
+def test_strips_name_their_protocols(result):
+    drawn = draw_strips(result, PLACE, "delay_mean", THREE)
+    assert all(f">{protocol}<" in drawn for protocol in THREE)
+
+
+def test_the_comparison_holds_at_eighty_columns(result, capsys):
+    many = [f"protocol-{i}" for i in range(9)]
+    means = {"delivery_rate": [0.5 + i / 100 for i in range(9)], "messages": [123456.0] * 9}
+    for told in (result, comparison(means, {}, who=many)):
+        console = Console(width=80, file=io.StringIO())
+        show_comparison(told, console)
+        lines = console.file.getvalue().splitlines()
+        assert max(map(len, lines)) <= 80
+        assert all(any(name in line for line in lines) for name in told.campaign.sweeps["scenario"].protocols)
+    assert "…" not in console.file.getvalue()

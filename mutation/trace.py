@@ -92,10 +92,10 @@ class Trace:
         stale = []
         for file in sorted(Path("tests").rglob("test_*.py"), key=_nearest_first):
             known = self._kept(file)
-            if known is not None:
-                self.files[str(file)] = known
-            elif str(file).startswith(among):
+            if known is None and str(file).startswith(among):
                 stale.append(file)
+            elif (known := self._read(file)) is not None:
+                self.files[str(file)] = known
         probed = self._probe() if stale else self.folder
         if stale:
             self._trace(stale, probed, say)
@@ -142,6 +142,10 @@ class Trace:
     def at_import(self, module: str, block: int) -> bool:
         """Whether a block is run when its module is imported, or may be."""
         return block == 0 or block in self.collected.get(module, ())
+
+    def untraced(self) -> int:
+        """How many files of tests have not been traced, or have changed since."""
+        return sum(str(file) not in self.files for file in Path("tests").rglob("test_*.py"))
 
     def forget(self, tests: set[str]) -> None:
         """Leave some tests out from now on."""

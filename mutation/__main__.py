@@ -36,7 +36,7 @@ def main() -> int:
     parser.add_argument("--unrun", action="store_true", help="show the blocks that no fast test runs")
     parser.add_argument("--dry", action="store_true", help="show the mutants, and try none")
     parser.add_argument("--most", type=float, default=MOST, help=f"seconds of tests a mutant ({MOST:.0f})")
-    parser.add_argument("--as-traced", action="store_true", help="trace no more tests; writes no page")
+    parser.add_argument("--as-traced", action="store_true", help="trace no more tests")
     parser.add_argument("--trace", nargs="*", metavar="PATH", help="trace these files alone, and try none")
     options = parser.parse_args()
     seed = int.from_bytes(os.urandom(3)) if options.seed is None else options.seed
@@ -72,9 +72,9 @@ def main() -> int:
         say(f"interrupted; `python -m mutation --seed {seed}` goes on from here")
         return 130
     result = tally(outcomes, equivalents())
-    text = page(result, seed, ROOMS, len(drawn))
+    text = page(result, seed, ROOMS, len(drawn), trace.untraced())
     print(text[text.index("\nSeed ") :])
-    if options.only is None and not options.as_traced:
+    if options.only is None:
         PAGE.write_text(text)
     return 0 if result.share >= WANTED else 1
 

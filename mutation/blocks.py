@@ -40,8 +40,8 @@ def probe(tree: ast.Module) -> int:
     for block, body, _ in listed:
         if block and block not in probed:
             probed.add(block)
-            body.insert(_after_docstring(body), ast.parse(f"__hit__[{block}] = 1").body[0])
-    first = _after_docstring(tree.body)
+            body.insert(after_docstring(body), ast.parse(f"__hit__[{block}] = 1").body[0])
+    first = after_docstring(tree.body)
     while first < len(tree.body) and isinstance(tree.body[first], ast.ImportFrom):
         first += 1  # `from __future__` has to stay in front
     count = 1 + max(block for block, _, _ in listed)
@@ -50,7 +50,8 @@ def probe(tree: ast.Module) -> int:
     return count
 
 
-def _after_docstring(body: Body) -> int:
+def after_docstring(body: Body) -> int:
+    """The place of the first statement that does something."""
     first = body[0] if body else None
     return int(isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant))
 

@@ -78,9 +78,18 @@ class Tracing:
     All files are traced in one process; `done` is told of each, with what was noted of its tests.
     """
 
-    def __init__(self, folder: Path, done: Callable[[str, dict[str, dict[str, Any]]], None]) -> None:
-        self.hits, self.done = folder / "hits", done
+    def __init__(
+        self, folder: Path, collected: Path, done: Callable[[str, dict[str, dict[str, Any]]], None]
+    ) -> None:
+        self.hits, self.collected, self.done = folder / "hits", collected, done
         self.tests: dict[str, dict[str, Any]] = {}
+
+    def pytest_collection_finish(self) -> None:
+        """Note what was run by importing everything, with what was noted so before."""
+        known = json.loads(self.collected.read_text()) if self.collected.exists() else {}
+        for name, blocks in sitecustomize.hits().items():
+            known[name] = sorted({*known.get(name, ()), *blocks})
+        self.collected.write_text(json.dumps(known))
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: Any, nextitem: Any) -> Any:

@@ -82,15 +82,25 @@ def tally(outcomes: list[Outcome], known: list[Equivalent]) -> Tally:
     return Tally(outcomes, excused, survivors)
 
 
-def page(result: Tally, seed: int, rooms: tuple[str, ...], drawn: int) -> str:
-    """The page."""
+def page(result: Tally, seed: int, rooms: tuple[str, ...], drawn: int, untraced: int = 0) -> str:
+    """The page; `untraced`: how many files of tests nobody asked."""
     text = PREFACE.format(count=drawn, seed=seed, rooms=", ".join(f"`{room}/`" for room in rooms))
     if len(result.outcomes) < drawn:
         text += f"\nOf this set the first {len(result.outcomes)} have been tried, in the order of drawing.\n"
+    if untraced:
+        text += (
+            f"\n{untraced} files of fast tests were not asked, for want of time: what only they would notice"
+            " counts as survived.\n"
+        )
     text += (
         f"\nSeed {seed}: **{result.caught} of {result.counted} were caught, {100 * result.share:.1f} %**;"
         f" {len(result.survivors)} survived, {len(result.excused)} change nothing that could be noticed.\n"
     )
+    text += "\n| room | counted | caught |\n|---|---:|---:|\n"
+    for room in rooms:
+        own = [each for each in result.outcomes if each.drawn.file.startswith(f"src/roamcast/{room}/")]
+        excused = sum(each in own for each, _ in result.excused)
+        text += f"| {room} | {len(own) - excused} | {sum(each.caught for each in own)} |\n"
     text += "\n| operator | tried | caught |\n|---|---:|---:|\n"
     every = Counter(outcome.drawn.operator for outcome in result.outcomes)
     caught = Counter(outcome.drawn.operator for outcome in result.outcomes if outcome.caught)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from mutation.blocks import probe
 from mutation.child import Tracing, run
+from mutation.imports import imported
 
 ROOMS = ("content", "routing", "facts", "campaign", "pipeline", "metrics", "wire")
 NEAR = (
@@ -32,6 +33,7 @@ NEAR = (
 "Rooms of tests in the order in which they are traced; the others come after."
 LONGEST = 7200.0
 "Seconds of processor time for all files of tests."
+COLLECTED = "collected.json"
 SPARK_ROOMS = ("campaign", "pipeline", "metrics", "facts")
 "What runs in the workers of Spark too, where no block can tell its test."
 
@@ -80,6 +82,8 @@ class Trace:
         self.folder = folder.resolve()
         self.files: dict[str, dict] = {}  # type: ignore[type-arg]
         self.digests: dict[str, str] = {}
+        self.collected: dict[str, list[int]] = {}
+        "The blocks that were run while tests were collected, by module."
 
     def refresh(self, say: Callable[[str], None], among: tuple[str, ...] = ("tests/",)) -> None:
         """Trace the files of tests that have no valid trace, of those whose path begins so."""
@@ -88,13 +92,15 @@ class Trace:
         stale = []
         for file in sorted(Path("tests").rglob("test_*.py"), key=_nearest_first):
             known = self._kept(file)
-            if known is not None:
-                self.files[str(file)] = known
-            elif str(file).startswith(among):
+            if known is None and str(file).startswith(among):
                 stale.append(file)
+            elif (known := self._read(file)) is not None:
+                self.files[str(file)] = known
         probed = self._probe() if stale else self.folder
         if stale:
             self._trace(stale, probed, say)
+        if (self.folder / COLLECTED).exists():
+            self.collected = json.loads((self.folder / COLLECTED).read_text())
 
     def _probe(self) -> Path:
         """Write every module with probes into a folder."""
@@ -117,20 +123,29 @@ class Trace:
         """
         surely: set[FastTest] = set()
         maybe: set[FastTest] = set()
-        for known in self.files.values():
+        at_import = self.at_import(module, block)
+        for file, known in self.files.items():
             tests = {
                 FastTest(name, row["cost"], row["spark"]): row["hits"] for name, row in known["tests"].items()
             }
-            whole = block == 0 or known["sources"].get(module) != self.digests[module]
+            whole = at_import or known["sources"].get(module, self.digests[module]) != self.digests[module]
             ran = {
                 test for test, hits in tests.items() if module in hits and (whole or block in hits[module])
             }
             surely |= ran
-            if ran or (whole and module in known["imported"]):
+            if ran or (whole and module in imported(Path(file))):
                 maybe |= tests.keys()
             if module.split(".")[1] in SPARK_ROOMS:
                 maybe |= {test for test in tests if test.spark}
         return [_in_order(surely), _in_order(maybe - surely)]
+
+    def at_import(self, module: str, block: int) -> bool:
+        """Whether a block is run when its module is imported, or may be."""
+        return block == 0 or block in self.collected.get(module, ())
+
+    def untraced(self) -> int:
+        """How many files of tests have not been traced, or have changed since."""
+        return sum(str(file) not in self.files for file in Path("tests").rglob("test_*.py"))
 
     def forget(self, tests: set[str]) -> None:
         """Leave some tests out from now on."""
@@ -159,10 +174,11 @@ class Trace:
             kept = {name: row for name, row in tests.items() if name not in failed}
             modules = sorted({name for row in kept.values() for name in row["hits"]})
             used = {name: self.digests[name] for name in modules}
-            found = {"tests": kept, "imported": modules, "failed": failed, "sources": used}
+            found = {"tests": kept, "failed": failed, "sources": used}
             self._place(Path(file)).write_text(json.dumps(found | {"digest": test_digest(Path(file))}))
 
-        run(probed, [str(file) for file in files], Tracing(probed, done), self.folder / "trace.log", LONGEST)
+        tracing = Tracing(probed, self.folder / COLLECTED, done)
+        run(probed, [str(file) for file in files], tracing, self.folder / "trace.log", LONGEST)
         for file in files:
             known = self._read(file)
             if known is None:

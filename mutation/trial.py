@@ -55,10 +55,11 @@ def try_out(drawn: Drawn, trace: Trace, folder: Path, ready: Ready, most: float 
     code = compile(mutate(path.read_text(), drawn.index), str(path.resolve()), "exec", dont_inherit=True)
     (shelf / f"{module_of(path)}.code").write_bytes(marshal.dumps(code))
     groups = trace.covering(module_of(path), drawn.block)
-    stages, left = _choose(groups, path.parts[2], most, 0.0 if drawn.block else IMPORT)
+    anew = trace.at_import(module_of(path), drawn.block)
+    stages, left = _choose(groups, path.parts[2], most, IMPORT if anew else 0.0)
     outcome = Outcome(drawn, False, tests=sum(map(len, stages)), left=left, source=digest(path))
     for stage in stages:
-        by = _fails(drawn, stage, shelf, folder, ready)
+        by = _fails_anew(stage, shelf, folder) if anew else _fails(drawn, stage, shelf, folder, ready)
         if by:
             outcome.caught, outcome.by = True, by
             break
@@ -123,7 +124,7 @@ def _fails(drawn: Drawn, stage: list[FastTest], shelf: Path, folder: Path, ready
     Tests are run where all is imported already, if a mutant can be put there; those on Spark are not, since
     its workers import for themselves.
     """
-    here = [test for test in stage if not test.spark] if drawn.block else []
+    here = [test for test in stage if not test.spark]
     if here:
         names = [test.name for test in _by_file(here)]
         by = ready.fails(drawn.file, drawn.index, names, shelf, _patience(here))

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from mutation.blocks import bodies
+from mutation.blocks import after_docstring, bodies
 from mutation.sites import mutants
 from mutation.trace import Trace, module_of, sources
 
@@ -34,6 +34,6 @@ def _of_file(path: Path, ran: set[int]) -> Iterator[str]:
     seen = {0}
     for block, body, _ in bodies(ast.parse(source)):
         if block not in ran and block not in seen and counts[block]:
-            text = lines[body[0].lineno - 1].strip()
-            yield f"{path}:{body[0].lineno} [{counts[block]}] {text}"
+            first = body[min(after_docstring(body), len(body) - 1)].lineno
+            yield f"{path}:{first} [{counts[block]}] {lines[first - 1].strip()}"
         seen.add(block)

@@ -9,11 +9,11 @@ from roamcast.content.box.order import pair_place
 from roamcast.content.codec import MAX_BYTES, decode_event, decode_filter, encode_event, encode_filter
 from roamcast.content.declare import declare_type, infer_type
 from roamcast.content.errors import CodecError, ContentError
-from roamcast.content.event import Event
+from roamcast.content.event import MAX_JSON, Event
 from roamcast.content.filter import Filter
 from roamcast.content.kind import Boolean, Date, Decimal, Enumeration, Integer, String
 from roamcast.content.repetition import MAX_RECORDS, Records
-from roamcast.content.schema import MAX_DEPTH, EventType
+from roamcast.content.schema import MAX_DEPTH, MAX_RECORD_DEPTH, EventType
 from roamcast.content.summary.bloom import Shape
 from roamcast.content.summary.codec import decode as decode_summary
 from roamcast.content.summary.codec import encode as encode_summary
@@ -194,6 +194,26 @@ def test_what_lies_on_a_bound_can_be_declared():
     assert Date(date(2000, 1, 1), date(2000, 1, 1)).store("2000-01-01") == date(2000, 1, 1).toordinal()
     most = {"kind": "records", "fields": {"c": "string"}, "least": MAX_RECORDS}
     assert declare_type("a", {"b": most}).fields[0].kind.least == MAX_RECORDS
+
+
+def nested(depth):
+    record = Track
+    for _ in range(depth - 1):
+        record = EventType("outer", {"inner": Records(record)})
+    return EventType("whole", {"outer": Records(record)})
+
+
+def test_elements_repeat_in_each_other_as_deep_as_they_may():
+    assert nested(MAX_RECORD_DEPTH).record_depth == MAX_RECORD_DEPTH
+    with pytest.raises(ContentError, match=f"'outer' repeats more than {MAX_RECORD_DEPTH} deep"):
+        nested(MAX_RECORD_DEPTH + 1)
+
+
+def test_an_event_in_json_may_be_as_long_as_it_may():
+    written = A_SONG.to_json()
+    assert Event.from_json(written + " " * (MAX_JSON - len(written)), Song) == A_SONG
+    with pytest.raises(ContentError, match=f"an event of {MAX_JSON + 1} bytes of JSON"):
+        Event.from_json(written + " " * (MAX_JSON + 1 - len(written)), Song)
 
 
 SAID = {

@@ -11,6 +11,7 @@ from roamcast.content.box.ranges import thin
 from roamcast.content.errors import ContentError
 from roamcast.content.filter import Filter
 from roamcast.content.grouping.hull import hull, union
+from roamcast.content.json.json_document import MAX_VALUES
 from roamcast.content.json.json_kind import type_names
 from roamcast.content.json.json_schema import JsonSchema
 from roamcast.content.kind import Decimal, Integer, Presence, String
@@ -105,6 +106,13 @@ def test_of_several_bounds_the_narrower_count():
         of_property({"allOf": [{"type": "integer"}, {"type": "string"}]})
     with pytest.raises(ContentError, match="listed values that are not of the type 'integer'"):
         of_property({"type": "integer", "enum": ["a"]})
+
+
+def test_a_schema_holds_no_more_values_than_it_may():
+    listed = {"type": "integer", "enum": list(range(MAX_VALUES))}
+    with pytest.raises(ContentError, match=f"a schema of more than {MAX_VALUES} values"):
+        of_property(listed)
+    assert of_property({"type": "integer", "enum": list(range(100))}).types
 
 
 def test_items_are_unique_if_no_two_are_the_same_number():

@@ -14,6 +14,7 @@ import pytest
 
 from mutation.blocks import bodies, probe
 from mutation.draw import Drawn, draw
+from mutation.imports import imported
 from mutation.report import Equivalent, equivalents, page, tally
 from mutation.sites import mutants, mutate, show
 from mutation.swap import forget_answers, swap
@@ -203,10 +204,29 @@ def traced(tmp_path, module, blocks, digest="now"):
     other = {"tests/b.py::test_elsewhere": row | {"hits": {module: [9]}}}
     sources = {module: digest}
     trace.files = {
-        "tests/a.py": {"tests": tests, "imported": [module], "sources": sources},
-        "tests/b.py": {"tests": other, "imported": [], "sources": sources},
+        "tests/a.py": {"tests": tests, "sources": sources},
+        "tests/b.py": {"tests": other, "sources": sources},
     }
     return trace
+
+
+def test_what_a_file_of_tests_brings_with_it_is_read_from_the_sources():
+    found = imported(Path("tests/golden/test_dialogues.py"))
+    assert {"tests.golden.dialogues", "roamcast.routing.catalogue", "roamcast.wire.message"} <= found
+    assert "roamcast.testing.mesh" in found
+    assert not any(name.startswith("roamcast.pipeline") for name in found)
+
+
+def test_what_is_run_at_import_is_seen_by_whoever_imports_it(tmp_path):
+    trace = traced(tmp_path, "roamcast.wire.lists", [2])
+    trace.files["tests/wire/test_bounds.py"] = {
+        "tests": {"tests/wire/test_bounds.py::test_it": {"cost": 1.0, "spark": False, "hits": {}}},
+        "sources": {},
+    }
+    assert trace.at_import("roamcast.wire.lists", 0) and not trace.at_import("roamcast.wire.lists", 3)
+    assert names(trace.covering("roamcast.wire.lists", 3)) == [[], []]
+    trace.collected = {"roamcast.wire.lists": [3]}
+    assert "it" in names(trace.covering("roamcast.wire.lists", 3))[1]
 
 
 def names(groups):

@@ -23,9 +23,9 @@ there and eight in the field."""
 
 DSR_TEXT = """\
 The same, with flow state on both sides. Most routing messages in the field are replies from caches: each
-neighbour that knows a way answers at once, and a tenth of the answers is lost to ARP. Pages before this one
-counted only what went on the air, which made ours look a tenth lower than it is; what DSR does after a failed
-link was another part (decision 0197)."""
+neighbour that knows a way answers at once, and ARP loses one of sixteen. Pages before this one counted only
+what went on the air, 4 % fewer; what DSR does after a failed link was another part of the difference that
+they showed (decisions 0196 and 0197)."""
 
 QUANTITIES = (
     Quantity("delivery", lambda o: o.delivery, 0.05, False),

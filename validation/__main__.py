@@ -1,4 +1,4 @@
-"""`python -m validation`: run every comparison, print it, and write docs/validation.md from it."""
+"""`python -m validation [FAMILY ...]`: run comparisons and write docs/validation.md from all that is kept."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from pathlib import Path
 from roamcast import __version__
 from roamcast.errors import UserError
 from validation import ns2
-from validation.comparisons import all_sections
+from validation.comparisons import FAMILIES, sections
+from validation.kept import Kept, our_digest
 from validation.plan import Plan
 from validation.report import Section, page, table, tally
 
 PAGE = Path("docs/validation.md")
+KEPT = Path("out/validation")
 
 PREFACE = """# Validation
 
@@ -29,24 +31,33 @@ stays *open* where the runs are too few to tell. The bounds were set before anyo
 
 {tally}
 
-Roamcast {version} beside ns-2 {ns2} (Debian's package `ns2`; only its binary is used, all Tcl is in
-`validation/tcl/`), on {machine}, Python {python}.
-`python -m validation --quick` runs a short subset and writes nothing.
+Roamcast {version} (code {code}) beside ns-2 {ns2} (Debian's package `ns2`; only its binary is used, all Tcl
+is in `validation/tcl/`), on {machine}, Python {python}. These runs took {ours:.1f} minutes of CPU on our side
+and {theirs:.1f} on ns-2's.
+
+`python -m validation FAMILY ...` measures some families ({families}).
+Every run is kept in `out/validation` under the digest of the code that it was done with, so an interrupted
+validation goes on where it was, and this page joins what was measured with this code at different times.
+"7 of 20" runs: the rest has not been done yet.
+`--quick` runs a short subset and writes nothing.
 """
 
 
 def main() -> int:
     """Run the comparisons; 0 if none is apart, 1 if one is, 2 if they cannot be run."""
     parser = argparse.ArgumentParser(prog="python -m validation", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a short subset; writes no page")
+    parser.add_argument("families", nargs="*", metavar="FAMILY", help=f"{', '.join(FAMILIES)}; else all")
+    parser.add_argument("--quick", action="store_true", help="a short subset; keeps nothing, writes no page")
     parser.add_argument(
-        "--keep",
-        type=Path,
-        metavar="FOLDER",
-        help="keep what is measured there, and measure nothing twice",
+        "--page", action="store_true", help="measure nothing, write the page from what is kept"
+    )
+    parser.add_argument(
+        "--keep", type=Path, metavar="FOLDER", default=KEPT, help=f"where runs are kept ({KEPT})"
     )
     options = parser.parse_args()
-    quick = options.quick
+    unknown = [family for family in options.families if family not in FAMILIES]
+    if unknown:
+        parser.error(f"no family {unknown[0]!r}; there are {', '.join(FAMILIES)}")
     began = time.monotonic()
 
     def say(what: str) -> None:
@@ -55,24 +66,34 @@ def main() -> int:
     try:
         rival = ns2.version()
         with tempfile.TemporaryDirectory() as folder:
-            sections: list[Section] = []
-            for section in all_sections(Plan(quick, Path(folder), say), options.keep):
-                print(f"\n{section.title}\n{table(section)}", flush=True)
-                sections.append(section)
+            kept = Kept(None if options.quick else options.keep)
+            measured: list[Section] = []
+            if not options.page:
+                plan = Plan(options.quick, Path(folder), say, kept)
+                for section in sections(plan, options.families or FAMILIES):
+                    print(f"\n{section.title}\n{table(section)}", flush=True)
+                    measured.append(section)
+            if not options.quick:
+                kept = Kept(options.keep, measures=False)
+                measured = list(sections(Plan(False, Path(folder), lambda _: None, kept)))
     except UserError as error:
         print(error, file=sys.stderr)
         return 2
-    checks = [check for section in sections for check in section.checks]
+    checks = [check for section in measured for check in section.checks]
     print(f"\n{tally(checks)}")
-    if not quick:
+    if not options.quick:
         preface = PREFACE.format(
             version=__version__,
+            code=our_digest(),
             tally=tally(checks),
             ns2=rival,
             machine=f"{platform.system()} {platform.machine()}",
             python=platform.python_version(),
+            ours=kept.cpu.get("validation.ours", 0.0) / 60,
+            theirs=kept.cpu.get("validation.ns2", 0.0) / 60,
+            families=", ".join(f"`{family}`" for family in FAMILIES),
         )
-        PAGE.write_text(page(sections, preface), encoding="utf-8")
+        PAGE.write_text(page(measured, preface), encoding="utf-8")
         print(f"{PAGE} written.")
     return int(any(check.verdict == "APART" for check in checks))
 

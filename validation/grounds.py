@@ -26,6 +26,11 @@ def district(seconds: float, speed: tuple[float, float] = (0.1, 1), pause: float
     )
 
 
+def driving(seconds: float) -> Scenario:
+    """The district at 1 to 20 m/s, without pauses."""
+    return district(seconds, (1, 20), 0)
+
+
 def field(seconds: float, nodes: int = 200, density: float = 140.0) -> Scenario:
     """An open field with so many walkers on a square kilometre."""
     side = 1000 * (nodes / density) ** 0.5
@@ -63,19 +68,26 @@ def by_many(seconds: float, publishers: int, rate: float, nodes: int, seed: int)
     return sorted(sends, key=lambda send: send.time)
 
 
-def copies(seconds: float, pattern: str, seed: int, receivers: int = 10) -> list[Send]:
-    """The shop sends copies to ten walkers: to `all` at once, or to one after the other (`turns`)."""
-    chosen = tuple(sorted(Random(f"{seed}/receivers").sample(range(1, 51), receivers)))
-    if pattern == "all":
-        return [Send(5 + 2.5 * turn, SHOP, 512, chosen) for turn in range(int((seconds - 10) / 2.5))]
-    return [
-        Send(5 + 0.3125 * turn, SHOP, 512, (chosen[turn % receivers],))
-        for turn in range(int((seconds - 10) / 0.3125))
-    ]
+def to_all(seconds: float, seed: int) -> list[Send]:
+    """The shop sends copies to ten walkers, to all of them every 2.5 s."""
+    walkers = _ten_walkers(seed)
+    return [Send(5 + 2.5 * turn, SHOP, 512, walkers) for turn in range(int((seconds - 10) / 2.5))]
 
 
-def one_to_one(seconds: float, nodes: int, seed: int, publishers: int = 10, receivers: int = 4) -> list[Send]:
-    """Some publish every two seconds on average, each event for one of a few receivers."""
+def in_turns(seconds: float, seed: int) -> list[Send]:
+    """The shop sends copies to ten walkers, to one after the other every 0.3125 s."""
+    walkers = _ten_walkers(seed)
+    turns = range(int((seconds - 10) / 0.3125))
+    return [Send(5 + 0.3125 * turn, SHOP, 512, (walkers[turn % len(walkers)],)) for turn in turns]
+
+
+def _ten_walkers(seed: int) -> tuple[int, ...]:
+    return tuple(sorted(Random(f"{seed}/receivers").sample(range(1, 51), 10)))
+
+
+def one_to_one(seconds: float, seed: int, nodes: int = 200) -> list[Send]:
+    """Ten publish every two seconds on average, each event for one of four receivers."""
+    publishers, receivers = 10, 4
     random = Random(f"{seed}/one-to-one")
     chosen = random.sample(range(nodes), publishers + receivers)
     sends = []

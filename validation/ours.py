@@ -8,6 +8,9 @@ from math import cos, pi, sin
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 import roamcast
 from roamcast import _kernel
 from roamcast.scenario.model import Scenario
@@ -110,17 +113,29 @@ def _run(
                 "protocol": {protocol_name: protocol},
             }
         )
-        metrics = roamcast.run(scenario, protocol_name, seed).metrics
+        result = roamcast.run(scenario, protocol_name, seed)
+    metrics = result.metrics
+    unsent = _unsent(result.facts["drops"], since)
     return Outcome(
         delivery=metrics.delivery_rate or 0.0,
         delay=metrics.delay_mean or float("nan"),
         median=metrics.delay_p50 or float("nan"),
-        transmissions=metrics.messages["total"],
+        transmissions=metrics.messages["total"] + len(unsent),
         received=metrics.frames.get("received", 0),
-        routing=metrics.messages["routing"],
+        routing=metrics.messages["routing"] + unsent.count("routing"),
         cpu_seconds=metrics.cpu_seconds or 0.0,
         drops={**metrics.drops, **{k: v for k, v in metrics.frames.items() if v}},
     )
+
+
+def _unsent(drops: pa.Table, since: float) -> list[str]:
+    """The categories of messages that a router sent and its link lost: ns-2's trace has them as sent."""
+    lost = pc.and_(
+        pc.is_in(pc.cast(drops["cause"], pa.string()), pa.array(["unresolved", "queue_full"])),
+        pc.greater_equal(drops["time"], since),
+    )
+    categories: list[str] = drops.filter(lost)["category"].to_pylist()
+    return categories
 
 
 class _Load:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
+from validation.kept import Kept, NotMeasuredError
 from validation.ns2 import Outcome
 from validation.report import Check
 
 PAYLOAD = 512
 FAST = (11e6, 11e6)
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -20,6 +23,7 @@ class Plan:
     quick: bool
     folder: Path
     say: Callable[[str], None]
+    kept: Kept = field(default_factory=Kept)
 
     def seeds(self, first: int, count: int) -> list[int]:
         """Seeds of movements and of chance; two of them where it must be quick."""
@@ -28,6 +32,16 @@ class Plan:
     def seconds(self, full: float) -> float:
         """A duration; a third of it where it must be quick."""
         return full / 3 if self.quick else full
+
+    def each(self, seeds: Sequence[int], play: Callable[[int], Result]) -> list[Result]:
+        """What each seed comes to; those that are not measured, and not to be measured now, are left out."""
+        results = []
+        for seed in seeds:
+            try:
+                results.append(play(seed))
+            except NotMeasuredError:
+                continue
+        return results
 
 
 @dataclass(frozen=True)
@@ -68,8 +82,10 @@ def compare(
 ) -> Iterator[Check]:
     """Run both sides once a seed, and check each quantity over all of them."""
     plan.say(f"{subject}, {len(seeds)} runs a side")
-    pairs = [play(seed) for seed in seeds]
-    for quantity in quantities:
+    pairs = plan.each(seeds, play)
+    for quantity in quantities if pairs else ():
         ours = [quantity.of(us) for us, _ in pairs]
         theirs = [quantity.of(them) for _, them in pairs]
-        yield Check(subject, quantity.name, ours, theirs, quantity.bound, quantity.relative)
+        yield Check(
+            subject, quantity.name, ours, theirs, quantity.bound, quantity.relative, planned=len(seeds)
+        )

@@ -33,6 +33,8 @@ class Check:
     relative: bool
     note: str = ""
     "A third opinion, where there is one."
+    planned: int = 0
+    "Runs a side that were to be done, where that is known."
 
     @property
     def means(self) -> tuple[float, float]:
@@ -77,6 +79,10 @@ class Check:
         theirs = self.means[1]
         return 1.0 if not self.relative else 1 / theirs if theirs else nan
 
+    def _count(self) -> str:
+        done = len(_runs(self.ours))
+        return f"{done} of {self.planned}" if done < self.planned else str(done)
+
     def cells(self) -> tuple[str, ...]:
         """The check as a row of a table."""
         percent = 100 if self.relative else 1
@@ -90,6 +96,7 @@ class Check:
         return (
             self.subject,
             self.quantity,
+            self._count(),
             *(f"{mean:.4g}" for mean in self.means),
             apart + unit,
             said,
@@ -122,6 +129,7 @@ def table(section: Section) -> str:
     head = [
         "what",
         "quantity",
+        "runs",
         "ours",
         section.theirs,
         "difference",
@@ -130,7 +138,7 @@ def table(section: Section) -> str:
         "",
         section.third,
     ]
-    width = 9 if section.third else 8
+    width = 10 if section.third else 9
     rows = [head[:width], ["---"] * width] + [list(check.cells()[:width]) for check in section.checks]
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
@@ -155,6 +163,8 @@ def page(sections: Iterable[Section], preface: str) -> str:
     """The whole validation page."""
     parts = [preface]
     for section in sections:
-        parts.append(f"## {section.title}\n\n{section.text}\n\n{tally(section.checks)}\n")
-        parts.append(table(section) + "\n")
+        told = tally(section.checks) if section.checks else "*Not measured yet with this code.*"
+        parts.append(f"## {section.title}\n\n{section.text}\n\n{told}\n")
+        if section.checks:
+            parts.append(table(section) + "\n")
     return "\n".join(parts)

@@ -134,9 +134,11 @@ void World::withdraw(NodeId node, NodeId neighbour, const std::function<void(Han
     }
     station.queue = std::move(left);
     station.urgent = urgent;
-    const std::vector<Parcel> descending = take_descents(node, neighbour);
-    taken.insert(taken.end(), descending.begin(), descending.end());
-    if (mac_.arp) take_held(node, neighbour, taken);
+    if (!mac_.arp) {
+        // With ARP all is as in ns-2, where a router sees the queue alone: what waits for an address fails by itself.
+        const std::vector<Parcel> descending = take_descents(node, neighbour);
+        taken.insert(taken.end(), descending.begin(), descending.end());
+    }
     for (const Parcel& parcel : taken) {
         hand_back(parcel.message);
         let_go(parcel);

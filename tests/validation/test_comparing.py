@@ -1,13 +1,15 @@
 """The comparisons can fail, and read ns-2's traces right."""
 
+from functools import partial
 from statistics import stdev
 
+import pyarrow as pa
 import pytest
 
 from validation import ours
-from validation.comparisons import measure_topic
-from validation.ns2 import read_unicast_trace
-from validation.plan import Plan, Topic
+from validation.kept import Kept, NotMeasuredError
+from validation.ns2 import Ground, Outcome, read_unicast_trace
+from validation.plan import DELIVERY, Plan, compare
 from validation.report import Check, Section, page
 
 TRACE = """\
@@ -74,23 +76,62 @@ def test_against_a_known_value_only_ours_scatter():
 
 def test_a_single_run_has_no_interval_and_no_significance():
     cells = Check("a", "b", 1.01, 1.0, 0.05, relative=True).cells()
-    assert cells[4:6] == ("+1.00 %", "")
+    assert cells[5:7] == ("+1.00 %", "")
 
 
-def test_what_was_kept_is_not_measured_again(tmp_path):
-    measured = []
+def outcome(delivery):
+    return Outcome(delivery=delivery, delay=float("nan"), transmissions=1)
 
-    def measure(plan):
-        measured.append(plan)
-        yield Check("a", "b", [1.0, 2.0], [1.0, 2.5], 0.1, relative=True, note="c")
 
-    topic = Topic("A title, with a comma", "ns-2", "Text.", measure)
-    plan = Plan(True, tmp_path, print)
-    first = measure_topic(topic, plan, tmp_path / "kept")
-    assert measure_topic(topic, plan, tmp_path / "kept") == first
-    assert len(measured) == 1
-    measure_topic(topic, plan, None)
-    assert len(measured) == 2
+def test_a_run_is_kept_under_what_it_was_told_and_not_done_again(tmp_path, monkeypatch):
+    done = []
+
+    def flood(ground, sends, seed, *, jitter=0.01):
+        done.append(seed)
+        return outcome(seed / 10)
+
+    flood.__module__ = ours.__name__
+    movement = tmp_path / "a.mov"
+    movement.write_text("rest")
+    ground = Ground(2, 100, 100, 10, movement)
+    kept = Kept(tmp_path / "kept")
+    first = kept.run(flood, ground, [], 1)
+    again = kept.run(partial(flood, ground), [], 1)
+    assert (first.delivery, again.delivery, done) == (0.1, 0.1, [1])
+    kept.run(flood, ground, [], 2)
+    kept.run(flood, ground, [], 1, jitter=0.02)
+    movement.write_text("a step")
+    kept.run(flood, ground, [], 1)
+    monkeypatch.setattr("validation.kept.our_digest", lambda: "another code")
+    kept.run(flood, ground, [], 1)
+    assert done == [1, 2, 1, 1, 1]
+    with pytest.raises(NotMeasuredError):
+        Kept(tmp_path / "kept", measures=False).run(flood, ground, [], 7)
+
+
+def test_a_page_of_an_interrupted_validation_says_what_is_missing(tmp_path):
+    def play(seed):
+        if seed > 2:
+            raise NotMeasuredError
+        return outcome(0.5), outcome(0.5)
+
+    plan = Plan(False, tmp_path, lambda _: None)
+    checks = list(compare(plan, "a", [1, 2, 3], play, [DELIVERY]))
+    told = page([Section("Some", "ns-2", "", checks), Section("None", "ns-2", "", [])], "")
+    assert "| a | delivery | 2 of 3 |" in told
+    assert "## None\n\n\n\n*Not measured yet" in told
+    assert list(compare(plan, "a", [3], play, [DELIVERY])) == []
+
+
+def test_what_the_link_lost_before_sending_counts_as_sent_as_in_a_trace_of_ns2():
+    drops = pa.table(
+        {
+            "time": [1.0, 3.0, 4.0, 5.0],
+            "category": ["routing", "routing", "event", "routing"],
+            "cause": ["unresolved", "unresolved", "queue_full", "duplicate"],
+        }
+    )
+    assert ours._unsent(drops, since=2) == ["routing", "event"]
 
 
 def test_the_page_counts_what_agrees():

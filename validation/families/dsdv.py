@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from functools import partial
 
-from roamcast.scenario.model import Scenario
 from validation import grounds, ns2, ours
-from validation.families.flooding import driving
-from validation.ns2 import RATES, Outcome, Send
-from validation.plan import FAST, Plan, Quantity, Topic, compare
-from validation.report import Check
+from validation.plan import FAST, Quantity, Topic
+from validation.row import Contest, Row, measure_all
 
 TEXT = """\
 The shop sends 512 B copies to ten walkers over DSDV: one to each of them every 2.5 s, or to one after the
@@ -40,60 +36,16 @@ QUANTITIES = (
 )
 
 
-def _to_all(seconds: float, seed: int) -> list[Send]:
-    return grounds.copies(seconds, "all", seed)
+CONTEST = Contest(partial(ours.unicast, protocol=PARAMETERS), partial(ns2.unicast, feedback=False))
+row = partial(Row, contest=CONTEST, quantities=QUANTITIES, settling=0.25)
 
-
-def _in_turns(seconds: float, seed: int) -> list[Send]:
-    return grounds.copies(seconds, "turns", seed)
-
-
-def _one_to_one(seconds: float, seed: int) -> list[Send]:
-    return grounds.one_to_one(seconds, 200, seed)
-
-
-@dataclass(frozen=True)
-class Row:
-    """A world, what is said in it, and on how many movements."""
-
-    subject: str
-    world: Callable[[float], Scenario]
-    seconds: float
-    schedule: Callable[[float, int], list[Send]]
-    first: int
-    "The first seed, of movements and of chance."
-    runs: int
-    rates: tuple[float, float] = RATES
-
-    def measure(self, plan: Plan) -> Iterator[Check]:
-        """Delivery, routing messages and delay, one run a side and movement."""
-        scenario = self.world(plan.seconds(self.seconds))
-        since = scenario.duration / 4
-
-        def play(seed: int) -> tuple[Outcome, Outcome]:
-            ground = ours.lay_out(scenario, seed, plan.folder)
-            sends = self.schedule(scenario.duration, seed)
-            us = ours.unicast(ground, sends, seed, protocol=PARAMETERS, since=since, rates=self.rates)
-            return us, ns2.unicast(ground, sends, seed, feedback=False, since=since, rates=self.rates)
-
-        yield from compare(plan, self.subject, plan.seeds(self.first, self.runs), play, QUANTITIES)
-
-
-WALKING = (
-    Row("to all at once", grounds.district, 120, _to_all, 1601, 60),
-    Row("in turns", grounds.district, 120, _in_turns, 1701, 60),
-)
-DRIVING = Row("in turns, 1 to 20 m/s", driving, 120, _in_turns, 1801, 30)
-FIELD = Row("field of 200", grounds.field, 50, _one_to_one, 1901, 20, FAST)
-
-
-def _walking(plan: Plan) -> Iterator[Check]:
-    for row in WALKING:
-        yield from row.measure(plan)
-
+TO_ALL = row("to all at once", grounds.district, 120, grounds.to_all, 5601, 60)
+IN_TURNS = row("in turns", grounds.district, 120, grounds.in_turns, 5701, 60)
+DRIVING = row("in turns, 1 to 20 m/s", grounds.driving, 120, grounds.in_turns, 5801, 30)
+FIELD = row("field of 200", grounds.field, 50, grounds.one_to_one, 5901, 20, options={"rates": FAST})
 
 TOPICS = (
-    Topic("DSDV in the district", "ns-2", TEXT, _walking),
+    Topic("DSDV in the district", "ns-2", TEXT, measure_all(TO_ALL, IN_TURNS)),
     Topic("DSDV at up to 20 m/s", "ns-2", FAST_TEXT, DRIVING.measure),
     Topic("DSDV in a field of 200 nodes", "ns-2", FIELD_TEXT, FIELD.measure),
 )

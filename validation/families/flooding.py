@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
 
-from roamcast.scenario.model import Scenario
 from validation import grounds, ns2, ours
-from validation.ns2 import Outcome, Send
-from validation.plan import DELAY, DELIVERY, FAST, RECEPTIONS, SENDS, Plan, Quantity, Topic, compare
-from validation.report import Check
+from validation.ns2 import Send
+from validation.plan import DELAY, DELIVERY, FAST, RECEPTIONS, SENDS, Topic
+from validation.row import Contest, Row
 
 TEXT = """\
 The same movement file and the same schedule of 512 B publications for both; waits of up to 10 ms before a
@@ -65,47 +62,17 @@ def by_ten(seconds: float, seed: int) -> list[Send]:
     return grounds.by_many(seconds, 10, 0.5, 200, seed)
 
 
-def driving(seconds: float) -> Scenario:
-    """The district at 1 to 20 m/s, without pauses."""
-    return grounds.district(seconds, (1, 20), 0)
+row = partial(Row, contest=Contest(ours.flood, ns2.flood), quantities=(DELIVERY, SENDS, RECEPTIONS, DELAY))
 
-
-@dataclass(frozen=True)
-class Row:
-    """A world, what is said in it, and on which movements."""
-
-    subject: str
-    world: Callable[[float], Scenario]
-    seconds: float
-    schedule: Callable[[float, int], list[Send]]
-    first: int
-    "The first seed: of chance, and of movements unless one is given."
-    runs: int
-    movement: int | None = None
-    quantities: tuple[Quantity, ...] = (DELIVERY, SENDS, RECEPTIONS, DELAY)
-    how: dict[str, Any] = field(default_factory=dict)
-
-    def measure(self, plan: Plan) -> Iterator[Check]:
-        """Delivery, sends, receptions and delay, one run a side and seed."""
-        scenario = self.world(plan.seconds(self.seconds))
-
-        def play(seed: int) -> tuple[Outcome, Outcome]:
-            ground = ours.lay_out(scenario, self.movement or seed, plan.folder)
-            sends = self.schedule(scenario.duration, seed)
-            return ours.flood(ground, sends, seed, **self.how), ns2.flood(ground, sends, seed, **self.how)
-
-        yield from compare(plan, self.subject, plan.seeds(self.first, self.runs), play, self.quantities)
-
-
-EVEN = Row("even", grounds.district, 60, evenly, 1001, 30)
-BURSTS = Row("bursts of 8", grounds.district, 100, in_bursts, 1101, 80)
-FIELD = Row("field of 200", grounds.field, 10, by_ten, 1201, 30, how={"rates": FAST})
-FAST_DISTRICT = Row("even, 1 to 20 m/s", driving, 40, evenly, 1301, 20)
-FIRST = Row(
-    "movement 1, bursts of 8", grounds.district, 40, in_bursts, 1401, 60, movement=1, quantities=(DELIVERY,)
+EVEN = row("even", grounds.district, 60, evenly, 5001, 30)
+BURSTS = row("bursts of 8", grounds.district, 100, in_bursts, 5101, 80)
+FIELD = row("field of 200", grounds.field, 10, by_ten, 5201, 30, options={"rates": FAST})
+FAST_DISTRICT = row("even, 1 to 20 m/s", grounds.driving, 40, evenly, 5301, 20)
+FIRST = row(
+    "movement 1, bursts of 8", grounds.district, 40, in_bursts, 5401, 60, movement=1, quantities=(DELIVERY,)
 )
-NEWEST_FIRST = Row(
-    "bursts of 8, newest first", grounds.district, 40, in_bursts, 1501, 60, how={"newest_first": True}
+NEWEST_FIRST = row(
+    "bursts of 8, newest first", grounds.district, 40, in_bursts, 5501, 60, options={"newest_first": True}
 )
 
 TOPICS = (

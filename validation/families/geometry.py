@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from validation import ns2, ours
 from validation.plan import Plan, Topic
@@ -61,18 +62,20 @@ LAYOUTS = [
 def _flows(plan: Plan) -> Iterator[Check]:
     for layout in LAYOUTS:
         plan.say(layout.name)
-        seeds = plan.seeds(2001, 10)
-        sides = [
-            [
-                side.flows(layout.places, layout.paths, plan.seconds(20), seed, rts=layout.rts)
-                for seed in seeds
-            ]
-            for side in (ours, ns2)
-        ]
-        for flow, name in enumerate(layout.flows):
-            numbers = [[rates[flow] for rates in runs] for runs in sides]
+        seeds = plan.seeds(6001, 10)
+        pairs = plan.each(seeds, partial(_run, plan, layout))
+        for flow, name in enumerate(layout.flows if pairs else ()):
+            numbers = [[pair[side][flow] for pair in pairs] for side in (0, 1)]
             subject = layout.name if len(layout.flows) == 1 else f"{layout.name}: {name}"
-            yield Check(subject, "packets/s", *numbers, 0.017, True)
+            yield Check(subject, "packets/s", *numbers, 0.017, True, planned=len(seeds))
+
+
+def _run(plan: Plan, layout: Layout, seed: int) -> tuple[list[float], list[float]]:
+    us, them = (
+        plan.kept.run(side.flows, layout.places, layout.paths, plan.seconds(20), seed, rts=layout.rts)
+        for side in (ours, ns2)
+    )
+    return us, them
 
 
 TOPICS = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from validation import ns2, ours
 from validation.plan import PAYLOAD, Plan, Topic
@@ -25,13 +26,12 @@ def _anchors(plan: Plan) -> Iterator[Check]:
     for rts, anchor in ((False, 320.5), (True, 263.4)):
         subject = f"{'with' if rts else 'without'} RTS"
         plan.say(f"saturated pair, {subject}")
-        rates = [
-            ours.cell(
-                2, plan.seconds(20), seed, payload=PAYLOAD, broadcast=False, rts=rts, senders=1, capture=10
-            )
-            for seed in plan.seeds(2101, 5)
-        ]
-        yield Check(subject, "packets/s", rates, anchor, 0.003, True)
+        seeds = plan.seeds(6101, 5)
+        how = {"payload": PAYLOAD, "broadcast": False, "rts": rts, "senders": 1, "capture": 10}
+        rates = plan.each(seeds, partial(plan.kept.run, ours.cell, 2, plan.seconds(20), **how))
+        if not rates:
+            continue
+        yield Check(subject, "packets/s", rates, anchor, 0.003, True, planned=len(seeds))
 
 
 def _rates(plan: Plan) -> Iterator[Check]:
@@ -47,15 +47,20 @@ def _rates(plan: Plan) -> Iterator[Check]:
         ("11 Mb/s, basic 11 Mb/s", 3000, (11e6, 11e6)),
     ):
         plan.say(f"saturated pair, {subject}")
-        seeds = plan.seeds(2101, 8)
-        sides = [
-            [
-                side.flows(PLACES, [[0, 1]], plan.seconds(8), seed, rts=threshold, rates=rates)[0]
-                for seed in seeds
-            ]
-            for side in (ours, ns2)
-        ]
-        yield Check(subject, "packets/s", *sides, 0.005, True)
+        seeds = plan.seeds(6101, 8)
+        pairs = plan.each(seeds, partial(_run, plan, threshold, rates))
+        if not pairs:
+            continue
+        sides = [[pair[side] for pair in pairs] for side in (0, 1)]
+        yield Check(subject, "packets/s", *sides, 0.005, True, planned=len(seeds))
+
+
+def _run(plan: Plan, rts: int, rates: tuple[float, float], seed: int) -> tuple[float, float]:
+    us, them = (
+        plan.kept.run(side.flows, PLACES, [[0, 1]], plan.seconds(8), seed, rts=rts, rates=rates)[0]
+        for side in (ours, ns2)
+    )
+    return us, them
 
 
 TOPICS = (

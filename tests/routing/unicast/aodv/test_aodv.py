@@ -271,3 +271,24 @@ def test_a_number_is_not_forgotten_while_neighbours_rely_on_its_route():
     assert routes.offer(7, 2, 3, 10, now=99.9, life=5.0) is None
     assert routes.offer(7, 2, 3, 10, now=100.0, life=5.0) is not None
     assert Routes(8, 0.0).numbered(routes.entry(7), 1e9), "kept for ever, as in ns-2"
+
+
+def test_in_ns2_who_repairs_a_route_that_was_never_down_asks_everyone():
+    mesh = line(6, **NS2)
+    send(mesh, 0, 5)
+    mesh.run(for_=2)
+    mesh.part(4, 5)
+    mesh.sent.clear()
+    send(mesh, 0, 5, 2)
+    mesh.run(for_=0.3)
+    assert [sent.message.ttl for sent in mesh.sent_of(RouteRequest) if sent.message.origin == 4] == [30]
+
+
+def test_a_reply_that_is_passed_on_prolongs_the_way_back():
+    mesh = line(3, **NS2)
+    send(mesh, 0, 2)
+    mesh.run(for_=1)
+    lives = [mesh.routers[node].unicast.routes.entries[0].expires for node in (1, 2)]
+    assert (
+        lives[0] > 9 > 7 > lives[1]
+    )  # active_route_timeout where it passed, reverse_route_life where it began

@@ -197,3 +197,26 @@ def test_a_packet_is_salvaged_only_so_often():
     send(mesh, 0, 3, 2)
     mesh.run(for_=2)
     assert [drop.reason for drop in mesh.drops if isinstance(drop.message, Copy)] == [Drop.HOP_LIMIT]
+
+
+def test_in_ns2_ones_own_reply_goes_another_way_and_anothers_that_tells_of_the_break_is_let_go():
+    mesh = Mesh(5, dsr(**NS2), [(2, 3), (3, 0)])
+    node = mesh.routers[2].unicast
+    node.cache.add((2, 3, 0), mesh.now)
+    node.link_failed(DsrReply(9, (2, 1, 0), 1, (0, 1, 2)), 1)
+    mesh.run(for_=0.5)
+    assert [(s.node, s.message.route) for s in mesh.sent_of(DsrReply)] == [(2, (2, 3, 0)), (3, (2, 3, 0))]
+    mesh.sent.clear()
+    node.link_failed(DsrReply(8, (4, 2, 1, 0), 2, (0, 1, 2, 4)), 1)
+    assert not mesh.sent_of(DsrReply)
+    assert mesh.drops[-1].reason is Drop.NO_ROUTE
+
+
+def test_in_ns2_what_is_salvaged_from_another_stays_anothers_when_it_fails_again():
+    mesh = Mesh(5, dsr(**NS2), [(2, 4)])
+    node = mesh.routers[2].unicast
+    node.cache.add((2, 3, 0), mesh.now)
+    node.link_failed(DsrReply(8, (4, 2, 1, 0), 2, (0, 1, 4)), 1)
+    mesh.run(for_=1.5)
+    # It failed at 3 as well, and only neighbours are asked for another's.
+    assert {sent.message.ttl for sent in asked(mesh, 2)} == {1}

@@ -107,9 +107,9 @@ class Discovery:
         """How far the next request travels."""
         p = self.parameters
         if p.threshold_first:
+            if not route.last_hops:
+                return p.ttl_start  # of a route that has never been down ns-2 does not know the length
             reached = max(route.ring, route.last_hops)
-            if reached == 0:
-                return p.ttl_start
             return reached + p.ttl_increment if reached < p.ttl_threshold else p.diameter
         if search.asked_at is None:
             return route.last_hops + p.ttl_increment if route.last_hops else p.ttl_start

@@ -153,7 +153,8 @@ class Exchange:
             self._reply(self._tell(back, route.destination, now), route.destination)
 
     def _tell(self, route: Route, to: NodeId, now: float) -> RouteReply:
-        life = max(int(1000 * (route.expires - now)), 0)
+        left = max(route.expires - now, 0.0)
+        life = 1000 * int(left) if self.parameters.stamped else int(1000 * left)
         return RouteReply(self.stamp, route.hops, route.destination, route.sequence, to, life)
 
     # Replies.
@@ -196,8 +197,8 @@ class Exchange:
         if self.listens():
             return Drop.SUPPRESSED
         route.use_by(back.hop, p.precursors)
+        back.expires = max(back.expires, now + p.active_route_timeout)
         if p.refresh_both_ways:
-            back.expires = max(back.expires, now + p.active_route_timeout)
             towards = self.routes.live(sender, now)
             if towards is not None:
                 towards.use_by(back.hop, p.precursors)

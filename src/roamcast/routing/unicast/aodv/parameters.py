@@ -95,7 +95,7 @@ class AodvParameters(Parameters):
     tick: Seconds = Field(default=0.0, ge=0)
     "Routes lapse and requests are repeated at multiples of this, at all nodes alike; 0: when they are due."
     stamped: bool = False
-    "Whether requests and replies have ns-2's four bytes more."
+    "Whether requests and replies have ns-2's form: four bytes more, and lives in whole seconds."
     buffer: int = Field(default=64, ge=0)
     "Messages that wait for routes; the oldest goes first."
     buffer_timeout: Seconds = Field(default=30.0, gt=0)

@@ -19,6 +19,9 @@ from roamcast.routing.unicast.dsr.messages import (
 from roamcast.routing.unicast.dsr.parameters import DsrParameters
 from roamcast.routing.unicast.dsr.steering import Carriage
 
+NO_WAY = (0, 1)
+"Instead of a message's way, where it is to be the same whatever way it goes."
+
 
 class Maintenance:
     """A node's part in keeping ways."""
@@ -31,6 +34,8 @@ class Maintenance:
         self.carriage = carriage
         self.discovery = discovery
         self._node = host.node
+        self._others: dict[Steered, None] = {}
+        "Replies and errors of others that were given another way here, the oldest first."
 
     # Links that fail.
 
@@ -40,11 +45,11 @@ class Maintenance:
         steered = self._steered(message)
         complaints = [] if steered is None else [steered]
         if steered is not None:
-            self._see_to(steered, to)
+            self._see_to(steered, to, tried=True)
         for waiting in self.host.withdraw(to):
             steered = self._steered(waiting)
             if steered is not None:
-                self._see_to(steered, to)
+                self._see_to(steered, to, tried=False)
                 complaints.append(steered)
             elif isinstance(waiting, Message) and type(waiting) is not DsrFlowPacket:
                 self.host.send(waiting, to)  # the router's own: it is told when the link gives up
@@ -72,16 +77,21 @@ class Maintenance:
                 back = message.route[message.at - 1 :: -1]
                 self.host.send(DsrError(self.carriage.number(), back, 1, dead), back[1])
 
-    def _see_to(self, message: Steered, to: NodeId) -> None:
-        """See to a message that a link could not carry."""
+    def _see_to(self, message: Steered, to: NodeId, *, tried: bool) -> None:
+        """See to a message that a link could not carry, or that waits for one that failed."""
         if isinstance(message, DsrPacket):
             self._salvage(message)
-        elif not self.parameters.salvage_control or _tells_of(message, self._node, to):
+        elif not self.parameters.salvage_control:
             self.host.drop(message, Drop.NO_ROUTE)
-        elif message.at == 1:
+        elif message.at == 1 and message.along(NO_WAY) not in self._others:
             self.carriage.send_or_wait(message)
+        elif tried and _tells_of(message, self._node, to) and self._knows_a_way(message):
+            self.host.drop(message, Drop.NO_ROUTE)
         else:
             self._save(message)
+
+    def _knows_a_way(self, message: Steered) -> bool:
+        return self.carriage.cache.find(message.route[-1], self.host.now()) is not None
 
     def _salvage(self, packet: DsrPacket) -> None:
         """Send a packet another way; its origin waits for one, another gives it up."""
@@ -99,6 +109,10 @@ class Maintenance:
     def _save(self, message: Steered) -> None:
         """Send a message of another's on a way that is known, or ask neighbours for one."""
         destination = message.route[-1]
+        if not isinstance(message, DsrPacket):
+            self._others[message.along(NO_WAY)] = None
+            if len(self._others) > self.parameters.buffer:
+                del self._others[next(iter(self._others))]
         path = self.carriage.cache.find(destination, self.host.now())
         if path is not None:
             self.carriage.depart(message, path)

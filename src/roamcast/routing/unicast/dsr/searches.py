@@ -55,9 +55,10 @@ class Searches:
             search.salvage = salvage
         search.salvage &= salvage
         if search.timer is None:
-            # Neighbours asked long ago, though nobody waited for everyone to be asked: a new round.
-            search.everyone |= self.host.now() + TICK >= search.began + self._wait(search.count)
-            self._go_on(target, search)
+            if salvage and self.parameters.buffer_check:
+                self._come_back(target, search, 0.0)
+            else:
+                self._go_on(target, search)
 
     def found(self, target: NodeId) -> None:
         """A reply has come: the next search begins anew."""
@@ -68,6 +69,8 @@ class Searches:
     def _go_on(self, target: NodeId, search: Round) -> None:
         p, now = self.parameters, self.host.now()
         next_round = search.began + self._wait(search.count)
+        # Neighbours asked long ago, though nobody waited for everyone to be asked: a new round.
+        search.everyone |= now + TICK >= next_round
         if search.count and not search.everyone and not search.salvage:
             search.everyone = True
             self._request(target, p.hop_limit)

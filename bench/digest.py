@@ -72,8 +72,7 @@ def false_positives(
         for _ in range(trials):
             digest = Digest.of(Event(type, (f"{r.getrandbits(48):012x}",)))
             wrong += summary.admits(digest)
-            # Every prefix, every suffix and the whole of the event's string are looked up among the words.
-            lookups += len(digest.values[0].prefixes) + len(digest.values[0].suffixes) + 1
+            lookups += 1  # among whole words only the whole string is looked up
     count = summaries * trials
     return wrong / count, 1 - (1 - shape.rate(elements)) ** (lookups / count)
 
@@ -88,15 +87,16 @@ def told_in(elements: int, most_bytes: int, trials: int = 400) -> tuple[int, flo
     words = [f"{r.getrandbits(48):012x}" for _ in range(elements)]
     summary = within([Filter(type, (((0, Texts((word,))),),)) for word in words], most_bytes)
     strangers = [Digest.of(Event(type, (f"{r.getrandbits(48):012x}",))) for _ in range(trials)]
-    digest = strangers[0].values[0]
-    lookups = len(digest.prefixes) + len(digest.suffixes) + 1
     each = 8 * most_bytes / elements
-    bloom, any_set = (1 - (1 - 2.0 ** -(each * share)) ** lookups for share in (log(2), 1.0))
+    bloom, any_set = (2.0 ** -(each * share) for share in (log(2), 1.0))
     return len(summary.to_bytes()), sum(map(summary.admits, strangers)) / trials, bloom, any_set
 
 
-def realistic(count: int, most_bytes: int, trials: int = 2_000) -> tuple[int, float, float]:
-    """Bytes of a summary of realistic subscriptions, how many events nobody wants, and what gets in."""
+def realistic(count: int, most_bytes: int, trials: int = 4_000) -> tuple[int, float, float, float]:
+    """Bytes of a summary of realistic subscriptions, how many events nobody wants, what gets in, and a limit.
+
+    The limit is that of a set of as many things of which an event is one or is not: log2(1/e) bits for each.
+    """
     load, r = Realistic(3), Random(7)
     filters = [load.filter(r) for _ in range(count)]
     summary = within(filters, most_bytes)
@@ -106,6 +106,7 @@ def realistic(count: int, most_bytes: int, trials: int = 2_000) -> tuple[int, fl
         len(summary.to_bytes()),
         len(unwanted) / trials,
         sum(map(summary.admits, unwanted)) / max(len(unwanted), 1),
+        2.0 ** -(8 * most_bytes / len({box for each in filters for box in each.conjunctions})),
     )
 
 
@@ -119,11 +120,26 @@ def show_budgets(console: Console) -> None:
         table.add_row(str(elements), str(most_bytes), str(taken), *(f"{rate:.2%}" for rate in rates))
     console.print(table)
     table = Table(title="realistic subscriptions told in a number of bytes")
-    for column in ("subscriptions", "at most (B)", "taken (B)", "events unwanted", "of these admitted"):
+    for column in (
+        "subscriptions",
+        "at most (B)",
+        "taken (B)",
+        "events unwanted",
+        "of these admitted",
+        "a set's limit",
+    ):
         table.add_column(column, justify="right")
-    for count, most_bytes in ((50, 256), (50, 616), (200, 1024), (1000, 1400)):
-        taken, unwanted, admitted = realistic(count, most_bytes)
-        table.add_row(str(count), str(most_bytes), str(taken), f"{unwanted:.1%}", f"{admitted:.1%}")
+    for count, most_bytes in (
+        (50, 128),
+        (50, 256),
+        (50, 616),
+        (200, 512),
+        (200, 1024),
+        (1000, 1400),
+        (1000, 4096),
+    ):
+        taken, *rates = realistic(count, most_bytes)
+        table.add_row(str(count), str(most_bytes), str(taken), *(f"{100 * rate:.2g} %" for rate in rates))
     console.print(table)
 
 

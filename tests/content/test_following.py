@@ -7,6 +7,7 @@ import pytest
 
 from bench.loads import Realistic
 from roamcast.content.grouping.following import METHODS, follow
+from roamcast.content.grouping.graph import graph_groups
 from roamcast.content.grouping.partition import event_space_groups, signature_groups
 from roamcast.content.grouping.tight import TightCover
 
@@ -37,6 +38,20 @@ def test_everyone_is_in_one_group_whose_filter_covers_it_at_every_moment(method)
                     assert filter.matches(event) or not there[member].matches(event)
         assert found.keys() == {key for key, filter in there.items() if not filter.empty}
         assert len(following) == len(set(found.values()))
+
+
+def test_the_graph_that_follows_has_the_channels_of_the_graph():
+    r = Random("graph follows")
+    following, there, type = follow("graph"), {}, generate.event_type(r)
+    for _ in range(40):
+        key = r.randrange(12)
+        if r.random() < 0.3:
+            following.remove(key)
+            there.pop(key, None)
+        else:
+            there[key] = generate.filter(r, type)
+            following.add(key, there[key])
+        assert len(following.groups(type)) == len(graph_groups(list(there.values())))
 
 
 @pytest.mark.parametrize("method", ["kmeans", "graph", "signature"])

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bench.loads import Realistic
 from roamcast.content.box.ranges import after, before
 from roamcast.content.errors import CodecError, ContentError
 from roamcast.content.filter import Filter
-from roamcast.content.kind import Enumeration, Integer
+from roamcast.content.kind import Enumeration, Integer, String
 from roamcast.content.schema import EventType
 from roamcast.content.summary import Digest, Shape, Summary
 from roamcast.content.summary.bloom import stable_hash
@@ -247,3 +248,29 @@ def test_the_length_of_a_summary_is_known_without_writing_it(r):
     filters = [generate.filter(r, type) for _ in range(r.randint(1, 8))]
     summary = Summary.of(filters, r.choice([Shape(), Shape(64, 2), Shape(8192, 3)]), apart=r.random() < 0.5)
     assert length(summary) == len(encode(summary))
+
+
+def test_what_nobody_named_is_not_looked_up():
+    word = EventType("word", {"s": String()})
+    strangers = [Digest.of(word(s=f"stranger {n}")) for n in range(200)]
+    small = Shape(32, 1)
+    wholes = Summary.of([word.s == "abc"], small)
+    assert sum(map(wholes.admits, strangers)) < 20  # one bit in 32; with all beginnings and endings, most
+    both = wholes.merge(Summary.of([word.s.startswith("str")], small))
+    assert all(map(both.admits, strangers))
+    assert Summary.from_bytes(both.to_bytes()) == both
+    told = bytearray(wholes.to_bytes())
+    flags = told.index(b"\x00\x01\x00\x00\x08") + 4  # one field, the first, with whole words
+    for wrong in (0, 8 << 1):
+        told[flags] = wrong
+        with pytest.raises(ContentError):
+            Summary.from_bytes(bytes(told))
+
+
+def test_realistic_subscriptions_in_few_bytes_keep_most_strangers_out():
+    load, r = Realistic(3), Random(7)
+    filters = [load.filter(r) for _ in range(50)]
+    summary = within(filters, 256)
+    assert len(summary.to_bytes()) <= 256
+    unwanted = [e for e in (load.event(r) for _ in range(400)) if not any(f.matches(e) for f in filters)]
+    assert sum(map(summary.admits, unwanted)) < 0.25 * len(unwanted)  # 38 % by size of the parts alone

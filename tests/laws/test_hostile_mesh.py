@@ -89,6 +89,8 @@ def test_a_million_channels_leave_the_tables_of_odmrp_bounded():
         relay.receive(JoinRequest(77, fake, 31, fake + 1), 0, 0.0)
         relay.receive(JoinTable(fake + 1, (Entry(77, 1),)), 2, 0.0)
         relay.receive(Announcement(1000 + fake, fake, 31, 0, (NARROW,)), 0, 0.0)
+        if fake < 400 and fake % 40 == 39:
+            mesh.run(for_=0.06)  # what is to be said is said
     assert len(relay.replies._pending) <= 50
     mesh.run(for_=1)
     assert len(relay.group) == 50

@@ -285,11 +285,11 @@ def test_a_relay_that_has_not_heard_what_a_broker_wants_now_lets_everything_thro
 
 def test_what_members_want_of_a_type_counts_once_the_publisher_has_something_of_it():
     mesh = line(3, (2, ANY), (2, CD.category == "jazz"))
-    for _ in range(2):
-        mesh.publish(0, EVANS)
+    for event in (THREE, EVANS, EVANS):
+        mesh.publish(0, event)
         mesh.run(for_=1)
-    assert mesh.delivered == [(2, EVANS)] * 2
-    assert carriers(mesh) == [0, 1]  # the first asked for itself, the second found its group
+    assert mesh.delivered == [(2, THREE), (2, EVANS), (2, EVANS)]
+    assert carriers(mesh) == [0, 1] * 2  # the second asked for itself, the third found its group
 
 
 def test_a_join_request_without_its_event_tells_whichever_is_smaller():

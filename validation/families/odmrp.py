@@ -63,8 +63,8 @@ def bounce(speed: float, seconds: float, seed: int) -> Legs:
             rows.append((node, time, x, y, ends[0], ends[1], speed))
             vx, vy = (-v if leg == edge else v for v, edge in zip((vx, vy), to_edge, strict=True))
             (x, y), time = ends, time + leg
-    node, *columns = map(np.array, zip(*rows, strict=True))
-    return Legs(node.astype(np.int32), *(column.astype(float) for column in columns))
+    nodes, *columns = map(np.array, zip(*rows, strict=True))
+    return Legs(nodes.astype(np.int32), *(column.astype(float) for column in columns))
 
 
 def play(speed: float, seconds: float, seed: int, protocol: str, **parameters: Any) -> Result:

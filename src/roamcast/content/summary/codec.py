@@ -27,7 +27,8 @@ def encode(summary: Summary) -> bytes:
         for row in summary.rows[name]:
             out += struct.pack(">H", len(row))
             for place, part in row.items():
-                out += struct.pack(">HB", place, part.absent)
+                roles = part.roles if isinstance(part, Textual) else 0
+                out += struct.pack(">HB", place, part.absent | roles << 1)
                 _put_part(out, part, kinds[place])
     return bytes(out)
 
@@ -37,9 +38,13 @@ def length(summary: Summary) -> int:
     found = 5
     for name, rows in summary.rows.items():
         found += 8 + 3 + (len(summary.kinds[name]) + 3) // 4
-        for row in rows:
-            found += 2 + sum(3 + _part_length(part) for part in row.values())
+        found += sum(map(row_length, rows))
     return found
+
+
+def row_length(row: Row) -> int:
+    """How many bytes of them are a row's."""
+    return 2 + sum(3 + _part_length(part) for part in row.values())
 
 
 def _part_length(part: Part) -> int:
@@ -85,10 +90,12 @@ def _get_row(reader: _Reader, kinds: str, shape: Shape) -> Row:
     row: Row = {}
     [fields] = reader.unpack("H")
     for _ in range(fields):
-        place, absent = reader.unpack("HB")
-        if place >= len(kinds) or place <= max(row, default=-1) or absent > 1:
+        place, flags = reader.unpack("HB")
+        if place >= len(kinds) or place <= max(row, default=-1):
             raise CodecError("a row whose fields are not in order")
-        row[place] = _get_part(reader, kinds[place], bool(absent), shape)
+        if flags > (15 if kinds[place] == "t" else 1):
+            raise CodecError("a field with flags that there are not")
+        row[place] = _get_part(reader, kinds[place], flags, shape)
     return row
 
 
@@ -105,13 +112,16 @@ def _put_part(out: bytearray, part: Part, kind: str) -> None:
             _put_bits(out, bits, part.shape.bits)
 
 
-def _get_part(reader: _Reader, kind: str, absent: bool, shape: Shape) -> Part:
+def _get_part(reader: _Reader, kind: str, flags: int, shape: Shape) -> Part:
+    absent = bool(flags & 1)
     if kind == "e":
         [size] = reader.unpack("H")
         return Enumerated(int.from_bytes(reader.take(size), "big"), absent)
     if kind == "t":
         left, right, words = (_get_bits(reader, shape.bits) for _ in range(3))
-        return Textual(shape, left, right, words, absent)
+        if bool(words) != bool(flags >> 1):
+            raise CodecError("words that are nothing, or nothing that is words")
+        return Textual(shape, left, right, words, absent, flags >> 1)
     [count] = reader.unpack("B")
     if count > MAX_SPANS:
         raise CodecError(f"{count} sub-ranges; {MAX_SPANS} are the most")

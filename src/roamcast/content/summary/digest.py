@@ -36,10 +36,10 @@ class TextDigest(msgspec.Struct, frozen=True):
         )
 
     def masks(self, shape: Shape) -> tuple[list[int], list[int], list[int]]:
-        """The bits to look for on the left, on the right, and among words."""
+        """The bits of its beginnings, of its endings, and of itself."""
         left = [shape.mask(hashed) for hashed in self.prefixes]
         right = [shape.mask(hashed) for hashed in self.suffixes]
-        return left, right, [*left, *right, shape.mask(self.whole)]
+        return left, right, [shape.mask(self.whole)]
 
 
 def hash_whole(text: str) -> int:

@@ -3,39 +3,47 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
+from typing import TypeAlias
 
+from roamcast.content.box.ranges import thin
 from roamcast.content.errors import ContentError
 from roamcast.content.filter import Filter
 from roamcast.content.summary.bloom import Shape
-from roamcast.content.summary.codec import length
-from roamcast.content.summary.parts import Textual
+from roamcast.content.summary.codec import length, row_length
+from roamcast.content.summary.parts import Arithmetic, Textual
 from roamcast.content.summary.selectivity import Selectivity
+from roamcast.content.summary.strangers import Strangers
 from roamcast.content.summary.summary import Row, Summary, collect, join_rows
 
 LEAST_BITS = 32
-TRIED = 3
-"Of pairs of rows, and of fields, at each step."
+TRIED = 12
+"Changes of rows that are tried at each step."
 LARGEST = 1 << 13
-HASHES = (1, 2, 3, 4, 6, 8)
+HASHES = (1, 2, 3, 4, 6)
+
+Key: TypeAlias = tuple[tuple[int, int], ...]
+"A row by the identity of its parts."
+Change: TypeAlias = tuple[float, int, tuple[int, ...], Row]
+"What rows would let in for each byte that is saved, the bytes, the rows' numbers, and what they become."
 
 
 def within(filters: Iterable[Filter], limit: int) -> Summary:
     """The summary of some filters in at most `limit` bytes that, as far as can be told, admits least."""
     given = list(filters)
-    selectivity = Selectivity(given)
+    strangers = Strangers(given)
     best: tuple[float, int, int, Summary] | None = None
-    for hashes in HASHES:
-        for apart in (False, True):
-            # Filters of one size are those of twice the size, folded: each size is tried on the way down.
-            try:
-                start = Summary.of(given, Shape(LARGEST, hashes), apart=apart)
-                found = Fitting(selectivity).fit(start, limit)
-            except ContentError:
-                continue
-            rank = (selectivity.weight(found), apart, -hashes)
-            if best is None or rank < best[:3]:
-                best = (*rank, found)
+    for hashes, apart in product(HASHES, (False, True)):
+        # Filters of one size are those of twice the size, folded: each size is tried on the way down.
+        try:
+            start = Summary.of(given, Shape(LARGEST, hashes), apart=apart)
+            found = Fitting(strangers).fit(start, limit)
+        except ContentError:
+            continue
+        rank = (strangers.weight(found), apart, -hashes)
+        if best is None or rank < best[:3]:
+            best = (*rank, found)
     if best is None:
         raise ContentError(f"a summary of these event types does not fit in {limit} bytes")
     return best[3]
@@ -49,14 +57,16 @@ def fit(summary: Summary, limit: int) -> Summary:
 class Fitting:
     """Makes a summary coarser, step by step."""
 
-    def __init__(self, selectivity: Selectivity) -> None:
-        self._selectivity = selectivity
-        self._losses: dict[tuple[int, int], tuple[float, Row, Row]] = {}
-        "What joining two rows would let through besides, by identity; the rows are kept so that it is one."
+    def __init__(self, judge: Selectivity | Strangers) -> None:
+        self._judge = judge
+        self._changes: dict[tuple[Key, ...], list[tuple[float, int, Row]]] = {}
+        "What can become of a row, or of two."
+        self._rows: list[Row] = []
+        "Rows that were looked at, kept so that the identity of their parts stays theirs."
 
     def fit(self, summary: Summary, limit: int) -> Summary:
         """The summary made coarser until it takes at most `limit` bytes."""
-        weight = self._selectivity.weight
+        weight = self._judge.weight
         size = length(summary)
         while size > limit:
             before = weight(summary)
@@ -79,51 +89,57 @@ class Fitting:
         return summary
 
     def coarsenings(self, summary: Summary) -> Iterator[Summary]:
-        """Summaries that admit at least as much: Bloom filters folded, two rows joined, a field let go.
+        """Summaries that admit at least as much: Bloom filters folded, or a row or two made looser.
 
-        Of all rows and fields only a few are tried, those that promise to cost least.
+        Of all changes of rows only a few are tried, those that promise to cost least.
         """
         bits = summary.shape.bits
-        parts = [
-            (self._selectivity.part(name, place, part), name, number, place, isinstance(part, Textual))
-            for name, rows in summary.rows.items()
-            for number, row in enumerate(rows)
-            for place, part in row.items()
-        ]
-        if bits % 2 == 0 and bits > LEAST_BITS and any(text for *_, text in parts):
+        texts = any(
+            isinstance(part, Textual)
+            for rows in summary.rows.values()
+            for row in rows
+            for part in row.values()
+        )
+        if bits % 2 == 0 and bits > LEAST_BITS and texts:
             yield summary.folded()
-        pairs = [
-            (len(a.keys() & b.keys()) - max(len(a), len(b)), name, n, m)
-            for name, rows in summary.rows.items()
-            for n, a in enumerate(rows)
-            for m, b in enumerate(rows[:n])
-        ]
-        # What joining costs is worked out only for those that share the most fields.
-        most = max((overlap for overlap, *_ in pairs), default=0)
-        closest = [pair for pair in pairs if pair[0] == most]
-        if len(closest) < TRIED:
-            closest = heapq.nlargest(TRIED, pairs)
-        ranked = [
-            (overlap, -self._loss(name, summary.rows[name][n], summary.rows[name][m]), name, n, m)
-            for overlap, name, n, m in closest
-        ]
-        for _, _, name, n, m in heapq.nlargest(TRIED, ranked):
-            rows = summary.rows[name]
-            others = [each for place, each in enumerate(rows) if place not in (n, m)]
-            yield _with(summary, name, [*others, join_rows(rows[n], rows[m])])
-        for _, name, number, place, _ in heapq.nlargest(TRIED, parts):
-            rows = summary.rows[name]
-            looser = {p: part for p, part in rows[number].items() if p != place}
-            yield _with(summary, name, [*rows[:number], looser, *rows[number + 1 :]])
+        for name, rows in summary.rows.items():
+            for _, _, numbers, row in heapq.nsmallest(TRIED, self._all(name, rows), key=lambda c: c[:3]):
+                others = [each for number, each in enumerate(rows) if number not in numbers]
+                yield _with(summary, name, [*others, row])
 
-    def _loss(self, name: bytes, one: Row, other: Row) -> float:
-        key = (id(one), id(other))
-        held = self._losses.get(key)
-        if held is None:
-            row = self._selectivity.row
-            loss = row(name, join_rows(one, other)) - row(name, one) - row(name, other)
-            held = self._losses[key] = (loss, one, other)
-        return held[0]
+    def _all(self, name: bytes, rows: Sequence[Row]) -> Iterator[Change]:
+        keys = [tuple((place, id(part)) for place, part in row.items()) for row in rows]
+        for n, one in enumerate(rows):
+            for cost, saved, row in self._find(name, (keys[n],), (one,)):
+                yield cost, -saved, (n,), row
+            for m in range(n):
+                for cost, saved, row in self._find(name, (keys[n], keys[m]), (one, rows[m])):
+                    yield cost, -saved, (m, n), row
+
+    def _find(
+        self, name: bytes, keys: tuple[Key, ...], rows: tuple[Row, ...]
+    ) -> list[tuple[float, int, Row]]:
+        found = self._changes.get(keys)
+        if found is None:
+            self._rows += rows
+            size = sum(map(row_length, rows))
+            looser = [join_rows(*rows)] if len(rows) == 2 else _looser(*rows)
+            found = self._changes[keys] = []
+            for row in looser:
+                saved = size - row_length(row)
+                if saved > 0:
+                    found.append((max(self._judge.loss(name, rows, row), 0.0) / saved, saved, row))
+        return found
+
+
+def _looser(row: Row) -> list[Row]:
+    """A row with a field let go, or with the closest sub-ranges of a field joined."""
+    found = [{p: part for p, part in row.items() if p != place} for place in row]
+    for place, part in row.items():
+        if isinstance(part, Arithmetic) and len(part.spans) > 1:
+            spans = thin(part.spans, len(part.spans) - 1)
+            found.append({**row, place: Arithmetic(spans, part.absent)})
+    return found
 
 
 def coarsenings(summary: Summary) -> Iterator[Summary]:

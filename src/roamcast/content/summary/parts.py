@@ -79,6 +79,10 @@ class Arithmetic(msgspec.Struct, frozen=True):
         return any(low <= value <= high for low, high in self.spans)
 
 
+PREFIXES, SUFFIXES, WHOLES = 1, 2, 4
+"What is among the words of a string constraint: what is not is not looked up, and says no wrong yes."
+
+
 class Textual(msgspec.Struct, frozen=True):
     """SC: three Bloom filters; left and right of a star, and whole words, prefixes and suffixes."""
 
@@ -87,23 +91,28 @@ class Textual(msgspec.Struct, frozen=True):
     right: int = 0
     words: int = 0
     absent: bool = False
+    roles: int = 0
+    "Of PREFIXES, SUFFIXES and WHOLES, those that are among the words."
 
     @classmethod
     def of(cls, domain: Texts, shape: Shape) -> Textual:
         """The hashes of a constraint."""
         if domain.values is not None:
             words = _union(shape, (hash_whole(value) for value in domain.values))
-            return cls(shape, words=words, absent=domain.absent)
+            return cls(shape, words=words, absent=domain.absent, roles=WHOLES if words else 0)
         # One pattern is enough to never say no wrongly; the most letters leave the fewest wrong yeses.
         spellings = min(filter(None, map(_spellings, domain.like)), key=len, default=None)
         if spellings is not None:
-            return cls(shape, words=_union(shape, map(hash_whole, spellings)), absent=domain.absent)
+            words = _union(shape, map(hash_whole, spellings))
+            return cls(shape, words=words, absent=domain.absent, roles=WHOLES)
         glob: Glob = max(domain.like, key=lambda g: (len(begins(g)) + len(ends(g)), g), default=("", ""))
         first, last = begins(glob), ends(glob)
         if first and not last:
-            return cls(shape, words=shape.mask(hash_prefix(first)), absent=domain.absent)
+            words = shape.mask(hash_prefix(first))
+            return cls(shape, words=words, absent=domain.absent, roles=PREFIXES)
         if last and not first:
-            return cls(shape, words=shape.mask(hash_suffix(last)), absent=domain.absent)
+            words = shape.mask(hash_suffix(last))
+            return cls(shape, words=words, absent=domain.absent, roles=SUFFIXES)
         left, right = shape.mask(hash_prefix(first)), shape.mask(hash_suffix(last))
         return cls(shape, left, right, absent=domain.absent)
 
@@ -115,6 +124,7 @@ class Textual(msgspec.Struct, frozen=True):
             self.right | other.right,
             self.words | other.words,
             self.absent or other.absent,
+            self.roles | other.roles,
         )
 
     def admits(self, value: DigestValue) -> bool:
@@ -123,7 +133,9 @@ class Textual(msgspec.Struct, frozen=True):
             return self.absent
         if not isinstance(value, TextDigest):
             return False
-        left, right, words = value.masks(self.shape)
+        left, right, whole = value.masks(self.shape)
+        words = [mask for role, masks in ((WHOLES, whole), (PREFIXES, left), (SUFFIXES, right))
+                 if self.roles & role for mask in masks]  # fmt: skip
         return any(self.words & mask == mask for mask in words) or (
             any(self.left & mask == mask for mask in left)
             and any(self.right & mask == mask for mask in right)

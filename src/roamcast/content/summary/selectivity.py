@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from statistics import fmean
 
 from roamcast.content.box.ranges import Ranges
+from roamcast.content.box.texts import Texts
 from roamcast.content.filter import Filter
-from roamcast.content.summary.parts import Arithmetic, Enumerated, Part
+from roamcast.content.summary.digest import AFFIX, hash_prefix, hash_suffix
+from roamcast.content.summary.parts import PREFIXES, SUFFIXES, WHOLES, Arithmetic, Enumerated, Part
 from roamcast.content.summary.summary import Row, Summary
 
-LOOKUPS = 17
-"Look-ups in each Bloom filter that the string of a usual event makes: its beginnings, or its endings."
+LOOKUPS = AFFIX + 1
+"Look-ups in each Bloom filter that the string of an event makes at most: its beginnings, or its endings."
 USUAL = 100.0
 "The size of a usual number."
 ENOUGH = 8
@@ -29,11 +32,16 @@ class Selectivity:
     def __init__(self, filters: Iterable[Filter] = ()) -> None:
         self._bounds: dict[Field, list[float]] = {}
         "Of numbers, what somebody named, in order."
+        self._letters: dict[Field, list[int]] = {}
+        "Of strings, how long the words are that somebody named."
         for filter in filters:
             for conjunction in filter.conjunctions:
                 for place, domain in conjunction:
+                    field = (filter.type.fingerprint, place)
                     if isinstance(domain, Ranges):
-                        self._note((filter.type.fingerprint, place), domain, filter.type.everything[place])
+                        self._note(field, domain, filter.type.everything[place])
+                    elif isinstance(domain, Texts):
+                        self._letters.setdefault(field, []).extend(map(len, domain.values or ()))
         for named in self._bounds.values():
             named.sort()
 
@@ -49,6 +57,10 @@ class Selectivity:
         is not matters as much.
         """
         return sum(self.row(name, row) for name, rows in summary.rows.items() for row in rows)
+
+    def loss(self, name: bytes, before: Sequence[Row], after: Row) -> float:
+        """How much more some rows let in, for themselves, if they become one."""
+        return self.row(name, after) - sum(self.row(name, row) for row in before)
 
     def row(self, name: bytes, row: Row) -> float:
         """What a row adds to it."""
@@ -71,8 +83,18 @@ class Selectivity:
             counts = (bisect_right(named, high) - bisect_left(named, low) - 1 for low, high in part.spans)
             return min(1.0, max(sum(max(count, 0.5) for count in counts) / len(named), LEAST))
         bits, hashes = part.shape.bits, part.shape.hashes
+        anything = (
+            (part.left, part.shape.mask(hash_prefix(""))),
+            (part.right, part.shape.mask(hash_suffix(""))),
+        )
+        if all(held & mask == mask for held, mask in anything):  # a star alone, or what only contains
+            return 1.0
+        letters = self._letters.get((name, place))
+        affixes = min(fmean(letters) + 1, LOOKUPS) if letters else LOOKUPS
+        looked_up = ((WHOLES, 1), (PREFIXES, affixes), (SUFFIXES, affixes))
+        among_words = sum(often for role, often in looked_up if part.roles & role)
         left, right, words = (
             1 - (1 - (mask.bit_count() / bits) ** hashes) ** often if mask else 0.0
-            for mask, often in ((part.left, LOOKUPS), (part.right, LOOKUPS), (part.words, 2 * LOOKUPS + 1))
+            for mask, often in ((part.left, affixes), (part.right, affixes), (part.words, among_words))
         )
         return min(1.0, max(1 - (1 - words) * (1 - left * right), 1e-6))

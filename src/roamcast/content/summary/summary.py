@@ -214,7 +214,7 @@ def _fold(part: Part, shape: Shape) -> Part:
         return part
     low = (1 << shape.bits) - 1
     left, right, words = (bits & low | bits >> shape.bits for bits in (part.left, part.right, part.words))
-    return Textual(shape, left, right, words, part.absent)
+    return Textual(shape, left, right, words, part.absent, part.roles)
 
 
 def _key(row: Row, apart: bool) -> Key:

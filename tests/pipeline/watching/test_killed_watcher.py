@@ -19,19 +19,31 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
 HERE = Path(__file__).parents[1]
 
 
+STARTED = []
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left_behind():
+    yield
+    for each in STARTED:
+        if each.process.poll() is None:
+            each.kill()
+
+
 class Process:
     """A command in a process group of its own; its lines are kept in files."""
 
     def __init__(self, command, log, **environment):
-        self.log = log
-        with log.open("wb") as out, log.with_suffix(".err").open("wb") as err:
+        self.log, self.errors = log, log.with_name(f"{log.name}.err")
+        with self.log.open("wb") as out, self.errors.open("wb") as err:
             self.process = subprocess.Popen(
                 command, env=os.environ | environment, stdout=out, stderr=err, start_new_session=True
             )
+        STARTED.append(self)
 
     @property
     def said(self):
-        return self.log.with_suffix(".err").read_text()
+        return self.errors.read_text()
 
     def updates(self):
         whole = self.log.read_text().rpartition("\n")[0]
@@ -51,12 +63,12 @@ class Process:
         return self.process.wait()
 
 
-def run_campaign(out, calls, log, **environment):
-    calls.mkdir(exist_ok=True)
+def run_campaign(out, log, seconds):
+    """A campaign of 24 runs of so many seconds, one after the other, committed as they come."""
     command = [sys.executable, str(HERE / "campaign_driver.py"), str(out), "local[1]"]
-    asked = {"ROAMCAST_TEST_CALLS": str(calls), "ROAMCAST_TEST_SECONDS": "0.2"}
-    asked |= {"ROAMCAST_TEST_OFTEN": "1", "ROAMCAST_TEST_JOINING": str(calls.with_name("joining"))}
-    return Process(command, log, **asked, **environment)
+    joining = str(out.with_name("joining"))
+    asked = {"ROAMCAST_TEST_OFTEN": "1", "ROAMCAST_TEST_JOINING": joining, "ROAMCAST_TEST_SECONDS": seconds}
+    return Process(command, log, **asked)
 
 
 def watch(out, log):
@@ -67,22 +79,22 @@ def watch(out, log):
 
 def test_a_watcher_that_is_killed_again_and_again_ends_with_what_batch_has(tmp_path):
     random.seed(13)
-    out, calls = tmp_path / "out", tmp_path / "calls"
-    campaign = run_campaign(out, calls, tmp_path / "campaign.1", ROAMCAST_TEST_HOLD="8")
+    out = tmp_path / "out"
+    campaign = run_campaign(out, tmp_path / "campaign.1", "15")
     while not Store(out).snapshot().runs():
         assert campaign.process.poll() is None, campaign.said
         time.sleep(0.1)
     first = watch(out, tmp_path / "watch.1")
-    first.wait_for(6)
+    first.wait_for(1)
     assert first.kill(signal.SIGINT) == 130
     assert first.said.splitlines()[-1] == f"stopped watching; go on with: roamcast campaign watch {out}"
     assert "Traceback" not in first.said
     second = watch(out, tmp_path / "watch.2")
-    second.wait_for(7)
-    assert all(told["so_far"]["measured"] <= 8 for told in second.updates())
+    second.wait_for(2)
+    assert "so_far" in second.updates()[-1]
     second.kill()
     campaign.kill()
-    campaign = run_campaign(out, calls, tmp_path / "campaign.2")
+    campaign = run_campaign(out, tmp_path / "campaign.2", "0.2")
     for number in range(3, 7):
         killed = watch(out, tmp_path / f"watch.{number}")
         try:

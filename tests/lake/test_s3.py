@@ -1,6 +1,7 @@
 """A lake in a bucket: the same commits through an S3 endpoint, with a real client and no rename."""
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -19,22 +20,21 @@ RUNS = [f"{number:020x}" for number in range(1, 12)]
 
 
 @pytest.fixture(scope="module")
-def bucket():
+def bucket(tmp_path_factory):
     """A bucket behind moto's server, in a process of its own."""
     pytest.importorskip("moto", reason="needs moto's server: pip install 'moto[server,s3]'")
-    server = subprocess.Popen(
-        [sys.executable, "-u", "-m", "moto.server", "-H", "127.0.0.1", "-p", "0"],
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    log = tmp_path_factory.mktemp("moto") / "log"  # a pipe that nobody empties would stop it when it is full
+    with log.open("wb") as errors:
+        server = subprocess.Popen(
+            [sys.executable, "-u", "-m", "moto.server", "-H", "127.0.0.1", "-p", "0"], stderr=errors
+        )
     told = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_REGION": "us-east-1"}
     kept = {key: os.environ.get(key) for key in (*told, "AWS_ENDPOINT_URL")}
     try:
-        line = ""
-        while "http://" not in line:
-            line = server.stderr.readline()
-            assert line, "the server ended"
-        url = line[line.index("http://") :].split()[0].rstrip("/")
+        while not (found := re.search(r"http://[\d.:]+(?=\s)", log.read_text())):
+            assert server.poll() is None, log.read_text()
+            time.sleep(0.1)
+        url = found[0]
         os.environ.update(told | {"AWS_ENDPOINT_URL": url})
         _connect.cache_clear()
         _s3_client.cache_clear()
@@ -49,7 +49,6 @@ def bucket():
     finally:
         server.kill()
         server.wait()
-        server.stderr.close()
         for key, value in kept.items():
             os.environ.pop(key) if value is None else os.environ.update({key: value})
         _connect.cache_clear()

@@ -6,6 +6,7 @@ the same file cannot both succeed.
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import uuid
@@ -96,6 +97,14 @@ class Place:
         elif self.scheme == "hdfs":
             system, path = self.file_system
             system.create_dir(path, recursive=True)
+
+    def need_bucket(self) -> None:
+        """Raise FileNotFoundError if this is in a bucket that is not there."""
+        if self.scheme == "s3":
+            system, path = self.file_system
+            bucket = path.partition("/")[0]
+            if system.get_file_info(bucket).type == fs.FileType.NotFound:
+                raise FileNotFoundError(errno.ENOENT, "there is no such bucket", bucket)
 
     def exists(self) -> bool:
         """Whether there is a file or a folder."""

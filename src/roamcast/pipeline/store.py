@@ -97,8 +97,7 @@ class Store:
         try:
             for place in (self.folder, self.staging.place, self.facts, self.folder / self.tables):
                 place.make_folder()
-            if self.folder.local is None:
-                self.folder.list()
+            self.folder.need_bucket()
         except OSError as error:
             told = error.strerror or str(error).splitlines()[0]
             raise StoreError(f"{self.folder}: cannot keep a campaign here: {told}") from None

@@ -334,7 +334,7 @@ SUMMARIES = {
     "no rows": (spoilt(HEAD + 10, 0), "3 fields and 0 rows"),
     "fields of no kind": (spoilt(HEAD + 8, 0x10, 1), "4097 fields and 2 rows"),
     "types": (spoilt(3, 4, 1), "a summary of 1025 event types"),
-    "neither there nor not": (spoilt(KINDS + 4, 2), "a row whose fields are not in order"),
+    "flags that there are not": (spoilt(KINDS + 4, 16), "a field with flags that there are not"),
     "a field that is none": (spoilt(KINDS + 2, 0, 3), "a row whose fields are not in order"),
     "bits in a form": (spoilt(KINDS + 5, 2), "bits in no known form"),
     "a bit outside": (spoilt(KINDS + 16, 0, 64), "bits outside a Bloom filter"),

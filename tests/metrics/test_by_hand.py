@@ -192,13 +192,13 @@ def belonging(*told):
     return {"states": dict(zip(names, map(list, columns), strict=True)) | {"name": ["community"] * len(told)}}
 
 
-def test_communities_are_counted_at_the_end_of_the_warm_up_and_after_each_change():
+def test_communities_count_for_as_long_as_they_last_from_the_end_of_the_warm_up_on():
     before = ((1.0, 0, 5.0), (2.0, 1, 5.0), (3.0, 2, 5.0), (4.0, 3, 8.0))
-    rows = belonging(*before, (10.0, 3, 5.0), (12.0, 0, 9.0))
+    rows = belonging(*before, (11.0, 3, 5.0), (16.0, 0, 9.0))
     of = look(rows)
-    # 5: three and 8: one; then 5: four; then 5: three and 9: one.
-    assert METRICS["communities"].compute(of) == pytest.approx((2 + 1 + 2) / 3)
-    assert orphans(of) == pytest.approx((1 + 0 + 1) / 3)
+    # 5: three and 8: one, for a second; then 5: four, for five seconds; how long the last lasts is not known.
+    assert METRICS["communities"].compute(of) == pytest.approx((1 * 2 + 5 * 1) / 6)
+    assert orphans(of) == pytest.approx(1 / 6)
     late = look(rows, warmup=50.0)
     assert (METRICS["communities"].compute(late), orphans(late)) == (2.0, 1.0)
     alone = look(belonging((10.0, 0, 1.0), (11.0, 1, 1.0)))

@@ -101,9 +101,9 @@ void Partition::match(const std::vector<Value>& event, const std::vector<std::in
         for (std::size_t n = 0; n < count; ++n) {
             for (std::uint64_t left = bits[n]; left; left &= left - 1) {
                 const std::size_t place = (start + n) * 64 + static_cast<std::size_t>(std::countr_zero(left));
-                __builtin_prefetch(&slots_[place * fields_.size()]);
-                __builtin_prefetch(&flags_[place * fields_.size()]);
-                __builtin_prefetch(&owners_[place]);
+                __builtin_prefetch(slots_.data() + place * fields_.size());
+                __builtin_prefetch(flags_.data() + place * fields_.size());
+                __builtin_prefetch(owners_.data() + place);
                 places[candidates++] = static_cast<std::uint32_t>(place);
             }
         }

@@ -51,17 +51,14 @@ public:
         require(settled == c.sensed, "every frame is accounted for once at every node that sensed it");
         if (arp_) {
             require(c.arp_replies > 0 && c.unresolved > 0, "addresses were asked for, told, and asked for in vain");
-            for (NodeId node = 0; node < world_.size(); ++node) {  // nobody may answer any more
-                for (NodeId other = 0; other < world_.size(); ++other) {
-                    world_.withdraw(node, other, [](Handle) {});
-                }
-            }
+            // Nobody may answer any more: what waits for an address goes with its radio.
+            for (NodeId node = 0; node < world_.size(); ++node) world_.set_radio(node, false);
         }
         require(held_ == 0, "the world lets go of every message");
         require(received_ > 0 && overheard_ > 0 && failed_ > 0, "something of everything happened");
         require(c.retry_limit + unsent_to_someone() <= failed_, "every failure is told");
         require(arp_ || c.retry_limit + unsent_to_someone() == failed_, "and nothing else is called one");
-        require(c.fate[static_cast<std::size_t>(Fate::Off)] > 0 && c.unsent > 0 && withdrawn_ > 0,
+        require(c.fate[static_cast<std::size_t>(Fate::Off)] > 0 && c.unsent > 0 && (arp_ || withdrawn_ > 0),
                 "radios were switched off in the middle of things");
         for (const Transmission& sent : world_.records().transmissions) {
             require(sent.failed || sent.attempts > 0, "what was not given up was sent");

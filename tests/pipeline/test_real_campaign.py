@@ -9,10 +9,14 @@ from roamcast.cli.app import invoke
 from roamcast.facts.schema import TABLES as FACTS
 from roamcast.facts.tables import Facts
 from roamcast.lake.reading import read_facts
+from roamcast.metrics.belongings import gather
 from roamcast.metrics.declarations import METRICS, evaluate
 from roamcast.metrics.outcome import look
 from roamcast.pipeline.conduct import Conductor
 from roamcast.pipeline.store import Store
+from roamcast.report.drawings.gatherings import gatherings_of
+from roamcast.report.markdown import write_markdown
+from roamcast.report.result import Result
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
@@ -46,3 +50,45 @@ def test_real_runs_measured_by_spark_equal_the_same_runs_measured_alone(spark, t
         assert {name: row[name] for name in METRICS} == alone
         assert row["delivered"] > 100
         assert row["energy"] > 0 and 0 < row["neighbours"] < 51
+
+
+def test_a_figure_about_orphans_has_maps_of_the_runs_of_its_first_point(spark, tmp_path):
+    from test_conduct import SHOPPING
+
+    speed = "nodes.drivers.speed.max"
+    asked = {
+        "title": "communities",
+        "scenario": SHOPPING.parent / "city.toml",
+        "seeds": [3, 4],
+        "protocols": {"clone": {"title": "CLONE"}, "grid": {"router": "grid-cbr"}, "cbr": {}},
+        "sweeps": {
+            "speed": {
+                "protocols": ["clone", "grid", "cbr"],
+                "set": {
+                    "duration": "30 s",
+                    "warmup": "10 s",
+                    "quiet": "0 s",
+                    "nodes.walkers.count": 20,
+                    "nodes.drivers.count": 20,
+                },
+                "grid": {speed: ["2 m/s", "15 m/s"]},
+            }
+        },
+        "figures": {"five": {"title": "5", "sweep": "speed", "x": speed, "y": ["communities", "orphans"]}},
+    }
+    store = Store(tmp_path / "kept")
+    conductor = Conductor(Campaign.model_validate(asked), store)
+    with conductor.prepare():
+        conductor.work(spark)
+    result = Result(store)
+    shown = gatherings_of(result, "five")
+    assert [each.title for each in shown] == ["CLONE", "grid"], "traditional CBR has no communities"
+    first = [
+        row for row in store.read_table("points").to_pylist() if row["seed"] == 3 and "2 m/s" in row["point"]
+    ]
+    for gathering, label in zip(shown, ("clone", "grid"), strict=True):
+        (run,) = [row["run"] for row in first if row["protocol"] == label]
+        assert gathering.moment == 20.0
+        assert gathering.belongs == gather(read_facts(str(store.folder / f"run={run}")), "").belongs
+    write_markdown(result, tmp_path / "page.md")
+    assert any("communities" in file.name for file in tmp_path.rglob("*.svg"))

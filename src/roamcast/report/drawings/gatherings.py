@@ -37,7 +37,7 @@ def gatherings_of(result: Result, figure: str) -> list[Gathering]:
         runs = [
             (int(row["seed"]), row["run"])
             for row in result.tables["points"]
-            if (row["sweep"], row["point"], row["label"]) == (shown.sweep, first, label)
+            if (row["sweep"], row["point"], row["protocol"]) == (shown.sweep, first, label)
         ]
         try:
             facts = read_run(str(result.store.folder), min(runs)[1])

@@ -1,17 +1,13 @@
-"""The formulas of Zhang et al., section III, beside what runs of the city measure.
+"""The formulas of Zhang et al., section III.
 
 Overhead is hops a second; sizes are in units of a message that is no publication, which is gamma of them.
+`python -m validation.clone_beside out/zhang` puts in what a campaign has measured.
 """
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from math import ceil, sqrt
-
-from roamcast.facts.tables import Facts
-from roamcast.metrics.declarations import evaluate
-from roamcast.metrics.outcome import look
 
 
 @dataclass(frozen=True)
@@ -38,17 +34,21 @@ class Model:
     subscription_size: float = 1.0
     publication_size: float = 10.0
     construction_size: float = 1.0
+    far: float | None = None
+    "Mean hops from a principal to a provider, where they were measured."
+    near: float | None = None
+    "Mean hops from a member to its principal, where they were measured."
 
     @property
     def across(self) -> float:
         """Mean hops from a principal to a provider: half of a side."""
-        return sqrt(self.nodes) / 2
+        return sqrt(self.nodes) / 2 if self.far is None else self.far
 
     @property
     def within(self) -> float:
         """Hops of half of a community's members to their principal, together."""
         members = self.nodes / self.communities
-        return members / 2 * sqrt(members) / 2
+        return members / 2 * (sqrt(members) / 2 if self.near is None else self.near)
 
     def construction(self) -> float:
         """Expression (1)."""
@@ -93,38 +93,11 @@ def clone_delay(hit: float, within: float, across: float, improvement: float) ->
     return hit * within + (1 - hit) * (within + improvement * across)
 
 
+def basic_delay(hit: float, within: float, across: float, publish: float) -> float:
+    """The same without delegates: a miss waits for the next publication."""
+    return hit * within + (1 - hit) * (within + across + publish / 2)
+
+
 def traditional_delay(publish: float) -> float:
     """D_Trad: half of the time between publications."""
     return publish / 2
-
-
-def model_of(facts: Facts, gamma: float = 10.0) -> Model:
-    """The model with what a run has measured put in."""
-    found = evaluate(look(facts), ["communities", "hit_rate"])
-    hit = found["hit_rate"] or 0.0
-    return Model(
-        facts.run.nodes, float(found["communities"] or facts.run.nodes), 1 - hit, publication_size=gamma
-    )
-
-
-def main() -> None:
-    """Print both for each protocol; the first argument is the duration of the runs."""
-    import roamcast
-
-    duration = sys.argv[1] if len(sys.argv) > 1 else "700 s"
-    print(f"{'':<10}{'k':>6}{'alpha':>8}{'formula':>12}{'measured':>12}   weighted messages a second")
-    for protocol in ("cbr", "grid-cbr", "clone"):
-        settings = (f'duration="{duration}"', 'warmup="300 s"', 'nodes.drivers.speed.max="2 m/s"')
-        facts = roamcast.run("city", protocol, 101, settings).facts
-        model = model_of(facts)
-        spent = evaluate(look(facts), ["overhead_normalised"])["overhead_normalised"] or 0.0
-        said = model.traditional() if protocol == "cbr" else model.clone()
-        rate = spent / (facts.run.duration - facts.run.warmup)
-        print(
-            f"{protocol:<10}{model.communities:>6.0f}{model.unserved:>8.2f}{said:>12.0f}{rate:>12.0f}",
-            flush=True,
-        )
-
-
-if __name__ == "__main__":
-    main()

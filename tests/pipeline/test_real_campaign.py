@@ -17,6 +17,7 @@ from roamcast.pipeline.store import Store
 from roamcast.report.drawings.gatherings import gatherings_of
 from roamcast.report.markdown import write_markdown
 from roamcast.report.result import Result
+from validation.clone_beside import put_beside
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
@@ -90,5 +91,8 @@ def test_a_figure_about_orphans_has_maps_of_the_runs_of_its_first_point(spark, t
         (run,) = [row["run"] for row in first if row["protocol"] == label]
         assert gathering.moment == 20.0
         assert gathering.belongs == gather(read_facts(str(store.folder / f"run={run}")), "").belongs
+    beside = put_beside(str(store.folder))
+    assert beside.row_count == 6
+    assert list(beside.columns[2].cells).count("") == 2, "k is of those with communities"
     write_markdown(result, tmp_path / "page.md")
     assert any("communities" in file.name for file in tmp_path.rglob("*.svg"))

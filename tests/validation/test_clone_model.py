@@ -2,11 +2,14 @@
 
 from math import isclose, sqrt
 
+import numpy as np
+
+from validation.clone_beside import hop_counts
 from validation.clone_model import (
     Model,
+    basic_delay,
     clone_delay,
     fewest_communities,
-    model_of,
     traditional_delay,
 )
 
@@ -36,4 +39,17 @@ def test_with_every_node_a_community_clone_is_traditional_but_for_what_stays_at_
 def test_delays():
     assert traditional_delay(10) == 5
     assert isclose(clone_delay(0.9, 0.1, 2.0, 0.5), 0.1 + 0.1 * 1.0)
-    assert callable(model_of)
+    assert isclose(basic_delay(0.9, 0.1, 2.0, 10.0), 0.1 + 0.1 * 7.0)
+
+
+def test_measured_hops_stand_in_for_half_a_side():
+    assert Model(400, 4, 0.5, far=10.0, near=5.0) != Model(400, 4, 0.5)
+    assert Model(400, 4, 0.5, far=10.0, near=5.0).clone() == Model(400, 4, 0.5).clone()
+    longer = Model(400, 4, 0.5, far=11.0)
+    assert isclose(longer.traditional() - Model(400, 4, 0.5).traditional(), (1.0 + 1 / 7) * 200)
+
+
+def test_hops_go_by_the_shortest_way_and_nowhere_across_a_gap():
+    line = np.array([(0.0, 0.0), (90.0, 0.0), (180.0, 0.0), (180.0, 90.0), (500.0, 0.0)])
+    hops = hop_counts(line, 100.0)
+    assert hops[0].tolist() == [0, 1, 2, 3, np.inf]

@@ -38,7 +38,7 @@ and {theirs:.1f} on ns-2's.
 `python -m validation FAMILY ...` measures some families ({families}).
 Every run is kept in `out/validation` under the digest of the code that it was done with, so an interrupted
 validation goes on where it was, and this page joins what was measured with this code at different times.
-"7 of 20" runs: the rest has not been done yet.
+"7 of 20" runs: the rest has not been done yet, or has no such value, as a delay where nothing was delivered.
 `--quick` runs a short subset and writes nothing.
 """
 

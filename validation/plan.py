@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from pathlib import Path
 from typing import TypeVar
 
@@ -80,12 +81,15 @@ DELAY = Quantity("mean delay, s", lambda o: o.delay, 0.067, True)
 def compare(
     plan: Plan, subject: str, seeds: Sequence[int], play: Play, quantities: Sequence[Quantity]
 ) -> Iterator[Check]:
-    """Run both sides once a seed, and check each quantity over all of them."""
+    """Run both sides once a seed, and check each quantity over all pairs that have it: where nothing was
+    delivered on one side, nobody can say how late it was."""
     plan.say(f"{subject}, {len(seeds)} runs a side")
     pairs = plan.each(seeds, play)
-    for quantity in quantities if pairs else ():
-        ours = [quantity.of(us) for us, _ in pairs]
-        theirs = [quantity.of(them) for _, them in pairs]
-        yield Check(
-            subject, quantity.name, ours, theirs, quantity.bound, quantity.relative, planned=len(seeds)
-        )
+    for quantity in quantities:
+        measured = [(quantity.of(us), quantity.of(them)) for us, them in pairs]
+        known = [pair for pair in measured if isfinite(pair[0]) and isfinite(pair[1])]
+        if known:
+            ours, theirs = map(list, zip(*known, strict=True))
+            yield Check(
+                subject, quantity.name, ours, theirs, quantity.bound, quantity.relative, planned=len(seeds)
+            )

@@ -9,7 +9,7 @@ import pytest
 from validation import ours
 from validation.kept import Kept, NotMeasuredError
 from validation.ns2 import Ground, Outcome, read_unicast_trace
-from validation.plan import DELIVERY, Plan, compare
+from validation.plan import DELAY, DELIVERY, Plan, compare
 from validation.report import Check, Section, page
 
 TRACE = """\
@@ -121,6 +121,20 @@ def test_a_page_of_an_interrupted_validation_says_what_is_missing(tmp_path):
     assert "| a | delivery | 2 of 3 |" in told
     assert "## None\n\n\n\n*Not measured yet" in told
     assert list(compare(plan, "a", [3], play, [DELIVERY])) == []
+
+
+def test_where_nothing_was_delivered_the_pair_has_no_delay(tmp_path):
+    late = {1: (0.2, 0.4), 2: (float("nan"), 0.4), 3: (0.3, 0.5), 4: (0.3, float("nan"))}
+
+    def play(seed):
+        return tuple(Outcome(0.0 if delay != delay else 0.5, delay, 1) for delay in late[seed])
+
+    plan = Plan(False, tmp_path, lambda _: None)
+    delivery, delay = compare(plan, "a", [1, 2, 3, 4], play, [DELIVERY, DELAY])
+    assert (delivery.ours, delivery.theirs) == ([0.5, 0.0, 0.5, 0.5], [0.5, 0.5, 0.5, 0.0])
+    assert (delay.ours, delay.theirs) == ([0.2, 0.3], [0.4, 0.5])
+    assert delay.cells()[2] == "2 of 4"
+    assert list(compare(plan, "a", [2, 4], play, [DELAY])) == []
 
 
 def test_what_the_link_lost_before_sending_counts_as_sent_as_in_a_trace_of_ns2():

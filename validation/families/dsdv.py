@@ -26,8 +26,8 @@ released together, and of five of them ARP keeps one. A table is told in one mes
 (`entries_per_update = 1024`), as in ns-2; by our default more than 120 routes are told in two, which counts
 as more messages."""
 
-PARAMETERS = {"link_feedback": False, "entries_per_update": 1024}
-"As in ns-2: word of failed links is ignored, and a table is one message, however long."
+PARAMETERS = {"link_feedback": False, "entries_per_update": 1024, "tell_awaited": True}
+"As in ns-2: word of failed links is ignored, a table is one message, and awaited routes are told at once."
 
 QUANTITIES = (
     Quantity("delivery", lambda o: o.delivery, 0.017, False),

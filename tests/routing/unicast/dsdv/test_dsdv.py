@@ -64,6 +64,19 @@ def test_news_of_a_better_route_waits_for_the_settling_time():
     assert mesh.routers[0].unicast.next_hop(2) == 1
 
 
+@pytest.mark.parametrize("tell_awaited", [False, True])
+def test_a_way_that_somebody_waits_for_may_be_told_at_once(tell_awaited):
+    mesh = Mesh.line(
+        3, lambda host: DsdvUnicast(host, DsdvParameters(period=1000, tell_awaited=tell_awaited))
+    )
+    mesh.subscribe(2, ALL_NEWS)
+    mesh.publish(1, NEWS)  # nobody has been heard of yet
+    mesh.run(for_=11)
+    assert mesh.delivered == [(2, NEWS)]
+    assert mesh.routers[0].unicast.next_hop(2) == (1 if tell_awaited else None)
+    assert mesh.routers[2].unicast.next_hop(0) is None, "nobody waits for that one"
+
+
 def test_a_settling_time_that_never_learns_is_refused():
     # Found by the swarm (dsdv-unicast, seed 4006783118): with a period below twice the first settling time,
     # every fresh sequence number began the wait anew, and no way of two hops was ever told.

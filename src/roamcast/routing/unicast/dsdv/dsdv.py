@@ -228,6 +228,8 @@ class Dsdv(Unicast):
         route.settled_at = now
         if metric < INFINITY:
             route.new_metric = True
+            if self.parameters.tell_awaited and destination in self.held:
+                route.settling = 0.0
             route.settled_at += 2 * route.settling
             self._announce(route, route.settled_at, now)
             self._changed(destination)

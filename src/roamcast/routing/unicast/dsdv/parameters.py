@@ -1,4 +1,4 @@
-"""What can be said of DSDV; the defaults are ns-2's."""
+"""What can be said of DSDV; the constants are ns-2's."""
 
 from __future__ import annotations
 
@@ -23,6 +23,9 @@ class DsdvParameters(Parameters):
     "Least time between two triggered updates."
     trigger_on_fresh: bool = False
     "Whether a fresh sequence number alone is news worth a triggered update."
+    tell_awaited: bool = False
+    """Whether a destination never heard of before that messages wait for is told of at once, before it has
+    settled, as in ns-2: there a message makes an entry, and news of it is that of a broken route."""
     link_feedback: bool = True
     "Whether a failed transmission breaks the routes over that neighbour at once, or silence alone does."
     start_jitter: Seconds = Field(default=2.0, ge=0)

@@ -15,7 +15,10 @@ from validation import ns2, ours
 from validation.ns2 import Ground, Outcome
 
 ROOT = Path(__file__).parent.parent
-ROOMS = ("content", "facts", "metrics", "scenario", "sim", "wire", "routing/state", "routing/unicast")
+ROOMS = (
+    *("content", "facts", "metrics", "scenario", "sim", "wire", "why"),
+    *("routing/state", "routing/unicast", "routing/odmrp"),
+)
 "What a run of ours goes through, beside the kernel and the modules of `routing` itself."
 
 
@@ -55,13 +58,13 @@ class Kept:
     measures: bool = True
     "Whether what is missing is run."
     cpu: dict[str, float] = field(default_factory=dict)
-    "Seconds that the runs asked for have taken, by the module that did them."
+    "Seconds that the runs asked for have taken, by side: the module `ours` or `ns2`."
 
     def run(self, call: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-        """What a function of `ours` or `ns2` comes to: as it was kept, or from a run now."""
+        """What a function of `ns2`, or of ours, comes to: as it was kept, or from a run now."""
         while isinstance(call, partial):
             call, arguments, options = call.func, (*call.args, *arguments), {**call.keywords, **options}
-        side = call.__module__
+        side = ns2.__name__ if call.__module__ == ns2.__name__ else ours.__name__
         file = None if self.folder is None else self.folder / _name(call, arguments, options)
         if file is not None and file.exists():
             kept = json.loads(file.read_text())

@@ -23,7 +23,7 @@ class Layout:
 
 
 TEXT = """\
-Nodes at rest, saturated flows of 512 B at 2 Mb/s, ARP on both sides, ten runs a side of 20 s. A chain has a
+Nodes at rest, saturated flows of 512 B at 2 Mb/s, ARP on both sides, forty runs a side of 20 s. A chain has a
 node every 200 m and RTS throughout (Li et al. 2001: a long chain passes a seventh of one hop). Hidden:
 senders 600 m apart do not sense each other, and the second is 400 m from the first one's receiver. Exposed:
 two neighbours send away from each other. Capture: one receiver, a sender at 40 m and one at 200 m on the
@@ -62,7 +62,7 @@ LAYOUTS = [
 def _flows(plan: Plan) -> Iterator[Check]:
     for layout in LAYOUTS:
         plan.say(layout.name)
-        seeds = plan.seeds(6001, 10)
+        seeds = plan.seeds(6001, 40)
         pairs = plan.each(seeds, partial(_run, plan, layout))
         for flow, name in enumerate(layout.flows if pairs else ()):
             numbers = [[pair[side][flow] for pair in pairs] for side in (0, 1)]

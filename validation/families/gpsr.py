@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -70,16 +71,21 @@ def shares(scenario: Scenario, seed: int) -> tuple[float, float]:
     return sum(pair in trail.delivered for pair in pairs) / len(pairs), able / len(pairs)
 
 
+def play(seconds: float, pause: float, seed: int) -> tuple[float, float]:
+    """Both shares of one run."""
+    with tempfile.TemporaryDirectory() as name:
+        return shares(world(seconds, pause, seed, Path(name)), seed)
+
+
 def measure(plan: Plan) -> Iterator[Check]:
     """Delivery beside reachability, at three pause times."""
     for pause in (0.0, 60.0, 120.0):
         plan.say(f"GPSR, pause {pause:g} s")
-        with tempfile.TemporaryDirectory() as name:
-            both = [
-                shares(world(plan.seconds(60), pause, seed, Path(name)), seed) for seed in plan.seeds(2601, 6)
-            ]
-        delivered, able = zip(*both, strict=True)
-        yield Check(f"pause {pause:g} s", "delivery", delivered, able, 0.03, False)
+        seeds = plan.seeds(2601, 6)
+        both = plan.each(seeds, partial(plan.kept.run, play, plan.seconds(60), pause))
+        if both:
+            delivered, able = ([pair[n] for pair in both] for n in (0, 1))
+            yield Check(f"pause {pause:g} s", "delivery", delivered, able, 0.03, False, planned=len(seeds))
 
 
 TOPICS = (Topic("GPSR with movement", "reachable", TEXT, measure),)

@@ -18,8 +18,8 @@ two seconds on average to one of four receivers, at 11 Mb/s, 100 s. Ours follows
 parameters and asks by ARP as ns-2 does. The packets of ns-2 are those of CBR sources: plain UDP is not data
 to its AODV, which then drops it when a link fails. Routing messages are counted at every hop, where the
 router hands them to the link, whether or not ARP lets them go any further (decision 0196). One flood more or
-less is fifty messages in the district, and single runs differ by half, so twenty movements make a row
-there and eight in the field."""
+less is fifty messages in the district, and single runs differ by half, so sixty movements make a row
+there and twenty in the field."""
 
 DSR_TEXT = """\
 The same, with flow state on both sides. Most routing messages in the field are replies from caches: each
@@ -42,10 +42,10 @@ def rows(name: str, parameters: Mapping[str, Any], link: Mapping[str, Any]) -> t
     )
     row = partial(Row, contest=contest, quantities=QUANTITIES)
     return (
-        row(f"{name}, to all at once", grounds.district, 300, grounds.to_all, 6301, 20, settling=0.25),
-        row(f"{name}, in turns", grounds.district, 300, grounds.in_turns, 6401, 20, settling=0.25),
+        row(f"{name}, to all at once", grounds.district, 300, grounds.to_all, 6301, 60, settling=0.25),
+        row(f"{name}, in turns", grounds.district, 300, grounds.in_turns, 6401, 60, settling=0.25),
         row(
-            f"{name}, field of 200", grounds.field, 100, grounds.one_to_one, 6501, 8, options={"rates": FAST}
+            f"{name}, field of 200", grounds.field, 100, grounds.one_to_one, 6501, 20, options={"rates": FAST}
         ),
     )
 

@@ -1,23 +1,31 @@
 """What is seldom asked of content: small pieces, each by itself."""
 
 import json
+import math
 
 import pytest
 
+from roamcast.content.box.areas import Areas, RegionTest
 from roamcast.content.box.constraint import compare, disc
 from roamcast.content.box.discs import MAX_DISCS, Discs
 from roamcast.content.box.order import compare_fields
-from roamcast.content.box.ranges import thin
+from roamcast.content.box.ranges import Ranges, thin
+from roamcast.content.earth.shapes import Box, circle, polygon
+from roamcast.content.earth.sphere import EARTH
 from roamcast.content.errors import ContentError
 from roamcast.content.filter import Filter
 from roamcast.content.grouping.hull import hull, union
+from roamcast.content.grouping.sample import sample_events
 from roamcast.content.json.json_document import MAX_VALUES
 from roamcast.content.json.json_kind import type_names
 from roamcast.content.json.json_schema import JsonSchema
 from roamcast.content.kind import Decimal, Integer, Presence, String
+from roamcast.content.kind_area import Area
 from roamcast.content.kind_time import Duration, Moment
 from roamcast.content.match.index import MatchIndex
 from roamcast.content.schema import MAX_FIELDS, EventType, Field
+from roamcast.content.summary import Summary
+from roamcast.content.summary.bloom import Shape
 from roamcast.content.xml.xsd import MAX_SCHEMA, XmlSchema
 
 Song = EventType(
@@ -204,3 +212,89 @@ def test_an_index_knows_its_keys():
     index = MatchIndex()
     index.add("a", Song.year > 3)
     assert ("a" in index, "b" in index, len(index), list(index)) == (True, False, 1, ["a"])
+
+
+def test_what_lies_outside_of_ranges_leaves_nothing_out_and_takes_nothing_twice():
+    mine, everything = Ranges(((1, 2), (5, 6), (30, 40))), Ranges(((0, 10), (20, 29), (35, 50)))
+    (rest,) = mine.outside(everything)
+    assert {n for n in range(60) if rest.has(n)} == {
+        n for n in range(60) if everything.has(n) and not mine.has(n)
+    }
+    assert Ranges(((0, 50),)).outside(everything) == []
+    assert Ranges(((60, 70),)).outside(everything) == [everything]
+
+
+ZONE = EventType("zone", (Field("where", Area()),))
+EAST, WEST = (RegionTest(True, Box(0.0, low, 10.0, low + 20.0)) for low in (5.0, 0.0))
+
+
+def test_what_lies_outside_of_areas_falls_apart_into_parts_that_do_not_overlap():
+    both = Areas.where("", (EAST, WEST), ())
+    parts = both.outside(Areas(""))
+    assert [len(part.required) for part in parts] == [0, 1]
+    for spot in (
+        circle(5.0, 2.0, 0.0),
+        circle(5.0, 22.0, 0.0),
+        circle(5.0, 50.0, 0.0),
+        circle(5.0, 10.0, 0.0),
+    ):
+        assert sum(part.has(spot) for part in parts) == (not both.has(spot)), spot
+
+
+def test_an_area_is_of_the_shape_that_its_field_has():
+    ring = polygon(((0.0, 0.0), (0.0, 1.0), (1.0, 0.0)))
+    assert Area("polygon").store(ring) == ring
+    for kind, value in ((Area("circle"), ring), (Area("polygon"), circle(1.0, 2.0, 3.0)), (Area(), 3)):
+        with pytest.raises(ContentError, match="is not"):
+            kind.store(value)
+
+
+def test_in_lower_case_only_texts_are_compared_and_only_for_equality():
+    assert (Song.title.lower() == "so what").matches(Song(year=1, title="SO WHAT"))
+    for wrong in (lambda: Song.title.lower() < "a", lambda: Song.title.lower() == 3):
+        with pytest.raises(ContentError, match="in lower case is compared by == or != with a text"):
+            wrong()
+
+
+def test_the_bounds_of_a_circle_have_room_for_all_of_it():
+    for lat, lon, radius in ((48.0, 16.0, 5000.0), (-60.0, 179.99, 20_000.0), (10.0, -179.9, 90_000.0)):
+        lats, lons = disc(lat, lon, radius).bounds()
+        for turn in range(360):
+            along = math.radians(turn)
+            reach = math.degrees(radius / EARTH)
+            north = lat + reach * math.cos(along)
+            east = lon + reach * math.sin(along) / math.cos(math.radians(north))
+            assert lats.has(north)
+            assert lons.has((east + 180) % 360 - 180)
+        exact = math.degrees(radius / EARTH)
+        assert lats.spans[0][1] > lat + exact > lats.spans[0][1] - 1e-3
+
+
+def test_events_around_subscriptions_are_such_as_are_wanted_in_new_mixtures():
+    wanted = [(Song.year == year) & (Song.title == title) for year, title in ((1, "a"), (2, "b"), (3, "c"))]
+    wanted += [Tune.year == 9, Filter.nothing(Song)]
+    events = sample_events(wanted, 400, seed=5)
+    assert events == sample_events(wanted, 400, seed=5) != sample_events(wanted, 400, seed=6)
+    songs = [event for event in events if event.type is Song]
+    assert {event["year"] for event in songs} == {1, 2, 3}
+    assert {event["title"] for event in songs} == {"a", "b", "c"}
+    mixed = sum(not any(filter.matches(event) for filter in wanted) for event in songs)
+    assert 0.2 < mixed / len(songs) < 0.7
+    assert {event["year"] for event in events if event.type is Tune} == {9}
+    assert 0.1 < (len(events) - len(songs)) / 400 < 0.4
+    assert sample_events([Filter.nothing(Song)], 10) == []
+
+
+def test_a_summary_covers_a_type_by_its_ranges_and_knows_a_type_that_is_another():
+    summary = Summary.of([(Song.year >= 3) & (Song.year <= 9) & (Song.title == "a")], Shape(256, 3))
+    cover = summary.cover(Song)
+    assert cover == ((Song.year >= 3) & (Song.year <= 9))
+    assert summary.cover(Tune) is None
+    assert Summary.of([], Shape(256, 3)).cover(Song) is None
+
+
+def test_circles_say_nothing_more_where_latitude_and_longitude_already_do():
+    place = EventType("place", {"lat": Decimal(), "lon": Decimal()})
+    near = Filter.parse('/place[within(., circle(48, 16, "5 km"))]', place)
+    assert near & (place.lat == 48.0) & (place.lon == 16.0) == (place.lat == 48.0) & (place.lon == 16.0)
+    assert (near & (place.lat == 48.0) & (place.lon == 16.5)) == Filter.nothing(place)

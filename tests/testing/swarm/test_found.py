@@ -138,3 +138,15 @@ def test_aodv_unicast_1878505998_promised():
         "3.17}]}"
     )
     assert judge(history) is None
+
+
+def test_raft_cbr_1117380991_conserved():
+    # a Datagram of publication 2 vanished in node 1 at 81.905 s: it was for an earlier incarnation
+    history = read(
+        '{"seed":1117380991,"protocol":"raft-cbr","as_bytes":false,"nodes":2,"edges":[[0,1]],"healed":[[0'
+        ',1]],"links":{},"end":79.5,"steps":[{"step":"subscribe","node":1,"zones":[0,4],"at":1.661},{"ste'
+        'p":"advertise","node":0,"zones":[1,3],"at":4.192},{"step":"befall","node":1,"what":"crash","at":'
+        '16.329},{"step":"unsubscribe","node":1,"zones":[0,4],"at":16.919},{"step":"publish","node":0,"zo'
+        'ne":1,"size":64,"at":18.846},{"step":"publish","node":0,"zone":1,"size":64,"at":78.981}]}'
+    )
+    assert judge(history) is None

@@ -263,6 +263,39 @@ def test_subscribers_tell_a_publisher_born_again_what_they_want():
     assert mesh.delivered == [(2, THREE)]
 
 
+def test_a_subscription_of_an_earlier_incarnation_says_nothing_to_who_knows_a_later_one():
+    # Found by the swarm (seed 1117381001): a relay had held it until the publisher, born again, had a route.
+    mesh = line(2, [1])
+    [late, *_] = mesh.sent_of(Subscribe)
+    for node in (1, 0):
+        mesh.kill(node)
+        mesh.run(for_=1)
+        mesh.revive(node)
+    mesh.advertise(0, EVERYTHING)
+    mesh.subscribe(1, NARROW)
+    mesh.run(for_=20)
+    assert mesh.inject(0, Datagram(1, 0, 9, late.message), sender=1) is Drop.EXPIRED
+    mesh.publish(0, THREE)
+    mesh.run(for_=20)
+    assert mesh.delivered == [(1, THREE)]
+
+
+def test_an_event_for_an_earlier_incarnation_is_refused_by_a_later_one():
+    mesh = line(2, [1])
+    mesh.publish(0, THREE)
+    mesh.publish(0, THREE)
+    mesh.run(for_=1)
+    late = mesh.sent_of(XcastEvent)[-1]
+    mesh.kill(1)
+    mesh.revive(1)
+    mesh.subscribe(1, NARROW)
+    mesh.run(for_=20)
+    assert mesh.inject(1, late.message, sender=0) is Drop.EXPIRED
+    mesh.sent.clear()
+    mesh.run(for_=5)
+    assert mesh.sent_of(Nack) == []
+
+
 def test_a_publisher_short_of_room_gives_up_the_oldest_and_goes_on():
     parameters = RaftCbrParameters(
         kept=3, dsdv=RaftDsdvParameters(period=3, settling=0.0, link_feedback=True)

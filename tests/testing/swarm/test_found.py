@@ -1,5 +1,7 @@
 """Histories that broke a law once, as `roamcast swarm` printed them, shrunken."""
 
+import pytest
+
 from roamcast.testing.swarm.history import read
 from roamcast.testing.swarm.judge import judge
 
@@ -147,5 +149,54 @@ def test_aodv_unicast_1117380995_promised():
         'lse,"nodes":3,"edges":[[0,1],[1,2]],"healed":[[0,1],[1,2]],"links":{},"end":12.881,"steps":[{"st'
         'ep":"advertise","node":2,"zones":[0,4],"at":3.577},{"step":"subscribe","node":0,"zones":[0,4],"a'
         't":11.881}]}'
+    )
+    assert judge(history) is None
+
+
+def test_raft_cbr_1117380991_conserved():
+    # a Datagram of publication 2 vanished in node 1 at 81.905 s: it was for an earlier incarnation
+    history = read(
+        '{"seed":1117380991,"protocol":"raft-cbr","as_bytes":false,"nodes":2,"edges":[[0,1]],"healed":[[0'
+        ',1]],"links":{},"end":79.5,"steps":[{"step":"subscribe","node":1,"zones":[0,4],"at":1.661},{"ste'
+        'p":"advertise","node":0,"zones":[1,3],"at":4.192},{"step":"befall","node":1,"what":"crash","at":'
+        '16.329},{"step":"unsubscribe","node":1,"zones":[0,4],"at":16.919},{"step":"publish","node":0,"zo'
+        'ne":1,"size":64,"at":18.846},{"step":"publish","node":0,"zone":1,"size":64,"at":78.981}]}'
+    )
+    assert judge(history) is None
+
+
+@pytest.mark.slow
+def test_raft_cbr_1117380972_calm():
+    # 20000 frames by 1218.8 s, the last of them a DsdvUpdate: 15 to 18 a second, however long
+    history = read(
+        '{"seed":1117380972,"protocol":"raft-cbr","parameters":{"renew":2.1,"dsdv":{"period":15.0,"missed'
+        '_periods":3,"settling":6.0,"settling_memory":0.875,"trigger_gap":1.0,"trigger_on_fresh":true,"li'
+        'nk_feedback":false,"start_jitter":3.0,"broadcast_jitter":0.01,"detours":true,"detour_lease":1.0,'
+        '"hop_limit":32,"held":5,"destinations":1024,"entries_per_update":120}},"as_bytes":false,"nodes":'
+        '9,"edges":[[0,1],[1,2],[3,4],[4,5],[6,7],[7,8],[0,3],[1,4],[2,5],[3,6],[4,7],[5,8]],"healed":[[0'
+        ',1],[1,2],[3,4],[4,5],[6,7],[7,8],[0,3],[1,4],[2,5],[3,6],[4,7],[5,8]],"links":{},"end":44.679,"'
+        'steps":[{"step":"advertise","node":3,"zones":[1,3],"at":3.074},{"step":"advertise","node":8,"zon'
+        'es":[1,3],"at":3.799}]}'
+    )
+    assert judge(history) is None
+
+
+@pytest.mark.slow
+def test_gpsr_unicast_1117381056_calm():
+    # 25014 frames by 937.9 s, the last of them a Beacon: 27 a second, from first to last
+    history = read(
+        '{"seed":1117381056,"protocol":"gpsr-unicast","parameters":{"hold":60.0,"announce":3.0},"as_bytes'
+        '":false,"nodes":8,"edges":[[0,1],[0,2],[0,3],[0,4],[0,5],[0,6],[0,7],[1,2],[1,3],[1,4],[1,5],[1,'
+        '6],[1,7],[2,3],[2,4],[2,6],[3,5],[3,6],[4,5],[4,6],[4,7],[5,6],[5,7],[6,7]],"healed":[[0,1],[0,2'
+        "],[0,3],[0,4],[0,5],[0,6],[0,7],[1,2],[1,3],[1,4],[1,5],[1,6],[1,7],[2,3],[2,4],[2,6],[3,5],[3,6"
+        '],[4,5],[4,6],[4,7],[5,6],[5,7],[6,7]],"links":{},"end":28.1,"steps":[{"step":"place","node":3,"'
+        'x":-54.42679680526171,"y":-33.21077698539092,"at":0.0},{"step":"place","node":4,"x":152.70500438'
+        '474355,"y":108.49849006413628,"at":0.0},{"step":"place","node":5,"x":-51.42891945224855,"y":202.'
+        '76525036949946,"at":0.0},{"step":"place","node":6,"x":-49.32550702377104,"y":89.7326841594294,"a'
+        't":0.0},{"step":"place","node":7,"x":-6.615072110835278,"y":215.722016241154,"at":0.0},{"step":"'
+        'place","node":0,"x":0.0,"y":0.0,"vx":26.87758627973366,"vy":13.326490752462666,"at":0.0},{"step"'
+        ':"place","node":1,"x":30.77920191604781,"y":56.303854185982885,"vx":29.753387631039285,"vy":3.83'
+        '8739959559467,"at":0.0},{"step":"place","node":2,"x":96.10819740605554,"y":-12.250526761495962,"'
+        'vx":19.112191238084346,"vy":23.124103141071046,"at":0.0}]}'
     )
     assert judge(history) is None

@@ -11,6 +11,7 @@ from roamcast.routing.unicast.dsdv.messages import DsdvUpdate, Entry
 from roamcast.routing.unicast.unicast import Datagram
 from roamcast.testing.links import LinkModel
 from roamcast.testing.messages import nodes_named
+from roamcast.testing.swarm import witness
 from roamcast.testing.swarm.history import (
     Advertise,
     Befall,
@@ -63,6 +64,36 @@ class NeverForgetsToRepeat(Flooding):
     def receive(self, message, sender, signal):
         for _ in range(2):
             self.host.call_later(0.01, self.host.broadcast, message)
+
+
+class GoesToAndFro(Flooding):
+    """Its frames do not multiply, and have no end."""
+
+    def receive(self, message, sender, signal):
+        if {sender, self.host.node} == {0, 1}:
+            self.host.broadcast(message)
+        return Drop.DUPLICATE
+
+
+class TellsEveryone(Flooding):
+    """Each node has something new every period, and everyone repeats it: many frames, and no storm."""
+
+    period = 1.0
+
+    def start(self):
+        self.count = 0
+        self.host.call_later(self.period, self.tell)
+
+    def tell(self):
+        self.count += 1
+        told = Publication(self.host.node, 2**31 + self.count, Note(zone=9))
+        self.seen.add(told.id)
+        self.host.broadcast(Flood(told))
+        self.host.call_later(self.period, self.tell)
+
+
+class TellsTooOften(TellsEveryone):
+    period = 0.25
 
 
 class DependsOnItsAddress(Flooding):
@@ -174,6 +205,7 @@ CRASH = Befall(at=12.0, node=0, what=What.CRASH)
     [
         ("unbroken", Raises, story()),
         ("calm", NeverForgetsToRepeat, story()),
+        ("calm", GoesToAndFro, story()),
         ("repeated", DependsOnItsAddress, story()),
         ("alive", SendsAfterDeath, story(CRASH)),
         ("accounted", AnswersTrue, story()),
@@ -210,6 +242,24 @@ def test_a_clock_of_ones_own_breaks_the_silence():
     record = play(story(), HasAClockOfItsOwn)
     assert "after everyone had left" in LAWS["silent"](record)
     assert LAWS["silent"](play(story(), Flooding)) is None
+
+
+@pytest.mark.parametrize(("router", "stormed"), [(TellsEveryone, False), (TellsTooOften, True)])
+def test_a_pace_is_no_storm_however_long_it_lasts_and_a_faster_one_is(router, stormed, monkeypatch):
+    monkeypatch.setattr(witness, "MOST_FRAMES", 500)
+    record = play(msgspec.structs.replace(story(), end=260.0), router)
+    assert record.error is None
+    assert (LAWS["calm"](record) is not None) == stormed
+    assert len(record.aired) > 4 * 500 or stormed
+
+
+def test_what_was_not_sent_earlier_is_not_saved_for_a_storm(monkeypatch):
+    monkeypatch.setattr(witness, "MOST_FRAMES", 500)
+    early = story()
+    steps = tuple(msgspec.structs.replace(step, at=step.at + 3000) for step in early.steps)
+    late = msgspec.structs.replace(early, end=early.end + 3000, steps=steps)
+    lengths = [len(play(history, GoesToAndFro).aired) for history in (early, late)]
+    assert lengths == [pytest.approx(501, abs=20)] * 2
 
 
 def test_a_frame_that_nobody_heard_is_missed():

@@ -11,8 +11,10 @@ from roamcast.routing.router import BROADCAST, Drop, Message, NodeId, Publicatio
 from roamcast.testing.mesh import Mesh, RouterFactory
 from roamcast.testing.swarm.record import Aired, Got, Heard, Life, Overgrown, Record
 
+CALM_PERIOD = 1.0
+"Seconds in which every node may have something new to tell, and every node repeats it: that is no storm."
 MOST_FRAMES = 20_000
-"In one play, beacons apart, whose number is known; whoever sends more has made a storm."
+"Beyond that pace, beacons apart, whose number is known; whoever sends more has made a storm."
 MOST_CRAMPED = 4_000
 "Where memory was drawn too small: a storm is no finding there, and need not be long."
 
@@ -34,7 +36,10 @@ class Witness(Mesh):
         self._record = record
         self._hand_over = hand_over
         self._forging = False
-        self._frames = 0
+        self._pace = record.history.nodes**2 / CALM_PERIOD
+        self._excess = 0.0
+        "Frames beyond the pace: as in a bucket that leaks, what was not sent earlier is not saved for later."
+        self._excess_at = 0.0
         self._overgrown: set[tuple[NodeId, str]] = set()
         # The routers start within the constructor, and may send at once.
         self.as_bytes = record.history.as_bytes
@@ -113,8 +118,10 @@ class Witness(Mesh):
                     self._record.overgrown.append(Overgrown(self.now, node, name, size))
 
     def _put_on_air(self, node: NodeId, message: Message, to: NodeId, reach: Iterable[NodeId]) -> None:
-        self._frames += message.role is not Role.BEACONS
-        if self._frames > (MOST_CRAMPED if self._record.history.cramped else MOST_FRAMES):
+        if message.role is not Role.BEACONS:
+            self._excess = max(self._excess - self._pace * (self.now - self._excess_at), 0.0) + 1
+            self._excess_at = self.now
+        if self._excess > (MOST_CRAMPED if self._record.history.cramped else MOST_FRAMES):
             raise StormError
         incarnation = self.hosts[node].incarnation
         self._record.aired.append(

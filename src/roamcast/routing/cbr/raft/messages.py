@@ -29,6 +29,7 @@ HIGHEST_AGE = 2**32 - 1
 Place: TypeAlias = Annotated[int, Whole(5, least=-256, most=HIGHEST)]
 "A sequence number; or, before there is one, a negative number that only one incarnation has (`nothing_yet`)."
 Version: TypeAlias = Annotated[int, Whole(4, least=1)]
+"Of a subscription: the subscriber's incarnation in the upper byte, and a count (`version_of`)."
 
 
 def age_of(published: float, now: float) -> int:
@@ -39,6 +40,21 @@ def age_of(published: float, now: float) -> int:
 def nothing_yet(incarnation: int) -> int:
     """The place of a subscriber's incarnation that was addressed nothing."""
     return -1 - incarnation
+
+
+def version_of(incarnation: int, count: int) -> int:
+    """A version that no other incarnation of the subscriber has: it tells for which one an event is."""
+    return (incarnation << 24) + count
+
+
+def incarnation_of(version: int) -> int:
+    """The subscriber's incarnation that told a version."""
+    return version >> 24
+
+
+def is_earlier(incarnation: int, other: int) -> bool:
+    """Whether one incarnation was before another; they run in a circle."""
+    return 0 < (other - incarnation) & 0xFF < 0x80
 
 
 class Addressee(NamedTuple):

@@ -13,6 +13,7 @@ from roamcast.routing.cbr.raft.messages import (
     SubscribeAck,
     XcastEvent,
     age_of,
+    is_earlier,
 )
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
 from roamcast.routing.cbr.raft.retransmissions import Retransmissions
@@ -63,7 +64,8 @@ class RaftPublisher:
         """Learn what a subscriber wants, and say that it is known."""
         periods = message.periods
         session = self.sessions.get(message.subscriber)
-        if session is not None and message.incarnation in session.former_incarnations:
+        if session is not None and is_earlier(message.incarnation, session.incarnation):
+            # It was long on its way and says nothing about today.
             return Drop.EXPIRED
         if session is None or session.incarnation != message.incarnation:
             session = self._open(message.subscriber, message.incarnation)
@@ -131,7 +133,6 @@ class RaftPublisher:
         old = self.sessions.pop(subscriber, None)
         session = Session(incarnation, self.host.now())
         if old is not None:
-            session.former_incarnations = [*old.former_incarnations[-7:], old.incarnation]
             self._abandon(subscriber, old)
         elif len(self.sessions) >= self.parameters.subscribers:
             silent = next(iter(self.sessions))

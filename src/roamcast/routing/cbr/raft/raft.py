@@ -24,6 +24,7 @@ from roamcast.routing.cbr.raft.messages import (
     Subscribe,
     SubscribeAck,
     XcastEvent,
+    incarnation_of,
 )
 from roamcast.routing.cbr.raft.ordering import Ordering
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
@@ -266,6 +267,9 @@ class RaftCbr(Advertising):
         publisher = event.publication.publisher
         if not self.subscribing.knows(publisher):
             self.subscribing.introduce(publisher)
+            return Drop.EXPIRED
+        if incarnation_of(place.edition) != self.incarnation:
+            # What comes before it is not known to this incarnation, and nobody would send it.
             return Drop.EXPIRED
         if not self.subscribing.has_told(publisher, place.edition):
             return Drop.MALFORMED

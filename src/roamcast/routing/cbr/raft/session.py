@@ -16,7 +16,6 @@ class Session:
     __slots__ = (
         "doubtful",
         "edition",
-        "former_incarnations",
         "incarnation",
         "last",
         "outstanding",
@@ -30,8 +29,6 @@ class Session:
 
     def __init__(self, incarnation: int, now: float) -> None:
         self.incarnation = incarnation
-        self.former_incarnations: list[int] = []
-        "A subscription of one of these was long on its way and says nothing about today."
         self.version = 0
         self.edition = 0
         "The version that began the session, or the last since then that put events between those addressed."

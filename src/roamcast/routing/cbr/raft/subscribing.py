@@ -10,7 +10,7 @@ from roamcast.content.covering import Relations
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.routing.cbr.messages import Advert
-from roamcast.routing.cbr.raft.messages import Period, Subscribe, SubscribeAck
+from roamcast.routing.cbr.raft.messages import Period, Subscribe, SubscribeAck, version_of
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
 from roamcast.routing.router import Drop, Host, Message, NodeId, Timer
 
@@ -42,6 +42,7 @@ class Wish:
         self.offers: dict[Filter, None] = {}
         self.patterns: tuple[Filter, ...] = ()
         self.version = 0
+        "Counted within this incarnation; 0 before anything is told."
         self.acknowledged = True
         self.heard_at = 0.0
         self.sent_at = -inf
@@ -121,7 +122,7 @@ class RaftSubscriber:
             return Drop.EXPIRED
         if wish.incarnation != message.publisher_incarnation:
             wish.incarnation, wish.serial = message.publisher_incarnation, 0
-        if message.version != wish.version or wish.acknowledged:
+        if message.version != version_of(self.incarnation, wish.version) or wish.acknowledged:
             return Drop.DUPLICATE
         wish.acknowledged = True
         wish.understood = wish.sent_at
@@ -138,7 +139,8 @@ class RaftSubscriber:
     def has_told(self, publisher: NodeId, version: int) -> bool:
         """Whether a publisher can know a version of what is wanted."""
         wish = self.wishes.get(publisher)
-        return wish is not None and 0 < version <= wish.version
+        none = version_of(self.incarnation, 0)
+        return wish is not None and none < version <= none + wish.version
 
     def sure_until(self, publisher: NodeId) -> float:
         """Until when a publisher that is heard surely knew all that was wanted."""
@@ -209,7 +211,7 @@ class RaftSubscriber:
         message = Subscribe(
             self.host.node,
             self.incarnation,
-            wish.version,
+            version_of(self.incarnation, wish.version),
             self._last(publisher),
             wish.incarnation,
             wish.serial,

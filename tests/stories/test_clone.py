@@ -82,6 +82,24 @@ def test_on_a_still_field_every_request_for_what_exists_is_answered(seed, name):
     assert {(node, Content(topic=number)) for node, number in asked} <= got
 
 
+@pytest.mark.parametrize("router", [Clone, GridCbr])
+def test_who_offers_what_it_asks_for_gets_it_from_another_though_its_own_is_newer(router):
+    mesh = lay(street(4), router, router.parameters_type(**QUICK))
+    provide(mesh, 1)
+    provide(mesh, 3)
+    [principal] = set(communities(mesh))
+    assert principal not in (1, 3)
+    mesh.request(3, topic(1))
+    mesh.run(for_=1)
+    mesh.publish(3, Content(topic=1))
+    mesh.run(for_=15)
+    assert {d.node for d in mesh.deliveries} == set()
+    published = mesh.publish(1, Content(topic=1))
+    mesh.publish(3, Content(topic=1))
+    mesh.run(for_=15)
+    assert [(d.node, d.publication) for d in mesh.deliveries] == [(3, published)]
+
+
 def test_a_principal_that_knows_no_provider_says_so():
     mesh = lay(street(2), **QUICK)
     mesh.run(for_=6)

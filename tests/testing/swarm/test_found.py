@@ -142,6 +142,17 @@ def test_aodv_unicast_1878505998_promised():
     assert judge(history) is None
 
 
+def test_aodv_unicast_1117380995_promised():
+    # node 0 did not get note(zone=0) (publication 8589934593) of node 2, published at 312.881 s in th
+    history = read(
+        '{"seed":1117380995,"protocol":"aodv-unicast","parameters":{"threshold_first":true},"as_bytes":fa'
+        'lse,"nodes":3,"edges":[[0,1],[1,2]],"healed":[[0,1],[1,2]],"links":{},"end":12.881,"steps":[{"st'
+        'ep":"advertise","node":2,"zones":[0,4],"at":3.577},{"step":"subscribe","node":0,"zones":[0,4],"a'
+        't":11.881}]}'
+    )
+    assert judge(history) is None
+
+
 def test_raft_cbr_1117380991_conserved():
     # a Datagram of publication 2 vanished in node 1 at 81.905 s: it was for an earlier incarnation
     history = read(

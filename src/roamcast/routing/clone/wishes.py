@@ -31,7 +31,9 @@ class Wishes:
         if hop is None:
             self._serve(self._host.node, wanted, new=not standing)
         else:
-            self._host.send(CommunityWish(wanted, standing, 1), hop)
+            # An event of its own would answer who offers what it asks for, again and again.
+            stands = standing or self._router.announcing.offers(wanted)
+            self._host.send(CommunityWish(wanted, stands, 1), hop)
 
     def renew(self) -> None:
         """Ask again for what is wanted and has not come."""

@@ -102,6 +102,9 @@ class Unicast(ABC):
     # For implementations.
 
     def fail(self, message: Message, origin: NodeId, destination: NodeId, reason: Drop) -> None:
-        """Give up on a router's message: the router takes care of it, or it is dropped."""
+        """Give up on a router's message: the router takes care of it, or it is dropped.
+
+        Whom it was for is told: copies for several nodes end on one way.
+        """
         if not self.user.fail(message, origin, destination, reason):
-            self.host.drop(message, reason)
+            self.host.drop(message, reason, destination)

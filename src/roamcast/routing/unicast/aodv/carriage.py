@@ -47,7 +47,8 @@ class Carriage:
         if datagram.destination == self.host.node:
             return self._unicast.user.arrive(datagram.payload, datagram.origin, sender)
         if datagram.hops <= 1 or datagram.origin == self.host.node:
-            return Drop.HOP_LIMIT
+            self.host.drop(datagram, Drop.HOP_LIMIT, datagram.destination)
+            return None
         onward = Datagram(datagram.origin, datagram.destination, datagram.hops - 1, datagram.payload)
         route = self.routes.live(datagram.destination, now)
         if route is not None:

@@ -108,7 +108,7 @@ class Discovery:
         p = self.parameters
         if p.threshold_first:
             if not route.last_hops:
-                return p.ttl_start  # of a route that has never been down ns-2 does not know the length
+                return p.diameter  # ns-2 does not know the length of a route that has never been down
             reached = max(route.ring, route.last_hops)
             return reached + p.ttl_increment if reached < p.ttl_threshold else p.diameter
         if search.asked_at is None:

@@ -15,13 +15,13 @@ class AodvParameters(Parameters):
     """The constants of AODV, by default RFC 3561's for links that tell of failures; `NS2` has ns-2's."""
 
     ttl_start: int = Field(default=1, ge=1, le=255)
-    "Hops that the first request for a destination never known travels."
+    "Hops that the first request for a destination never known travels, unless `threshold_first`."
     ttl_increment: int = Field(default=2, ge=1, le=255)
     "Hops that each further request travels more; one for a destination once known begins that far beyond it."
     ttl_threshold: int = Field(default=7, ge=1, le=255)
     "Rings beyond this are the whole network."
     threshold_first: bool = False
-    "Whether a destination last known beyond the threshold is asked of the whole network at once, as in ns-2."
+    "Whether a destination never known, or last beyond the threshold, is asked of everyone at once: ns-2."
     diameter: int = Field(default=35, ge=1, le=255)
     "Hops across the network: of requests to everyone, and of messages."
     node_traversal: Seconds = Field(default=0.04, gt=0)

@@ -119,7 +119,8 @@ class Dsdv(Unicast):
         if message.destination == self.host.node:
             return self.user.arrive(message.payload, message.origin, sender)
         if message.hops <= 1:
-            return Drop.HOP_LIMIT
+            self.host.drop(message, Drop.HOP_LIMIT, message.destination)
+            return None
         if self.parameters.detours and self._tried.is_copy(message, sender, self.host.now()):
             return Drop.DUPLICATE
         self._forward(

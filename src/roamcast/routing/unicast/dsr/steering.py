@@ -86,7 +86,9 @@ class Carriage:
         if at == len(route) - 1:
             return self._unicast.user.arrive(packet.payload, packet.origin, sender)
         if self._is_mine(packet):
-            return Drop.HOP_LIMIT  # it has come back; a salvaged one may lead through here
+            # It has come back; a salvaged one may lead through here.
+            self.host.drop(packet, Drop.HOP_LIMIT, route[-1])
+            return None
         if packet.flow and self.flows is not None:
             self.flows.learn(packet, self.host.now())
         self.notice(route[at:])
@@ -101,7 +103,8 @@ class Carriage:
         if packet.destination == self._node:
             return self._unicast.user.arrive(packet.payload, packet.origin, sender)
         if packet.origin == self._node:
-            return Drop.HOP_LIMIT
+            self.host.drop(packet, Drop.HOP_LIMIT, packet.destination)
+            return None
         flow = None if self.flows is None else self.flows.find(packet, self.host.now())
         if flow is None:
             self.flow_unknown(packet)

@@ -158,11 +158,6 @@ class Gpsr(Unicast):
 
     # Packets.
 
-    def fail(self, message: Message, origin: NodeId, destination: NodeId, reason: Drop) -> None:
-        """Give up on a message, and tell whom it was for: copies for several nodes end on one way."""
-        if not self.user.fail(message, origin, destination, reason):
-            self.host.drop(message, reason, destination)
-
     def _packet(self, message: Message, to: NodeId, goal: Place, radius: int) -> GeoPacket:
         limit = self.parameters.hop_limit
         self._serial = (self._serial + 1) & 0xFFFF

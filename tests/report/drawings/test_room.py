@@ -4,6 +4,8 @@ from itertools import pairwise
 
 import pytest
 
+from roamcast.metrics.declarations import METRICS
+from roamcast.report.drawings.axes import fit_values
 from roamcast.report.drawings.figures import COLUMN, canvas
 from roamcast.report.drawings.room import add_legend, fold_label, thin_ticks
 
@@ -51,3 +53,11 @@ def test_labels_of_ticks_do_not_touch_and_the_last_one_stays(axes):
     boxes = [label.get_window_extent() for label in shown]
     assert [label.get_text() for label in shown] == ["0 m", "60 m", "120 m", "180 m", "250 m"]
     assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+
+
+@pytest.mark.parametrize(("highest", "told"), [(9_000, "2000"), (60_000, "20k"), (18_670_000, "5M")])
+def test_large_numbers_are_short_and_need_no_power_of_ten_beside_the_title(axes, highest, told):
+    fit_values(axes.yaxis, METRICS["bytes"], [1.0, highest])
+    axes.figure.get_figure(root=True).draw_without_rendering()
+    assert told in [label.get_text() for label in axes.yaxis.get_ticklabels()]
+    assert axes.yaxis.get_offset_text().get_text() == ""

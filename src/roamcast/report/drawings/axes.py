@@ -31,6 +31,9 @@ _WORDS = {
 }
 "Keys of scenarios as figures call them."
 
+LARGE = 10_000
+"From here on numbers on an axis are shortened."
+
 
 def name_key(key: str, values: Iterable[Setting], title: str | None = None, unit: str | None = None) -> str:
     """What a swept key is called on an axis, with the unit of its values."""
@@ -78,7 +81,17 @@ def fit_values(axis: Axis, metric: Metric, values: Sequence[float], log: bool | 
         _limit(axis, min(positive) / 1.6, max(positive) * 1.6)
         plain_numbers(axis)
     else:
-        _limit(axis, 0, max([*values, 0.0]) * 1.08 or 1)
+        highest = max([*values, 0.0])
+        _limit(axis, 0, highest * 1.08 or 1)
+        short_numbers(axis, highest)
+
+
+def short_numbers(axis: Any, highest: float) -> None:
+    """Write 20k and 1.5M where numbers are large: five digits crowd the axis, and powers of ten its title."""
+    from matplotlib.ticker import EngFormatter
+
+    if highest >= LARGE:
+        axis.set_major_formatter(EngFormatter(sep=""))
 
 
 def plain_numbers(axis: Any) -> None:

@@ -21,6 +21,7 @@ from roamcast.report.drawings.axes import (
     name_values,
     place_values,
     plain_numbers,
+    short_numbers,
 )
 from roamcast.report.drawings.room import add_legend, fold_label, thin_ticks
 from roamcast.report.result import Result
@@ -140,6 +141,10 @@ class Panels:
         log_x = self.figure.x_log and is_numeric(values) and min(places.values()) > 0
         # A little to the side of each other, or the intervals of one would hide the other's.
         aside = 0.0 if log_x else 0.012 * (max(places.values()) - min(places.values()))
+        if len(places) == 1:
+            # Side by side across the panel: there is no line to follow.
+            aside = 1.0
+            axes.set_xlim(min(places.values()) - len(series) / 2, min(places.values()) + len(series) / 2)
         reached: list[float] = []
         for i, (title, chosen) in enumerate(series):
             known = [
@@ -215,8 +220,7 @@ class Panels:
             range(len(values)), [str(value).split(unit)[0] if unit else str(value) for value in values]
         )
         axes.set_ylim(0, highest * 1.08 or 1)
-        if highest >= 10_000:
-            axes.yaxis.set_major_formatter(lambda value, _: f"{value / 1000:g}k" if value else "0")
+        short_numbers(axes.yaxis, highest)
 
     def _series(
         self, points: list[dict[str, Setting]]

@@ -24,7 +24,13 @@ from roamcast.pipeline.store import Store
 SIZES = (50, 500, 5_000)
 PLANNED = 100_000
 SHOPPING = Path(__file__).parents[1] / "scenarios" / "shopping.toml"
-TINY = {"duration": "1 s", "warmup": "0 s", "quiet": "0 s", "nodes.walkers.count": 5}
+TINY = {
+    "duration": "1 s",
+    "warmup": "0 s",
+    "quiet": "0 s",
+    "nodes.walkers.count": 5,
+    "workload.subscribe.walkers.count": 5,
+}
 
 
 def tiny(runs: int) -> Campaign:

@@ -21,7 +21,7 @@ ROUNDS = 3
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         ground = ours.lay_out(grounds.field(SECONDS), 1, Path(folder))
-        sends = grounds.one_to_one(SECONDS, ground.nodes, 1)
+        sends = grounds.one_to_one(SECONDS, 1, ground.nodes)
         for protocol in PROTOCOLS:
             spent = []
             for _ in range(ROUNDS):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from roamcast.routing.unicast.aodv.parameters import NS2 as AODV
 from roamcast.routing.unicast.dsr.parameters import NS2 as DSR
@@ -34,8 +34,24 @@ QUANTITIES = (
 )
 
 
-def rows(name: str, parameters: Mapping[str, Any], link: Mapping[str, Any]) -> tuple[Row, ...]:
+class Reactive(NamedTuple):
+    """A protocol by ns-2's name, with the parameters and the link that follow ns-2's."""
+
+    name: str
+    parameters: Mapping[str, Any]
+    link: Mapping[str, Any]
+
+
+PROTOCOLS = (
+    Reactive("AODV", AODV, {"arp": True, "newest_first": True}),
+    # ns-2's queue for DSR keeps the order of preferred packets, that for others turns it round.
+    Reactive("DSR", DSR, {"arp": True}),
+)
+
+
+def rows(protocol: Reactive) -> tuple[Row, ...]:
     """A protocol in the district and in the field."""
+    name, parameters, link = protocol
     contest = Contest(
         partial(ours.unicast, protocol=parameters, routing=name.lower(), link=link),
         partial(ns2.unicast, feedback=False, routing=name),
@@ -50,9 +66,7 @@ def rows(name: str, parameters: Mapping[str, Any], link: Mapping[str, Any]) -> t
     )
 
 
-AODV_ROWS = rows("AODV", AODV, {"arp": True, "newest_first": True})
-# ns-2's queue for DSR keeps the order of preferred packets, that for others turns it round.
-DSR_ROWS = rows("DSR", DSR, {"arp": True})
+AODV_ROWS, DSR_ROWS = map(rows, PROTOCOLS)
 
 AODV_TOPICS = (Topic("AODV", "ns-2", TEXT, measure_all(*AODV_ROWS)),)
 DSR_TOPICS = (Topic("DSR", "ns-2", DSR_TEXT, measure_all(*DSR_ROWS)),)

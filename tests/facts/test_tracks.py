@@ -1,5 +1,7 @@
 """Where everyone was, and when two were within range, at the ends of legs and between them."""
 
+from random import Random
+
 import pyarrow as pa
 import pytest
 
@@ -53,3 +55,23 @@ def test_a_contact_lasts_from_entering_the_range_to_leaving_it():
     apart = (*halves, (1, 0.0, 40.0, 0.0, 0.0, 0.0, 0.0), (2, 0.0, 40.0, 0.0, 60.0, 0.0, 60.0))
     three = find_contacts(tracks(*apart, nodes=3), 50.0, edge=0.0)
     assert three.of(2, 0) == [pytest.approx((16.0, 24.0))] and three.of(1, 2) == []
+
+
+@pytest.mark.parametrize("at_once", [1, 30, 97])
+def test_contacts_are_the_same_however_many_legs_are_looked_at_together(monkeypatch, at_once):
+    random = Random(3)
+    legs = []
+    for node in range(6):
+        x, y = random.uniform(0, 200), random.uniform(0, 200)
+        for start in range(0, 40, 10):
+            there = random.uniform(0, 200), random.uniform(0, 200)
+            legs.append((node, float(start), start + 10.0, x, y, *there))
+            x, y = there
+    whole = find_contacts(tracks(*legs, nodes=6), 60.0)
+    assert len(whole.a) > 10
+    monkeypatch.setattr("roamcast.facts.contacts._AT_ONCE", at_once)
+    parts = find_contacts(tracks(*legs, nodes=6), 60.0)
+    for one, other in zip(
+        (whole.a, whole.b, whole.start, whole.end), (parts.a, parts.b, parts.start, parts.end), strict=True
+    ):
+        assert one.tolist() == other.tolist()

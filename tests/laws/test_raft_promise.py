@@ -18,6 +18,7 @@ from random import Random
 import msgspec
 import pytest
 
+from roamcast.content.filter import Filter
 from roamcast.content.kind import Integer
 from roamcast.content.schema import EventType
 from roamcast.routing.cbr.raft.messages import XcastEvent
@@ -146,12 +147,22 @@ class History:
     def change_interest(self) -> None:
         node = self.random.choice(self.subscribers)
         if self.wanted[node] and self.random.random() < 0.5:
-            self.mesh.unsubscribe(node, self.wanted[node].pop())
+            wanted = self.wanted[node].pop()
+            if (self.mesh.now, node, wanted) in self.began:
+                self.owe_nothing_of_an_instant(node, wanted)
+            self.mesh.unsubscribe(node, wanted)
         else:
             wanted = self.random.choice(INTERESTS)
             self.wanted[node].append(wanted)
             self.began.append((self.mesh.now, node, wanted))
             self.mesh.subscribe(node, wanted)
+
+    def owe_nothing_of_an_instant(self, node: int, wanted: Filter) -> None:
+        """Who asks and takes it back at the same time tells nobody anything."""
+        for id, (at, event) in self.published.items():
+            still = any(other.matches(event) for other in self.wanted[node])
+            if at == self.mesh.now and wanted.matches(event) and not still:
+                self.hoped[node, id >> 32].discard(id)
 
     def churn(self) -> None:
         a, b = self.random.choice(sorted(self.edges))

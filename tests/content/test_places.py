@@ -52,6 +52,7 @@ def test_a_circle_around_a_city():
     assert vienna.matches(at(48.21, 16.4))
     assert not vienna.matches(at(48.25, 16.37))
     assert vienna == SPOT[""].within_circle(48.2, 16.37, 5000)
+    assert wanted("/spot[within(., box(48, 16, 49, 17))]") == SPOT[""].within_box(48, 16, 49, 17)
     wider = wanted('/spot[within(., circle(48.2, 16.38, "7 km"))]')
     assert wider.covers(vienna)
     assert not vienna.covers(wider)

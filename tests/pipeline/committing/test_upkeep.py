@@ -154,7 +154,9 @@ def test_runs_that_nobody_plans_and_orphans_are_pruned(measured, tmp_path):
     store.write_plan(kept)
     (store.facts / "drops" / "orphan.parquet").write(b"half")
     gone = {run.id for run in plan.runs} - {run.id for run in kept.runs}
-    assert prune(store).runs == len(gone) == 4
+    stage(store, "never-planned", invent(3))
+    assert prune(store).runs == len(gone) + 1 == 5
+    assert "never-planned" not in store.staging.survey()
     assert done(store) == {run.id for run in plan.runs} - gone
     assert not (store.facts / "drops" / "orphan.parquet").exists()
 

@@ -28,8 +28,8 @@ on the same movement and traffic. Beside each difference stands its 95 % interva
 where both sides run on the same movements), whether it is significant (zero lies outside the interval), and a
 bound: a row *agrees* if the whole interval lies within the bound, is *APART* if all of it lies beyond, and
 stays *open* where the runs are too few to tell. The bounds were set before anyone looked at these movements.
-Families with open rows (`geometry`, `aodv`, `dsr`, `odmrp`, broadcasts in `cells`) were given more runs after a
-first pass had been seen, the first ones counting too; no bound was changed.
+Families with open rows (`geometry`, `aodv`, `dsr`, `odmrp`, broadcasts in `cells`) were given more runs after
+a first pass had been seen, the first ones counting too; no bound was changed.
 
 {tally}
 

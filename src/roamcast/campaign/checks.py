@@ -71,32 +71,41 @@ def _order(claim: Ordering, group: list[dict[str, Setting]]) -> Iterator[Check]:
         yield check
 
 
-def _lines(claim: Trend | Crossing, chosen: list[dict[str, Setting]]) -> list[list[dict[str, Setting]]]:
-    """The points along the claim's axis: a line for each value of the other axes, or one for all."""
+@dataclass
+class _Line:
+    """Points along a claim's axis, where they lie on it, and what each weighs in the slope of the line."""
+
+    points: list[dict[str, Setting]]
+    places: list[float]
+    middle: float
+    slopes: list[float]
+
+
+def _lines(claim: Trend | Crossing, chosen: list[dict[str, Setting]]) -> Iterator[_Line]:
+    """A line for each value of the other axes, or one for all; none through points that lie on one place."""
     lines: dict[str, list[dict[str, Setting]]] = {}
     for point in chosen:
         rest = point_text({key: value for key, value in point.items() if key != claim.along})
         lines.setdefault(rest if claim.points == "each" else "", []).append(point)
-    return list(lines.values())
+    for points in lines.values():
+        places = [number(point[claim.along]) for point in points]
+        middle = sum(places) / len(places)
+        spread = sum((place - middle) ** 2 for place in places)
+        if spread > 0:
+            yield _Line(points, places, middle, [(place - middle) / spread for place in places])
 
 
 def _cross(claim: Crossing, chosen: list[dict[str, Setting]]) -> Iterator[Check]:
     for line in _lines(claim, chosen):
-        places = [number(point[claim.along]) for point in line]
-        middle = sum(places) / len(places)
-        spread = sum((place - middle) ** 2 for place in places)
-        if spread == 0:
-            continue
-        ends = f"from {min(places):g} to {max(places):g}"
+        ends = f"from {min(line.places):g} to {max(line.places):g}"
         check = Check(
             f"where {claim.protocol} passes {claim.passes} along {claim.along}, by the line {ends}",
             claim.low,
             claim.high,
         )
-        for point, place in zip(line, places, strict=True):
-            slope = (place - middle) / spread
+        for point, slope in zip(line.points, line.slopes, strict=True):
+            height = line.middle * slope - 1 / len(line.points)
             for protocol, sign in ((claim.protocol, 1.0), (claim.passes, -1.0)):
-                height = middle * slope - 1 / len(line)
                 _weigh(check.above, [point], protocol, claim.metric, sign * height)
                 _weigh(check.below, [point], protocol, claim.metric, sign * slope)
         yield check
@@ -109,13 +118,8 @@ def _trend(claim: Trend, chosen: list[dict[str, Setting]]) -> Iterator[Check]:
         "level": (-claim.tolerance, claim.tolerance),
     }
     for line in _lines(claim, chosen):
-        places = [number(point[claim.along]) for point in line]
-        middle = sum(places) / len(places)
-        spread = sum((place - middle) ** 2 for place in places)
-        if spread == 0:
-            continue
         low, high = bounds[claim.direction]
-        fixed = {key: value for key, value in line[0].items() if key != claim.along}
+        fixed = {key: value for key, value in line.points[0].items() if key != claim.along}
         where = f" {_at([fixed])}" if claim.points == "each" and fixed else ""
         check = Check(
             f"climb of {claim.protocol} along {claim.along}, of its mean{where}",
@@ -123,10 +127,10 @@ def _trend(claim: Trend, chosen: list[dict[str, Setting]]) -> Iterator[Check]:
             high,
             strict=claim.direction != "level",
         )
-        width = max(places) - min(places)
-        for point, place in zip(line, places, strict=True):
-            _weigh(check.above, [point], claim.protocol, claim.metric, (place - middle) / spread * width)
-            _weigh(check.below, [point], claim.protocol, claim.metric, 1 / len(line))
+        width = max(line.places) - min(line.places)
+        for point, slope in zip(line.points, line.slopes, strict=True):
+            _weigh(check.above, [point], claim.protocol, claim.metric, slope * width)
+            _weigh(check.below, [point], claim.protocol, claim.metric, 1 / len(line.points))
         yield check
 
 

@@ -94,8 +94,11 @@ def put_beside(folder: str) -> Table:
 
 
 def _cells(facts: Facts, known: dict[str, float | None], gamma: float) -> tuple[str, ...]:
-    run, seen = facts.run, see(facts)
+    run = facts.run
     workload = run.resolved["workload"]
+    if not workload["request"] or not workload["publish"]:
+        raise UserError(f"the runs of {run.scenario} have no requests: section III is about those")
+    seen = see(facts)
     subscribe = next(iter(workload["request"].values()))["every"]
     publish = next(iter(workload["publish"].values()))["every"]
     hit = known["hit_rate"] or 0.0

@@ -3,8 +3,11 @@
 from math import isclose, sqrt
 
 import numpy as np
+import pytest
 
-from validation.clone_beside import hop_counts
+import roamcast
+from roamcast.errors import UserError
+from validation.clone_beside import _cells, hop_counts
 from validation.clone_model import (
     Model,
     basic_delay,
@@ -53,3 +56,9 @@ def test_hops_go_by_the_shortest_way_and_nowhere_across_a_gap():
     line = np.array([(0.0, 0.0), (90.0, 0.0), (180.0, 0.0), (180.0, 90.0), (500.0, 0.0)])
     hops = hop_counts(line, 100.0)
     assert hops[0].tolist() == [0, 1, 2, 3, np.inf]
+
+
+def test_runs_without_requests_are_refused_in_words():
+    facts = roamcast.run("shopping", "flooding", 1, ('duration="2 s"', 'warmup="0 s"', 'quiet="0 s"')).facts
+    with pytest.raises(UserError, match="the runs of shopping have no requests"):
+        _cells(facts, {}, 10.0)

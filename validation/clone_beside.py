@@ -1,8 +1,9 @@
 """`python -m validation.clone_beside [FOLDER]`: section III's formulas beside a campaign like `zhang`.
 
-k, alpha and p are the campaign's means over seeds. Hop counts are of the first seed's run at each point:
-shortest ways in the graph of who is within range, at moments from the warm-up to the end, from nodes to
-providers and from members to the principals that they named.
+k, alpha and p are the campaign's means over seeds; the formulas are for one content, and for all of them.
+Hop counts are of the first seed's run at each point: shortest ways in the graph of who is within range, at
+moments from the warm-up to the end, from nodes to providers and from members to the principals that they
+named.
 """
 
 from __future__ import annotations
@@ -26,7 +27,18 @@ from validation.clone_model import Model, basic_delay, clone_delay, traditional_
 
 MOMENTS = 5
 MEASURED = ("communities", "hit_rate", "overhead_normalised", "response_delay")
-COLUMNS = ("k", "alpha", "hops far", "near", "formula", "with hops", "measured", "delay: formula", "measured")
+COLUMNS = (
+    "k",
+    "alpha",
+    "hops far",
+    "near",
+    "formula",
+    "all contents",
+    "with hops",
+    "measured",
+    "delay: formula",
+    "measured",
+)
 
 
 @dataclass(frozen=True)
@@ -98,7 +110,7 @@ def _cells(facts: Facts, known: dict[str, float | None], gamma: float) -> tuple[
     workload = run.resolved["workload"]
     if not workload["request"] or not workload["publish"]:
         raise UserError(f"the runs of {run.scenario} have no requests: section III is about those")
-    seen = see(facts)
+    seen, topics = see(facts), workload.get("topics")
     subscribe = next(iter(workload["request"].values()))["every"]
     publish = next(iter(workload["publish"].values()))["every"]
     hit = known["hit_rate"] or 0.0
@@ -106,8 +118,9 @@ def _cells(facts: Facts, known: dict[str, float | None], gamma: float) -> tuple[
     model = Model(
         run.nodes, k or run.nodes, 1 - hit, publish=publish, subscribe=subscribe, publication_size=gamma
     )
-    walked = replace(model, far=seen.far, near=seen.near)
-    formula, with_hops = ((each.traditional() if k is None else each.clone()) for each in (model, walked))
+    every = replace(model, contents=topics["count"] if topics else 1)
+    walked = replace(every, far=seen.far, near=seen.near)
+    formulas = ((each.traditional() if k is None else each.clone()) for each in (model, every, walked))
     delegated = bool(run.parameters.get("enhanced", False))
     if k is None:
         delay = traditional_delay(publish)
@@ -121,8 +134,7 @@ def _cells(facts: Facts, known: dict[str, float | None], gamma: float) -> tuple[
         "" if k is None else f"{1 - hit:.2f}",
         f"{seen.far:.1f}",
         "" if seen.near is None else f"{seen.near:.1f}",
-        f"{formula:.0f}",
-        f"{with_hops:.0f}",
+        *(f"{formula:.0f}" for formula in formulas),
         f"{spent:.0f}",
         f"{delay:.2f}",
         f"{known['response_delay'] or float('nan'):.2f}",

@@ -34,6 +34,9 @@ class Model:
     subscription_size: float = 1.0
     publication_size: float = 10.0
     construction_size: float = 1.0
+    contents: float = 1.0
+    """Kinds of content, each advertised and published by itself. Section III is about one; a consumer still
+    asks every T_S, for one of them."""
     far: float | None = None
     "Mean hops from a principal to a provider, where they were measured."
     near: float | None = None
@@ -56,7 +59,7 @@ class Model:
 
     def advertising(self) -> float:
         """Expression (2)."""
-        return self.nodes * self.advert_size / self.advertise
+        return self.contents * self.nodes * self.advert_size / self.advertise
 
     def subscribing(self) -> float:
         """Expression (3)."""
@@ -65,7 +68,7 @@ class Model:
 
     def publishing(self) -> float:
         """Expression (4)."""
-        rate = 1 / self.publish + (1 - self.unserved) / self.subscribe
+        rate = self.contents / self.publish + (1 - self.unserved) / self.subscribe
         inter = rate * self.communities / 2 * self.across
         return (inter + self.within / self.subscribe) * self.publication_size
 
@@ -75,7 +78,7 @@ class Model:
 
     def traditional(self) -> float:
         """Expression (5)."""
-        both = self.publication_size / self.publish + self.subscription_size / self.subscribe
+        both = self.contents * self.publication_size / self.publish + self.subscription_size / self.subscribe
         return self.advertising() + both * self.nodes / 2 * self.across
 
     def ratio(self) -> float:

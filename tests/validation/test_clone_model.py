@@ -33,6 +33,14 @@ def test_expression_three_is_the_limit_of_one_to_five():
     assert isclose(huge.clone() / huge.traditional(), huge.ratio(), rel_tol=0.01)
 
 
+def test_more_contents_are_advertised_and_published_more_but_not_asked_for_more():
+    one, many = (Model(400, 20, 0.25, contents=contents) for contents in (1, 20))
+    assert many.construction() == one.construction() and many.subscribing() == one.subscribing()
+    assert isclose(many.advertising(), 20 * one.advertising())
+    assert isclose(many.publishing() - one.publishing(), 19 / 10 * 20 / 2 * 10 * 10)
+    assert isclose(many.traditional() - many.advertising() - 400 / 2 * 10 / 7, 20 * 10 / 10 * 400 / 2 * 10)
+
+
 def test_with_every_node_a_community_clone_is_traditional_but_for_what_stays_at_home():
     model = Model(400, 400, 1.0, construction_size=0.0)
     assert isclose(model.within, 0.25)

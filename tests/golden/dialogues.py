@@ -55,7 +55,7 @@ HURRIED: dict[str, dict[str, Any]] = {
     },
     "dsr": {"cache_timeout": 6.0, "buffer_timeout": 4.0, "longest_wait": 3.0, "flow_timeout": 5.0},
     "gpsr": {"hold": 2.0, "announce": 3.0, "known": 8.0},
-    "odmrp": {"refresh": 2.0, "timeout": 5.0},
+    "odmrp": {"refresh": 2.0, "refresh_most": 4.0, "timeout": 5.0},
 }
 "Durations that end within the dialogue."
 OF: dict[str, dict[str, Any]] = {

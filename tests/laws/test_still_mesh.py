@@ -30,8 +30,10 @@ def pubsub(**parameters):
 ROUTERS = {
     "odmrp, a channel each": Odmrp,
     "odmrp, one channel": partial(Odmrp, parameters=OdmrpParameters(channels="one")),
+    "odmrp, events follow": partial(Odmrp, parameters=OdmrpParameters(piggyback=False)),
     **{method: pubsub(grouping=method, forwarding_filter=True, combine=False) for method in METHODS},
     "an event asks": pubsub(asks="event", grouping="signature", combine=False),
+    "events follow": pubsub(piggyback=False, asks="event"),
     "summaries": pubsub(summary_bytes=64, forwarding_filter=True, clusters=2),
 }
 
@@ -68,6 +70,6 @@ def test_everyone_who_wants_an_event_gets_it_once_while_subscriptions_come_and_g
             sent = mesh.publish(publisher, event)
             wanting = {node for node, wanted in wishes if wanted.matches(event)} - {publisher}
             expected += [(node, sent.id) for node in wanting]
-            mesh.run(for_=0.7)
+            mesh.run(for_=2.5 if name.endswith("follow") else 0.7)
     assert len(expected) > 20
     assert sorted((d.node, d.publication.id) for d in mesh.deliveries) == sorted(expected)

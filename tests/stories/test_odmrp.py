@@ -8,7 +8,7 @@ import pytest
 
 from roamcast.content.kind import Integer
 from roamcast.content.schema import EventType
-from roamcast.routing.odmrp.channels import channel_of
+from roamcast.routing.odmrp.channels import Sending, channel_of
 from roamcast.routing.odmrp.link_expiry import link_lifetime
 from roamcast.routing.odmrp.messages import Announcement, ChannelData, Entry, JoinData, JoinRequest, JoinTable
 from roamcast.routing.odmrp.odmrp import Odmrp
@@ -109,7 +109,8 @@ def test_two_sources_share_the_forwarding_nodes_of_a_channel():
     mesh.run(for_=1)
     group = forwarding(mesh, NARROW)
     # The second source has sent no join request yet, and still finds the mesh of the first.
-    mesh.routers[1]._flooded[channel_of(NARROW)] = (mesh.now, mesh.routers[0]._flooded[channel_of(NARROW)][1])
+    mesh.routers[1]._sending[channel_of(NARROW)] = sending = Sending(OdmrpParameters())
+    sending.flood(mesh.now)
     mesh.publish(1, THREE)
     mesh.run(for_=1)
     assert group == forwarding(mesh, NARROW) == [2, 3]
@@ -246,14 +247,80 @@ def test_a_channel_that_nobody_announces_any_more_is_forgotten():
     assert mesh.drop_counts()[Drop.UNWANTED] == 1
 
 
+def following(nodes, **parameters):
+    """A line whose events follow their join requests, and a member at its end."""
+    router = partial(Odmrp, parameters=OdmrpParameters(piggyback=False, **parameters))
+    return settled(Mesh.line(nodes, router), (nodes - 1, NARROW))
+
+
 def test_without_piggyback_the_event_follows_its_join_request():
-    mesh = settled(Mesh.line(4, partial(Odmrp, parameters=OdmrpParameters(piggyback=False))), (3, NARROW))
+    mesh = following(4)
     mesh.publish(0, THREE)
-    mesh.run(for_=1)
+    mesh.run(for_=3)
     assert len(mesh.sent_of(JoinRequest)) == 4
     assert not mesh.sent_of(JoinData)
     assert carriers(mesh) == [0, 1, 2]
     assert mesh.delivered == [(3, THREE)]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "parameters"),
+    [
+        (33, {}),  # as far as a join request goes
+        (9, {"hop_limit": 8, "jitter": 0.0, "reply_jitter": 0.0, "gather": 0.0}),
+        (9, {"hop_limit": 8, "jitter": 0.1, "reply_jitter": 0.2, "gather": 0.3}),
+    ],
+)
+def test_events_that_follow_wait_until_the_farthest_member_has_joined(nodes, parameters):
+    mesh = following(nodes, **parameters)
+    for _ in range(6):  # the others, too, though no join request is due for them
+        mesh.publish(0, THREE)
+        mesh.run(for_=0.05)
+    mesh.run(for_=10)
+    assert mesh.delivered == [(nodes - 1, THREE)] * 6
+
+
+def test_a_shorter_setup_is_too_short_for_members_that_are_far_away():
+    for nodes, times in ((3, 1), (9, 0)):
+        mesh = following(nodes, setup=0.1)
+        mesh.publish(0, THREE)
+        mesh.run(for_=1)
+        assert len(mesh.delivered) == times
+
+
+def test_where_the_mesh_stands_data_waits_for_nothing_but_a_join_request_that_is_due():
+    mesh = following(4)
+    published = {}
+    for _ in range(8):  # the second join request is due with the sixth event
+        published[mesh.publish(0, THREE).id] = mesh.now
+        mesh.run(for_=1)
+    mesh.run(for_=3)
+    delays = {d.publication.id: d.time - published[d.publication.id] for d in mesh.deliveries}
+    setup = OdmrpParameters().round_trip
+    assert [delays[each] // 0.1 * 0.1 for each in published] == pytest.approx(
+        [setup // 0.1 * 0.1, (setup - 1) // 0.1 * 0.1, 0, 0, 0, setup // 0.1 * 0.1, 0, 0]
+    )
+
+
+def test_a_stranger_cannot_name_a_packet_before_its_source_does():
+    mesh = settled(Mesh.line(4, Odmrp), (3, NARROW))
+    mesh.publish(0, THREE)
+    mesh.run(for_=6)
+    heard = mesh.sent_of(JoinData)[0].message.sequence
+    for number in (*range(40), *range(heard + 1, heard + 40)):
+        mesh.inject(1, JoinRequest(0, number, 1, channel_of(NARROW)), sender=2)
+    mesh.run(for_=60)
+    for _ in range(20):
+        mesh.publish(0, THREE)
+        mesh.run(for_=1)
+    assert mesh.delivered == [(3, THREE)] * 21
+
+
+def test_the_forwarding_group_outlasts_the_longest_interval_between_join_requests():
+    OdmrpParameters(timeout=15.0)
+    for bad in ({"timeout": 5.0}, {"timeout": 15.0, "prediction": True}):
+        with pytest.raises(ValueError, match="falls apart between two join requests"):
+            OdmrpParameters(**bad)
 
 
 def test_publisher_and_subscriber_on_one_node():

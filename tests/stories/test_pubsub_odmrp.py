@@ -182,6 +182,55 @@ def test_while_newcomers_keep_answering_an_event_asks_for_itself():
         assert bool(mesh.sent_of(EventRequest)) is bool(settle)
 
 
+@pytest.mark.parametrize("piggyback", [True, False])
+@pytest.mark.parametrize("asks", ["event", "batch", "advertisement"])
+def test_events_that_come_before_anybody_has_answered_miss_nobody(asks, piggyback):
+    settle = 0.5 if piggyback else 0.05
+    mesh = line(8, (7, ANY), (1, ANY), asks=asks, piggyback=piggyback, settle=settle)
+    mesh.run(for_=60)  # and whatever an advertisement has set has lapsed
+    for _ in range(20):
+        mesh.publish(0, THREE)
+        mesh.run(for_=0.05)
+    mesh.run(for_=3)
+    assert sorted(mesh.delivered) == [(1, THREE)] * 20 + [(7, THREE)] * 20
+    # For half a second after the first question each travels in a request, and as long after an answer.
+    flooded = carriers(mesh, EventRequest).count(0)
+    assert 10 <= flooded < 18 if piggyback else not flooded
+
+
+@pytest.mark.parametrize("pause", [15.0, 22.0, 24.0, 24.5, 25.0, 25.5, 27.0])
+def test_a_publisher_that_comes_back_while_flags_lapse_misses_nobody(pause):
+    mesh = line(8, (7, ANY))
+    mesh.run(for_=30)
+    answered = max(s.time for s in mesh.sent_of(SummaryTable) if s.node == 7)
+    mesh.run(for_=answered + pause - mesh.now)
+    for _ in range(20):
+        mesh.publish(0, THREE)
+        mesh.run(for_=0.2)
+    assert mesh.delivered == [(7, THREE)] * 20
+
+
+@pytest.mark.parametrize("slow", [{"timeout": 12.5}, {"timeout": 7.5}, {"answer_every": 20.0}])
+def test_members_answer_before_the_flags_that_lead_to_them_lapse(slow):
+    mesh = line(6, (5, ANY), **slow)
+    for _ in range(60):
+        mesh.publish(0, THREE)
+        mesh.run(for_=1)
+    assert len(mesh.delivered) == 60
+
+
+def test_a_stranger_cannot_name_a_packet_before_its_publisher_does():
+    mesh = line(4, (3, ANY))
+    heard = mesh.sent_of(ContentRequest)[0].message.sequence
+    for number in (*range(40), *range(heard + 1, heard + 40)):
+        mesh.inject(1, ContentRequest(0, number, 1, (SEVEN,)), sender=2)
+    mesh.run(for_=60)
+    for _ in range(20):
+        mesh.publish(0, THREE)
+        mesh.run(for_=1)
+    assert mesh.delivered == [(3, THREE)] * 20
+
+
 def test_a_subscription_is_told_at_once_and_leaving_is_silence():
     mesh = line(4)
     mesh.run(for_=3)
@@ -296,7 +345,7 @@ def test_a_join_request_without_its_event_tells_whichever_is_smaller():
     for digest, event in (("smaller", True), ("digest", False)):
         mesh = line(3, (2, Coupon.zone == 3), piggyback=False, digest=digest, **AS_PUBLISHED)
         mesh.publish(0, THREE)
-        mesh.run(for_=1)
+        mesh.run(for_=3)
         [question] = mesh.sent_of(ContentRequest)[0].message.asks
         assert (question == THREE) is event
         assert mesh.delivered == [(2, THREE)]

@@ -200,3 +200,29 @@ def test_gpsr_unicast_1117381056_calm():
         'vx":19.112191238084346,"vy":23.124103141071046,"at":0.0}]}'
     )
     assert judge(history) is None
+
+
+def test_pubsub_odmrp_2901556511_promised():
+    # node 1 did not get note(zone=4) (publication 17179869194) of node 4, published at 279.060 s in t
+    history = read(
+        '{"seed":2901556511,"protocol":"pubsub-odmrp","as_bytes":false,"nodes":5,"edges":[[0,1],[1,2],[2,'
+        '3],[3,4]],"healed":[[0,1],[1,2],[2,3],[3,4]],"links":{},"end":25.06,"steps":[{"step":"advertise"'
+        ',"node":4,"zones":[0,4],"at":1.683},{"step":"subscribe","node":1,"zones":[0,4],"at":4.077},{"ste'
+        'p":"forge","to":2,"sender":0,"data":"4d0000000400000010010102000e5f3ee5d4b9437fce010100020101010'
+        '00000040000ffff00","at":4.265},{"step":"publish","node":4,"zone":3,"size":512,"at":21.356},{"ste'
+        'p":"publish","node":4,"zone":2,"size":1400,"at":21.356},{"step":"publish","node":4,"zone":4,"siz'
+        'e":512,"at":21.366000000000003},{"step":"publish","node":4,"zone":1,"size":1400,"at":23.364},{"s'
+        'tep":"publish","node":4,"zone":2,"size":512,"at":24.06}]}'
+    )
+    assert judge(history) is None
+
+
+def test_odmrp_2901556535_promised():
+    # node 0 did not get note(zone=3) (publication 30064771076) of node 7, published at 411.948 s in t
+    history = read(
+        '{"seed":2901556535,"protocol":"odmrp","parameters":{"piggyback":false},"as_bytes":false,"nodes":'
+        '8,"edges":[[0,1],[1,2],[2,3],[3,4],[4,5],[5,6],[6,7]],"healed":[[0,1],[1,2],[2,3],[3,4],[4,5],[5'
+        ',6],[6,7]],"links":{},"end":8.948,"steps":[{"step":"advertise","node":7,"zones":[0,4],"at":1.571'
+        '},{"step":"subscribe","node":0,"zones":[3,4],"at":7.948}]}'
+    )
+    assert judge(history) is None

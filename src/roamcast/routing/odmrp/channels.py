@@ -1,13 +1,16 @@
-"""Channels: the subscriptions that nodes announce, and the multicast group that each of them is."""
+"""Channels: the subscriptions that nodes announce, each of them a multicast group, and sources on them."""
 
 from __future__ import annotations
 
 import hashlib
 from functools import lru_cache
+from math import inf
 
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
+from roamcast.routing.odmrp.link_expiry import RefreshInterval
 from roamcast.routing.odmrp.messages import Announcement
+from roamcast.routing.odmrp.parameters import MeshParameters
 from roamcast.routing.router import Footprint, NodeId
 from roamcast.routing.state.leases import Leases
 from roamcast.wire.blobs import pattern_size
@@ -49,3 +52,37 @@ class Channels:
         held = [channels for _, (_, channels) in self._announced._entries.items()]
         written = sum(5 + sum(pattern_size(wanted) for wanted, _ in channels) for channels in held)
         return Footprint(len(held), written, self._announced.capacity)
+
+
+class Sending:
+    """A source on one of its channels: when it floods the next join request, and when data finds the mesh."""
+
+    def __init__(self, parameters: MeshParameters) -> None:
+        self._parameters = parameters
+        self._interval = RefreshInterval(parameters)
+        self.flooded_at = -inf
+        self._answered_at = -inf
+        self._stands_at = -inf
+        "When the mesh that was begun last is complete."
+
+    def is_due(self, now: float) -> bool:
+        """Whether it is time for a join request."""
+        return now - self.flooded_at >= self._interval.seconds()
+
+    def flood(self, now: float) -> None:
+        """Note a join request; where none of the mesh may be left, it begins a new one."""
+        self.flooded_at = now
+        self._interval.flooded()
+        p = self._parameters
+        # The first flags were set a round trip before the answer came, and these must last for another.
+        if now - self._answered_at >= p.timeout - 2 * p.round_trip:
+            self._stands_at = now + p.round_trip
+
+    def hear(self, lifetimes: tuple[int, ...], now: float) -> None:
+        """Note a join table that came back."""
+        self._interval.hear(lifetimes)
+        self._answered_at = now
+
+    def wait(self, now: float) -> float:
+        """How long data that follows a join request waits until the mesh stands."""
+        return max(self._stands_at - now, 0.0)

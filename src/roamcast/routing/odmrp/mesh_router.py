@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from roamcast.routing.numbering import SequenceNumbers
+from roamcast.routing.numbering import PacketNumbers
 from roamcast.routing.odmrp.insistence import Insistence
 from roamcast.routing.odmrp.link_expiry import LinkExpiry
 from roamcast.routing.odmrp.parameters import MeshParameters
@@ -46,7 +46,7 @@ class MeshRouter(Router):
         self.insistence = Insistence(host, self.parameters)
         self.noise = Counted(host, NOISE)
         self.in_use = Level(host, CHANNELS)
-        self._numbers = SequenceNumbers(host.incarnation)
+        self._numbers = PacketNumbers(host, remember)
         self._handlers: dict[type, Handler] = {}
         "What handles each kind of message."
 

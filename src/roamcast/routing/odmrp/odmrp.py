@@ -7,10 +7,9 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from roamcast.content.filter import Filter
-from roamcast.routing.odmrp.channels import EVERYONE, Channels, channel_of
+from roamcast.routing.odmrp.channels import EVERYONE, Channels, Sending, channel_of
 from roamcast.routing.odmrp.forwarding_group import ForwardingGroup
 from roamcast.routing.odmrp.join import JoinReplies, Route, Upstream
-from roamcast.routing.odmrp.link_expiry import RefreshInterval
 from roamcast.routing.odmrp.mesh_router import MeshRouter
 from roamcast.routing.odmrp.messages import (
     MOST_ENTRIES,
@@ -55,8 +54,8 @@ class Odmrp(MeshRouter):
         self.channels = Channels(2.5 * p.announce, p.known)
         self.own: dict[int, int] = {}
         "How many of the interests here are each channel's."
-        self._flooded: dict[int, tuple[float, RefreshInterval]] = {}
-        "When this node last flooded a join request on each of its channels."
+        self._sending: dict[int, Sending] = {}
+        "The channels on which this node is a source; the latest last."
         self._soon: Timer | None = None
         self._acknowledging: set[int] = set()
         self._handlers = {
@@ -75,7 +74,7 @@ class Odmrp(MeshRouter):
             "answers": self.replies.footprint(16),
             "forwarding_group": self.group.footprint(8),
             "channels": self.channels.footprint(),
-            "sources": Footprint(len(self._flooded), 8 * len(self._flooded), p.groups),
+            "sources": Footprint(len(self._sending), 8 * len(self._sending), p.groups),
             **super().tables(),
         }
 
@@ -166,26 +165,29 @@ class Odmrp(MeshRouter):
 
     def _send(self, channel: int, publication: Publication) -> None:
         """Send an event on a channel: as a join request where one is due."""
-        now, me = self.host.now(), self.host.node
-        last, interval = self._flooded.pop(channel, (-1.0, RefreshInterval(self.parameters)))
-        due = last < 0 or now - last >= interval.seconds()
-        self._flooded[channel] = (now if due else last, interval)
+        now, me, p = self.host.now(), self.host.node, self.parameters
+        sending = self._sending.pop(channel, None) or Sending(p)
+        self._sending[channel] = sending
+        due = sending.is_due(now)
         if due:
-            interval.flooded()
+            sending.flood(now)
             self._forget_channels(now)
-        if not due:
-            self._send_data(channel, publication)
-        elif self.parameters.piggyback:
-            sequence = self._numbers.take()
-            self._say(JoinData(me, sequence, 0, channel, publication, self.expiry.motion()))
-        else:
+        if due and p.piggyback:
+            self._say(JoinData(me, self._numbers.take(), 0, channel, publication, self.expiry.motion()))
+            return
+        wait = 0.0 if p.piggyback else sending.wait(now)
+        if due:
             self._say(JoinRequest(me, self._numbers.take(), 0, channel, self.expiry.motion()))
-            self.host.call_later(self.parameters.setup, self._send_data, channel, publication)
+            wait = p.round_trip
+        if wait:
+            self.host.call_later(wait, self._send_data, channel, publication)
+        else:
+            self._send_data(channel, publication)
 
     def _forget_channels(self, now: float) -> None:
         """Let go of channels on which nothing was sent for long, and tell how many are in use."""
-        in_use = self._flooded
-        for channel in [c for c, (last, _) in in_use.items() if now - last > self.parameters.timeout]:
+        in_use, since = self._sending, now - self.parameters.timeout
+        for channel in [c for c, sending in in_use.items() if sending.flooded_at < since]:
             del in_use[channel]
         while len(in_use) > self.parameters.groups:
             del in_use[next(iter(in_use))]
@@ -213,8 +215,8 @@ class Odmrp(MeshRouter):
 
     def _hear_members(self, channel: int, lifetime: tuple[int, ...]) -> None:
         """As the source: there are members, and they will be told that their join table has come."""
-        if channel in self._flooded and channel not in self._acknowledging:
-            self._flooded[channel][1].hear(lifetime)
+        if channel in self._sending and channel not in self._acknowledging:
+            self._sending[channel].hear(lifetime, self.host.now())
             self._acknowledging.add(channel)
             call_within(self.host, self.parameters.reply_jitter, self._acknowledge, channel)
 

@@ -9,6 +9,9 @@ from pydantic import Field, model_validator
 from roamcast.routing.router import Parameters
 from roamcast.units import Meters, Seconds
 
+AIR = 0.005
+"Seconds that a message may take from one node to the next, besides the waits that are parameters."
+
 
 class MeshParameters(Parameters):
     """What can be said of join requests, join tables and the forwarding group, which both protocols share."""
@@ -36,8 +39,9 @@ class MeshParameters(Parameters):
     "A source listens for a repetition so long, up to twice as long."
     piggyback: bool = True
     "Whether the event that is due rides on the join request; else it follows after `setup`."
-    setup: Seconds = Field(0.2, ge=0)
-    "An event that does not ride on its join request waits this long for the forwarding group."
+    setup: Seconds = Field(0.0, ge=0)
+    """An event that does not ride on its join request waits this long for the forwarding group. 0: as long as
+    the answer takes over `hop_limit` hops. A shorter one loses events for members that are farther away."""
     prediction: bool = False
     "Whether link lifetimes are predicted from positions and velocities, and the refresh adapts to them."
     prediction_range: Meters = Field(250.0, gt=0)
@@ -53,15 +57,21 @@ class MeshParameters(Parameters):
     groups: int = Field(4096, ge=1)
     "Forwarding-group flags kept; the oldest makes room."
     remember: int = Field(65536, ge=1)
-    "Packets remembered as seen; the oldest is forgotten first."
+    "Packets remembered as seen, and publications as delivered; the oldest is forgotten first."
+
+    @property
+    def round_trip(self) -> float:
+        """Seconds until the farthest member's join table has come, counted from the join request."""
+        return self.setup or self.hop_limit * (self.jitter + self.gather + self.reply_jitter + 2 * AIR)
 
     @model_validator(mode="after")
     def _outlast(self) -> MeshParameters:
-        if self.timeout <= self.refresh:
-            raise ValueError(
-                f"timeout = {self.timeout:g} s must outlast a refresh ({self.refresh:g} s),"
-                " or the forwarding group falls apart between two join requests"
-            )
+        for name in ("refresh", "refresh_most") if self.prediction else ("refresh",):
+            if self.timeout <= getattr(self, name):
+                raise ValueError(
+                    f"timeout = {self.timeout:g} s must outlast {name} = {getattr(self, name):g} s,"
+                    " or the forwarding group falls apart between two join requests"
+                )
         if self.refresh_least > self.refresh_most:
             raise ValueError("refresh_least must not be above refresh_most")
         return self

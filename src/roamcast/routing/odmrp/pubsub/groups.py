@@ -22,6 +22,9 @@ NEVER = float("-inf")
 AGAIN = 0xFFFF
 "Instead of a group: the publisher does not know the broker's subscriptions."
 GROUPS = AGAIN - 1
+LASTING = 0.75
+"""Share of the timeout for which a join counts on the flags that it has set: a patient join table takes
+seconds, so they lapse that much earlier than the publisher would think, and are renewed that much later."""
 
 
 class Member:
@@ -115,7 +118,7 @@ class PublisherGroups:
 
     def targets(self, event: Event, now: float) -> list[int]:
         """The groups that an event is to be sent to, so that whoever may want it gets it."""
-        since = now - self._parameters.timeout
+        timeout = self._parameters.timeout
         chosen: dict[int, None] = {}
         for label, members, filter in self.following.groups(event.type):
             if not filter.matches(event):
@@ -125,10 +128,10 @@ class PublisherGroups:
                 member = self.members.get(broker, now)
                 if member is None:
                     continue
-                if member.joined.get(group, NEVER) > since:
-                    chosen[group] = None
-                elif member.joined and may_match(member.wish, event):
-                    chosen[next(reversed(member.joined))] = None
+                age = now - member.joined.get(group, NEVER)
+                by = group if age < LASTING * timeout else next(reversed(member.joined))
+                if (by == group and age < timeout) or may_match(member.wish, event):
+                    chosen[by] = None
         return sorted(chosen)
 
     def count(self) -> int:

@@ -9,7 +9,7 @@ from roamcast.content.filter import Filter
 from roamcast.content.summary import Digest
 from roamcast.routing.odmrp.join import JoinReplies, Route, Upstream
 from roamcast.routing.odmrp.pubsub.broker import Broker
-from roamcast.routing.odmrp.pubsub.groups import AGAIN, UNASSIGNED
+from roamcast.routing.odmrp.pubsub.groups import AGAIN, LASTING, UNASSIGNED
 from roamcast.routing.odmrp.pubsub.messages import (
     ContentRequest,
     EventRequest,
@@ -121,8 +121,9 @@ class Membership:
         p, version = self._parameters, self.broker.version
         if asked.told != version or asked.groups != asked.joined:
             return False
-        # Until the publisher says that it knows, the answer may have been lost: the next refresh will tell.
-        fresh = p.answer_every if asked.version == version else min(p.answer_every, p.refresh)
+        # Half of the timeout leaves time for the next request. Until the publisher says that it knows, the
+        # answer may have been lost: the next refresh will tell.
+        fresh = min(p.answer_every, p.timeout / 2 if asked.version == version else p.refresh)
         return now - asked.answered_at < fresh
 
     def joined(self, source: NodeId, groups: Collection[int]) -> bool:
@@ -148,7 +149,7 @@ class Membership:
         known = (
             self._parameters.brief
             and asked.version == broker.version
-            and now - asked.answered_at < self._parameters.timeout
+            and now - asked.answered_at < LASTING * self._parameters.timeout
         )
         asked.answered_at, asked.joined, asked.told = now, asked.groups, broker.version
         for group in asked.groups:

@@ -37,8 +37,9 @@ class PubSubParameters(MeshParameters):
     """An event that no join request of the last `timeout` asked about: it travels in one of its own, so that
     nobody is missed; or it goes only to those who are known to want it, as the papers have it."""
     settle: Seconds = Field(0.5, ge=0)
-    """While brokers that were not known keep answering, one in the last so long, not all are known who were
-    asked: an event travels as one that nobody was asked about. 0: whoever was asked is known."""
+    """While brokers that were not known keep answering, one in the last so long, and so long after they were
+    first asked, not all are known who want an event: it travels as one that nobody was asked about (without
+    `piggyback` it waits, for as long as `setup` says). 0: whoever was asked is known."""
     batch: int = Field(16, ge=1, le=64)
     "Events that a join request asks about together."
     digest: Literal["smaller", "digest"] = "smaller"
@@ -56,7 +57,8 @@ class PubSubParameters(MeshParameters):
     patience: Seconds = Field(0.5, ge=0)
     "A join table with nothing new waits up to this long at each hop, to go with others. Not in the papers."
     answer_every: Seconds = Field(10.0, ge=0)
-    "A member with nothing new to tell answers again only after so long. 0: always, as in the papers."
+    """A member with nothing new to tell answers again only after so long, at most half of the timeout. 0:
+    always, as in the papers."""
     spread: Seconds = Field(1.0, ge=0)
     "A new advertisement is asked about within this time: publishers that begin together do not ask at once."
     forwarding_filter: bool = False

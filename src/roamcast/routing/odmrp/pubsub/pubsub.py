@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import inf
 from typing import Any
 
 from roamcast.content.event import Event
@@ -160,23 +161,25 @@ class PubSubOdmrp(MeshRouter):
             self._emit(publication)
 
     def _emit(self, publication: Publication) -> None:
-        """Send an event: in a join request if one is due or nobody was asked about it, else to its groups."""
-        now, p = self.host.now(), self.parameters
+        """Send an event: with a join request if one is due or nobody was asked about it, or to its groups."""
+        now, p, event = self.host.now(), self.parameters, publication.event
         self._active_at = now
         due = self._flooded_at < 0 or now - self._flooded_at >= self.interval.seconds()
-        if not due and (p.unasked == "known" or self._knows_who_wants(publication.event, now)):
-            self.asking.note(publication.event)
+        known_at = now if p.unasked == "known" else self._known_at(event, now)
+        if not due and known_at <= now:
+            self.asking.note(event)
             self._send_to_groups(publication)
         elif p.piggyback:
             self._request(publication)
+        elif not due and known_at < inf:
+            self.host.call_later(known_at - now, self._send_to_groups, publication)
         else:
             self._request(None, publication)
-            self.host.call_later(p.setup, self._send_to_groups, publication)
+            self.host.call_later(p.round_trip, self._send_to_groups, publication)
 
-    def _knows_who_wants(self, event: Event, now: float) -> bool:
-        """Whether all who may want an event have been asked, and have had time to answer."""
-        settled = now - self.groups.newcomer_at >= self.parameters.settle
-        return settled and self.asking.covers(event, now)
+    def _known_at(self, event: Event, now: float) -> float:
+        """From when on all who may want an event are known, as far as can be told; infinite: not asked."""
+        return max(self.asking.known_at(event, now), self.groups.newcomer_at + self.parameters.settle)
 
     def _send_to_groups(self, publication: Publication) -> None:
         now = self.host.now()

@@ -1,6 +1,9 @@
-"""What a publisher asks about in its join requests, and whether an event has been asked about."""
+"""What a publisher asks about in its join requests, and from when on those who want an event are known."""
 
 from __future__ import annotations
+
+from math import inf
+from typing import NamedTuple
 
 from roamcast.content.codec import encode_event
 from roamcast.content.event import Event
@@ -10,7 +13,16 @@ from roamcast.routing.odmrp.pubsub.messages import MOST_ASKS
 from roamcast.routing.odmrp.pubsub.parameters import PubSubParameters
 
 REMEMBERED = 1024
-NEVER = float("-inf")
+
+
+class Asked(NamedTuple):
+    """A question that is asked again and again: since when, and when last."""
+
+    first: float
+    last: float
+
+
+NEVER = Asked(-inf, -inf)
 
 
 class Asking:
@@ -19,47 +31,56 @@ class Asking:
     def __init__(self, parameters: PubSubParameters) -> None:
         self._parameters = parameters
         self.offered: list[Filter] = []
-        self._offered_at = NEVER
-        "When a join request last asked about the advertisement."
-        self._asked: dict[Event, float] = {}
-        "When one last asked about each event; the latest last."
+        self._about_offers = NEVER
+        "When join requests asked about the advertisement."
+        self._about: dict[Event, Asked] = {}
+        "When they asked about each event; the latest last."
 
     def offer(self, offered: Filter) -> None:
         """Advertise one more, which nobody has been asked about yet."""
         self.offered.append(offered)
-        self._offered_at = NEVER
+        self._about_offers = NEVER
 
-    def covers(self, event: Event, now: float) -> bool:
-        """Whether whoever may want an event has lately been asked, and has not been forgotten since."""
-        since = now - self._parameters.timeout / 2
-        if self._asked.get(event, NEVER) > since:
-            return True
-        return self._offered_at > since and self._is_offered(event)
+    def known_at(self, event: Event, now: float) -> float:
+        """From when on all who may want an event have had time to answer; infinite if they were not asked
+        lately, and may have been forgotten since."""
+        p = self._parameters
+        since, known_at = now - p.timeout / 2, inf
+        asked = self._about.get(event, NEVER)
+        if asked.last > since:
+            known_at = asked.first
+        asked = self._about_offers
+        if asked.last > since and asked.first < known_at and self._is_offered(event):
+            known_at = asked.first
+        return known_at + (p.settle if p.piggyback else p.round_trip)
 
     def ask(self, event: Event | None, aboard: bool, now: float) -> tuple[Event | Digest | Filter, ...]:
         """The questions of a join request that is sent now, for an event that may be aboard."""
         found: list[Event | Digest | Filter] = []
         if self._parameters.asks == "advertisement" and self.offered:
             found += self.offered[:MOST_ASKS]
-            self._offered_at = now
+            self._about_offers = self._again(self._about_offers, now)
         if event is not None:
             if not aboard and not (found and self._is_offered(event)):
                 found.append(self._smaller(event))
             if self._parameters.asks == "batch":
-                latest = [each for each in reversed(self._asked) if each != event]
+                latest = [each for each in reversed(self._about) if each != event]
                 found += [self._smaller(each) for each in latest[: self._parameters.batch - 1]]
                 for each in latest[: self._parameters.batch - 1]:
-                    self._asked[each] = now
-            self._asked.pop(event, None)
-            self._asked[event] = now
-            while len(self._asked) > REMEMBERED:
-                del self._asked[next(iter(self._asked))]
+                    self._about[each] = self._again(self._about[each], now)
+            self._about[event] = self._again(self._about.pop(event, NEVER), now)
+            while len(self._about) > REMEMBERED:
+                del self._about[next(iter(self._about))]
         return tuple(found[:MOST_ASKS])
 
     def note(self, event: Event) -> None:
         """Remember an event that went without a question, for the next join request to ask about."""
-        if self._parameters.asks == "batch" and event not in self._asked:
-            self._asked[event] = NEVER
+        if self._parameters.asks == "batch" and event not in self._about:
+            self._about[event] = NEVER
+
+    def _again(self, asked: Asked, now: float) -> Asked:
+        """A question that is asked now: anew, if what the answers to the last one set may have lapsed."""
+        return Asked(asked.first if now - asked.last < self._parameters.timeout / 2 else now, now)
 
     def _is_offered(self, event: Event) -> bool:
         return any(offer.matches(event) for offer in self.offered[:MOST_ASKS])

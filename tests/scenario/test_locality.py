@@ -54,6 +54,16 @@ def test_hubs_lie_in_the_area_and_do_not_overlap(seed):
         assert not any(hub.overlaps(other) for other in hubs[:place])
 
 
+def test_a_large_city_finds_room_for_its_hubs_up_to_nearly_half_of_the_area():
+    for count, side in ((40, 80), (100, 68)):
+        large = city(hubs__count=count, hubs__side=side, workload__areas={"quarters": 2})
+        hubs = lay_hubs(large, 5)
+        assert len(hubs) == count and hubs == lay_hubs(large, 5)
+        for place, hub in enumerate(hubs):
+            assert 0 <= hub.x <= 1000 - side and 0 <= hub.y <= 1000 - side
+            assert not any(hub.overlaps(other) for other in hubs[:place])
+
+
 def test_those_at_home_in_hubs_stay_there_and_are_dealt_out_evenly():
     hubs, legs = lay_hubs(city(), 7), movement(city(), 7)
     for node, x, y in zip(legs.node, legs.x1, legs.y1, strict=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 from typing import NamedTuple
 
@@ -35,15 +36,43 @@ def lay_hubs(scenario: Scenario, seed: int) -> list[Square]:
     if hubs.at is not None:
         return [Square(x, y, hubs.side) for x, y in hubs.at]
     random = Random(f"{seed}/hubs")
+
+    def draw() -> Square:
+        x, y = random.random() * (area.width - hubs.side), random.random() * (area.height - hubs.side)
+        return Square(x, y, hubs.side)
+
+    laid = _all_at_once(draw, hubs.count) or _one_by_one(draw, hubs.count)
+    if laid is None:
+        raise UserError(
+            f"hubs: found no room for {hubs.count} squares of {hubs.side:g} m that do not overlap"
+        )
+    return laid
+
+
+def _all_at_once(draw: Callable[[], Square], count: int) -> list[Square] | None:
+    # Begun anew at the first overlap, so that every arrangement is equally likely; many hubs seldom succeed.
     laid: list[Square] = []
     for _ in range(TRIES):
-        x, y = random.random() * (area.width - hubs.side), random.random() * (area.height - hubs.side)
-        hub = Square(x, y, hubs.side)
+        hub = draw()
         if any(hub.overlaps(other) for other in laid):
-            # Begin anew: what is laid may leave no room for the rest.
             laid = []
             continue
         laid.append(hub)
-        if len(laid) == hubs.count:
+        if len(laid) == count:
             return laid
-    raise UserError(f"hubs: found no room for {hubs.count} squares of {hubs.side:g} m that do not overlap")
+    return None
+
+
+def _one_by_one(draw: Callable[[], Square], count: int) -> list[Square] | None:
+    # Each where the earlier ones have left room. Squares jam when they cover 0.56 of an area; the model
+    # lets them cover half.
+    laid: list[Square] = []
+    for _ in range(count):
+        for _ in range(TRIES):
+            hub = draw()
+            if not any(hub.overlaps(other) for other in laid):
+                laid.append(hub)
+                break
+        else:
+            return None
+    return laid

@@ -246,6 +246,11 @@ def forged(mesh, to, sender, destination, sequence):
     mesh.routers[to].unicast.receive(RouteError(0, (Unreachable(destination, sequence),)), sender, -60.0)
 
 
+def test_where_only_the_destination_answers_replies_that_confirm_a_route_cannot_be_swallowed():
+    with pytest.raises(ValueError, match="cannot both be off"):
+        AodvParameters(intermediate_replies=False, equal_replies=False)
+
+
 def test_a_forged_number_bars_a_way_back_for_a_time_and_not_for_good():
     mesh = line(4)
     send(mesh, 3, 0)

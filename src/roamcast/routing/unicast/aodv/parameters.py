@@ -123,6 +123,15 @@ class AodvParameters(Parameters):
                 )
         return self
 
+    @model_validator(mode="after")
+    def _replies_pass(self) -> AodvParameters:
+        if not self.intermediate_replies and not self.equal_replies:
+            raise ValueError(
+                "intermediate_replies and equal_replies cannot both be off:"
+                " where only the destination may answer, a neighbour that knows it would swallow every reply"
+            )
+        return self
+
 
 NS2: Mapping[str, Any] = {
     "ttl_start": 30,

@@ -75,8 +75,11 @@ class Whereabouts(Message, kind=63, category=Category.ROUTING, role=Role.FINDS_R
 
 def place_of(position: Position) -> Place:
     """A position as it is told: the nearest that can be, and the origin for what is no number."""
-    return Place(_centimetres(position[0]), _centimetres(position[1]))
+    x, y = 100 * position[0], 100 * position[1]
+    if -FARTHEST <= x <= FARTHEST and -FARTHEST <= y <= FARTHEST:
+        return Place(round(x), round(y))
+    return Place(_nearest(x), _nearest(y))
 
 
-def _centimetres(metres: float) -> int:
-    return 0 if isnan(metres) else round(min(max(100 * metres, -FARTHEST), FARTHEST))
+def _nearest(centimetres: float) -> int:
+    return 0 if isnan(centimetres) else round(min(max(centimetres, -FARTHEST), FARTHEST))

@@ -1,6 +1,8 @@
 """Growth: what a run costs besides its simulation, from fifty runs to thousands, and planning many.
 
-`python -m bench.growth 50 500` takes other numbers of runs; 20000 is for a machine that is idle.
+`python -m bench.growth 50 500` takes other numbers of runs; 20000 is for a machine that is idle. Processor
+time is told, since it holds on a busy machine too, and as a ratio to a plain loop over runs of the same
+campaign in this process, which writes the same facts and keeps no promise.
 """
 
 from __future__ import annotations
@@ -10,19 +12,29 @@ import resource
 import sys
 import tempfile
 import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from bench.lake import Family
 from roamcast.campaign.campaign import Campaign
 from roamcast.campaign.plan import make_plan
+from roamcast.pipeline.committing.commit import Committer
 from roamcast.pipeline.conduct import Conductor
 from roamcast.pipeline.spark.executors import warm_up
 from roamcast.pipeline.spark.session import open_session
 from roamcast.pipeline.store import Store
+from roamcast.scenario.model import Scenario
+from roamcast.sim.run import simulate
 
 SIZES = (50, 500, 5_000)
 PLANNED = 100_000
+LOOPED = 50
+"Runs of the plain loop."
+
+ROLES = ("driver", "jvm", "daemon", "workers", "keepers")
+"By how far below this process it is: Spark starts a JVM, that a daemon of Python, that the workers."
 SHOPPING = Path(__file__).parents[1] / "scenarios" / "shopping.toml"
 TINY = {
     "duration": "1 s",
@@ -51,15 +63,94 @@ def tiny(runs: int) -> Campaign:
     return Campaign.model_validate(asked)
 
 
-def grow(spark: Any, runs: int, cores: int) -> dict[str, float]:
-    """What a campaign of so many tiny runs takes."""
+class Meter:
+    """Processor seconds of this process and all below it, by role and stage; keepers reap `runs`."""
+
+    def __init__(self) -> None:
+        self.spent: dict[str, Counter[str]] = {}
+
+    @contextmanager
+    def time(self, stage: str) -> Iterator[None]:
+        """Count what is spent in the block to `stage`."""
+        before = self._look()
+        try:
+            yield
+        finally:
+            after = self._look()
+            self.spent.setdefault(stage, Counter()).update(
+                {role: after[role] - before[role] for role in after}
+            )
+
+    def roles(self) -> Counter[str]:
+        """What each role spent in all."""
+        return sum(self.spent.values(), Counter())
+
+    def _look(self) -> Counter[str]:
+        below: dict[int, list[tuple[int, list[int]]]] = {}
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            try:
+                fields = stat.read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            below.setdefault(int(fields[1]), []).append(
+                (int(stat.parent.name), list(map(int, fields[11:15])))
+            )
+        found: Counter[str] = Counter(driver=time.process_time())
+        level = [os.getpid()]
+        for role in (*ROLES[1:], "runs"):
+            here = [each for parent in level for each in below.get(parent, [])]
+            for _, (user, system, reaped_user, reaped_system) in here:
+                found[role] += (user + system) / os.sysconf("SC_CLK_TCK")
+                ended = "runs" if role == "keepers" else role
+                found[ended] += (reaped_user + reaped_system) / os.sysconf("SC_CLK_TCK")
+            level = [pid for pid, _ in here]
+        return found
+
+
+class Metered(Conductor):
+    """A conductor whose stages are metered; `commit` is what is committed when all runs have ended."""
+
+    meter: Meter
+
+    def _commit(self, committer: Committer) -> dict[str, str]:
+        with self.meter.time("commit"):
+            return super()._commit(committer)
+
+    def simulate(self, spark: Any, survey: Any) -> Any:
+        """As a conductor does; its commit is within it."""
+        with self.meter.time("simulate"):
+            return super().simulate(spark, survey)
+
+    def evaluate(self, spark: Any, survey: Any) -> None:
+        """As a conductor does."""
+        with self.meter.time("evaluate"):
+            super().evaluate(spark, survey)
+
+
+def loop(runs: int) -> float:
+    """Processor milliseconds a run of a plain loop that writes facts."""
+    planned = make_plan(tiny(max(runs, LOOPED + 1))).runs[: LOOPED + 1]
+    with tempfile.TemporaryDirectory() as name:
+        for number, run in enumerate(planned):
+            if number == 1:  # the first one finds nothing ready
+                began = time.process_time()
+            simulate(
+                Scenario.model_validate_json(run.scenario), run.router, run.seed, folder=Path(name, run.id)
+            )
+        return (time.process_time() - began) / LOOPED * 1e3
+
+
+def grow(spark: Any, runs: int) -> dict[str, float]:
+    """What a campaign of so many tiny runs takes, in milliseconds a run unless it says otherwise."""
+    plain = loop(runs)
     with tempfile.TemporaryDirectory() as name:
         store = Store(name)
-        conductor = Conductor(tiny(runs), store)
-        began, mine = time.perf_counter(), time.process_time()
-        with Family() as family, conductor.prepare():
+        conductor = Metered(tiny(runs), store)
+        meter = conductor.meter = Meter()
+        began = time.perf_counter()
+        with conductor.prepare():
             conductor.work(spark)
-        took, driver = time.perf_counter() - began, time.process_time() - mine
+        took = time.perf_counter() - began
         done = store.snapshot().runs()
         assert len(done) == runs
         inside = sum(told.cpu or 0.0 for told in done.values())
@@ -67,30 +158,53 @@ def grow(spark: Any, runs: int, cores: int) -> dict[str, float]:
         began_again = time.process_time()
         with again.prepare():
             assert again.is_finished(again.survey())
+        again_took = time.process_time() - began_again
         files = sum(len(batch.files) for batch in store.snapshot().batches.values())
-        return {
-            "overhead": (family.spent - inside) / runs * 1e3,
-            "wall": (took - inside / cores) / runs * 1e3,
-            "driver": driver / runs * 1e3,
-            "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3,
-            "files": files,
-            "again": time.process_time() - began_again,
-        }
+    stages = {stage: sum(spent.values()) for stage, spent in meter.spent.items()}
+    stages["simulate"] -= stages["commit"]
+    roles = meter.roles() - meter.spent["commit"]  # which is within `simulate`
+    found = {"inside runs": inside, "starting, ending them": roles["runs"] + roles["keepers"] - inside}
+    found |= {"workers": roles["workers"] + roles["daemon"], "jvm": roles["jvm"], "driver": roles["driver"]}
+    found |= stages | {"wall": took}
+    told = {part: spent / runs * 1e3 for part, spent in found.items()}
+    total = told["simulate"] + told["commit"] + told["evaluate"]
+    told |= {"loop": plain, "all": total, "overhead": total - plain, "ratio": total / plain}
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+    return told | {"files": files, "memory": memory, "again": again_took}
+
+
+COLUMNS = (
+    ("loop", "plain loop", 1),
+    ("all", "campaign", 1),
+    ("ratio", "ratio", 2),
+    ("overhead", "overhead", 1),
+    ("inside runs", "in runs", 1),
+    ("starting, ending them", "fork,end", 1),
+    ("workers", "workers", 1),
+    ("jvm", "jvm", 1),
+    ("driver", "driver", 2),
+    ("simulate", "simulate", 1),
+    ("commit", "commit", 1),
+    ("evaluate", "evaluate", 1),
+    ("wall", "wall", 1),
+    ("memory", "driver MB", 0),
+    ("files", "files", 0),
+    ("again", "again, s", 2),
+)
 
 
 def main() -> None:
     """Print a line for each number of runs."""
     sizes = [int(word) for word in sys.argv[1:] if word.isdigit()] or list(SIZES)
     cores = len(os.sched_getaffinity(0))
-    print("runs    CPU ms a run   driver's   wall ms a run   driver MB   files   nothing to do, CPU s")
+    print("CPU ms a run: all of it, by whose it is, by stage; then wall ms a run, the driver, nothing to do")
+    print("  runs" + "".join(f"{title:>11s}" for _, title, _ in COLUMNS))
     with open_session(f"local[{cores}]") as spark:
         warm_up(spark)
         for runs in sizes:
-            found = grow(spark, runs, cores)
+            found = grow(spark, runs)
             print(
-                f"{runs:6d} {found['overhead']:13.1f} {found['driver']:10.2f} {found['wall']:15.1f} "
-                f"{found['memory']:11.0f} {found['files']:7.0f} {found['again']:22.2f}",
-                flush=True,
+                f"{runs:6d}" + "".join(f"{found[key]:11.{digits}f}" for key, _, digits in COLUMNS), flush=True
             )
     began = time.process_time()
     plan = make_plan(tiny(PLANNED))

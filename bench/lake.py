@@ -67,14 +67,14 @@ def build(folder: Path, millions: float) -> tuple[Store, list[str]]:
 
 def _add(store: Store, facts: list[Facts], runs: list[tuple[str, int]]) -> None:
     """Commit a batch in which each run has the facts of one of those simulated."""
-    from roamcast.lake.batch import _tag, _write
+    from roamcast.lake.batch import tag_rows, write_pieces
 
     name, files = new_name(), {}
     for table in TABLES:
         if table == "about":
             continue
-        pieces = ((run, _tag(run, table, facts[which][table])) for run, which in runs)
-        written = _write(store.facts, table, name, (piece for piece in pieces if len(piece[1])))
+        pieces = ((run, tag_rows(run, table, facts[which][table])) for run, which in runs)
+        written = write_pieces(store.facts, table, name, (piece for piece in pieces if len(piece[1])))
         if written is not None:
             files[table] = written
             assert digest(table_file(store.facts, table, name)) == written.digest

@@ -50,6 +50,20 @@ def test_the_rest_is_shared_by_the_slots(runs):
     assert progress.done == 6 and progress.ends == 210.0
 
 
+def test_what_is_heard_bit_by_bit_comes_to_what_the_whole_comes_to(runs):
+    many = [reseed(run, seed) for run in runs[::2] for seed in range(3, 23)]
+    progress = Progress(many, slots=3)
+    ended = {}
+    for number, run in enumerate(many[::7] + many[3::7] + many[::14]):  # some are told twice
+        ended[run.id] = outcome(run, 1.0 + number % 5, "failed" if number % 3 == 0 else "done")
+        progress.hear([ended[run.id]], now=50.0)
+        took = [(run, ended[run.id]["wall"]) for run in many if run.id in ended]
+        waiting = [run for run in many if run.id not in ended]
+        assert progress.ends == pytest.approx(50.0 + sum(estimate(waiting, took).values()) / 3)
+        states = [told["status"] for told in ended.values()]
+        assert (progress.done, progress.failed) == (states.count("done"), states.count("failed"))
+
+
 def test_a_full_disk_is_trouble_and_neither_done_nor_failed(runs):
     progress = Progress(runs, slots=2)
     progress.hear([{"run": runs[0].id, "status": "disk full", "wall": None, "error": "No space left"}], 1.0)

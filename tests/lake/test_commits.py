@@ -5,8 +5,9 @@ from contextlib import suppress
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from small_lake import Killed, content, expected, ready, stage, steps, unseen
+from small_lake import Killed, content, expected, ready, stage, stage_packed, steps, unseen
 
+from roamcast.facts.pack import PACK
 from roamcast.lake import compaction
 from roamcast.pipeline.committing.commit import Committer
 from roamcast.pipeline.store import Store
@@ -133,6 +134,40 @@ def test_a_damaged_staged_run_is_told_and_the_others_are_committed(tmp_path):
     assert told[RUNS[2]] == "drops.parquet is gone"
     assert store.survey(RUNS[:5]).missing == RUNS[:4]
     assert content(tmp_path, "deliveries").keys() == {RUNS[4]}
+
+
+def test_packed_runs_are_committed_as_others_are(tmp_path):
+    store = open_store(tmp_path)
+    for number, run in enumerate(RUNS[:6]):
+        (stage_packed if number % 2 else stage)(store, run)
+    stage_packed(store, RUNS[6], {}, about='{"scenario": "quiet"}')
+    assert Committer(None, store).commit(ready(store)) == {}
+    for table in ("deliveries", "drops"):
+        assert content(tmp_path, table) == expected(RUNS[:6], table)
+    about = content(tmp_path, "about")
+    assert about == {run: [{"told": "{}"}] for run in RUNS[1:6:2]} | {
+        RUNS[6]: [{"told": '{"scenario": "quiet"}'}]
+    }
+    assert [store.snapshot().runs()[run].rows for run in RUNS[:7]] == [4] * 6 + [0]
+    assert not any((tmp_path / "staged").iterdir())
+
+
+def test_a_damaged_pack_is_told_and_the_others_are_committed(tmp_path):
+    store = open_store(tmp_path)
+    for run in RUNS[:4]:
+        stage_packed(store, run)
+    flipped, short, gone = (tmp_path / "staged" / f"run={run}" / PACK for run in RUNS[:3])
+    hurt = bytearray(flipped.read_bytes())
+    hurt[len(hurt) // 2] ^= 1
+    flipped.write_bytes(hurt)
+    short.write_bytes(short.read_bytes()[:-5])
+    gone.unlink()
+    told = Committer(None, store).commit(ready(store))
+    assert told[RUNS[0]] == f"{PACK} is not what was written"
+    assert "bytes, not" in told[RUNS[1]]
+    assert told[RUNS[2]] == f"{PACK} is gone"
+    assert store.survey(RUNS[:4]).missing == RUNS[:3]
+    assert content(tmp_path, "deliveries").keys() == {RUNS[3]}
 
 
 def test_damage_in_the_lake_costs_the_runs_that_it_touches_and_no_other(tmp_path, monkeypatch):

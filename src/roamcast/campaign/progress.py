@@ -11,6 +11,18 @@ from roamcast.campaign.plan import Run
 
 
 @dataclass
+class _Pace:
+    """What is known of a router's runs, added up: what waits, and what the others took for their size."""
+
+    waiting: int = 0
+    size: float = 0.0
+    "Of those that wait."
+    told: int = 0
+    rates: float = 0.0
+    "The sum of what they took per size."
+
+
+@dataclass
 class Progress:
     """How far a simulation is."""
 
@@ -24,22 +36,55 @@ class Progress:
     trouble: str = ""
     _began: float = 0.0
 
+    def __post_init__(self) -> None:
+        self._by_id = {run.id: run for run in self.runs}
+        self._ended: dict[str, Mapping[str, Any]] = {}
+        self._paces: dict[str, _Pace] = {}
+        for run in self.runs:
+            self._wait(run, 1)
+
     @property
     def left(self) -> float | None:
         """Seconds that it may still take, if anything is known about it."""
         return None if self.ends is None else max(self.ends - monotonic(), 0.0)
 
     def hear(self, told: Iterable[Mapping[str, Any]], now: float) -> None:
-        """Learn from all that tasks have told until `now`: `run`, `status`, `wall` and `error` of each."""
-        ended = {outcome["run"]: outcome for outcome in told}  # a task that Spark tried twice tells twice
-        self.done = sum(outcome["status"] == "done" for outcome in ended.values())
-        self.failed = sum(outcome["status"] == "failed" for outcome in ended.values())
-        self.trouble = next((o["error"] for o in ended.values() if o["status"] == "disk full"), "")
-        took = [(run, ended[run.id].get("wall")) for run in self.runs if run.id in ended]
-        if any(wall for _, wall in took):
-            waiting = [run for run in self.runs if run.id not in ended]
-            rest = sum(estimate(waiting, took).values())
-            self.ends = now + rest / max(min(self.slots, len(waiting)), 1)
+        """Learn what tasks have told since the last time: `run`, `status`, `wall` and `error` of each.
+
+        It takes as long as what is new, however many runs there are.
+        """
+        for outcome in told:
+            run = self._by_id[outcome["run"]]
+            before = self._ended.get(run.id)  # a task that Spark tried twice tells twice
+            if before is None:
+                self._wait(run, -1)
+            else:
+                self._note(run, before, -1)
+            self._note(run, outcome, 1)
+            self._ended[run.id] = outcome
+        known = [pace for pace in self._paces.values() if pace.told]
+        if known:
+            usual = sum(pace.rates / pace.told for pace in known) / len(known)
+            rest = sum(
+                pace.size * (pace.rates / pace.told if pace.told else usual) for pace in self._paces.values()
+            )
+            waiting = len(self.runs) - len(self._ended)
+            self.ends = now + rest / max(min(self.slots, waiting), 1)
+
+    def _wait(self, run: Run, sign: int) -> None:
+        pace = self._paces.setdefault(run.router, _Pace())
+        pace.waiting += sign
+        pace.size = pace.size + sign * size(run) if pace.waiting else 0.0
+
+    def _note(self, run: Run, outcome: Mapping[str, Any], sign: int) -> None:
+        self.done += sign * (outcome["status"] == "done")
+        self.failed += sign * (outcome["status"] == "failed")
+        if outcome["status"] == "disk full":
+            self.trouble = outcome["error"] if sign > 0 else ""
+        if took := outcome.get("wall"):
+            pace = self._paces[run.router]
+            pace.told += sign
+            pace.rates += sign * took / size(run)
 
     def count(self, ended: int, now: float) -> None:
         """Learn that so many runs have ended by `now`, where it is not told which or how."""
@@ -57,11 +102,12 @@ def estimate(runs: Iterable[Run], known: Iterable[tuple[Run, float | None]]) -> 
     rates: dict[str, list[float]] = {}
     for run, took in known:
         if took:
-            rates.setdefault(run.router, []).append(took / _size(run))
+            rates.setdefault(run.router, []).append(took / size(run))
     mean = {router: sum(found) / len(found) for router, found in rates.items()}
     usual = sum(mean.values()) / len(mean) if mean else 1.0
-    return {run.id: _size(run) * mean.get(run.router, usual) for run in runs}
+    return {run.id: size(run) * mean.get(run.router, usual) for run in runs}
 
 
-def _size(run: Run) -> float:
+def size(run: Run) -> float:
+    """How much there is to simulate, in seconds times nodes."""
     return run.duration * run.nodes

@@ -19,7 +19,6 @@ import pyarrow as pa
 
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
-from roamcast.facts.columns import Folder
 from roamcast.facts.schema import TABLES
 from roamcast.facts.tables import Facts, Run, from_rows
 from roamcast.facts.writer import FactsWriter
@@ -47,8 +46,8 @@ Column: TypeAlias = npt.NDArray[Any] | Words
 class Recorder:
     """Takes down one run, in memory, or in a folder while it goes on."""
 
-    def __init__(self, folder: str | Path | None = None) -> None:
-        self._writer = None if folder is None else FactsWriter(folder)
+    def __init__(self, folder: str | Path | None = None, packed: bool = False) -> None:
+        self._writer = None if folder is None else FactsWriter(folder, packed)
         self._tables: dict[str, list[pa.Table]] = {name: [] for name in TABLES}
         self._kinds: set[tuple[bool, str, str]] = set()
         "Whether dropped, kind, category."
@@ -179,8 +178,7 @@ class Recorder:
         self._requests.clear()
         if self._writer is None:
             return Facts(run, {name: _join(name, pieces) for name, pieces in self._tables.items()})
-        self._writer.finish(run)
-        return Facts(run, Folder(self._writer.folder))
+        return Facts(run, self._writer.finish(run))
 
     def abandon(self) -> None:
         """Remove what was written of a run that came to no end."""

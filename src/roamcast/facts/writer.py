@@ -1,13 +1,14 @@
 """Facts on their way to disk: row group by row group, so that the disk bounds a run's size, not memory.
 
 A row group holds `ROW_GROUP` rows, the last one the rest, and codes the words that occur in it by the
-alphabet. So the bytes of a file depend on its rows alone, not on the pieces in which they came.
+alphabet. So the bytes of a file depend on its rows alone, not on the pieces in which they came. Facts that
+are soon to be joined with others may be packed into one file, if they are few.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from roamcast.errors import UserError
+from roamcast.facts.columns import Folder
+from roamcast.facts.pack import MOST_ROWS, PACK, pack
 from roamcast.facts.schema import TABLES
 
 if TYPE_CHECKING:
@@ -37,8 +40,10 @@ class FactsError(UserError):
 class FactsWriter:
     """Writes the facts of one run into a folder, where nothing is changed before `finish`."""
 
-    def __init__(self, folder: str | Path) -> None:
+    def __init__(self, folder: str | Path, packed: bool = False) -> None:
+        """Begin; `packed` facts are one file if they are few."""
         self.folder = Path(folder)
+        self.packed = packed
         self._tables: dict[str, TableWriter] = {}
         with self._blaming():
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -50,16 +55,21 @@ class FactsWriter:
         with self._blaming():
             self._tables[name].append(rows)
 
-    def finish(self, run: Run) -> None:
-        """Write what is left, let the tables appear under their names, and last say what was run."""
+    def finish(self, run: Run) -> Mapping[str, pa.Table]:
+        """Write what is left, let tables appear under their names, and last say what was run; the tables."""
+        about = json.dumps(msgspec.to_builtins(run), indent=2, sort_keys=True) + "\n"
         with self._blaming():
+            if self.packed and sum(table.rows for table in self._tables.values()) <= MOST_ROWS:
+                held = {name: table.held() for name, table in self._tables.items()}
+                (self.folder / PACK).write_bytes(pack(about, held))
+                return held
             for table in self._tables.values():
                 table.close()
             (self.folder / RUN_FILE).unlink(missing_ok=True)
             for name, table in self._tables.items():
                 table.path.replace(self.folder / f"{name}.parquet")
-            text = json.dumps(msgspec.to_builtins(run), indent=2, sort_keys=True)
-            (self.folder / RUN_FILE).write_text(f"{text}\n", encoding="utf-8")
+            (self.folder / RUN_FILE).write_text(about, encoding="utf-8")
+        return Folder(self.folder)
 
     def abandon(self) -> None:
         """Remove what was written, if it is not finished."""
@@ -76,48 +86,62 @@ class FactsWriter:
 
 
 class TableWriter:
-    """Writes one table into a file."""
+    """Writes one table into a file, which is there once it has a row group."""
 
     def __init__(self, path: Path, schema: pa.Schema) -> None:
         self.path = path
+        self.rows = 0
+        "That came so far."
         self._schema = schema
         self._held: list[pa.Table] = []
-        self._rows = 0
-        self._groups = 0
-        self._file = pq.ParquetWriter(path, schema, compression="zstd", write_page_checksum=True)
+        self._waiting = 0
+        "Rows that are held."
+        self._file: pq.ParquetWriter | None = None
 
     def append(self, rows: pa.Table) -> None:
         """Take more rows, and write those that fill row groups."""
         self._held.append(rows)
-        self._rows += len(rows)
-        if self._rows >= ROW_GROUP:
+        self.rows += len(rows)
+        self._waiting += len(rows)
+        if self._waiting >= ROW_GROUP:
             whole = pa.concat_tables(self._held)
-            for start in range(0, self._rows - ROW_GROUP + 1, ROW_GROUP):
+            for start in range(0, self._waiting - ROW_GROUP + 1, ROW_GROUP):
                 self._write(whole.slice(start, ROW_GROUP))
-            rest = whole.slice(self._rows - self._rows % ROW_GROUP)
-            self._held, self._rows = [rest], len(rest)
+            rest = whole.slice(self._waiting - self._waiting % ROW_GROUP)
+            self._held, self._waiting = [rest], len(rest)
+
+    def held(self) -> pa.Table:
+        """The rows that are not yet written."""
+        return self._code(pa.concat_tables(self._held)) if self._waiting else self._schema.empty_table()
 
     def close(self) -> None:
         """Write the rest."""
-        if self._rows or not self._groups:  # a table without rows has one row group without rows
+        if self._waiting or self._file is None:  # a table without rows has one row group without rows
             self._write(pa.concat_tables(self._held) if self._held else self._schema.empty_table())
-        self._held, self._rows = [], 0
-        self._file.close()
+        self._held, self._waiting = [], 0
+        if self._file is not None:
+            self._file.close()
 
     def abandon(self) -> None:
         """Remove the file."""
-        with suppress(OSError, ValueError, pa.ArrowException):
-            self._file.close()
+        if self._file is not None:
+            with suppress(OSError, ValueError, pa.ArrowException):
+                self._file.close()
         self.path.unlink(missing_ok=True)
 
     def _write(self, rows: pa.Table) -> None:
+        if self._file is None:
+            self._file = pq.ParquetWriter(
+                self.path, self._schema, compression="zstd", write_page_checksum=True
+            )
+        self._file.write_table(self._code(rows), row_group_size=ROW_GROUP)
+
+    def _code(self, rows: pa.Table) -> pa.Table:
         columns = [
             code_words(column) if pa.types.is_dictionary(field.type) else column.combine_chunks()
             for field, column in zip(self._schema, rows.columns, strict=True)
         ]
-        group = pa.Table.from_arrays(columns, schema=self._schema)
-        self._file.write_table(group, row_group_size=ROW_GROUP)
-        self._groups += 1
+        return pa.Table.from_arrays(columns, schema=self._schema)
 
 
 def code_words(column: pa.ChunkedArray) -> pa.DictionaryArray:

@@ -17,7 +17,6 @@ import pyarrow.parquet as pq
 from roamcast.lake.columns import TABLES, words_of
 from roamcast.lake.log import Batch, File
 from roamcast.lake.place import Place
-from roamcast.lake.staging import Staging, digest_open
 
 GROUP_ROWS = 1 << 18
 "Rows of a row group: what a reader holds at a time."
@@ -44,45 +43,12 @@ def table_file(facts: Place, table: str, batch: str) -> Place:
     return facts / table / f"{batch}.parquet"
 
 
-def join_staged(
-    staging: Staging, facts: Place, table: str, name: str, runs: Mapping[str, Mapping[str, Any]]
-) -> File | None:
-    """Write the table of batch `name` from the staged `runs` (with their files as manifests tell them).
-
-    Raises `Damaged` if a staged file is not what its manifest says; None if there are no rows.
-    """
-    wrong = {}
-    for run in runs:
-        if what := find_damage(staging.run_folder(run), _staged_name(table), runs[run]):
-            wrong[run] = what
-    if wrong:
-        raise Damaged(wrong)
-    file = f"{table}.parquet"
-    filled = [run for run in sorted(runs) if runs[run].get(file, {}).get("rows") != 0]  # many are empty
-    return _write(facts, table, name, _staged(staging, table, filled))
-
-
 def join_batches(
     facts: Place, table: str, name: str, batches: Sequence[Batch], drop: frozenset[str]
 ) -> File | None:
     """Write the table of batch `name` from others, without the runs `drop`; None if nothing is left."""
     streams = [split_runs(facts, table, batch, drop) for batch in batches if table in batch.files]
-    return _write(facts, table, name, heapq.merge(*streams, key=lambda piece: piece[0]))
-
-
-def find_damage(folder: Place, name: str, files: Mapping[str, Any]) -> str:
-    """What is wrong with a staged file; empty if nothing is, or if the run has none of that name."""
-    told = files.get(name)
-    if told is None:
-        return ""
-    try:
-        with (folder / name).open() as file:
-            size = file.size()
-            if size != told["size"]:
-                return f"{name} has {size} bytes, not {told['size']}"
-            return "" if digest_open(file) == told["digest"] else f"{name} is not what was written"
-    except FileNotFoundError:
-        return f"{name} is gone"
+    return write_pieces(facts, table, name, heapq.merge(*streams, key=lambda piece: piece[0]))
 
 
 def split_runs(facts: Place, table: str, batch: Batch, drop: frozenset[str]) -> Iterator[Piece]:
@@ -131,31 +97,7 @@ def cut(rows: pa.Table) -> Iterator[Piece]:
         yield names[codes[start]], rows.slice(start, end - start)
 
 
-def _staged_name(table: str) -> str:
-    return "run.json" if table == "about" else f"{table}.parquet"
-
-
-def _staged(staging: Staging, table: str, runs: Sequence[str]) -> Iterator[Piece]:
-    for run in runs:
-        file = staging.run_folder(run) / _staged_name(table)
-        if table == "about":
-            with suppress(FileNotFoundError):
-                yield run, _tag(run, table, pa.table({"told": [file.read().decode()]}))
-            continue
-        words = [name for name in words_of(table) if name != "run"]
-        try:
-            opened = file.open()
-        except FileNotFoundError:
-            continue
-        with opened:
-            whole = pq.ParquetFile(opened, read_dictionary=words, page_checksum_verification=True)
-            for group in range(whole.num_row_groups):
-                rows = whole.read_row_group(group, use_threads=False)
-                if len(rows):
-                    yield run, _tag(run, table, rows)
-
-
-def _tag(run: str, table: str, rows: pa.Table) -> pa.Table:
+def tag_rows(run: str, table: str, rows: pa.Table) -> pa.Table:
     """The rows with their run, in the lake's types."""
     codes = pa.array(np.zeros(len(rows), np.int32))
     column = pa.DictionaryArray.from_arrays(codes, pa.array([run], pa.string()))
@@ -170,7 +112,7 @@ def _tag(run: str, table: str, rows: pa.Table) -> pa.Table:
     return pa.Table.from_arrays(columns, schema=schema)
 
 
-def _write(facts: Place, table: str, name: str, pieces: Iterator[Piece]) -> File | None:
+def write_pieces(facts: Place, table: str, name: str, pieces: Iterator[Piece]) -> File | None:
     """Write pieces as one file; what it is, or None if there were no rows."""
     target = table_file(facts, table, name)
     (facts / table).make_folder()

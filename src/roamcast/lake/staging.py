@@ -1,6 +1,7 @@
 """Staging: where a task puts what a run wrote, before it is committed.
 
     staged/run=ID/TABLE.parquet, run.json   what the run wrote
+    staged/run=ID/facts.pack                the same of a short run (`roamcast.facts.pack`)
     staged/run=ID/manifest.json             written last: done or failed, and the digest of every file
     staged/run=ID/traceback.txt             of a run that failed
 

@@ -32,13 +32,16 @@ def simulate(
     seed: int,
     progress: Callable[[float], object] | None = None,
     folder: Path | None = None,
+    *,
+    packed: bool = False,
 ) -> Facts:
     """Run `protocol` in `scenario`; the same arguments give the same facts, on every machine.
 
-    With a `folder` the facts are written there while the run goes on, and read from it when asked for.
+    With a `folder` the facts are written there while the run goes on, and read from it when asked for; if
+    they are to be `packed` and are few, into one file.
     """
     began = time.process_time()
-    recorder = Recorder(folder)
+    recorder = Recorder(folder, packed)
     try:
         with _seldom_collecting():
             recorder.legs(**_legs(scenario, seed))

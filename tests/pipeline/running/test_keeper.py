@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,10 @@ def task(tmp_path, name, seconds=20.0, memory=300e6):
     world = json.dumps({"name": name})
     run = Run("0" * 20, "flooding", "{}", 1, world, 10.0, 0.0, 250.0, 20, 10, code_version(), "{}", "command")
     return Task(run, str(tmp_path), seconds, memory, "synthetic_runner:run")
+
+
+def list_open():
+    return {"open": [int(name) for name in os.listdir("/proc/self/fd")]}  # noqa: PTH208
 
 
 def alive(pid):
@@ -115,3 +120,10 @@ def test_a_worker_that_is_killed_leaves_nothing_behind(tmp_path):
     worker.wait()
     while any(map(alive, family)):  # what stays is a hang, which the test's own time limit ends
         time.sleep(0.02)
+
+
+def test_a_run_has_nothing_open_but_its_three_streams_and_its_way_to_the_keeper(tmp_path):
+    with (tmp_path / "of the worker").open("w"):
+        told = keeper_of("synthetic_runner:run").run(partial(list_open), 20.0, 300e6)
+    assert sorted(told["said"]["open"])[:3] == [0, 1, 2]
+    assert len(told["said"]["open"]) == 5  # and the one by which it looks

@@ -6,10 +6,11 @@ import errno
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from roamcast.lake.batch import Damaged, join_batches, join_staged
+from roamcast.lake.batch import Damaged, join_batches
 from roamcast.lake.columns import TABLES
 from roamcast.lake.log import Batch, File
 from roamcast.lake.place import Place
+from roamcast.lake.staged_rows import join_staged, read_packs
 from roamcast.lake.staging import Staging
 
 MOST_RUNS = 512
@@ -44,14 +45,16 @@ class Joined(NamedTuple):
 def join(staged: str, facts: str, asked: Join) -> Joined:
     """Write the tables that are asked for."""
     files: dict[str, File] = {}
-    damaged: dict[str, str] = {}
     staging, lake = Staging(staged), Place(facts)
+    packs, damaged = read_packs(staging, asked.staged)
+    if damaged:
+        return Joined({}, damaged)
     for table in asked.tables:
         try:
             if asked.batches:
                 file = join_batches(lake, table, asked.name, asked.batches, asked.drop)
             else:
-                file = join_staged(staging, lake, table, asked.name, asked.staged)
+                file = join_staged(staging, lake, table, asked.name, asked.staged, packs=packs)
         except Damaged as found:
             damaged |= found.runs
         except OSError as error:

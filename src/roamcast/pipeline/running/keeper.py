@@ -36,6 +36,9 @@ _DIE_WITH_PARENT, _SUBREAPER = 1, 36
 _BETWEEN_LOOKS = 0.2
 "Seconds between looks at how much memory a run holds."
 
+_LIBC = ctypes.CDLL(None, use_errno=True)
+"Loaded here and not by each run's process."
+
 _LOOKS = 5
 "How often its own process is looked at before all that it started is, too, which takes longer."
 
@@ -115,10 +118,12 @@ def _supervise(asked: bytes, commands: int) -> dict[str, Any]:
     work, seconds, memory = pickle.loads(asked)
     read_end, write_end = os.pipe()
     keeper = os.getpid()
+    most = _status(keeper, "VmData") + int(memory)
     child = os.fork()
+    # Every page that the child's side touches from here on is copied: it does no more than it must.
     if child == 0:
         _close_all_but({0, 1, 2, write_end})  # or whatever the run forks could keep the keeper's pipes open
-        _live(work, memory, keeper, write_end)
+        _live(work, most, keeper, write_end)
     os.close(write_end)
     with suppress(OSError):
         os.setpgid(child, child)
@@ -131,7 +136,9 @@ def _supervise(asked: bytes, commands: int) -> dict[str, Any]:
         os.close(read_end)
         with suppress(ProcessLookupError):
             os.killpg(child, signal.SIGKILL)
-        status = end_descendants(until=child)
+        _kill([child])  # which may have left its group
+        status = os.waitpid(child, 0)[1]
+        end_descendants()
     if not told:
         died = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
         told = {"died": died, "code": 0 if died else os.waitstatus_to_exitcode(status)}
@@ -165,10 +172,10 @@ def _await(child: int, ends: tuple[int, int, int], deadline: float, memory: floa
     return {"limit": "time"}
 
 
-def _live(work: Work, memory: float, keeper: int, write_end: int) -> NoReturn:
+def _live(work: Work, most: int, keeper: int, write_end: int) -> NoReturn:
     """The child's whole life: limits, work, one word to the keeper; it never returns."""
     with suppress(BaseException):
-        _restrain(memory, keeper)
+        _restrain(most, keeper)
         told = work()
         used = resource.getrusage(resource.RUSAGE_SELF)
         told |= {"cpu": used.ru_utime + used.ru_stime, "memory": used.ru_maxrss * 1024}
@@ -176,7 +183,7 @@ def _live(work: Work, memory: float, keeper: int, write_end: int) -> NoReturn:
     os._exit(0)
 
 
-def _restrain(memory: float, keeper: int) -> None:
+def _restrain(most: int, keeper: int) -> None:
     with suppress(OSError):
         os.setpgid(0, 0)
     _control(_DIE_WITH_PARENT, signal.SIGKILL)
@@ -184,22 +191,22 @@ def _restrain(memory: float, keeper: int) -> None:
         os._exit(1)
     # A process that asks for more gets a MemoryError and can say so; what it asks for in other ways, or
     # by its children, the keeper sees.
-    held = int(_status("self", "VmData"))
-    limit = held + int(memory)
-    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def _control(option: int, argument: int) -> None:
-    ctypes.CDLL(None, use_errno=True).prctl(option, argument, 0, 0, 0)
+    _LIBC.prctl(option, argument, 0, 0, 0)
 
 
 def _close_all_but(kept: set[int]) -> None:
     """A run must not hold its worker's connections open."""
-    for name in os.listdir("/proc/self/fd"):  # noqa: PTH208 - names are all that is wanted
-        if int(name) not in kept:
-            with suppress(OSError):
-                os.close(int(name))
+    first = 0
+    for end in sorted(kept):
+        if first < end:  # of none before 0, some Pythons make all
+            os.closerange(first, end)
+        first = end + 1
+    os.closerange(first, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
 
 
 def _status(process: int | str, *keys: str) -> int:
@@ -246,20 +253,17 @@ def descendants(process: int) -> list[int]:
     return found
 
 
-def end_descendants(until: int = 0) -> int:
-    """Kill and reap everything below this process; the status with which `until` ended.
+def end_descendants() -> None:
+    """Kill and reap everything below this process.
 
-    What is killed leaves its children to us, so it is over when there are none.
+    What is killed leaves its children to us, so it is over when there are none; most often there are none
+    to begin with, and nobody need be looked for.
     """
-    found = 0
     with suppress(ChildProcessError):
         while True:
-            child, status = os.waitpid(-1, os.WNOHANG)
-            if not child:
+            if not os.waitpid(-1, os.WNOHANG)[0]:
                 _kill(descendants(os.getpid()))
-                child, status = os.waitpid(-1, 0)
-            found = status if child == until else found
-    return found
+                os.waitpid(-1, 0)
 
 
 def _kill(processes: Iterable[int]) -> None:

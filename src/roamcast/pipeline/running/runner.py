@@ -23,4 +23,4 @@ for _name in BUILT_IN:
 
 def simulate_run(run: Run, folder: Path) -> None:
     """Write the facts of `run`, from the radio world, into `folder` while it goes on."""
-    simulate(Scenario.model_validate_json(run.scenario), run.router, run.seed, folder=folder)
+    simulate(Scenario.model_validate_json(run.scenario), run.router, run.seed, folder=folder, packed=True)

@@ -1,4 +1,4 @@
-"""simulate: the runs not yet done -> facts, one Spark task a run, the longest first.
+"""simulate: the runs not yet done -> facts, a Spark task a run or a portion of short ones, the longest first.
 
 By the DataFrame API alone, so that it is the same on this machine, on a cluster and over Spark Connect.
 """
@@ -18,6 +18,7 @@ from roamcast.campaign.plan import Run
 from roamcast.campaign.progress import Progress, estimate
 from roamcast.campaign.version import code_version
 from roamcast.errors import UserError
+from roamcast.pipeline.running.portions import portion
 from roamcast.pipeline.running.task import SIMULATOR, Task
 from roamcast.pipeline.spark.errors import briefly
 from roamcast.pipeline.spark.executors import checking, count_slots, deal
@@ -47,10 +48,14 @@ def simulate(
         return []
     costs = costs or estimate(runs, ())
     longest_first = sorted(runs, key=lambda run: (-costs[run.id], run.id))
-    tasks = [Task(run, store.staged, limits.time, limits.memory, runner) for run in longest_first]
-    progress = Progress(runs, count_slots(spark))
-    hearing = _Counting(spark) if is_remote(spark) else _Hearing(spark)
-    frame = deal(spark, tasks).mapInArrow(_working(hearing.tell), "told string")
+    slots = count_slots(spark)
+    portions = [
+        [Task(run, store.staged, limits.time, limits.memory, runner) for run in each]
+        for each in portion(longest_first, slots)
+    ]
+    progress = Progress(runs, slots)
+    hearing = _Counting(spark, [len(each) for each in portions]) if is_remote(spark) else _Hearing(spark)
+    frame = deal(spark, portions).mapInArrow(_working(hearing.tell), "told string")
     answers: list[dict[str, Any]] = []
     trouble: list[Exception] = []
 
@@ -82,7 +87,7 @@ def simulate(
 
 
 def _working(tell: Callable[[dict[str, Any]], object] | None) -> Callable[..., Iterator[pa.RecordBatch]]:
-    """What a task does with the item dealt to it."""
+    """What a task does with the portion dealt to it."""
     check = checking(code_version())
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -90,13 +95,17 @@ def _working(tell: Callable[[dict[str, Any]], object] | None) -> Callable[..., I
         import pickle
 
         import pyarrow as pa
+        from pyspark import TaskContext
 
         check()  # an executor that came later may have other code: its facts would be under our version
-        from roamcast.pipeline.running.task import execute
+        from roamcast.pipeline.running.task import execute_all
 
+        context = TaskContext.get()
+        again = context is not None and context.attemptNumber() > 0
         for batch in batches:
-            for item in batch["item"].to_pylist():
-                outcome = execute(pickle.loads(item))
+            for outcome in execute_all(
+                (task for item in batch["item"].to_pylist() for task in pickle.loads(item)), again
+            ):
                 if tell is not None:
                     tell({key: outcome.get(key) for key in ("run", "status", "wall", "error")})
                 yield pa.RecordBatch.from_pydict({"told": [json.dumps(outcome)]})
@@ -114,9 +123,9 @@ class _Hearing:
         self._heard = 0
 
     def hear(self, progress: Progress) -> None:
-        if len(self._told.value) > self._heard:
-            self._heard = len(self._told.value)
-            progress.hear(self._told.value, monotonic())
+        if new := self._told.value[self._heard :]:
+            self._heard += len(new)
+            progress.hear(new, monotonic())
 
     def cancel(self) -> None:
         self._context.cancelAllJobs()
@@ -130,8 +139,9 @@ class _Counting:
 
     tell = None
 
-    def __init__(self, spark: SparkSession) -> None:
+    def __init__(self, spark: SparkSession, portions: Sequence[int]) -> None:
         self._spark = spark
+        self._portions = portions
         self._ended = 0
         spark.registerProgressHandler(self._note)
 
@@ -139,7 +149,7 @@ class _Counting:
         self._ended = max([self._ended, *(stage.num_completed_tasks for stage in stages or ())])
 
     def hear(self, progress: Progress) -> None:
-        progress.count(self._ended, monotonic())
+        progress.count(sum(self._portions[: self._ended]), monotonic())
 
     def cancel(self) -> None:
         self._spark.interruptAll()

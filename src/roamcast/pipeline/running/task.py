@@ -1,4 +1,4 @@
-"""What a Spark task does with one run: have it simulated, keep its facts, say what became of it.
+"""What a Spark task does with a run: have it simulated, keep its facts, say what became of it.
 
 The run lives in a process of its own (`keeper`), so that limits hold whatever it does and killing anything
 above leaves nothing behind.
@@ -13,6 +13,7 @@ import os
 import shutil
 import signal
 import traceback
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -20,6 +21,7 @@ from time import monotonic
 from typing import Any
 
 from roamcast.campaign.plan import Run
+from roamcast.facts.pack import PACK, count_rows
 from roamcast.lake.staging import Staging, digest
 from roamcast.pipeline.running.keeper import FROM_OUTSIDE, Keeper, KeeperDied
 from roamcast.sim.failure import RouterFailed
@@ -70,6 +72,16 @@ def execute(task: Task) -> dict[str, Any]:
     finally:
         shutil.rmtree(work, ignore_errors=True)
     return manifest
+
+
+def execute_all(tasks: Iterable[Task], again: bool = False) -> Iterator[dict[str, Any]]:
+    """Do the runs one after the other, until the disk is full; when tried `again`, those not yet staged."""
+    for task in tasks:
+        staged = Staging(task.staged).look(task.run.id) if again else None
+        outcome = staged if staged is not None and staged["status"] == "done" else execute(task)
+        yield outcome
+        if outcome["status"] == "disk full":
+            break
 
 
 def _attempt(task: Task, work: Path) -> dict[str, Any]:
@@ -132,7 +144,11 @@ def keeper_of(runner: str) -> Keeper:
 def _describe(file: Path) -> dict[str, Any]:
     import pyarrow.parquet as pq
 
-    rows = pq.read_metadata(file).num_rows if file.suffix == ".parquet" else 0
+    rows = 0
+    if file.name == PACK:
+        rows = count_rows(file)
+    elif file.suffix == ".parquet":
+        rows = pq.read_metadata(file).num_rows
     return {"size": file.stat().st_size, "digest": digest(file), "rows": rows}
 
 

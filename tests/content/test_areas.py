@@ -85,6 +85,25 @@ def test_areas_across_the_date_line_and_around_a_pole():
     assert not wanted("/zone[within(where, box(70, 11, 90, 20))]").matches(slice_of_it)
 
 
+@pytest.mark.parametrize("turned", [0, 77, 180])
+@pytest.mark.parametrize(("pole", "way"), [(1, 1), (1, -1), (-1, 1), (-1, -1)])
+def test_an_area_with_an_edge_over_a_pole_lies_on_one_side_of_it(pole, way, turned):
+    def within_lons(west, east):
+        west, east = ((lon + turned + 180) % 360 - 180 for lon in (west, east))
+        south, north = sorted((70 * pole, 90 * pole))
+        return wanted(f"/zone[within(where, box({south}, {west}, {north}, {east}))]").matches(half)
+
+    lons = [(lon + turned + 180) % 360 - 180 for lon in (0, 90, 180, 0)[::way]]
+    half = zone(" ".join(f"{80 * pole},{lon}" for lon in lons))
+    assert within_lons(0, 180) and within_lons(-10, 190)
+    assert not within_lons(1, 181) and not within_lons(-1, 179) and not within_lons(180, 360)
+    around = zone(" ".join(f"{80 * pole},{lon}" for lon in (0, 120, -120, 0)))
+    for west in range(-180, 180, 60):  # the pole is deep in it: each longitude has a part
+        assert not within(
+            around["where"], Box(min(70 * pole, 90 * pole), west, max(70 * pole, 90 * pole), west - 1)
+        )
+
+
 def test_what_is_missing_is_in_no_region_and_meets_none():
     away = wanted("/zone[also and not(intersects(also, box(0, 0, 10, 10)))]")
     assert not away.matches(zone(VIENNA))

@@ -78,6 +78,14 @@ def test_circles_are_joined_where_one_has_all_of_the_other_or_both_have_everythi
     )
 
 
+def test_an_example_is_found_where_circles_leave_little():
+    diagonal = Discs.where((disc(10.0, 20.0, 79_000.0), disc(11.0, 21.0, 79_000.0)))  # 156 km apart
+    assert not any(diagonal.has((each.lat, each.lon)) for each in diagonal.inside)
+    assert diagonal.has(diagonal.example())
+    rim = Discs.where((disc(48.0, 16.0, 5000.0),), (disc(48.0, 16.0, 4850.0),))
+    assert rim.has(rim.example())
+
+
 @pytest.mark.parametrize(
     ("schema", "names"),
     [

@@ -17,7 +17,7 @@ from roamcast.content.summary import Digest, Shape, Summary
 from roamcast.content.summary.bloom import stable_hash
 from roamcast.content.summary.codec import encode, length
 from roamcast.content.summary.digest import hash_whole
-from roamcast.content.summary.fitting import within
+from roamcast.content.summary.fitting import Fitting, within
 from roamcast.content.summary.summary import MAX_ROWS
 
 from . import generate
@@ -248,6 +248,32 @@ def test_the_length_of_a_summary_is_known_without_writing_it(r):
     filters = [generate.filter(r, type) for _ in range(r.randint(1, 8))]
     summary = Summary.of(filters, r.choice([Shape(), Shape(64, 2), Shape(8192, 3)]), apart=r.random() < 0.5)
     assert length(summary) == len(encode(summary))
+
+
+class Indifferent:
+    """To whom every change lets in as much."""
+
+    def weight(self, summary):
+        return 0.0
+
+    def loss(self, name, before, after):
+        return 0.0
+
+
+def test_of_changes_that_let_in_as_much_those_that_save_most_come_first():
+    song = EventType("song", {f"f{n}": Integer() for n in range(4)})
+    a, b, c, d = (
+        field.isin(range(0, 10 * n, 2)) for n, field in enumerate((song.f0, song.f1, song.f2, song.f3), 1)
+    )
+    for filters in ([a & b & c & d], [a, a & d, b & c, c & d]):
+        summary = Summary.of(filters)
+        lengths = [length(each) for each in Fitting(Indifferent()).coarsenings(summary)]
+        assert lengths == sorted(lengths)
+        assert len(set(lengths)) > 2
+        most = length(summary) - lengths[0]
+        assert (
+            length(Fitting(Indifferent()).fit(summary, length(summary) - most)) == lengths[0]
+        )  # in one step
 
 
 def test_what_nobody_named_is_not_looked_up():

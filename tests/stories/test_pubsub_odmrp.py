@@ -467,6 +467,21 @@ def test_a_broker_serves_its_own_clients_alone():
     assert broker.filters() == [ANY]
 
 
+def test_a_broker_forgets_a_client_that_is_silent_for_a_lease_and_the_oldest_of_too_many():
+    mesh = Mesh.line(4, router(clients_per_broker=4, client_lease=25.0, members=2))
+    mesh.know(Coupon)
+    broker = mesh.routers[0].clients
+    for client in (1, 2, 3):
+        broker.arrive(ClientWish((Coupon.zone == client,)), client, 1)
+    assert broker.filters() == [Coupon.zone == 2, Coupon.zone == 3]
+    for client in (1, 2, 3):
+        mesh.kill(client)
+    mesh.run(for_=24.9)
+    assert len(broker.filters()) == 2
+    mesh.run(for_=0.2)
+    assert broker.filters() == []
+
+
 def test_a_lost_join_table_is_sent_again():
     mesh = Mesh.line(3, router())
     mesh.subscribe(2, Coupon.zone == 3)

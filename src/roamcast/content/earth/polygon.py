@@ -52,14 +52,13 @@ class Ring(NamedTuple):
         """Whether all of it lies between a longitude and another `width` degrees east of it."""
         if width >= 360:
             return True
-        around = [lat for lat in self.lats if abs(lat) == 90]
-        if any(all(lat != pole for lat, _ in self.corners) for pole in around):
-            return False
         for (lat, lon), (other_lat, other_lon) in self.edges:
             here = other_lon if abs(lat) == 90 else lon  # from a pole an edge is a meridian
             there = here if abs(other_lat) == 90 else other_lon
             offset, after = (here - west) % 360, (there - west) % 360
-            if offset > width or after > width or abs(offset + turn(there - here) - after) > 1:
+            along = turn(there - here)
+            over_pole = abs(along) == 180  # two meridians, and nothing between them
+            if after > width or not (over_pole or abs(offset + along - after) < 1):
                 return False
         return True
 

@@ -7,11 +7,13 @@ event type.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
+from roamcast.content.box.conjunction import fields_of
 from roamcast.content.errors import ContentError
 from roamcast.content.filter import Filter
 from roamcast.content.grouping.features import embed, find_ends
@@ -24,10 +26,8 @@ if TYPE_CHECKING:
 
     from roamcast.content.schema import EventType
 
-_LOOKS = pa.schema(
-    [("place", pa.int32()), ("low", pa.float64()), ("high", pa.float64()), ("empty", pa.int64())]
-)
-_PARSED = "id long, type string, coded binary, why string"
+_PARSED = pa.schema([("id", pa.int64()), ("type", pa.string()), ("coded", pa.binary()), ("why", pa.string())])
+_ENDS = pa.schema([("place", pa.int32()), ("low", pa.float64()), ("high", pa.float64())])
 
 
 def cluster(
@@ -58,25 +58,25 @@ def to_groups(groups: Mapping[tuple[int, ...], Filter]) -> list[Group]:
 def _parse(filters: DataFrame, types: dict[str, EventType]) -> DataFrame:
     from pyspark.sql import functions as f
 
-    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            rows = []
-            for id, body in zip(batch["id"].to_pylist(), batch["body"].to_pylist(), strict=True):
-                row: dict[str, Any] = {"id": id, "type": None, "coded": None, "why": None}
-                try:
-                    filter = read_filter(body, types)
-                    row |= {"type": filter.type.name, "coded": filter.to_bytes()}
-                except ContentError as error:
-                    row["why"] = str(error)[:300]
-                rows.append(row)
-            yield pa.RecordBatch.from_pylist(
-                rows,
-                pa.schema(
-                    [("id", pa.int64()), ("type", pa.string()), ("coded", pa.binary()), ("why", pa.string())]
-                ),
-            )
+    bodies = filters.select("id", f.col("filter").alias("body"))
+    return bodies.mapInArrow(partial(parse_batches, types), "id long, type string, coded binary, why string")
 
-    return filters.select("id", f.col("filter").alias("body")).mapInArrow(work, _PARSED)
+
+def parse_batches(
+    types: Mapping[str, EventType], batches: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """Each filter (id, body) as its type and its bytes, or why it is none."""
+    for batch in batches:
+        rows = []
+        for id, body in zip(batch["id"].to_pylist(), batch["body"].to_pylist(), strict=True):
+            row: dict[str, Any] = {"id": id, "type": None, "coded": None, "why": None}
+            try:
+                filter = read_filter(body, types)
+                row |= {"type": filter.type.name, "coded": filter.to_bytes()}
+            except ContentError as error:
+                row["why"] = str(error)[:300]
+            rows.append(row)
+        yield pa.RecordBatch.from_pylist(rows, _PARSED)
 
 
 def _cluster_type(
@@ -86,9 +86,9 @@ def _cluster_type(
     from pyspark.ml.functions import array_to_vector
     from pyspark.sql import functions as f
 
-    ends, empty = _look(parsed, type)
-    wanting = parsed if not empty else parsed.where(~f.col("id").isin(empty))
-    rows = _embed(wanting, type, ends).persist()
+    ends = _find_ends(parsed, type)
+    features = partial(embed_batches, type, ends)
+    rows = parsed.mapInArrow(features, "id long, coded binary, features array<double>").persist()
     try:
         distinct = rows.agg(f.countDistinct("features"), f.countDistinct("coded")).first()
         assert distinct is not None
@@ -113,50 +113,53 @@ def _sample(type: EventType, place: int) -> Any:
     return columns(type.fields[place].kind, None, (0, 1))
 
 
-def _look(parsed: DataFrame, type: EventType) -> tuple[dict[int, tuple[float, float]], list[int]]:
-    """Which fields are asked about, between which numbers; and the filters that nothing matches."""
+def _find_ends(parsed: DataFrame, type: EventType) -> dict[int, tuple[float, float]]:
+    frame = parsed.mapInArrow(partial(end_batches, type), "place int, low double, high double")
+    return join_ends((row["place"], row["low"], row["high"]) for row in frame.distinct().collect())
 
-    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            filters = [Filter.from_bytes(coded, type) for coded in batch["coded"].to_pylist()]
-            used = sorted({place for filter in filters for each in filter.conjunctions for place, _ in each})
-            rows: list[dict[str, Any]] = []
-            for place in used:
-                low, high = find_ends(type, place, filters) or (None, None)
-                rows.append({"place": place, "low": low, "high": high})
-            for id, filter in zip(batch["id"].to_pylist(), filters, strict=True):
-                if filter.empty:
-                    rows.append({"empty": id})
-            yield pa.RecordBatch.from_pylist(rows, _LOOKS)
 
-    frame = parsed.mapInArrow(work, "place int, low double, high double, empty long")
+def end_batches(type: EventType, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Which fields the filters (coded) of a batch ask about, between which numbers."""
+    for batch in batches:
+        filters = [Filter.from_bytes(coded, type) for coded in batch["coded"].to_pylist()]
+        used = sorted(
+            {place for filter in filters for each in filter.conjunctions for place, _ in fields_of(each)}
+        )
+        rows: list[dict[str, Any]] = []
+        for place in used:
+            low, high = find_ends(type, place, filters) or (None, None)
+            rows.append({"place": place, "low": low, "high": high})
+        yield pa.RecordBatch.from_pylist(rows, _ENDS)
+
+
+def join_ends(found: Iterable[tuple[int, float | None, float | None]]) -> dict[int, tuple[float, float]]:
+    """The fields that any batch asks about, with the outermost numbers of all (0 and 1 if there is none)."""
     ends: dict[int, tuple[float, float]] = {}
-    empty, used = [], set()
-    for row in frame.distinct().collect():
-        if row["empty"] is not None:
-            empty.append(row["empty"])
-            continue
-        used.add(row["place"])
-        if row["low"] is not None:
-            low, high = ends.get(row["place"], (row["low"], row["high"]))
-            ends[row["place"]] = (min(low, row["low"]), max(high, row["high"]))
-    return {place: ends.get(place, (0.0, 1.0)) for place in sorted(used)}, empty
+    used = set()
+    for place, low, high in found:
+        used.add(place)
+        if low is not None and high is not None:
+            least, most = ends.get(place, (low, high))
+            ends[place] = (min(least, low), max(most, high))
+    return {place: ends.get(place, (0.0, 1.0)) for place in sorted(used)}
 
 
-def _embed(parsed: DataFrame, type: EventType, ends: dict[int, tuple[float, float]]) -> DataFrame:
-    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            rows = []
-            for coded in batch["coded"].to_pylist():
-                filter = Filter.from_bytes(coded, type)
+def embed_batches(
+    type: EventType, ends: Mapping[int, tuple[float, float]], batches: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """Each filter (id, coded) with its vector; those that nothing matches belong to no group."""
+    for batch in batches:
+        filters = [Filter.from_bytes(coded, type) for coded in batch["coded"].to_pylist()]
+        wanting = batch.filter(pa.array([not filter.empty for filter in filters], pa.bool_()))
+        rows = []
+        for filter in filters:
+            if not filter.empty:
                 blocks = [embed(type, place, filter, span) for place, span in ends.items()]
                 rows.append(np.concatenate(blocks).tolist() if blocks else [0.0])
-            features = pa.array(rows, pa.list_(pa.float64()))
-            yield pa.RecordBatch.from_arrays(
-                [batch["id"], batch["coded"], features], ["id", "coded", "features"]
-            )
-
-    return parsed.mapInArrow(work, "id long, coded binary, features array<double>")
+        features = pa.array(rows, pa.list_(pa.float64()))
+        yield pa.RecordBatch.from_arrays(
+            [wanting["id"], wanting["coded"], features], ["id", "coded", "features"]
+        )
 
 
 def _weigh(rows: DataFrame, widths: list[int]) -> DataFrame:

@@ -143,9 +143,10 @@ def _print_json(value: dict[str, Any]) -> None:
 
 
 def _tables(told: RunTally, lead: str = "") -> list[Table]:
-    tables = [
-        _table(told.events, f"{lead}{{}} of {{}} expected deliveries were lost", "--event {} --node {}")
-    ]
+    tables = []
+    if told.events.expected or not told.requests.expected:
+        lost = f"{lead}{{}} of {{}} expected deliveries were lost"
+        tables.append(_table(told.events, lost, "--event {} --node {}"))
     if told.requests.expected:
         tables.append(
             _table(told.requests, f"{lead}{{}} of {{}} requests were not satisfied", "--request {}")

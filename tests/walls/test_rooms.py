@@ -27,7 +27,6 @@ TWICE = {
     "changes": "between two campaigns, and how the terminal shows them",
     "check": "the verb for files, and the check of executors",
     "cluster": "the verb, and where Spark runs",
-    "codec": "of events and filters; of summaries",
     "columns": "of one run in its folder; of the lake",
     "copies": "the baseline that sends one to each receiver; why copies were lost",
     "diff": "the verb, and the comparison",

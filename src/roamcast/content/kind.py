@@ -128,7 +128,7 @@ class Integer(OrderedKind, frozen=True):
 
     def __post_init__(self) -> None:
         if not INT64[0] <= self.min <= self.max <= INT64[1]:
-            raise ContentError(f"an integer between {self.min} and {self.max} cannot be")
+            raise ContentError(f"an integer between {str(self.min)[:40]} and {str(self.max)[:40]} cannot be")
 
     def bounds(self) -> tuple[int, int]:
         """As declared."""

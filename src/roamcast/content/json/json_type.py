@@ -35,6 +35,8 @@ class JsonTypeReader:
         self.whole = whole
         self.defaults: dict[tuple[EventType, str], Any] = {}
         self.count = 0
+        self._referred: dict[str, tuple[Mapping[str, Any], bool, tuple[str, ...]]] = {}
+        "What references have led to, and by which others."
 
     def event_type(self, name: str) -> EventType:
         """The type of the documents."""
@@ -137,23 +139,25 @@ class JsonTypeReader:
         for key in _REFUSED:
             if key in schema:
                 raise SchemaError(f"{where}: {key} is not understood")
-        null = False
+        null, before = False, above
         parts: list[Mapping[str, Any]] = [
             {key: value for key, value in schema.items() if key not in ("$ref", "allOf", *_ALTERNATIVES)}
         ]
         if "$ref" in schema:
-            target, may_be_null, above = self.referred(schema["$ref"], where, above)
+            target, null, inside = self.referred(schema["$ref"], where, before)
             parts.append(target)
-            null = may_be_null
+            above = _union(above, inside)
         for number, each in enumerate(schema.get("allOf", ())):
-            target, _, above = self.resolve(each, f"{where}/allOf/{number}", above)
+            target, _, inside = self.resolve(each, f"{where}/allOf/{number}", before)
             parts.append(target)
+            above = _union(above, inside)
         for key in _ALTERNATIVES:
             several = schema.get(key, ())
             some = [each for each in several if not _is_null(each)]
             if len(some) == 1 < len(several):
-                target, _, above = self.resolve(some[0], f"{where}/{key}", above)
+                target, _, inside = self.resolve(some[0], f"{where}/{key}", before)
                 parts.append(target)
+                above = _union(above, inside)
                 null = True
             elif any(isinstance(each, Mapping) and _describes(each) for each in some):
                 raise SchemaError(f"{where}/{key}: which of several it is would depend on the document")
@@ -163,8 +167,12 @@ class JsonTypeReader:
         """What a reference leads to, in this document."""
         if pointer != "#" and not pointer.startswith("#/"):
             raise SchemaError(f"{where}: {pointer[:80]!r} is not in this document; others are never read")
-        if pointer in above or pointer == "#":
-            raise SchemaError(f"{where}: {pointer!r} is recursive, and an event ends somewhere")
+        known = self._referred.get(pointer)
+        passes = {pointer} if known is None else {pointer, *known[2]}
+        if pointer == "#" or not passes.isdisjoint(above):
+            raise SchemaError(f"{where}: {pointer[:80]!r} is recursive, and an event ends somewhere")
+        if known is not None:
+            return known[0], known[1], _union(above, known[2])
         found: Any = self.whole
         for written in pointer.split("/")[1:]:
             step = written.replace("~1", "/").replace("~0", "~")
@@ -174,7 +182,10 @@ class JsonTypeReader:
                 found = found[int(step)]
             else:
                 raise SchemaError(f"{where}: nothing is at {pointer[:80]!r}")
-        return self.resolve(found, pointer, (*above, pointer))
+        resolved = self.resolve(found, pointer, (*above, pointer))
+        passed = tuple(each for each in resolved[2] if each not in above)
+        self._referred[pointer] = (resolved[0], resolved[1], passed)
+        return resolved
 
     def counted(self, field: Field, place: _Place) -> Field:
         """The field, if there are not too many already: references multiply."""
@@ -182,6 +193,10 @@ class JsonTypeReader:
         if self.count > MAX_FIELDS:
             raise SchemaError(f"{place.where[:80]}: an event of more than {MAX_FIELDS} fields")
         return field
+
+
+def _union(above: tuple[str, ...], inside: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(above + inside))
 
 
 def _describes(schema: Mapping[str, Any]) -> bool:

@@ -15,12 +15,15 @@ from typing import Any
 from roamcast.content.errors import ContentError
 from roamcast.content.event import Event, pick_type
 from roamcast.content.schema import EventType
+from roamcast.content.xml import schema_cost
 from roamcast.content.xml.document import check_document, read_xml, undeclared, write_xml
 from roamcast.content.xml.errors import SchemaError, XmlError
 from roamcast.content.xml.form import Form
 from roamcast.content.xml.xsd_type import TypeReader
 
 MAX_SCHEMA = 1 << 20
+_LOOKED_AT = 1 << 14
+"Elements and attributes of all event types of a schema, besides one for each of its characters."
 _XS = "http://www.w3.org/2001/XMLSchema"
 _XML = "http://www.w3.org/XML/1998/namespace"
 _SAFE: dict[str, Any] = {"resolve_entities": "internal", "no_network": True}
@@ -55,11 +58,13 @@ class XmlSchema:
         try:
             # xmlschema takes text that is no XML for the name of a file, so lxml reads it first.
             document = etree.fromstring(text, etree.XMLParser(**_SAFE), **base)
+            schema_cost.check_document(document, len(text))
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 warnings.simplefilter("error", xmlschema.XMLSchemaImportWarning)
                 warnings.simplefilter("error", xmlschema.XMLSchemaIncludeWarning)
                 parsed = xmlschema.XMLSchema(text.decode("utf-8-sig"), defuse="always", **where)
+            schema_cost.check_cost(parsed)
             for imported in document.iterfind(f"{{{_XS}}}import[@namespace='{_XML}']"):
                 imported.set("schemaLocation", str(Path(__file__).with_name("xml.xsd")))
             self._validator = etree.XMLSchema(document)
@@ -76,6 +81,7 @@ class XmlSchema:
         self.types = _Types()
         self.forms: dict[str, Form] = {}
         self._usual: dict[str, dict[int, str]] = {}
+        self._left = _LOOKED_AT + sum(len(each.source.get_text()) for each in _schemas(parsed))
         for element in parsed.elements.values():
             if element.type.is_complex() and not element.abstract and not element.type.abstract:
                 self._add(element)
@@ -84,7 +90,7 @@ class XmlSchema:
             raise SchemaError(reasons[0] if reasons else "the schema has no global element that holds others")
 
     def _add(self, element: Any) -> None:
-        reader = TypeReader(self.namespace)
+        reader = TypeReader(self.namespace, self._left)
         try:
             type = self.types[element.local_name] = reader.event_type(element)
             self.forms[type.name] = reader.form(self._defaults)
@@ -93,6 +99,7 @@ class XmlSchema:
             }
         except ContentError as error:
             self.types.refused[element.local_name] = str(error)
+        self._left = reader.left
 
     @classmethod
     def load(cls, path: Path, defaults: bool = False) -> XmlSchema:
@@ -159,6 +166,13 @@ class XmlSchema:
         if not valid:
             log: Any = self._validator.error_log
             raise XmlError(f"not valid by the schema: {log.last_error.message}")
+
+
+def _schemas(parsed: Any) -> Iterable[Any]:
+    """A schema and those that it includes or imports, without that of schemas."""
+    return (
+        each for found in parsed.maps.namespaces.values() for each in found if each.meta_schema is not None
+    )
 
 
 def _first_line(error: Exception) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -25,8 +26,10 @@ _FORMS = (
 class TypeReader:
     """Reads one global element as an event type; refuses, by name, what an event cannot be."""
 
-    def __init__(self, namespace: str) -> None:
+    def __init__(self, namespace: str, most: int) -> None:
         self.namespace = namespace
+        self.left = most
+        "Elements and attributes that may still be looked at."
         self.names: dict[str, str] = {}
         self.open: set[str] = set()
         self.open_attributes: set[str] = set()
@@ -34,6 +37,8 @@ class TypeReader:
         self.lists: set[str] = set()
         self.usual: dict[str, str] = {}
         "Texts for examples, by whole path."
+        self._usual_texts: dict[Any, str] = {}
+        "By type: many fields are of one."
         self.defaults: dict[str, str] = {}
         "Of attributes and simple elements, by whole path."
         self.count = 0
@@ -58,9 +63,8 @@ class TypeReader:
         """The type of an event, or of the records that a repeated element at `base` is."""
         always: list[str] = []
         fields = tuple(self.fields(element, _Spot(base, "", False, above), always))
-        inside = {a: [f for f in fields if f.path.startswith(f"{a}/")] for a in always}
-        kept = tuple(path for path, below in inside.items() if all(map(_may_be_missing, below)))
-        return EventType(element.local_name, fields, always=kept)
+        told = {above for field in fields if not _may_be_missing(field) for above in _above(field.path)}
+        return EventType(element.local_name, fields, always=tuple(a for a in always if a not in told))
 
     def fields(self, element: Any, spot: _Spot, always: list[str]) -> Iterator[Field]:
         """The fields of a complex element: attributes first, then what it holds, in the schema's order."""
@@ -106,7 +110,7 @@ class TypeReader:
     def child(self, child: Child, outer: _Spot, always: list[str]) -> Iterator[Field]:
         """The fields that an element in another one is."""
         element = child.element
-        spot = outer.inner(element, child.optional)
+        spot = self.looked_at(outer.inner(element, child.optional))
         if element.name != (f"{{{self.namespace}}}{element.local_name}" if self.namespace else element.name):
             self.names[spot.whole] = element.name
         if any(element.type is other.type for other in outer.above):
@@ -135,7 +139,7 @@ class TypeReader:
             if attribute.use == "prohibited":
                 continue
             step = f"@{attribute.local_name}"
-            spot = outer.step(step, attribute.use != "required")
+            spot = self.looked_at(outer.step(step, attribute.use != "required"))
             if step in seen:
                 raise SchemaError(f"{spot.where}: attributes of two namespaces have this name")
             seen.add(step)
@@ -161,12 +165,26 @@ class TypeReader:
         if isinstance(kind, String) and holder.name in AREAS:
             return self.counted(Field(path, AREAS[holder.name], spot.optional), spot)
         if isinstance(kind, String):
-            fitting = (text for text in _FORMS if simple is None or simple.is_valid(text))
-            self.usual[spot.whole] = next(fitting, _FORMS[0])
+            self.usual[spot.whole] = self.usual_text(simple)
         return self.counted(Field(path, kind, spot.optional), spot)
 
+    def usual_text(self, simple: Any) -> str:
+        """A text for examples that a type of strings allows."""
+        text = self._usual_texts.get(simple)
+        if text is None:
+            fitting = (text for text in _FORMS if simple is None or simple.is_valid(text))
+            text = self._usual_texts[simple] = next(fitting, _FORMS[0])
+        return text
+
+    def looked_at(self, spot: _Spot) -> _Spot:
+        """Where the reader is, if it has not looked at too much already: types that hold types multiply."""
+        self.left -= 1
+        if self.left < 0:
+            raise SchemaError(f"{spot.where[:80]}: the types of this schema hold too many elements in all")
+        return spot
+
     def counted(self, field: Field, spot: _Spot) -> Field:
-        """The field, if there are not too many already: types that hold types multiply."""
+        """The field, if the event does not have too many already."""
         self.count += 1
         if self.count > MAX_FIELDS:
             raise SchemaError(f"{spot.where[:80]}: an event of more than {MAX_FIELDS} fields")
@@ -201,6 +219,11 @@ class _Spot(NamedTuple):
     def inner(self, element: Any, optional: bool) -> _Spot:
         """An element in this one."""
         return self.step(element.local_name, optional)._replace(above=(*self.above, element))
+
+
+def _above(path: str) -> Iterator[str]:
+    """The paths of the elements that a field lies in."""
+    return (path[: slash.start()] for slash in re.finditer("/", path))
 
 
 def _may_be_missing(field: Field) -> bool:

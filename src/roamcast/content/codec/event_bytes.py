@@ -1,0 +1,117 @@
+"""Events as bytes: the values of their fields, in the type's order."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from typing import Any
+
+from roamcast.content.codec.primitives import (
+    DISC,
+    DOUBLE,
+    Reader,
+    bounded,
+    find_type,
+    get_text,
+    put_number,
+    put_text,
+)
+from roamcast.content.earth.polygon import MAX_CORNERS, Ring
+from roamcast.content.earth.shapes import Shape, circle, polygon
+from roamcast.content.errors import CodecError
+from roamcast.content.event import Event
+from roamcast.content.kind import Decimal, String
+from roamcast.content.kind_area import Area
+from roamcast.content.repetition import MAX_RECORDS, Records
+from roamcast.content.schema import EventType, Field
+
+
+def encode_event(event: Event) -> bytes:
+    """The event in bytes."""
+    out = bytearray(event.type.fingerprint)
+    _put_values(out, event.type, event.values)
+    return bounded(out)
+
+
+def decode_event(data: bytes, types: EventType | Mapping[str, EventType]) -> Event:
+    """Read what `encode_event` wrote, and refuse anything else."""
+    reader = Reader(data)
+    type = find_type(reader, types)
+    values = _get_values(reader, type)
+    reader.close()
+    event = Event(type, values)
+    if encode_event(event) != data:
+        raise CodecError("an event that its encoder would have written otherwise")
+    return event
+
+
+def _put_values(out: bytearray, type: EventType, values: tuple[Any, ...]) -> None:
+    for field, stored in zip(type.fields, values, strict=True):
+        if isinstance(field.kind, Records):
+            put_number(out, len(stored))
+            for record in stored:
+                _put_values(out, field.kind.record, record)
+            continue
+        if field.optional:
+            out.append(stored is not None)
+        if stored is not None:
+            put_value(out, field, stored)
+
+
+def _get_values(reader: Reader, type: EventType) -> tuple[Any, ...]:
+    values: list[Any] = []
+    for field in type.fields:
+        if isinstance(field.kind, Records):
+            count = reader.number(MAX_RECORDS)
+            field.kind.check(count)
+            reader.promise(count)  # a record takes a byte or more: others are refused with their type
+            values.append(tuple(_get_values(reader, field.kind.record) for _ in range(count)))
+            continue
+        there = not field.optional or bool(reader.number(1))
+        values.append(field.kind.store(field.kind.load(get_value(reader, field))) if there else None)
+    return tuple(values)
+
+
+def put_value(out: bytearray, field: Field, stored: Any) -> None:
+    """Write a value that a field has, or a bound of it."""
+    if isinstance(field.kind, String):
+        put_text(out, stored)
+    elif isinstance(field.kind, Area):
+        _put_shape(out, stored)
+    elif isinstance(field.kind, Decimal):
+        out += DOUBLE.pack(stored)
+    else:
+        put_number(out, stored << 1 if stored >= 0 else ~stored << 1 | 1)
+
+
+def get_value(reader: Reader, field: Field) -> Any:
+    """Read a value that a field can have."""
+    if isinstance(field.kind, String):
+        return get_text(reader)
+    if isinstance(field.kind, Area):
+        return _get_shape(reader)
+    if isinstance(field.kind, Decimal):
+        stored = DOUBLE.unpack(reader.take(8))[0] + 0.0  # of two zeros the encoder writes one
+    else:
+        number = reader.number(1 << 65)
+        stored = ~(number >> 1) if number & 1 else number >> 1
+    [(low, high)] = field.kind.everything(False).spans  # type: ignore[union-attr]
+    if not low <= stored <= high:
+        raise CodecError(f"a value that {field.path} cannot have")
+    return stored
+
+
+def _put_shape(out: bytearray, shape: Shape) -> None:
+    """How many corners, and their degrees; none for a circle, which has three numbers."""
+    corners = shape.corners if isinstance(shape, Ring) else ()
+    put_number(out, len(corners))
+    for numbers in corners or (shape,):
+        out += b"".join(map(DOUBLE.pack, numbers))
+
+
+def _get_shape(reader: Reader) -> Shape:
+    count = reader.number(MAX_CORNERS)
+    if not count:
+        return circle(*DISC.unpack(reader.take(DISC.size)))
+    numbers = struct.unpack(f">{2 * count}d", reader.take(16 * count))
+    return polygon(tuple(zip(numbers[::2], numbers[1::2], strict=True)))

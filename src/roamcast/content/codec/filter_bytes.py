@@ -1,0 +1,216 @@
+"""Filters as bytes: conjunctions, and the set of values that each asks of a field."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+
+from roamcast.content.box.areas import MAX_TESTS, Areas, RegionTest
+from roamcast.content.box.conjunction import MAX_PATTERNS, Conjunction, conjoin
+from roamcast.content.box.constraint import disc, places
+from roamcast.content.box.discs import MAX_DISCS, SPOT, Discs
+from roamcast.content.box.glob import CASELESS, Glob, lower
+from roamcast.content.box.order import MAX_PAIRS, PAIR, compare_fields, members
+from roamcast.content.box.ranges import Ranges, coalesce
+from roamcast.content.box.repeats import MAX_REQUIRED, Repeats
+from roamcast.content.box.texts import Texts
+from roamcast.content.codec.event_bytes import get_value, put_value
+from roamcast.content.codec.primitives import (
+    DISC,
+    DOUBLE,
+    MAX_BYTES,
+    Reader,
+    bounded,
+    find_type,
+    get_text,
+    put_number,
+    put_text,
+)
+from roamcast.content.earth.shapes import Box, box
+from roamcast.content.errors import CodecError
+from roamcast.content.filter import MAX_CONJUNCTIONS, Filter
+from roamcast.content.kind import Domain, String
+from roamcast.content.kind_area import Area
+from roamcast.content.repetition import Records
+from roamcast.content.schema import EventType, Field
+
+_CASELESS = bytes([1, *CASELESS.encode()])
+
+
+def encode_filter(filter: Filter) -> bytes:
+    """The filter in bytes."""
+    out = bytearray(filter.type.fingerprint)
+    _put_filter(out, filter)
+    return bounded(out)
+
+
+def decode_filter(data: bytes, types: EventType | Mapping[str, EventType]) -> Filter:
+    """Read what `encode_filter` wrote, and refuse anything else."""
+    reader = Reader(data)
+    type = find_type(reader, types)
+    filter = _get_filter(reader, type)
+    reader.close()
+    if encode_filter(filter) != data:
+        raise CodecError("a filter that its encoder would have written otherwise")
+    return filter
+
+
+def _put_filter(out: bytearray, filter: Filter) -> None:
+    put_number(out, len(filter.conjunctions))
+    for each in filter.conjunctions:
+        put_number(out, len(each))
+        for place, domain in each:
+            put_number(out, place)
+            if isinstance(domain, Discs):
+                put_number(out, len(domain.inside))
+                put_number(out, len(domain.outside_of))
+                for disc in domain.inside + domain.outside_of:
+                    out += DISC.pack(*disc)
+            elif place >= PAIR:
+                out.append(sum(1 << n for n, value in enumerate((-1, 0, 1, None)) if domain.has(value)))
+            else:
+                _put_domain(out, filter.type.fields[place], domain)
+
+
+def _get_filter(reader: Reader, type: EventType) -> Filter:
+    conjunctions: list[Conjunction] = []
+    for _ in range(reader.number(MAX_CONJUNCTIONS)):
+        constraints: list[tuple[int, Domain]] = []
+        for _ in range(reader.number(len(type.fields) + MAX_PAIRS)):
+            place = reader.number(2 * SPOT)
+            if place >= SPOT:
+                constraints.append((place, _get_discs(reader, type, place)))
+                continue
+            if place >= PAIR:
+                constraints.append((place, _get_order(reader, type, place)))
+                continue
+            if place >= len(type.fields):
+                raise CodecError(f"the field {place} of a type that has {len(type.fields)}")
+            constraints.append((place, _get_domain(reader, type.fields[place])))
+        each = conjoin(type, constraints)
+        if each is None:
+            raise CodecError("a conjunction that nothing satisfies")
+        conjunctions.append(each)
+    return Filter.of(type, conjunctions)
+
+
+def _get_discs(reader: Reader, type: EventType, place: int) -> Discs:
+    """Circles that a place is in, and circles that it is outside of."""
+    if not places(type, *members(place)):
+        raise CodecError("a place on the Earth that the type does not have")
+    inside, refused = reader.number(MAX_DISCS), reader.number(MAX_DISCS)
+    discs = [disc(*DISC.unpack(reader.take(DISC.size))) for _ in range(inside + refused)]
+    return Discs.where(discs[:inside], discs[inside:])
+
+
+def _get_order(reader: Reader, type: EventType, place: int) -> Ranges:
+    """The order of two fields: a bit for each that it may be, and one for missing."""
+    first, second = members(place)
+    if not first < second < len(type.fields):
+        raise CodecError("a pair of fields that the type does not have")
+    bits = reader.number(15)
+    signs = Ranges(coalesce((n - 1, n - 1) for n in range(3) if bits >> n & 1), bool(bits >> 3))
+    equal = bits >> 1 & 1
+    compare_fields(
+        type.fields[first], "=" if bits & 5 in (0, 5) else "<" if not equal else "<=", type.fields[second]
+    )
+    return signs
+
+
+def _put_domain(out: bytearray, field: Field, domain: Domain) -> None:
+    if isinstance(domain, Repeats):
+        put_number(out, len(domain.required))
+        for each in (*domain.required, domain.refused):
+            _put_filter(out, each)
+    elif isinstance(domain, Ranges):
+        put_number(out, len(domain.spans) << 1 | domain.absent)
+        for low, high in domain.spans:
+            put_value(out, field, low)
+            put_value(out, field, high)
+    elif isinstance(domain, Areas):
+        _put_areas(out, domain)
+    elif isinstance(domain, Discs):
+        raise AssertionError("circles stand beside fields")
+    elif domain.values is not None:
+        put_number(out, (len(domain.values) << 1 | 1) << 1 | domain.absent)
+        for value in domain.values:
+            put_text(out, value)
+    else:
+        put_number(out, (len(domain.like) << 1) << 1 | domain.absent)
+        put_number(out, len(domain.unlike))
+        for glob in domain.like + domain.unlike:
+            put_number(out, len(glob))
+            for piece in glob:
+                put_text(out, piece)
+
+
+def _get_domain(reader: Reader, field: Field) -> Domain:
+    if isinstance(field.kind, Records):
+        return _get_repeats(reader, field.kind.record)
+    if isinstance(field.kind, Area):
+        return _get_areas(reader, field.kind)
+    head = reader.number(MAX_BYTES << 2)
+    absent, count = bool(head & 1), head >> 1
+    if not isinstance(field.kind, String):
+        reader.promise(count * 2)
+        spans = tuple((get_value(reader, field), get_value(reader, field)) for _ in range(count))
+        if spans != coalesce(spans):
+            raise CodecError(f"spans of {field.path} that are not in order with gaps between them")
+        return Ranges(spans, absent)
+    listed, count = bool(count & 1), count >> 1
+    reader.promise(count)
+    if listed:
+        texts = tuple(get_text(reader) for _ in range(count))
+        if any(one >= other for one, other in pairwise(texts)):
+            raise CodecError(f"texts of {field.path} that are not in order, each once")
+        return Texts(texts, absent=absent)
+    refused = reader.number(MAX_BYTES)
+    reader.promise(count + refused)
+    stars = 0
+    globs = []
+    for _ in range(count + refused):
+        pieces = reader.number(MAX_BYTES)
+        reader.promise(pieces)
+        stars += pieces > 1
+        if stars > MAX_PATTERNS:
+            raise CodecError(f"more than {MAX_PATTERNS} patterns")
+        globs.append(_get_glob(reader, pieces))
+    return Texts.where(globs[:count], globs[count:], absent)
+
+
+def _get_glob(reader: Reader, count: int) -> Glob:
+    """The pieces of a pattern, perhaps after the mark that their case says nothing."""
+    if count > 1 and reader.data[reader.at : reader.at + 2] == _CASELESS:
+        reader.take(2)
+        pieces = tuple(get_text(reader) for _ in range(count - 1))
+        if any(piece != lower(piece) for piece in pieces):
+            raise CodecError("a pattern without case that is not in lower case")
+        return (CASELESS, *pieces)
+    return tuple(get_text(reader) for _ in range(count)) or ("",)
+
+
+def _get_repeats(reader: Reader, record: EventType) -> Repeats:
+    required = [_get_filter(reader, record) for _ in range(reader.number(MAX_REQUIRED))]
+    return Repeats.where(required, _get_filter(reader, record))
+
+
+def _put_areas(out: bytearray, domain: Areas) -> None:
+    put_number(out, len(domain.required) << 2 | domain.void << 1 | domain.absent)
+    if not domain.void:
+        put_number(out, len(domain.refused))
+    for whole, region in domain.required + domain.refused:
+        out.append(whole << 1 | isinstance(region, Box))
+        out += b"".join(map(DOUBLE.pack, region))
+
+
+def _get_areas(reader: Reader, kind: Area) -> Areas:
+    head = reader.number(MAX_TESTS << 2 | 3)
+    if head & 2:
+        return Areas(kind.shape, absent=bool(head & 1), void=True)
+    count, refused = head >> 2, reader.number(MAX_TESTS)
+    tests = []
+    for _ in range(count + refused):
+        mode = reader.number(3)
+        numbers = (DOUBLE.unpack(reader.take(8))[0] for _ in range(4 if mode & 1 else 3))
+        tests.append(RegionTest(bool(mode >> 1), box(*numbers) if mode & 1 else disc(*numbers)))
+    return Areas.where(kind.shape, tests[:count], tests[count:], bool(head & 1))

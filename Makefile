@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV   := .venv
 PY     := $(VENV)/bin/python
 DEPS   := $(VENV)/.deps
-BUILT  := $(VENV)/.built
+# An editable install keeps a list of the modules, so it is made anew when one comes, goes or moves.
+BUILT  := $(VENV)/.built-$(shell find src -name '*.py' | LC_ALL=C sort | cksum | cut -d ' ' -f 1)
 KERNEL := $(shell find kernel -type f) CMakeLists.txt pyproject.toml
 
 SWARM ?= --for 10m
@@ -75,6 +76,7 @@ $(DEPS): requirements.lock
 
 $(BUILT): $(DEPS) $(KERNEL)
 	$(VENV)/bin/pip install --quiet --no-deps --no-build-isolation -e .
+	rm -f $(VENV)/.built*
 	touch $@
 
 lock:  ## after changing requirements.in

@@ -1,6 +1,6 @@
 """The arithmetic under grouping: shares of events, rows of numbers, cuts of an event space."""
 
-from itertools import pairwise
+from itertools import count, pairwise
 from random import Random
 
 import numpy as np
@@ -10,7 +10,7 @@ from roamcast.content.filter import Filter
 from roamcast.content.grouping.embedding import Embedding
 from roamcast.content.grouping.features import columns
 from roamcast.content.grouping.group import Group, cost
-from roamcast.content.grouping.partition import event_space_groups
+from roamcast.content.grouping.partition import BALANCED, Signatures, event_space_groups
 from roamcast.content.grouping.tight import LETTER, WORD, share
 from roamcast.content.kind import Decimal, Enumeration, Integer, String
 from roamcast.content.repetition import Records
@@ -107,6 +107,22 @@ def test_an_event_space_is_cut_where_as_many_bounds_lie_on_each_side():
     groups = event_space_groups(filters, 4)
     assert [len(group.members) for group in groups] == [10, 10, 10, 10]
     assert sorted(member for group in groups for member in group.members) == list(range(40))
+
+
+@pytest.mark.parametrize(("often", "moved"), [(9, False), (10, True), (14, True)])
+def test_the_lightest_bucket_moves_from_a_group_that_weighs_more_than_twice_another(often, moved):
+    signatures = Signatures(SONG, count(), 2)
+    words = ["heavy", "light", "small", *["heavy"] * (often - 1)]
+    words += ["light"] * (BALANCED - len(words))
+    for place, word in enumerate(words[:-1]):
+        signatures.add(place, (SONG.title == word) & (SONG.year == place))
+    heavy, light = signatures.label(0), signatures.label(1)
+    assert signatures.label(2) == heavy != light
+    signatures.add(BALANCED, (SONG.title == words[-1]) & (SONG.year == 50))
+    # One signature a bucket, so a group weighs as much as it has members.
+    assert signatures.label(2) == (light if moved else heavy)
+    lighter = BALANCED - often - 1 + moved
+    assert signatures.weights() == {heavy: BALANCED - lighter, light: lighter}
 
 
 def test_noise_is_the_share_of_deliveries_that_nobody_asked_for():

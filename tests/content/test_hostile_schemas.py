@@ -11,11 +11,13 @@ import time
 from contextlib import suppress
 
 import pytest
+import xmlschema
 
 from roamcast.content.errors import ContentError
 from roamcast.content.json.json_schema import JsonSchema
 from roamcast.content.kind import Integer
 from roamcast.content.xml.errors import SchemaError
+from roamcast.content.xml.schema_cost import Counting
 from roamcast.content.xml.xsd import XmlSchema
 
 LEAF = '<xs:element name="e" type="xs:string"/>'
@@ -198,6 +200,39 @@ def test_a_schema_that_multiplies_takes_little(shape):
 def test_what_multiplies_is_refused_with_its_reason(text, reason):
     with pytest.raises(SchemaError, match=reason):
         XmlSchema(text.encode())
+
+
+def written_out(group, loose=False):
+    """The elements of a content model one by one: whether each may be left out or repeated."""
+    loose = loose or (group.min_occurs, group.max_occurs) != (1, 1) or group.model == "choice"
+    for each in group:
+        if hasattr(each, "model"):
+            yield from written_out(each, loose)
+        else:
+            yield loose or (each.min_occurs, each.max_occurs) != (1, 1)
+            yield from (loose for _ in each.iter_substitutes())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        groups(3, 3),
+        groups(2, 4),
+        groups(2, 3, LOOSE),
+        groups(2, 3).replace('<xs:group ref="g1" />', '<xs:group ref="g1" minOccurs="0"/>', 1),
+        groups(2, 2).replace("sequence", "choice", 2),
+        substitutes(2),
+        extensions(3),
+    ],
+)
+def test_elements_are_counted_as_if_all_groups_were_written_out(text):
+    schema = xmlschema.XMLSchema(text, validation="skip")
+    counting = Counting(schema)
+    own = [type.content for type in (*schema.types.values(), *(e.type for e in schema.elements.values()))]
+    for model in own:
+        elements = list(written_out(model))
+        assert counting.size(model) == (len(elements), sum(elements))
+    assert {id(model) for model in own} <= {id(model) for model in counting.models()}
 
 
 def test_of_many_roots_those_are_read_that_there_is_room_for():

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from roamcast.content.box.ranges import Ranges
-from roamcast.content.earth.sphere import EARTH, Disc, distance
+from roamcast.content.earth.sphere import EARTH, SLACK, Disc, distance
 from roamcast.content.errors import ContentError, FilterError, Undecided
 from roamcast.content.filter import Filter
 from roamcast.content.kind import Decimal
@@ -230,3 +230,27 @@ def test_filters_index_and_summary_agree_on_places():
             continue
         assert example is None or a.matches(example)
     assert covered > 5
+
+
+def test_what_lies_within_rounding_of_an_edge_is_not_decided():
+    whole, almost, inside = (Disc(48.0, 16.0, radius) for radius in (1000.0, 1000.0 - SLACK / 2, 990.0))
+    assert whole.holds(whole) and whole.holds(inside)
+    assert not whole.holds(almost)
+    apart = distance(48.0, 16.0, 48.1, 16.0)
+    assert whole.misses(Disc(48.1, 16.0, apart - 1000 - 2 * SLACK))
+    assert not whole.misses(Disc(48.1, 16.0, apart - 1000 - SLACK / 2))
+
+
+def test_the_longitudes_of_a_circle_across_the_date_line_leave_out_the_rest_of_the_world():
+    for lon in (-179.9, 179.9):
+        _, lons = Disc(10.0, lon, 90_000.0).bounds()
+        assert lons.has(180.0) and lons.has(-180.0)
+        assert not any(lons.has(float(far)) for far in range(-178, 179))
+
+
+def test_a_box_that_goes_round_behind_the_pole_is_not_in_a_circle_that_has_its_corners():
+    circle, lats, lons = Disc(60.0, 180.0, 5_000_000.0), Ranges(((50.0, 60.0),)), Ranges(((-100.0, 100.0),))
+    assert all(circle.has(lat, lon) for lat in (50.0, 60.0) for lon in (-100.0, 100.0))
+    assert not circle.has(50.0, 0.0)
+    assert not circle.holds_box(lats, lons)
+    assert circle.holds_box(lats, Ranges(((100.0, 180.0),)))

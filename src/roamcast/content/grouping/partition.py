@@ -59,7 +59,7 @@ class Signatures(OfType):
     """Buckets of signatures shared out among K groups, so that they weigh alike.
 
     A new bucket goes to the lightest group. When the heaviest weighs more than twice the lightest, its
-    lightest bucket moves there, if that helps.
+    lightest bucket moves there.
     """
 
     def __init__(self, type: EventType, labels: Iterator[int], k: int | None) -> None:
@@ -140,14 +140,14 @@ class Signatures(OfType):
         own = [bucket for bucket in self._buckets.values() if bucket.group == heavy]
         if weights[heavy] <= 2 * weights[light] or len(own) < 2:
             return
+        # Its lightest bucket and the lightest group weigh less than half of it each: together less than it.
         bucket = min(own, key=lambda each: each.weight)
-        if weights[light] + bucket.weight < weights[heavy]:
-            bucket.group = light
-            self._weights[heavy] -= bucket.weight
-            self._weights[light] += bucket.weight
-            for key, filter in bucket.filters.items():
-                self._groups[heavy].remove(key)
-                self._groups[light].add(key, filter)
+        bucket.group = light
+        self._weights[heavy] -= bucket.weight
+        self._weights[light] += bucket.weight
+        for key, filter in bucket.filters.items():
+            self._groups[heavy].remove(key)
+            self._groups[light].add(key, filter)
 
 
 def signature_groups(filters: Sequence[Filter], k: int | None = None) -> list[Group]:

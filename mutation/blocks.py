@@ -34,7 +34,10 @@ def bodies(tree: ast.Module) -> Iterator[tuple[int, Body, ast.AST]]:
 
 
 def probe(tree: ast.Module) -> int:
-    """Have each block note in `__hit__` that it was run; the number of blocks."""
+    """Have each block note in `__hit__` that it was run; the number of blocks.
+
+    That is memory which forks share, so that what a fork runs is noted, however it ends.
+    """
     listed = list(bodies(tree))
     probed = set()
     for block, body, _ in listed:
@@ -45,7 +48,7 @@ def probe(tree: ast.Module) -> int:
     while first < len(tree.body) and isinstance(tree.body[first], ast.ImportFrom):
         first += 1  # `from __future__` has to stay in front
     count = 1 + max(block for block, _, _ in listed)
-    tree.body.insert(first, ast.parse(f"__hit__ = bytearray({count})").body[0])
+    tree.body.insert(first, ast.parse(f"__hit__ = __import__('mmap').mmap(-1, {count})").body[0])
     ast.fix_missing_locations(tree)
     return count
 

@@ -51,7 +51,7 @@ def hits():
     for name, module in list(sys.modules.items()):
         hit = getattr(module, "__hit__", None) if name.startswith("roamcast.") else None
         if hit is not None:
-            found[name] = [block for block, ran in enumerate(hit) if ran]
+            found[name] = [block for block, ran in enumerate(hit[:]) if ran]
             hit[:] = bytes(len(hit))
     return {name: blocks for name, blocks in found.items() if blocks}
 

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+_BETWEEN_LOOKS = 0.1
+"Seconds between looks at what tasks have told."
+
+
 class DiskFull(UserError):
     """There was no room for a run's facts."""
 
@@ -69,8 +73,10 @@ def simulate(
     thread = threading.Thread(target=job, name="simulate", daemon=True)
     thread.start()
     try:
-        while thread.is_alive():
-            thread.join(0.1)
+        ended = False
+        while not ended:
+            thread.join(_BETWEEN_LOOKS)
+            ended = not thread.is_alive()  # before the last look, so that all that was told is heard
             hearing.hear(progress)
             watch(progress)
             if progress.trouble:

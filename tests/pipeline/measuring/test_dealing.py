@@ -1,0 +1,105 @@
+"""Which task measures which runs, and that a session makes of it what one process does."""
+
+import pytest
+from invented_facts import NODES, invent
+from small_lake import ready, stage
+from standing_session import StandingSession
+
+from roamcast.lake.log import Batch, Done, File, Snapshot
+from roamcast.metrics.constants import Constants
+from roamcast.metrics.measured import Setting
+from roamcast.pipeline.committing.commit import Committer
+from roamcast.pipeline.measuring import measure as measuring
+from roamcast.pipeline.measuring.measure import MEASURED, deal, measure
+from roamcast.pipeline.store import Store
+
+SETTING = Setting(NODES, 0.0, 250.0, 20)
+
+
+def snapshot_of(*batches):
+    """Batches by the rows of their runs."""
+    found, number = {}, 0
+    for name, rows in enumerate(batches):
+        runs = {}
+        for count in rows:
+            runs[f"{number:04d}"] = Done(rows=count, size=1)
+            number += 1
+        found[f"b{name}"] = Batch(f"b{name}", runs, {"drops": File(size=1, rows=1, digest="")})
+    return Snapshot(0, found)
+
+
+def deal_out(snapshot, tasks, leave_out=()):
+    settings = {run: SETTING for run in snapshot.runs() if run not in leave_out}
+    found = deal(snapshot, settings, tasks)
+    assert all(portion.batch.runs == {} for portion in found)
+    assert all(portion.batch.files == snapshot.batches[portion.batch.name].files for portion in found)
+    assert all(setting is SETTING for portion in found for _, setting in portion.runs)
+    return [(portion.batch.name, [run for run, _ in portion.runs]) for portion in found]
+
+
+def test_a_task_takes_runs_of_a_batch_until_it_has_its_share_of_the_rows():
+    rows = snapshot_of([30_000, 30_000, 40_000, 60_000, 30_000], [10_000])
+    assert deal_out(rows, 2) == [  # half of 200,000 rows each
+        ("b0", ["0000", "0001", "0002"]),
+        ("b0", ["0003", "0004"]),
+        ("b1", ["0005"]),
+    ]
+    assert deal_out(rows, 1) == [("b0", [f"000{number}" for number in range(5)]), ("b1", ["0005"])]
+
+
+def test_no_task_is_made_for_less_than_is_worth_it():
+    rows = snapshot_of([20_000, 30_000, 49_999, 1])
+    assert deal_out(rows, 100) == [("b0", ["0000", "0001"]), ("b0", ["0002", "0003"])]
+
+
+def test_what_is_not_asked_for_counts_for_nothing():
+    rows = snapshot_of([500_000, 60_000, 40_000], [70_000])
+    assert deal_out(rows, 3, leave_out=["0000", "0003"]) == [("b0", ["0001"]), ("b0", ["0002"])]
+    assert deal_out(rows, 3, leave_out=rows.runs()) == []
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory):
+    store = Store(tmp_path_factory.mktemp("lake"))
+    store.create()
+    for seed in range(4):
+        stage(store, f"{seed:08d}", invent(seed))
+        if seed % 2:
+            Committer(None, store).commit(ready(store))
+    return store
+
+
+def by_run(table):
+    return sorted(table.to_pylist(), key=lambda row: row["run"])
+
+
+def test_a_session_measures_what_one_process_does(lake, monkeypatch):
+    monkeypatch.setattr(measuring, "_LEAST_ROWS", 1)
+    snapshot = lake.snapshot()
+    settings = dict.fromkeys(snapshot.runs(), SETTING)
+    names = ["messages", "delivery_rate"]
+    here = measure(None, lake.facts, snapshot, settings, constants=Constants(), names=names)
+    spark = StandingSession(slots=2)
+    there = measure(spark, lake.facts, snapshot, settings, constants=Constants(), names=names)
+    assert here.schema == there.schema == MEASURED
+    assert by_run(here) == by_run(there) and len(here) == 4 and spark.jobs == 1
+    row = by_run(here)[0]
+    assert row["messages"] > 0 and row["trouble"] is None
+    assert {name for name, value in row.items() if value is not None} == {"run", *names}
+
+
+def test_runs_that_are_nowhere_are_no_job(lake):
+    spark = StandingSession()
+    found = measure(spark, lake.facts, lake.snapshot(), {"nowhere": SETTING}, constants=Constants())
+    assert found.schema == MEASURED and len(found) == 0 and spark.jobs == 0
+
+
+def test_what_is_wrong_with_a_run_is_one_line(lake, monkeypatch):
+    def fail(*_):
+        raise ValueError("some\n  thing " + "x" * 1000)
+
+    monkeypatch.setattr(measuring, "evaluate", fail)
+    settings = dict.fromkeys(lake.snapshot().runs(), SETTING)
+    found = measure(None, lake.facts, lake.snapshot(), settings, constants=Constants()).to_pylist()
+    assert {row["trouble"] for row in found} == {("ValueError: some thing " + "x" * 1000)[:300]}
+    assert len(found) == 4 and {row["messages"] for row in found} == {None}

@@ -1,0 +1,213 @@
+"""What goes wrong with Spark is told in a line, and what a session is given follows from where it runs."""
+
+import os
+import stat
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from py4j.protocol import Py4JError, Py4JNetworkError
+from pyspark.errors import PySparkException
+
+from roamcast.pipeline.spark import archive, session
+from roamcast.pipeline.spark.cluster import LOOPBACK, Cluster
+from roamcast.pipeline.spark.configuration import RETRIES, defaults, set_environment, with_retries
+from roamcast.pipeline.spark.errors import SessionError, briefly, interrupted, one_line
+from roamcast.pipeline.spark.spread import spread
+
+
+def test_the_line_of_an_error_that_says_something_is_told():
+    told = "Job aborted\n\n   at java.lang\n  java.io.IOException: no space\nCaused: SomeError: more"
+    assert one_line(RuntimeError(told)) == "java.io.IOException: no space"
+    assert one_line(RuntimeError("first\nthe worker crashed\n")) == "the worker crashed"
+    assert one_line(RuntimeError("first\nOther Error: x")) == "Other Error: x"
+    assert one_line(RuntimeError("\n  plain \nsecond")) == "plain"
+    assert one_line(RuntimeError()) == "RuntimeError"
+    assert len(one_line(RuntimeError("x" * 1000))) == 300
+
+
+@pytest.mark.parametrize("error", [Py4JNetworkError("gone"), ConnectionResetError(), EOFError()])
+def test_a_jvm_that_is_gone_is_told(error):
+    with (
+        pytest.raises(SessionError, match="Java process ended while it was trying; finished runs are kept"),
+        briefly("trying"),
+    ):
+        raise error
+
+
+@pytest.mark.parametrize("error", [PySparkException, Py4JError])
+def test_what_spark_gives_up_is_told_in_a_line_and_other_code_by_itself(error):
+    with pytest.raises(SessionError) as told, briefly("trying"):
+        raise error("some line\nmore")
+    again = "finished runs are kept: run the same command again"
+    assert str(told.value) == f"Spark gave up trying: some line; {again}"
+    other = "an executor on far runs Roamcast 1, this is 2; install the same wheel on every worker"
+    with pytest.raises(SessionError) as told, briefly("trying"):
+        raise error(f"java.lang.Exception: x\n RuntimeError: {other}\n at java")
+    assert str(told.value) == other
+
+
+def test_an_error_of_our_own_stays_as_it_is():
+    with pytest.raises(KeyError), briefly("trying"):
+        raise KeyError("ours")
+
+
+def test_an_error_that_is_its_own_cause_is_no_ctrl_c():
+    one, other = ValueError(), ValueError()
+    one.__cause__, other.__cause__ = other, one
+    assert not interrupted(one)
+    assert interrupted(KeyboardInterrupt())
+    one.__cause__ = KeyboardInterrupt()
+    assert interrupted(one)
+
+
+def test_without_spark_work_is_done_here():
+    assert spread(None, "trying", [1, 2, 3], lambda item: item * 2) == [2, 4, 6]
+
+
+@pytest.mark.parametrize(
+    ("given", "taken"),
+    [
+        ("local", f"local[1,{RETRIES}]"),
+        ("local[2]", f"local[2,{RETRIES}]"),
+        ("local[*]", f"local[*,{RETRIES}]"),
+        ("local[2,7]", "local[2,7]"),
+        ("spark://host:7077", "spark://host:7077"),
+    ],
+)
+def test_a_local_master_tries_again_too(given, taken):
+    assert with_retries(given) == taken
+
+
+def test_a_session_is_where_it_was_told_and_keeps_to_its_folder(tmp_path):
+    told = defaults(tmp_path, "10.1.2.3", "-Xshare:auto")
+    assert told["spark.driver.host"] == told["spark.driver.bindAddress"] == "10.1.2.3"
+    assert told["spark.local.dir"] == str(tmp_path)
+    assert Path(told["spark.sql.warehouse.dir"]).parent == tmp_path
+    options = told["spark.driver.extraJavaOptions"].split()
+    assert options[-1] == "-Xshare:auto"
+    (logging,) = (option for option in options if option.startswith("-Dlog4j2"))
+    assert Path(logging.partition("file://")[2]).is_file()
+    assert not defaults(tmp_path, LOOPBACK, "")["spark.driver.extraJavaOptions"].endswith(" ")
+
+
+def test_workers_find_this_python_and_only_a_session_here_is_bound_to_loopback(monkeypatch):
+    for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON", "SPARK_LOCAL_IP"):
+        monkeypatch.setenv(name, "before")
+    monkeypatch.setenv("SPARK_REMOTE", "sc://before")
+    set_environment(LOOPBACK, {})
+    assert os.environ["PYSPARK_PYTHON"] == os.environ["PYSPARK_DRIVER_PYTHON"] == sys.executable
+    assert os.environ["SPARK_LOCAL_IP"] == LOOPBACK and "SPARK_REMOTE" not in os.environ
+    set_environment("10.1.2.3", {"spark.pyspark.python": "/far/python"})
+    assert os.environ["PYSPARK_PYTHON"] == "/far/python" != os.environ["PYSPARK_DRIVER_PYTHON"]
+    assert "SPARK_LOCAL_IP" not in os.environ
+
+
+def test_a_cluster_is_called_by_where_it_is():
+    assert str(Cluster()) == "this machine"
+    assert str(Cluster("local[2]")) == "local[2]"
+    assert str(Cluster("local[2]", "sc://far")) == "sc://far"
+    assert Cluster().words() == [] and Cluster().settings() == {}
+    assert Cluster(remote="sc://far").words() == ["--remote", "sc://far"]
+    assert Cluster(ui=True).settings() == {"spark.ui.enabled": "true"}
+
+
+@pytest.fixture
+def java(tmp_path, monkeypatch):
+    """A Java that tells a version."""
+
+    def make(told):
+        folder = tmp_path / "home" / "bin"
+        folder.mkdir(parents=True, exist_ok=True)
+        program = folder / "java"
+        program.write_text(f"#!/bin/sh\ncat >&2 <<'END'\n{told}\nEND\n")
+        program.chmod(program.stat().st_mode | stat.S_IXUSR)
+        monkeypatch.setenv("JAVA_HOME", str(folder.parent))
+
+    return make
+
+
+def test_java_17_is_enough_and_16_is_not(java, tmp_path, monkeypatch):
+    java('openjdk version "17.0.1" 2021\nmore')
+    assert session.need_java().splitlines() == ['openjdk version "17.0.1" 2021', "more"]
+    java('openjdk version "16.9"')
+    with pytest.raises(SessionError, match=r'needs Java 17, and .*java is .*version "16.9".*install Java 17'):
+        session.need_java()
+    java("nonsense")
+    with pytest.raises(SessionError, match="nonsense"):
+        session.need_java()
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "nowhere"))
+    with pytest.raises(SessionError, match=r"needs Java, and JAVA_HOME=.*nowhere has none"):
+        session.need_java()
+    monkeypatch.delenv("JAVA_HOME")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SessionError, match="and PATH has none"):
+        session.need_java()
+
+
+def test_why_spark_did_not_start_is_the_last_complaint_of_its_log(tmp_path):
+    log = tmp_path / "log"
+    log.write_text("starting\njava.lang.Error: one\nCaused by two\nbye\n")
+    assert session._reason(RuntimeError("ours"), log) == "Caused by two"
+    log.write_text("starting\nAn Error: " + "x" * 1000)
+    assert len(session._reason(RuntimeError("ours"), log)) == 300
+    log.write_text("nothing to say")
+    assert session._reason(RuntimeError("ours"), log) == "ours"
+
+
+def test_classes_come_from_an_archive_that_was_made_for_this_java(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    place = archive.find_archive("this java")
+    assert place.parent == tmp_path / "roamcast"
+    assert archive.find_archive("other java") != place
+    monkeypatch.setenv("SPARK_HOME", "/other/spark")
+    assert archive.find_archive("this java") != place
+    monkeypatch.delenv("SPARK_HOME")
+    assert session._share_classes("this java") == ""
+    place.parent.mkdir()
+    place.touch()
+    assert session._share_classes("this java") == f"-XX:SharedArchiveFile={place} -Xshare:auto"
+
+
+def test_an_archive_that_is_there_is_not_made_again_and_a_draft_never_stays(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(session, "need_java", lambda: "this java")
+    opened = []
+
+    class Session:
+        def __init__(self, master, *, patience, archive):
+            opened.append((master, patience))
+            self.draft = archive
+
+        def __enter__(self):
+            return self.draft
+
+        def __exit__(self, *_):
+            pass
+
+    monkeypatch.setattr(session, "open_session", Session)
+    monkeypatch.setattr(archive, "_exercise", lambda draft: draft.write_text("classes"))
+    made = archive.make_archive()
+    assert made == archive.find_archive("this java") and made.read_text() == "classes"
+    assert [*made.parent.iterdir()] == [made]
+    assert archive.make_archive() == made and opened == [("local[1]", 120.0)]
+    made.unlink()
+
+    def fail(draft):
+        draft.write_text("half")
+        raise RuntimeError("no room")
+
+    monkeypatch.setattr(archive, "_exercise", fail)
+    with pytest.raises(RuntimeError, match="no room"):
+        archive.make_archive()
+    assert not any(made.parent.iterdir())
+
+
+def test_a_lost_jvm_is_not_logged_with_a_traceback():
+    assert not session._is_of_others(SimpleNamespace(pathname="/x/py4j/java_gateway.py"))
+    assert session._is_of_others(SimpleNamespace(pathname="/x/ours/py4j.py"))
+
+
+def test_the_embedded_session_has_the_processors_that_this_process_may_use():
+    assert session.local_master() == f"local[{len(os.sched_getaffinity(0))}]"

@@ -2,11 +2,14 @@
 
 import errno
 import os
+import threading
+import time
 
 import pytest
 from small_lake import ready, stage
 
 from roamcast.lake.columns import TABLES
+from roamcast.lake.place import Place
 from roamcast.pipeline.committing import commit as committing
 from roamcast.pipeline.committing import joining
 from roamcast.pipeline.committing.commit import Committer
@@ -159,3 +162,69 @@ def test_what_is_committed_tells_what_its_run_took(store):
     done = store.snapshot().runs()[RUNS[0]]
     assert (done.rows, done.wall, done.cpu, done.memory, done.version) == (4, 3.0, 2.0, 7, "v")
     assert done.size == sum(file["size"] for file in manifest["files"].values())
+
+
+def await_(what):
+    """Until something is so; what never is, the test's own time limit ends."""
+    while not what():
+        time.sleep(0.01)
+
+
+def test_what_is_staged_while_runs_go_on_is_committed_once_there_is_enough(monkeypatch, store):
+    monkeypatch.setattr(committing, "_OFTEN", 2)
+    joined = []
+    committer = Committer(None, store)
+    monkeypatch.setattr(committer, "compact", lambda: joined.append(len(store.snapshot().batches)))
+    with committer.at_work(lambda _: None):
+        (thread,) = (each for each in threading.enumerate() if each.name == "commit")
+        assert thread.daemon, "a commit that hangs must not keep the process"
+        stage(store, RUNS[0])
+        stage(store, RUNS[1])
+        await_(lambda: joined)
+        assert store.snapshot().runs().keys() == set(RUNS[:2])
+        stage(store, RUNS[2])
+    assert not thread.is_alive()
+    assert joined == [1] and ready(store).keys() == {RUNS[2]}, "the rest is for whoever ends the campaign"
+
+
+def test_what_is_staged_does_not_wait_for_ever_and_failures_are_not_waited_for(monkeypatch, store):
+    monkeypatch.setattr(committing, "_LONGEST", 0.0)
+    told = []
+    staged = store.staging
+    staged.say({"run": RUNS[5], "status": "failed", "error": "x", "files": {}})
+    stage(store, RUNS[0])
+    stage(store, RUNS[1])
+    (staged.run_folder(RUNS[0]) / "drops.parquet").remove()
+    surveys, looks = [], []
+    survey, names = staged.survey, Place.list
+
+    def look(place):
+        if threading.current_thread().name == "commit" and place is staged.place:
+            looks.append(len(surveys))
+        return names(place)
+
+    monkeypatch.setattr(staged, "survey", lambda: surveys.append(1) or survey())
+    monkeypatch.setattr(Place, "list", look)
+    with Committer(None, store).at_work(told.append):
+        await_(lambda: looks.count(1) == 3)  # of these the first is the survey's own
+    assert len(surveys) == 1, "what failed is there still, and nothing new"
+    assert store.snapshot().runs().keys() == {RUNS[1]}
+    assert told == [f"{RUNS[0]} was damaged before it was committed: drops.parquet is gone"]
+
+
+def test_what_the_commits_could_not_do_is_raised_when_the_runs_have_ended(monkeypatch, store):
+    monkeypatch.setattr(committing, "_LONGEST", 0.0)
+    stage(store, RUNS[0])
+    failed = threading.Event()
+
+    def fail(ready):
+        failed.set()
+        raise KeyError("of the commit")
+
+    committer = Committer(None, store)
+    monkeypatch.setattr(committer, "commit", fail)
+    with pytest.raises(KeyError, match="of the commit"), committer.at_work(lambda _: None):
+        failed.wait()
+    with pytest.raises(ZeroDivisionError), committer.at_work(lambda _: None):
+        raise ZeroDivisionError
+    assert not [each for each in threading.enumerate() if each.name == "commit"]

@@ -1,0 +1,103 @@
+"""Runs in folders of their own, as the tables of a campaign that a question needs; and who holds a folder."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pyarrow.parquet as pq
+import pytest
+from invented_facts import NODES, invent
+
+from roamcast.campaign.tables import METRICS_TABLE, PLAN, POINTS
+from roamcast.facts.schema import TABLES
+from roamcast.facts.tables import FactsError
+from roamcast.lake.place import Place
+from roamcast.pipeline.errors import StoreError
+from roamcast.pipeline.lock import find_holder, hold
+from roamcast.pipeline.views import ViewsError, open_tables
+
+
+def write_run(folder, seed):
+    folder.mkdir(parents=True)
+    for table, rows in invent(seed).items():
+        pq.write_table(rows, folder / f"{table}.parquet")
+    run = {
+        **{"scenario": "s", "protocol": "flooding", "parameters": {"jitter": 0.01}, "seed": seed},
+        **{"version": "v", "nodes": NODES, "duration": 100.0, "warmup": 40.0, "range": 250.0},
+        **{"frames": {}, "drops": {}, "happenings": 1},
+    }
+    (folder / "run.json").write_text(json.dumps(run))
+
+
+def test_the_folder_of_a_run_is_asked_as_a_campaign_is(tmp_path):
+    write_run(tmp_path / "mine", 3)
+    tables = open_tables(str(tmp_path / "mine"))
+    assert tables.tables == [*TABLES, "plan", "points", "metrics"]
+    assert tables.schema("deliveries").names == ["run", *TABLES["deliveries"].names]
+    assert tables.schema("points") == POINTS and tables.schema("metrics") == METRICS_TABLE
+    told = dict(zip(tables.schema("plan").names, *tables._rows("plan"), strict=True))
+    assert told == {
+        **{"run": "mine", "router": "flooding", "parameters": '{"jitter":0.01}', "seed": 3},
+        **{"duration": 100.0, "warmup": 40.0, "radio_range": 250.0, "nodes": NODES, "version": "v"},
+    }
+    assert all(field.nullable for field in tables.schema("plan"))
+    assert {name: PLAN.field(name).type for name in told} == {
+        field.name: field.type for field in tables.schema("plan")
+    }
+    assert tables._rows("points") == [("", "{}", "flooding", 3, "mine")]
+    metrics = dict(zip(METRICS_TABLE.names, *tables._rows("metrics"), strict=True))
+    sent = pq.read_table(tmp_path / "mine" / "transmissions.parquet").to_pylist()
+    assert metrics["run"] == "mine"
+    assert metrics["messages"] == sum(row["time"] >= 40 for row in sent) > 0
+
+
+def test_a_folder_of_several_runs_has_them_all_in_their_order(tmp_path):
+    for name, seed in (("b", 2), ("a", 1)):
+        write_run(tmp_path / name, seed)
+    (tmp_path / "other").mkdir()
+    tables = open_tables(str(tmp_path))
+    assert [row[3:] for row in tables._rows("points")] == [(1, "a"), (2, "b")]
+
+
+def test_a_folder_without_runs_and_a_damaged_run_are_told(tmp_path):
+    with pytest.raises(ViewsError, match="neither a campaign nor the facts of runs"):
+        open_tables(str(tmp_path))
+    write_run(tmp_path / "a", 1)
+    (tmp_path / "a" / "run.json").write_text("{")
+    with pytest.raises(FactsError, match=r"run\.json: damaged"):
+        open_tables(str(tmp_path))._rows("plan")
+
+
+HOLD = """
+import sys
+from roamcast.lake.place import Place
+from roamcast.pipeline.lock import hold
+with hold(Place(sys.argv[1]), "minding it"):
+    print("held", flush=True)
+    input()
+"""
+
+
+def test_a_folder_has_one_holder_who_is_known_and_whose_end_frees_it(tmp_path):
+    place = Place(tmp_path)
+    assert find_holder(place) is None
+    command = [sys.executable, "-c", HOLD, str(tmp_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout.readline() == "held\n"
+        assert find_holder(place) == other.pid
+        with pytest.raises(StoreError) as told, hold(place, "minding it"):
+            pass
+        assert str(told.value) == f"{place}: process {other.pid} is minding it"
+        other.kill()
+    assert find_holder(place) is None
+    with hold(place):
+        assert find_holder(place) == os.getpid()
+        with pytest.raises(StoreError, match=f"process {os.getpid()} is running this campaign"), hold(place):
+            pass
+
+
+def test_a_folder_far_away_is_held_by_nobody_and_kept_from_nobody():
+    far = Place("s3://bucket/campaign")
+    with hold(far), hold(far):
+        assert find_holder(far) is None

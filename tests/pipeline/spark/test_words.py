@@ -1,6 +1,7 @@
 """What goes wrong with Spark is told in a line, and what a session is given follows from where it runs."""
 
 import os
+import runpy
 import stat
 import sys
 from pathlib import Path
@@ -211,3 +212,14 @@ def test_a_lost_jvm_is_not_logged_with_a_traceback():
 
 def test_the_embedded_session_has_the_processors_that_this_process_may_use():
     assert session.local_master() == f"local[{len(os.sched_getaffinity(0))}]"
+
+
+def test_the_command_that_makes_an_archive_tells_where_it_is(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(session, "need_java", lambda: "this java")
+    made = archive.find_archive("this java")
+    made.parent.mkdir()
+    made.touch()
+    monkeypatch.delitem(sys.modules, "roamcast.pipeline.spark.archive")
+    runpy.run_module("roamcast.pipeline.spark.archive", run_name="__main__")
+    assert capsys.readouterr().out == f"{made}\n"

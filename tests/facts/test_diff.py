@@ -102,6 +102,54 @@ def test_other_code_alone_makes_no_difference(facts):
     assert facts.digest() == newer.digest()
 
 
+def test_lists_of_one_length_differ_item_by_item_and_others_as_a_whole(facts):
+    def with_(value):
+        return Facts(msgspec.structs.replace(RUN, parameters={"hops": value}), facts.tables)
+
+    assert compare(with_([1, 2, {"a": 3}]), with_([1, 5, {"a": 4}])).run == [
+        Change("parameters.hops[1]", 2, 5),
+        Change("parameters.hops[2].a", 3, 4),
+    ]
+    assert compare(with_([1, 2]), with_([1])).run == [Change("parameters.hops", [1, 2], [1])]
+    assert compare(with_([1, 2]), with_([1, 2])).equal
+
+
+def test_two_rows_part_at_the_earlier_of_their_times_and_are_told_in_columns(facts):
+    run = msgspec.structs.replace(RUN, seed=8, frames={"data": 6, "collided": 1}, version="1")
+    later = edited(edited(facts["deliveries"], "time", 4, 25.5), "node", 4, 3)
+    other = Facts(run, {**facts.tables, "deliveries": later})
+    difference = compare(facts, other)
+    (parting,) = difference.tables
+    (mirrored,) = compare(other, facts).tables
+    assert parting.time == mirrored.time == 22.0
+    assert describe(difference, "ours", "the others") == [
+        "what was run differs:",
+        "  seed  7 / 8",
+        "what was counted differs:",
+        "  frames.data  5 / 6",
+        "the code differs:",
+        "  version  '0' / '1'",
+        "deliveries: row 4 is the first that differs, of 6 and 6",
+        "  ours:       publication=3  node=2  time=22.0",
+        "  the others: publication=3  node=3  time=25.5",
+        "  in:         node, time",
+    ]
+    assert describe(compare(other, facts), "the others", "ours")[-3:] == [
+        "  the others: publication=3  node=3  time=25.5",
+        "  ours:       publication=3  node=2  time=22.0",
+        "  in:         node, time",
+    ]
+
+
+def test_keys_of_unequal_length_are_told_in_columns(facts):
+    run = msgspec.structs.replace(RUN, seed=8, duration=9.0)
+    assert describe(compare(facts, Facts(run, facts.tables)), "a", "b") == [
+        "what was run differs:",
+        "  seed      7 / 8",
+        "  duration  100.0 / 9.0",
+    ]
+
+
 TABLE = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 1), st.sampled_from([0.0, 1.0])), max_size=6)
 
 

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pyarrow.parquet as pq
 import pytest
@@ -15,7 +16,7 @@ from roamcast.facts.tables import FactsError
 from roamcast.lake.place import Place
 from roamcast.pipeline.errors import StoreError
 from roamcast.pipeline.lock import find_holder, hold
-from roamcast.pipeline.views import ViewsError, open_tables
+from roamcast.pipeline.views import ViewsError, open_tables, register_views
 
 
 def write_run(folder, seed):
@@ -67,6 +68,23 @@ def test_a_folder_without_runs_and_a_damaged_run_are_told(tmp_path):
     (tmp_path / "a" / "run.json").write_text("{")
     with pytest.raises(FactsError, match=r"run\.json: damaged"):
         open_tables(str(tmp_path))._rows("plan")
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+def test_tables_of_several_runs_are_views_whose_columns_say_what_they_mean(spark, tmp_path):
+    for name, seed in (("a", 1), ("b", 3)):
+        write_run(tmp_path / name, seed)
+    whole = open_tables(str(tmp_path))
+    some = SimpleNamespace(tables=["drops", "points"], schema=whole.schema, frame=whole.frame)
+    assert register_views(spark, some) == ["drops", "points"]
+    asked = "select run, seed, count(*) from drops join points using (run) group by all order by run"
+    assert [tuple(row) for row in spark.sql(asked).collect()] == [("a", 1, 100), ("b", 3, 100)]
+    columns = spark.table("drops").schema
+    assert columns.names == ["run", *TABLES["drops"].names]
+    told = TABLES["drops"].field("time").metadata
+    assert columns["time"].metadata["comment"] == f"{told[b'meaning'].decode()} [{told[b'unit'].decode()}]"
+    assert columns["run"].metadata["comment"] == POINTS.field("run").metadata[b"meaning"].decode()
 
 
 HOLD = """

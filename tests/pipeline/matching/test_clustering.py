@@ -2,11 +2,21 @@
 
 import pyarrow as pa
 
+from roamcast.content.errors import ContentError
 from roamcast.content.filter import Filter
 from roamcast.content.grouping.features import embed
 from roamcast.content.kind import Decimal, Integer, String
 from roamcast.content.schema import EventType
-from roamcast.pipeline.matching.clustering import embed_batches, end_batches, join_ends, parse_batches
+from roamcast.pipeline.matching.clustering import (
+    count_groups,
+    cover_group,
+    embed_batches,
+    end_batches,
+    join_ends,
+    parse_batches,
+    to_groups,
+    weigh_columns,
+)
 
 OFFER = EventType("offer", {"price": Integer(0, 1000), "what": String(), "lat": Decimal(), "lon": Decimal()})
 
@@ -58,3 +68,39 @@ def test_a_filter_that_nothing_matches_is_in_no_group():
 def test_filters_that_ask_nothing_have_a_vector_all_the_same():
     (found,) = embed_batches(OFFER, {}, [parsed("/offer", "/offer")])
     assert found["features"].to_pylist() == [[0.0], [0.0]]
+
+
+def test_there_are_k_groups_or_as_many_as_fields_if_vectors_differ_so_much():
+    assert count_groups(None, 3, filters=10, vectors=10) == 3
+    assert count_groups(None, 3, filters=2, vectors=10) == 2
+    assert count_groups(None, 0, filters=9, vectors=10) == 1
+    assert count_groups(7, 3, filters=2, vectors=10) == 7
+    assert count_groups(7, 3, filters=9, vectors=5) == 5
+    assert count_groups(None, 3, filters=3, vectors=2) == 2
+
+
+def test_the_columns_of_a_field_weigh_alike_the_root_of_their_mean_deviation():
+    assert weigh_columns([4.0, 0.0, 8.0, 16.0, 1.0], [3, 1, 1]) == [2.0, 2.0, 2.0, 4.0, 1.0]
+    assert weigh_columns([9.0], [1]) == [3.0]
+
+
+def test_a_group_is_its_members_in_order_and_a_filter_that_covers_them():
+    texts = ["/offer[price > 5]", "/offer[price = 9]", "/offer[price > 20 and price < 30]"]
+    coded = [Filter.parse(text, OFFER).to_bytes() for text in texts]
+    group = pa.table({"id": [30, 10, 20, 11], "coded": [coded[2], coded[1], coded[0], coded[1]]})
+    (row,) = cover_group(OFFER, group).to_pylist()
+    assert row["members"] == [10, 11, 20, 30]
+    assert Filter.from_bytes(row["coded"], OFFER) == (OFFER.price > 5)
+    groups = to_groups({(10, 20): OFFER.price > 5, (3, 40): OFFER.price == 9})
+    assert [(each.members, each.filter) for each in groups] == [
+        ((3, 40), OFFER.price == 9),
+        ((10, 20), OFFER.price > 5),
+    ]
+
+
+def test_the_reason_for_refusing_a_filter_is_not_longer_than_it_may_be(monkeypatch):
+    def refuse(*_):
+        raise ContentError("x" * 1000)
+
+    monkeypatch.setattr("roamcast.pipeline.matching.clustering.read_filter", refuse)
+    assert parsed("/offer")["why"].to_pylist() == ["x" * 300]

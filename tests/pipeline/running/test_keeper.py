@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 
 from roamcast.campaign.plan import Run
 from roamcast.campaign.version import code_version
+from roamcast.pipeline.running import keeper as keeping
 from roamcast.pipeline.running.keeper import descendants
 from roamcast.pipeline.running.task import Task, execute, find_runner, keeper_of
 
@@ -36,6 +38,16 @@ def task(tmp_path, name, seconds=20.0, memory=300e6):
 
 def list_open():
     return {"open": [int(name) for name in os.listdir("/proc/self/fd")]}  # noqa: PTH208
+
+
+def tell_limits():
+    kinds = {"core": resource.RLIMIT_CORE, "data": resource.RLIMIT_DATA}
+    hoard = b"x" * 50_000_000
+    used = 0
+    while used < 20_000:
+        used += len(str(time.process_time_ns()))
+    told = {name: resource.getrlimit(kind) for name, kind in kinds.items()}
+    return told | {"group": os.getpgid(0), "pid": os.getpid(), "parent": os.getppid(), "hoard": len(hoard)}
 
 
 def alive(pid):
@@ -127,3 +139,49 @@ def test_a_run_has_nothing_open_but_its_three_streams_and_its_way_to_the_keeper(
         told = keeper_of("synthetic_runner:run").run(partial(list_open), 20.0, 300e6)
     assert sorted(told["said"]["open"])[:3] == [0, 1, 2]
     assert len(told["said"]["open"]) == 5  # and the one by which it looks
+
+
+def test_a_run_is_limited_leads_a_group_of_its_own_and_tells_what_it_used():
+    keeper = keeper_of("synthetic_runner:run")
+    told = keeper.run(tell_limits, 20.0, 300e6)["said"]
+    assert told["core"] == [0, 0]
+    assert told["data"][0] == told["data"][1] > 300e6
+    assert told["group"] == told["pid"] and told["parent"] == keeper.pid
+    assert 0 < told["cpu"] < 20 and 50e6 < told["memory"] < 5e9
+
+
+@pytest.mark.parametrize(
+    ("work", "told"),
+    [
+        (partial(os._exit, 3), {"died": 0, "code": 3}),
+        (os.abort, {"died": signal.SIGABRT, "code": 0}),
+        (partial(time.sleep, 60), {"limit": "time"}),
+    ],
+)
+def test_what_became_of_a_run_that_says_nothing_is_told(work, told):
+    assert keeper_of("synthetic_runner:run").run(work, 0.5, 300e6) == told
+
+
+def test_a_word_longer_than_a_pipe_holds_arrives_whole():
+    told = keeper_of("synthetic_runner:run").run(partial(dict, word="x" * 300_000), 20.0, 300e6)
+    assert told["said"]["word"] == "x" * 300_000
+
+
+def test_a_process_that_is_gone_holds_nothing_and_one_that_forks_is_counted_once():
+    assert keeping._status("gone", "VmData") == 0
+    one, both = keeping._status("self", "VmData"), keeping._status("self", "VmData", "VmStk")
+    assert 1 << 20 < one < both
+    held = keeping._anonymous(os.getpid())
+    assert keeping._share(os.getpid(), 7) <= 1.5 * held and keeping._share(2**30, 7) == 7
+
+
+def test_whatever_a_process_started_is_below_it():
+    command = [sys.executable, "-c", "import subprocess as s; s.run(['sleep', '60'])"]
+    with subprocess.Popen(command) as child:
+        while len(found := descendants(child.pid)) != 1:
+            assert child.poll() is None
+            time.sleep(0.01)
+        assert set(descendants(os.getpid())) >= {child.pid, *found}
+        keeping._kill([*found, 2**30])
+        child.wait()
+    assert not any(map(alive, found)) and descendants(child.pid) == []

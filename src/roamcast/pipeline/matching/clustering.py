@@ -6,7 +6,7 @@ event type.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from roamcast.content.schema import EventType
 
 _PARSED = pa.schema([("id", pa.int64()), ("type", pa.string()), ("coded", pa.binary()), ("why", pa.string())])
+_COVERED = pa.schema([("members", pa.list_(pa.int64())), ("coded", pa.binary())])
 _ENDS = pa.schema([("place", pa.int32()), ("low", pa.float64()), ("high", pa.float64())])
 
 
@@ -92,7 +93,7 @@ def _cluster_type(
     try:
         distinct = rows.agg(f.countDistinct("features"), f.countDistinct("coded")).first()
         assert distinct is not None
-        count = min(k or max(1, min(len(ends), distinct[1])), distinct[0])
+        count = count_groups(k, len(ends), filters=distinct[1], vectors=distinct[0])
         weighted = _weigh(rows, [len(_sample(type, place)) for place in ends])
         points = weighted.select("id", "coded", array_to_vector("features").alias("features"))
         if count < 2:
@@ -105,6 +106,14 @@ def _cluster_type(
         }
     finally:
         rows.unpersist()
+
+
+def count_groups(k: int | None, fields: int, *, filters: int, vectors: int) -> int:
+    """How many groups there are to be: `k`, or the papers' K of so many fields and different filters.
+
+    K-means cannot find more groups than there are different vectors.
+    """
+    return min(k or max(1, min(fields, filters)), vectors)
 
 
 def _sample(type: EventType, place: int) -> Any:
@@ -171,25 +180,33 @@ def _weigh(rows: DataFrame, widths: list[int]) -> DataFrame:
     total = sum(widths)
     spread = rows.agg(*(f.stddev_pop(f.col("features")[n]).alias(f"c{n}") for n in range(total))).first()
     assert spread is not None
-    deviations = np.array([spread[n] or 0.0 for n in range(total)])
-    weights: list[float] = []
-    for block in np.split(deviations, np.cumsum(widths)[:-1]):
-        weights += [float(np.sqrt(block.mean()))] * len(block)
+    weights = weigh_columns([spread[n] or 0.0 for n in range(total)], widths)
     scale = f.array(*(f.lit(weight) for weight in weights))
     return rows.withColumn("features", f.zip_with("features", scale, lambda value, weight: value * weight))
 
 
+def weigh_columns(deviations: Sequence[float], widths: Sequence[int]) -> list[float]:
+    """For each column the root of the mean deviation of its field, whose columns lie together."""
+    weights: list[float] = []
+    for block in np.split(np.array(deviations), np.cumsum(widths)[:-1]):
+        weights += [float(np.sqrt(block.mean()))] * len(block)
+    return weights
+
+
 def _cover(labelled: DataFrame, type: EventType) -> DataFrame:
     """Each group with its members and a filter that covers them."""
-
-    def work(table: pa.Table) -> pa.Table:
-        order = np.argsort(table["id"].to_numpy(), kind="stable")
-        coded = table["coded"].to_pylist()
-        distinct = dict.fromkeys(coded[place] for place in order)
-        cover = TightCover.of([Filter.from_bytes(each, type) for each in distinct])
-        members = table["id"].to_numpy()[order].tolist()
-        schema = pa.schema([("members", pa.list_(pa.int64())), ("coded", pa.binary())])
-        return pa.Table.from_pylist([{"members": members, "coded": cover.to_bytes()}], schema)
-
     chosen = labelled.select("id", "coded", "prediction")
+
+    def work(group: pa.Table) -> pa.Table:  # of one argument: a second one would be the group's key
+        return cover_group(type, group)
+
     return chosen.groupBy("prediction").applyInArrow(work, "members array<long>, coded binary")
+
+
+def cover_group(type: EventType, group: pa.Table) -> pa.Table:
+    """A group (id, coded) as one row: its members in order, and the filter that covers them."""
+    rows = sorted(zip(group["id"].to_pylist(), group["coded"].to_pylist(), strict=True))
+    distinct = dict.fromkeys(coded for _, coded in rows)
+    cover = TightCover.of([Filter.from_bytes(coded, type) for coded in distinct])
+    row = {"members": [id for id, _ in rows], "coded": cover.to_bytes()}
+    return pa.Table.from_pylist([row], _COVERED)

@@ -1,0 +1,106 @@
+"""A plan by hand: what is kept of it, what shapes it, where a mistake stands, what makes a table stale."""
+
+import pytest
+from test_campaign_file import HEAD, write
+
+from roamcast.campaign import lineage
+from roamcast.campaign.lineage import SOURCES, digest_part, find_stale
+from roamcast.campaign.plan import (
+    CampaignError,
+    Plan,
+    check_campaign,
+    make_plan,
+    read_campaign,
+    reseed,
+    shape,
+)
+from roamcast.campaign.version import code_version
+
+
+@pytest.fixture
+def file(tmp_path):
+    return write(tmp_path, "")
+
+
+def test_a_plan_is_read_again_from_its_tables(file):
+    plan = make_plan(read_campaign(file))
+    tables = plan.tables()
+    assert Plan.read(tables["plan"], tables["points"]) == plan
+
+
+def test_a_run_knows_what_decides_it(file):
+    plan = make_plan(read_campaign(file))
+    run, again = plan.runs[0], plan.runs[1]
+    assert (len(run.id), len(run.inputs), run.version) == (20, 8, code_version())
+    assert (run.router, run.seed, again.seed, run.duration) == ("flooding", 1, 2, 300.0)
+    assert reseed(run, 2) == again and reseed(again, 1) == run
+    assert run.command.count(" --seed ") == 1 and run.command.endswith(" --seed 1")
+    assert again.command == run.command.removesuffix("1") + "2"
+    slow = next(each for each in plan.runs if "20 ms" in each.command)
+    assert slow.router == "flooding" and '"jitter":0.02' in slow.parameters
+
+
+def test_seeds_that_are_named_are_taken_from_the_first(tmp_path):
+    named = read_campaign(write(tmp_path, "", HEAD.replace("seeds = 2", "seeds = [7, 3, 9]")))
+    assert shape(named, seeds=2).seed_list == [7, 3]
+    assert shape(named, quick=True).seed_list == [7, 3]
+    assert shape(named, quick=True, seeds=1).seed_list == [7]
+    counted = read_campaign(write(tmp_path, ""))
+    assert shape(counted, seeds=5).seed_list == [1, 2, 3, 4, 5]
+    assert shape(counted) == counted
+
+
+def test_where_something_stands_in_the_file_is_told_by_its_line(file):
+    campaign = read_campaign(file)
+    lines = file.read_text().splitlines()
+    seeds = lines.index("seeds = 2") + 1
+    assert campaign.place_of("seeds") == f"{file}:{seeds}: seeds"
+    assert campaign.place_of("nowhere.at.all", "seeds") == f"{file}:{seeds}: seeds"
+    assert campaign.place_of("nowhere") == f"{file}: nowhere"
+    fresh = type(campaign).model_validate(campaign.model_dump())
+    assert fresh.place_of("seeds") == "--set"
+
+
+def test_a_scenario_is_no_campaign_and_a_campaign_needs_its_scenario(tmp_path):
+    scenario = tmp_path / "scenario.toml"
+    scenario.write_text('area = ["10 m", "10 m"]\n')
+    with pytest.raises(CampaignError, match="is a scenario; compare protocols in it with: roamcast compare"):
+        read_campaign(scenario)
+    lines = HEAD.splitlines()
+    (line,) = (number for number, text in enumerate(lines, 1) if text.startswith("scenario"))
+    gone = HEAD.replace(lines[line - 1], 'scenario = "gone.toml"')
+    with pytest.raises(CampaignError) as told:
+        read_campaign(write(tmp_path, "", gone))
+    assert str(told.value) == f"{tmp_path}/campaign.toml:{line}: scenario: no such file: {tmp_path}/gone.toml"
+
+
+def test_a_sweep_may_have_a_scenario_of_its_own_also_one_that_comes_with_us(tmp_path):
+    text = '[sweeps.other]\nscenario = "shopping"\nprotocols = ["flooding"]\n'
+    campaign = read_campaign(write(tmp_path, text))
+    assert campaign.sweeps["other"].scenario.name == "shopping.toml"
+    assert campaign.sweeps["people"].scenario is None
+    plan = check_campaign(tmp_path / "campaign.toml")
+    assert [place.sweep for place in plan.places].count("other") == 2
+
+
+def test_a_table_is_stale_with_its_sources_and_with_what_these_are_made_from():
+    now = {source: f"{source} now" for sources in SOURCES.values() for source in sources}
+    made = {table: {source: now[source] for source in sources} for table, sources in SOURCES.items()}
+    assert find_stale(made.__getitem__, now.__getitem__) == frozenset()
+    later = now | {"runs": "others"}
+    assert find_stale(made.__getitem__, later.__getitem__) == {
+        *("metrics", "summary", "differences", "verdicts")
+    }
+    claims = now | {"claims": "others"}
+    assert find_stale(made.__getitem__, claims.__getitem__) == {"checks", "terms", "verdicts"}
+    assert find_stale(lambda table: {}, now.__getitem__) == SOURCES.keys()
+
+
+def test_a_part_of_a_campaign_has_a_digest_of_its_own():
+    asked = {"protocols": 1, "sweeps": 2, "seeds": 3, "readings": 4, "claims": 5, "measure": 6}
+    before = {part: digest_part(asked, part) for part in lineage.PARTS}
+    assert {len(digest) for digest in before.values()} == {32}
+    for key in asked:
+        after = {part: digest_part(asked | {key: "x"}, part) for part in lineage.PARTS}
+        moved = {part for part in before if before[part] != after[part]}
+        assert moved == {part for part, keys in lineage.PARTS.items() if key in keys}

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from types import SimpleNamespace
 
 import pyarrow.parquet as pq
@@ -78,8 +79,9 @@ def test_tables_of_several_runs_are_views_whose_columns_say_what_they_mean(spark
     whole = open_tables(str(tmp_path))
     some = SimpleNamespace(tables=["drops", "points"], schema=whole.schema, frame=whole.frame)
     assert register_views(spark, some) == ["drops", "points"]
-    asked = "select run, seed, count(*) from drops join points using (run) group by all order by run"
-    assert [tuple(row) for row in spark.sql(asked).collect()] == [("a", 1, 100), ("b", 3, 100)]
+    runs = [row["run"] for row in spark.table("drops").select("run").collect()]
+    assert Counter(runs) == {"a": 100, "b": 100}
+    assert [row["seed"] for row in spark.table("points").collect()] == [1, 3]
     columns = spark.table("drops").schema
     assert columns.names == ["run", *TABLES["drops"].names]
     told = TABLES["drops"].field("time").metadata

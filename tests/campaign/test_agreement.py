@@ -190,3 +190,11 @@ def test_under_readings_a_sweep_keeps_the_labels_and_the_values_that_claims_name
     whole = under_readings(made(claims={"c": CLAIM}, **asked | {"design": {"seeds": 1}}))
     assert whole.sweeps["s"].grid == grid and whole.seed_list == [1]
     assert (name_under("c", 0), name_under("c", 2)) == ("c", "c @ 2")
+
+
+def test_under_readings_every_sweep_that_a_claim_speaks_of_is_kept():
+    sweeps = {name: {"protocols": ["a", "b"]} for name in ("s", "t", "unclaimed")}
+    claims = {"c": CLAIM, "d": CLAIM | {"sweep": "t"}}
+    found = under_readings(made(sweeps=sweeps, claims=claims, readings={"r": TWO}))
+    assert list(found.sweeps) == ["s", "t", "s @ 1", "t @ 1"]
+    assert found.claims["d @ 1"].sweep == "t @ 1"

@@ -3,6 +3,7 @@
 import pytest
 from test_campaign_file import HEAD, write
 
+import roamcast
 from roamcast.campaign import lineage
 from roamcast.campaign.lineage import SOURCES, digest_part, find_stale
 from roamcast.campaign.plan import (
@@ -104,3 +105,27 @@ def test_a_part_of_a_campaign_has_a_digest_of_its_own():
         after = {part: digest_part(asked | {key: "x"}, part) for part in lineage.PARTS}
         moved = {part for part in before if before[part] != after[part]}
         assert moved == {part for part, keys in lineage.PARTS.items() if key in keys}
+
+
+def test_the_version_changes_with_the_code_that_decides_and_with_the_names_of_its_files(
+    tmp_path, monkeypatch
+):
+    def version(**files):
+        root = tmp_path / str(len(list(tmp_path.iterdir())))
+        for name, text in {"units": "u", "cli/app": "c", **files}.items():
+            file = root / f"{name}.py"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        monkeypatch.setattr(roamcast, "__file__", str(root / "__init__.py"))
+        return code_version.__wrapped__()
+
+    first = version(**{"wire/a": "1", "wire/b": "2"})
+    assert first == version(**{"wire/a": "1", "wire/b": "2", "cli/app": "other"})
+    assert first.startswith(f"{roamcast.__version__}+") and len(first.partition("+")[2]) == 8
+    others = {
+        version(**{"wire/a": "1", "wire/b": "3"}),
+        version(**{"wire/a": "1", "wire/c": "2"}),
+        version(**{"wire/a": "1", "wire/b": "2", "units": "other"}),
+        version(**{"wire/a": "1", "wire/b": "2", "sim/deep/c": ""}),
+    }
+    assert len(others | {first}) == 5

@@ -163,11 +163,20 @@ def test_verdicts_equal_plain_arithmetic(spark, made):
             if ours is not None:
                 low = check.low if check.low is not None else float("-inf")
                 high = check.high if check.high is not None else float("inf")
-                assert row.held == (low < ours < high if check.strict else low <= ours <= high)
+                assert row.held == _within(ours, low, high, check.strict)
+                told = None
+                if half is not None:
+                    inside = all(_within(end, low, high, check.strict) for end in (lower, upper))
+                    told = inside if row.held else lower > high or upper < low
+                assert row.sure == told, name
             else:
-                assert row.held is None
+                assert row.held is None and row.sure is None
             checked += 1
     assert checked == len(found) == 3 + 1 + 6 + 1 + 1 + 3 + 1 + 1 + 3
+
+
+def _within(number, low, high, strict):
+    return low < number < high if strict else low <= number <= high
 
 
 def test_an_ordering_is_judged_on_differences_and_a_trend_on_the_climb_of_its_line():

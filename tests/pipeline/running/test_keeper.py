@@ -155,6 +155,7 @@ def test_a_run_is_limited_leads_a_group_of_its_own_and_tells_what_it_used():
     [
         (partial(os._exit, 3), {"died": 0, "code": 3}),
         (os.abort, {"died": signal.SIGABRT, "code": 0}),
+        (partial(int, "no number"), {"died": 0, "code": 0}),
         (partial(time.sleep, 60), {"limit": "time"}),
     ],
 )

@@ -101,6 +101,18 @@ def test_every_slot_is_warmed_up_once(monkeypatch):
     assert len(kept) == 4
 
 
+def test_nothing_is_warmed_up_before_there_is_an_executor(monkeypatch):
+    def never(spark, say):
+        say("waiting")
+        raise SessionError("nobody came")
+
+    monkeypatch.setattr(executors, "await_executors", never)
+    spark, said = StandingSession(), []
+    with pytest.raises(SessionError, match="nobody came"):
+        warm_up(spark, say=said.append)
+    assert spark.jobs == 0 and said == ["waiting"]
+
+
 GOOD = Executor(
     host="far",
     address="10.1.2.3",

@@ -55,4 +55,4 @@ def _touches(low: Column, high: Column) -> Column:
     from pyspark.sql import functions as f
 
     least, most = f.col("low"), f.col("high")
-    return (most.isNull() | (low <= most)) & (least.isNull() | (high >= least)) & f.lit(True)
+    return (most.isNull() | (low <= most)) & (least.isNull() | (high >= least))

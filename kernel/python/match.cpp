@@ -47,8 +47,34 @@ public:
 
     bool remove(std::uint32_t filter) { return index_.remove(filter); }
 
-    // The items of `keys` at the numbers of the filters that match.
-    nb::list match(nb::tuple values, nb::list keys) {
+    // The items of `keys` at the numbers of the filters that match; with `shared`, an index of filters that several
+    // want, also all items of the lists in `groups` at the numbers that match there.
+    nb::list match(nb::tuple values, nb::list keys, MatchIndex* shared, nb::list groups) {
+        if (shared && shared->kinds_ != kinds_) throw std::invalid_argument("an index of another type");
+        read(values);
+        chosen_.clear();
+        choose(index_.match(event_), keys);
+        if (shared) choose_all(shared->index_.match(event_), groups);
+        const bool collecting = PyGC_Disable();  // a finaliser could let keys go that are only borrowed yet
+        nb::list list = nb::steal<nb::list>(PyList_New(static_cast<Py_ssize_t>(chosen_.size())));
+        if (collecting) PyGC_Enable();
+        if (!list.is_valid()) throw nb::python_error();
+        for (std::size_t n = 0; n < chosen_.size(); ++n) {
+            if (n + ahead < chosen_.size()) __builtin_prefetch(chosen_[n + ahead], 1);
+            PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(n), Py_NewRef(chosen_[n]));
+        }
+        return list;
+    }
+
+    std::size_t bytes() const { return index_.bytes() + chosen_.capacity() * sizeof(PyObject*); }
+
+private:
+    // Keys lie far apart in memory: what is needed so many steps later is fetched now.
+    static constexpr std::size_t ahead = 16;
+
+    static PyListObject* items(nb::handle list) { return reinterpret_cast<PyListObject*>(list.ptr()); }
+
+    void read(nb::tuple values) {
         if (nb::len(values) != kinds_.size()) throw std::invalid_argument("an event of another type");
         for (std::size_t field = 0; field < kinds_.size(); ++field) {
             PyObject* object = PyTuple_GET_ITEM(values.ptr(), static_cast<Py_ssize_t>(field));
@@ -63,23 +89,35 @@ public:
                 value.number = as_number(object, kinds_[field] == 'd');
             }
         }
-        const std::vector<std::uint32_t>& found = index_.match(event_);
-        nb::list list = nb::steal<nb::list>(PyList_New(static_cast<Py_ssize_t>(found.size())));
-        const std::size_t known = nb::len(keys);
-        PyObject** const items = reinterpret_cast<PyListObject*>(keys.ptr())->ob_item;
-        constexpr std::size_t ahead = 16;  // keys lie far apart: first their places in the list are fetched, then they
-        for (std::size_t n = 0; n < found.size(); ++n) {
-            if (found[n] >= known) throw std::out_of_range("a filter without a key");
-            if (n + 2 * ahead < found.size()) __builtin_prefetch(items + found[n + 2 * ahead]);
-            if (n + ahead < found.size() && found[n + ahead] < known) __builtin_prefetch(items[found[n + ahead]], 1);
-            PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(n), Py_NewRef(items[found[n]]));
-        }
-        return list;
     }
 
-    std::size_t bytes() const { return index_.bytes(); }
+    void choose(const std::vector<std::uint32_t>& found, nb::list keys) {
+        PyObject** const from = items(keys)->ob_item;
+        const std::size_t known = nb::len(keys);
+        chosen_.reserve(found.size());
+        for (std::size_t n = 0; n < found.size(); ++n) {
+            if (found[n] >= known) throw std::out_of_range("a filter without a key");
+            if (n + ahead < found.size()) __builtin_prefetch(from + found[n + ahead]);
+            chosen_.push_back(from[found[n]]);
+        }
+    }
 
-private:
+    // A list is three steps away from its items: its place among the groups, itself, and where its items stand.
+    void choose_all(const std::vector<std::uint32_t>& found, nb::list groups) {
+        PyObject** const from = items(groups)->ob_item;
+        const std::size_t known = nb::len(groups);
+        const auto group = [&](std::size_t n) {
+            if (found[n] >= known || !PyList_CheckExact(from[found[n]])) throw std::out_of_range("a filter without a list of keys");
+            return items(from[found[n]]);
+        };
+        for (std::size_t n = 0; n < found.size(); ++n) {
+            if (n + 2 * ahead < found.size() && found[n + 2 * ahead] < known) __builtin_prefetch(from[found[n + 2 * ahead]]);
+            if (n + ahead < found.size()) __builtin_prefetch(group(n + ahead)->ob_item);
+            const PyListObject* const each = group(n);
+            chosen_.insert(chosen_.end(), each->ob_item, each->ob_item + Py_SIZE(each));
+        }
+    }
+
     static std::vector<bool> texts(const std::string& kinds) {
         std::vector<bool> text;
         for (const char kind : kinds) text.push_back(kind == 't');
@@ -124,6 +162,7 @@ private:
     Index index_;
     std::string kinds_;
     std::vector<Value> event_;
+    std::vector<PyObject*> chosen_;  // borrowed, while one event is matched
 };
 
 }  // namespace
@@ -133,6 +172,6 @@ void bind_match(nb::module_& module) {
         .def(nb::init<const std::string&>(), nb::arg("kinds"), "`kinds` has for each field i (whole number), d (decimal) or t (text).")
         .def("add", &MatchIndex::add, nb::arg("filter"), nb::arg("conjunctions"))
         .def("remove", &MatchIndex::remove, nb::arg("filter"))
-        .def("match", &MatchIndex::match, nb::arg("values"), nb::arg("keys"))
+        .def("match", &MatchIndex::match, nb::arg("values"), nb::arg("keys"), nb::arg("shared") = nb::none(), nb::arg("groups") = nb::list())
         .def("bytes", &MatchIndex::bytes);
 }

@@ -1,11 +1,13 @@
 """The match index against its slow twin, the loop over all filters."""
 
+import gc
 from random import Random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from roamcast._kernel import MatchIndex as KernelIndex
 from roamcast.content.filter import Filter
 from roamcast.content.kind import Decimal, Enumeration, Integer, String
 from roamcast.content.match import MatchIndex
@@ -191,3 +193,35 @@ def test_those_who_share_a_filter_come_and_go_one_by_one():
         for value in range(3):
             expected = sorted(key for key, each in wanted.items() if each == value)
             assert sorted(index.match(type(a=value))) == expected, step
+
+
+def test_the_kernel_hands_out_all_of_a_list_for_a_filter_that_several_want():
+    alone, shared = KernelIndex("i"), KernelIndex("i")
+    quote = EventType("quote", {"price": Integer()})
+    alone.add(0, (quote.price > 5).conjunctions)
+    for number, low in enumerate((0, 7, 9)):
+        shared.add(number, (quote.price > low).conjunctions)
+    groups = [["a", "b"], [], ["c"]]
+    for price, expected in ((8, ["me", "a", "b"]), (10, ["me", "a", "b", "c"]), (3, ["a", "b"]), (0, [])):
+        assert alone.match((price,), ["me"], shared, groups) == expected
+        assert alone.match((price,), ["me"]) == [key for key in expected if key == "me"]
+    for wrong in (["ab"], [["a"], ("b",), ["c"]]):
+        with pytest.raises(IndexError, match="without a list of keys"):
+            alone.match((10,), ["me"], shared, wrong)
+    with pytest.raises(ValueError, match="another type"):
+        alone.match((10,), ["me"], KernelIndex("ii"), groups)
+
+
+@pytest.mark.parametrize("collecting", [True, False])
+def test_matching_leaves_the_garbage_collector_as_it_was(collecting):
+    index = MatchIndex()
+    quote = EventType("quote", {"price": Integer()})
+    for key in range(3):
+        index.add(key, quote.price > 5)
+    before = gc.isenabled()
+    try:
+        (gc.enable if collecting else gc.disable)()
+        assert sorted(index.match(quote(price=6))) == [0, 1, 2]
+        assert gc.isenabled() is collecting
+    finally:
+        (gc.enable if before else gc.disable)()

@@ -135,10 +135,10 @@ class _OfType:
     def match(self, event: Event) -> list[Any]:
         if self.records is not None:
             return [self.keys[number] for number in self.records.match(event)]
-        found = self.kernel.match(event.values, self.keys)
-        if self.shared is not None:
-            for group in self.shared.kernel.match(event.values, self.shared.groups):
-                found += group.keys
+        if self.shared is None:
+            found = self.kernel.match(event.values, self.keys)
+        else:
+            found = self.kernel.match(event.values, self.keys, self.shared.kernel, self.shared.keys)
         if self.beside is not None:
             found += [self.keys[number] for number in self.beside.match(event)]
         return found
@@ -154,20 +154,24 @@ class _Shared:
 
     def __init__(self, letters: str) -> None:
         self.kernel = KernelIndex(letters)
-        self.groups: list[_Group] = []
+        self._groups: list[_Group] = []
         "Of each filter."
+        self.keys: list[list[Any]] = []
+        "Of each filter, those who want it: the lists of their groups."
         self._entries: dict[tuple[Conjunction, ...], int] = {}
         self._of: dict[int, tuple[Conjunction, ...]] = {}
         self._free: list[int] = []
 
     def begin(self, wanted: tuple[Conjunction, ...], members: dict[int, Any]) -> None:
         """Take in a filter that has several members from now on."""
+        group = _Group(members)
         if self._free:
             entry = self._free.pop()
-            self.groups[entry] = _Group(members)
+            self._groups[entry], self.keys[entry] = group, group.keys
         else:
-            entry = len(self.groups)
-            self.groups.append(_Group(members))
+            entry = len(self._groups)
+            self._groups.append(group)
+            self.keys.append(group.keys)
         self._entries[wanted] = entry
         for number in members:
             self._of[number] = wanted
@@ -178,7 +182,7 @@ class _Shared:
         entry = self._entries.get(wanted)
         if entry is None:
             return False
-        self.groups[entry].join(number, key)
+        self._groups[entry].join(number, key)
         self._of[number] = wanted
         return True
 
@@ -186,7 +190,7 @@ class _Shared:
         """Remove a member, and the filter with its last one."""
         wanted = self._of.pop(number)
         entry = self._entries[wanted]
-        if self.groups[entry].leave(number):
+        if self._groups[entry].leave(number):
             del self._entries[wanted]
             self.kernel.remove(entry)
             self._free.append(entry)

@@ -118,11 +118,15 @@ set.duration = "250 s"
 """,
         )
     )
+    two = campaign.model_copy(
+        update={"figures": {name: campaign.figures["six"] for name in ("six", "seven")}}
+    )
     quick = shape(campaign, quick=True)
     assert quick.sweeps["people"].grid == {"workload.subscribe.walkers.count": [10, 50]}
     assert {run.duration for run in make_plan(quick).runs} == {250.0}
     only = shape(campaign, only=["six"])
     assert list(only.sweeps) == ["people"] and not only.claims
+    assert list(only.figures) == ["six"] and list(shape(two, only=["seven"]).figures) == ["seven"]
     assert len(make_plan(shape(campaign, seeds=5, only=["six"])).runs) == 3 * 2 * 5
     with pytest.raises(UserError, match="no figure 'seven'"):
         shape(campaign, only=["seven"])

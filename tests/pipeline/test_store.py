@@ -8,7 +8,7 @@ from test_conduct import COUNT, campaign
 
 from roamcast.campaign.checks import make_tables
 from roamcast.campaign.plan import make_plan
-from roamcast.campaign.tables import METRICS_TABLE, RUNS
+from roamcast.campaign.tables import METRICS_TABLE, RUNS, SUMMARY
 from roamcast.metrics.declarations import METRICS
 from roamcast.pipeline.committing.commit import Committer
 from roamcast.pipeline.errors import StoreError
@@ -105,6 +105,11 @@ def test_a_table_is_stale_when_what_it_was_made_from_is_another(store):
     assert "metrics" not in store.stale(), "what a run took does not count"
     store.write_table("runs", pa.Table.from_pylist([row | {"rows": 5} for row in runs], RUNS))
     assert store.stale() >= {"metrics", "summary"} and "runs" not in store.stale()
+    store.write_table("metrics", pa.Table.from_pylist(rows_of("a"), METRICS_TABLE), {})
+    store.write_table("summary", SUMMARY.empty_table())
+    assert "summary" not in store.stale()
+    store.write_table("metrics", pa.Table.from_pylist(rows_of("b"), METRICS_TABLE), {})
+    assert "summary" in store.stale() and "metrics" not in store.stale()
     store.write_campaign(asked(claims={}))
     assert store.stale() >= {"checks", "terms"} and not {"plan", "points"} & store.stale()
     store.write_campaign(asked(seeds=2))

@@ -119,7 +119,7 @@ set.duration = "250 s"
         )
     )
     two = campaign.model_copy(
-        update={"figures": {name: campaign.figures["six"] for name in ("six", "seven")}}
+        update={"figures": dict.fromkeys(("six", "seven"), campaign.figures["six"])}
     )
     quick = shape(campaign, quick=True)
     assert quick.sweeps["people"].grid == {"workload.subscribe.walkers.count": [10, 50]}

@@ -8,7 +8,8 @@ import pytest
 
 from roamcast.content.box.ranges import Ranges
 from roamcast.content.earth.polygon import Ring
-from roamcast.content.earth.shapes import Box, lats, meets, polygon, within
+from roamcast.content.earth.shapes import Box, circle, lats, meets, polygon, within
+from roamcast.content.earth.shapes import box as make_box
 from roamcast.content.earth.sphere import EARTH, WIDEST, Disc, distance, turn
 from roamcast.content.errors import ContentError
 
@@ -240,6 +241,18 @@ def test_a_box_that_touches_a_pole_has_it_whatever_its_longitudes(pole):
     assert box.poles == [90.0 * pole] and Box(-90.0, 0.0, 90.0, 1.0).poles == [-90.0, 90.0]
     assert box.has(90.0 * pole, -100.0) and not box.has(89.5 * pole, -100.0)
     assert not Box(-89.0, 0.0, 89.0, 1.0).poles
+    for lon in (15.0, -100.0):
+        assert within(circle(90.0 * pole, lon, 0.0), box)
+        assert within(circle(89.5 * pole, lon, 0.0), box) is (lon == 15.0)
+
+
+@pytest.mark.parametrize(
+    "sides", [(-91, 0, 1, 1), (0, -181, 1, 1), (0, 0, 91, 1), (0, 0, 1, 181), (0, 0, math.nan, 1)]
+)
+def test_a_box_has_its_corners_on_the_earth(sides):
+    with pytest.raises(ContentError, match="is no place"):
+        make_box(*sides)
+    assert make_box(-90, -180, 90, 180).whole
 
 
 def test_the_whole_earth_is_one_box():

@@ -186,5 +186,10 @@ def test_what_is_unique_is_compared_deep_down():
     assert schema.read('{"l": [{"n": 1}, {"n": 2}]}')
     with pytest.raises(JsonError, match="not unique"):
         schema.read('{"l": [{"n": 1}, {"n": 1.0}]}')
+    deep = JsonSchema(of({"l": {"type": "array", "items": {"type": "object", "properties": {
+        "n": {}, "k": {"type": "string"}}}, "uniqueItems": True}}))  # fmt: skip
+    assert deep.read('{"l": [{"n": [1, [2]]}, {"n": [1, [3]]}, {"n": [1, 2]}]}')
+    with pytest.raises(JsonError, match="not unique"):
+        deep.read('{"l": [{"n": [1, [2]]}, {"n": [1.0, [2.0]]}]}')
     free = JsonSchema(of({"l": {"type": "array", "items": {"type": "integer"}, "uniqueItems": False}}))
     assert free.read('{"l": [3, 3]}')["l"] == (3, 3)

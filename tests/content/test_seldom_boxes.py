@@ -2,13 +2,15 @@
 
 import pytest
 
+from roamcast.content import filter as filters
 from roamcast.content.box.areas import Areas, RegionTest, _thin, _triangle
 from roamcast.content.box.conjunction import subtract
 from roamcast.content.box.discs import Discs
-from roamcast.content.box.glob import _unused
+from roamcast.content.box.glob import _unused, caseless, witness
 from roamcast.content.box.repeats import Repeats
 from roamcast.content.covering import Cover, Relations
 from roamcast.content.covering import relations as remembered
+from roamcast.content.covering.candidates import Candidates
 from roamcast.content.declare import declare_type
 from roamcast.content.earth.polygon import Ring
 from roamcast.content.earth.shapes import Box, circle
@@ -167,6 +169,18 @@ def test_a_letter_that_nobody_uses_is_found_beyond_all_small_ones():
     assert _unused(small) == "\u4e00" and _unused({*small, "\u4e00", "\u4e01"}) == "\u4e02"
 
 
+def test_a_word_without_case_is_its_own_example():
+    assert witness((caseless(("ab",)),), ()) == "ab"
+    assert witness((caseless(("ab",)), ("a", "")), ()) == "ab"
+    assert witness((caseless(("ab",)), ("A", "")), ()) in ("Ab", "AB")
+    assert witness((caseless(("ab",)), ("c", "")), ()) is None
+
+
+def test_fields_of_different_kinds_are_told_with_their_kinds():
+    with pytest.raises(FilterError, match=r"price \(decimal\) and by \(string\) cannot be compared"):
+        offer("price = by")
+
+
 def test_what_cannot_be_told_of_records_is_told_on_the_safe_side(monkeypatch):
     record = EventType("r", {"a": Integer(), "b": Integer()})
     some = Repeats.where([record.a > 3], Filter.nothing(record))
@@ -222,6 +236,19 @@ def test_a_cover_holds_what_matches_nothing_and_lets_it_go():
         assert cover.minimal() == [nothing]
         cover.discard(nothing)
         assert cover.minimal() == [] and nothing not in cover
+
+
+def test_candidates_know_those_that_match_nothing_until_they_go():
+    nothing, wide, other = Filter.nothing(PAGE), PAGE.n > 3, OFFER.n > 3
+    for few in (0, 9):
+        candidates = Candidates(few)
+        for each in (nothing, wide, other):
+            candidates.add(each)
+        assert nothing in candidates and nothing in candidates.under(PAGE.n > 4)
+        assert set(candidates.over(nothing)) == {nothing, wide, other}
+        candidates.remove(nothing)
+        assert nothing not in candidates and nothing not in candidates.under(PAGE.n > 4)
+        assert list(candidates) == [wide, other] and len(candidates) == 2
 
 
 def test_relations_are_remembered_and_forgotten_when_there_are_too_many(monkeypatch):
@@ -287,6 +314,25 @@ def test_pieces_of_nothing_are_no_pieces():
     assert subtract(PAGE, (PAGE.n == 4).conjunctions[0], low.conjunctions[0]) != []
     assert subtract(PAGE, (low & high).conjunctions[0], low.conjunctions[0]) == []
     assert (low | high).covers((PAGE.title == "a") & PAGE.n.exists())
+
+
+def test_what_takes_too_many_pieces_is_not_covered_and_has_no_known_event_outside(monkeypatch):
+    both = (PAGE.n <= 5) & (PAGE.title == "a") | (PAGE.n >= 4) & PAGE.title.isin(["a", "b"])
+    whole = (PAGE.title == "a") & PAGE.n.exists()
+    assert both.covers(whole) and not both.matches(both.counterexample())
+    assert both != whole and both != "both"
+    monkeypatch.setattr(filters, "PIECE_LIMIT", 0)
+    assert not both.covers(whole) and both.covers(PAGE.title.isin(["a"]) & (PAGE.n == 3))
+    with pytest.raises(Undecided, match="no event outside was found in 0 places"):
+        both.counterexample()
+
+
+def test_a_function_on_text_takes_a_quoted_one_and_says_so_where_it_stands():
+    for text in ("contains(title, 3)", "starts-with(title, -1)"):
+        with pytest.raises(FilterError, match="expected a quoted string"):
+            Filter.parse(f"/page[{text}]", PAGE)
+    with pytest.raises(FilterError, match="lower-case"):
+        Filter.parse('/page[lower-case(title) < "a"]', PAGE)
 
 
 def test_alternatives_are_counted_before_they_are_multiplied():

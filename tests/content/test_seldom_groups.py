@@ -9,7 +9,7 @@ from roamcast.content.box.texts import Texts
 from roamcast.content.earth.sphere import Disc
 from roamcast.content.errors import CodecError, ContentError
 from roamcast.content.filter import Filter
-from roamcast.content.grouping.following import follow
+from roamcast.content.grouping.following import METHODS, follow
 from roamcast.content.grouping.hull import hull
 from roamcast.content.grouping.kmeans import KMeans
 from roamcast.content.grouping.partition import Signatures, event_space_groups
@@ -131,6 +131,29 @@ def test_a_circle_leaves_half_of_the_box_around_it_and_each_test_of_an_area_half
     one, two = zone["where"].within_box(0, 0, 9, 9), zone["where"].intersects_box(1, 1, 2, 2)
     assert share(zone, one.conjunctions[0]) == HALF
     assert share(zone, (one & two).conjunctions[0]) == HALF**2
+
+
+PLACE = EventType("place", {"lat": Decimal(-90, 90), "lon": Decimal(-180, 180), "n": Integer()})
+
+
+def near(lat, lon, radius):
+    return Filter.parse(f'/place[within(., circle({lat}, {lon}, "{radius} km"))]', PLACE)
+
+
+def test_groups_of_circles_have_the_larger_one_or_the_box_around_both():
+    big, small, far = near(0, 0, 100), near(0.1, 0.1, 10), near(5, 5, 100)
+    assert hull([big, small]) == hull([small, big]) == big
+    both = hull([big, far])
+    assert both.covers(big) and both.covers(far)
+    assert [place for place, _ in both.conjunctions[0]] == [0, 1]
+    assert both.matches(PLACE(lat=0.8, lon=0.8, n=1)) and not both.matches(PLACE(lat=2.5, lon=2.5, n=1))
+    assert hull([big, ~big & PLACE.lat.exists()]).covers(big)
+    for method in METHODS:
+        groups = follow(method, 2)
+        for key, filter in enumerate((big, small, far, far & (PLACE.n > 3))):
+            groups.add(key, filter)
+        for _, members, filter in groups.groups(PLACE):
+            assert all(filter.covers(groups.filters[key]) for key in members)
 
 
 def test_a_tight_cover_joins_its_neighbours_until_it_fits():

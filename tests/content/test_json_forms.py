@@ -161,6 +161,15 @@ def test_what_all_of_several_say_is_said_together():
     assert JsonSchema(of({"l": several}, required=["l"])).type().fields[0].kind.least == 1
 
 
+@pytest.mark.parametrize(
+    ("least", "required", "always"), [(0, True, True), (1, True, False), (1, False, True)]
+)
+def test_an_object_whose_arrays_may_be_empty_is_there_by_itself(least, required, always):
+    inner = {"l": {"type": "array", "items": {"type": "integer"}, "minItems": least}}
+    told = {"b": {"type": "object", "properties": inner, "required": ["l"] if required else []}}
+    assert JsonSchema(of(told, required=["b"])).type().always == (("b",) if always else ())
+
+
 def test_alternatives_are_taken_where_only_one_of_them_says_what_it_is():
     assert JsonSchema(of({"a": {"type": "string", "anyOf": [{"minLength": 2}, {"maxLength": 1}]}})).type()
     alone = JsonSchema(of({"a": {"type": "integer", "oneOf": [{"minimum": 2}]}}, required=["a"])).type()

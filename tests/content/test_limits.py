@@ -16,7 +16,7 @@ from roamcast.content.errors import CodecError, ContentError, FilterError
 from roamcast.content.filter import MAX_CONJUNCTIONS, Filter
 from roamcast.content.grouping.drawing import _box, _cut
 from roamcast.content.grouping.features import columns
-from roamcast.content.grouping.hull import hull
+from roamcast.content.grouping.hull import hull, union
 from roamcast.content.kind import Enumeration, Integer, String
 from roamcast.content.kind_time import Duration, Moment
 from roamcast.content.repetition import Records
@@ -161,6 +161,8 @@ def test_a_hull_has_so_many_spans_and_words_and_distances_so_many_listed_values(
     [[(_, texts)]] = hull(words[:-1]).conjunctions
     assert len(texts.values) == 64
     assert hull(words) == SONG.title.startswith("ab")
+    several = [(SONG.year == n) & (SONG.title == f"w{n}") for n in range(9)]
+    assert len(union(several[:-1]).conjunctions) == 8 and union(several) == hull(several)
     for count in (63, 64, 65):
         kind = Enumeration(tuple(f"v{n}" for n in range(count)))
         assert len(columns(kind, None, (0.0, 1.0))) == 1 + min(count, 64)

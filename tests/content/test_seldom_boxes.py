@@ -7,7 +7,9 @@ from roamcast.content.box.areas import Areas, RegionTest, _thin, _triangle
 from roamcast.content.box.conjunction import subtract
 from roamcast.content.box.discs import Discs
 from roamcast.content.box.glob import _unused, caseless, witness
+from roamcast.content.box.ranges import Ranges
 from roamcast.content.box.repeats import Repeats
+from roamcast.content.box.texts import Texts
 from roamcast.content.covering import Cover, Relations
 from roamcast.content.covering import relations as remembered
 from roamcast.content.covering.candidates import Candidates
@@ -107,6 +109,9 @@ def test_circles_are_never_missing_and_never_one_value():
         ("within(., circle(0, 0, '10 km')) and @lat > 0.05 and @lon > 0.05", False),
         ("not(within(., circle(0, 0, '100 km'))) and within(., box(0, 0, 0.1, 0.1))", True),
         ("not(within(., circle(0, 0, '10 km'))) and within(., box(0, 0, 0.1, 0.1))", False),
+        ("not(within(., circle(50, 0, '100 km'))) and within(., box(50, 0, 50.1, 0.1))", True),
+        ("within(., circle(50, 0, '10 km')) and @lat > 50.08 and @lon > 0.12", True),
+        ("within(., circle(50, 0, '10 km')) and @lat > 50.05 and @lon > 0.05", False),
         ("within(., circle(0, 0, '10 km')) and within(., circle(1, 1, '10 km'))", True),
         ("within(., circle(0, 0, '10 km')) and not(within(., circle(0, 0, '11 km')))", True),
         ("within(., circle(0, 0, '10 km')) and @lat = 0.09 and @lon = 0.09", True),
@@ -174,6 +179,24 @@ def test_a_word_without_case_is_its_own_example():
     assert witness((caseless(("ab",)), ("a", "")), ()) == "ab"
     assert witness((caseless(("ab",)), ("A", "")), ()) in ("Ab", "AB")
     assert witness((caseless(("ab",)), ("c", "")), ()) is None
+
+
+def test_what_is_missing_is_in_no_set_unless_it_is_told():
+    for each in (Texts(("a",)), Texts(), Ranges(((1, 2),)), Areas(""), Discs()):
+        assert not each.absent and not each.has(None)
+
+
+def test_unions_are_closed_as_if_they_had_been_asked_at_once():
+    assert offer("n < m and n <= 5") | offer("n < m and n > 5") == offer("n < m")
+    assert offer("n < m and price < 3") | offer("n < m and price >= 3") == offer("n < m")
+    type = EventType("song", (Field("title", String(), True), Field("title/@lang", String(), True)))
+    english, german = type["title/@lang"] == "en", type["title/@lang"] == "de"
+    assert english | german == type["title/@lang"].isin(["de", "en"])
+    assert type["title"].exists().covers(english | german)
+    untitled = ~type["title"].exists()
+    assert (english & untitled).empty and Filter.of(
+        type, [(*english.conjunctions[0], *untitled.conjunctions[0])]
+    ).empty
 
 
 def test_fields_of_different_kinds_are_told_with_their_kinds():

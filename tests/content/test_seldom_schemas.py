@@ -84,6 +84,21 @@ def test_one_name_is_one_thing():
         schema(holding(f'<xs:choice>{INT}<xs:element name="n" type="xs:string"/></xs:choice>'))
 
 
+def test_a_repeated_value_is_there_in_each_record():
+    many = '<xs:element name="k" type="xs:int" maxOccurs="unbounded"/>'
+    [field] = schema(holding(many)).type().fields
+    assert [(each.path, each.optional) for each in field.kind.record.fields] == [(".", False)]
+
+
+@pytest.mark.parametrize(("least", "always"), [(0, ("a", "a/b")), (1, ())])
+def test_elements_are_told_by_what_must_be_in_them_or_by_themselves(least, always):
+    number = f'<xs:element name="n" type="xs:int" minOccurs="{least}"/>'
+    inner = holding(number, name="b")
+    outer = holding(inner, name="a")
+    found = schema(holding(outer)).type()
+    assert found.always == always and [each.path for each in found.fields] == ["a/b/n"]
+
+
 def two_namespaces(tmp_path, inside, attributes=""):
     (tmp_path / "other.xsd").write_text(
         f'<xs:schema {XS} targetNamespace="urn:o">{INT}<xs:attribute name="k" type="xs:int"/></xs:schema>'

@@ -66,6 +66,19 @@ TOLD = {
     "no array": (lambda: schema(ROWS).read(json.dumps({"a": LONG})), 40),
     "no object": (lambda: schema(ROWS).read(json.dumps({"o": LONG})), 40),
     "nothing that is there": (lambda: schema(ROWS).read(json.dumps({"p": LONG})), 40),
+    "a value": (lambda: schema({"a": {"enum": ["b"]}}).read(json.dumps({"a": LONG})), 40),
+    "a value of another kind": (
+        lambda: schema({"a": {"type": "integer"}}).read(json.dumps({"a": LONG})),
+        199,
+    ),
+    "where it stands": (lambda: schema({LONG: {"type": "integer"}}).read(json.dumps({LONG: "a"})), 194),
+    "where no array stands": (lambda: schema({LONG: ROWS["a"]}).read(json.dumps({LONG: 3})), 194),
+    "where no object stands": (lambda: schema({LONG: ROWS["o"]}).read(json.dumps({LONG: 3})), 194),
+    "where nothing stands": (lambda: schema({LONG: ROWS["p"]}).read(json.dumps({LONG: 3})), 194),
+    "where it is not valid": (
+        lambda: schema({LONG: {"type": "integer", "multipleOf": 2}}).read(json.dumps({LONG: 3})),
+        100,
+    ),
     "no event": (lambda: schema(ROWS).read(json.dumps(LONG)), 40),
     "not valid": (lambda: schema({}, additionalProperties=False).read(json.dumps({LONG: 1})), 160),
 }

@@ -7,7 +7,7 @@ import pytest
 
 from roamcast.content.box.constraint import any_case, compare
 from roamcast.content.declare import declare_type
-from roamcast.content.errors import ContentError
+from roamcast.content.errors import ContentError, FilterError
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.content.json.json_schema import JsonSchema
@@ -91,3 +91,11 @@ def test_what_is_long_is_repeated_in_part(say, most):
     message = str(told.value)
     repeated = re.findall("[xX]+", message)
     assert max(map(len, repeated)) == most, message[:300]
+
+
+@pytest.mark.parametrize("position", [0, 10, 30, 31, 50, 99])
+def test_a_complaint_about_a_subscription_shows_what_stands_around_its_place(position):
+    text = "".join(chr(0x4E00 + n) for n in range(100))
+    told = FilterError("wrong", text, position)
+    around = "".join(letter for n, letter in enumerate(text) if -30 <= n - position < 30)
+    assert str(told) == f"wrong, at character {position + 1}: {around!r}"

@@ -9,7 +9,7 @@ from roamcast.content.box.texts import Texts
 from roamcast.content.earth.sphere import Disc
 from roamcast.content.errors import CodecError, ContentError
 from roamcast.content.filter import Filter
-from roamcast.content.grouping.following import METHODS, follow
+from roamcast.content.grouping.following import METHODS, Members, follow
 from roamcast.content.grouping.hull import hull
 from roamcast.content.grouping.kmeans import KMeans
 from roamcast.content.grouping.partition import Signatures, event_space_groups
@@ -52,6 +52,22 @@ def test_the_one_group_of_all_grows_with_what_arrives_and_asks_anew_what_is_left
     groups.remove("a")
     groups.remove("c")
     assert groups.groups(SONG) == [] and len(groups) == 0
+
+
+def test_what_covers_a_group_is_made_anew_when_more_than_a_quarter_have_gone():
+    members = Members(SONG)
+    for n in range(8):
+        members.add(n, years(1900 + 5 * n, 1900 + 5 * n))
+    loose = members.filter()
+    members.remove(0)
+    assert members.filter() is loose and loose.matches(SONG(year=1900, title="x"))
+    members.remove(1)
+    tight = members.filter()
+    assert not tight.matches(SONG(year=1900, title="x")) and not tight.matches(SONG(year=1905, title="x"))
+    members.remove(2)
+    assert members.filter() is tight and tight.matches(SONG(year=1910, title="x"))
+    members.remove(3)
+    assert not members.filter().matches(SONG(year=1910, title="x"))
 
 
 @pytest.mark.parametrize("method", ["agglomerative", "divisive"])

@@ -168,6 +168,18 @@ def test_an_attribute_that_is_an_area_is_missing_with_its_element():
     assert type["name"].exists().covers(type["name/@where"].within_box(0, 0, 1, 1))
 
 
+def test_the_areas_of_an_element_are_those_that_stand_in_it():
+    type = EventType(
+        "zone", (Field("spot/where", Area()), Field("spot/name", String()), Field("also", Area(), True))
+    )
+
+    def asked(path):
+        return Filter.parse(f"/zone[within({path}, box(0, 0, 1, 1))]", type)
+
+    assert asked("spot") == asked("spot/where") == type["spot"].within_box(0, 0, 1, 1) != asked("also")
+    assert asked(".") == asked("also")
+
+
 def test_a_letter_that_nobody_uses_is_found_beyond_all_small_ones():
     small = set("abcdefghijklmnopqrstuvwxyz")
     assert _unused(set()) == "x" and _unused({"x"}) == "y" and _unused(small - {"w"}) == "w"

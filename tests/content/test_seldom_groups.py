@@ -127,6 +127,18 @@ def test_a_group_of_signatures_goes_with_its_last_member_and_its_buckets_with_it
     assert groups.weights() == {} and groups.groups() == []
 
 
+def test_a_bucket_weighs_its_signatures_times_its_members_as_they_go():
+    groups = Signatures(SONG, count(), 1)
+    for key, title in enumerate(("a", "a", "a")):
+        groups.add(key, SONG.title == title)
+    label = groups.label(0)
+    assert groups.weights() == {label: 3}
+    groups.remove(1)
+    assert groups.weights() == {label: 2}
+    groups.remove(0)
+    assert groups.weights() == {label: 1} and groups.label(2) == label
+
+
 def test_an_event_space_of_few_numbers_is_cut_evenly_and_one_of_words_not_at_all():
     early, late = years(1900, 1910), years(1950, 1963)
     groups = event_space_groups([early, late, years(1925, 1940)], 2)

@@ -95,6 +95,7 @@ def _room(nodes: int, grown: float) -> Iterator[tuple[str, str, object]]:
     yield "cbr", "hop_limit", min(round(64 * grown), 255)
     yield "cbr", "subscriptions", max(2 * nodes, 4096)
     for protocol in ("grid-cbr", "clone"):
+        yield protocol, "profile", '"as-published"'
         yield protocol, "hop_limit", min(round(64 * grown), 255)
         yield protocol, "served", max(8 * nodes, 1024)
         for name, value in (("beacon", '"2 s"'), ("silence", '"9 s"'), ("implicit", "false")):

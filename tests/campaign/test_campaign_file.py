@@ -118,9 +118,7 @@ set.duration = "250 s"
 """,
         )
     )
-    two = campaign.model_copy(
-        update={"figures": dict.fromkeys(("six", "seven"), campaign.figures["six"])}
-    )
+    two = campaign.model_copy(update={"figures": dict.fromkeys(("six", "seven"), campaign.figures["six"])})
     quick = shape(campaign, quick=True)
     assert quick.sweeps["people"].grid == {"workload.subscribe.walkers.count": [10, 50]}
     assert {run.duration for run in make_plan(quick).runs} == {250.0}

@@ -74,8 +74,8 @@ def test_one_more_among_many_costs_k_means_the_same_however_many_there_are():
         start = process_time()
         following.add(key, load.filter(r))
         spent.append(process_time() - start)
-    early, late = sorted(spent[100:300])[100], sorted(spent[400:600])[100]
-    assert late < 4 * early
+    # Sums, since a clock that ticks seldom says 0 of most.
+    assert sum(spent[400:]) < 4 * sum(spent[100:300])
 
 
 def test_a_tight_cover_covers_within_its_bytes_and_is_the_union_while_that_fits():

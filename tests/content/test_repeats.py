@@ -15,6 +15,7 @@ from roamcast.content.filter import Filter
 from roamcast.content.kind import Integer, String
 from roamcast.content.kind_time import Duration, Moment
 from roamcast.content.match import MatchIndex
+from roamcast.content.match.repeating import RecordsIndex
 from roamcast.content.repetition import Records
 from roamcast.content.schema import EventType, Field
 from roamcast.content.xml.xsd import XmlSchema
@@ -206,3 +207,29 @@ def test_those_who_want_the_same_come_and_go_one_by_one():
             if step % 10 == 9:
                 event = generate.near(r, type, r.choice(pool))
                 assert set(index.match(event)) == {k for k, each in wanted.items() if each.matches(event)}
+
+
+def test_an_index_of_records_keeps_nothing_of_those_who_have_gone():
+    track = EventType("track", {"n": Integer(), "by": String()})
+    album = EventType("album", (Field("track", Records(track)), Field("title", String())))
+    index = RecordsIndex(album)
+    wanted = [
+        Filter.parse(f"/album[{text}]", album)
+        for text in (
+            "track[n > 3]",
+            "track[n > 3]",
+            'title = "a"',
+            "track[n < 0] and track[n > 9]",
+            "not(track)",
+        )
+    ]
+    for number, filter in enumerate(wanted):
+        index.add(number, filter)
+    event = album(title="a", track=[{"n": 5, "by": "x"}])
+    assert index.match(event) == [0, 1, 2] and index.match(album(title="b")) == [4]
+    for number in (1, 0, 2, 3):
+        index.remove(number)
+    assert index.match(event) == [] and index.match(album(title="a")) == [4]
+    assert 4 in index and 3 not in index
+    index.remove(4)
+    assert index.bytes() == 0 and 4 not in index

@@ -270,3 +270,23 @@ def test_parameters_that_contradict_each_other_are_refused():
     with pytest.raises(ValueError, match="voting"):
         GridParameters(voting=1.5)
     assert issubclass(Clone.parameters_type, CloneParameters)
+
+
+@pytest.mark.parametrize(("gathering", "passed"), [(0.0, 4), (1.0, 2)])
+def test_equal_wishes_on_their_way_are_one_until_an_answer_has_come(gathering, passed):
+    mesh = lay(street(4), gathering=gathering, **QUICK)
+    provide(mesh, 0)
+    principal = communities(mesh)[3]
+    assert principal == communities(mesh)[2] != 2
+    relay = mesh.routers[2]
+    relay.community.next_hop = lambda: 1
+    for _ in range(2):
+        mesh.sent.clear()
+        for asking in (3, 3):
+            mesh.inject(2, CommunityWish(topic(1), False, 1), asking)
+        relay.hand_on(mesh.publish(0, Content(topic=1)), 1)
+        for asking in (3, 3):
+            mesh.inject(2, CommunityWish(topic(1), False, 1), asking)
+        onward = [sent for sent in mesh.sent_of(CommunityWish) if sent.node == 2 and sent.to == 1]
+        assert len(onward) == passed
+        mesh.run(for_=1.5)

@@ -300,8 +300,6 @@ def _in_order(conjunctions: Iterable[Conjunction]) -> tuple[Conjunction, ...]:
 def _compile(conjunctions: tuple[Conjunction, ...]) -> Test:
     """Matching as nested closures, which cost less than a loop that asks what to do next."""
     tests = [_compile_one(each) for each in conjunctions]
-    if not tests:
-        return lambda values: False
     if len(tests) == 1:
         return tests[0]
     if len(tests) == 2:

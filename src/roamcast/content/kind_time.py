@@ -39,7 +39,8 @@ class Moment(OrderedKind, frozen=True):
             return self.read(value)
         if not isinstance(value, datetime):
             raise ContentError(f"{value!r} is not a point in time")
-        return ((value if value.tzinfo else value.replace(tzinfo=UTC)) - _EPOCH) // _MICROSECOND
+        at = value if value.tzinfo else value.replace(tzinfo=UTC)
+        return _in_calendar((at - _EPOCH) // _MICROSECOND, str(value))
 
     def load(self, stored: Any) -> datetime:
         """A `datetime` of UTC."""
@@ -60,7 +61,7 @@ class Moment(OrderedKind, frozen=True):
             stored = (at - _EPOCH) // _MICROSECOND + int((fraction or "0")[:6].ljust(6, "0"))
         except (ValueError, OverflowError):
             raise ContentError(f"{text[:40]!r} is not a time of a day of the calendar") from None
-        return int(self._within(stored))
+        return _in_calendar(stored, text)
 
     def write(self, stored: Any) -> str:
         """In UTC, with its zone written as hours: some schemas ask for that."""
@@ -114,6 +115,13 @@ class Duration(OrderedKind, frozen=True):
         )
         written = (f"{days}D" if days else "") + (f"T{clock}" if clock else "") or "T0S"
         return f"{'-' if stored < 0 else ''}P{written}"
+
+
+def _in_calendar(stored: int, told: str) -> int:
+    """Microseconds of 1970 and after, if they are of a year that has a name: a zone may lead out of it."""
+    if not _LOWEST <= stored <= _HIGHEST:
+        raise ContentError(f"{told[:40]!r} is not in the years 1 to 9999 of UTC")
+    return stored
 
 
 def _zone(zone: str | None) -> str:

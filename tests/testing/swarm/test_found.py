@@ -257,3 +257,34 @@ def test_raft_cbr_155157192_calm():
         'zones":[0,4],"at":4.319},{"step":"subscribe","node":0,"zones":[1,1],"at":4.694}]}'
     )
     assert judge(history) is None
+
+
+def test_clone_2919987772_calm():
+    # 20379 frames by 73.0 s, the last of them a CommunityWish
+    history = read(
+        '{"seed":2919987772,"protocol":"clone","as_bytes":false,"nodes":7,"edges":[[0,1],[0,2],[0,3],[0,4'
+        "],[0,5],[0,6],[1,2],[1,3],[1,4],[1,5],[1,6],[2,3],[2,4],[2,5],[2,6],[3,4],[3,5],[3,6],[4,5],[4,6"
+        '],[5,6]],"healed":[[0,1],[0,2],[0,3],[0,4],[0,5],[0,6],[1,2],[1,3],[1,4],[1,5],[1,6],[2,3],[2,4]'
+        ',[2,5],[2,6],[3,4],[3,5],[3,6],[4,5],[4,6],[5,6]],"links":{},"end":75.3,"steps":[{"step":"place"'
+        ',"node":0,"x":0.0,"y":0.0,"at":0.0},{"step":"place","node":1,"x":-55.01420965950424,"y":71.81951'
+        '660417084,"at":0.0},{"step":"place","node":2,"x":-73.39166396969615,"y":-5.372614837451427,"at":'
+        '0.0},{"step":"place","node":3,"x":103.46646863581981,"y":-96.12204169964491,"at":0.0},{"step":"p'
+        'lace","node":4,"x":40.8435943385695,"y":27.637684832062163,"at":0.0},{"step":"place","node":5,"x'
+        '":44.88824231590035,"y":78.15261905528995,"at":0.0},{"step":"place","node":6,"x":64.563559020867'
+        '53,"y":-108.97063855476323,"at":0.0},{"step":"subscribe","node":0,"zones":[0,4],"at":3.213},{"st'
+        'ep":"subscribe","node":0,"zones":[0,4],"at":9.998},{"step":"disturb","until":31.532,"rule":"dela'
+        'y","share":0.2,"seconds":0.05,"at":10.52},{"step":"befall","node":6,"what":"arrive","at":11.541}'
+        ',{"step":"publish","node":0,"zone":2,"size":1400,"at":12.489},{"step":"subscribe","node":4,"zone'
+        's":[3,4],"at":16.768},{"step":"befall","node":2,"what":"crash","at":16.84},{"step":"befall","nod'
+        'e":5,"what":"crash","at":19.593},{"step":"disturb","until":72.92,"rule":"duplicate","share":1.0,'
+        '"seconds":1.0,"at":39.277},{"step":"disturb","until":63.515,"rule":"lose","kinds":[87,92],"recei'
+        'vers":[5],"share":1.0,"at":39.857},{"step":"befall","node":5,"what":"crash","at":43.686},{"step"'
+        ':"befall","node":2,"what":"start","at":46.442},{"step":"befall","node":2,"what":"start","at":49.'
+        '098},{"step":"befall","node":1,"what":"wake","at":50.977},{"step":"disturb","until":59.199,"rule'
+        '":"lose","kinds":[89,93],"senders":[0],"receivers":[1],"share":0.4,"at":55.271},{"step":"disturb'
+        '","until":74.822,"rule":"full_queue","senders":[0],"share":1.0,"at":60.247},{"step":"befall","no'
+        'de":5,"what":"start","at":62.944},{"step":"befall","node":5,"what":"wake","at":66.309},{"step":"'
+        'publish","node":0,"zone":0,"size":64,"at":68.157},{"step":"unsubscribe","node":6,"zones":[3,4],"'
+        'at":68.72},{"step":"subscribe","node":6,"zones":[3,4],"at":69.454}]}'
+    )
+    assert judge(history) is None

@@ -160,8 +160,6 @@ def settle_spots(type: EventType, allowed: dict[int, Any], spots: list[int]) -> 
     for spot in spots:
         fields = spot_fields(spot)
         discs = allowed[spot]
-        if discs.empty:
-            return False
         for at, number in zip(fields, (0, 1), strict=True):
             there = msgspec.structs.replace(allowed.get(at, type.everything[at]), absent=False)
             for disc in discs.inside:

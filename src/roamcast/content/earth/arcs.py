@@ -120,10 +120,7 @@ class Arcs:
         """The latitudes at which edges turn back to the equator, or to a pole."""
         top = np.arctan2(self.toward[:, 2], self.start[:, 2])
         return np.concatenate(
-            [
-                _lats(self._at(way)[(way > 0) & (way < self.length)])
-                for way in (top, top + math.pi, top - math.pi)
-            ]
+            [_lats(self._at(way)[(way > 0) & (way < self.length)]) for way in (top, top + math.pi)]
         )
 
     def _flat(self, place: Vectors) -> Vectors:

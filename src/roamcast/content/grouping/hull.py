@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from roamcast.content.box.areas import Areas
+from roamcast.content.box.discs import Discs
 from roamcast.content.box.glob import begins, ends
 from roamcast.content.box.ranges import Ranges, thin
 from roamcast.content.box.repeats import Repeats
@@ -54,7 +55,7 @@ def _join(domains: list[Any]) -> Domain | None:
     if isinstance(domains[0], Ranges):
         joined: Ranges = reduce(Ranges.join, domains)
         return Ranges(thin(joined.spans, MAX_SPANS), joined.absent)
-    if isinstance(domains[0], Repeats | Areas):
+    if isinstance(domains[0], Repeats | Areas | Discs):
         either: Domain | None = domains[0]
         for other in domains[1:]:
             either = either.join(other) if either is not None else None

@@ -180,7 +180,7 @@ def _parts(type: EventType, filters: Sequence[Filter], k: int) -> list[Filter]:
     """Cut the field that most subscriptions speak of, of those with an order, where they are cut evenly."""
     used = Counter(place for filter in filters for box in filter.conjunctions for place, _ in fields_of(box))
     ordered = [place for place, _ in used.most_common() if isinstance(type.everything[place], Ranges)]
-    if not ordered or k == 1:
+    if not ordered:
         return [Filter.everything(type)]
     place = ordered[0]
     everything = type.everything[place]

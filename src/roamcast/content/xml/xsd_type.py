@@ -111,7 +111,8 @@ class TypeReader:
         """The fields that an element in another one is."""
         element = child.element
         spot = self.looked_at(outer.inner(element, child.optional))
-        if element.name != (f"{{{self.namespace}}}{element.local_name}" if self.namespace else element.name):
+        own = f"{{{self.namespace}}}{element.local_name}" if self.namespace else element.local_name
+        if element.name != own:
             self.names[spot.whole] = element.name
         if any(element.type is other.type for other in outer.above):
             raise SchemaError(f"{spot.where}: recursive content cannot be an event's")

@@ -32,6 +32,9 @@ class TwoTierParameters(Parameters):
     "What is wanted and has not come is asked for again so often. Open."
     wish_lease: Seconds = Field(25.0, gt=0)
     "How long a wish is remembered on its way; must outlast two renewals. Open."
+    gathering: Seconds = Field(1.0, ge=0)
+    """A wish equal to one that was passed on so lately, and not answered since, waits with that and goes no
+    further; 0 passes on every one, as published. Ours: in a circle of stale ways wishes would multiply."""
     resubscribe: Seconds = Field(40.0, gt=0)
     "A principal that is asked for something tells the provider again, if it has not for so long. Open."
     service_lease: Seconds = Field(100.0, gt=0)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from roamcast.content.filter import Filter
@@ -63,6 +64,7 @@ class TwoTier(Router):
         *(ProviderEvent, CommunityEvent, Delegation, BranchEvent, GeoPacket),
     )
     needs_location = True
+    as_published: ClassVar[Mapping[str, Any] | None] = MappingProxyType({"gathering": "0 s"})
     delegates: bool = False
     "Whether who asks for what has been published is served at once."
 
@@ -151,6 +153,7 @@ class TwoTier(Router):
             **self.services.footprint(),
             "ads": self.ads.footprint(),
             "subs": self.subs.footprint(),
+            **({"gathered": self.wishes.footprint()} if self.parameters.gathering else {}),
             "cache": self.cache.footprint(),
             "asked": self.asked.footprint(),
             "delivered": Footprint(delivered, 8 * delivered, REMEMBERED),
@@ -252,6 +255,7 @@ class TwoTier(Router):
         """Deliver here if it is wanted, and send it to the members that wait for it."""
         first = self.passed.add(publication.id)
         children = self.subs.serve(publication.event, self.host.now(), standing=first)
+        self.wishes.answered(publication.event)
         children = [child for child in children if child != sender]
         for child in children:
             self.host.send(CommunityEvent(publication), child)

@@ -1,15 +1,21 @@
 """Wishes: from a member hop by hop to its principal, and from that by place to providers (section II-B2).
 
-A principal answers from its cache at once; otherwise whoever asked waits, and equal wishes are one.
+A principal answers from its cache at once; otherwise whoever asked waits, and equal wishes are one. On the
+way they are one, too, if they come soon after each other: ways to a principal may lead in circles for a
+while, and where links make copies a circle makes a storm.
 """
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING
 
+from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.routing.clone.messages import CommunityEvent, CommunityWish, ProviderWish
-from roamcast.routing.router import Drop, NodeId
+from roamcast.routing.router import Drop, Footprint, NodeId
+from roamcast.routing.state.leases import Leases
+from roamcast.wire.blobs import pattern_size
 
 if TYPE_CHECKING:
     from roamcast.routing.clone.two_tier import TwoTier
@@ -24,6 +30,15 @@ class Wishes:
     def __init__(self, router: TwoTier) -> None:
         self._router = router
         self._host = router.host
+        self._passed: Leases[tuple[Filter, bool], bool] = Leases(
+            router.parameters.gathering, router.parameters.subs
+        )
+        "What was passed on lately and not answered since, and whether it stands."
+
+    def footprint(self) -> Footprint:
+        """Pattern, whether it stands, and lease of each wish that is under way."""
+        patterns = sum(pattern_size(pattern) for (pattern, _), _ in self._passed.items(-inf))
+        return Footprint(len(self._passed), 9 * len(self._passed) + patterns, self._passed.capacity)
 
     def ask(self, wanted: Filter, *, standing: bool) -> None:
         """Ask the principal, or be that."""
@@ -48,8 +63,8 @@ class Wishes:
 
     def take(self, wish: CommunityWish, sender: NodeId) -> Drop | None:
         """Remember who waits; pass the wish on to the principal, or be that and serve it."""
-        router = self._router
-        new = router.subs.hear(sender, wish.pattern, wish.standing, self._host.now())
+        router, now = self._router, self._host.now()
+        new = router.subs.hear(sender, wish.pattern, wish.standing, now)
         hop = router.community.next_hop()
         if hop is None:
             self._serve(sender, wish.pattern, new=new or not wish.standing)
@@ -57,9 +72,27 @@ class Wishes:
             return Drop.HOP_LIMIT
         elif hop == sender:
             return Drop.NO_ROUTE
+        elif self._gathered(wish, now):
+            return Drop.DUPLICATE
         else:
             self._host.send(CommunityWish(wish.pattern, wish.standing, wish.hops + 1), hop)
         return None
+
+    def answered(self, event: Event) -> None:
+        """An answer has come by: whoever asks for it from now on asks anew."""
+        for key in [key for key, _ in self._passed.items(-inf) if key[0].matches(event)]:
+            self._passed.discard(key)
+
+    def _gathered(self, wish: CommunityWish, now: float) -> bool:
+        """Whether an equal wish is under way; if not, this one is from now on."""
+        if self._router.parameters.gathering == 0:
+            return False
+        self._passed.sweep(now)
+        key = (wish.pattern, wish.standing)
+        if self._passed.get(key, now) is not None:
+            return True
+        self._passed.renew(key, True, now)
+        return False
 
     def failed(self, wish: CommunityWish, to: NodeId) -> None:
         """Take another way to the principal, if there is one."""

@@ -48,7 +48,7 @@ class Xcast:
     def _share_out(
         self, destinations: Iterable[D], chain: Collection[NodeId], node_of: Callable[[D], NodeId]
     ) -> tuple[dict[NodeId, list[D]], list[D]]:
-        """Destinations by their next hop; and those without one, too far, or with one that has been passed."""
+        """Destinations by their next hop; and those without one, too far, or with one that was passed."""
         shares: dict[NodeId, list[D]] = {}
         alone: list[D] = []
         if len(chain) > self.parameters.chain_limit:

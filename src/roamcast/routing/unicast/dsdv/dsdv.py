@@ -154,7 +154,7 @@ class Dsdv(Unicast):
         self._send(datagram, hop)
 
     def _forward_by_route(self, datagram: Datagram) -> None:
-        """Send what the link gave up on again if a route has come; a hint might lead to the same neighbour."""
+        """Send what the link gave up on by a route, if there is one; a hint might lead to the same link."""
         self._send(datagram, self.next_hop(datagram.destination))
 
     def _send(self, datagram: Datagram, hop: NodeId | None) -> None:

@@ -7,7 +7,7 @@ from invented_facts import invent
 
 from roamcast.campaign.campaign import Campaign
 from roamcast.errors import UserError
-from roamcast.pipeline.conduct import Conductor
+from roamcast.pipeline.conduct import Conductor, Listener
 from roamcast.pipeline.store import Store
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
@@ -64,10 +64,19 @@ def test_a_campaign_goes_from_plan_to_verdict_and_repeats_nothing(spark, tmp_pat
     assert {row["count"] for row in told["summary"] if row["metric"] == "messages"} == {3}
     facts = tmp_path / "out" / "facts"
     before = {file: file.stat().st_mtime_ns for file in facts.rglob("*") if file.is_file()}
+    summary, differences = (
+        tmp_path / "out" / "tables" / f"{name}.parquet" for name in ("summary", "differences")
+    )
+    summarised = summary.stat().st_mtime_ns
+    differences.unlink()
     assert conduct(campaign(), store, spark).simulated == 0
+    assert summary.stat().st_mtime_ns == summarised, "only what is stale is made anew"
     assert {file: file.stat().st_mtime_ns for file in facts.rglob("*") if file.is_file()} == before
     assert not any((tmp_path / "out" / "staged").iterdir())
     assert tables(store) == told
+    said = []
+    Conductor(campaign(), store, Listener(say=said.append)).conduct("no such master")  # nobody asks for it
+    assert said == ["all 12 runs are done and measured: nothing to do"]
     assert conduct(campaign(seeds=4), store, spark).simulated == 4
 
 

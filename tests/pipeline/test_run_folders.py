@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from types import SimpleNamespace
 
 import pyarrow.parquet as pq
 import pytest
@@ -76,9 +75,8 @@ def test_a_folder_without_runs_and_a_damaged_run_are_told(tmp_path):
 def test_tables_of_several_runs_are_views_whose_columns_say_what_they_mean(spark, tmp_path):
     for name, seed in (("a", 1), ("b", 3)):
         write_run(tmp_path / name, seed)
-    whole = open_tables(str(tmp_path))
-    some = SimpleNamespace(tables=["drops", "points"], schema=whole.schema, frame=whole.frame)
-    assert register_views(spark, some) == ["drops", "points"]
+    tables = open_tables(str(tmp_path))
+    assert register_views(spark, tables) == tables.tables
     runs = [row["run"] for row in spark.table("drops").select("run").collect()]
     assert Counter(runs) == {"a": 100, "b": 100}
     assert [row["seed"] for row in spark.table("points").collect()] == [1, 3]

@@ -9,7 +9,6 @@ import pytest
 from small_lake import ready, stage
 
 from roamcast.lake.columns import TABLES
-from roamcast.lake.place import Place
 from roamcast.pipeline.committing import commit as committing
 from roamcast.pipeline.committing import joining
 from roamcast.pipeline.committing.commit import Committer
@@ -170,46 +169,37 @@ def await_(what):
         time.sleep(0.01)
 
 
+def committed(store):
+    """What another process would see."""
+    return Store(store.folder).snapshot().runs().keys()
+
+
 def test_what_is_staged_while_runs_go_on_is_committed_once_there_is_enough(monkeypatch, store):
     monkeypatch.setattr(committing, "_OFTEN", 2)
-    joined = []
-    committer = Committer(None, store)
-    monkeypatch.setattr(committer, "compact", lambda: joined.append(len(store.snapshot().batches)))
-    with committer.at_work(lambda _: None):
+    with Committer(None, store).at_work(lambda _: None):
         (thread,) = (each for each in threading.enumerate() if each.name == "commit")
         assert thread.daemon, "a commit that hangs must not keep the process"
         stage(store, RUNS[0])
         stage(store, RUNS[1])
-        await_(lambda: joined)
-        assert store.snapshot().runs().keys() == set(RUNS[:2])
+        await_(lambda: committed(store) == set(RUNS[:2]))
         stage(store, RUNS[2])
     assert not thread.is_alive()
-    assert joined == [1] and ready(store).keys() == {RUNS[2]}, "the rest is for whoever ends the campaign"
+    assert ready(store).keys() == {RUNS[2]}, "the rest is for whoever ends the campaign"
 
 
-def test_what_is_staged_does_not_wait_for_ever_and_failures_are_not_waited_for(monkeypatch, store):
+def test_what_is_staged_does_not_wait_for_ever_and_damage_is_told_once(monkeypatch, store):
     monkeypatch.setattr(committing, "_LONGEST", 0.0)
     told = []
-    staged = store.staging
-    staged.say({"run": RUNS[5], "status": "failed", "error": "x", "files": {}})
-    stage(store, RUNS[0])
-    stage(store, RUNS[1])
-    (staged.run_folder(RUNS[0]) / "drops.parquet").remove()
-    surveys, looks = [], []
-    survey, names = staged.survey, Place.list
-
-    def look(place):
-        if threading.current_thread().name == "commit" and place is staged.place:
-            looks.append(len(surveys))
-        return names(place)
-
-    monkeypatch.setattr(staged, "survey", lambda: surveys.append(1) or survey())
-    monkeypatch.setattr(Place, "list", look)
+    store.staging.say({"run": RUNS[5], "status": "failed", "error": "x", "files": {}})
+    for run in RUNS[:2]:
+        stage(store, run)
+    (store.staging.run_folder(RUNS[0]) / "drops.parquet").remove()
     with Committer(None, store).at_work(told.append):
-        await_(lambda: looks.count(1) == 3)  # of these the first is the survey's own
-    assert len(surveys) == 1, "what failed is there still, and nothing new"
-    assert store.snapshot().runs().keys() == {RUNS[1]}
+        await_(lambda: told)
+        stage(store, RUNS[2])
+        await_(lambda: committed(store) == set(RUNS[1:3]))
     assert told == [f"{RUNS[0]} was damaged before it was committed: drops.parquet is gone"]
+    assert store.staging.look(RUNS[5])["status"] == "failed"
 
 
 def test_what_the_commits_could_not_do_is_raised_when_the_runs_have_ended(monkeypatch, store):

@@ -1,9 +1,8 @@
-"""Which task measures which runs, and that a session makes of it what one process does."""
+"""Which task measures which runs, and what it tells of them."""
 
 import pytest
 from invented_facts import NODES, invent
 from small_lake import ready, stage
-from standing_session import StandingSession
 
 from roamcast.lake.log import Batch, Done, File, Snapshot
 from roamcast.metrics.constants import Constants
@@ -73,25 +72,20 @@ def by_run(table):
     return sorted(table.to_pylist(), key=lambda row: row["run"])
 
 
-def test_a_session_measures_what_one_process_does(lake, monkeypatch):
-    monkeypatch.setattr(measuring, "_LEAST_ROWS", 1)
+def test_only_the_metrics_that_are_asked_for_are_measured_however_runs_are_dealt(lake, monkeypatch):
     snapshot = lake.snapshot()
     settings = dict.fromkeys(snapshot.runs(), SETTING)
     names = ["messages", "delivery_rate"]
-    here = measure(None, lake.facts, snapshot, settings, constants=Constants(), names=names)
-    spark = StandingSession(slots=2)
-    there = measure(spark, lake.facts, snapshot, settings, constants=Constants(), names=names)
-    assert here.schema == there.schema == MEASURED
-    assert by_run(here) == by_run(there) and len(here) == 4 and spark.jobs == 1
-    row = by_run(here)[0]
+    found = []
+    for least in (50_000, 1):
+        monkeypatch.setattr(measuring, "_LEAST_ROWS", least)
+        table = measure(None, lake.facts, snapshot, settings, constants=Constants(), names=names)
+        assert table.schema == MEASURED
+        found.append(by_run(table))
+    assert found[0] == found[1] and len(found[0]) == 4
+    row = found[0][0]
     assert row["messages"] > 0 and row["trouble"] is None
     assert {name for name, value in row.items() if value is not None} == {"run", *names}
-
-
-def test_runs_that_are_nowhere_are_no_job(lake):
-    spark = StandingSession()
-    found = measure(spark, lake.facts, lake.snapshot(), {"nowhere": SETTING}, constants=Constants())
-    assert found.schema == MEASURED and len(found) == 0 and spark.jobs == 0
 
 
 def test_what_is_wrong_with_a_run_is_one_line(lake, monkeypatch):

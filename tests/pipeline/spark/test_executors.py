@@ -1,28 +1,26 @@
-"""Executors are waited for with a word to the user, looked at, and told what they lack."""
+"""Executors are waited for with a word to the user, looked at, and what they lack is told."""
 
 import json
 import os
 import platform
 import socket
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
-from standing_session import StandingSession
 
 from roamcast.campaign.version import code_version
-from roamcast.pipeline.running import task
 from roamcast.pipeline.spark import check, executors
 from roamcast.pipeline.spark.check import Executor, Findings, examine
+from roamcast.pipeline.spark.cluster import LOOPBACK
 from roamcast.pipeline.spark.errors import SessionError
-from roamcast.pipeline.spark.executors import await_executors, count_slots, warm_up
+from roamcast.pipeline.spark.executors import await_executors
 from roamcast.pipeline.spark.spread import spread
 
 
 class Waiting:
-    """A session on a cluster whose executor comes, or which is stopped, at some time of its own clock."""
+    """A session on a cluster far away whose executor comes, or which is stopped, when its clock says so."""
 
     def __init__(self, monkeypatch, comes=float("inf"), stops=float("inf")):
         self.now = 1000.0
@@ -80,37 +78,18 @@ def test_an_application_that_the_master_took_off_is_told(monkeypatch):
     assert spark.now == pytest.approx(1005, abs=0.2)
 
 
-@pytest.mark.parametrize("count", [0, 1, 5])
-def test_each_item_is_a_task_and_answers_come_in_the_order_of_items(count):
-    spark = StandingSession()
-    items = [f"item {number}" for number in range(count)]
-    assert spread(spark, "trying", items, lambda item: (os.getpid(), item.upper())) == [
-        (os.getpid(), item.upper()) for item in items
-    ]
-    assert spark.jobs == min(count, 1)
+def shout(item):
+    return os.getpid(), item.upper()
 
 
-def test_every_slot_is_warmed_up_once(monkeypatch):
-    kept = []
-    monkeypatch.setattr(task, "keeper_of", kept.append)
-    spark = StandingSession(slots=3)
-    assert count_slots(spark) == 3
-    took = warm_up(spark)
-    assert kept == [task.SIMULATOR] * 3 and 0.15 <= took < 30
-    warm_up(spark, slots=1)
-    assert len(kept) == 4
-
-
-def test_nothing_is_warmed_up_before_there_is_an_executor(monkeypatch):
-    def never(spark, say):
-        say("waiting")
-        raise SessionError("nobody came")
-
-    monkeypatch.setattr(executors, "await_executors", never)
-    spark, said = StandingSession(), []
-    with pytest.raises(SessionError, match="nobody came"):
-        warm_up(spark, say=said.append)
-    assert spark.jobs == 0 and said == ["waiting"]
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+def test_each_item_is_a_task_elsewhere_and_answers_come_in_the_order_of_items(spark):
+    items = [f"item {number}" for number in range(5)]
+    told = spread(spark, "trying", items, shout)
+    assert [answer for _, answer in told] == [item.upper() for item in items]
+    assert os.getpid() not in {process for process, _ in told}
+    assert spread(spark, "trying", [], shout) == []
 
 
 GOOD = Executor(
@@ -147,18 +126,14 @@ def test_what_executors_lack_is_told_a_line_each():
     assert record["executors"][0]["host"] == "far" and len(record["lacks"]) == 1
 
 
-def parent(process):
-    return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
-
-
-def test_executors_are_looked_at_and_nothing_stays_in_the_store(tmp_path, monkeypatch):
-    monkeypatch.setattr("time.sleep", lambda _: None)
-    monkeypatch.setenv("SPARK_LOCAL_IP", "10.1.2.3")
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+def test_executors_are_looked_at_and_nothing_stays_in_the_store(spark, tmp_path):
     store = tmp_path / "some" / "store"
-    found = examine(StandingSession(slots=2), store)
+    found = examine(spark, store)
     (each,) = found.executors  # however often it is looked at
-    assert (each.host, each.address) == (socket.gethostname(), "10.1.2.3")
-    assert each.process == parent(parent(os.getpid()))
+    assert (each.host, each.address) == (socket.gethostname(), LOOPBACK)
+    assert each.process == spark.sparkContext._gateway.proc.pid
     assert (each.python, each.roamcast) == (platform.python_version(), code_version())
     assert each.kernel == each.store == ""
     assert each.memory == os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") > each.free > 0
@@ -180,15 +155,3 @@ def test_an_executor_that_does_not_see_the_store_says_so(tmp_path, monkeypatch):
     assert look(tmp_path / "marker") == ""
     monkeypatch.setattr("os.access", lambda place, how: (place, how) != (str(tmp_path), os.W_OK))
     assert look(tmp_path / "marker") == f"may not write to {tmp_path}"
-
-
-def test_executors_that_are_registered_and_did_not_answer_are_counted(monkeypatch):
-    monkeypatch.setattr("time.sleep", lambda _: None)
-    monkeypatch.setattr(check, "await_executors", lambda *_: None)
-    spark = StandingSession(slots=1, master="spark://far:7077")
-    status = SimpleNamespace(size=lambda: 4)  # the driver and three executors
-    jvm = SimpleNamespace(getExecutorMemoryStatus=lambda: status)
-    spark.sparkContext._jsc = SimpleNamespace(sc=lambda: jvm)
-    assert examine(spark).missed == 2
-    status.size = lambda: 1
-    assert examine(spark).missed == 0

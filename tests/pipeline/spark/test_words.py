@@ -1,11 +1,11 @@
 """What goes wrong with Spark is told in a line, and what a session is given follows from where it runs."""
 
+import logging
 import os
 import runpy
 import stat
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from py4j.protocol import Py4JError, Py4JNetworkError
@@ -171,55 +171,23 @@ def test_classes_come_from_an_archive_that_was_made_for_this_java(tmp_path, monk
     assert session._share_classes("this java") == f"-XX:SharedArchiveFile={place} -Xshare:auto"
 
 
-def test_an_archive_that_is_there_is_not_made_again_and_a_draft_never_stays(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(session, "need_java", lambda: "this java")
-    opened = []
-
-    class Session:
-        def __init__(self, master, *, patience, archive):
-            opened.append((master, patience))
-            self.draft = archive
-
-        def __enter__(self):
-            return self.draft
-
-        def __exit__(self, *_):
-            pass
-
-    monkeypatch.setattr(session, "open_session", Session)
-    monkeypatch.setattr(archive, "_exercise", lambda draft: draft.write_text("classes"))
-    made = archive.make_archive()
-    assert made == archive.find_archive("this java") and made.read_text() == "classes"
-    assert [*made.parent.iterdir()] == [made]
-    assert archive.make_archive() == made and opened == [("local[1]", 120.0)]
-    made.unlink()
-
-    def fail(draft):
-        draft.write_text("half")
-        raise RuntimeError("no room")
-
-    monkeypatch.setattr(archive, "_exercise", fail)
-    with pytest.raises(RuntimeError, match="no room"):
-        archive.make_archive()
-    assert not any(made.parent.iterdir())
-
-
 def test_a_lost_jvm_is_not_logged_with_a_traceback():
-    assert not session._is_of_others(SimpleNamespace(pathname="/x/py4j/java_gateway.py"))
-    assert session._is_of_others(SimpleNamespace(pathname="/x/ours/py4j.py"))
+    def record(place):
+        return logging.LogRecord("root", logging.INFO, place, 1, "lost", None, None)
+
+    assert not session._is_of_others(record("/x/py4j/java_gateway.py"))
+    assert session._is_of_others(record("/x/ours/py4j.py"))
 
 
 def test_the_embedded_session_has_the_processors_that_this_process_may_use():
     assert session.local_master() == f"local[{len(os.sched_getaffinity(0))}]"
 
 
-def test_the_command_that_makes_an_archive_tells_where_it_is(tmp_path, monkeypatch, capsys):
+def test_the_command_for_an_archive_tells_where_it_is_and_makes_no_second_one(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(session, "need_java", lambda: "this java")
-    made = archive.find_archive("this java")
+    made = archive.find_archive(session.need_java())
     made.parent.mkdir()
     made.touch()
     monkeypatch.delitem(sys.modules, "roamcast.pipeline.spark.archive")
     runpy.run_module("roamcast.pipeline.spark.archive", run_name="__main__")
-    assert capsys.readouterr().out == f"{made}\n"
+    assert capsys.readouterr().out == f"{made}\n" and made.stat().st_size == 0

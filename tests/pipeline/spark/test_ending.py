@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import threading
+from time import monotonic
 from types import SimpleNamespace
 
 import pytest
@@ -65,8 +66,10 @@ def test_a_session_that_does_not_answer_in_time_is_killed(start):
 def test_who_has_no_patience_kills_without_asking(start):
     process = start(DEAF)
     spark = Session(process, answers=True)
+    began = monotonic()
     session._stop(spark, 0.0)
     assert not spark.asked.is_set() and process.returncode == -9
+    assert monotonic() - began < 3.0, "nobody waited for it to end by itself"
 
 
 def test_a_jvm_that_ends_with_its_stdin_is_not_killed(start):

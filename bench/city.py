@@ -29,13 +29,14 @@ from validation.clone_model import Model
 PROTOCOLS = ("cbr", "grid-cbr", "clone")
 SIMULATED = 200.0
 "Seconds; the first half is warm-up."
-ROW = "{:<10}{:>8}{:>11}{:>9}{:>20}{:>13}{:>9}{:>23}{:>10}"
+ROW = "{:<10}{:>8}{:>11}{:>9}{:>20}{:>10}{:>13}{:>9}{:>23}{:>10}"
 TOLD = (
     "protocol",
     "nodes",
     "satisfied",
     "delay",
     "overhead a request",
+    "an answer",
     "communities",
     "misses",
     "simulated s per CPU s",
@@ -57,6 +58,11 @@ class Seen:
     "Simulated seconds per CPU second."
     memory: float
     "Gigabytes at the peak."
+
+    @property
+    def of_an_answer(self) -> float:
+        """Overhead for each request that was satisfied."""
+        return self.overhead / self.satisfied if self.satisfied else nan
 
     def predicted(self, nodes: int) -> float:
         """Messages per request by section III, all weighing the same."""
@@ -134,6 +140,7 @@ def main() -> None:
                 f"{100 * seen.satisfied:.1f} %",
                 f"{seen.delay:.2f} s",
                 f"{seen.overhead:.1f}",
+                f"{seen.of_an_answer:,.0f}",
                 "" if seen.communities is None else f"{seen.communities:.0f}",
                 f"{100 * seen.misses:.0f} %",
                 f"{seen.speed:.2f}",
@@ -142,10 +149,12 @@ def main() -> None:
             print(ROW.format(protocol, f"{nodes:,}", *told), flush=True)
     for protocol, seen in rows.items() if len(sizes) > 1 else ():
         overhead = growth(sizes, [each.overhead for each in seen])
+        answer = growth(sizes, [each.of_an_answer for each in seen])
         delay = growth(sizes, [each.delay for each in seen])
         model = growth(sizes, [each.predicted(nodes) for each, nodes in zip(seen, sizes, strict=True)])
         print(
-            f"{protocol}: overhead a request N^{overhead:.2f}, section III N^{model:.2f}; delay N^{delay:.2f}"
+            f"{protocol}: overhead a request N^{overhead:.2f}, section III N^{model:.2f},"
+            f" an answer N^{answer:.2f}; delay N^{delay:.2f}"
         )
 
 

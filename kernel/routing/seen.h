@@ -1,6 +1,7 @@
 // What routers have seen: bounded sets of numbers that forget the oldest first.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <unordered_map>
@@ -9,24 +10,51 @@
 
 namespace roamcast {
 
-// All sets are kept by number, not by set: a page for each number with a bit for each reader. Whoever asks many
-// readers about one number, as a simulator does at every frame, then finds the answers side by side.
+// All sets are kept by number, not by set: a page for each number tells its readers. Whoever asks many readers
+// about one number, as a simulator does at every frame, then finds the answers side by side.
 class Ledger {
 public:
     using Reader = std::uint32_t;
     static constexpr Reader nobody = UINT32_MAX;
 
+    // A bit for each reader; in a large network, while only few have the number, a list of those: a packet that
+    // goes along a path of twenty among thousands would else take kilobytes.
     class Page {
     public:
         bool has(Reader reader) const {
-            return reader / 64 < bits_.size() && (bits_[reader / 64] >> reader % 64 & 1) != 0;
+            if (!bits_.empty()) return reader / 64 < bits_.size() && (bits_[reader / 64] >> reader % 64 & 1) != 0;
+            return std::binary_search(few_.begin(), few_.end(), reader);
         }
 
     private:
         friend class Ledger;
+        static constexpr std::size_t small = 16;  // words: so many bits are kept at once
+
+        void set(Reader reader, std::size_t readers) {
+            const std::size_t words = readers / 64 + 1;
+            if (bits_.empty() && words > small && few_.size() < words) {
+                few_.insert(std::lower_bound(few_.begin(), few_.end(), reader), reader);
+                return;
+            }
+            if (reader / 64 >= bits_.size()) bits_.resize(words);
+            for (const Reader each : std::exchange(few_, {})) mark(each);
+            mark(reader);
+        }
+
+        void mark(Reader reader) { bits_[reader / 64] |= 1ULL << reader % 64; }
+
+        void clear(Reader reader) {
+            if (bits_.empty()) {
+                few_.erase(std::lower_bound(few_.begin(), few_.end(), reader));
+            } else {
+                bits_[reader / 64] &= ~(1ULL << reader % 64);
+            }
+        }
+
         std::uint64_t number_ = 0;
         std::size_t users_ = 0;  // readers that have the number, and others who hold the page
         std::vector<std::uint64_t> bits_;
+        std::vector<Reader> few_;  // in order; empty once there are bits
     };
 
     // One for the process, so that a router can make its set without knowing where it runs.
@@ -59,14 +87,13 @@ public:
             close(page);
             return false;
         }
-        if (reader / 64 >= page.bits_.size()) page.bits_.resize(readers_ / 64 + 1);
-        page.bits_[reader / 64] |= 1ULL << reader % 64;
+        page.set(reader, readers_);
         return true;
     }
 
     void remove(std::uint64_t number, Reader reader) {
         Page& page = pages_.at(number);
-        page.bits_[reader / 64] &= ~(1ULL << reader % 64);
+        page.clear(reader);
         close(page);
     }
 

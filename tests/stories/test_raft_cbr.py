@@ -518,3 +518,21 @@ def test_an_event_that_a_broker_keeps_grows_older():
     tries = [sent for sent in mesh.sent_of(XcastEvent) if (sent.node, sent.to) == (1, 2)]
     assert len(tries) > 3
     assert all(abs(sent.message.age / 1000 - (sent.time - published)) < 0.1 for sent in tries)
+
+
+def test_who_is_further_than_the_chain_may_be_long_is_sent_events_alone():
+    p = raft.keywords["parameters"]
+    mesh = line(6, [1, 2, 3, 5], router=partial(RaftCbr, parameters=p.model_copy(update={"chain_limit": 2})))
+    for _ in range(3):
+        mesh.publish(0, THREE)
+        mesh.run(for_=2)
+    assert sorted(mesh.delivered, key=lambda got: got[0]) == [
+        (node, THREE) for node in (1, 2, 3, 5) for _ in range(3)
+    ]
+    chains = {len(sent.message.chain) for sent in mesh.sent if isinstance(sent.message, XcastEvent)}
+    assert chains == {1, 2}
+    alone = [sent.message for sent in mesh.sent if isinstance(sent.message, Datagram)]
+    events = [each for each in alone if isinstance(each.payload, XcastEvent)]
+    assert {each.destination for each in events} == {3, 5}
+    assert all(each.payload.chain == (0, 1) for each in events)
+    assert not [drop for drop in mesh.drops if drop.reason is Drop.HOP_LIMIT]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import Annotated
 
 import typer
@@ -46,8 +47,8 @@ def command(
             print(finding.error)
         print(f"\n{write(history)}\n\n{as_test(finding)}", flush=True)
 
-    if not json:
-        print(f"seed {first}: {', '.join(names)}", flush=True)
+    # A program reads the one object; whoever looks on, or finds it broken off, has the seed.
+    print(f"seed {first}: {', '.join(names)}", file=sys.stderr if json else sys.stdout, flush=True)
     found = explore(names, first, seconds=seconds, tell=(lambda finding: None) if json else tell)
     if json:
         print(msgspec.json.encode(found).decode())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import isnan
 
 from roamcast.facts.tables import FactsError
@@ -18,6 +19,7 @@ class RequestExplainer:
         self.trail = trail
         self._explainer = Explainer(trail)
         self._timeouts = _timeouts(trail)
+        self._wanted = lru_cache(maxsize=4096)(self._find_wanted)
 
     def failures(self) -> list[Request]:
         """The requests made after the warm-up that were not satisfied."""
@@ -55,10 +57,7 @@ class RequestExplainer:
             return late
         if not meanwhile:
             return self._unpublished(request, before, end)
-        verdicts = [(p, self._miss(p, request, end)) for p in meanwhile]
-        unproven = [(p, verdict) for p, verdict in verdicts if not verdict.proven]
-        told = [(p, verdict) for p, verdict in unproven if verdict.cause is not Cause.UNEXPLAINED]
-        publication, verdict = (told or unproven or verdicts)[0]
+        publication, verdict = self._most_telling(meanwhile, request, end)
         count = f"{len(meanwhile)} matches were" if len(meanwhile) > 1 else "one match was"
         named = f"t={trail.published[publication]:.3f} {name_publication(publication)} by node"
         story = [
@@ -85,12 +84,24 @@ class RequestExplainer:
         ]
 
     def _matches(self, request: Request) -> list[int]:
+        """The publications of others that a request would have been satisfied by."""
+        return [p for p in self._wanted(request.wanted) if self.trail.publisher(p) != request.node]
+
+    def _find_wanted(self, wanted: str) -> list[int]:
         trail = self.trail
-        return [
-            publication
-            for publication, event in trail.contents.items()
-            if trail.publisher(publication) != request.node and trail.matcher.matches(request.wanted, event)
-        ]
+        return [p for p, event in trail.contents.items() if trail.matcher.matches(wanted, event)]
+
+    def _most_telling(self, missed: list[int], request: Request, end: float) -> tuple[int, Verdict]:
+        """The first publication that need not have been missed, best with a cause, and what became of it."""
+        found: tuple[int, Verdict] | None = None
+        for publication in missed:
+            verdict = self._miss(publication, request, end)
+            if not verdict.proven and verdict.cause is not Cause.UNEXPLAINED:
+                return publication, verdict
+            if found is None or (found[1].proven and not verdict.proven):
+                found = publication, verdict
+        assert found is not None, "asked of at least one"
+        return found
 
     def _miss(self, publication: int, request: Request, end: float) -> Verdict:
         wish = Wish(request.wanted, request.time, end)

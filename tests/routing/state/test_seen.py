@@ -1,5 +1,7 @@
 """What a router has seen: the compiled set against a dict of a few lines."""
 
+from random import Random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -34,6 +36,25 @@ def test_it_knows_what_its_twin_knows(limit, numbers):
         assert seen.add(number) == twin.add(number)
         assert len(seen) == len(twin.numbers)
         assert all((other in seen) == (other % 2**64 in twin.numbers) for other in numbers)
+
+
+@pytest.mark.parametrize("readers", [40, 3000])
+def test_many_sets_do_not_mix_what_few_and_what_most_of_them_have(readers):
+    # Where there are thousands, what few have is kept as a list, what many have as bits.
+    r = Random(readers)
+    sets = [(Seen(limit), Twin(limit)) for limit in (r.choice((3, 200)) for _ in range(readers))]
+    for number in range(120):
+        having = r.sample(range(readers), r.choice((2, readers // 80 + 1, readers // 2, readers)))
+        for reader in having:
+            seen, twin = sets[reader]
+            assert seen.add(number) == twin.add(number)
+        if number % 40 == 39:
+            for reader in r.sample(range(readers), readers // 10):
+                sets[reader] = Seen(5), Twin(5)
+        for reader in (*having[:20], *r.sample(range(readers), 20)):
+            seen, twin = sets[reader]
+            for asked in range(max(0, number - 60), number + 1):
+                assert (asked in seen) == (asked in twin.numbers)
 
 
 def test_it_takes_numbers_only():

@@ -226,3 +226,34 @@ def test_odmrp_2901556535_promised():
         '},{"step":"subscribe","node":0,"zones":[3,4],"at":7.948}]}'
     )
     assert judge(history) is None
+
+
+def test_raft_cbr_155157154_conserved():
+    # a Datagram of publication 17179869187 vanished in node 2 at 80.808 s
+    history = read(
+        '{"seed":155157154,"protocol":"raft-cbr","parameters":{"chain_limit":2,"dsdv":{"period":15.0,"mis'
+        'sed_periods":3,"settling":12.0,"settling_memory":0.875,"trigger_gap":1.0,"trigger_on_fresh":fals'
+        'e,"tell_awaited":true,"link_feedback":true,"start_jitter":2.0,"broadcast_jitter":0.003,"detours"'
+        ':true,"detour_lease":1.0,"hop_limit":32,"held":5,"destinations":1024,"entries_per_update":16}},"'
+        'cramped":true,"as_bytes":false,"nodes":6,"edges":[[0,1],[1,2],[3,4],[4,5],[0,3],[1,4],[2,5]],"he'
+        'aled":[[0,1],[1,2],[3,4],[4,5],[0,3],[1,4],[2,5]],"links":{"jitter":0.02,"loss":0.3,"duplicate":'
+        '0.2,"tries":1},"end":79.797,"steps":[{"step":"advertise","node":4,"zones":[0,4],"at":0.992},{"st'
+        'ep":"subscribe","node":2,"zones":[0,4],"at":23.124},{"step":"publish","node":4,"zone":1,"size":6'
+        '4,"at":49.573},{"step":"publish","node":4,"zone":4,"size":64,"at":74.262},{"step":"publish","nod'
+        'e":4,"zone":3,"size":512,"at":78.797}]}'
+    )
+    assert judge(history) is None
+
+
+def test_raft_cbr_155157192_calm():
+    # 20074 frames by 22.4 s, the last of them a Datagram
+    history = read(
+        '{"seed":155157192,"protocol":"raft-cbr","parameters":{"dsdv":{"period":22.5,"missed_periods":3,"'
+        'settling":6.0,"settling_memory":0.875,"trigger_gap":1.0,"trigger_on_fresh":false,"tell_awaited":'
+        'true,"link_feedback":true,"start_jitter":2.0,"broadcast_jitter":0.01,"detours":false,"detour_lea'
+        'se":1.0,"hop_limit":32,"held":5,"destinations":1024,"entries_per_update":120}},"as_bytes":false,'
+        '"nodes":2,"edges":[[0,1]],"healed":[[0,1]],"links":{},"end":65.881,"steps":[{"step":"disturb","u'
+        'ntil":26.749,"rule":"lose","receivers":[1],"share":1.0,"at":2.08},{"step":"advertise","node":1,"'
+        'zones":[0,4],"at":4.319},{"step":"subscribe","node":0,"zones":[1,1],"at":4.694}]}'
+    )
+    assert judge(history) is None

@@ -1,6 +1,8 @@
 """What breaks a law is made smaller until nothing can go."""
 
+import msgspec
 import pytest
+from pydantic import model_validator
 
 from roamcast.routing.flooding import Flooding
 from roamcast.testing.swarm.draw import draw
@@ -33,6 +35,27 @@ def test_a_shrunken_history_has_only_what_it_takes(finding):
     assert small.history.parameters == {}
     assert judge(small.history, CannotCountToFour) is not None
     assert judge(small.history, Flooding) is None
+
+
+class CountsWithTwoParameters(CannotCountToFour):
+    """The same, and one of its parameters has to be less than another."""
+
+    class parameters_type(Flooding.parameters_type):
+        few: int = 1
+        many: int = 2
+
+        @model_validator(mode="after")
+        def _in_order(self):
+            if self.few >= self.many:
+                raise ValueError("few must be less than many")
+            return self
+
+
+def test_parameters_that_do_not_go_together_are_not_tried(finding):
+    drawn = msgspec.structs.replace(finding.history, parameters={"many": 30, "few": 20})
+    small = shrink(judge(drawn, CountsWithTwoParameters), CountsWithTwoParameters, seconds=20)
+    assert small.history.parameters == {}
+    assert small.history.nodes == 1
 
 
 class LosesCountAndRaises(CannotCountToFour):

@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 import msgspec
+from pydantic import ValidationError
 
+from roamcast.routing import catalogue
 from roamcast.routing.router import NodeId, Router
 from roamcast.testing.links import LinkModel
 from roamcast.testing.swarm.history import History, Step
@@ -45,11 +47,22 @@ def _descend(
         for candidate in simplify(best.history):
             if time.monotonic() > deadline:
                 return best, found
+            if not _possible(candidate, router):
+                continue
             broken = judge_all(candidate, router)
             if same := [finding for finding in broken if finding.law == best.law]:
                 best, found, again = same[0], True, True
                 break
     return best, found
+
+
+def _possible(history: History, router: type[Router] | None) -> bool:
+    """Whether its parameters go together; without one of them the others may not."""
+    try:
+        (router or catalogue.find(history.protocol)).parameters_type.model_validate(history.parameters)
+    except ValidationError:
+        return False
+    return True
 
 
 def _fewer_steps(history: History) -> Iterator[History]:

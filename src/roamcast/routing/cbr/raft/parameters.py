@@ -62,7 +62,7 @@ class RaftCbrParameters(LeaseParameters):
     link_retry: Seconds = Field(0.1, gt=0)
     "First wait before an event is tried again where a link gave up and no other way is known; then doubled."
     chain_limit: int = Field(32, ge=2, le=255)
-    "Nodes that a message may pass."
+    "Nodes that an event for many may pass together; to whom it is further, it goes alone, by unicast."
     subscribers: int = Field(1024, ge=1)
     "Subscribers that a publisher keeps; the one silent longest makes room."
     publishers: int = Field(1024, ge=1)

@@ -236,7 +236,7 @@ class RaftCbr(Advertising):
         return refused
 
     def _take_event(self, event: XcastEvent, sender: NodeId) -> Drop | None:
-        if len(event.chain) >= self.parameters.chain_limit:
+        if len(event.chain) > self.parameters.chain_limit:
             return Drop.HOP_LIMIT
         publication = event.publication
         if publication.publisher == self.host.node:
@@ -280,7 +280,7 @@ class RaftCbr(Advertising):
     def _take_ping(self, ping: Ping, sender: NodeId) -> Drop | None:
         if ping.publisher == self.host.node:
             return Drop.MALFORMED
-        if len(ping.chain) >= self.parameters.chain_limit:
+        if len(ping.chain) > self.parameters.chain_limit:
             return Drop.HOP_LIMIT
         if self.recent.is_copy(ping):
             return Drop.DUPLICATE

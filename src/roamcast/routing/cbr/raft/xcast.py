@@ -1,7 +1,8 @@
 """Explicit multicast: one message for many, split where their ways part.
 
 A message goes where the unicast routing below says. Where a link gives up it takes another way that the
-routing knows of: it may be long until the routes have noticed that someone is gone.
+routing knows of: it may be long until the routes have noticed that someone is gone. Who is further away than
+`chain_limit` nodes is sent a message alone, by unicast.
 """
 
 from __future__ import annotations
@@ -28,8 +29,9 @@ class Xcast:
     def send_event(self, event: XcastEvent) -> None:
         """Send an event to the next hops of its destinations, each with its own share of them."""
         shares, alone = self._share_out(event.destinations, event.chain, lambda each: each.node)
+        chain = event.chain[: self.parameters.chain_limit]
         for addressee in alone:
-            lone = XcastEvent(event.publication, event.chain, (addressee,), event.age)
+            lone = XcastEvent(event.publication, chain, (addressee,), event.age)
             self._unicast.send(lone, addressee.node)
         for hop, share in shares.items():
             self.host.send(XcastEvent(event.publication, event.chain, tuple(share), event.age), hop)
@@ -37,17 +39,20 @@ class Xcast:
     def send_ping(self, ping: Ping) -> None:
         """Send a ping to the next hops of its destinations."""
         shares, alone = self._share_out(ping.destinations, ping.chain, lambda node: node)
+        chain = ping.chain[: self.parameters.chain_limit]
         for destination in alone:
-            self._unicast.send(Ping(ping.publisher, ping.chain, (destination,)), destination)
+            self._unicast.send(Ping(ping.publisher, chain, (destination,)), destination)
         for hop, share in shares.items():
             self.host.send(Ping(ping.publisher, ping.chain, tuple(share)), hop)
 
     def _share_out(
         self, destinations: Iterable[D], chain: Collection[NodeId], node_of: Callable[[D], NodeId]
     ) -> tuple[dict[NodeId, list[D]], list[D]]:
-        """Destinations by their next hop; and those without one, or with one that has been passed."""
+        """Destinations by their next hop; and those without one, too far, or with one that has been passed."""
         shares: dict[NodeId, list[D]] = {}
-        alone = []
+        alone: list[D] = []
+        if len(chain) > self.parameters.chain_limit:
+            return shares, list(destinations)
         for destination in destinations:
             hop = self._hop(node_of(destination), chain)
             if hop is None or hop in chain:
@@ -74,7 +79,7 @@ class Xcast:
     def hand_back(self, event: XcastEvent) -> None:
         """Ask the node that an event came from to find another way to its destinations."""
         chain = join_chain(event.chain, self.host.node)
-        if len(chain) > 2 and not self._unicast.suspects(chain[-2]):
+        if 2 < len(chain) <= self.parameters.chain_limit and not self._unicast.suspects(chain[-2]):
             self.host.send(XcastEvent(event.publication, chain, event.destinations, event.age), chain[-2])
 
     def event_around(self, event: XcastEvent, avoid: Iterable[NodeId] = ()) -> tuple[Addressee, ...]:
@@ -84,7 +89,7 @@ class Xcast:
         stuck = []
         for addressee in event.destinations:
             hop = self._unicast.detour(addressee.node, {*chain, *avoid})
-            if hop is None or len(chain) >= self.parameters.chain_limit:
+            if hop is None or len(chain) > self.parameters.chain_limit:
                 stuck.append(addressee)
             else:
                 shares.setdefault(hop, []).append(addressee)

@@ -108,7 +108,7 @@ class Dsdv(Unicast):
         if self.parameters.detours:
             self._go_around(message, ())
         elif self.parameters.link_feedback:
-            self._forward(message)
+            self._forward_by_route(message)
         else:
             self._give_up(message)
 
@@ -151,6 +151,13 @@ class Dsdv(Unicast):
             # Routes that point at each other: it would only go to and fro.
             self._go_around(datagram, (hop,))
             return
+        self._send(datagram, hop)
+
+    def _forward_by_route(self, datagram: Datagram) -> None:
+        """Send what the link gave up on again if a route has come; a hint might lead to the same neighbour."""
+        self._send(datagram, self.next_hop(datagram.destination))
+
+    def _send(self, datagram: Datagram, hop: NodeId | None) -> None:
         if hop is not None:
             self.host.send(datagram, hop)
             return

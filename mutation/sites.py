@@ -1,8 +1,9 @@
 """Every small fault that can be put into a module.
 
 What is left alone: annotations, decorators, docstrings, words, `True` and `False` in the head of a class
-(`frozen=True` is a declaration to a library), and values that are documented by the string below them: such a
-default is a choice that its page tells, not arithmetic.
+(`frozen=True` is a declaration to a library), the `strict=True` of a `zip` (an assertion that never fails in
+code that is right), the order of what `min` and `max` are given, and values that are documented by the string
+below them: such a default is a choice that its page tells, not arithmetic.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ OPPOSITE: dict[type, type] = {
     ast.NotIn: ast.In,
 }
 TWINS = {"min": "max", "max": "min", "any": "all", "all": "any", "floor": "ceil", "ceil": "floor"}
-UNSWAPPED = {"isinstance", "issubclass", "getattr", "hasattr", "setattr", "cast"}
-"Calls whose arguments nobody could swap without an exception at the first test."
+UNSWAPPED = {"isinstance", "issubclass", "getattr", "hasattr", "setattr", "cast", "min", "max"}
+"Calls whose arguments nobody could swap without an exception at the first test, or may stand in any order."
 SKIPPED = {"annotation", "returns", "decorator_list", "body", "orelse", "finalbody", "handlers", "cases"}
 "Fields of a statement that hold no expression of its own, or none that is run."
 
@@ -160,6 +161,8 @@ def _fields(node: ast.AST) -> Iterator[tuple[Any, Any, Any]]:
             for place, item in enumerate(value):
                 if isinstance(item, ast.expr):
                     yield value, place, item
+                elif isinstance(item, ast.keyword) and item.arg == "strict":
+                    continue
                 elif isinstance(item, ast.AST) and not isinstance(item, ast.stmt):
                     yield from _fields(item)
         elif isinstance(value, ast.AST) and not isinstance(value, ast.stmt):

@@ -1,11 +1,9 @@
 """A watcher measures what commits bring, tells what it cannot read, and is alone."""
 
 import pytest
-from invented_facts import invent
-from small_lake import ready, stage
+from invented_commits import commit
 from test_conduct import COUNT, campaign
 
-from roamcast.pipeline.committing.commit import Committer
 from roamcast.pipeline.conduct import Conductor
 from roamcast.pipeline.errors import StoreError
 from roamcast.pipeline.lock import hold
@@ -22,12 +20,6 @@ def planned(tmp_path):
     with conductor.prepare(command="x"):
         pass
     return conductor
-
-
-def commit(conductor, runs):
-    for run in runs:
-        stage(conductor.store, run.id, invent(int(run.id, 16) % 1000))
-    Committer(None, conductor.store).commit(ready(conductor.store))
 
 
 def test_what_a_commit_brings_is_measured_once_if_it_is_still_there(planned):

@@ -1,8 +1,7 @@
 """Who watches a campaign sees at its end what batch makes of it, whatever happened to the watcher."""
 
 import pytest
-from invented_facts import invent
-from small_lake import ready, stage
+from invented_commits import commit
 from test_conduct import COUNT, campaign
 
 from roamcast.campaign.tables import TABLES
@@ -39,12 +38,6 @@ def planned(tmp_path):
     with conductor.prepare(command="roamcast campaign run x.toml"):
         pass
     return conductor
-
-
-def commit(conductor, runs):
-    for run in runs:
-        stage(conductor.store, run.id, invent(int(run.id, 16) % 1000))
-    Committer(None, conductor.store).commit(ready(conductor.store))
 
 
 def compact(conductor, monkeypatch):

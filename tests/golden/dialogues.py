@@ -38,7 +38,7 @@ HURRIED: dict[str, dict[str, Any]] = {
     "cbr": {"renew": 3.0, "expire": 7.0},
     "raft": {"ping_wait": 2.0, "cache_lease": 4.0, "recall": 20.0, "dsdv": {"period": 3.0, "settling": 1.0}},
     "tpsr": {"renew": 5.0, "expire": 12.0},
-    "dsdv": {"period": 3.0, "settling": 1.0},
+    "dsdv": {"period": 3.0, "settling": 1.0, "held_timeout": 4.0},
     "tiers": {
         **{
             "advertise": 4.0,

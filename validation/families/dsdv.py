@@ -28,8 +28,15 @@ who sends data tells of the ways to its receivers as soon as it hears of them, b
 (`entries_per_update = 1024`), as in ns-2; by our default more than 120 routes are told in two, which counts
 as more messages."""
 
-PARAMETERS = {"link_feedback": False, "entries_per_update": 1024, "tell_awaited": True}
-"As in ns-2: word of failed links is ignored, a table is one message, and awaited routes are told at once."
+PARAMETERS = {
+    "link_feedback": False,
+    "entries_per_update": 1024,
+    "tell_awaited": True,
+    "settle_anew": True,
+    "held_timeout": 0.0,
+}
+"""As in ns-2: word of failed links is ignored, a table is one message, awaited routes are told at once, the
+others settle anew with each fresh number, and messages wait for a route as long as it takes."""
 
 QUANTITIES = (
     Quantity("delivery", lambda o: o.delivery, 0.017, False),

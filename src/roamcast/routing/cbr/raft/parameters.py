@@ -18,6 +18,8 @@ class RaftDsdvParameters(DsdvParameters):
 
     link_feedback: bool = False
     "Whether a failed link breaks the routes over it; as ns-2 ships DSDV, it does not."
+    settle_anew: bool = True
+    "Whether fresh sequence numbers put off news of a route that has not settled, as in ns-2."
     detours: bool = True
     "Whether a datagram that the link gave up on takes another way that is known. Not in the paper."
 

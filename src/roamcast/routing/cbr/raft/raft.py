@@ -64,6 +64,7 @@ class RaftCbr(Advertising):
             "custody": False,
             "paced": False,
             "dsdv.detours": False,
+            "dsdv.held_timeout": "0 s",
         }
     )
     messages = (
@@ -178,6 +179,10 @@ class RaftCbr(Advertising):
     def fail(self, message: Message, origin: NodeId, destination: NodeId, reason: Drop) -> bool:
         """Take an event that has lost its way into custody; all else is asked for again by others."""
         if not isinstance(message, XcastEvent) or reason is not Drop.NO_ROUTE or not self.parameters.custody:
+            return False
+        if message.publication.publisher == self.host.node != origin:
+            # A broker's copy that went astray ends here; what it was for is sent from what is kept here.
+            self.publishing.fail(message.publication.sequence, [each.node for each in message.destinations])
             return False
         self._keep(message, message.destinations)
         return True

@@ -21,6 +21,8 @@ AS_PUBLISHED: dict[str, Any] = {
     "ack_wait": "75 ms",
     "backoff": 1.0,
     "insist": 1,
+    "dsdv.settle_anew": True,
+    "dsdv.held_timeout": "0 s",
 }
 "What the papers have: the event asks, all is told each time, and each group is sent a packet of its own."
 

@@ -9,8 +9,8 @@ is not told first.
 Sequence numbers run in a circle (RFC 1982): whatever number someone gives out in a node's name, the node
 knows a higher one, and has the last word on itself.
 
-Messages travel in a `Datagram`, hop by hop. One without a route waits until there is one. With `detours`,
-which is not DSDV's, one that the link gave up on takes another way that a neighbour has told of.
+Messages travel in a `Datagram`, hop by hop. One without a route waits for one, but not for ever. With
+`detours`, which is not DSDV's, one that the link gave up on takes another way that a neighbour has told of.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Dsdv(Unicast):
         self._failed: Leases[NodeId, bool] = Leases(p.detour_lease, p.destinations)
         "Neighbours on whom the link has just given up."
         self._tried = TriedWays(p.detour_lease, p.destinations)
-        self.held = Held(p.held, p.destinations)
+        self.held = Held(host, p.held, p.destinations, p.held_timeout, self._give_up)
 
     # What a router asks.
 
@@ -110,7 +110,7 @@ class Dsdv(Unicast):
         elif self.parameters.link_feedback:
             self._forward_by_route(message)
         else:
-            self._give_up(message)
+            self._give_up(message, Drop.NO_ROUTE)
 
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
         """Take in routes, hand over what has arrived, pass on the rest."""
@@ -160,18 +160,17 @@ class Dsdv(Unicast):
     def _send(self, datagram: Datagram, hop: NodeId | None) -> None:
         if hop is not None:
             self.host.send(datagram, hop)
-            return
-        for let_go in self.held.keep(datagram, self.host.now()):
-            self.fail(let_go.payload, let_go.origin, let_go.destination, Drop.TABLE_FULL)
+        else:
+            self.held.keep(datagram)
 
     def _go_around(self, datagram: Datagram, avoid: Collection[NodeId]) -> None:
         """Send a datagram another way than its route, if there is one."""
         if datagram.hops <= 1:
-            self.fail(datagram.payload, datagram.origin, datagram.destination, Drop.HOP_LIMIT)
+            self._give_up(datagram, Drop.HOP_LIMIT)
             return
         hop = self._other_way(datagram, avoid, hints=True)
         if hop is None:
-            self._give_up(datagram)
+            self._give_up(datagram, Drop.NO_ROUTE)
         else:
             onward = Datagram(datagram.origin, datagram.destination, datagram.hops - 1, datagram.payload)
             self.host.send(onward, hop)
@@ -191,8 +190,8 @@ class Dsdv(Unicast):
             self._tried.note(datagram, hop, now)
         return hop
 
-    def _give_up(self, datagram: Datagram) -> None:
-        self.fail(datagram.payload, datagram.origin, datagram.destination, Drop.NO_ROUTE)
+    def _give_up(self, datagram: Datagram, reason: Drop) -> None:
+        self.fail(datagram.payload, datagram.origin, datagram.destination, reason)
 
     def _avoided(self, others: Collection[NodeId]) -> set[NodeId]:
         return {neighbour for neighbour, _ in self._failed.items(self.host.now())}.union(others)
@@ -262,9 +261,13 @@ class Dsdv(Unicast):
         moved = was_broken != is_broken or (not is_broken and route.hop != hop)
         memory = self.parameters.settling_memory
         route.settling = memory * route.settling + (1 - memory) * (route.changed_at - route.sequence_since)
+        settled_at = now if was_broken or is_broken else now + 2 * route.settling
+        if not self.parameters.settle_anew and (route.settled_at > now or not route.last_advertised):
+            # Put off each time, a route that nothing is wrong with might not be told for many periods.
+            settled_at = min(settled_at, route.settled_at)
         route.hop, route.metric, route.sequence = hop, metric, sequence
         route.changed_at = route.sequence_since = now
-        route.settled_at = now if was_broken or is_broken else now + 2 * route.settling
+        route.settled_at = settled_at
         route.new_sequence = True
         route.new_metric = metric != route.last_advertised
         if self.parameters.trigger_on_fresh:

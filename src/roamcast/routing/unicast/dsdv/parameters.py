@@ -19,6 +19,9 @@ class DsdvParameters(Parameters):
     "The settling time assumed of a destination never heard of before."
     settling_memory: float = Field(default=0.875, ge=0, lt=1)
     "Weight of the past in the smoothed settling time; with all of it nothing would be learnt."
+    settle_anew: bool = False
+    """Whether every fresh sequence number puts off news of a route that has not settled, as in ns-2: with a
+    period that is shorter than twice the settling time, again and again. Otherwise the first wait stands."""
     trigger_gap: Seconds = Field(default=1.0, ge=0)
     "Least time between two triggered updates."
     trigger_on_fresh: bool = False
@@ -40,6 +43,8 @@ class DsdvParameters(Parameters):
     "Hops that a datagram may travel."
     held: int = Field(default=5, ge=0)
     "Messages kept for a destination without a route; the oldest goes first."
+    held_timeout: Seconds = Field(default=30.0, ge=0)
+    "How long a message waits for a route; 0: until there is one, as in ns-2."
     destinations: int = Field(default=1024, ge=1)
     "Routes kept; the one that changed longest ago makes room."
     entries_per_update: int = Field(default=120, ge=1, le=1024)

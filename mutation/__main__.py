@@ -13,10 +13,10 @@ import msgspec
 
 from mutation.child import warm_up
 from mutation.draw import Drawn, draw
-from mutation.ready import Ready
 from mutation.report import PAGE, equivalents, page, tally
+from mutation.several import outcomes_of
 from mutation.trace import ROOMS, Trace, digest
-from mutation.trial import MOST, Outcome, evidence, failing, try_out
+from mutation.trial import MOST, Outcome, evidence, failing
 from mutation.unrun import unrun
 
 WANTED = 0.9
@@ -36,6 +36,7 @@ def main() -> int:
     parser.add_argument("--unrun", action="store_true", help="show the blocks that no fast test runs")
     parser.add_argument("--dry", action="store_true", help="show the mutants, and try none")
     parser.add_argument("--most", type=float, default=MOST, help=f"seconds of tests a mutant ({MOST:.0f})")
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, help="mutants at a time")
     parser.add_argument("--as-traced", action="store_true", help="trace no more tests")
     parser.add_argument("--trace", nargs="*", metavar="PATH", help="trace these files alone, and try none")
     options = parser.parse_args()
@@ -67,7 +68,7 @@ def main() -> int:
                 before[mutant] for mutant in drawn if mutant in before and _still(before[mutant], trace)
             ]
         else:
-            outcomes = _try_all(drawn, trace, options.most, say)
+            outcomes = _try_all(drawn, trace, options.most, options.processes, say)
     except KeyboardInterrupt:
         say(f"interrupted; `python -m mutation --seed {seed}` goes on from here")
         return 130
@@ -79,22 +80,22 @@ def main() -> int:
     return 0 if result.share >= WANTED else 1
 
 
-def _try_all(drawn: list[Drawn], trace: Trace, most: float, say: Callable[[str], None]) -> list[Outcome]:
+def _try_all(
+    drawn: list[Drawn], trace: Trace, most: float, processes: int, say: Callable[[str], None]
+) -> list[Outcome]:
     """Try each mutant whose outcome is not known from before; and see that what caught one is sound."""
     folder = BUILD.resolve()
-    outcomes = _known()
-    ready = Ready(sorted(trace.files), folder)
+    outcomes = {mutant: it for mutant, it in _known().items() if mutant in drawn and _still(it, trace)}
     while True:
-        caught = 0
-        for number, mutant in enumerate(drawn, 1):
-            outcome = outcomes.get(mutant)
-            if outcome is None or not _still(outcome, trace):
-                outcomes[mutant] = outcome = try_out(mutant, trace, folder, ready, most)
-                with BOOK.open("a") as out:
-                    out.write(msgspec.json.encode(outcome).decode() + "\n")
-            caught += outcome.caught
+        todo = [mutant for mutant in drawn if mutant not in outcomes]
+        for outcome in outcomes_of(todo, trace, folder, most, processes) if todo else ():
+            outcomes[outcome.drawn] = outcome
+            with BOOK.open("a") as out:
+                out.write(msgspec.json.encode(outcome).decode() + "\n")
+            caught = sum(each.caught for each in outcomes.values())
             end = f"caught by {outcome.by}" if outcome.caught else f"SURVIVED {outcome.tests} tests"
-            say(f"{caught} of {number}/{len(drawn)}: {mutant.file}:{mutant.line} {mutant.change}: {end}")
+            where = f"{outcome.drawn.file}:{outcome.drawn.line} {outcome.drawn.change}"
+            say(f"{caught} of {len(outcomes)}/{len(drawn)}: {where}: {end} ({outcome.seconds:.0f} s)")
         by = {mutant: outcomes[mutant].by for mutant in drawn if "::" in outcomes[mutant].by}
         say(f"seeing whether the {len(set(by.values()))} tests that caught mutants pass without")
         unsound = failing(set(by.values()), folder)

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from mutation.hook import sitecustomize
-from mutation.swap import forget_answers
+from mutation.swap import Imported
 
 MEMORY = 6 * 2**30
 "Bytes of data that tests may take: a mutant may well collect without end."
@@ -123,7 +123,7 @@ class Tracing:
             path.unlink()
         self.done(file, self.tests)
         self.tests = {}
-        forget_answers()
+        Imported.now().forget_answers()
 
 
 def _file_of(item: Any) -> str:
@@ -162,7 +162,7 @@ def wait_for(child: int, seconds: float) -> int | None:
             time.sleep(pause)
             pause = min(2 * pause, 0.05)
     finally:
-        _end_group(child)
+        end_group(child)
 
 
 def limit_and_log(log: Path, seconds: float) -> None:
@@ -194,7 +194,8 @@ def be_the_child(folder: Path, arguments: list[str], plugin: object, log: Path, 
         os._exit(code)
 
 
-def _end_group(child: int) -> None:
+def end_group(child: int) -> None:
+    """End a child and whatever it has started."""
     try:
         os.killpg(child, signal.SIGKILL)
     except ProcessLookupError:

@@ -9,54 +9,64 @@ import ast
 import functools
 import gc
 from collections import defaultdict
-from collections.abc import Iterator
 from pathlib import Path
 from types import CodeType, FunctionType
+from typing import Any, NamedTuple
 
 from mutation.sites import mutate
 
 
-def swap(path: Path, index: int) -> bool:
-    """Give every function of a module the code that it has with a mutant; False if that cannot be done."""
-    source, name = path.read_text(), str(path.resolve())
-    before, after = (
-        _functions(compile(tree, name, "exec", dont_inherit=True))
-        for tree in (ast.parse(source), mutate(source, index))
-    )
-    if {key: len(codes) for key, codes in before.items()} != {
-        key: len(codes) for key, codes in after.items()
-    }:
-        return False
-    swapped = 0
-    for function in _imported(name):
-        now = function.__code__
-        key = now.co_qualname, now.co_firstlineno
-        for old, new in zip(before.get(key, ()), after.get(key, ()), strict=True):
-            if now == old != new:
-                try:
-                    function.__code__ = new
-                except ValueError:  # it closes over other names
-                    return False
-                swapped += 1
-                break
-    return swapped > 0
+class Imported(NamedTuple):
+    """What is imported at a time: functions by their file, and caches of ours."""
 
+    functions: dict[str, list[FunctionType]]
+    caches: list[functools._lru_cache_wrapper[Any]]
 
-def forget_answers() -> None:
-    """Empty the caches of functions: what they hold was computed without the mutant."""
-    for found in gc.get_objects():
-        if isinstance(found, functools._lru_cache_wrapper) and _is_ours(found):
-            found.cache_clear()
+    @classmethod
+    def now(cls) -> Imported:
+        """Whatever the garbage collector knows of."""
+        by_file: dict[str, list[FunctionType]] = defaultdict(list)
+        caches = []
+        for found in gc.get_objects():
+            if isinstance(found, FunctionType):
+                by_file[found.__code__.co_filename].append(found)
+            elif isinstance(found, functools._lru_cache_wrapper) and _is_ours(found):
+                caches.append(found)
+        return cls(by_file, caches)
+
+    def swap(self, path: Path, index: int) -> bool:
+        """Give every function of a module the code that it has with a mutant; False if that cannot be."""
+        source, name = path.read_text(), str(path.resolve())
+        before, after = (
+            _functions(compile(tree, name, "exec", dont_inherit=True))
+            for tree in (ast.parse(source), mutate(source, index))
+        )
+        if {key: len(codes) for key, codes in before.items()} != {
+            key: len(codes) for key, codes in after.items()
+        }:
+            return False
+        swapped = 0
+        for function in self.functions.get(name, ()):
+            now = function.__code__
+            key = now.co_qualname, now.co_firstlineno
+            for old, new in zip(before.get(key, ()), after.get(key, ()), strict=True):
+                if now == old != new:
+                    try:
+                        function.__code__ = new
+                    except ValueError:  # it closes over other names
+                        return False
+                    swapped += 1
+                    break
+        return swapped > 0
+
+    def forget_answers(self) -> None:
+        """Empty the caches of functions: what they hold was computed without the mutant."""
+        for cache in self.caches:
+            cache.cache_clear()
 
 
 def _is_ours(found: object) -> bool:
     return str(getattr(found, "__module__", "")).startswith("roamcast.")
-
-
-def _imported(name: str) -> Iterator[FunctionType]:
-    for found in gc.get_objects():
-        if isinstance(found, FunctionType) and found.__code__.co_filename == name:
-            yield found
 
 
 def _functions(code: CodeType) -> dict[tuple[str, int], list[CodeType]]:

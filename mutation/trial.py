@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import marshal
 import shutil
+import time
 from pathlib import Path
 
 import msgspec
 
 from mutation.child import WAITING, Chosen, run
 from mutation.draw import Drawn
-from mutation.ready import Ready
+from mutation.ready import Place
 from mutation.sites import mutate
 from mutation.trace import FastTest, Trace, digest, module_of, test_digest
 
@@ -44,12 +45,16 @@ class Outcome(msgspec.Struct):
     "The digest of its module."
     evidence: str = ""
     "The digest of the tests that say so."
+    seconds: float = 0.0
+    "How long it took, on the clock."
+    cost: float = 0.0
+    "What the tests that were run take without the mutant; of the last stage all."
 
 
-def try_out(drawn: Drawn, trace: Trace, folder: Path, ready: Ready, most: float = MOST) -> Outcome:
+def try_out(drawn: Drawn, trace: Trace, place: Place, most: float = MOST) -> Outcome:
     """Run the tests that can see a mutant, until one fails."""
     path = Path(drawn.file)
-    shelf = folder / "mutant"
+    shelf = place.folder / "mutant"
     shutil.rmtree(shelf, ignore_errors=True)
     shelf.mkdir(parents=True)
     code = compile(mutate(path.read_text(), drawn.index), str(path.resolve()), "exec", dont_inherit=True)
@@ -58,11 +63,14 @@ def try_out(drawn: Drawn, trace: Trace, folder: Path, ready: Ready, most: float 
     anew = trace.at_import(module_of(path), drawn.block)
     stages, left = _choose(groups, path.parts[2], most, IMPORT if anew else 0.0)
     outcome = Outcome(drawn, False, tests=sum(map(len, stages)), left=left, source=digest(path))
+    began = time.monotonic()
     for stage in stages:
-        by = _fails_anew(stage, shelf, folder) if anew else _fails(drawn, stage, shelf, folder, ready)
+        outcome.cost += sum(test.cost for test in stage)
+        by = _fails_anew(stage, place.folder) if anew else _fails(drawn, stage, place)
         if by:
             outcome.caught, outcome.by = True, by
             break
+    outcome.seconds = time.monotonic() - began
     outcome.evidence = evidence(outcome, trace)
     return outcome
 
@@ -118,7 +126,7 @@ def _choose(
     return stages, left
 
 
-def _fails(drawn: Drawn, stage: list[FastTest], shelf: Path, folder: Path, ready: Ready) -> str:
+def _fails(drawn: Drawn, stage: list[FastTest], place: Place) -> str:
     """The first test of a stage that fails, or what else went wrong; empty if nothing did.
 
     Tests are run where all is imported already, if a mutant can be put there; those on Spark are not, since
@@ -127,22 +135,22 @@ def _fails(drawn: Drawn, stage: list[FastTest], shelf: Path, folder: Path, ready
     here = [test for test in stage if not test.spark]
     if here:
         names = [test.name for test in _by_file(here)]
-        by = ready.fails(drawn.file, drawn.index, names, shelf, _patience(here))
+        by = place.fails(drawn.file, drawn.index, names, _patience(here))
         if by:
             return by
         if by is not None:
             stage = [test for test in stage if test.spark]
-    return _fails_anew(stage, shelf, folder) if stage else ""
+    return _fails_anew(stage, place.folder) if stage else ""
 
 
-def _fails_anew(stage: list[FastTest], shelf: Path, folder: Path) -> str:
+def _fails_anew(stage: list[FastTest], folder: Path) -> str:
     """The same in a process that imports everything."""
     told = folder / "failed.txt"
     told.unlink(missing_ok=True)
     total = _patience(stage)
     arguments = ["-x", f"--timeout={WAITING * total:.0f}", *sorted({test.file for test in stage})]
     chosen = Chosen([test.name for test in _by_file(stage)], told)
-    ended = run(shelf, arguments, chosen, folder / "trial.log", total)
+    ended = run(folder / "mutant", arguments, chosen, folder / "trial.log", total)
     if ended == 0:
         return ""
     if told.exists():

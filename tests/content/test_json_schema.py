@@ -119,6 +119,7 @@ def schema(**properties):
     [
         ("[]", "is an object"),
         ('{"$schema": "http://json-schema.org/draft-07/schema#"}', "another draft"),
+        ('{"$schema": 7}', "'7' is another draft"),
         ('{"type": "array", "items": {"type": "string"}}', "an event is an object"),
         ('{"type": "objekt"}', "not a JSON Schema"),
         (schema(a={"type": ["string", "integer"]}), "#/properties/a: of the types string, integer"),

@@ -17,6 +17,7 @@ from roamcast.content.match import MatchIndex
 from roamcast.content.repetition import Records
 from roamcast.content.schema import EventType, Field
 from roamcast.content.summary import Summary
+from roamcast.content.summary.fitting import within
 from roamcast.content.xml.document import write_xml
 
 OFFER = EventType(
@@ -181,6 +182,13 @@ def test_xpath_says_the_same():
             assert Filter.parse(text, SMALL).matches(event) == expected, (text, event)
             answers.add(expected)
     assert answers == {True, False}
+
+
+@pytest.mark.parametrize("text", ["/offer[price<limit]", "/offer[by=to]", "/offer[n<price and price<9]"])
+def test_a_summary_of_few_bytes_lets_in_what_they_want(text):
+    found = wanted(text)
+    best = within([found], 64)
+    assert len(best.to_bytes()) <= 64 and best.admits(found.example())
 
 
 def test_index_cover_summary_and_groups_know_them():

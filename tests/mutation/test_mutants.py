@@ -17,7 +17,7 @@ from mutation.draw import Drawn, draw
 from mutation.imports import imported
 from mutation.report import Equivalent, equivalents, page, tally
 from mutation.sites import mutants, mutate, show
-from mutation.swap import forget_answers, swap
+from mutation.swap import Imported
 from mutation.trace import ROOMS, FastTest, Trace, module_of, sources
 from mutation.trial import Outcome, _choose
 from mutation.unrun import unrun
@@ -166,14 +166,14 @@ def test_a_mutant_is_put_into_a_module_that_is_imported_and_its_caches_are_empti
     source, thing, add = path.read_text(), counting.Thing(), counting.outer(2)
     places = {show(source, m.index): m.index for m in mutants(source)}
     assert (thing.size, add(5), counting.half(6)) == (6, 7, 3)
-    assert swap(path, places["n + 1", "n - 1"])
+    assert Imported.now().swap(path, places["n + 1", "n - 1"])
     assert (thing.size, add(5), counting.half(6)) == (0, 7, 3)
-    assert swap(path, places["x + by", "x - by"])
+    assert Imported.now().swap(path, places["x + by", "x - by"])
     assert (add(5), counting.outer(1)(5)) == (3, 4)
-    assert swap(path, places["x // 2", "x * 2"])
+    assert Imported.now().swap(path, places["x // 2", "x * 2"])
     counting.half.__wrapped__.__module__ = counting.half.__module__ = "roamcast.counting"
     assert counting.half(6) == 3
-    forget_answers()
+    Imported.now().forget_answers()
     assert counting.half(6) == 12
 
 

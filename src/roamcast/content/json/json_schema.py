@@ -34,7 +34,7 @@ class JsonSchema:
             raise SchemaError(str(error)) from None
         if not isinstance(whole, dict):
             raise SchemaError("a schema of an event is an object")
-        if whole.get("$schema", _DRAFT).rstrip("#") != _DRAFT:
+        if str(whole.get("$schema", _DRAFT)).rstrip("#") != _DRAFT:
             raise SchemaError(f"{str(whole['$schema'])[:80]!r} is another draft; only 2020-12 is read")
         try:
             self._validator = _validator(whole)

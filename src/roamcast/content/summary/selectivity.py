@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from statistics import fmean
 
+from roamcast.content.box.order import PAIR
 from roamcast.content.box.ranges import Ranges
 from roamcast.content.box.texts import Texts
 from roamcast.content.filter import Filter
@@ -38,6 +39,8 @@ class Selectivity:
             for conjunction in filter.conjunctions:
                 for place, domain in conjunction:
                     field = (filter.type.fingerprint, place)
+                    if place >= PAIR:
+                        continue  # the order of two fields tells no value
                     if isinstance(domain, Ranges):
                         self._note(field, domain, filter.type.everything[place])
                     elif isinstance(domain, Texts):

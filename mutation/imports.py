@@ -22,18 +22,22 @@ def imported(file: Path) -> frozenset[str]:
         if path in seen or not path.exists():
             continue
         seen.add(path)
-        for name in _named(path):
-            parts = name.split(".")
-            for last in range(1, len(parts) + 1):
-                if (found := _file(parts[:last])) is not None:
-                    names.add(".".join(parts[:last]))
-                    todo.append(found)
+        brought = _brought(path)
+        names.update(brought)
+        todo += brought.values()
     return frozenset(names)
 
 
 @cache
-def _named(path: Path) -> tuple[str, ...]:
-    return tuple(_names(path, ast.parse(path.read_text())))
+def _brought(path: Path) -> dict[str, Path]:
+    """The modules of ours that a file names, with the packages that they stand in."""
+    found = {}
+    for name in _names(path, ast.parse(path.read_text())):
+        parts = name.split(".")
+        for last in range(1, len(parts) + 1):
+            if (file := _file(tuple(parts[:last]))) is not None:
+                found[".".join(parts[:last])] = file
+    return found
 
 
 def _names(path: Path, tree: ast.Module) -> Iterator[str]:
@@ -46,7 +50,8 @@ def _names(path: Path, tree: ast.Module) -> Iterator[str]:
             yield from (f"{module}.{each.name}" for each in node.names)
 
 
-def _file(parts: list[str]) -> Path | None:
+@cache
+def _file(parts: tuple[str, ...]) -> Path | None:
     root = ROOTS.get(parts[0])
     if root is None:
         return None

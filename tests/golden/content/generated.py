@@ -25,7 +25,8 @@ from roamcast.content.kind_time import Duration, Moment
 from roamcast.content.match import MatchIndex
 from roamcast.content.repetition import Records
 from roamcast.content.schema import EventType, Field
-from roamcast.content.summary import Digest, Summary
+from roamcast.content.summary import Digest, Shape, Summary
+from roamcast.content.summary.fitting import fit, within
 from roamcast.content.summary.selectivity import Selectivity
 from tests.content import generate
 
@@ -206,9 +207,21 @@ def together(filters: list[Filter], events: list[Event]) -> Iterator[str]:
     yield f"{[index.match(event) for event in events]}"
 
 
+def short(sort: str, seed: int) -> Iterator[str]:
+    """Summaries of few bytes: what is given up first, down to nothing."""
+    _, filters, _ = drawn(sort, seed)
+    for limit in (20, 30, 45, 80):
+        yield told(lambda limit=limit: within(filters, limit).to_bytes().hex())  # type: ignore[misc]
+    yield told(lambda: fit(Summary.of(filters, Shape(64, 2)), 24).to_bytes().hex())
+
+
 COUNTS = {"any": 50, "spot": 16, "trip": 24}
 GENERATED: dict[str, Callable[[], list[str]]] = {
     f"{sort} {seed}": lambda sort=sort, seed=seed: list(lines(sort, seed))  # type: ignore[misc]
     for sort, count in COUNTS.items()
     for seed in range(count)
+}
+GENERATED |= {
+    f"short {sort} {seed}": lambda sort=sort, seed=seed: list(short(sort, seed))  # type: ignore[misc]
+    for sort, seed in (("any", 3), ("any", 7), ("trip", 2), ("trip", 5))
 }

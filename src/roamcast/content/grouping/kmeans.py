@@ -132,7 +132,6 @@ class KMeans(OfType):
         self._distinct[filter.conjunctions] -= 1
         if not self._distinct[filter.conjunctions]:
             del self._distinct[filter.conjunctions]
-        self._refresh()
         self._rebalance()
         self._resize()
 

@@ -17,7 +17,9 @@ from roamcast.content.earth.sphere import EARTH, Disc, distance
 from roamcast.content.errors import CodecError, ContentError, FilterError, Undecided
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
+from roamcast.content.grouping.following import METHODS, follow
 from roamcast.content.grouping.hull import hull
+from roamcast.content.grouping.sample import sample_events
 from roamcast.content.kind_area import Area
 from roamcast.content.match import MatchIndex
 from roamcast.content.schema import EventType, Field
@@ -263,6 +265,17 @@ def test_covers_hulls_and_groups_know_areas():
     assert hull([narrow, other]).covers(other)
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_filters_of_areas_are_grouped_by_each_method(method):
+    groups = follow(method, 2)
+    filters = [wanted(f"/zone[within(where, box({n}, 1, {n + 2}, 2))]") for n in range(5)]
+    for key, each in enumerate([*filters, wanted("/zone[intersects(also, box(0, 0, 3, 3))]")]):
+        groups.add(key, each)
+    found = groups.groups(ZONE)
+    assert sorted(key for _, members, _ in found for key in members) == [0, 1, 2, 3, 4, 5]
+    assert all(filter.covers(filters[key]) for _, members, filter in found for key in members if key < 5)
+
+
 def test_a_cover_holds_filters_of_which_no_example_is_found():
     """Three circles of which each two meet, and all three do not: nobody looks at three."""
     circles = ((0, 0), (0, 9.9), (8.57, 4.95))
@@ -271,6 +284,7 @@ def test_a_cover_holds_filters_of_which_no_example_is_found():
     with pytest.raises(Undecided):
         puzzle.example()
     wide = wanted("/zone[within(where, circle(0, 0, '700 km'))]")
+    assert len(sample_events([puzzle, wide], 3)) == 3
     assert Cover([wide, puzzle], few=0).minimal() == [wide]
     assert Cover([puzzle, wide], few=0).minimal() == [wide]
 

@@ -4,10 +4,11 @@ from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 
+from .gathered import GATHERED
 from .generated import GENERATED
 from .spoilt import SPOILT
 
-CONTENT: dict[str, Callable[[], list[str]]] = {**GENERATED, **SPOILT}
+CONTENT: dict[str, Callable[[], list[str]]] = {**GENERATED, **GATHERED, **SPOILT}
 KNOWN = Path(__file__).with_name("known.json")
 
 

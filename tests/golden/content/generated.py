@@ -150,6 +150,13 @@ def drawn(sort: str, seed: int) -> tuple[EventType, list[Filter], list[str]]:
     return type, found, complaints
 
 
+def example(each: Filter) -> Event | None:
+    """An example, if one is found."""
+    found: list[Event | None] = []
+    told(lambda: found.append(each.example()))
+    return found[0] if found else None
+
+
 def lines(sort: str, seed: int) -> Iterator[str]:
     """Everything that is known of the filters of a seed."""
     _, filters, complaints = drawn(sort, seed)

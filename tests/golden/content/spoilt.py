@@ -22,7 +22,7 @@ from roamcast.content.xml.document import read_xml, write_xml
 from roamcast.content.xml.xsd import XmlSchema
 from tests.content import generate
 
-from .generated import SPOT, TRIP, drawn, told
+from .generated import SPOT, TRIP, drawn, example, told
 
 EXAMPLES = Path(__file__).parents[3] / "docs/examples"
 TOKEN = re.compile(r"""[\w.-]+|"[^"]*"|'[^']*'|[<>!]?=|\s+|.""", re.DOTALL)
@@ -384,13 +384,6 @@ def bytes_of_things(sort: str) -> Iterator[str]:
                 changed = r.choice((bytes([value]), bytes([value]), b"", data[at : at + 1] * 2))
                 spoilt = data[:at] + changed + data[at + 1 :]
                 yield told(lambda read=read, spoilt=spoilt: read(spoilt))  # type: ignore[misc]
-
-
-def example(each: Filter) -> Event | None:
-    """An example, if one is found."""
-    found: list[Event | None] = []
-    told(lambda: found.append(each.example()))
-    return found[0] if found else None
 
 
 SPOILT: dict[str, Callable[[], list[str]]] = {

@@ -1,7 +1,8 @@
 """Subscriptions as vectors, made from the parts of their summaries, with the papers' weights.
 
 For each field: whether it is constrained (EL), and its allowed values: a column for each listed value (EC),
-the two ends (AC), or a few hashed columns (SC). A field's weight grows with how much it varies.
+the two ends (AC), or a few hashed columns (SC); of records and areas nothing more. A field's weight grows
+with how much it varies.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ def embed(type: EventType, place: int, filter: Filter, ends: tuple[float, float]
 def columns(kind: Any, domain: Any, ends: tuple[float, float]) -> list[float]:
     """One field's columns for what is asked of it (None: nothing), numbers scaled between `ends`."""
     constrained = float(domain is not None)
-    if kind.name == "records":
+    if kind.name in ("records", "area"):
         return [constrained]
     if kind.name == "string":
         if domain is None:

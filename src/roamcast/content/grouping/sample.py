@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
+from roamcast.content.errors import Undecided
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 
@@ -15,7 +16,10 @@ def sample_events(filters: Sequence[Filter], count: int = 1000, seed: int = 0) -
     wanted: dict[str, list[Event]] = {}
     for filter in filters:
         for conjunction in filter.conjunctions:
-            example = Filter(filter.type, (conjunction,)).example()
+            try:
+                example = Filter(filter.type, (conjunction,)).example()
+            except Undecided:
+                continue  # others have one
             if example is not None:
                 wanted.setdefault(filter.type.name, []).append(example)
     examples = [event for events in wanted.values() for event in events]

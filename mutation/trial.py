@@ -22,12 +22,14 @@ IMPORT = 0.3
 DEAR = 1.0
 "Seconds of a test that is tried after the cheap ones of all files."
 MOST = 100.0
-"Seconds of tests for one mutant: whoever survives so long has survived."
+"Seconds of tests for one mutant, and as many on Spark: whoever survives so long has survived."
 PATIENCE = 3.0
 "Times the processor time that some tests took without the mutant, until they count as hanging."
 CONFIRMING = 1800.0
 STARTING = 20.0
 "Seconds of processor time to start and to collect."
+READY = 10.0
+"The same where all is collected."
 
 
 class Outcome(msgspec.Struct):
@@ -104,7 +106,8 @@ def _choose(
     process of its own a file of tests takes `importing` seconds besides.
     """
     stages: list[list[FastTest]] = []
-    spent, left, number = 0.0, 0, -1
+    left, number = 0, -1
+    spent = {True: 0.0, False: 0.0}  # on Spark, whose seconds are of the clock, and without
     imported: set[str] = set()
 
     def place(test: FastTest) -> tuple[bool, bool, bool, float, str]:
@@ -113,16 +116,16 @@ def _choose(
 
     for test in (test for group in groups for test in sorted(group, key=place)):
         cost = test.cost + (0.0 if test.file in imported else importing)
-        if spent + cost > most:
+        if spent[test.spark] + cost > most:
             left += 1
             continue
-        reached = sum(spent > limit for limit in STAGES)
+        reached = sum(sum(spent.values()) > limit for limit in STAGES)
         if reached > number:
             number = reached
             stages.append([])
         stages[-1].append(test)
         imported.add(test.file)
-        spent += cost
+        spent[test.spark] += cost
     return stages, left
 
 
@@ -135,7 +138,7 @@ def _fails(drawn: Drawn, stage: list[FastTest], place: Place) -> str:
     here = [test for test in stage if not test.spark]
     if here:
         names = [test.name for test in _by_file(here)]
-        by = place.fails(drawn.file, drawn.index, names, _patience(here))
+        by = place.fails(drawn.file, drawn.index, names, _patience(here, READY))
         if by:
             return by
         if by is not None:
@@ -164,5 +167,5 @@ def _by_file(tests: list[FastTest]) -> list[FastTest]:
     return sorted(tests, key=lambda test: (test.spark, test.file, test.cost))
 
 
-def _patience(tests: list[FastTest]) -> float:
-    return STARTING + PATIENCE * sum(test.cost for test in tests)
+def _patience(tests: list[FastTest], starting: float = STARTING) -> float:
+    return starting + PATIENCE * sum(test.cost for test in tests)

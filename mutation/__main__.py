@@ -73,7 +73,7 @@ def main() -> int:
         say(f"interrupted; `python -m mutation --seed {seed}` goes on from here")
         return 130
     result = tally(outcomes, equivalents())
-    text = page(result, seed, ROOMS, len(drawn), trace.untraced())
+    text = page(result, seed, ROOMS, len(drawn), untraced=trace.untraced(), most=options.most)
     print(text[text.index("\nSeed ") :])
     if options.only is None:
         PAGE.write_text(text)

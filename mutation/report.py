@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from mutation.draw import Drawn
-from mutation.trial import Outcome
+from mutation.trial import MOST, Outcome
 
 PAGE = Path("docs/mutants.md")
 EQUIVALENT = Path("mutation/equivalent.toml")
@@ -19,7 +19,8 @@ PREFACE = """# Mutants
 Written by `make mutants` from what it measured; do not edit. How strong are the tests? A mutant is the code
 with a small fault: `<` for `<=`, 31 for 32, a statement left out, two arguments swapped. {count} of them are
 drawn from a seed, over {rooms} by their lines, and put
-before the tests of `make test` that run the changed block, cheapest first, until one fails.
+before the tests of `make test` that run the changed block, cheapest first, until one fails or {most:.0f} seconds
+of them have not noticed it.
 [mutation/](../mutation) has the tool, and [decision 0110](decisions/0110-a-mutation-tool-of-our-own.md) says
 why it is our own.
 
@@ -82,9 +83,12 @@ def tally(outcomes: list[Outcome], known: list[Equivalent]) -> Tally:
     return Tally(outcomes, excused, survivors)
 
 
-def page(result: Tally, seed: int, rooms: tuple[str, ...], drawn: int, untraced: int = 0) -> str:
-    """The page; `untraced`: how many files of tests nobody asked."""
-    text = PREFACE.format(count=drawn, seed=seed, rooms=", ".join(f"`{room}/`" for room in rooms))
+def page(
+    result: Tally, seed: int, rooms: tuple[str, ...], drawn: int, *, untraced: int = 0, most: float = MOST
+) -> str:
+    """The page; `untraced`: how many files of tests nobody asked; `most`: seconds of tests a mutant."""
+    named = ", ".join(f"`{room}/`" for room in rooms)
+    text = PREFACE.format(count=drawn, seed=seed, rooms=named, most=most)
     if len(result.outcomes) < drawn:
         text += f"\nOf this set the first {len(result.outcomes)} have been tried, in the order of drawing.\n"
     if untraced:

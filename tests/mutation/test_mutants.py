@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from mutation import several
 from mutation.blocks import bodies, probe
 from mutation.draw import Drawn, draw
 from mutation.imports import imported
@@ -183,7 +184,37 @@ def test_the_tests_of_the_room_come_first_one_by_one_and_what_does_not_fit_is_co
     stages, left = _choose([[*own, *others], []], "wire", 20.0)
     names = [[test.name.partition("tests/")[2] for test in stage] for stage in stages]
     assert (names, left) == ([["wire/a.py::1", "wire/a.py::0"], ["sim/b.py::0", "sim/b.py::1"]], 1)
-    assert _choose([[*own, *others], []], "wire", 1.0, importing=0.6) == ([[own[1]]], 4)
+    assert _choose([[*own, *others], []], "wire", 1.0, importing=0.6) == ([[own[1], others[1]]], 3)
+
+
+def test_tests_on_spark_have_as_many_seconds_of_their_own():
+    cheap = [FastTest(f"tests/wire/a.py::{n}", 4.0, False) for n in range(3)]
+    on_spark = [FastTest(f"tests/wire/b.py::{n}", 6.0, True) for n in range(2)]
+    stages, left = _choose([[*cheap, *on_spark], []], "wire", 8.0)
+    assert [test for stage in stages for test in stage] == [*cheap[:2], on_spark[0]] and left == 2
+
+
+def test_every_mutant_is_tried_once_whoever_takes_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(several, "Ready", Idle)
+    monkeypatch.setattr(several, "try_out", lambda mutant, trace, place, most: outcome(mutant, place > 0))
+    found = list(several.outcomes_of(list(range(40)), Trace(tmp_path), tmp_path, 1.0, 3))
+    assert sorted(each.drawn.line for each in found) == list(range(40))
+    monkeypatch.setattr(several, "try_out", lambda *_: 1 / 0)
+    with pytest.raises(RuntimeError, match="division by zero"):
+        list(several.outcomes_of([1], Trace(tmp_path), tmp_path, 1.0, 2))
+
+
+class Idle:
+    """Has places, and answers nobody."""
+
+    def __init__(self, files, folder, places):
+        self.places = range(places)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
 
 
 def test_blocks_that_no_test_runs_are_listed_with_their_mutants(tmp_path):
@@ -266,7 +297,8 @@ def test_the_page_tells_the_share_the_survivors_and_why_some_are_none():
     result = tally([outcome(1, True), outcome(2, False), outcome(3, False), outcome(4, True)], known)
     assert (result.counted, result.caught, result.share) == (3, 2, 2 / 3)
     assert "have been tried" not in page(result, 17, ("wire",), 4)
-    text = page(result, 17, ("wire",), 200)
+    text = page(result, 17, ("wire",), 200, untraced=3, most=25.0)
+    assert "fails or 25 seconds\nof them" in text and "3 files of fast tests were not asked" in text
     assert "the first 4 have been tried" in text
     assert "Seed 17: **2 of 3 were caught, 66.7 %**; 1 survived, 1 change nothing" in text
     assert "| wire/lists.py:2 | `line 2` | `a < b` -> `a <= b` | 4 |" in text

@@ -23,14 +23,23 @@ public:
           kept(std::move(its_world)) {
         world->check(node);
         number = world->number_host();
+        name = nb::int_(node);
     }
 
     void drop(nb::handle message, long reason, std::int64_t to) {
         if (!ended) world->note_drop(node, message, to, reason);
     }
 
-    nb::tuple position() { return world->position(node); }
-    nb::tuple velocity() { return world->velocity(node); }
+    // The node may know where it is, and is told so as tuples of these classes.
+    void grant_location(nb::type_object position, nb::type_object velocity) {
+        for (const nb::type_object& pair : {position, velocity}) {
+            if (!PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(pair.ptr()), &PyTuple_Type)) {
+                throw nb::type_error("a place is a tuple");
+            }
+        }
+        position_type = std::move(position);
+        velocity_type = std::move(velocity);
+    }
 
     // The node has crashed: its timers never fire, and a router that does not know yet speaks to nobody.
     void end() {
@@ -55,6 +64,9 @@ public:
     bool asleep = false;
     PyWorld* world;
     nb::object kept;
+    nb::object name;           // the node, as Python has it
+    nb::object position_type;  // not valid where location is not granted
+    nb::object velocity_type;
     nb::object random;  // here rather than in the instance's dictionary, which then is seldom needed
 };
 
@@ -199,6 +211,32 @@ PyObject* host_call_later(PyObject* self, PyObject* const* args, Py_ssize_t coun
     return new_timer(host.kept, delay, host.ended ? nullptr : args + 1, count - 1, host.number, host.asleep);
 }
 
+// A pair as a NamedTuple, made as its class would, but without the call.
+PyObject* pair_of(const nb::object& type, Point pair) {
+    if (!type.is_valid()) {
+        PyErr_SetString(PyExc_PermissionError, "nodes of this scenario do not know where they are (location = false)");
+        return nullptr;
+    }
+    auto* const kind = reinterpret_cast<PyTypeObject*>(type.ptr());
+    PyObject* const made = kind->tp_alloc(kind, 2);
+    if (made == nullptr) return nullptr;
+    PyTuple_SET_ITEM(made, 0, PyFloat_FromDouble(pair.x));
+    PyTuple_SET_ITEM(made, 1, PyFloat_FromDouble(pair.y));
+    return made;
+}
+
+PyObject* host_position(PyObject* self, PyObject*) {
+    PyHost& host = host_of(self);
+    return pair_of(host.position_type, host.world->position(host.node));
+}
+
+PyObject* host_velocity(PyObject* self, PyObject*) {
+    PyHost& host = host_of(self);
+    return pair_of(host.velocity_type, host.world->velocity(host.node));
+}
+
+PyObject* host_node(PyObject* self, void*) { return host_of(self).name.inc_ref().ptr(); }
+
 PyObject* host_random(PyObject* self, void*) {
     const nb::object& random = host_of(self).random;
     if (random.is_valid()) return random.inc_ref().ptr();
@@ -225,10 +263,13 @@ PyMethodDef host_methods[] = {
     {"state", plain(host_state), METH_FASTCALL, "Note something about this node."},
     {"distance", host_distance, METH_O, "How far away a sender of that signal is."},
     {"withdraw", host_withdraw, METH_O, "Take back what waits in the link for a neighbour."},
+    {"position", host_position, METH_NOARGS, "Own position, where location is granted."},
+    {"velocity", host_velocity, METH_NOARGS, "Own velocity, where location is granted."},
     {nullptr, nullptr, 0, nullptr},
 };
 
 PyGetSetDef host_properties[] = {
+    {"node", host_node, nullptr, "Its number.", nullptr},
     {"random", host_random, host_set_random, "The node's source of chance.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
@@ -246,13 +287,11 @@ void bind_host(nb::module_& module) {
     module.attr("Timer") = nb::handle(reinterpret_cast<PyObject*>(timer_type));
     nb::class_<PyHost>(module, "Host", nb::dynamic_attr(), nb::type_slots(host_slots), "What a router sees of its node.")
         .def(nb::init<nb::object, NodeId, std::uint32_t>(), "world"_a, "node"_a, "incarnation"_a = 0)
-        .def_ro("node", &PyHost::node)
         .def_ro("incarnation", &PyHost::incarnation)
         .def_ro("ended", &PyHost::ended)
         .def("end", &PyHost::end)
         .def("suspend", &PyHost::suspend)
         .def("resume", &PyHost::resume)
         .def("drop", &PyHost::drop, "message"_a, "reason"_a, "to"_a = -1)
-        .def("place", &PyHost::position)
-        .def("pace", &PyHost::velocity);
+        .def("grant_location", &PyHost::grant_location, "position"_a, "velocity"_a);
 }

@@ -5,6 +5,7 @@
 #include <nanobind/nanobind.h>
 
 #include <array>
+#include <cmath>
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -48,6 +49,7 @@ public:
     }
 
     bool nothing() const { return taken_ < count_ && args_[taken_] == Py_None; }
+    void skip() { ++taken_; }
 
 private:
     PyObject* next() { return taken_ < count_ ? args_[taken_++] : Py_None; }
@@ -131,6 +133,45 @@ PyObject* nearer(PyObject* self, PyObject* const* args, Py_ssize_t count) {
     return given.good ? node_or_none(places_of(self).nearer(here, goal, now)) : nullptr;
 }
 
+PyObject* choose(PyObject* self, PyObject* const* args, Py_ssize_t count) {
+    Given given(args, count, 6);
+    const Places::Node destination = given.node();
+    const Spot here = given.good ? given.spot() : Spot{};
+    const Spot goal = given.good ? given.spot() : Spot{};
+    const std::int64_t radius = given.good ? given.node() : 0;
+    const bool greedy = given.nothing();
+    const Spot entered = given.good && !greedy ? given.spot() : Spot{};
+    if (greedy) given.skip();
+    const double now = given.good ? given.time() : 0;
+    if (!given.good) return nullptr;
+    return PyLong_FromLongLong(places_of(self).choose(destination, here, goal, radius, greedy ? nullptr : &entered, now));
+}
+
+// The nearest whole centimetre, of two the even one, within `farthest` of the origin; nan is the origin.
+long long centimetres(double metres, double farthest) {
+    const double exact = 100 * metres;
+    return std::isnan(exact) ? 0 : std::llrint(std::min(std::max(exact, -farthest), farthest));
+}
+
+// A position in metres as one of a class of pairs of whole centimetres, made as that class would, but without the call.
+PyObject* told(PyObject*, PyObject* const* args, Py_ssize_t count) {
+    if (count != 3 || !PyTuple_Check(args[0]) || PyTuple_GET_SIZE(args[0]) != 2 || !PyType_Check(args[1]) ||
+        !PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(args[1]), &PyTuple_Type)) {
+        PyErr_SetString(PyExc_TypeError, "told takes a position, the class of places, and how far they reach");
+        return nullptr;
+    }
+    const double x = PyFloat_AsDouble(PyTuple_GET_ITEM(args[0], 0));
+    const double y = PyFloat_AsDouble(PyTuple_GET_ITEM(args[0], 1));
+    const double farthest = PyFloat_AsDouble(args[2]);
+    if (PyErr_Occurred()) return nullptr;
+    auto* const kind = reinterpret_cast<PyTypeObject*>(args[1]);
+    PyObject* const made = kind->tp_alloc(kind, 2);
+    if (made == nullptr) return nullptr;
+    PyTuple_SET_ITEM(made, 0, PyLong_FromLongLong(centimetres(x, farthest)));
+    PyTuple_SET_ITEM(made, 1, PyLong_FromLongLong(centimetres(y, farthest)));
+    return made;
+}
+
 PyObject* planarise(PyObject* self, PyObject* const* args, Py_ssize_t count) {
     Given given(args, count, 3);
     const Spot here = given.spot();
@@ -193,6 +234,9 @@ PyMethodDef methods[] = {
     {"get", plain(get), METH_FASTCALL, "Where a neighbour is, or None: node, time."},
     {"nodes", nodes, METH_O, "The neighbours, in the order in which they were heard."},
     {"nearer", plain(nearer), METH_FASTCALL, "The neighbour nearest to a goal, if nearer than here: here, goal, time."},
+    {"choose", plain(choose), METH_FASTCALL,
+     "Where greedy forwarding goes, or why it does not: destination, here, goal, radius, entered or None, time."},
+    {"told", plain(told), METH_FASTCALL | METH_STATIC, "A position in whole centimetres: position, class, farthest."},
     {"planarise", plain(planarise), METH_FASTCALL, "Choose the edges of a planar graph: here, time, whether relative."},
     {"edges", edges, METH_NOARGS, "The neighbours over edges of the planar graph."},
     {"next_edge", plain(next_edge), METH_FASTCALL, "The next edge counter-clockwise: here, towards, after."},
@@ -210,4 +254,7 @@ void bind_places(nb::module_& module) {
     nb::class_<Places>(module, "Places", nb::type_slots(slots), "Where neighbours are, and the way on from there.")
         .def(nb::init<double, std::size_t>(), "duration"_a, "capacity"_a)
         .def("__len__", &Places::size);
+    module.attr("TAKEN") = Places::taken;
+    module.attr("STUCK") = Places::stuck;
+    module.attr("AROUND") = Places::around;
 }

@@ -217,18 +217,17 @@ public:
 
     void state(NodeId node, nb::handle name, double value) { states_.note(world_.now(), node, name, value); }
 
-    nb::tuple position(NodeId node) {
+    Point position(NodeId node) {
         check(node);
-        const Point point = world_.mobility().position(node, world_.now());
-        return nb::make_tuple(point.x, point.y);
+        return world_.mobility().position(node, world_.now());
     }
 
     // Metres per second, on the leg under way.
-    nb::tuple velocity(NodeId node) {
+    Point velocity(NodeId node) {
         check(node);
         world_.mobility().position(node, world_.now());
         const Leg& leg = world_.mobility().leg(node);
-        return nb::make_tuple(leg.vx * ticks_per_second, leg.vy * ticks_per_second);
+        return {leg.vx * ticks_per_second, leg.vy * ticks_per_second};
     }
 
     nb::object positions() {

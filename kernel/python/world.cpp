@@ -46,7 +46,13 @@ void bind_world(nb::module_& module) {
         .def("run_until", &PyWorld::run_until, "seconds"_a)
         .def("now", &PyWorld::now)
         .def("call_at", &call_at, "time"_a, "action"_a, "args"_a)
-        .def("position", &PyWorld::position, "node"_a)
+        .def(
+            "position",
+            [](PyWorld& world, NodeId node) {
+                const Point point = world.position(node);
+                return nb::make_tuple(point.x, point.y);
+            },
+            "node"_a)
         .def("positions", &PyWorld::positions)
         .def("movement", &PyWorld::movement, "until"_a)
         .def("receivers", &PyWorld::receivers, "source"_a)

@@ -97,6 +97,21 @@ public:
         return nullptr;
     }
 
+    // What greedy forwarding does with a packet that is for `destination` or, with a radius in cm, for whoever is so near
+    // to the goal: give it to the destination, if that is a neighbour; be `taken` here; go to the neighbour nearest to
+    // the goal; or be `stuck`. One that walks around faces goes `around` them until it is nearer than where it `entered`.
+    static constexpr Node taken = -1;
+    static constexpr Node stuck = -2;
+    static constexpr Node around = -3;
+
+    Node choose(Node destination, Spot here, Spot goal, std::int64_t radius, const Spot* entered, double now) const {
+        if (find(destination, now) != nullptr) return destination;
+        const std::int64_t away = squared(here, goal);
+        if (radius > 0 && away <= radius * radius) return taken;
+        if (entered != nullptr && away >= squared(*entered, goal)) return around;
+        return nearer(here, goal, now).value_or(stuck);
+    }
+
     // The neighbour nearest to a place, if that is nearer than `here`; of equals the lower node.
     std::optional<Node> nearer(Spot here, Spot goal, double now) const {
         std::optional<Node> best;

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamcast import _kernel
+from roamcast.routing.router import Position, Velocity
 
 from .test_unicast import Letter, office
 from .twin import MAC, RADIO, RANGE, received_power
@@ -63,17 +64,36 @@ def test_routing_messages_still_go_first_after_a_withdrawal():
     assert b.got == []
 
 
-def test_velocity_is_that_of_the_leg_under_way():
+def walker():
+    """A world with a node that walks 50 m from 1 s on, and its host."""
     world = _kernel.World(RADIO, MAC, 1)
     world.add_ordered(0, 0, [1.0, 5.0], [30, 30], [40, 0], [10, 0])
     world.start()
-    host = _kernel.Host(world, 0)
+    return world, _kernel.Host(world, 0)
+
+
+def test_velocity_is_that_of_the_leg_under_way():
+    world, host = walker()
+    host.grant_location(Position, Velocity)
     paces = []
     for moment in (0.5, 2.0, 7.0):
         world.run_until(moment)
-        paces.append(host.pace())
+        paces.append(host.velocity())
     assert paces[0] == paces[2] == (0, 0)
     assert paces[1] == pytest.approx((6, 8))
+
+
+def test_a_host_tells_where_it_is_only_where_that_is_granted():
+    world, host = walker()
+    with pytest.raises(TypeError, match="tuple"):
+        host.grant_location(Position, dict)
+    for ask in (host.position, host.velocity):
+        with pytest.raises(PermissionError, match="location = false"):
+            ask()
+    host.grant_location(Position, Velocity)
+    world.run_until(2)
+    assert host.position() == pytest.approx((6, 8))
+    assert (type(host.position()), type(host.velocity())) == (Position, Velocity)
 
 
 def test_states_are_columns_with_a_number_for_each_name():

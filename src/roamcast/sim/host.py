@@ -18,18 +18,5 @@ class SimHost(_kernel.Host):
         super().__init__(kernel, node, incarnation)
         again = f"/{incarnation}" if incarnation else ""
         self.random = Random(f"{seed}/router/{node}{again}")
-        self._located = scenario.location
-
-    def position(self) -> Position:
-        """Own position, where the scenario grants it."""
-        self._check_location()
-        return Position(*self.place())
-
-    def velocity(self) -> Velocity:
-        """Own velocity, where the scenario grants location."""
-        self._check_location()
-        return Velocity(*self.pace())
-
-    def _check_location(self) -> None:
-        if not self._located:
-            raise PermissionError("nodes of this scenario do not know where they are (location = false)")
+        if scenario.location:
+            self.grant_location(Position, Velocity)

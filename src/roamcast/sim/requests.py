@@ -25,10 +25,12 @@ class Shifted:
         self._topics = topics
         self._areas = areas
         self._weights = list(accumulate(place**-skew for place in range(1, len(topics) + 1)))
+        self._random = Random(0)  # made once: to make one costs as much again as to seed it
 
-    def draw(self, random: Random, position: Position) -> Filter:
-        """The filter of a topic, for someone at `position`."""
-        rank = bisect(self._weights, random.random() * self._weights[-1])
+    def draw(self, chance: str, position: Position) -> Filter:
+        """The filter of a topic, for someone at `position`, drawn from a seed."""
+        self._random.seed(chance)
+        rank = bisect(self._weights, self._random.random() * self._weights[-1])
         offset = 0 if self._areas is None else self._areas.offset_at(*position)
         return self._topics.filter(1 + (min(rank, len(self._topics) - 1) + offset) % len(self._topics))
 
@@ -62,7 +64,7 @@ class Asking(NamedTuple):
     def wish(self, number: int, position: Position) -> Filter:
         """What its request number `number` asks for, made at `position`."""
         if self.topics is not None:
-            return self.topics.draw(Random(f"{self.seed}/wish/{self.node}/{number}"), position)
+            return self.topics.draw(f"{self.seed}/wish/{self.node}/{number}", position)
         if not self.listed:
             assert self.grid is not None, "a scenario whose requests are about zones has zones"
             return self.grid.filter(self.grid.zone_at(*position))

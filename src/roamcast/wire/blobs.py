@@ -15,6 +15,7 @@ from roamcast.wire.octets import Octets
 _encode = lru_cache(maxsize=4096)(Filter.to_bytes)
 
 
+@lru_cache(maxsize=4096)
 def pattern_size(pattern: Filter) -> int:
     """Bytes of a filter in a message."""
     return 2 + len(_encode(pattern))
@@ -23,9 +24,7 @@ def pattern_size(pattern: Filter) -> int:
 class Pattern(Field):
     """A filter, with its length before it."""
 
-    def length(self, value: Any) -> int:
-        """Two bytes and the filter's own."""
-        return pattern_size(value)
+    length = staticmethod(pattern_size)
 
     def write(self, out: bytearray, value: Any) -> None:
         """As `Filter.to_bytes` has it."""

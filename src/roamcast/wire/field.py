@@ -55,6 +55,10 @@ class Field(ABC):
     def length(self, value: Any) -> int:
         """Bytes that `value` takes."""
 
+    def formula(self, value: str) -> str | None:
+        """`length` as an expression in `value`, which is one itself; None where that takes a call."""
+        return None
+
     @abstractmethod
     def write(self, out: bytearray, value: Any) -> None:
         """Append `value`, or raise a `WireError` if it is out of bounds."""

@@ -36,6 +36,10 @@ class Listed(Field):
             return self.count_bytes + self.item.fixed * len(value)
         return self.count_bytes + sum(map(self.item.length, value))
 
+    def formula(self, value: str) -> str | None:
+        """For items that all take the same."""
+        return None if self.item.fixed is None else f"{self.count_bytes} + {self.item.fixed} * len({value})"
+
     def write(self, out: bytearray, value: Any) -> None:
         """The number, then the items."""
         if not isinstance(value, tuple if self.ordered else frozenset):

@@ -236,6 +236,8 @@ def _follow(cls: Any, namespace: dict[str, Any]) -> None:
             about = f"self.{name}.{'id' if isinstance(field, PublicationField) else 'about'}"
         elif isinstance(field, Served):
             about = f"self.{name}"
+        elif (formula := field.formula(f"self.{name}")) is not None:
+            terms.append(formula)
         elif field.fixed is None:
             lengths[f"of_{name}"] = field.length
             terms.append(f"of_{name}(self.{name})")

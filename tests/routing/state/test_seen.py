@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamcast.routing.state.seen import Seen
+from roamcast.routing.state.seen import Recent, Seen
 
 # Few numbers, so that they come again; and such as share their low or high bits, so that places collide.
 NUMBERS = st.one_of(
@@ -29,9 +29,10 @@ class Twin:
         return True
 
 
+@pytest.mark.parametrize("kind", [Seen, Recent])
 @given(st.integers(0, 9) | st.just(1000), st.lists(NUMBERS, max_size=200))
-def test_it_knows_what_its_twin_knows(limit, numbers):
-    seen, twin = Seen(limit), Twin(limit)
+def test_it_knows_what_its_twin_knows(kind, limit, numbers):
+    seen, twin = kind(limit), Twin(limit)
     for number in numbers:
         assert seen.add(number) == twin.add(number)
         assert len(seen) == len(twin.numbers)
@@ -57,6 +58,20 @@ def test_many_sets_do_not_mix_what_few_and_what_most_of_them_have(readers):
                 assert (asked in seen) == (asked in twin.numbers)
 
 
-def test_it_takes_numbers_only():
+@pytest.mark.parametrize("limit", [1, 7, 8, 100, 1024])
+def test_a_set_of_its_own_forgets_the_oldest_wherever_numbers_collide(limit):
+    # Packets of few origins: numbers near each other, of which some come again.
+    r = Random(limit)
+    recent, twin = Recent(limit), Twin(limit)
+    for _ in range(5 * limit + 200):
+        number = r.randrange(4) << 24 | r.randrange(2 * limit) << 8 | r.randrange(3)
+        assert recent.add(number) == twin.add(number)
+    assert len(recent) == len(twin.numbers)
+    assert all((number << 8 in recent) == (number << 8 in twin.numbers) for number in range(4 * limit))
+    assert all(number in recent for number in twin.numbers)
+
+
+@pytest.mark.parametrize("kind", [Seen, Recent])
+def test_it_takes_numbers_only(kind):
     with pytest.raises(TypeError):
-        Seen(3).add("1")
+        kind(3).add("1")

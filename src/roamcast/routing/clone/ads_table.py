@@ -68,7 +68,9 @@ class AdsTable:
             return target
         if target == self._community.principal:
             return self._community.next_hop()
-        ways = [(offer.hops, offer.via) for (who, _), offer in self.leases.items(now) if who == target]
+        # What is searched for asks this at every hop, and is seldom a provider: keys first.
+        heard = [self.leases.get(key, now) for key in self.leases if key[0] == target]
+        ways = [(offer.hops, offer.via) for offer in heard if offer is not None]
         known = self._community.known.get(target, now)
         if known is not None:
             ways.append((known.hops, known.via))
@@ -77,7 +79,7 @@ class AdsTable:
 
     def span(self) -> int:
         """L: the hops that the farthest advertisement has come, an estimate of the network's radius."""
-        return max((offer.hops for _, offer in self.leases.items(self._host.now())), default=1)
+        return max([offer.hops for offer in self.leases.values(self._host.now())], default=1)
 
     def footprint(self) -> Footprint:
         """Provider, pattern, place, serial, incarnation, hops, neighbour and lease of each entry."""

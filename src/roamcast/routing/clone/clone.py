@@ -54,8 +54,8 @@ class Clone(TwoTier):
     def describe(self) -> Self:
         """This node with its principal weight: what it has in common with its neighbours."""
         own = self.interest_set()
-        beacons = self.community.heard.items(self.host.now())
-        return Self(weigh(own, (beacon.interests for _, beacon in beacons)), self.geo.here(), own)
+        beacons = self.community.heard.values(self.host.now())
+        return Self(weigh(own, (beacon.interests for beacon in beacons)), self.geo.here(), own)
 
     def admit(self, place: Place) -> bool:
         """Whoever is within some hops may be a principal."""

@@ -11,6 +11,7 @@ Between constructions beacons keep the way to the principal fresh, as the tables
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 from typing import NamedTuple
 
 from roamcast.routing.clone.messages import NO_WAY, CommunityBeacon, Confirmation, Vote
@@ -85,12 +86,9 @@ class Community:
 
     def members(self) -> int:
         """How many reach the principal over this node, itself counted."""
-        now, node = self.host.now(), self.host.node
-        return 1 + sum(
-            beacon.members
-            for _, beacon in self.heard.items(now)
-            if beacon.parent == node and beacon.principal == self.principal
-        )
+        node, principal = self.host.node, self.principal
+        children = [each for each in self.heard.values(self.host.now()) if each.parent == node]
+        return 1 + sum([each.members for each in children if each.principal == principal])
 
     # Construction.
 
@@ -236,9 +234,9 @@ class Community:
 
     # The way to the principal.
 
-    def hear_beacon(self, beacon: CommunityBeacon, sender: NodeId) -> None:
+    def hear_beacon(self, beacon: CommunityBeacon, sender: NodeId, now: float) -> None:
         """Keep the way to the principal fresh."""
-        self.heard.renew(sender, beacon, self.host.now())
+        self.heard.renew(sender, beacon, now)
         if sender == self.parent and not self.is_principal:
             self.refresh()
 
@@ -282,7 +280,7 @@ class Community:
     def tables(self) -> dict[str, Footprint]:
         """Beacons of neighbours, votes and principals."""
         p, heard = self.parameters, len(self.heard)
-        volume = sum(beacon.size for _, beacon in self.heard.items(float("-inf")))
+        volume = sum(beacon.size for beacon in self.heard.values(-inf))
         votes, known = len(self._votes) + len(self._confirmed), len(self.known)
         return {
             "beacons": Footprint(heard, volume, p.gpsr.neighbours),

@@ -88,7 +88,7 @@ class Reorganisation:
         self._pleas.renew(plea.principal, True, now)
         if len(self._pleas) < 2:
             return None
-        for orphan, _ in list(self._pleas.items(now)):
+        for orphan, _ in self._pleas.items(now):
             self._pleas.discard(orphan)
         community.announce()  # those who asked hear it, and join
         return None

@@ -29,7 +29,7 @@ def similarity(one: frozenset[int], other: frozenset[int]) -> int:
 
 def weigh(own: frozenset[int], neighbours: Iterable[frozenset[int]]) -> int:
     """CPW: the sum of the similarity with each neighbour."""
-    return min(sum(similarity(own, each) for each in neighbours), HEAVIEST)
+    return min(sum([similarity(own, each) for each in neighbours]), HEAVIEST)
 
 
 class Interests:
@@ -53,7 +53,7 @@ class Interests:
         if now < self._told_until:
             return self._told
         distinct: dict[int, None] = {}
-        for _, each in self._asked.items(now):
+        for each in self._asked.values(now):
             distinct.pop(each, None)
             distinct[each] = None
         first = self._asked.first()
@@ -63,8 +63,8 @@ class Interests:
 
     def share(self, interests: frozenset[int], now: float) -> float:
         """The sum of Pr(i) over the contents in `interests`: how probably the next request is for one."""
-        asked = [each for _, each in self._asked.items(now)]
-        return sum(each in interests for each in asked) / len(asked) if asked else 0.0
+        asked = self._asked.values(now)
+        return sum([each in interests for each in asked]) / len(asked) if asked else 0.0
 
     def footprint(self) -> Footprint:
         """Digest and time of each request."""

@@ -26,7 +26,7 @@ class SubsTable:
     def serve(self, event: Event, now: float, *, standing: bool) -> list[NodeId]:
         """Who waits for `event`, in order; with `standing` those too whose wish stays."""
         found: dict[NodeId, None] = {}
-        for (child, pattern), stays in list(self.leases.items(now)):
+        for (child, pattern), stays in self.leases.items(now):
             if pattern.matches(event) and (standing or not stays):
                 found[child] = None
                 if not stays:

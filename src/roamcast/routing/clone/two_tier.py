@@ -166,7 +166,9 @@ class TwoTier(Router):
         if kind is GeoPacket:
             return self.geo.receive(message, sender, signal)
         handler = self.handlers.get(kind)
-        return Drop.MALFORMED if handler is None or sender == self.host.node else handler(message, sender)
+        if handler is None or sender == self.host.node:
+            return Drop.MALFORMED
+        return handler(message, sender)
 
     def link_failed(self, message: Any, to: NodeId) -> None:
         """Take a neighbour for gone; what was for it goes another way, if there is one."""
@@ -224,8 +226,9 @@ class TwoTier(Router):
         )
 
     def _take_beacon(self, beacon: CommunityBeacon, sender: NodeId) -> Drop | None:
-        self.geo.hear(sender, beacon.here)
-        self.community.hear_beacon(beacon, sender)
+        now = self.host.now()
+        self.geo.hear(sender, beacon.here, now)
+        self.community.hear_beacon(beacon, sender, now)
         return None
 
     def _take_vote(self, vote: Vote, sender: NodeId) -> Drop | None:

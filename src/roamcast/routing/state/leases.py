@@ -35,6 +35,9 @@ class Leases(Generic[K, V]):
     def __contains__(self, key: K) -> bool:
         return key in self._entries
 
+    def __iter__(self) -> Iterator[K]:
+        return iter(self._entries)
+
     def keys(self) -> KeysView[K]:
         """What is held, lapsed or not: a view that follows the table."""
         return self._entries.keys()
@@ -56,11 +59,13 @@ class Leases(Generic[K, V]):
         held = self._entries.get(key)
         return held[1] if held is not None and held[0] > now else None
 
-    def items(self, now: float) -> Iterator[tuple[K, V]]:
+    def items(self, now: float) -> list[tuple[K, V]]:
         """What is alive, in order of renewal."""
-        for key, (expires, value) in self._entries.items():
-            if expires > now:
-                yield key, value
+        return [(key, held[1]) for key, held in self._entries.items() if held[0] > now]
+
+    def values(self, now: float) -> list[V]:
+        """The values of what is alive, in order of renewal."""
+        return [value for expires, value in self._entries.values() if expires > now]
 
     def lapsed(self, now: float) -> Iterator[tuple[K, float]]:
         """What has lapsed and is not yet swept, in order of renewal, and when it did."""

@@ -1,6 +1,7 @@
 """The planar graphs of perimeter mode: no two edges cross, all stays connected, the rules are exact."""
 
 from itertools import combinations
+from math import isnan
 
 import pytest
 from hypothesis import example, given, settings
@@ -11,7 +12,7 @@ from unit_disks import edges, parts, scatter
 from roamcast.routing.router import Position
 from roamcast.routing.state.leases import Leases
 from roamcast.routing.unicast.gpsr.messages import Place, place_of
-from roamcast.routing.unicast.gpsr.neighbourhood import Places
+from roamcast.routing.unicast.gpsr.neighbourhood import AROUND, STUCK, TAKEN, Places
 
 
 def planarise(places, rule):
@@ -100,6 +101,55 @@ def test_the_kernels_table_of_places_equals_its_twin(around, rule, spots, came):
         assert table.change_face(here, goal, entered, crossed, hop) == walk_on(
             here, edges_here, told, (goal, entered, crossed), hop
         )
+
+
+@given(
+    st.lists(crowded, max_size=4),
+    st.tuples(crowded, crowded, st.none() | crowded),
+    st.integers(0, 5),
+    st.integers(0, 4),
+)
+def test_the_kernels_choice_is_that_of_greedy_forwarding(around, spots, destination, radius):
+    here, goal, entered = spots
+    table = Places(10.0, 16)
+    for node, place in enumerate(around):
+        table.renew(node, place, 1.0)
+    table.renew(5, goal, -9.5)  # has lapsed
+    expected = table.nearer(here, goal, 1.0)
+    if destination < len(around):
+        expected = destination
+    elif radius and squared(here, goal) <= radius**2:
+        expected = TAKEN
+    elif entered is not None and squared(here, goal) >= squared(entered, goal):
+        expected = AROUND
+    elif expected is None:
+        expected = STUCK
+    assert table.choose(destination, here, goal, radius, entered, 1.0) == expected
+
+
+@example(float("nan"), 0.005)
+@example(float("inf"), -83886.075)
+@example(0.015, -0.025)  # halves go to the even one
+@given(st.floats(), st.floats(-1e5, 1e5))
+def test_a_position_is_told_in_the_nearest_centimetres(x, y):
+    def nearest(metres):
+        return 0 if isnan(metres) else round(min(max(100 * metres, -FAR), FAR))
+
+    told = place_of(Position(x, y))
+    assert type(told) is Place
+    assert told == (nearest(x), nearest(y))
+
+
+def test_what_is_no_position_is_not_told():
+    for wrong in (
+        (5, Place, FAR),
+        ((1.0,), Place, FAR),
+        (("a", 2.0), Place, FAR),
+        ((1.0, 2.0), dict, FAR),
+        (),
+    ):
+        with pytest.raises(TypeError):
+            Places.told(*wrong)
 
 
 def walk_on(here, edges_here, told, spots, hop):

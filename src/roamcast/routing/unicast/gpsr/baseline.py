@@ -64,8 +64,8 @@ class GpsrUnicast(UnicastCopies):
     def _take_whereabouts(self, told: Whereabouts, sender: NodeId) -> Drop | None:
         if sender == self.host.node:
             return Drop.MALFORMED
-        self.unicast.hear(sender, told.here)
         now = self.host.now()
+        self.unicast.hear(sender, told.here, now)
         if told.node == self.host.node:
             # An echo. A serial not reached yet is of an earlier incarnation, and must be outdone.
             if self.serial < told.serial <= HIGHEST_SERIAL // 2:

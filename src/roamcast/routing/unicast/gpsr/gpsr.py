@@ -13,10 +13,12 @@ from collections import deque
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from roamcast.routing.router import Drop, Footprint, Host, Message, NodeId
-from roamcast.routing.state.seen import Seen
+from msgspec.structs import replace
+
+from roamcast.routing.router import DUPLICATE, Drop, Footprint, Host, Message, NodeId
+from roamcast.routing.state.seen import Recent
 from roamcast.routing.unicast.gpsr.messages import ANYONE, Beacon, Face, GeoPacket, Place, place_of
-from roamcast.routing.unicast.gpsr.neighbourhood import Places, squared
+from roamcast.routing.unicast.gpsr.neighbourhood import AROUND, STUCK, TAKEN, Places
 from roamcast.routing.unicast.gpsr.parameters import GpsrParameters
 from roamcast.routing.unicast.unicast import Unicast, User
 
@@ -47,7 +49,7 @@ class Gpsr(Unicast):
         self._here = Place(0, 0)
         self._here_at = -1.0
         self._serial = host.random.getrandbits(16)
-        self._passed = Seen(REMEMBERED)
+        self._passed = Recent(REMEMBERED)
         "Packets by origin, serial and hops left: copies that a link made would multiply at every hop."
 
     # What a router asks.
@@ -76,42 +78,41 @@ class Gpsr(Unicast):
     def send_to(self, message: Message, to: NodeId, goal: Place, radius: int = 0) -> None:
         """Carry a message to a node that is believed at `goal`, or to whoever is within `radius` metres of it
         first; `ANYONE` is nobody in particular."""
-        packet = self._packet(message, to, goal, radius)
-        if self._is_near(packet):
-            self._arrive_here(packet)
-        else:
-            self._go(packet, None, None)
+        self._take_or_go(self._packet(message, to, goal, radius))
 
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
         """Note where the sender is, hand over what has arrived, pass on the rest."""
-        host, node = self.host, self.host.node
+        host = self.host
+        node = host.node
         if sender == node:
             return Drop.MALFORMED
-        now = host.now()
-        self.near.renew(sender, message.here, now)
+        now, sender_at = host.now(), message.here
+        self.near.renew(sender, sender_at, now)
         if self._held:
             self._let_go()
         if type(message) is not GeoPacket:
             return None
-        if not self._passed.add((message.origin << 24) | (message.serial << 8) | message.hops):
-            return Drop.DUPLICATE
-        if message.destination == node or (message.radius and self._is_near(message)):
+        hops = message.hops
+        if not self._passed.add((message.origin << 24) | (message.serial << 8) | hops):
+            return DUPLICATE
+        hop = TAKEN if message.destination == node else self._choose(message)
+        if hop == TAKEN:
             return self.user.arrive(message.payload, message.origin, sender)
-        if message.hops <= 1:
+        if hops > 1:
+            self._go(message, hop, sender, sender_at)
+        else:
             self.fail(message.payload, message.origin, message.destination, Drop.HOP_LIMIT)
-            return None
-        self._go(message, sender, message.here)
         return None
 
     def overhear(self, message: Any, sender: NodeId, to: NodeId, signal: float) -> None:
         """Note where the sender is."""
         here = getattr(message, "here", None)
         if here is not None and sender != self.host.node:
-            self.hear(sender, here)
+            self.hear(sender, here, self.host.now())
 
-    def hear(self, neighbour: NodeId, place: Place) -> None:
+    def hear(self, neighbour: NodeId, place: Place, now: float) -> None:
         """Note where a neighbour is."""
-        self.near.renew(neighbour, place, self.host.now())
+        self.near.renew(neighbour, place, now)
         if self._held:
             self._let_go()
 
@@ -163,32 +164,47 @@ class Gpsr(Unicast):
         self._serial = (self._serial + 1) & 0xFFFF
         return GeoPacket(self.host.node, to, goal, radius, self._serial, limit + 1, self.here(), (), message)
 
-    def _is_near(self, packet: GeoPacket) -> bool:
-        """Whether this node may take a packet for want of its destination."""
-        if not packet.radius or self.near.has(packet.destination, self.host.now()):
-            return False
-        return squared(self.here(), packet.goal) <= (100 * packet.radius) ** 2
+    def _take_or_go(self, packet: GeoPacket) -> None:
+        """Send a packet on that comes from nowhere, or take it for want of its destination."""
+        hop = self._choose(packet)
+        if hop == TAKEN:
+            self._arrive_here(packet)
+        else:
+            self._go(packet, hop, None, None)
 
-    def _go(self, packet: GeoPacket, sender: NodeId | None, sender_at: Place | None) -> None:
-        """Send a packet one hop further; `sender_at` is where it comes from."""
-        now, here, face = self.host.now(), self.here(), packet.face
-        hop: NodeId | None = None
-        if self.near.has(packet.destination, now):
-            hop, face = packet.destination, ()
-        elif not face or squared(here, packet.goal) < squared(face[0].entered, packet.goal):
-            hop, face = self.near.nearer(here, packet.goal, now), ()
-            if hop is None and self.parameters.perimeter:
-                hop, face = self._enter_perimeter(here, packet.goal)
-        elif sender is not None and sender_at is not None:
-            hop, face = self._go_around(here, packet.goal, face[0], sender, sender_at)
+    def _choose(self, packet: GeoPacket) -> NodeId:
+        """The next hop by greedy forwarding, or TAKEN, STUCK or AROUND."""
+        face = packet.face
+        return self.near.choose(
+            packet.destination,
+            self.here(),
+            packet.goal,
+            100 * packet.radius,
+            face[0].entered if face else None,
+            self._here_at,
+        )
+
+    def _go(self, packet: GeoPacket, choice: NodeId, sender: NodeId | None, sender_at: Place | None) -> None:
+        """Send a packet one hop further, where greedy forwarding goes or around a face; `sender_at` is where
+        it comes from."""
+        here, goal, face = self._here, packet.goal, packet.face  # `_choose` has just found where that is
+        hop: NodeId | None = choice
+        if choice == AROUND:
+            hop = None
+            if sender is not None and sender_at is not None:
+                hop, face = self._go_around(here, goal, face[0], sender, sender_at)
+        else:
+            face = ()
+            if choice == STUCK:
+                hop, face = self._enter_perimeter(here, goal) if self.parameters.perimeter else (None, ())
         if hop is None:
             self.fail(packet.payload, packet.origin, packet.destination, Drop.NO_ROUTE)
             return
-        self._spoke = now
+        self._spoke = self._here_at
         onward = GeoPacket(
             packet.origin,
             packet.destination,
-            packet.goal,
+            goal,
             packet.radius,
             packet.serial,
             packet.hops - 1,
@@ -202,11 +218,9 @@ class Gpsr(Unicast):
         """Send a packet another way that the link gave up on."""
         if packet.hops <= 1:
             self.fail(packet.payload, packet.origin, packet.destination, Drop.HOP_LIMIT)
-        elif self._is_near(packet):
-            self._arrive_here(packet)
         else:
             # The planar graph has changed: what the packet knows of faces is of another one.
-            self._go(_greedy(packet), None, None)
+            self._take_or_go(replace(packet, face=()))
 
     def _arrive_here(self, packet: GeoPacket) -> None:
         reason = self.user.arrive(packet.payload, packet.origin, self.host.node)
@@ -255,7 +269,8 @@ class Gpsr(Unicast):
             self._spoke = now
             self.host.broadcast(self.make_beacon(self.here()))
         self.near.sweep(now)
-        self._let_go()
+        if self._held:
+            self._let_go()
         self.host.call_later(p.beacon * (0.5 + self.host.random.random()), self._beacon)
 
     def _hold(self, message: Message, to: NodeId) -> None:
@@ -276,20 +291,6 @@ class Gpsr(Unicast):
                 self.fail(message, self.host.node, to, Drop.NO_ROUTE)
             else:
                 self._held.append((since, to, message))
-
-
-def _greedy(packet: GeoPacket) -> GeoPacket:
-    return GeoPacket(
-        packet.origin,
-        packet.destination,
-        packet.goal,
-        packet.radius,
-        packet.serial,
-        packet.hops,
-        packet.here,
-        (),
-        packet.payload,
-    )
 
 
 __all__ = ["ANYONE", "Gpsr"]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from math import isnan
 from typing import Annotated, NamedTuple, TypeAlias
 
 from roamcast.routing.router import Category, Message, Position, Role
+from roamcast.routing.unicast.gpsr.neighbourhood import Places
 from roamcast.wire.fields import HIGHEST_NODE, Hops, Listed, Node, Serial, Whole
 
 FARTHEST = 2**23 - 1
@@ -75,11 +75,4 @@ class Whereabouts(Message, kind=63, category=Category.ROUTING, role=Role.FINDS_R
 
 def place_of(position: Position) -> Place:
     """A position as it is told: the nearest that can be, and the origin for what is no number."""
-    x, y = 100 * position[0], 100 * position[1]
-    if -FARTHEST <= x <= FARTHEST and -FARTHEST <= y <= FARTHEST:
-        return Place(round(x), round(y))
-    return Place(_nearest(x), _nearest(y))
-
-
-def _nearest(centimetres: float) -> int:
-    return 0 if isnan(centimetres) else round(min(max(centimetres, -FARTHEST), FARTHEST))
+    return Places.told(position, Place, FARTHEST)

@@ -1,9 +1,9 @@
 """Where neighbours are, and the ways on from there: a compiled table under lease with the geometry of greedy
 and perimeter forwarding on it (decision 0157)."""
 
-from roamcast._kernel import Places
+from roamcast._kernel import AROUND, STUCK, TAKEN, Places
 
-__all__ = ["Places", "squared"]
+__all__ = ["AROUND", "STUCK", "TAKEN", "Places", "squared"]
 
 
 def squared(a: tuple[int, int], b: tuple[int, int]) -> int:

@@ -19,8 +19,8 @@ PREFACE = """# Mutants
 Written by `make mutants` from what it measured; do not edit. How strong are the tests? A mutant is the code
 with a small fault: `<` for `<=`, 31 for 32, a statement left out, two arguments swapped. {count} of them are
 drawn from a seed, over {rooms} by their lines, and put
-before the tests of `make test` that run the changed block, cheapest first, until one fails or {most:.0f} seconds
-of them have not noticed it.
+before the tests of `make test` that run the changed block, cheapest first, until one fails or {most:.0f}
+seconds of them have not noticed it.
 [mutation/](../mutation) has the tool, and [decision 0110](decisions/0110-a-mutation-tool-of-our-own.md) says
 why it is our own.
 

@@ -298,7 +298,7 @@ def test_the_page_tells_the_share_the_survivors_and_why_some_are_none():
     assert (result.counted, result.caught, result.share) == (3, 2, 2 / 3)
     assert "have been tried" not in page(result, 17, ("wire",), 4)
     text = page(result, 17, ("wire",), 200, untraced=3, most=25.0)
-    assert "fails or 25 seconds\nof them" in text and "3 files of fast tests were not asked" in text
+    assert "fails or 25\nseconds of them" in text and "3 files of fast tests were not asked" in text
     assert "the first 4 have been tried" in text
     assert "Seed 17: **2 of 3 were caught, 66.7 %**; 1 survived, 1 change nothing" in text
     assert "| wire/lists.py:2 | `line 2` | `a < b` -> `a <= b` | 4 |" in text

@@ -1,6 +1,7 @@
 """A stand-in for the simulator in tests of the pipeline: quick facts, and misbehaviour on request.
 
-What a run does is said by its scenario's name: "raise", "hang", "hog", "die"; anything else behaves.
+What a run does is said by its scenario's name: "raise", "hang", "hog", "die", or "only alone", which raises
+after another run in its process; anything else behaves.
 More misbehaviour, each a word of the name, is in `misbehave`.
 Each call leaves a file behind in the folder named by ROAMCAST_TEST_CALLS, if it is set. After
 ROAMCAST_TEST_HOLD calls, runs wait until they are killed, so that a test decides when a campaign ends.
@@ -21,12 +22,13 @@ from invented_facts import invent
 def run(run, folder):
     calls = os.environ.get("ROAMCAST_TEST_CALLS")
     if calls:
-        (Path(calls) / f"{run.id}-{uuid.uuid4().hex}").touch()
+        (Path(calls) / f"{run.id}-{os.getpid()}-{uuid.uuid4().hex}").touch()
         if len(list(Path(calls).iterdir())) > int(os.environ.get("ROAMCAST_TEST_HOLD", "1000000")):
             signal.pause()
     name = json.loads(run.scenario)["name"]
     misbehave(name)
-    if name == "raise":
+    company = calls is not None and len(list(Path(calls).glob(f"*-{os.getpid()}-*"))) > 1
+    if name == "raise" or (name == "only alone" and company):
         raise RuntimeError("the radio caught fire")
     if name == "die":
         os.abort()

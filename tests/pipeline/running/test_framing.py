@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from roamcast.pipeline.running.framing import Closed, receive, send
+from roamcast.pipeline.running.framing import Closed, receive, send, split
 
 
 @pytest.fixture
@@ -44,3 +44,11 @@ def test_a_message_that_breaks_off_is_none(pipe, part):
     pipe[1] = None
     with pytest.raises(Closed):
         receive(pipe[0])
+
+
+def test_whole_messages_are_split_off_what_was_read():
+    read = b"\0\0\0\3one\0\0\0\0\0\0\0\4four"
+    for cut in range(len(read) + 1):
+        whole, rest = split(read[:cut])
+        assert whole == [b"one", b"", b"four"][: (cut >= 7) + (cut >= 11) + (cut >= 19)]
+        assert split(rest + read[cut:]) == ([b"one", b"", b"four"][len(whole) :], b"")

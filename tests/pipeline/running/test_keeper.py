@@ -37,7 +37,7 @@ def task(tmp_path, name, seconds=20.0, memory=300e6):
 
 
 def list_open():
-    return {"open": [int(name) for name in os.listdir("/proc/self/fd")]}  # noqa: PTH208
+    yield {"open": [int(name) for name in os.listdir("/proc/self/fd")]}  # noqa: PTH208
 
 
 def tell_limits():
@@ -47,7 +47,9 @@ def tell_limits():
     while used < 20_000:
         used += len(str(time.process_time_ns()))
     told = {name: resource.getrlimit(kind) for name, kind in kinds.items()}
-    return told | {"group": os.getpgid(0), "pid": os.getpid(), "parent": os.getppid(), "hoard": len(hoard)}
+    del hoard
+    yield told | {"group": os.getpgid(0), "pid": os.getpid(), "parent": os.getppid()}
+    yield {}
 
 
 def alive(pid):
@@ -137,17 +139,19 @@ def test_a_worker_that_is_killed_leaves_nothing_behind(tmp_path):
 def test_a_run_has_nothing_open_but_its_three_streams_and_its_way_to_the_keeper(tmp_path):
     with (tmp_path / "of the worker").open("w"):
         told = keeper_of("synthetic_runner:run").run(partial(list_open), 20.0, 300e6)
-    assert sorted(told["said"]["open"])[:3] == [0, 1, 2]
-    assert len(told["said"]["open"]) == 5  # and the one by which it looks
+    (said,) = told["said"]
+    assert sorted(said["open"])[:3] == [0, 1, 2]
+    assert len(said["open"]) == 5  # and the one by which it looks
 
 
 def test_a_run_is_limited_leads_a_group_of_its_own_and_tells_what_it_used():
     keeper = keeper_of("synthetic_runner:run")
-    told = keeper.run(tell_limits, 20.0, 300e6)["said"]
+    told, after = keeper.run(tell_limits, 20.0, 300e6)["said"]
     assert told["core"] == [0, 0]
     assert told["data"][0] == told["data"][1] > 300e6
     assert told["group"] == told["pid"] and told["parent"] == keeper.pid
     assert 0 < told["cpu"] < 20 and 50e6 < told["memory"] < 5e9
+    assert after["cpu"] < told["cpu"] and after["memory"] < told["memory"] - 40e6  # each tells its own
 
 
 @pytest.mark.parametrize(
@@ -160,12 +164,19 @@ def test_a_run_is_limited_leads_a_group_of_its_own_and_tells_what_it_used():
     ],
 )
 def test_what_became_of_a_run_that_says_nothing_is_told(work, told):
-    assert keeper_of("synthetic_runner:run").run(work, 0.5, 300e6) == told
+    assert keeper_of("synthetic_runner:run").run(work, 0.5, 300e6) == {"said": []} | told
 
 
-def test_a_word_longer_than_a_pipe_holds_arrives_whole():
-    told = keeper_of("synthetic_runner:run").run(partial(dict, word="x" * 300_000), 20.0, 300e6)
-    assert told["said"]["word"] == "x" * 300_000
+def speak_slowly(*pauses):
+    for pause in pauses:
+        time.sleep(pause)
+        yield {"pause": pause, "word": "x" * 300_000}  # longer than a pipe holds
+
+
+def test_all_that_is_said_arrives_whole_and_each_word_has_the_whole_time():
+    told = keeper_of("synthetic_runner:run").run(partial(speak_slowly, 0.5, 0.5, 0.5, 60), 1.2, 300e6)
+    assert [said["pause"] for said in told["said"]] == [0.5, 0.5, 0.5] and told["limit"] == "time"
+    assert {said["word"] for said in told["said"]} == {"x" * 300_000}
 
 
 def test_a_process_that_is_gone_holds_nothing_and_one_that_forks_is_counted_once():

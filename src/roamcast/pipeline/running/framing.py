@@ -21,6 +21,15 @@ def receive(end: int) -> bytes:
     return _exactly(end, int.from_bytes(_exactly(end, 4), "big"))
 
 
+def split(read: bytes) -> tuple[list[bytes], bytes]:
+    """The whole messages in what was read, and the rest."""
+    messages = []
+    while len(read) >= 4 and len(read) >= (end := 4 + int.from_bytes(read[:4], "big")):
+        messages.append(read[4:end])
+        read = read[end:]
+    return messages, read
+
+
 def _exactly(end: int, count: int) -> bytes:
     read = b""
     while len(read) < count:

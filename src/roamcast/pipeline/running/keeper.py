@@ -1,4 +1,4 @@
-"""The keeper of runs: a process beside each worker that starts every run in a process of its own and ends it.
+"""The keeper of runs: a process beside each worker that starts the processes of runs and ends them.
 
 A limit must hold whatever a run does: a loop in the compiled kernel hears no Python exception, a router may
 fork, and memory has many names. So the keeper is a subreaper: whatever a run leaves behind, in whichever
@@ -16,16 +16,16 @@ import resource
 import select
 import signal
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 from typing import Any, NoReturn
 
-from roamcast.pipeline.running.framing import Closed, receive, send
+from roamcast.pipeline.running.framing import Closed, receive, send, split
 
-Work = Callable[[], dict[str, Any]]
-"What a run's process does; the result goes to whoever asked for it, as JSON."
+Work = Callable[[], Iterable[dict[str, Any]]]
+"What a process of runs does; what it has to say after each goes to whoever asked for it, as JSON."
 
 FROM_OUTSIDE = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT})
 "Signals that a run does not get by its own fault."
@@ -68,9 +68,10 @@ class Keeper:
         os.close(answers)
 
     def run(self, work: Any, seconds: float, memory: float) -> dict[str, Any]:
-        """Have `work` done in a process of its own and hear what became of it: `said`, or `died` or `limit`.
+        """Have `work` done in a process of its own and hear what it `said`, and how it ended if not well.
 
-        Raises `KeeperDied` if the keeper does not live to tell.
+        That is `died`, or the `limit` that it passed: `seconds` from one thing said to the next, and bytes of
+        `memory`. Raises `KeeperDied` if the keeper does not live to tell.
         """
         try:
             send(self._commands, pickle.dumps((work, seconds, memory)))
@@ -114,7 +115,7 @@ def _keep(commands: int, answers: int, prepare: Callable[[], object]) -> NoRetur
 
 
 def _supervise(asked: bytes, commands: int) -> dict[str, Any]:
-    """Run the child to its word, its end or its limit, whichever comes first; then end all that it left."""
+    """Run the child to its last word, its end or its limit; then end all that it left."""
     work, seconds, memory = pickle.loads(asked)
     read_end, write_end = os.pipe()
     keeper = os.getpid()
@@ -128,9 +129,9 @@ def _supervise(asked: bytes, commands: int) -> dict[str, Any]:
     with suppress(OSError):
         os.setpgid(child, child)
     handle = os.pidfd_open(child)
-    told: dict[str, Any] = {}
+    said: list[Any] = []
     try:
-        told = _await(child, (read_end, handle, commands), monotonic() + seconds, memory)
+        ending = _await(child, (read_end, handle, commands), said, seconds, memory)
     finally:
         os.close(handle)
         os.close(read_end)
@@ -139,48 +140,62 @@ def _supervise(asked: bytes, commands: int) -> dict[str, Any]:
         _kill([child])  # which may have left its group
         status = os.waitpid(child, 0)[1]
         end_descendants()
-    if not told:
+    if ending == "died":
         died = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
-        told = {"died": died, "code": 0 if died else os.waitstatus_to_exitcode(status)}
-    return told
+        return {"said": said, "died": died, "code": 0 if died else os.waitstatus_to_exitcode(status)}
+    return {"said": said} | ({"limit": ending} if ending else {})
 
 
-def _await(child: int, ends: tuple[int, int, int], deadline: float, memory: float) -> dict[str, Any]:
-    """What the child said, or the limit that it passed; nothing if it died."""
+def _await(child: int, ends: tuple[int, int, int], said: list[Any], seconds: float, memory: float) -> str:
+    """Gather what the child says; empty if it came to its end, else the limit that it passed, or `died`."""
     read_end, handle, commands = ends
     allowed = _anonymous(os.getpid()) + memory
-    said = b""
+    deadline = monotonic() + seconds
+    heard = b""
     looks = 0
     while (left := deadline - monotonic()) > 0:
         ready = select.select(ends, [], [], min(left, _BETWEEN_LOOKS))[0]
         if commands in ready:
             raise Closed  # nobody waits for an answer any more
         if read_end in ready:
-            heard = os.read(read_end, 1 << 16)
-            said += heard
-            # A fork of the run may hold the other end: what counts is that the word is whole.
-            if len(said) >= 4 and len(said) >= 4 + int.from_bytes(said[:4], "big"):
-                return {"said": json.loads(said[4:])}
-            if heard:
+            more = os.read(read_end, 1 << 16)
+            # A fork of the run may hold the other end: what counts is that the last word is there.
+            words, heard = split(heard + more)
+            for word in words:
+                if not word:
+                    return ""
+                said.append(json.loads(word))
+                deadline = monotonic() + seconds
+            if more:
                 continue
         if handle in ready:
-            return {}
+            return "died"
         if not ready:
             looks += 1
             if (_held(os.getpid()) if looks % _LOOKS == 0 else _anonymous(child)) > allowed:
-                return {"limit": "memory"}
-    return {"limit": "time"}
+                return "memory"
+    return "time"
 
 
 def _live(work: Work, most: int, keeper: int, write_end: int) -> NoReturn:
-    """The child's whole life: limits, work, one word to the keeper; it never returns."""
+    """The child's whole life: limits, work, a word to the keeper after each run; it never returns."""
     with suppress(BaseException):
         _restrain(most, keeper)
-        told = work()
-        used = resource.getrusage(resource.RUSAGE_SELF)
-        told |= {"cpu": used.ru_utime + used.ru_stime, "memory": used.ru_maxrss * 1024}
-        send(write_end, json.dumps(told).encode())
+        for told in _account(work()):
+            send(write_end, json.dumps(told).encode())
+        send(write_end, b"")
     os._exit(0)
+
+
+def _account(said: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """What is said, each with what it took of the processor since the one before, and the most memory."""
+    spent = 0.0
+    for told in said:
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        before, spent = spent, used.ru_utime + used.ru_stime
+        yield told | {"cpu": spent - before, "memory": used.ru_maxrss * 1024}
+        with suppress(OSError):
+            Path("/proc/self/clear_refs").write_text("5")  # the next one's most is its own
 
 
 def _restrain(most: int, keeper: int) -> None:

@@ -1,7 +1,9 @@
-"""What a Spark task does with a run: have it simulated, keep its facts, say what became of it.
+"""What a Spark task does with runs: have them simulated, keep their facts, say what became of each.
 
-The run lives in a process of its own (`keeper`), so that limits hold whatever it does and killing anything
-above leaves nothing behind.
+A run lives in a process of its own (`keeper`), so that limits hold whatever it does and killing anything
+above leaves nothing behind. Short runs of our own routers share one at first, since a fork and the pages
+that it copies take longer than they do; whatever does not end well there counts for nothing, and is done
+again alone.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import os
 import shutil
 import signal
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -24,6 +26,7 @@ from roamcast.campaign.plan import Run
 from roamcast.facts.pack import PACK, count_rows
 from roamcast.lake.staging import Staging, digest
 from roamcast.pipeline.running.keeper import FROM_OUTSIDE, Keeper, KeeperDied
+from roamcast.routing.catalogue import BUILT_IN
 from roamcast.sim.failure import RouterFailed
 
 SIMULATOR = "roamcast.pipeline.running.runner:simulate_run"
@@ -43,6 +46,11 @@ class Task:
     memory: float
     runner: str = SIMULATOR
 
+    @property
+    def shares(self) -> bool:
+        """Whether it may share a process; what others wrote may keep in a module what the next run finds."""
+        return self.run.router in BUILT_IN
+
 
 @cache
 def find_runner(path: str) -> Any:
@@ -59,29 +67,66 @@ def find_runner(path: str) -> Any:
 
 def execute(task: Task) -> dict[str, Any]:
     """Do the run; its manifest, which is on disk too unless the disk is full."""
-    staging = Staging(task.staged)
-    work = staging.work_folder(task.run.id)
+    work = _work_folder(task)
     began = monotonic()
     try:
-        manifest = _attempt(task, work)
-        manifest |= {"run": task.run.id, "wall": monotonic() - began, "version": task.run.version}
-        if manifest["status"] != "disk full":
-            staging.keep(work, manifest, manifest.pop("traceback", ""))
-    except OSError as error:
-        manifest = {"run": task.run.id, "files": {}, **_explain(error)}
+        outcome = _attempt(task, work)
+        return _keep(task, work, outcome | {"wall": monotonic() - began})
     finally:
         shutil.rmtree(work, ignore_errors=True)
-    return manifest
 
 
 def execute_all(tasks: Iterable[Task], again: bool = False) -> Iterator[dict[str, Any]]:
     """Do the runs one after the other, until the disk is full; when tried `again`, those not yet staged."""
-    for task in tasks:
-        staged = Staging(task.staged).look(task.run.id) if again else None
-        outcome = staged if staged is not None and staged["status"] == "done" else execute(task)
+    asked = list(tasks)
+    ended: dict[str, dict[str, Any]] = {}
+    for task in asked if again else ():
+        staged = Staging(task.staged).look(task.run.id)
+        if staged is not None and staged["status"] == "done":
+            ended[task.run.id] = staged
+    sharing = [task for task in asked if task.shares and task.run.id not in ended]
+    if len(sharing) > 1:
+        ended |= _execute_together(sharing)
+    for task in asked:
+        outcome = ended.get(task.run.id) or execute(task)
         yield outcome
         if outcome["status"] == "disk full":
             break
+
+
+def _execute_together(tasks: Sequence[Task]) -> dict[str, dict[str, Any]]:
+    """Do the runs in one process; the manifests of those that were done, which are on disk too."""
+    first = tasks[0]
+    works = [_work_folder(task) for task in tasks]
+    try:
+        work = partial(_live, tasks, works)
+        told = keeper_of(first.runner).run(work, first.seconds, first.memory)
+        return {
+            task.run.id: _keep(task, folder, outcome)
+            for task, folder, outcome in zip(tasks, works, told["said"], strict=False)
+            if outcome["status"] == "done"
+        }
+    except KeeperDied:
+        return {}
+    finally:
+        for folder in works:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _work_folder(task: Task) -> Path:
+    return Staging(task.staged).work_folder(task.run.id)
+
+
+def _keep(task: Task, work: Path, outcome: dict[str, Any]) -> dict[str, Any]:
+    """Stage what the run wrote, and its manifest, unless the disk is full."""
+    manifest = outcome | {"run": task.run.id, "version": task.run.version}
+    told = manifest.pop("traceback", "")
+    try:
+        if manifest["status"] != "disk full":
+            Staging(task.staged).keep(work, manifest, told)
+    except OSError as error:
+        return {"run": task.run.id, "files": {}, **_explain(error)}
+    return manifest
 
 
 def _attempt(task: Task, work: Path) -> dict[str, Any]:
@@ -90,12 +135,12 @@ def _attempt(task: Task, work: Path) -> dict[str, Any]:
     while True:
         shutil.rmtree(work, ignore_errors=True)
         try:
-            told = keeper_of(task.runner).run(partial(_live, task, work), task.seconds, task.memory)
+            told = keeper_of(task.runner).run(partial(_live, [task], [work]), task.seconds, task.memory)
         except KeeperDied:
-            told = {"died": signal.SIGKILL}
-        if "said" in told:
-            said: dict[str, Any] = told["said"]
-            return said
+            told = {"said": [], "died": signal.SIGKILL}
+        for said in told["said"]:
+            outcome: dict[str, Any] = said
+            return outcome
         if "limit" in told:
             took = f"took longer than its limit of {task.seconds:g} s"
             return _failed(took if told["limit"] == "time" else "used more memory than its limit")
@@ -111,16 +156,21 @@ def _attempt(task: Task, work: Path) -> dict[str, Any]:
         again = ", twice"
 
 
-def _live(task: Task, work: Path) -> dict[str, Any]:
-    """What the run's own process does."""
-    try:
-        work.mkdir(parents=True, exist_ok=True)
-        find_runner(task.runner)(task.run, work)
-        files = {file.name: _describe(file) for file in sorted(work.iterdir())}
-        rows = sum(file["rows"] for file in files.values())
-        return {"status": "done", "error": "", "files": files, "rows": rows}
-    except BaseException as error:
-        return {"files": {}, **_explain(error)}
+def _live(tasks: Iterable[Task], works: Iterable[Path]) -> Iterator[dict[str, Any]]:
+    """What a process of runs does, and says after each."""
+    for task, work in zip(tasks, works, strict=True):
+        began = monotonic()
+        try:
+            work.mkdir(parents=True, exist_ok=True)
+            find_runner(task.runner)(task.run, work)
+            files = {file.name: _describe(file) for file in sorted(work.iterdir())}
+            rows = sum(file["rows"] for file in files.values())
+            outcome = {"status": "done", "error": "", "files": files, "rows": rows}
+        except BaseException as error:
+            outcome = {"files": {}, **_explain(error)}
+        yield outcome | {"wall": monotonic() - began}
+        if outcome["status"] == "disk full":
+            break
 
 
 @cache

@@ -1,0 +1,146 @@
+"""Short runs share a process, and each is as if it had been alone: its facts, its limits, its failures."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from roamcast.campaign.campaign import Campaign
+from roamcast.campaign.plan import Run, make_plan
+from roamcast.lake.staging import Staging
+from roamcast.pipeline.running.task import Task, execute, execute_all, find_runner, keeper_of
+from roamcast.routing.catalogue import BUILT_IN
+
+SCENARIOS = Path(__file__).parents[3] / "scenarios"
+RUNNER = "synthetic_runner:run"
+RUN = Run("0" * 20, "flooding", "{}", 1, "{}", 10.0, 0.0, 250.0, 20, 10, "v", "{}", "command")
+
+
+@pytest.fixture
+def calls(tmp_path, monkeypatch):
+    """How often a run was begun."""
+    folder = tmp_path / "calls"
+    folder.mkdir()
+    monkeypatch.setenv("ROAMCAST_TEST_CALLS", str(folder))
+    return lambda run: len(list(folder.glob(f"{run}-*")))
+
+
+@pytest.fixture
+def ask(tmp_path, monkeypatch):
+    """Tasks of runs that behave as their names say."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[1]))
+    find_runner(RUNNER)
+
+    def tasks(*names, router="flooding", seconds=20.0, memory=300e6):
+        runs = [
+            replace(RUN, id=f"{number:020x}", scenario=json.dumps({"name": name}), router=router)
+            for number, name in enumerate(names)
+        ]
+        return [Task(run, str(tmp_path / "staged"), seconds, memory, RUNNER) for run in runs]
+
+    yield tasks
+    keeper_of(RUNNER).end()
+
+
+def test_short_runs_of_every_protocol_write_the_same_in_company_as_alone(tmp_path):
+    protocols = sorted(BUILT_IN)
+    runs = make_plan(
+        Campaign.model_validate(
+            {
+                "title": "every one",
+                "scenario": SCENARIOS / "shopping.toml",
+                "seeds": 1,
+                "protocols": {name: {} for name in protocols},
+                "sweeps": {
+                    "all": {
+                        "protocols": protocols,
+                        "set": {
+                            "duration": "10 s",
+                            "warmup": "0 s",
+                            "quiet": "0 s",
+                            "nodes.walkers.count": 6,
+                            "workload.subscribe.walkers.count": 6,
+                        },
+                    }
+                },
+            }
+        )
+    ).runs
+    try:
+        together = {told["run"]: told for told in execute_all(tasks_in(tmp_path / "a", runs))}
+        backwards = {told["run"]: told for told in execute_all(tasks_in(tmp_path / "b", runs[::-1]))}
+        alone = {told["run"]: told for told in map(execute, tasks_in(tmp_path / "c", runs))}
+    finally:
+        keeper_of("any").end()
+    assert len(alone) == len(protocols)
+    for run, told in alone.items():
+        assert told["status"] == "done", told
+        assert together[run]["files"] == backwards[run]["files"] == told["files"]
+        assert told["rows"] > 0
+
+
+def tasks_in(folder, runs):
+    return [Task(run, str(folder), 60.0, 1e9) for run in runs]
+
+
+def test_runs_in_company_share_a_process_and_are_staged_as_others_are(ask, calls, tmp_path):
+    told = list(execute_all(ask("a", "b", "c")))
+    assert [each["status"] for each in told] == ["done"] * 3
+    assert [each["run"] for each in told] == [f"{number:020x}" for number in range(3)]
+    assert [calls(each["run"]) for each in told] == [1, 1, 1]
+    staging = Staging(str(tmp_path / "staged"))
+    for each in told:
+        assert staging.look(each["run"]) == each
+        assert each["cpu"] > 0 and each["memory"] > 0 and each["wall"] > 0 and each["version"] == "v"
+        for name, file in each["files"].items():
+            assert (tmp_path / "staged" / f"run={each['run']}" / name).stat().st_size == file["size"]
+    assert not list((tmp_path / "staged").glob(".work-*"))
+    assert len({processes(each["run"], tmp_path) for each in told}) == 1
+
+
+def processes(run, tmp_path):
+    """The names of the files that its calls left tell the process."""
+    (call,) = (tmp_path / "calls").glob(f"{run}-*")
+    return call.name.split("-")[1]
+
+
+def test_runs_of_routers_that_are_not_ours_are_alone(ask, calls, tmp_path):
+    told = list(execute_all(ask("a", "b", router="of another package")))
+    assert [each["status"] for each in told] == ["done"] * 2
+    assert len({processes(each["run"], tmp_path) for each in told}) == 2
+
+
+@pytest.mark.parametrize(
+    ("how", "error", "limits"),
+    [
+        ("raise", "RuntimeError: the radio caught fire", {}),
+        ("die", "its process was killed by SIGABRT", {}),
+        ("hang", "took longer than its limit of 3 s", {"seconds": 3.0}),
+        ("hog", "used more memory than its limit", {}),
+        ("shared hog", "used more memory than its limit", {}),
+        ("killed always", "its process was killed by SIGKILL, twice", {}),
+    ],
+)
+def test_what_goes_wrong_in_company_goes_wrong_alone_and_the_others_are_done(ask, calls, how, error, limits):
+    told = list(execute_all(ask("a", how, "b", **limits)))
+    assert [each["status"] for each in told] == ["done", "failed", "done"]
+    assert told[1]["error"].startswith(error)
+    assert calls(told[0]["run"]) == 1
+    assert calls(told[1]["run"]) == (3 if how == "killed always" else 2)
+
+
+def test_a_run_that_only_failed_in_company_is_done_alone(ask, calls):
+    told = list(execute_all(ask("a", "only alone", "b")))
+    assert [each["status"] for each in told] == ["done"] * 3
+    assert [calls(each["run"]) for each in told] == [1, 2, 1]
+
+
+def test_a_task_tried_again_does_together_what_is_not_yet_staged(ask, calls):
+    tasks = ask("a", "b", "c", "d")
+    list(execute_all(tasks))
+    for task in tasks[1:3]:
+        Staging(task.staged).remove(task.run.id)
+    told = list(execute_all(tasks, again=True))
+    assert [each["status"] for each in told] == ["done"] * 4
+    assert [calls(each["run"]) for each in told] == [1, 2, 2, 1]

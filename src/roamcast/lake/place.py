@@ -148,10 +148,10 @@ class Place:
         system, path = self.file_system
         return system.open_input_file(path)
 
-    def write(self, content: bytes) -> None:
-        """Put `content` here, at once or not at all."""
+    def write(self, content: bytes, synced: bool = True) -> None:
+        """Put `content` here, at once or not at all; what is not `synced` may be lost if the power is."""
         if self.local is not None:
-            _replace(self.local, content)
+            _replace(self.local, content, synced)
             return
         system, path = self.file_system
         if self.scheme == "hdfs":
@@ -256,8 +256,8 @@ def _s3_client() -> Any:
     return boto3.client("s3", endpoint_url=_endpoint(), region_name=os.environ.get("AWS_REGION", "us-east-1"))
 
 
-def _replace(path: Path, content: bytes) -> None:
-    draft = _draft(path, content)
+def _replace(path: Path, content: bytes, synced: bool) -> None:
+    draft = _draft(path, content, synced)
     try:
         draft.replace(path)
     except OSError:
@@ -276,14 +276,15 @@ def _link(path: Path, content: bytes) -> bool:
     return True
 
 
-def _draft(path: Path, content: bytes) -> Path:
+def _draft(path: Path, content: bytes, synced: bool = True) -> Path:
     """The content on disk, under a name that nobody reads."""
     draft = path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}")
     try:
         with draft.open("wb") as file:
             file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+            if synced:
+                file.flush()
+                os.fsync(file.fileno())
     except OSError:
         draft.unlink(missing_ok=True)
         raise

@@ -50,12 +50,13 @@ class Staging:
     def keep(self, work: Path, manifest: dict[str, Any], traceback: str = "") -> None:
         """Stage what is in `work` as `manifest` tells, and the manifest last."""
         folder = self.run_folder(manifest["run"])
-        folder.make_folder()
-        for name in manifest["files"] if manifest["status"] == "done" else ():
-            if folder.local is not None:
-                (work / name).replace(folder.local / name)
-            else:
-                _upload(work / name, folder / name)
+        if manifest["status"] == "done" and not _rename(work, folder):
+            folder.make_folder()
+            for name in manifest["files"]:
+                if folder.local is not None:
+                    (work / name).replace(folder.local / name)
+                else:
+                    _upload(work / name, folder / name)
         self.say(manifest, traceback)
 
     def say(self, manifest: Mapping[str, Any], traceback: str = "") -> None:
@@ -68,7 +69,8 @@ class Staging:
             (folder / TRACEBACK).write(traceback.encode(errors="backslashreplace"))
         else:
             (folder / TRACEBACK).remove()
-        (folder / MANIFEST).write(json.dumps(dict(manifest), sort_keys=True).encode())
+        # Not synced, as the files are not: if the power is lost, their digests tell what is.
+        (folder / MANIFEST).write(json.dumps(dict(manifest), sort_keys=True).encode(), synced=False)
 
     def look(self, run: str) -> dict[str, Any] | None:
         """The manifest of a run; None if it has none, one that says `damaged` if it cannot be understood."""
@@ -120,6 +122,17 @@ def digest_open(content: pa.NativeFile) -> str:
     while (piece := content.read_buffer(1 << 22)).size:
         hashed.update(piece)
     return hashed.hexdigest()
+
+
+def _rename(work: Path, folder: Place) -> bool:
+    """Let the folder `work` itself be the staged one; False if there is one already, or on another store."""
+    if folder.local is None:
+        return False
+    try:
+        work.rename(folder.local)
+    except OSError:
+        return False
+    return True
 
 
 def _upload(file: Path, place: Place) -> None:

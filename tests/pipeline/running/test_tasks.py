@@ -134,3 +134,12 @@ def test_trouble_with_the_staging_is_an_answer_and_no_work_stays_behind(do, tmp_
     assert (told["run"], told["status"], told["files"]) == (RUN.id, "failed", {})
     assert told["error"].startswith("FileExistsError")
     assert not list((tmp_path / "staged").glob(".work-*"))
+
+
+def test_a_run_that_failed_before_is_staged_in_its_place_when_it_is_done(do, look, tmp_path):
+    do(raise_much)
+    told = do(write_two_files)
+    assert look() == told and told["status"] == "done"
+    kept = sorted(file.name for file in (tmp_path / "staged" / f"run={RUN.id}").iterdir())
+    assert kept == ["a.json", "b.json", "manifest.json"]
+    assert do(raise_much)["status"] == "failed" and look() == told  # a failure never hides that it was done

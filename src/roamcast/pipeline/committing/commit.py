@@ -8,7 +8,7 @@ runs that the log has already. Compaction and repair are commits that put batche
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from time import monotonic
@@ -208,9 +208,14 @@ class Committer:
         self.store.log.commit(change, self.store.snapshot())
         return done
 
-    def _forget(self, runs: Any) -> None:
+    def _forget(self, runs: Iterable[str]) -> None:
+        remove = self.store.staging.remove
+        if self.store.folder.local is not None:  # threads would only wait for each other
+            for run in list(runs):
+                remove(run)
+            return
         with ThreadPoolExecutor(_REMOVERS) as pool:
-            list(pool.map(self.store.staging.remove, list(runs)))
+            list(pool.map(remove, list(runs)))
 
     def _discard(self, asked: Sequence[Join]) -> None:
         for each in asked:

@@ -234,12 +234,6 @@ class Community:
 
     # The way to the principal.
 
-    def hear_beacon(self, beacon: CommunityBeacon, sender: NodeId, now: float) -> None:
-        """Keep the way to the principal fresh."""
-        self.heard.renew(sender, beacon, now)
-        if sender == self.parent and not self.is_principal:
-            self.refresh()
-
     def lose(self, neighbour: NodeId) -> None:
         """Know that a neighbour is gone."""
         self.heard.discard(neighbour)

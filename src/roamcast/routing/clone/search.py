@@ -3,6 +3,8 @@ AdsTable of those within two hops of it (figure 2)."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from roamcast.routing.clone.messages import Delegation, Nearby, ProviderEvent, ProviderWish
@@ -61,10 +63,15 @@ class Search:
         )
 
 
+TARGETS: Mapping[type[Message], Callable[[Message], NodeId]] = {
+    ProviderWish: attrgetter("provider"),
+    ProviderEvent: attrgetter("principal"),
+    Delegation: attrgetter("delegate"),
+}
+"Whom each kind of message is for that travels by place."
+
+
 def _target(message: Message) -> NodeId | None:
     """Whom a message is for that travels by place."""
-    if isinstance(message, ProviderWish):
-        return message.provider
-    if isinstance(message, ProviderEvent):
-        return message.principal
-    return message.delegate if isinstance(message, Delegation) else None
+    find = TARGETS.get(type(message))
+    return None if find is None else find(message)

@@ -226,9 +226,11 @@ class TwoTier(Router):
         )
 
     def _take_beacon(self, beacon: CommunityBeacon, sender: NodeId) -> Drop | None:
-        now = self.host.now()
+        now, community = self.host.now(), self.community
         self.geo.hear(sender, beacon.here, now)
-        self.community.hear_beacon(beacon, sender, now)
+        community.heard.renew(sender, beacon, now)
+        if sender == community.parent:
+            community.refresh()
         return None
 
     def _take_vote(self, vote: Vote, sender: NodeId) -> Drop | None:

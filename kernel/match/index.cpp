@@ -40,6 +40,17 @@ void Index::add(std::uint32_t filter, const std::vector<Conjunction>& conjunctio
     }
 }
 
+bool Index::same(std::uint32_t filter, const std::vector<Conjunction>& conjunctions) const {
+    const Home& home = homes_[filter];
+    if (home.partition == matches_nothing) return conjunctions.empty();
+    const auto equal = [&](const Home& each, const Conjunction& conjunction) {
+        return partitions_[each.partition]->same(each.place, conjunction);
+    };
+    if (home.partition != several) return conjunctions.size() == 1 && equal(home, conjunctions[0]);
+    const std::vector<Home>& homes = families_.at(filter);
+    return std::equal(homes.begin(), homes.end(), conjunctions.begin(), conjunctions.end(), equal);
+}
+
 bool Index::remove(std::uint32_t filter) {
     if (filter >= homes_.size() || homes_[filter].partition == nowhere) return false;
     const Home home = homes_[filter];

@@ -26,6 +26,9 @@ public:
     // A filter is a number of the caller's choice, small and not in use.
     void add(std::uint32_t filter, const std::vector<Conjunction>& conjunctions);
 
+    // Whether a filter that is there is written as these.
+    bool same(std::uint32_t filter, const std::vector<Conjunction>& conjunctions) const;
+
     // False if no such filter was there.
     bool remove(std::uint32_t filter);
 

@@ -105,6 +105,24 @@ Constraint Partition::restore(std::size_t place, std::size_t column) const {
     return constraint;
 }
 
+bool Partition::same(std::uint32_t place, const Conjunction& conjunction) const {
+    if (conjunction.size() != fields_.size()) return false;
+    for (std::size_t column = 0; column < fields_.size(); ++column) {
+        const Constraint& constraint = conjunction[column];
+        const std::size_t at = place * fields_.size() + column;
+        const Slot& slot = slots_[at];
+        if (constraint.field != fields_[column] || constraint.absent != bool(flags_[at] & absent)) return false;
+        if (flags_[at] & large) {
+            if (constraint != *large_[static_cast<std::size_t>(slot.low)]) return false;
+        } else if (flags_[at] & word) {
+            if (constraint.words.size() != 1 || constraint.words[0] != dictionary_->word(slot.low)) return false;
+        } else if (constraint.spans.size() != 1 || constraint.spans[0] != Span{slot.low, slot.high}) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool Partition::verify(std::size_t place, const std::vector<Value>& event, const std::vector<std::int64_t>& known) const {
     const std::size_t width = fields_.size();
     for (std::size_t column = 0; column < width; ++column) {

@@ -23,6 +23,9 @@ public:
 
     void remove(std::uint32_t place);
 
+    // Whether a member is written as this.
+    bool same(std::uint32_t place, const Conjunction& conjunction) const;
+
     // Calls `found(owner)` for each member that matches. `known` holds for each field the number of its text.
     template <class Found>
     void match(const std::vector<Value>& event, const std::vector<std::int64_t>& known, Found found) const;

@@ -25,6 +25,8 @@ struct Value {
 struct Span {
     std::int64_t low;
     std::int64_t high;  // included
+
+    bool operator==(const Span&) const = default;
 };
 
 // A pattern as the pieces between its stars; one piece is the word itself.
@@ -43,6 +45,7 @@ struct Constraint {
     std::vector<Glob> like;
     std::vector<Glob> unlike;
 
+    bool operator==(const Constraint&) const = default;
     bool allows(const Value& value) const;
     // Bytes that this object holds beyond its own size.
     std::size_t bytes() const;

@@ -3,10 +3,10 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <limits>
+#include <memory>
 #include <stdexcept>
 
-#include "match/index.h"
+#include "match/audience.h"
 
 namespace nb = nanobind;
 using namespace roamcast::match;
@@ -31,50 +31,97 @@ std::int64_t as_number(nb::handle object, bool decimal) {
     return value;
 }
 
+// The names of what is read of a constraint.
+struct Names {
+    PyObject* absent = PyUnicode_InternFromString("absent");
+    PyObject* spans = PyUnicode_InternFromString("spans");
+    PyObject* values = PyUnicode_InternFromString("values");
+    PyObject* like = PyUnicode_InternFromString("like");
+    PyObject* unlike = PyUnicode_InternFromString("unlike");
+
+    static const Names& all() {
+        static const Names names;
+        return names;
+    }
+};
+
+nb::object part(nb::handle domain, PyObject* name) {
+    PyObject* found = PyObject_GetAttr(domain.ptr(), name);
+    if (!found) throw nb::python_error();
+    return nb::steal(found);
+}
+
 class MatchIndex {
 public:
-    explicit MatchIndex(const std::string& kinds) : index_(texts(kinds)), kinds_(kinds), event_(kinds.size()) {}
+    explicit MatchIndex(const std::string& kinds) : audience_(std::make_unique<Audience>(texts(kinds))), kinds_(kinds), event_(kinds.size()) {}
+    MatchIndex(const MatchIndex&) = delete;
+    MatchIndex& operator=(const MatchIndex&) = delete;
+    ~MatchIndex() { let_go(*audience_); }
 
-    void add(std::uint32_t filter, nb::tuple conjunctions) {
+    std::uint32_t add(nb::handle key, nb::tuple conjunctions) {
         std::vector<Conjunction> read;
         read.reserve(nb::len(conjunctions));
         for (nb::handle each : conjunctions) {
             Conjunction& conjunction = read.emplace_back();
-            for (nb::handle pair : nb::borrow<nb::tuple>(each)) conjunction.push_back(constraint(nb::borrow<nb::tuple>(pair)));
+            const nb::tuple constraints = nb::borrow<nb::tuple>(each);
+            conjunction.reserve(nb::len(constraints));
+            for (nb::handle pair : constraints) read_constraint(nb::borrow<nb::tuple>(pair), conjunction.emplace_back());
         }
-        index_.add(filter, read);
+        const std::uint32_t member = audience_->add(key.ptr(), read);
+        Py_INCREF(key.ptr());
+        return member;
     }
 
-    bool remove(std::uint32_t filter) { return index_.remove(filter); }
+    bool remove(std::uint32_t member) {
+        void* const key = audience_->remove(member);
+        Py_XDECREF(static_cast<PyObject*>(key));
+        return key;
+    }
 
-    // The items of `keys` at the numbers of the filters that match; with `shared`, an index of filters that several
-    // want, also all items of the lists in `groups` at the numbers that match there.
-    nb::list match(nb::tuple values, nb::list keys, MatchIndex* shared, nb::list groups) {
-        if (shared && shared->kinds_ != kinds_) throw std::invalid_argument("an index of another type");
-        read(values);
-        chosen_.clear();
-        choose(index_.match(event_), keys);
-        if (shared) choose_all(shared->index_.match(event_), groups);
+    nb::list match(nb::tuple values) {
+        read_event(values);
+        const std::vector<void*>& chosen = audience_->match(event_);
         const bool collecting = PyGC_Disable();  // a finaliser could let keys go that are only borrowed yet
-        nb::list list = nb::steal<nb::list>(PyList_New(static_cast<Py_ssize_t>(chosen_.size())));
+        nb::list list = nb::steal<nb::list>(PyList_New(static_cast<Py_ssize_t>(chosen.size())));
         if (collecting) PyGC_Enable();
         if (!list.is_valid()) throw nb::python_error();
-        for (std::size_t n = 0; n < chosen_.size(); ++n) {
-            if (n + ahead < chosen_.size()) __builtin_prefetch(chosen_[n + ahead], 1);
-            PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(n), Py_NewRef(chosen_[n]));
+        for (std::size_t n = 0; n < chosen.size(); ++n) {
+            if (n + ahead < chosen.size()) __builtin_prefetch(chosen[n + ahead], 1);
+            PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(n), Py_NewRef(static_cast<PyObject*>(chosen[n])));
         }
         return list;
     }
 
-    std::size_t bytes() const { return index_.bytes() + chosen_.capacity() * sizeof(PyObject*); }
+    std::size_t bytes() const { return audience_->bytes(); }
+
+    // For the garbage collector: keys may lead back to their index.
+    static int traverse(PyObject* self, visitproc visit, void* arg) {
+        Py_VISIT(Py_TYPE(self));
+        if (!nb::inst_ready(self)) return 0;
+        int stopped = 0;
+        nb::inst_ptr<MatchIndex>(self)->audience_->visit([&](void* key) {
+            if (!stopped) stopped = visit(static_cast<PyObject*>(key), arg);
+        });
+        return stopped;
+    }
+
+    static int clear(PyObject* self) {
+        MatchIndex* const index = nb::inst_ptr<MatchIndex>(self);
+        auto gone = std::make_unique<Audience>(texts(index->kinds_));
+        gone.swap(index->audience_);
+        let_go(*gone);
+        return 0;
+    }
 
 private:
     // Keys lie far apart in memory: what is needed so many steps later is fetched now.
     static constexpr std::size_t ahead = 16;
 
-    static PyListObject* items(nb::handle list) { return reinterpret_cast<PyListObject*>(list.ptr()); }
+    static void let_go(const Audience& audience) {
+        audience.visit([](void* key) { Py_DECREF(static_cast<PyObject*>(key)); });
+    }
 
-    void read(nb::tuple values) {
+    void read_event(nb::tuple values) {
         if (nb::len(values) != kinds_.size()) throw std::invalid_argument("an event of another type");
         for (std::size_t field = 0; field < kinds_.size(); ++field) {
             PyObject* object = PyTuple_GET_ITEM(values.ptr(), static_cast<Py_ssize_t>(field));
@@ -91,63 +138,37 @@ private:
         }
     }
 
-    void choose(const std::vector<std::uint32_t>& found, nb::list keys) {
-        PyObject** const from = items(keys)->ob_item;
-        const std::size_t known = nb::len(keys);
-        chosen_.reserve(found.size());
-        for (std::size_t n = 0; n < found.size(); ++n) {
-            if (found[n] >= known) throw std::out_of_range("a filter without a key");
-            if (n + ahead < found.size()) __builtin_prefetch(from + found[n + ahead]);
-            chosen_.push_back(from[found[n]]);
-        }
-    }
-
-    // A list is three steps away from its items: its place among the groups, itself, and where its items stand.
-    void choose_all(const std::vector<std::uint32_t>& found, nb::list groups) {
-        PyObject** const from = items(groups)->ob_item;
-        const std::size_t known = nb::len(groups);
-        const auto group = [&](std::size_t n) {
-            if (found[n] >= known || !PyList_CheckExact(from[found[n]])) throw std::out_of_range("a filter without a list of keys");
-            return items(from[found[n]]);
-        };
-        for (std::size_t n = 0; n < found.size(); ++n) {
-            if (n + 2 * ahead < found.size() && found[n + 2 * ahead] < known) __builtin_prefetch(from[found[n + 2 * ahead]]);
-            if (n + ahead < found.size()) __builtin_prefetch(group(n + ahead)->ob_item);
-            const PyListObject* const each = group(n);
-            chosen_.insert(chosen_.end(), each->ob_item, each->ob_item + Py_SIZE(each));
-        }
-    }
-
     static std::vector<bool> texts(const std::string& kinds) {
         std::vector<bool> text;
         for (const char kind : kinds) text.push_back(kind == 't');
         return text;
     }
 
-    Constraint constraint(nb::tuple pair) const {
-        Constraint read;
+    void read_constraint(nb::tuple pair, Constraint& read) const {
+        const Names& names = Names::all();
         read.field = nb::cast<std::uint32_t>(pair[0]);
         if (read.field >= kinds_.size()) throw std::invalid_argument("a filter of another type");
         const char kind = kinds_[read.field];
         nb::handle domain = pair[1];
-        read.absent = nb::cast<bool>(nb::getattr(domain, "absent"));
+        read.absent = nb::cast<bool>(part(domain, names.absent));
         if (kind != 't') {
-            for (nb::handle each : nb::borrow<nb::tuple>(nb::getattr(domain, "spans"))) {
+            const nb::tuple spans = nb::borrow<nb::tuple>(part(domain, names.spans));
+            read.spans.reserve(nb::len(spans));
+            for (nb::handle each : spans) {
                 const nb::tuple span = nb::borrow<nb::tuple>(each);
                 read.spans.push_back({as_number(span[0], kind == 'd'), as_number(span[1], kind == 'd')});
             }
-            return read;
+            return;
         }
         read.text = true;
-        const nb::object values = nb::getattr(domain, "values");
+        const nb::object values = part(domain, names.values);
         if (!values.is_none()) {
             read.listed = true;
             for (nb::handle word : nb::borrow<nb::tuple>(values)) read.words.emplace_back(as_text(word));
-            return read;
+            return;
         }
-        read.like = globs(nb::getattr(domain, "like"));
-        read.unlike = globs(nb::getattr(domain, "unlike"));
-        return read;
+        read.like = globs(part(domain, names.like));
+        read.unlike = globs(part(domain, names.unlike));
     }
 
     static std::vector<Glob> globs(const nb::object& objects) {
@@ -159,19 +180,24 @@ private:
         return read;
     }
 
-    Index index_;
+    std::unique_ptr<Audience> audience_;  // each of its keys is owned
     std::string kinds_;
     std::vector<Value> event_;
-    std::vector<PyObject*> chosen_;  // borrowed, while one event is matched
+};
+
+PyType_Slot slots[] = {
+    {Py_tp_traverse, reinterpret_cast<void*>(MatchIndex::traverse)},
+    {Py_tp_clear, reinterpret_cast<void*>(MatchIndex::clear)},
+    {0, nullptr},
 };
 
 }  // namespace
 
 void bind_match(nb::module_& module) {
-    nb::class_<MatchIndex>(module, "MatchIndex", "Finds the filters of one event type that match an event.")
+    nb::class_<MatchIndex>(module, "MatchIndex", "Finds who wants an event of one type.", nb::type_slots(slots))
         .def(nb::init<const std::string&>(), nb::arg("kinds"), "`kinds` has for each field i (whole number), d (decimal) or t (text).")
-        .def("add", &MatchIndex::add, nb::arg("filter"), nb::arg("conjunctions"))
-        .def("remove", &MatchIndex::remove, nb::arg("filter"))
-        .def("match", &MatchIndex::match, nb::arg("values"), nb::arg("keys"), nb::arg("shared") = nb::none(), nb::arg("groups") = nb::list())
+        .def("add", &MatchIndex::add, nb::arg("key"), nb::arg("conjunctions"), "Returns the number by which the key leaves.")
+        .def("remove", &MatchIndex::remove, nb::arg("number"))
+        .def("match", &MatchIndex::match, nb::arg("values"), "The keys whose filter matches.")
         .def("bytes", &MatchIndex::bytes);
 }

@@ -1,12 +1,14 @@
-// The match index without Python: filters of a few shapes come and go, and every answer is compared with a walk over all of them.
+// The match index without Python: filters of a few shapes come and go, most of them wanted by several, and every answer is
+// compared with a walk over all of them.
 // Meant to be run under sanitizers.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <random>
+#include <set>
 
-#include "match/index.h"
+#include "match/audience.h"
 
 using namespace roamcast::match;
 
@@ -14,27 +16,83 @@ namespace {
 
 class Crowd {
 public:
-    explicit Crowd(unsigned seed) : random_(seed), index_({false, false, true, true}) {}
+    // With few different filters many want the same; with many, hardly anybody does.
+    Crowd(unsigned seed, int different) : random_(seed), audience_({false, false, true, true}) {
+        while (static_cast<int>(shapes_.size()) < different) {
+            std::vector<Conjunction> made = some_filter();
+            if (std::find(shapes_.begin(), shapes_.end(), made) == shapes_.end()) shapes_.push_back(std::move(made));
+        }
+    }
+
+    // A filter is the same as itself, and not as another or as itself with one detail changed.
+    void tell_apart() {
+        Index index({false, false, true, true});
+        for (std::uint32_t n = 0; n < shapes_.size(); ++n) index.add(n, shapes_[n]);
+        for (std::uint32_t n = 0; n < shapes_.size(); ++n) {
+            std::vector<Conjunction> other = shapes_[n];
+            if (!index.same(n, other)) fail("same as itself");
+            if (index.same(n, shapes_[(n + 1) % shapes_.size()])) fail("same as another");
+            if (other.empty() || other.back().empty()) continue;
+            change(other.back().back());
+            if (index.same(n, other)) fail("same as a changed one");
+            other = shapes_[n];
+            other.push_back({});
+            if (index.same(n, other)) fail("same as a longer one");
+        }
+    }
 
     void live(int steps) {
         for (int step = 0; step < steps; ++step) {
             const bool leaving = below(100) < (step / 1500 % 2 ? 70 : 25);
-            const auto filter = static_cast<std::uint32_t>(below(1200));
-            if (leaving || filters_.contains(filter)) {
-                if (index_.remove(filter) != (filters_.erase(filter) > 0)) fail("remove");
+            const std::size_t key = static_cast<std::size_t>(below(1200));
+            if (leaving || wanted_.contains(key)) {
+                leave(key);
             } else {
-                filters_[filter] = some_filter();
-                index_.add(filter, filters_[filter]);
+                const std::size_t shape = static_cast<std::size_t>(below(static_cast<int>(shapes_.size())));
+                wanted_[key] = {audience_.add(keys_ + key, shapes_[shape]), shape};
             }
             if (step % 50 == 0) compare();
         }
-        if (index_.bytes() == 0) fail("bytes");
+        std::size_t held = 0;
+        audience_.visit([&](void*) { ++held; });
+        if (held != wanted_.size()) fail("visit");
+        std::set<std::size_t> different;
+        for (const auto& [key, want] : wanted_) different.insert(want.second);
+        if (audience_.entries() != different.size()) fail("one entry for a filter");
+        if (audience_.bytes() == 0) fail("bytes");
+        while (!wanted_.empty()) leave(wanted_.begin()->first);
+        audience_.visit([&](void*) { fail("visit after all have gone"); });
+        compare();
     }
 
 private:
     [[noreturn]] static void fail(const char* what) {
         std::fprintf(stderr, "filters: violated: %s\n", what);
         std::exit(1);
+    }
+
+    void change(Constraint& constraint) {
+        if (below(2)) {
+            constraint.absent = !constraint.absent;
+        } else if (!constraint.text) {
+            ++(below(2) ? constraint.spans.back().high : constraint.spans.back().low);
+        } else if (constraint.listed) {
+            constraint.words.back() += "x";
+        } else {
+            constraint.like.back().back() += "x";
+        }
+    }
+
+    void leave(std::size_t key) {
+        const auto found = wanted_.find(key);
+        if (found == wanted_.end()) {
+            if (audience_.remove(1 << 20)) fail("remove a stranger");
+            return;
+        }
+        const std::uint32_t member = found->second.first;
+        if (audience_.remove(member) != keys_ + key) fail("remove");
+        if (audience_.remove(member)) fail("remove twice");
+        wanted_.erase(found);
     }
 
     int below(int end) { return static_cast<int>(random_() % static_cast<unsigned>(end)); }
@@ -46,7 +104,7 @@ private:
         made.field = field;
         made.absent = below(5) == 0;
         const std::int64_t low = below(200) - 100;
-        made.spans.push_back({below(10) ? low : INT64_MIN, below(10) ? low + below(30) : INT64_MAX});
+        made.spans.push_back({below(10) ? low : INT64_MIN, below(10) ? low + below(30) : INT64_MAX - 1});
         if (below(5) == 0 && made.spans[0].high < 1000) made.spans.push_back({2000, 2000 + below(5)});
         return made;
     }
@@ -86,26 +144,35 @@ private:
             if (below(6)) event[field] = {Value::Sort::number, below(10) ? below(220) - 110 : 2002, {}};
             if (below(6)) event[field + 2] = {Value::Sort::text, 0, words[field]};
         }
-        std::vector<std::uint32_t> expected;
-        for (const auto& [filter, conjunctions] : filters_) {
+        std::vector<void*> expected;
+        for (const auto& [key, want] : wanted_) {
+            const std::vector<Conjunction>& conjunctions = shapes_[want.second];
             const bool matched = std::any_of(conjunctions.begin(), conjunctions.end(), [&](const Conjunction& each) {
                 return std::all_of(each.begin(), each.end(), [&](const Constraint& c) { return c.allows(event[c.field]); });
             });
-            if (matched) expected.push_back(filter);
+            if (matched) expected.push_back(keys_ + key);
         }
-        std::vector<std::uint32_t> found = index_.match(event);
+        std::vector<void*> found = audience_.match(event);
         std::sort(found.begin(), found.end());
         if (found != expected) fail("match");
     }
 
     std::mt19937 random_;
-    Index index_;
-    std::map<std::uint32_t, std::vector<Conjunction>> filters_;
+    Audience audience_;
+    char keys_[1200] = {};
+    std::vector<std::vector<Conjunction>> shapes_;
+    std::map<std::size_t, std::pair<std::uint32_t, std::size_t>> wanted_;  // by key: its number, and which filter
 };
 
 }  // namespace
 
 int main() {
-    for (unsigned seed = 1; seed <= 5; ++seed) Crowd(seed).live(9000);
+    for (unsigned seed = 1; seed <= 3; ++seed) {
+        for (const int different : {20, 400, 2000}) {
+            Crowd crowd(seed, different);
+            crowd.tell_apart();
+            crowd.live(6000);
+        }
+    }
     std::puts("filters: nothing violated");
 }

@@ -178,38 +178,19 @@ def test_a_key_has_one_filter_and_nothing_matches_after_all_are_gone():
     assert len(index) == 0
 
 
-def test_those_who_share_a_filter_come_and_go_one_by_one():
-    r = Random("shared")
-    type = EventType("T", {"a": Integer()})
-    index, wanted = MatchIndex(), {}
-    for step in range(400):
-        key = r.randrange(30)
-        if key in wanted and r.random() < 0.5:
-            assert index.remove(key)
-            del wanted[key]
-        else:
-            wanted[key] = r.randrange(3)
-            index.add(key, type.a == wanted[key])
-        for value in range(3):
-            expected = sorted(key for key, each in wanted.items() if each == value)
-            assert sorted(index.match(type(a=value))) == expected, step
-
-
-def test_the_kernel_hands_out_all_of_a_list_for_a_filter_that_several_want():
-    alone, shared = KernelIndex("i"), KernelIndex("i")
-    quote = EventType("quote", {"price": Integer()})
-    alone.add(0, (quote.price > 5).conjunctions)
-    for number, low in enumerate((0, 7, 9)):
-        shared.add(number, (quote.price > low).conjunctions)
-    groups = [["a", "b"], [], ["c"]]
-    for price, expected in ((8, ["me", "a", "b"]), (10, ["me", "a", "b", "c"]), (3, ["a", "b"]), (0, [])):
-        assert alone.match((price,), ["me"], shared, groups) == expected
-        assert alone.match((price,), ["me"]) == [key for key in expected if key == "me"]
-    for wrong in (["ab"], [["a"], ("b",), ["c"]]):
-        with pytest.raises(IndexError, match="without a list of keys"):
-            alone.match((10,), ["me"], shared, wrong)
+def test_the_kernel_refuses_what_is_of_another_type_and_numbers_that_nobody_has():
+    kernel = KernelIndex("i")
+    quote = EventType("quote", {"price": Integer(), "size": Integer()})
+    number = kernel.add("a", (quote.price > 5).conjunctions)
     with pytest.raises(ValueError, match="another type"):
-        alone.match((10,), ["me"], KernelIndex("ii"), groups)
+        kernel.match((1, 2))
+    with pytest.raises(ValueError, match="another type"):
+        kernel.add("b", (quote.size > 5).conjunctions)
+    assert not kernel.remove(number + 1)
+    assert kernel.match((6,)) == ["a"]
+    assert kernel.remove(number)
+    assert not kernel.remove(number)
+    assert kernel.match((6,)) == []
 
 
 @pytest.mark.parametrize("collecting", [True, False])

@@ -36,6 +36,9 @@ class RecordsIndex:
 
     def __init__(self, type: EventType) -> None:
         self._type = type
+        self._keys: list[Any] = []
+        "By number; those of removed ones are used again."
+        self._free_numbers: list[int] = []
         self._shared: dict[Filter, int] = {}
         "Those who want the same are looked up as one, by an entry."
         self._filters: dict[int, Filter] = {}
@@ -47,21 +50,27 @@ class RecordsIndex:
         self._free: list[int] = []
         self._along: dict[_Lookup, _Along] = {}
 
-    def __contains__(self, number: int) -> bool:
-        return number in self._entries
-
-    def add(self, number: int, filter: Filter) -> None:
-        """Take a filter in."""
+    def add(self, key: Any, filter: Filter) -> int:
+        """Take in who wants a filter; gives the number by which it leaves."""
         entry = self._shared.get(filter)
         if entry is None:
             entry = self._free.pop() if self._free else len(self._filters)
             self._enter(entry, filter)
+        if self._free_numbers:
+            number = self._free_numbers.pop()
+            self._keys[number] = key
+        else:
+            number = len(self._keys)
+            self._keys.append(key)
         self._entries[number] = entry
         self._members[entry][number] = None
+        return number
 
     def remove(self, number: int) -> None:
-        """Let a filter go."""
+        """Let go who has this number."""
         entry = self._entries.pop(number)
+        self._keys[number] = None
+        self._free_numbers.append(number)
         del self._members[entry][number]
         if self._members[entry]:
             return
@@ -70,11 +79,11 @@ class RecordsIndex:
         for lookup in self._routes.pop(entry):
             along = self._along[lookup]
             along.remove(entry)
-            if not along.count:
+            if not along.places:
                 del self._along[lookup]
 
-    def match(self, event: Event) -> list[int]:
-        """The numbers of the filters that match, in order."""
+    def match(self, event: Event) -> list[Any]:
+        """Those whose filter matches, in the order of their numbers."""
         sure: set[int] = set()
         asked: set[int] = set()
         for along in self._along.values():
@@ -85,7 +94,7 @@ class RecordsIndex:
         for entry in sure:
             found += members[entry]
         found.sort()
-        return found
+        return [self._keys[number] for number in found]
 
     def _enter(self, entry: int, filter: Filter) -> None:
         flat: dict[_Lookup, list[_Flat]] = {}
@@ -130,14 +139,14 @@ class _Along:
         self.exact = exact
         "Whether who is found surely matches."
         self._beside = [[place for n, place in beside if n == level] for level in range(len(route) + 1)]
-        self.count = 0
-        self._places: list[list[int]] = []
+        self.places: dict[int, int] = {}
+        "Of each entry: its number in the kernel's index."
+        self._fields: list[list[int]] = []
         self._columns: dict[tuple[int, int], int] = {}
-        self._numbers: list[int] = []
         letters: list[str] = []
         for level, each in enumerate(_levels(type, route)):
             flat = [place for place, f in enumerate(each.fields) if not isinstance(f.kind, Records | Area)]
-            self._places.append(flat)
+            self._fields.append(flat)
             for place in flat:
                 self._columns[level, place] = len(letters)
                 letters.append(letter(each.fields[place].kind))
@@ -146,28 +155,25 @@ class _Along:
                 letters.append(letter_beside(place))
         self.kernel = KernelIndex("".join(letters))
 
-    def add(self, number: int, several: list[_Flat]) -> None:
+    def add(self, entry: int, several: list[_Flat]) -> None:
         columns = self._columns
         conjunctions = tuple(
             tuple(sorted(((columns[n, p], domain) for n, p, domain in each.constraints), key=_column))
             for each in several
         )
-        self.kernel.add(number, conjunctions)
-        self._numbers.extend(range(len(self._numbers), number + 1))
-        self.count += 1
+        self.places[entry] = self.kernel.add(entry, conjunctions)
 
-    def remove(self, number: int) -> None:
-        self.kernel.remove(number)
-        self.count -= 1
+    def remove(self, entry: int) -> None:
+        self.kernel.remove(self.places.pop(entry))
 
     def match(self, event: Event, found: set[int]) -> None:
-        match, numbers = self.kernel.match, self._numbers
+        match = self.kernel.match
         for values in self._laid_out(event.values, 0):
-            found.update(match(values, numbers))
+            found.update(match(values))
 
     def _laid_out(self, values: tuple[Any, ...], level: int) -> Iterator[tuple[Any, ...]]:
         """The event's flat values with those of each record along the route."""
-        own = tuple(values[place] for place in self._places[level])
+        own = tuple(values[place] for place in self._fields[level])
         if self._beside[level]:
             own += tuple(value_beside(values, place) for place in self._beside[level])
         if level == len(self.route):

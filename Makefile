@@ -46,16 +46,10 @@ sanitize:  ## the kernel alone, under address and undefined-behaviour sanitizers
 	build/sanitize/kernel/filters
 
 FUZZ_SECONDS ?= 20
-FUZZED = subscriptions documents schemas json_documents wire_bytes
 
-fuzz: $(BUILT)  ## atheris on every reader, FUZZ_SECONDS=20 each; what is found new stays in build/fuzz for the next run
+fuzz: $(BUILT)  ## atheris on every reader, FUZZ_SECONDS=20 each; build/fuzz keeps what is found new for the next run, and a book of inputs
 	$(PY) -c "import atheris" 2>/dev/null || $(VENV)/bin/pip install --quiet atheris==3.0.0
-	@for target in $(FUZZED); do \
-		mkdir -p build/fuzz/$$target; \
-		dict=xml; case $$target in subscriptions) dict=xpath;; schemas|json_documents) dict=json;; esac; \
-		$(PY) fuzz/$$target.py build/fuzz/$$target fuzz/seeds/$$target -dict=fuzz/$$dict.dict \
-			-max_total_time=$(FUZZ_SECONDS) -timeout=10 -artifact_prefix=build/fuzz/ || exit 1; \
-	done
+	$(PY) fuzz/book.py --seconds $(FUZZ_SECONDS)
 
 swarm: $(BUILT)  ## histories full of faults over all protocols, from a fresh seed that it prints; SWARM="cbr --seed 7" repeats one
 	$(VENV)/bin/roamcast swarm $(SWARM)

@@ -254,3 +254,11 @@ def test_a_box_that_goes_round_behind_the_pole_is_not_in_a_circle_that_has_its_c
     assert not circle.has(50.0, 0.0)
     assert not circle.holds_box(lats, lons)
     assert circle.holds_box(lats, Ranges(((100.0, 180.0),)))
+
+
+@pytest.mark.parametrize("radius", [5e-324, 2.8789195e-131, 1.2345678901234567e-9, 1e7])
+def test_a_circle_of_any_radius_reads_back_as_it_prints(radius):
+    text = f"/spot[within(., circle(48.21, 0.0000000000000000004681239786923906, '{radius:.400f} m'))]"
+    wanted = Filter.parse(text, SPOT)
+    assert Filter.parse(str(wanted), SPOT) == wanted
+    assert Filter.from_bytes(wanted.to_bytes(), SPOT) == wanted

@@ -19,6 +19,10 @@ from roamcast.content.errors import ContentError
 
 _WIDEST = 60.0
 "Degrees: no corner is further from the middle of all."
+_NEAR = 1e-9
+"Of the Earth's radius, or the square of it: what is further away is so for sure, however it was rounded."
+_HALVES = np.array(((0.0,), (math.pi,), (-math.pi,)))
+_WHOLES = 2 * _HALVES
 
 Vector: TypeAlias = npt.NDArray[np.float64]
 Vectors: TypeAlias = npt.NDArray[np.float64]
@@ -32,19 +36,30 @@ class Arcs:
     def __init__(self, corners: Sequence[tuple[float, float]]) -> None:
         self._corners = np.array(corners)
         self.start = np.array([_vector(*corner) for corner in corners])
-        following = np.roll(self.start, -1, axis=0)
-        normal = np.cross(self.start, following)
+        self._following = np.roll(self.start, -1, axis=0)
+        normal = np.cross(self.start, self._following)
         size = np.linalg.norm(normal, axis=1)
         self.toward = np.cross(normal / np.where(size, size, 1.0)[:, None], self.start)
         "The direction at the start, a quarter of the circle away."
-        self.length = np.arctan2(size, np.einsum("ij,ij->i", self.start, following))
+        self.length = np.arctan2(size, np.einsum("ij,ij->i", self.start, self._following))
+        self._top = np.arctan2(self.toward[:, 2], self.start[:, 2])
+        self._most = np.hypot(self.start[:, 2], self.toward[:, 2])
+        "How far along each circle its highest place is, and how high."
+        self._sweep()
         self._project()
-        ends = np.concatenate((self._corners[:, 0], self._turning_lats()))
+        ends = np.concatenate((self._corners[:, 0], *map(_lats, self._turn_back())))
         self.lats = (
             -90.0 if self.has(-90, 0) else float(ends.min()),
             90.0 if self.has(90, 0) else float(ends.max()),
         )
         "The least and the greatest latitude."
+
+    def _sweep(self) -> None:
+        lats, lons = self._corners.T
+        polar = abs(lats) == 90
+        self._here = np.where(polar, np.roll(lons, -1), lons)  # from a pole an edge is a meridian
+        self._there = np.where(np.roll(polar, -1), self._here, np.roll(lons, -1))
+        self._along = (self._there - self._here + 180) % 360 - 180
 
     def _project(self) -> None:
         middle = self.start.sum(axis=0)
@@ -68,18 +83,33 @@ class Arcs:
             return False
         return bool(self.polygon.covers(shapely.Point(self._flat(place))))
 
+    def has_any(self, places: Sequence[tuple[float, float]]) -> bool:
+        """Whether one of some places is in the polygon or on its edge."""
+        vectors = np.array([_vector(*place) for place in places])
+        vectors = vectors[vectors @ self._middle >= self._horizon]
+        return len(vectors) > 0 and bool(
+            shapely.covers(self.polygon, shapely.points(self._flat(vectors))).any()
+        )
+
     def has_corner(self, south: float, west: float, north: float, width: float) -> bool:
         """Whether a corner lies between two latitudes, and from a longitude `width` degrees to the east."""
         lats, lons = self._corners.T
         along = ((lons - west) % 360 <= width) | (abs(lats) == 90)
         return bool(np.any((south <= lats) & (lats <= north) & along))
 
+    def between(self, west: float, width: float) -> bool:
+        """Whether all of it lies between a longitude and another `width` degrees east of it."""
+        offset, after = (self._here - west) % 360, (self._there - west) % 360
+        over_pole = abs(self._along) == 180  # two meridians, and nothing between them
+        return bool(np.all((after <= width) & (over_pole | (abs(offset + self._along - after) < 1))))
+
     def nearest(self, lat: float, lon: float) -> float:
         """How far the nearest place of all edges is from another, as an angle."""
         place = _vector(lat, lon)
         way = np.arctan2(self.toward @ place, self.start @ place)
-        on = (way >= 0) & (way <= self.length)
-        return _angle(np.linalg.norm(np.concatenate((self.start, self._at(way)[on])) - place, axis=1).min())
+        on = np.flatnonzero((way >= 0) & (way <= self.length))
+        ends = np.concatenate((self.start, self._at(way[on], on)))
+        return _angle(np.linalg.norm(ends - place, axis=1).min())
 
     def furthest(self, lat: float, lon: float) -> float:
         """How far the furthest corner is from a place, as an angle."""
@@ -89,39 +119,50 @@ class Arcs:
         """Whether an edge has a place of a meridian between two latitudes."""
         east, ahead = math.radians(lon), _vector(0, lon)
         across = np.array((-math.sin(east), math.cos(east), 0.0))
-        first = np.arctan2(-(self.start @ across), self.toward @ across)
-        for way in (first, first + math.pi, first - math.pi):
-            place = self._at(way)[(way >= 0) & (way <= self.length)]
-            lats = _lats(place)
-            if bool(np.any((place @ ahead >= 0) & (south <= lats) & (lats <= north))):
-                return True
-        return False
+        aside = self.start @ across
+        near = (aside * (self._following @ across) <= _NEAR).nonzero()[0]  # both ends on one side: no place
+        if not len(near):
+            return False
+        place = self._on(near, np.arctan2(-aside[near], self.toward[near] @ across) + _HALVES)
+        lats = _lats(place)
+        return bool(((place @ ahead >= 0) & (south <= lats) & (lats <= north)).any())
 
     def crosses_parallel(self, lat: float, west: float, width: float) -> bool:
         """Whether an edge has a place of a parallel, from a longitude `width` degrees to the east."""
-        height, most = math.sin(math.radians(lat)), np.hypot(self.start[:, 2], self.toward[:, 2])
-        reached = abs(height) <= most
-        top = np.arctan2(self.toward[:, 2], self.start[:, 2])
-        aside = np.arccos(np.where(reached, height, 0.0) / np.where(reached & (most > 0), most, 1.0))
-        for first in (top + aside, top - aside):
-            for way in (first, first + math.tau, first - math.tau):
-                place = self._at(way)[reached & (way >= 0) & (way <= self.length)]
-                lons = np.degrees(np.arctan2(place[:, 1], place[:, 0]))
-                if bool(np.any((lons - west) % 360 <= width)):
-                    return True
-        return False
+        height = math.sin(math.radians(lat))
+        near = ((self._lowest <= height) & (self._highest >= height)).nonzero()[0]
+        near = near[abs(height) <= self._most[near]]
+        if not len(near):
+            return False
+        most, top = self._most[near], self._top[near]
+        aside = np.arccos(height / np.where(most > 0, most, 1.0))
+        place = self._on(near, np.concatenate((top + aside + _WHOLES, top - aside + _WHOLES)))
+        lons = np.degrees(np.arctan2(place[:, 1], place[:, 0]))
+        return bool(((lons - west) % 360 <= width).any())
 
-    def _at(self, way: Angles) -> Vectors:
-        """The places after some way on each."""
-        found: Vectors = np.cos(way)[:, None] * self.start + np.sin(way)[:, None] * self.toward
+    def _on(self, edges: npt.NDArray[np.intp], ways: Angles) -> Vectors:
+        """The places after some ways, a row for each try, that lie on the edges."""
+        row, column = ((ways >= 0) & (ways <= self.length[edges])).nonzero()
+        return self._at(ways[row, column], edges[column])
+
+    def _at(self, way: Angles, edges: npt.NDArray[np.intp]) -> Vectors:
+        """The places after some way on each of some edges."""
+        far = way[:, None]
+        found: Vectors = np.cos(far) * self.start[edges] + np.sin(far) * self.toward[edges]
         return found
 
-    def _turning_lats(self) -> Angles:
-        """The latitudes at which edges turn back to the equator, or to a pole."""
-        top = np.arctan2(self.toward[:, 2], self.start[:, 2])
-        return np.concatenate(
-            [_lats(self._at(way)[(way > 0) & (way < self.length)]) for way in (top, top + math.pi)]
-        )
+    def _turn_back(self) -> list[Vectors]:
+        """The places at which edges turn back from a pole; notes how high and how low each edge goes."""
+        ends = self.start[:, 2], self._following[:, 2]
+        self._lowest, self._highest = np.minimum(*ends) - _NEAR, np.maximum(*ends) + _NEAR
+        found = []
+        for way in (self._top, self._top + math.pi):
+            edges = np.flatnonzero((way > 0) & (way < self.length))
+            place = self._at(way[edges], edges)
+            self._lowest[edges] = np.minimum(self._lowest[edges], place[:, 2] - _NEAR)
+            self._highest[edges] = np.maximum(self._highest[edges], place[:, 2] + _NEAR)
+            found.append(place)
+        return found
 
     def _flat(self, place: Vectors) -> Vectors:
         depth = place @ self._middle

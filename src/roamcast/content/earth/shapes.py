@@ -116,7 +116,7 @@ def _ring_meets_box(ring: Ring, box: Box) -> bool:
         return False
     if ring.has_corner(box.south, box.west, box.north, box.width):
         return True
-    if any(ring.has(lat, lon) for lat in (box.south, box.north) for lon in (box.west, box.east)):
+    if ring.has_any([(lat, lon) for lat in (box.south, box.north) for lon in (box.west, box.east)]):
         return True
     return any(ring.crosses_meridian(lon, box.south, box.north) for lon in (box.west, box.east)) or any(
         ring.crosses_parallel(lat, box.west, box.width) for lat in (box.south, box.north)

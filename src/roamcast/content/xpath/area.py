@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 WITHIN = "within"
 INTERSECTS = "intersects"
 _REGIONS = 'circle(LAT, LON, "5 km") or box(SOUTH, WEST, NORTH, EAST)'
-_LENGTH = re.compile(r" *([0-9]{1,20}(?:\.[0-9]{1,20})?) *(km|m) *")
+_LENGTH = re.compile(r" *([0-9]{1,20}(?:\.[0-9]{1,400})?) *(km|m) *")
+"As many digits as the smallest double has, so that whatever prints reads back."
 
 
 class AreaReader:

@@ -150,7 +150,15 @@ def test_a_nil_is_missing_where_the_schema_allows_one():
         ("double", "NaN", "NaN is no place on the line"),
         ("unsignedLong", str(2**64 - 1), "needs more than the 64 bits"),
         ("double", "1e999", "1e999 is beyond the numbers that a double can be"),
+        (
+            "decimal",
+            "9" * 60_000,
+            r"9{40}\.\.\. is a number of 60000 characters; 400 digits are read at most",
+        ),
+        ("double", "0." + "1" * 500, r"0\.1{38}\.\.\. is a number of 502 characters; 400 digits"),
+        ("integer", "9" * 41, r"9{40}\.\.\. is a number of 41 characters; 40 digits are read at most"),
     ],
+    ids=lambda text: text[:12],
 )
 def test_a_number_that_cannot_be_is_told_why(kind, text, complaint):
     with pytest.raises(XmlError, match=complaint):

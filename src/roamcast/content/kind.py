@@ -29,6 +29,7 @@ INT64 = (-(2**63), 2**63 - 1)
 # Plain digits only: \d would take those of every script, which neither XML Schema nor XPath does.
 _INTEGER = re.compile(r"[+-]?[0-9]{1,40}")
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]{1,400}(?:\.[0-9]{0,400})?|\.[0-9]{1,400})(?:[eE][+-]?[0-9]{1,4})?")
+_DIGITS = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -144,7 +145,7 @@ class Integer(OrderedKind, frozen=True):
         """A whole number in decimal digits."""
         text = text.strip(" \t\r\n")
         if not _INTEGER.fullmatch(text):
-            raise ContentError(f"{text[:40]!r} is not an integer")
+            raise _unread(text, "an integer", 40)
         if not INT64[0] <= int(text) <= INT64[1]:
             raise ContentError(f"{text} needs more than the 64 bits, one for the sign, that an integer has")
         return int(self._within(int(text)))
@@ -184,7 +185,7 @@ class Decimal(OrderedKind, frozen=True):
         if text in ("INF", "+INF", "-INF", "NaN"):
             raise ContentError(f"{text} is no place on the line of numbers, and an event cannot have it")
         if not _DECIMAL.fullmatch(text):
-            raise ContentError(f"{text[:40]!r} is not a decimal number")
+            raise _unread(text, "a decimal number", 400)
         number = float(text)
         if not math.isfinite(number):
             raise ContentError(f"{text[:40]} is beyond the numbers that a double can be")
@@ -193,6 +194,15 @@ class Decimal(OrderedKind, frozen=True):
     def write(self, stored: Any) -> str:
         """The shortest decimal digits that read back as the same double; XML decimals have no exponent."""
         return plain_number(stored)
+
+
+def _unread(text: str, kind: str, most: int) -> ContentError:
+    """Why a text is not read as a number: it is none, or has more digits than are read."""
+    if len(text) > most and _DIGITS.fullmatch(text):
+        return ContentError(
+            f"{text[:40]}... is a number of {len(text)} characters; {most} digits are read at most"
+        )
+    return ContentError(f"{text[:40]!r} is not {kind}")
 
 
 class Boolean(OrderedKind, frozen=True):

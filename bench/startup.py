@@ -22,7 +22,7 @@ def ask(cache: str) -> tuple[float, float, float]:
     """Seconds until the simulation is under way, until the answer, and of the processor."""
     with tempfile.TemporaryDirectory() as folder:
         words = ["compare", "shopping", "--protocols", "flooding,cbr", "--seeds", "2", "--out", folder]
-        words += ["--set", "duration=210 s"]
+        words += ["--set", "duration=215 s"]
         command = [sys.executable, "-c", "from roamcast.cli import main; main()", *words]
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         began = time.perf_counter()

@@ -11,7 +11,8 @@ import pytest
 from small_lake import content, expected, ready, stage
 
 from roamcast.errors import UserError
-from roamcast.lake.place import Place, _connect, _s3_client
+from roamcast.lake.place import Place, _connect
+from roamcast.lake.s3 import make_client
 from roamcast.pipeline.committing.commit import Committer
 from roamcast.pipeline.store import Store
 
@@ -37,14 +38,14 @@ def bucket(tmp_path_factory):
         url = found[0]
         os.environ.update(told | {"AWS_ENDPOINT_URL": url})
         _connect.cache_clear()
-        _s3_client.cache_clear()
+        make_client.cache_clear()
         while True:
             try:
                 urllib.request.urlopen(url, timeout=60).close()
                 break
             except OSError:
                 time.sleep(0.2)
-        _s3_client().create_bucket(Bucket="lake")
+        make_client().create_bucket(Bucket="lake")
         yield "lake"
     finally:
         server.kill()
@@ -52,7 +53,7 @@ def bucket(tmp_path_factory):
         for key, value in kept.items():
             os.environ.pop(key) if value is None else os.environ.update({key: value})
         _connect.cache_clear()
-        _s3_client.cache_clear()
+        make_client.cache_clear()
 
 
 def test_an_object_is_created_once(bucket):

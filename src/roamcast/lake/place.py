@@ -11,27 +11,28 @@ import os
 import shutil
 import uuid
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from time import time
 from typing import Any
-from urllib.parse import urlsplit
 
 import pyarrow as pa
 from pyarrow import fs
 
 from roamcast.errors import UserError
+from roamcast.lake.s3 import connect_s3, put_new
 
 SCHEMES = ("file", "s3", "s3a", "hdfs")
-
-_PATIENCE = 60.0
-"Seconds in which an S3 endpoint must say something; the library's own three are few for a busy one."
 
 
 class PlaceError(UserError):
     """A URL that cannot be used."""
+
+
+class StoreSilent(PlaceError, OSError):
+    """A store far away that cannot be reached, or does not let us in."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,9 @@ class Place:
         if self.scheme == "s3":
             system, path = self.file_system
             bucket = path.partition("/")[0]
-            if system.get_file_info(bucket).type == fs.FileType.NotFound:
+            with self._blaming():
+                found = system.get_file_info(bucket)
+            if found.type == fs.FileType.NotFound:
                 raise FileNotFoundError(errno.ENOENT, "there is no such bucket", bucket)
 
     def exists(self) -> bool:
@@ -111,7 +114,8 @@ class Place:
         if self.local is not None:
             return self.local.exists()
         system, path = self.file_system
-        return bool(system.get_file_info(path).type != fs.FileType.NotFound)
+        with self._blaming():
+            return bool(system.get_file_info(path).type != fs.FileType.NotFound)
 
     def list(self) -> dict[str, Found]:
         """What is in the folder, by name; nothing if it is not there."""
@@ -122,7 +126,8 @@ class Place:
             except (FileNotFoundError, NotADirectoryError):
                 return {}
         system, path = self.file_system
-        infos = system.get_file_info(fs.FileSelector(path, allow_not_found=True))
+        with self._blaming():
+            infos = system.get_file_info(fs.FileSelector(path, allow_not_found=True))
         now = time()
         return {
             info.base_name: Found(
@@ -146,7 +151,8 @@ class Place:
         if self.local is not None:
             return pa.memory_map(str(self.local)) if self.local.stat().st_size else pa.BufferReader(b"")
         system, path = self.file_system
-        return system.open_input_file(path)
+        with self._blaming():
+            return system.open_input_file(path)
 
     def write(self, content: bytes, synced: bool = True) -> None:
         """Put `content` here, at once or not at all; what is not `synced` may be lost if the power is."""
@@ -165,7 +171,7 @@ class Place:
         if self.local is not None:
             return _link(self.local, content)
         if self.scheme == "s3":
-            return _put_new(self.path, content)
+            return put_new(self.path, content)
         system, path = self.file_system
         draft = f"{path}.{uuid.uuid4().hex}"
         with system.open_output_stream(draft) as sink:
@@ -176,6 +182,20 @@ class Place:
             system.delete_file(draft)
             return False
         return True
+
+    @contextmanager
+    def _blaming(self) -> Iterator[None]:
+        """Tell in a line what a store far away complains of."""
+        try:
+            yield
+        except OSError as error:
+            _, mark, told = str(error).partition("AWS Error ")
+            if not mark:
+                raise
+            raise StoreSilent(
+                f"{self}: the store says {' '.join(told.split())[:200]}; see that AWS_ENDPOINT_URL, "
+                "AWS_REGION, the credentials and the network are right"
+            ) from None
 
     def remove(self) -> None:
         """Remove the file, or the folder and all in it; nothing happens if it is not there."""
@@ -210,50 +230,12 @@ def _connect(scheme: str, host: str) -> fs.FileSystem:
         return fs.LocalFileSystem(use_mmap=True)
     try:
         if scheme == "s3":
-            return _connect_s3(host)
+            return connect_s3(host)
         name, _, port = host.partition(":")
         return fs.HadoopFileSystem(name or "default", int(port or 0))
     except (OSError, ValueError) as error:
         told = str(error).splitlines()[0]
         raise PlaceError(f"{scheme}://{host}: cannot be reached: {told}") from None
-
-
-def _connect_s3(bucket: str) -> fs.FileSystem:
-    endpoint = _endpoint()
-    region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
-    how: dict[str, Any] = {"connect_timeout": _PATIENCE, "request_timeout": _PATIENCE}
-    if endpoint is None:
-        return fs.S3FileSystem(region=region or fs.resolve_s3_region(bucket), **how)
-    told = urlsplit(endpoint)
-    how |= {"endpoint_override": told.netloc, "scheme": told.scheme}
-    return fs.S3FileSystem(region=region or "us-east-1", **how)
-
-
-def _endpoint() -> str | None:
-    return os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
-
-
-def _put_new(path: str, content: bytes) -> bool:
-    """PUT with If-None-Match, which Arrow's file system does not have."""
-    client = _s3_client()
-    bucket, _, key = path.partition("/")
-    try:
-        client.put_object(Bucket=bucket, Key=key, Body=content, IfNoneMatch="*")
-    except client.exceptions.ClientError as error:
-        # 412: it is there; 409: another is being put at this moment.
-        if error.response["ResponseMetadata"]["HTTPStatusCode"] in (409, 412):
-            return False
-        raise OSError(str(error)) from None
-    return True
-
-
-@cache
-def _s3_client() -> Any:
-    try:
-        import boto3
-    except ImportError:
-        raise PlaceError("s3:// needs boto3, as with: pip install 'roamcast[s3]'") from None
-    return boto3.client("s3", endpoint_url=_endpoint(), region_name=os.environ.get("AWS_REGION", "us-east-1"))
 
 
 def _replace(path: Path, content: bytes, synced: bool) -> None:

@@ -40,7 +40,7 @@ from roamcast.lake.batch import table_file
 from roamcast.lake.columns import TABLES as LAKE_TABLES
 from roamcast.lake.lake import FACTS_FOLDER, LOG_FOLDER, TABLES_FOLDER, Lake
 from roamcast.lake.log import Log, Snapshot
-from roamcast.lake.place import Place
+from roamcast.lake.place import Place, StoreSilent
 from roamcast.lake.staging import Staging, digest
 from roamcast.metrics.definition import digest_definitions
 from roamcast.pipeline.errors import StoreError
@@ -98,6 +98,8 @@ class Store:
             for place in (self.folder, self.staging.place, self.facts, self.folder / self.tables):
                 place.make_folder()
             self.folder.need_bucket()
+        except StoreSilent:
+            raise
         except OSError as error:
             told = error.strerror or str(error).splitlines()[0]
             raise StoreError(f"{self.folder}: cannot keep a campaign here: {told}") from None
@@ -208,6 +210,8 @@ class Store:
             kept = json.loads(file.read())
         except (FileNotFoundError, NotADirectoryError):
             raise StoreError(f"{self.folder}: no campaign was run here (no campaign.json)") from None
+        except StoreSilent:
+            raise
         except OSError as error:
             raise StoreError(f"{file}: cannot be read: {error.strerror or error}") from None
         except ValueError:

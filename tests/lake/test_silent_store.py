@@ -1,0 +1,40 @@
+"""A store that does not answer is told in a line, not in a traceback."""
+
+import socket
+
+import pytest
+
+from roamcast.errors import UserError
+from roamcast.lake.place import Place, _connect
+from roamcast.pipeline.store import Store
+
+
+@pytest.fixture
+def place(monkeypatch):
+    """A bucket behind a port at which nobody listens."""
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        told = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_REGION": "us-east-1"}
+        for key, value in told.items():
+            monkeypatch.setenv(key, value)
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{nobody.getsockname()[1]}")
+        _connect.cache_clear()
+        yield Place("s3://bucket/campaign")
+        _connect.cache_clear()
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        Place.exists,
+        Place.list,
+        Place.open,
+        lambda place: Store(place).create(),
+        lambda place: Store(place).read_campaign(),
+    ],
+    ids=["exists", "list", "open", "create", "read"],
+)
+def test_it_is_named_with_what_to_look_at(place, ask):
+    with pytest.raises(UserError, match=r"^s3://bucket/.*NETWORK_CONNECTION.*AWS_ENDPOINT_URL") as told:
+        ask(place)
+    assert str(told.value).count("s3://") == 1 and "\n" not in str(told.value)

@@ -42,9 +42,10 @@ validate: $(BUILT) sanitize fuzz swarm mutants  ## writes docs/validation.md
 sanitize:  ## the kernel alone, under address and undefined-behaviour sanitizers
 	@mkdir -p build
 	cmake -S . -B build/sanitize -DROAMCAST_PYTHON=OFF -DROAMCAST_SANITIZE=ON > build/sanitize.log 2>&1 || { cat build/sanitize.log; exit 1; }
-	cmake --build build/sanitize --target churn filters --parallel 2
+	cmake --build build/sanitize --target churn filters memory --parallel 2
 	build/sanitize/kernel/churn
 	build/sanitize/kernel/filters
+	build/sanitize/kernel/memory
 
 FUZZ_SECONDS ?= 20
 

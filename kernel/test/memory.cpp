@@ -1,0 +1,118 @@
+// What routers remember, without Python: numbers seen of late beside a plain list of them, and the way that greedy
+// forwarding takes beside a walk over all neighbours, at places as far apart as a message can say.
+// Meant to be run under sanitizers.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <map>
+#include <random>
+
+#include "routing/places.h"
+#include "routing/recent.h"
+
+using namespace roamcast;
+
+namespace {
+
+[[noreturn]] void fail(const char* what) {
+    std::fprintf(stderr, "memory: %s\n", what);
+    std::exit(1);
+}
+
+// Few numbers come again and again, many crowd each other's slots.
+void remember(std::mt19937& random, std::size_t limit, std::uint64_t numbers) {
+    Recent recent(limit);
+    std::deque<std::uint64_t> twin;
+    for (int step = 0; step < 20000; ++step) {
+        const std::uint64_t number = (random() % numbers) << (random() % 2 ? 0 : 40);
+        const bool known = std::find(twin.begin(), twin.end(), number) != twin.end();
+        if (recent.contains(number) != known) fail("contains");
+        if (recent.add(number) == known) fail("add");
+        if (!known && limit > 0) {
+            twin.push_back(number);
+            if (twin.size() > limit) twin.pop_front();
+        }
+        if (recent.size() != twin.size()) fail("size");
+    }
+}
+
+class Street {
+public:
+    Street(std::mt19937& random, std::int64_t reach) : random_(random), reach_(reach), places_(10, 20) {}
+
+    void live(int steps) {
+        for (int step = 0; step < steps; ++step) {
+            now_ += 0.25;
+            const Places::Node node = pick(40);
+            if (random_() % 8 == 0) {
+                places_.discard(node);
+                known_.erase(node);
+            } else {
+                const Spot spot = somewhere();
+                known_.erase(node);
+                // A full table gives up the one unheard longest.
+                if (known_.size() == 20) {
+                    known_.erase(std::min_element(known_.begin(), known_.end(), [](const auto& a, const auto& b) {
+                        return a.second.heard < b.second.heard;
+                    }));
+                }
+                known_[node] = {spot, now_};
+                places_.renew(node, spot, now_);
+            }
+            if (random_() % 16 == 0) places_.sweep(now_);
+            compare();
+        }
+    }
+
+private:
+    struct Heard {
+        Spot spot;
+        double heard;
+    };
+
+    std::int64_t pick(std::int64_t below) { return static_cast<std::int64_t>(random_()) % below; }
+    Spot somewhere() { return {pick(2 * reach_ + 1) - reach_, pick(2 * reach_ + 1) - reach_}; }
+
+    void compare() {
+        const Places::Node destination = pick(80);
+        const Spot here = somewhere(), goal = somewhere(), stuck_at = somewhere();
+        const std::int64_t radius = random_() % 2 ? 0 : pick(reach_);
+        const Spot* const entered = random_() % 2 ? nullptr : &stuck_at;
+        Places::Node expected = Places::stuck;
+        const auto away = [&](Spot spot) { return squared(spot, goal); };
+        std::int64_t least = away(here);
+        for (const auto& [node, heard] : known_) {  // in order of nodes: of equals the first
+            if (heard.heard + 10 > now_ && away(heard.spot) < least) {
+                least = away(heard.spot);
+                expected = node;
+            }
+        }
+        if (entered != nullptr && away(here) >= away(*entered)) expected = Places::around;
+        if (radius > 0 && away(here) <= radius * radius) expected = Places::taken;
+        const auto found = known_.find(destination);
+        if (found != known_.end() && found->second.heard + 10 > now_) expected = destination;
+        if (places_.choose(destination, here, goal, radius, entered, now_) != expected) fail("choose");
+        places_.planarise(here, now_, random_() % 2);
+        const auto hop = places_.next_edge(here, goal, {});
+        if (hop.has_value() == places_.edges().empty()) fail("next edge");
+        if (hop) places_.change_face(here, goal, stuck_at, somewhere(), *hop);
+    }
+
+    std::mt19937& random_;
+    std::int64_t reach_;
+    double now_ = 0;
+    Places places_;
+    std::map<Places::Node, Heard> known_;
+};
+
+}  // namespace
+
+int main() {
+    std::mt19937 random(1);
+    for (const std::size_t limit : {0, 1, 2, 7, 100, 1000}) {
+        for (const std::uint64_t numbers : {5, 150, 100000}) remember(random, limit, numbers);
+    }
+    for (const std::int64_t reach : {std::int64_t{3}, std::int64_t{2000}, (std::int64_t{1} << 23) - 1}) Street(random, reach).live(20000);
+    std::puts("memory: nothing violated");
+}

@@ -65,7 +65,9 @@ def main() -> int:
         if options.so_far:
             before = _known()
             outcomes = [
-                before[mutant] for mutant in drawn if mutant in before and _still(before[mutant], trace)
+                before[mutant]
+                for mutant in drawn
+                if mutant in before and _still(before[mutant], trace, options.most)
             ]
         else:
             outcomes = _try_all(drawn, trace, options.most, options.processes, say)
@@ -85,7 +87,7 @@ def _try_all(
 ) -> list[Outcome]:
     """Try each mutant whose outcome is not known from before; and see that what caught one is sound."""
     folder = BUILD.resolve()
-    outcomes = {mutant: it for mutant, it in _known().items() if mutant in drawn and _still(it, trace)}
+    outcomes = {mutant: it for mutant, it in _known().items() if mutant in drawn and _still(it, trace, most)}
     while True:
         todo = [mutant for mutant in drawn if mutant not in outcomes]
         for outcome in outcomes_of(todo, trace, folder, most, processes) if todo else ():
@@ -114,10 +116,11 @@ def _known() -> dict[Drawn, Outcome]:
     return {outcome.drawn: outcome for outcome in (msgspec.json.decode(line, type=Outcome) for line in lines)}
 
 
-def _still(outcome: Outcome, trace: Trace) -> bool:
-    """Whether an outcome rests on the same module and the same tests as now."""
+def _still(outcome: Outcome, trace: Trace, most: float) -> bool:
+    """Whether an outcome rests on the same module and the same tests as now, for as many seconds."""
+    enough = outcome.caught or not outcome.left or outcome.most >= most
     same = outcome.source == digest(Path(outcome.drawn.file))
-    return same and outcome.evidence == evidence(outcome, trace)
+    return enough and same and outcome.evidence == evidence(outcome, trace)
 
 
 if __name__ == "__main__":

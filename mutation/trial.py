@@ -5,6 +5,7 @@ from __future__ import annotations
 import marshal
 import shutil
 import time
+from collections import Counter
 from pathlib import Path
 
 import msgspec
@@ -43,6 +44,8 @@ class Outcome(msgspec.Struct):
     "How many were tried, at most."
     left: int = 0
     "How many that can see it were not, for want of time."
+    most: float = 0.0
+    "How many seconds of tests it was to meet."
     source: str = ""
     "The digest of its module."
     evidence: str = ""
@@ -64,7 +67,8 @@ def try_out(drawn: Drawn, trace: Trace, place: Place, most: float = MOST) -> Out
     groups = trace.covering(module_of(path), drawn.block)
     anew = trace.at_import(module_of(path), drawn.block)
     stages, left = _choose(groups, path.parts[2], most, IMPORT if anew else 0.0)
-    outcome = Outcome(drawn, False, tests=sum(map(len, stages)), left=left, source=digest(path))
+    tests = sum(map(len, stages))
+    outcome = Outcome(drawn, False, tests=tests, left=left, most=most, source=digest(path))
     began = time.monotonic()
     for stage in stages:
         outcome.cost += sum(test.cost for test in stage)
@@ -103,16 +107,23 @@ def _choose(
     """The tests for a mutant in stages, and how many are left out for want of time.
 
     Those of the mutant's own room come first unless they are dear, the cheaper before, and Spark last. In a
-    process of its own a file of tests takes `importing` seconds besides.
+    process of its own a file of tests takes `importing` seconds besides; what is made at import may be seen
+    in any of them, so that each has its cheapest test tried before any has its second.
     """
     stages: list[list[FastTest]] = []
     left, number = 0, -1
     spent = {True: 0.0, False: 0.0}  # on Spark, whose seconds are of the clock, and without
     imported: set[str] = set()
 
-    def place(test: FastTest) -> tuple[bool, bool, bool, float, str]:
+    turns: dict[FastTest, int] = {}
+    counts: Counter[str] = Counter()
+    for test in sorted((test for group in groups for test in group), key=lambda test: test.cost):
+        turns[test] = counts[test.file] if importing else 0
+        counts[test.file] += 1
+
+    def place(test: FastTest) -> tuple[bool, bool, int, bool, float, str]:
         own = test.file.startswith(f"tests/{room}/")
-        return test.spark, test.cost > DEAR, not own, test.cost, test.name
+        return test.spark, test.cost > DEAR, turns[test], not own, test.cost, test.name
 
     for test in (test for group in groups for test in sorted(group, key=place)):
         cost = test.cost + (0.0 if test.file in imported else importing)

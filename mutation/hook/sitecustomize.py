@@ -5,9 +5,11 @@ commands that they call, the workers of Spark. The working tree is not touched.
 """
 
 import atexit
+import copyreg
 import importlib.machinery
 import json
 import marshal
+import mmap
 import os
 import sys
 from pathlib import Path
@@ -62,7 +64,13 @@ def install(folder):
     others = [each for each in os.environ.get("PYTHONPATH", "").split(os.pathsep) if each not in ("", here)]
     os.environ["PYTHONPATH"] = os.pathsep.join([here, *others])
     os.environ[FOLDER] = str(folder)
+    copyreg.pickle(mmap.mmap, _elsewhere)
     sys.meta_path.insert(0, Finder(folder))
+
+
+def _elsewhere(hit):
+    """What a function that Spark sends to a worker notes its blocks in: nobody looks at it there."""
+    return bytearray, (len(hit),)
 
 
 def _leave_hits(folder):

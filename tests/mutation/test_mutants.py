@@ -194,6 +194,49 @@ def test_tests_on_spark_have_as_many_seconds_of_their_own():
     assert [test for stage in stages for test in stage] == [*cheap[:2], on_spark[0]] and left == 2
 
 
+def test_what_is_made_at_import_meets_one_test_of_each_file_before_a_second_of_any():
+    tests = [
+        FastTest(f"tests/{file}.py::{n}", 0.1 + n / 10, False)
+        for file in ("wire/a", "docs/b")
+        for n in (0, 1)
+    ]
+    [stage], _ = _choose([tests, []], "wire", 20.0, importing=0.1)
+    assert [test.name[6:] for test in stage] == [
+        "wire/a.py::0",
+        "docs/b.py::0",
+        "wire/a.py::1",
+        "docs/b.py::1",
+    ]
+    [stage], _ = _choose([tests, []], "wire", 20.0)
+    assert [test.name[6:] for test in stage] == [
+        "wire/a.py::0",
+        "wire/a.py::1",
+        "docs/b.py::0",
+        "docs/b.py::1",
+    ]
+
+
+def test_a_function_that_was_probed_can_be_sent_elsewhere(tmp_path):
+    """Spark pickles functions with the names that they use, so with the memory that notes their blocks."""
+    tree = ast.parse("def f(x):\n    return x + 1\n")
+    probe(tree)
+    (tmp_path / "probed.py").write_text(ast.unparse(tree) + "\n")
+    say = (
+        "import sys, pickle; sys.path.insert(0, sys.argv[1]); import probed; from pyspark import cloudpickle;"
+        "cloudpickle.register_pickle_by_value(probed); sent = cloudpickle.dumps(probed.f);"
+        "print(pickle.loads(sent)(4))"
+    )
+    hooked = os.environ | {"PYTHONPATH": str(ROOT / "mutation/hook"), "ROAMCAST_MUTATION": str(tmp_path)}
+    ran = subprocess.run(
+        [sys.executable, "-c", say, str(tmp_path)],
+        env=hooked,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.stdout.split() == ["5"], ran.stderr
+
+
 def test_every_mutant_is_tried_once_whoever_takes_it(tmp_path, monkeypatch):
     monkeypatch.setattr(several, "Ready", Idle)
     monkeypatch.setattr(several, "try_out", lambda mutant, trace, place, most: outcome(mutant, place > 0))

@@ -82,7 +82,7 @@ def test_a_run_that_hangs_is_ended_with_all_that_it_forked(tmp_path, monkeypatch
 
 @pytest.mark.parametrize("how", ["hog", "shared hog", "forked hog"])
 def test_memory_is_limited_whatever_it_is_called(tmp_path, how):
-    told = execute(task(tmp_path, how, memory=200e6))
+    told = execute(task(tmp_path, how, seconds=120, memory=200e6))
     assert (told["status"], told["error"]) == ("failed", "used more memory than its limit")
 
 

@@ -54,7 +54,7 @@ DOCUMENTS = {
     "a second root": (b"<CD/><CD/>", "missing|not XML"),
     "text between elements": (b"<CD>x<category>jazz</category></CD>", "text between elements"),
     "an element twice": (b"<CD><price>12</price><price>12</price></CD>", "occurs twice"),
-    "a huge number": (b"<CD><price>1" + b"0" * 5000 + b"</price></CD>", "a number of 5001 characters; 400 digits are read at most"),
+    "a huge number": (b"<CD><price>1" + b"0" * 5000 + b"</price></CD>", "400 digits are read at most"),
     "an infinite number": (b"<CD><price>INF</price></CD>", "no place on the line"),
     "a name with colons": (
         b"<?a: b?><CD><category>pop</category><composer/><price>12</price></CD>",

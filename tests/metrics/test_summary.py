@@ -66,3 +66,9 @@ def test_requests_and_tables_are_told_where_there_are_any():
         ("response delay, mean", "-"),
         ("tables of a node, mean", "1,234.6 entries, 7 B"),
     ]
+
+
+def test_tables_are_told_where_both_their_numbers_are_known():
+    for entries, size, told in ((2.0, 7.0, True), (2.0, None, False), (None, 7.0, False)):
+        metrics = msgspec.structs.replace(PLAIN, table_entries=entries, table_bytes=size)
+        assert any("tables" in name for section in lines(metrics) for name, _ in section) is told

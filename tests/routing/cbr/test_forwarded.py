@@ -45,3 +45,8 @@ def test_what_a_neighbour_may_hold_is_bounded_and_beyond_that_everything_is_sent
     entries, size, limit = forwarded.footprint()
     assert entries == limit == 10
     assert size == sum(4 + pattern_size(Coupon.zone == zone) for zone in range(10))
+
+
+def test_a_renewal_beyond_that_sends_what_is_not_covered_by_what_is_held():
+    wanted = [Coupon.zone < 5, Coupon.zone < 9, Coupon.zone == 3, Coupon.zone == 50]
+    assert Forwarded(2).renew({1: wanted}) == {1: [Coupon.zone < 9, Coupon.zone == 50]}

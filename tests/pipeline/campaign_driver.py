@@ -1,7 +1,7 @@
 """A campaign with invented runs in a process of its own, so that tests may kill it: OUT WHERE.
 
 With ROAMCAST_TEST_OFTEN it commits after so many seconds and joins any two batches; while it does, the file
-that ROAMCAST_TEST_JOINING names is there.
+that ROAMCAST_TEST_JOINING names is there. Only with ROAMCAST_TEST_AHEAD do runs begin before Spark is there.
 """
 
 import os
@@ -15,6 +15,7 @@ from roamcast.errors import UserError
 from roamcast.facts.schema import TABLES as FACTS
 from roamcast.pipeline.committing import commit
 from roamcast.pipeline.conduct import Conductor, Listener
+from roamcast.pipeline.running import head_start
 from roamcast.pipeline.spark.cluster import Cluster
 from roamcast.pipeline.store import Store
 
@@ -76,6 +77,8 @@ def commit_often(seconds, joining):
 if __name__ == "__main__":
     if often := os.environ.get("ROAMCAST_TEST_OFTEN"):
         commit_often(float(often), Path(os.environ["ROAMCAST_TEST_JOINING"]))
+    if "ROAMCAST_TEST_AHEAD" not in os.environ:
+        head_start._SHORT = 0.0
     listener = Listener(say=lambda line: print(line, flush=True))
     where = Cluster(remote=sys.argv[2]) if sys.argv[2].startswith("sc:") else Cluster(sys.argv[2])
     try:

@@ -120,6 +120,25 @@ def test_a_campaign_killed_as_a_group_resumes_on_one_core_without_a_trace(tmp_pa
     assert_same(out, whole)
 
 
+def test_runs_begun_before_spark_is_there_leave_nothing_behind_when_killed_and_come_to_the_same(
+    tmp_path, whole
+):
+    out, calls = tmp_path / "out", tmp_path / "calls"
+    first = Campaign(out, calls, "local[2]", hold=4, ROAMCAST_TEST_AHEAD="1")
+    while len(done(out)) < 3:
+        assert first.process.poll() is None, first.end()
+        time.sleep(0.01)
+    first.kill("driver")
+    first.wait_until_gone()
+    first.end()
+    kept, made = done(out), calls_of(calls)
+    assert 3 <= len(kept) <= 4
+    told = Campaign(out, calls, "local[2]", ROAMCAST_TEST_AHEAD="1").end()
+    assert told.endswith("finished\n"), told
+    assert all(calls_of(calls).count(run) == made.count(run) for run in kept), "done runs are not repeated"
+    assert_same(out, whole)
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(7200)
 def test_twenty_kills_five_of_them_in_compactions_lose_nothing_and_double_nothing(tmp_path, whole):
@@ -134,7 +153,8 @@ def test_twenty_kills_five_of_them_in_compactions_lose_nothing_and_double_nothin
     while killed < 20 or while_joining < 5:
         before, made = done(out), calls_of(calls) if calls.is_dir() else []
         joining.unlink(missing_ok=True)
-        campaign = Campaign(out, calls, "local[2]", **often)
+        ahead = {"ROAMCAST_TEST_AHEAD": "1"} if killed // 4 % 2 else {}
+        campaign = Campaign(out, calls, "local[2]", **often, **ahead)
         what = ("driver", "worker", "group", "compaction")[killed % 4]
         if what == "compaction":
             while campaign.process.poll() is None and not joining.exists():

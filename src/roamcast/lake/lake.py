@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from roamcast.lake.batch import table_file
@@ -16,6 +15,7 @@ from roamcast.lake.log import Batch, LakeError, Log, Snapshot
 from roamcast.lake.place import Place
 
 if TYPE_CHECKING:
+    import pyarrow.dataset as ds
     from pyspark.sql import DataFrame, SparkSession
 
 FACTS_FOLDER = "facts"
@@ -61,6 +61,8 @@ class Lake:
 
     def dataset(self, table: str, runs: Collection[str] | None = None) -> ds.Dataset:
         """A table as Arrow's dataset; nothing is listed and nothing is read yet."""
+        import pyarrow.dataset as ds  # which imports pandas
+
         places = self.files(table, runs) if table in TABLES else [self._made(table)]
         schema = self.schema(table)
         if not places:

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from time import perf_counter
+from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from roamcast.campaign.campaign import Campaign
 from roamcast.campaign.checks import make_tables
-from roamcast.campaign.plan import Plan, make_plan
+from roamcast.campaign.plan import Plan, Run, make_plan
 from roamcast.campaign.progress import Progress, estimate
 from roamcast.campaign.tables import RUNS
 from roamcast.pipeline.committing.commit import Committer
 from roamcast.pipeline.measuring.increment import Measuring
-from roamcast.pipeline.running.simulate import simulate
+from roamcast.pipeline.running.head_start import HeadStart, choose_short
+from roamcast.pipeline.running.simulate import deal_out, simulate
 from roamcast.pipeline.running.task import SIMULATOR
-from roamcast.pipeline.spark.cluster import Cluster
-from roamcast.pipeline.spark.executors import warm_up
+from roamcast.pipeline.spark.cluster import Cluster, count_processors
+from roamcast.pipeline.spark.executors import embedded, warm_up
 from roamcast.pipeline.spark.session import open_session
 from roamcast.pipeline.store import Store, Survey
 
@@ -77,6 +78,8 @@ class Conductor:
         self.runner = runner
         self.account = Account()
         self.plan: Plan = make_plan(campaign)
+        self._failed: set[str] = set()
+        "Runs that failed before Spark was there: this command does not try them again."
 
     def conduct(self, where: Cluster | str | None = None, **notes: Any) -> Account:
         """Everything, in a session of its own; `notes` are kept beside the campaign.
@@ -89,13 +92,51 @@ class Conductor:
             if self.is_finished(survey):
                 self.listener.say(f"all {count} runs are done and measured: nothing to do")
                 return self.account
+            cluster = where if isinstance(where, Cluster) else Cluster(where)
             self.listener.say(f"{count} runs planned; starting Spark ({where or 'here'}) ...")
+            self._tell(survey)
             began = perf_counter()
-            with open_session(where) as spark:
-                warm_up(spark, say=self.listener.say)
+            with self._begin(cluster, survey) as ahead, open_session(cluster, hasty=True) as spark:
                 self.account.seconds["session"] = perf_counter() - began
+                with self.account.time("simulate"):
+                    ended = ahead.end()
+                    self._failed = {run for run, status in ended.items() if status != "done"}
+                    self.account.simulated += len(ended) - len(self._failed)
+                    survey = self.survey()
+                if self._todo(survey) or not embedded(spark):
+                    with self.account.time("session"):
+                        warm_up(spark, say=self.listener.say)
                 self.work(spark, survey)
         return self.account
+
+    def _begin(self, cluster: Cluster, survey: Survey) -> HeadStart:
+        """Short runs, under way while an embedded session starts; none where Spark is elsewhere."""
+        slots = 0 if cluster.remote else count_processors(cluster.master)
+        todo = self._todo(survey)
+        runs = choose_short(todo) if slots and not survey.damaged else []
+        portions = deal_out(runs, self.store, self.campaign.limits, max(slots, 1), runner=self.runner)
+        progress = Progress(runs, slots)
+
+        def hear(told: Mapping[str, Any]) -> None:
+            progress.hear([told], monotonic())
+            self.listener.watch(progress)
+
+        def then() -> None:
+            if len(runs) == len(todo):
+                self._settle()
+
+        return HeadStart(portions, slots, hear, then)
+
+    def _settle(self) -> None:
+        """Commit and measure here what is done; what hinders that is met again, and told, on Spark."""
+        with suppress(Exception):
+            self._commit(Committer(None, self.store))
+            self.measure(None, self.survey())
+
+    def _todo(self, survey: Survey) -> list[Run]:
+        """What is neither done nor failed just now."""
+        ended = survey.done.keys() | survey.staged.keys() | self._failed
+        return [run for run in self.plan.runs if run.id not in ended]
 
     @contextmanager
     def prepare(self, **notes: Any) -> Iterator[None]:
@@ -109,8 +150,9 @@ class Conductor:
 
     def work(self, spark: SparkSession, survey: Survey | None = None) -> None:
         """simulate what is missing and commit it, then measure, summarise and judge."""
-        survey = survey or self.survey()
-        self._tell(survey)
+        if survey is None:
+            survey = self.survey()
+            self._tell(survey)
         with self.account.time("simulate"):
             survey = self.simulate(spark, survey)
         self.evaluate(spark, survey)
@@ -132,7 +174,7 @@ class Conductor:
         before = len(survey.done) + len(survey.staged)
         for _ in range(_ATTEMPTS):
             known = [(run, survey.done[run.id]["cpu"]) for run in self.plan.runs if run.id in survey.done]
-            todo = [run for run in self.plan.runs if run.id not in survey.done | survey.staged]
+            todo = self._todo(survey)
             with committer.at_work(self.listener.say):
                 simulate(
                     spark,
@@ -177,7 +219,7 @@ class Conductor:
             survey = self.measure(spark, survey)
         derive(spark, self.store, len(self.campaign.seed_list), self.account.time)
 
-    def measure(self, spark: SparkSession, survey: Survey) -> Survey:
+    def measure(self, spark: SparkSession | None, survey: Survey) -> Survey:
         """Make the tables `runs` and `metrics`; a run that cannot be read is told, and simulated again."""
         for attempt in range(_ATTEMPTS):
             self.store.write_table("runs", runs_table(self.plan, survey))

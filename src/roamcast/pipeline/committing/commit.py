@@ -14,17 +14,14 @@ from contextlib import contextmanager, suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from roamcast.lake.batch import (
-    new_name,
-    table_file,
-)
+from roamcast.lake.batch import new_name, table_file
 from roamcast.lake.compaction import choose
 from roamcast.lake.log import Batch, Done, Entry, File, Snapshot
 from roamcast.lake.place import Place
 from roamcast.pipeline.committing.damage import find_lost
 from roamcast.pipeline.committing.joining import Join, join, portion, spread_runs, spread_tables
 from roamcast.pipeline.running.simulate import DiskFull
-from roamcast.pipeline.spark.spread import spread
+from roamcast.pipeline.spark.spread import spread, unless_little
 from roamcast.pipeline.store import Store
 
 if TYPE_CHECKING:
@@ -35,6 +32,9 @@ _OFTEN = 512
 
 _LONGEST = 30.0
 "Seconds for which a staged run waits for others."
+
+_FEW = 64
+"Runs that are joined here rather than by a job, if they are short, too."
 
 _REMOVERS = 8
 _PATIENCE = 2.0
@@ -64,7 +64,8 @@ class Committer:
                 for group in portion(waiting)
             ]
             asked = [Join(name, tables, runs) for name, runs in groups for tables in spread_runs(runs)]
-            files, wrong = self._join("committing facts", asked)
+            little = len(asked) == 1 and len(waiting) <= _FEW
+            files, wrong = self._join("committing facts", asked, little)
             if wrong:
                 known = self.store.snapshot().runs()  # what is gone may have been committed by another
                 self._discard(asked)
@@ -177,13 +178,15 @@ class Committer:
             self.store.remove_batches(*earlier)
         return True
 
-    def _join(self, doing: str, asked: list[Join]) -> tuple[dict[str, dict[str, File]], dict[str, str]]:
+    def _join(
+        self, doing: str, asked: list[Join], little: bool = False
+    ) -> tuple[dict[str, dict[str, File]], dict[str, str]]:
         staged, facts = self.store.staged, str(self.store.facts)
         files: dict[str, dict[str, File]] = {each.name: {} for each in asked}
         wrong: dict[str, str] = {}
-        for each, told in zip(
-            asked, spread(self.spark, doing, asked, lambda each: join(staged, facts, each)), strict=True
-        ):
+        spark = unless_little(self.spark, little)
+        answers = spread(spark, doing, asked, lambda each: join(staged, facts, each))
+        for each, told in zip(asked, answers, strict=True):
             if told.full:
                 self._discard(asked)
                 raise DiskFull(

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
+from roamcast.campaign.tables import VERDICTS
 from roamcast.pipeline.measuring.judge import judge
 from roamcast.pipeline.measuring.summarise import compare, summarise
 from roamcast.pipeline.spark.errors import briefly
+from roamcast.pipeline.spark.executors import embedded
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -17,26 +24,51 @@ if TYPE_CHECKING:
     from roamcast.pipeline.store import Store
 
 
+_FEW = 2_000
+"Points, of which each has a run's metrics."
+
+_INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+
+
 def derive(
     spark: SparkSession, store: Store, seeds: int, time: Callable[[str], AbstractContextManager[None]]
 ) -> None:
     """Summarise and judge what is measured in `store`; `time` counts what a stage takes."""
-
-    def keep(name: str, frame: DataFrame) -> None:
-        with briefly(f"making the table {name!r}"):
-            table = frame.toArrow()
-        store.write_table(name, table)
-
     stale = store.stale()
+    few = len(store.read_table("points")) <= _FEW
     metrics, points = store.frame(spark, "metrics"), store.frame(spark, "points")
-    with time("summarise"):
-        if "summary" in stale:
-            keep("summary", summarise(metrics, points, seeds))
-        if "differences" in stale:
-            keep("differences", compare(metrics, points, seeds))
-    with time("judge"):
-        if "verdicts" in stale:
-            keep(
-                "verdicts",
-                judge(metrics, store.frame(spark, "checks"), store.frame(spark, "terms"), seeds),
-            )
+    with time("summarise"), _interpreting(spark, few):
+        wanted = {"summary": summarise, "differences": compare}
+        made = {name: partial(make, metrics, points, seeds) for name, make in wanted.items() if name in stale}
+        # At the same time, since most of a small table's is one thread's work on its plan.
+        with ThreadPoolExecutor(len(wanted)) as pool:
+            found = list(pool.map(_collect, made, made.values()))
+        for name, table in zip(made, found, strict=True):
+            store.write_table(name, table)
+    with time("judge"), _interpreting(spark, few):
+        if "verdicts" not in stale:
+            return
+        if not len(store.read_table("checks")):
+            store.write_table("verdicts", VERDICTS.empty_table())
+            return
+        checks, terms = store.frame(spark, "checks"), store.frame(spark, "terms")
+        store.write_table("verdicts", _collect("verdicts", partial(judge, metrics, checks, terms, seeds)))
+
+
+@contextmanager
+def _interpreting(spark: SparkSession, few: bool) -> Iterator[None]:
+    """Have plans interpreted if rows are `few`: writing and compiling Java for them would take a second."""
+    settings = _INTERPRETED if few and embedded(spark) else {}
+    before = {key: spark.conf.get(key) for key in settings}
+    for key, value in settings.items():
+        spark.conf.set(key, value)
+    try:
+        yield
+    finally:
+        for key, value in before.items():
+            spark.conf.set(key, value)
+
+
+def _collect(name: str, make: Callable[[], DataFrame]) -> pa.Table:
+    with briefly(f"making the table {name!r}"):
+        return make().toArrow()

@@ -14,10 +14,15 @@ from roamcast.metrics.declarations import METRICS
 from roamcast.metrics.definition import digest_definitions
 from roamcast.metrics.measured import Setting
 from roamcast.pipeline.measuring.measure import measure
+from roamcast.pipeline.spark.spread import unless_little
 from roamcast.pipeline.store import Store
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+_LITTLE = 1_000_000
+"Rows of facts that one process measures in a quarter of a second."
 
 
 class Measuring:
@@ -51,8 +56,15 @@ class Measuring:
                 which = "" if len(names) == len(METRICS) else f" ({len(names)} metrics defined anew)"
                 say(f"measuring {len(runs)} runs{which} ...")
                 chosen = {run: self.settings[run] for run in runs}
+                rows_of = snapshot.runs()
+                little = sum(rows_of[run].rows for run in runs) < _LITTLE
                 found = measure(
-                    spark, self.store.facts, snapshot, chosen, constants=self.constants, names=names
+                    unless_little(spark, little),
+                    self.store.facts,
+                    snapshot,
+                    chosen,
+                    constants=self.constants,
+                    names=names,
                 )
                 rows += found.select(["run", "trouble", *names]).to_pylist()
         trouble = {row["run"]: row["trouble"] for row in rows if row["trouble"]}

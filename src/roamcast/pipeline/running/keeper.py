@@ -201,13 +201,18 @@ def _account(said: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 def _restrain(most: int, keeper: int) -> None:
     with suppress(OSError):
         os.setpgid(0, 0)
-    _control(_DIE_WITH_PARENT, signal.SIGKILL)
-    if os.getppid() != keeper:
-        os._exit(1)
+    die_with_parent(keeper)
     # A process that asks for more gets a MemoryError and can say so; what it asks for in other ways, or
     # by its children, the keeper sees.
     resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def die_with_parent(parent: int) -> None:
+    """Have this process killed when `parent`, which forked it, ends in whatever way."""
+    _control(_DIE_WITH_PARENT, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
 
 
 def _control(option: int, argument: int) -> None:

@@ -50,13 +50,8 @@ def simulate(
     """Do `runs`; what became of each. A run that fails is an answer; a full disk is a `DiskFull`."""
     if not runs:
         return []
-    costs = costs or estimate(runs, ())
-    longest_first = sorted(runs, key=lambda run: (-costs[run.id], run.id))
     slots = count_slots(spark)
-    portions = [
-        [Task(run, store.staged, limits.time, limits.memory, runner) for run in each]
-        for each in portion(longest_first, slots)
-    ]
+    portions = deal_out(runs, store, limits, slots, costs=costs, runner=runner)
     progress = Progress(runs, slots)
     hearing = _Counting(spark, [len(each) for each in portions]) if is_remote(spark) else _Hearing(spark)
     frame = deal(spark, portions).mapInArrow(_working(hearing.tell), "told string")
@@ -90,6 +85,24 @@ def simulate(
     if trouble:
         raise trouble[0]
     return answers
+
+
+def deal_out(
+    runs: Sequence[Run],
+    store: Store,
+    limits: Limits,
+    slots: int,
+    *,
+    costs: dict[str, float] | None = None,
+    runner: str = SIMULATOR,
+) -> list[list[Task]]:
+    """The runs as tasks, those that share one together, the longest first."""
+    costs = costs or estimate(runs, ())
+    longest_first = sorted(runs, key=lambda run: (-costs[run.id], run.id))
+    return [
+        [Task(run, store.staged, limits.time, limits.memory, runner) for run in each]
+        for each in portion(longest_first, slots)
+    ]
 
 
 def _working(tell: Callable[[dict[str, Any]], object] | None) -> Callable[..., Iterator[pa.RecordBatch]]:

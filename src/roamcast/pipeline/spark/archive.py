@@ -12,6 +12,10 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 _EXIT = 120.0
 "Seconds for the JVM to write the archive when it ends."
@@ -44,19 +48,52 @@ def make_archive() -> Path:
     return archive
 
 
-def _exercise(spark: object) -> None:
-    """Use what campaigns use: files, Python in Arrow, joins, groups, answers as Arrow."""
-    from pyspark.sql import SparkSession, functions
+def _exercise(spark: SparkSession) -> None:
+    """Use what campaigns use: files, Python in Arrow, and the very jobs that summarise and judge."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
-    assert isinstance(spark, SparkSession)
+    from roamcast.campaign.tables import TABLES
+    from roamcast.lake.columns import spark_schema
+    from roamcast.pipeline.measuring.judge import judge
+    from roamcast.pipeline.measuring.summarise import compare, summarise
+
     with TemporaryDirectory() as folder:
-        frame = spark.range(0, 100, 1, 2).withColumn("half", functions.col("id") / 2)
-        frame.write.parquet(f"{folder}/rows")
-        rows = spark.read.schema(frame.schema).parquet(f"{folder}/rows")
-        doubled = rows.mapInArrow(lambda batches: batches, rows.schema)
-        joined = doubled.join(functions.broadcast(frame), "id").repartition(2)
-        grouped = joined.groupBy((functions.col("id") % 3).alias("key")).agg(functions.avg(frame["half"]))
-        grouped.sort("key").toArrow()
+        tables = {}
+        for name, rows in _invent().items():
+            schema = TABLES[name]
+            pq.write_table(pa.Table.from_pylist(rows, schema), f"{folder}/{name}.parquet")
+            tables[name] = spark.read.schema(spark_schema(schema)).parquet(f"{folder}/{name}.parquet")
+        metrics, points = tables["metrics"], tables["points"]
+        metrics.mapInArrow(lambda batches: batches, metrics.schema).toArrow()
+        for frame in (
+            summarise(metrics, points, 2),
+            compare(metrics, points, 2),
+            judge(metrics, tables["checks"], tables["terms"], 2),
+        ):
+            frame.toArrow()
+
+
+def _invent() -> dict[str, list[dict[str, Any]]]:
+    """The tables of a campaign of two protocols, two seeds and a claim."""
+    from roamcast.metrics.declarations import METRICS
+
+    points = [
+        {"sweep": "s", "point": "{}", "protocol": protocol, "seed": seed, "run": f"{protocol}{seed}"}
+        for protocol in ("a", "b")
+        for seed in (1, 2)
+    ]
+    part = {"claim": "c", "part": 0}
+    term = {"metric": "messages", "above": 1.0, "below": 0.0}
+    check = {"tells": "", "terms": 2, "divided": False, "low": 0.0, "strict": False, "scale": "amount"}
+    return {
+        "points": points,
+        "metrics": [
+            {"run": each["run"]} | dict.fromkeys(METRICS, 0.5 + number) for number, each in enumerate(points)
+        ],
+        "checks": [part | check],
+        "terms": [part | term | {"seed": each["seed"], "run": each["run"]} for each in points],
+    }
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import socket
 from collections.abc import Iterable
@@ -71,6 +72,16 @@ def read_settings(pairs: Iterable[str]) -> dict[str, str]:
 def is_local(master: str) -> bool:
     """Whether all of Spark is on this machine, started by us."""
     return master.startswith("local")
+
+
+def count_processors(master: str | None) -> int:
+    """How many tasks at a time an embedded session does in this machine's own processes; 0 if it is none."""
+    if master is None:
+        return len(os.sched_getaffinity(0))
+    found = re.fullmatch(r"local(?:\[(\d+|\*)(?:,\d+)?\])?", master)
+    if found is None:
+        return 0
+    return count_processors(None) if found[1] == "*" else int(found[1] or 1)
 
 
 def find_address(master: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from roamcast.pipeline.spark.cluster import is_local
+from roamcast.pipeline.spark.cluster import count_processors, is_local
 from roamcast.pipeline.spark.errors import SessionError, briefly
 from roamcast.pipeline.spark.session import is_remote
 
@@ -31,6 +31,11 @@ def count_slots(spark: SparkSession) -> int:
 
     spread = spark.range(0, 10_000).select(functions.spark_partition_id().alias("slot"))
     return int(spread.distinct().count())
+
+
+def embedded(spark: SparkSession) -> bool:
+    """Whether all of Spark's work is done on this machine, by one JVM that this process started."""
+    return not is_remote(spark) and count_processors(spark.sparkContext.master) > 0
 
 
 def await_executors(

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from roamcast.pipeline.spark.cluster import Cluster, find_address, is_local, need_answer
+from roamcast.pipeline.spark.cluster import Cluster, count_processors, find_address, is_local, need_answer
 from roamcast.pipeline.spark.configuration import ELSEWHERE, REMOTELY, defaults, set_environment, with_retries
 from roamcast.pipeline.spark.errors import SessionError, interrupted, one_line
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 def local_master() -> str:
     """The embedded session, on all the processors that this process may use."""
-    return f"local[{len(os.sched_getaffinity(0))}]"
+    return f"local[{count_processors(None)}]"
 
 
 @contextmanager
@@ -37,14 +37,17 @@ def open_session(
     *,
     patience: float = 3.0,
     archive: Path | None = None,
+    hasty: bool = False,
 ) -> Iterator[SparkSession]:
     """A Spark session that ends with the block, together with every process that it started.
 
-    `patience` is for its end, in seconds; with `archive` it leaves its classes there for later sessions.
+    `patience` is for its end, in seconds; with `archive` it leaves its classes there for later sessions. Who
+    is `hasty` does not wait for a session that ends well: a thread does, and Python waits for that.
     """
     cluster = where if isinstance(where, Cluster) else Cluster(where)
     chosen = (settings or {}) | cluster.settings()
     folder = Path(tempfile.mkdtemp(prefix="roamcast-spark-"))
+    later = False
     try:
         if cluster.remote:
             spark = connect(cluster.remote, chosen)
@@ -52,6 +55,7 @@ def open_session(
             spark = _start(cluster.master or local_master(), folder, chosen, archive)
         try:
             yield spark
+            later = hasty and not cluster.remote
         except KeyboardInterrupt:
             patience = 0.0  # nobody waits for running tasks: what is done is on disk
             raise
@@ -61,14 +65,30 @@ def open_session(
             patience = 0.0
             raise KeyboardInterrupt from None
         finally:
-            _stop(spark, patience)
+            if later:
+                _ending.append(threading.Thread(target=_stop_and_tidy, args=(spark, patience, folder)))
+                _ending[-1].start()
+            else:
+                _stop(spark, patience)
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        if not later:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+_ending: list[threading.Thread] = []
+"Sessions of hasty users, on their way out."
+
+
+def _stop_and_tidy(spark: SparkSession, patience: float, folder: Path) -> None:
+    _stop(spark, patience)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _start(master: str, folder: Path, settings: dict[str, str], archive: Path | None = None) -> SparkSession:
     java = need_java()
     need_answer(master)
+    while _ending:  # PySpark knows one session at a time
+        _ending.pop().join()
     from pyspark import SparkConf, SparkContext
     from pyspark.errors import PySparkRuntimeError
     from pyspark.java_gateway import launch_gateway

@@ -9,12 +9,21 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pyarrow as pa
 
 from roamcast.pipeline.spark.errors import briefly
+from roamcast.pipeline.spark.executors import embedded
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
+
+
+def unless_little(spark: SparkSession | None, little: bool) -> SparkSession | None:
+    """Who is to do the work: nobody but this process if it is `little` and Spark would do it here, too.
+
+    Dealing out a job takes an embedded session half a second, and the first one two.
+    """
+    return None if spark is None or (little and embedded(spark)) else spark
 
 
 def spread(

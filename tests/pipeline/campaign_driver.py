@@ -78,7 +78,7 @@ if __name__ == "__main__":
     if often := os.environ.get("ROAMCAST_TEST_OFTEN"):
         commit_often(float(often), Path(os.environ["ROAMCAST_TEST_JOINING"]))
     if "ROAMCAST_TEST_AHEAD" not in os.environ:
-        head_start._SHORT = 0.0
+        head_start.MOST_SIZE = 0.0
     listener = Listener(say=lambda line: print(line, flush=True))
     where = Cluster(remote=sys.argv[2]) if sys.argv[2].startswith("sc:") else Cluster(sys.argv[2])
     try:

@@ -19,18 +19,16 @@ from typing import Any
 from roamcast.campaign.plan import Run
 from roamcast.campaign.progress import size
 from roamcast.pipeline.running.keeper import die_with_parent
+from roamcast.pipeline.running.portions import MOST_SIZE
 from roamcast.pipeline.running.task import Task, execute_all, keeper_of
-
-_SHORT = 50_000.0
-"In seconds times nodes: a few seconds of simulating, so that a session seldom waits for what was begun."
 
 _PATIENCE = 5.0
 "Seconds for a process that has nothing to do to end."
 
 
 def choose_short(runs: Iterable[Run]) -> list[Run]:
-    """Those that are worth beginning."""
-    return [run for run in runs if size(run) <= _SHORT]
+    """Those that are worth beginning: a session must not wait long for what was begun before it."""
+    return [run for run in runs if size(run) <= MOST_SIZE]
 
 
 class HeadStart:

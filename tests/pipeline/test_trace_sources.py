@@ -49,7 +49,6 @@ def test_every_format_has_its_source(spark, tmp_path):
         assert frame.where("bad is null").count() > 0, name
 
 
-@pytest.mark.slow
 def test_facts_made_on_spark_are_those_made_in_memory(spark, tmp_path):
     from roamcast.ingest.distributed import ingest_runs
 

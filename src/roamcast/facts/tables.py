@@ -75,7 +75,7 @@ class Facts:
 
     def write(self, folder: str | Path) -> None:
         """Write a Parquet file for each table, then what was run; the same facts give the same bytes."""
-        writer = FactsWriter(folder)
+        writer = FactsWriter(folder, tables=self.tables)
         for name, table in self.tables.items():
             writer.append(name, table)
         writer.finish(self.run)

@@ -8,7 +8,7 @@ are soon to be joined with others may be packed into one file, if they are few.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,15 +40,15 @@ class FactsError(UserError):
 class FactsWriter:
     """Writes the facts of one run into a folder, where nothing is changed before `finish`."""
 
-    def __init__(self, folder: str | Path, packed: bool = False) -> None:
-        """Begin; `packed` facts are one file if they are few."""
+    def __init__(self, folder: str | Path, packed: bool = False, tables: Iterable[str] = TABLES) -> None:
+        """Begin; `packed` facts are one file if they are few. Files of other `tables` stay as they are."""
         self.folder = Path(folder)
         self.packed = packed
         self._tables: dict[str, TableWriter] = {}
         with self._blaming():
             self.folder.mkdir(parents=True, exist_ok=True)
-            for name, schema in TABLES.items():
-                self._tables[name] = TableWriter(self.folder / f".{name}.parquet.partial", schema)
+            for name in tables:
+                self._tables[name] = TableWriter(self.folder / f".{name}.parquet.partial", TABLES[name])
 
     def append(self, name: str, rows: pa.Table) -> None:
         """Write more rows of a table, now or when there are enough of them."""

@@ -28,8 +28,11 @@ if TYPE_CHECKING:
 SMALL = 16 << 20
 "Bytes of filters or events that go to every task."
 
-PER_INDEX = 250_000
-"Filters of one index, about: more make it quicker by the filter, and its task longer."
+PER_INDEX = 500_000
+"Filters of one index, about: more make it quicker by the filter, and its task longer; some 180 MB."
+
+_REMEMBERED = 4096
+"Filters that are known as they were read: what many want comes again soon."
 
 
 class Way(StrEnum):
@@ -212,6 +215,8 @@ class _Index:
         for id, body in filters:
             wanted = self._read.get(body)
             if wanted is None:
+                if len(self._read) == _REMEMBERED:
+                    self._read.clear()  # all of them would be what Python's collector looks over and over
                 try:
                     wanted = self._read[body] = read_filter(body, self.types)
                 except ContentError as error:

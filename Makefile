@@ -49,9 +49,10 @@ sanitize:  ## the kernel alone, under address and undefined-behaviour sanitizers
 
 FUZZ_SECONDS ?= 20
 
-fuzz: $(BUILT)  ## atheris on every reader, FUZZ_SECONDS=20 each; build/fuzz keeps what is found new for the next run, and a book of inputs
+fuzz: $(BUILT)  ## atheris on every reader, FUZZ_SECONDS=20 each, twice; build/fuzz keeps what is found new for the next run, and a book of inputs
 	$(PY) -c "import atheris" 2>/dev/null || $(VENV)/bin/pip install --quiet atheris==3.0.0
 	$(PY) fuzz/book.py --seconds $(FUZZ_SECONDS)
+	$(PY) fuzz/book.py --seconds $(FUZZ_SECONDS) --fast  # and several times as many made of what reached new code
 
 swarm: $(BUILT)  ## histories full of faults over all protocols, from a fresh seed that it prints; SWARM="cbr --seed 7" repeats one
 	$(VENV)/bin/roamcast swarm $(SWARM)

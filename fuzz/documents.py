@@ -5,10 +5,10 @@ from contextlib import suppress
 from pathlib import Path
 
 import atheris
-import plain_source  # noqa: F401  before roamcast
 from limits import limited
+from plain_source import instrumented
 
-with atheris.instrument_imports(include=["roamcast"]):
+with instrumented():
     from roamcast.content.errors import ContentError
     from roamcast.content.event import Event
     from roamcast.content.kind_area import Area
@@ -22,6 +22,7 @@ AREA = Area()
 
 
 @limited
+@atheris.instrument_func
 def attempt(data: bytes) -> None:
     """Try one input."""
     for schema in (CD, ALERTS):

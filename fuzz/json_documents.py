@@ -4,10 +4,10 @@ import sys
 from pathlib import Path
 
 import atheris
-import plain_source  # noqa: F401  before roamcast
 from limits import limited
+from plain_source import instrumented
 
-with atheris.instrument_imports(include=["roamcast"]):
+with instrumented():
     from roamcast.content.errors import ContentError
     from roamcast.content.event import Event
     from roamcast.content.json.json_schema import JsonSchema
@@ -18,6 +18,7 @@ FILLED = JsonSchema.load(EXAMPLES / "sensor.schema.json", defaults=True)
 
 
 @limited
+@atheris.instrument_func
 def attempt(data: bytes) -> None:
     """Try one input."""
     for schema in (PLAIN, FILLED):

@@ -3,10 +3,10 @@
 import sys
 
 import atheris
-import plain_source  # noqa: F401  before roamcast
 from limits import limited
+from plain_source import instrumented
 
-with atheris.instrument_imports(include=["roamcast"]):
+with instrumented():
     from roamcast.content.errors import ContentError
     from roamcast.content.event import Event
     from roamcast.content.filter import Filter
@@ -15,6 +15,7 @@ with atheris.instrument_imports(include=["roamcast"]):
 
 
 @limited
+@atheris.instrument_func
 def attempt(data: bytes) -> None:
     """Try one input, as a JSON Schema if it looks like one."""
     try:

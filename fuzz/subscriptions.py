@@ -4,10 +4,10 @@ import sys
 from contextlib import suppress
 
 import atheris
-import plain_source  # noqa: F401  before roamcast
 from limits import limited
+from plain_source import instrumented
 
-with atheris.instrument_imports(include=["roamcast"]):
+with instrumented():
     from roamcast.content.codec import decode_event
     from roamcast.content.errors import ContentError, FilterError, Undecided
     from roamcast.content.event import Event
@@ -37,6 +37,7 @@ T = EventType(
 
 
 @limited
+@atheris.instrument_func
 def attempt(data: bytes) -> None:
     """Try one input."""
     text = data.decode("utf-8", "replace")

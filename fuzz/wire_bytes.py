@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import atheris
-import plain_source  # noqa: F401  before roamcast
 from limits import limited
+from plain_source import instrumented
 
-with atheris.instrument_imports(include=["roamcast"]):
+with instrumented():
     from roamcast.content.codec import decode_event, encode_event
     from roamcast.content.errors import ContentError, Undecided
     from roamcast.content.filter import Filter
@@ -26,6 +26,7 @@ TYPES = (
 
 
 @limited
+@atheris.instrument_func
 def attempt(data: bytes) -> None:
     """Try one input, whose first byte says what it is taken for."""
     if not data:

@@ -54,10 +54,10 @@ def follow(page, folder, skip=lambda command: False):
         f"#!/bin/sh\nexec {sys.executable} -c 'from roamcast.cli import main; main()' \"$@\"\n"
     )
     (bin_ / "roamcast").chmod(0o755)
-    (bin_ / "python").symlink_to(sys.executable)
+    (bin_ / "python").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')  # a link would leave the venv
+    (bin_ / "python").chmod(0o755)
     (bin_ / "pip").write_text(
-        f'#!/bin/sh\nexec {sys.executable} -m pip -q "$@" --target {folder}/site '
-        "--no-build-isolation --no-deps\n"
+        f'#!/bin/sh\nexec {sys.executable} -m pip -q "$@" --target {folder}/site --no-deps\n'
     )
     (bin_ / "pip").chmod(0o755)
     environment = os.environ | {

@@ -4,7 +4,7 @@ import json
 import os
 import signal
 import threading
-from contextlib import nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic, sleep
@@ -115,7 +115,16 @@ def test_long_runs_are_not_begun():
 def test_a_run_that_failed_before_spark_was_there_is_not_tried_again_by_the_same_command(
     spark, tmp_path, calls, monkeypatch
 ):
-    monkeypatch.setattr(conducting, "open_session", lambda *_, **__: nullcontext(spark))
+    begun = []
+
+    @contextmanager
+    def session(*_, **__):
+        """As soon as the runs have begun that it must not repeat."""
+        begun.append(True)
+        until(lambda: len(list(calls.iterdir())) == 1 + len(begun))
+        yield spark
+
+    monkeypatch.setattr(conducting, "open_session", session)
     points = [{"name": "fine"}, {"name": "raise"}]
     sweep = {"protocols": ["flooding"], "points": points, "set": {COUNT: 10}}
     asked = campaign(seeds=1, claims={}, sweeps={"people": sweep})

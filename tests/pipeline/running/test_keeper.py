@@ -86,6 +86,13 @@ def test_memory_is_limited_whatever_it_is_called(tmp_path, how):
     assert (told["status"], told["error"]) == ("failed", "used more memory than its limit")
 
 
+def test_what_a_run_has_from_a_large_keeper_hides_nothing_that_its_forks_hold(tmp_path):
+    hoard = bytearray(os.urandom(1)) * 900_000_000  # which keeper, run and forks all have
+    told = execute(task(tmp_path, "forked hog", seconds=15, memory=200e6))
+    assert (told["status"], told["error"]) == ("failed", "used more memory than its limit")
+    del hoard
+
+
 def test_a_run_killed_from_outside_is_tried_once_more(tmp_path, monkeypatch):
     monkeypatch.setenv("ROAMCAST_TEST_CALLS", str(tmp_path / "calls"))
     (tmp_path / "calls").mkdir()

@@ -149,7 +149,7 @@ def _supervise(asked: bytes, commands: int) -> dict[str, Any]:
 def _await(child: int, ends: tuple[int, int, int], said: list[Any], seconds: float, memory: float) -> str:
     """Gather what the child says; empty if it came to its end, else the limit that it passed, or `died`."""
     read_end, handle, commands = ends
-    allowed = _anonymous(os.getpid()) + memory
+    inherited = _anonymous(os.getpid())
     deadline = monotonic() + seconds
     heard = b""
     looks = 0
@@ -172,7 +172,8 @@ def _await(child: int, ends: tuple[int, int, int], said: list[Any], seconds: flo
             return "died"
         if not ready:
             looks += 1
-            if (_held(os.getpid()) if looks % _LOOKS == 0 else _anonymous(child)) > allowed:
+            all_of_it = looks % _LOOKS == 0
+            if (_held(os.getpid()) if all_of_it else _anonymous(child) - inherited) > memory:
                 return "memory"
     return "time"
 
@@ -242,11 +243,16 @@ def _anonymous(process: int) -> int:
 
 
 def _held(keeper: int) -> int:
-    """Bytes that a run and all that it started hold, what they share counted once."""
+    """Bytes that a run and all that it started hold besides what they have from the keeper.
+
+    What they share is counted once. Of what all have from the keeper, each has as large a share as it.
+    """
     quick = {process: _anonymous(process) for process in descendants(keeper)}
+    inherited = _anonymous(keeper)
     if len(quick) == 1:
-        return sum(quick.values())
-    return sum(_share(process, held) for process, held in quick.items())
+        return sum(quick.values()) - inherited
+    shares = [_share(process, held) for process, held in quick.items()]
+    return sum(shares) - len(shares) * _share(keeper, inherited)
 
 
 def _share(process: int, otherwise: int) -> int:

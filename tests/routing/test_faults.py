@@ -21,7 +21,7 @@ outages = st.lists(
 
 @given(outages, st.sampled_from([What.CRASH, What.SLEEP, What.RADIO_OFF]))
 def test_a_node_is_out_of_order_exactly_while_an_outage_lasts(given_outages, what):
-    faults = list(faults_of(3, what, given_outages))
+    faults = list(faults_of(3, {what: given_outages}))
     assert faults == sorted(faults, key=lambda fault: fault.time)
     out = 3 in absent(faults)
     for moment in range(120):
@@ -30,6 +30,30 @@ def test_a_node_is_out_of_order_exactly_while_an_outage_lasts(given_outages, wha
                 assert out is (fault.what is not what)  # they alternate
                 out = fault.what is what
         assert out is any(start <= moment < end for start, end in given_outages)
+
+
+@given(outages, outages)
+def test_a_node_is_down_just_while_a_crash_or_a_sleep_lasts_and_crashes_when_each_crash_begins(
+    crashes, sleeps
+):
+    faults = sorted(
+        faults_of(3, {What.CRASH: crashes, What.SLEEP: sleeps}),
+        key=lambda fault: (fault.time, fault.node, fault.what.value),
+    )
+    up, asleep = 3 not in absent(faults), False
+    for moment in range(120):
+        for fault in faults:
+            if fault.time == moment:
+                if fault.what is What.CRASH and up:
+                    up = asleep = False
+                elif fault.what in (What.START, What.ARRIVE):
+                    up = True
+                elif fault.what is What.SLEEP and up:
+                    asleep = True
+                elif fault.what is What.WAKE:
+                    asleep = False
+        assert (up and not asleep) is not any(start <= moment < end for start, end in [*crashes, *sleeps])
+        assert not (up and any(start <= moment < end for start, end in crashes))
 
 
 def test_drawn_outages_have_the_means_that_were_asked_for():
@@ -47,4 +71,4 @@ def test_even_outages_come_at_even_intervals():
 
 
 def test_who_never_arrives_is_absent_all_the_same():
-    assert list(faults_of(1, What.CRASH, [Outage(0, math.inf)])) == [Fault(math.inf, 1, What.ARRIVE)]
+    assert list(faults_of(1, {What.CRASH: [Outage(0, math.inf)]})) == [Fault(math.inf, 1, What.ARRIVE)]

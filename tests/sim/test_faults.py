@@ -123,6 +123,27 @@ def test_outages_that_overlap_are_one_and_a_radio_stays_off_through_a_crash():
     assert len(times) == 35
 
 
+@pytest.mark.parametrize(
+    ("crash", "sleep", "expected"),
+    [
+        ((10, 10), (15, 20), [(10, "up", 0), (35, "up", 1), (35, "incarnation", 1)]),
+        ((15, 5), (10, 20), [(10, "up", 0), (30, "up", 1), (30, "incarnation", 1)]),
+        ((10, 30), (15, 5), [(10, "up", 0), (40, "up", 1), (40, "incarnation", 1)]),
+        ((10, 10), (20, 10), [(10, "up", 0), (30, "up", 1), (30, "incarnation", 1)]),
+    ],
+)
+def test_a_node_with_a_crash_and_a_sleep_that_overlap_starts_when_both_are_over(crash, sleep, expected):
+    faults = {
+        "a": {"nodes": [RELAY], "crash": {"at": [crash[0]], "down": crash[1]}},
+        "b": {"nodes": [RELAY], "crash": {"at": [sleep[0]], "down": sleep[1], "memory": "kept"}},
+    }
+    facts = play(faults)
+    assert told(facts) == expected
+    times = [time for (time,) in rows(facts, "deliveries", "time")]
+    assert [time for time in times if expected[0][0] < time < expected[1][0]] == []
+    assert len(times) == 60 - (expected[1][0] - expected[0][0])
+
+
 def test_faults_are_a_function_of_scenario_and_seed():
     faults = {
         "relays": {"group": "relay", "crash": {"every": 10, "down": 2}},

@@ -13,6 +13,7 @@ from roamcast.scenario.workload import Zones
 from roamcast.scenario.zones import ZoneGrid
 from roamcast.sim.interest import subscribers
 from roamcast.sim.oracle import Oracle
+from roamcast.sim.run import simulate
 from roamcast.sim.workload import plan
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
@@ -129,3 +130,53 @@ def test_fewer_subscribers_are_dealt_the_same_cards_and_more_begin_again():
     dealt = [interest.fixed for interest in subscribers(scenario, 1)]
     assert {len(hand) for hand in dealt} == {1}
     assert sorted(Counter(dealt).values()) == [1] * 40 + [2] * 10
+
+
+CROSSING = """\
+name = "crossing"
+area = { width = "1000 m", height = "100 m" }
+duration = "100 s"
+mobility = { ns2 = "walk.mov" }
+[nodes.shops]
+count = 2
+at = [["0 m", "0 m"], ["900 m", "0 m"]]
+[nodes.walkers]
+count = 1
+mobility = "file"
+[workload]
+zones = { side = "250 m" }
+[workload.subscribe."*"]
+"""
+
+WALK = """\
+$node_(0) set X_ 10
+$node_(0) set Y_ 50
+$ns_ at 1.0 "$node_(0) setdest 990 50 10"
+"""
+
+
+def crossing(tmp_path, added=""):
+    (tmp_path / "s.toml").write_text(CROSSING + added)
+    (tmp_path / "walk.mov").write_text(WALK)
+    return load(tmp_path / "s.toml")
+
+
+def zone_changes(scenario, node):
+    interests = simulate(scenario, "flooding", 1)["interests"].to_pylist()
+    return [(round(row["time"]), row["wanted"]) for row in interests if row["node"] == node and row["begins"]]
+
+
+def test_a_walker_of_a_movement_file_changes_zones_beside_a_static_group(tmp_path):
+    changes = zone_changes(crossing(tmp_path), node=2)
+    assert [wanted for _, wanted in changes] == [f"/coupon[zone={zone}]" for zone in (1, 2, 3, 4)]
+    assert [interest.pace for interest in subscribers(crossing(tmp_path), 1)] == [0.0, 0.0, math.inf]
+
+
+def test_a_subscriber_that_wakes_looks_once(tmp_path):
+    slept = 'crash = { at = ["20 s"], down = "70 s", memory = "kept" }\n'
+    scenario = crossing(tmp_path, f"tick = '0.1 s'\nbias = 0.5\n[faults.asleep]\nnodes = [2]\n{slept}")
+    changes = simulate(scenario, "flooding", 1)["interests"].to_pylist()
+    times = Counter(row["time"] for row in changes if row["node"] == 2)
+    assert sum(20 < time < 90 for time in times) == 0
+    assert sum(time > 90 for time in times) > 10
+    assert max(times.values()) == 2  # one filter ends, another begins

@@ -6,7 +6,7 @@ The simulator and `roamcast.testing.Mesh` play the same list.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from random import Random
 from typing import NamedTuple
@@ -72,11 +72,27 @@ def draw_outages(
         start = end + lasting(every)
 
 
-def faults_of(node: NodeId, begins: What, outages: Iterable[Outage]) -> Iterator[Fault]:
-    """The faults of one kind at one node; outages that overlap or touch are one.
+def faults_of(node: NodeId, outages: Mapping[What, Iterable[Outage]]) -> Iterator[Fault]:
+    """The faults of one node, from its outages by kind; outages of a kind that overlap or touch are one.
 
-    A node that is down from the beginning arrives at the end of that, be it never.
+    A node that is down from the beginning arrives at the end of that, be it never. A node that crashes in its
+    sleep, or would fall asleep while it is down, starts again when both outages are over.
     """
+    merged = {begins: _merge(own) for begins, own in outages.items()}
+    if merged.get(What.SLEEP) and merged.get(What.CRASH):
+        merged[What.CRASH] = _outlast(merged[What.CRASH], merged[What.SLEEP])
+    for begins, own in merged.items():
+        for start, end in own:
+            if begins is What.CRASH and start <= 0:
+                yield Fault(end, node, What.ARRIVE)
+                continue
+            yield Fault(start, node, begins)
+            if end < math.inf:
+                yield Fault(end, node, OUTAGES[begins])
+
+
+def _merge(outages: Iterable[Outage]) -> list[Outage]:
+    """The outages in order, those that overlap or touch as one, empty ones left out."""
     merged: list[Outage] = []
     for outage in sorted(outages):
         if outage.end <= outage.start:
@@ -85,13 +101,20 @@ def faults_of(node: NodeId, begins: What, outages: Iterable[Outage]) -> Iterator
             merged[-1] = Outage(merged[-1].start, max(merged[-1].end, outage.end))
         else:
             merged.append(outage)
-    for start, end in merged:
-        if begins is What.CRASH and start <= 0:
-            yield Fault(end, node, What.ARRIVE)
-            continue
-        yield Fault(start, node, begins)
-        if end < math.inf:
-            yield Fault(end, node, OUTAGES[begins])
+    return merged
+
+
+def _outlast(crashes: list[Outage], sleeps: list[Outage]) -> list[Outage]:
+    """The crashes, each extended to the end of the sleeps and crashes that follow without a gap."""
+    extended: list[Outage] = []
+    following = iter(crashes)
+    crash = next(following, None)
+    for _, end in _merge([*crashes, *sleeps]):
+        if crash is not None and crash.start <= end:
+            extended.append(Outage(crash.start, end))
+        while crash is not None and crash.start <= end:
+            crash = next(following, None)
+    return extended
 
 
 def absent(faults: Iterable[Fault]) -> set[NodeId]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from roamcast.content.filter import Filter
 from roamcast.routing.router import NodeId, Position
 from roamcast.scenario.content import Content
-from roamcast.scenario.model import EVERYONE, Scenario
+from roamcast.scenario.model import Scenario
 from roamcast.scenario.workload import Subscribing
 from roamcast.scenario.zones import ZoneGrid
 from roamcast.sim.workload import choose
@@ -74,11 +74,11 @@ class Interest(NamedTuple):
 def subscribers(scenario: Scenario, seed: int) -> list[Interest]:
     """The subscribers of a run, in order of node; a function of the scenario and the seed alone."""
     content = scenario.content
+    paces = _paces(scenario)
     chosen: list[Interest] = []
     for group, subscribing in scenario.workload.subscribe.items():
         random = Random(f"{seed}/subscribers/{group}")
         nodes = choose(scenario.nodes_of(group), subscribing.count, random)
-        pace = _pace(scenario, group)
         alike = round(subscribing.locality * len(nodes))
         common = _common(subscribing, content, seed) if alike else ()
         texts = () if subscribing.interest == "zone" else subscribing.interest
@@ -92,7 +92,7 @@ def subscribers(scenario: Scenario, seed: int) -> list[Interest]:
                     content.grid,
                     node,
                     common if place < alike else None,
-                    pace=pace,
+                    pace=paces[node],
                     seed=seed,
                 )
             )
@@ -144,8 +144,13 @@ def _interest(
     )
 
 
-def _pace(scenario: Scenario, group: str) -> float:
-    if scenario.nodes_of(group)[0] in scenario.followers:
-        return math.inf
-    groups = list(scenario.groups.values()) if group == EVERYONE else [scenario.groups[group]]
-    return max(each.speed.max if each.speed and each.mobility == "waypoint" else 0.0 for each in groups)
+def _paces(scenario: Scenario) -> list[float]:
+    """The highest speed of each node [m/s], by node; infinite for the nodes that follow a movement file."""
+    paces: list[float] = []
+    for name, nodes in scenario.members():
+        group = scenario.groups[name]
+        speed = group.speed if group.mobility == "waypoint" else None
+        paces += [0.0 if speed is None else speed.max] * len(nodes)
+    for node in scenario.followers:
+        paces[node] = math.inf
+    return paces

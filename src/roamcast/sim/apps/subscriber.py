@@ -36,7 +36,9 @@ class Subscriber(Application):
             self._note(wanted, begins=False)
         self._wanted = ()
 
-    def _look(self, look: int) -> None:
+    def _look(self, due: int) -> None:
+        """Subscribe to what it wants at this position; looks missed in its sleep are skipped."""
+        look = max(due, self._interest.last_look(self._world.now()))
         position = self.node.position()
         wanted = self._interest.wants(position, look)
         if wanted != self._wanted:
@@ -51,8 +53,8 @@ class Subscriber(Application):
                     self._note(filter, begins=True)
         following = self._interest.next_look(position, look)
         if following is not None:
-            due = self._interest.time_of(following)
-            self._next = self._world.call_at(due, self.node.when_awake, self._look, following)
+            time = self._interest.time_of(following)
+            self._next = self._world.call_at(time, self.node.when_awake, self._look, following)
 
     def _note(self, wanted: Filter, *, begins: bool) -> None:
         self._world.note_interest(self.node.number, wanted, begins=begins)

@@ -15,12 +15,12 @@ from roamcast.sim.workload import choose
 
 def draw_faults(scenario: Scenario, seed: int) -> list[Fault]:
     """All that befalls nodes in a run, in order; a function of the scenario and the seed alone."""
-    outages: dict[tuple[NodeId, What], list[Outage]] = {}
+    outages: dict[NodeId, dict[What, list[Outage]]] = {}
     for name, faults in scenario.faults.items():
         for node in _struck(scenario, name, faults, seed):
             for what, outage in _outages(scenario, faults, Random(f"{seed}/faults/{name}/{node}")):
-                outages.setdefault((node, what), []).append(outage)
-    drawn = [fault for (node, what), own in outages.items() for fault in faults_of(node, what, own)]
+                outages.setdefault(node, {}).setdefault(what, []).append(outage)
+    drawn = [fault for node, own in outages.items() for fault in faults_of(node, own)]
     return sorted(drawn, key=lambda fault: (fault.time, fault.node, fault.what.value))
 
 

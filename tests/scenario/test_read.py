@@ -117,6 +117,10 @@ def test_a_single_speed_is_the_slowest_and_the_fastest(tmp_path):
         ("nodes.all.mobility=walk", "should be 'static', 'waypoint' or 'file', not 'walk'"),
         ("workload.publish.all.phase=soon", "should be 'random', not 'soon'; or 'soon' is not a quantity"),
         (
+            "workload.publish.all.phase=-100 s",
+            "should be 'random', not '-100 s'; or should be greater than or equal to 0",
+        ),
+        (
             "workload.publish.all.content={type='x', valeus={}}",
             "content.valeus: unknown key; did you mean 'values'?",
         ),

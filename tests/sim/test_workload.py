@@ -1,4 +1,5 @@
 from collections import Counter
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -53,14 +54,14 @@ SCHEDULED = """\
 name = "s"
 area = { width = "300 m", height = "200 m" }
 duration = "60 s"
-workload = { schedule = "plan.csv" }
+workload.schedule = "plan.csv"
 [nodes.all]
 count = 3
 """
 
 
-def scheduled(tmp_path, csv):
-    (tmp_path / "s.toml").write_text(SCHEDULED)
+def scheduled(tmp_path, csv, types=""):
+    (tmp_path / "s.toml").write_text(SCHEDULED + types)
     (tmp_path / "plan.csv").write_text(csv)
     return plan(load(tmp_path / "s.toml"), 1)
 
@@ -76,6 +77,22 @@ def test_a_schedule_is_played_as_it_is_written(tmp_path):
     ]
     assert made.publications[0].event.get("level") == 3
     assert [a.node for a in made.advertisements] == [0, 2]
+
+
+TYPED = """[workload.types.alert]
+code = "string"
+level = "integer"
+urgent = "boolean"
+day = "date"
+"""
+
+
+def test_a_cell_is_read_as_the_declared_kind_of_its_field(tmp_path):
+    csv = "time,publisher,size,type,code,level,urgent,day\n1,2,100,alert,007,07,1,2005-03-08\n"
+    (event,) = [p.event for p in scheduled(tmp_path, csv, TYPED).publications]
+    assert dict(event.items()) == {"code": "007", "level": 7, "urgent": True, "day": date(2005, 3, 8)}
+    with pytest.raises(UserError, match=r"plan.csv:3: alert/level: 'high' is not an integer"):
+        scheduled(tmp_path, f"{csv}2,2,100,alert,true,high,1,2005-03-08\n", TYPED)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from roamcast.content.filter import Filter
 from roamcast.content.schema import EventType
 from roamcast.errors import UserError
 from roamcast.scenario.locality.topics import TopicList
-from roamcast.scenario.traces.schedule import Scheduled, ScheduleError, read_schedule
+from roamcast.scenario.traces.schedule import Scheduled, ScheduleError, read_cells, read_schedule
 from roamcast.scenario.workload import Template
 from roamcast.scenario.zones import ZoneGrid
 
@@ -49,7 +49,8 @@ class Content:
             "The zones, or None."
             self.topics = TopicList(workload.topics) if workload.topics is not None else None
             "The topics, or None."
-            self.types = self._complete(declared, scenario, rows)
+            known = self._known(declared)
+            self.types = known | _infer(known, scenario, rows)
             "The event types by name: declared, of zones or topics, or inferred from what is published."
         except ContentError as error:
             if workload.schedule is None:
@@ -61,10 +62,12 @@ class Content:
             _understand(key, self.filter, text)
         self.scheduled: list[tuple[Scheduled, Event]] = []
         "The lines of the schedule, each with its event."
-        try:
-            self.scheduled += [(row, self.types[row.type](row.values)) for row in rows]
-        except ContentError as error:
-            raise ScheduleError(f"{workload.schedule}: {error}") from None
+        for row in rows:
+            try:
+                event = self.types[row.type](read_cells(row, known.get(row.type)))
+            except ContentError as error:
+                raise ScheduleError(f"{workload.schedule}:{row.line}: {error}") from None
+            self.scheduled.append((row, event))
 
     def filter(self, text: str) -> Filter:
         """The filter that `text` (XPath) means; the same text is the same filter."""
@@ -73,23 +76,13 @@ class Content:
             found = self._filters[text] = Filter.parse(text, self.types)
         return found
 
-    def _complete(
-        self, declared: dict[str, EventType], scenario: Scenario, rows: list[Scheduled]
-    ) -> dict[str, EventType]:
+    def _known(self, declared: dict[str, EventType]) -> dict[str, EventType]:
+        """The event types that are not inferred, by name: declared, of zones, of topics."""
         types = dict(declared)
         if self.grid is not None:
             types.setdefault(self.grid.type.name, self.grid.type)
         if self.topics is not None:
             types.setdefault(self.topics.type.name, self.topics.type)
-        samples: dict[str, list[Mapping[str, Any]]] = {}
-        for publishing in scenario.workload.publish.values():
-            if isinstance(publishing.content, Template):
-                samples.setdefault(publishing.content.type, []).extend(_samples(publishing.content))
-        for row in rows:
-            samples.setdefault(row.type, []).append(row.values)
-        for name, values in samples.items():
-            if name not in types:
-                types[name] = infer_type(name, values)
         return types
 
     def _check_templates(self, scenario: Scenario) -> None:
@@ -98,6 +91,18 @@ class Content:
                 made = self.types[publishing.content.type]
                 for sample in _samples(publishing.content):
                     _understand(f"workload.publish.{group}.content", made, sample)
+
+
+def _infer(known: Mapping[str, EventType], scenario: Scenario, rows: list[Scheduled]) -> dict[str, EventType]:
+    """The types of all that is published and not of a `known` type, by name."""
+    samples: dict[str, list[Mapping[str, Any]]] = {}
+    for publishing in scenario.workload.publish.values():
+        if isinstance(publishing.content, Template) and publishing.content.type not in known:
+            samples.setdefault(publishing.content.type, []).extend(_samples(publishing.content))
+    for row in rows:
+        if row.type not in known:
+            samples.setdefault(row.type, []).append(read_cells(row, None))
+    return {name: infer_type(name, values) for name, values in samples.items()}
 
 
 def _understand(key: str, read: Callable[..., T], *arguments: Any) -> T:

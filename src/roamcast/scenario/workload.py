@@ -57,7 +57,7 @@ class Publishing(Part):
     "Events published at a time."
     spacing: Annotated[Seconds, NotNegative] = 0.0
     "Between the events of a burst; 0 publishes them at once."
-    phase: Literal["random"] | Seconds = "random"
+    phase: Literal["random"] | Annotated[Seconds, NotNegative] = "random"
     "When a publisher's first burst is, at random within `every` so that publishers do not march in step."
     size: Annotated[ByteCount, Positive] = 512
     "Of each event message on the air, padding included."

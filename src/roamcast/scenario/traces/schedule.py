@@ -11,6 +11,8 @@ import math
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from roamcast.content.errors import ContentError
+from roamcast.content.schema import EventType
 from roamcast.errors import UserError
 from roamcast.routing.router import NodeId
 
@@ -29,7 +31,9 @@ class Scheduled(NamedTuple):
     publisher: NodeId
     size: int
     type: str
-    values: dict[str, Any]
+    cells: dict[str, str]
+    "The attributes of its event as they are written; empty cells are left out."
+    line: int
 
 
 def read_schedule(path: Path, nodes: int, duration: float) -> list[Scheduled]:
@@ -44,7 +48,7 @@ def read_schedule(path: Path, nodes: int, duration: float) -> list[Scheduled]:
                 if not cells:
                     continue
                 try:
-                    row = _read_row(header, cells, nodes, duration)
+                    row = _read_row(header, cells, nodes, duration, lines.line_num)
                     if rows and row.time < rows[-1].time:
                         raise ScheduleError(f"not sorted: {row.time:g} s comes after {rows[-1].time:g} s")
                 except ScheduleError as error:
@@ -67,7 +71,7 @@ def _check_header(path: Path, header: list[str]) -> None:
         raise ScheduleError(f"{path}:1: each column needs a name of its own")
 
 
-def _read_row(header: list[str], cells: list[str], nodes: int, duration: float) -> Scheduled:
+def _read_row(header: list[str], cells: list[str], nodes: int, duration: float, line: int) -> Scheduled:
     if len(cells) != len(header):
         raise ScheduleError(f"{len(cells)} cells under {len(header)} columns")
     row = dict(zip(header, (cell.strip() for cell in cells), strict=True))
@@ -81,7 +85,7 @@ def _read_row(header: list[str], cells: list[str], nodes: int, duration: float) 
     if not 0 < size < 2**16:
         raise ScheduleError(f"size: {size} bytes; expected 1 to 65535")
     kind = row.pop("type", "") or DEFAULT_TYPE
-    return Scheduled(time, publisher, size, kind, {name: _value(text) for name, text in row.items() if text})
+    return Scheduled(time, publisher, size, kind, {name: text for name, text in row.items() if text}, line)
 
 
 def _number(text: str, column: str, kind: Any) -> Any:
@@ -94,8 +98,23 @@ def _number(text: str, column: str, kind: Any) -> Any:
     return number
 
 
-def _value(text: str) -> Any:
-    """A cell as the plainest type that it reads as."""
+def read_cells(row: Scheduled, declared: EventType | None) -> dict[str, Any]:
+    """The attributes of a row, by the kinds of its `declared` type; if None, by what each cell looks like."""
+    values: dict[str, Any] = {}
+    for name, text in row.cells.items():
+        if declared is None:
+            values[name] = _plainest(text)
+            continue
+        kind = declared.fields[declared.place(name)].kind
+        try:
+            values[name] = kind.load(kind.read(text))
+        except ContentError as error:
+            raise ContentError(f"{declared.name}/{name}: {error}") from None
+    return values
+
+
+def _plainest(text: str) -> Any:
+    """A cell as a boolean or a number if it reads as one, else as text."""
     if text in ("true", "false"):
         return text == "true"
     for kind in (int, float):

@@ -280,3 +280,22 @@ def test_lxml_gives_the_same_answer_on_documents_of_generated_schemas(batch):
             assert wanted.matches(event) == expected, (text, event)
             answers.add(expected)
     assert answers == {True, False}
+
+
+def test_only_the_blanks_of_xml_collapse_in_enumerations_and_lists():
+    wide = "\u3000"  # an ideographic space, of which XML Schema says nothing
+    listed = '<xs:simpleType><xs:list itemType="xs:string"/></xs:simpleType>'
+    read = schema(
+        element(
+            "T",
+            sequence(
+                leaf("n", "xs:token", enumeration=f"a{wide}b"),
+                f'<xs:element name="items">{listed}</xs:element>',
+            ),
+        )
+    )
+    event = read.read(f"<T><n>\n\ta{wide}b </n><items>1{wide}2 \t3</items></T>".encode())
+    assert event["n"] == f"a{wide}b"
+    assert event["items"] == (f"1{wide}2", "3")
+    with pytest.raises(XmlError, match="is not in the enumeration"):
+        read.read(b"<T><n>a b</n><items/></T>")

@@ -75,6 +75,15 @@ def test_only_a_node_that_returns_anew_or_never_has_forgotten():
     assert Outages([(10.0, 1, "radio", 0.0)]).forgot(1, 5.0, 50.0) is None
 
 
+def test_a_crash_is_one_outage_whatever_the_radio_does_meanwhile():
+    crashed = [(10.0, 1, "up", 0.0), (15.0, 1, "up", 1.0), (15.0, 1, "incarnation", 1.0)]
+    switched = [(8.0, 1, "radio", 0.0), (12.0, 1, "radio", 1.0), (13.0, 1, "radio", 0.0)]
+    outages = Outages(sorted([*crashed, *switched], key=lambda row: row[0]))
+    assert outages.forgot(1, 9.0, 50.0) == 10.0
+    assert outages.forgot(1, 11.0, 50.0) is None
+    assert outages.of(1) == [(8.0, 10.0, False), (10.0, 15.0, True), (15.0, inf, False)]
+
+
 @pytest.mark.parametrize(
     ("outage", "told"),
     [

@@ -31,6 +31,7 @@ _INTEGER = re.compile(r"[+-]?[0-9]{1,40}")
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]{1,400}(?:\.[0-9]{0,400})?|\.[0-9]{1,400})(?:[eE][+-]?[0-9]{1,4})?")
 _DIGITS = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_BLANKS = re.compile("[ \t\r\n]+")
 _NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -318,7 +319,7 @@ class Enumeration(OrderedKind, frozen=True):
     def read(self, text: str) -> int:
         """The place of `text` in the list."""
         if self.collapse:
-            text = " ".join(text.split())
+            text = collapse_blanks(text)
         try:
             return self.values.index(text)
         except ValueError:
@@ -362,6 +363,19 @@ class Presence(OrderedKind, frozen=True):
     def write(self, stored: Any) -> str:
         """No text."""
         return ""
+
+
+def collapse_blanks(text: str) -> str:
+    """The text without leading and trailing blanks, inner runs of them as one space; as XML Schema does it.
+
+    Blanks are space, tab, line feed and carriage return; other Unicode blanks are characters like any other.
+    """
+    return " ".join(split_blanks(text))
+
+
+def split_blanks(text: str) -> list[str]:
+    """The words of a text between the blanks of XML."""
+    return [word for word in _BLANKS.split(text) if word]
 
 
 def plain_number(value: float) -> str:

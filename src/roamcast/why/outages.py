@@ -37,8 +37,8 @@ class Outages:
                 continue
             before = works[node].copy()
             works[node][name] = value > 0
-            if works[node] == before:
-                continue
+            if works[node] == before or not (before["up"] or works[node]["up"]):
+                continue  # a node that is down stays down, whatever its radio does
             if not all(before.values()) and time > since[node]:
                 self._of[node].append(Outage(since[node], time, not before["up"]))
             since[node] = time

@@ -7,6 +7,7 @@ from typing import Any
 
 from roamcast.content.errors import ContentError
 from roamcast.content.event import Event, pick_type
+from roamcast.content.kind import collapse_blanks, split_blanks
 from roamcast.content.repetition import VALUE, Records
 from roamcast.content.schema import EventType
 from roamcast.content.xml.errors import XmlError
@@ -142,7 +143,7 @@ class Target:
                 if key == f"{INSTANCE}nil":
                     if element.path_from_root not in self.form.nillable:
                         raise XmlError(f"{element.whole}: xsi:nil where the schema allows none")
-                    element.nil = text.strip() in ("true", "1")
+                    element.nil = collapse_blanks(text) in ("true", "1")
                 elif key == f"{INSTANCE}type":
                     element.chosen = text
                 continue
@@ -176,7 +177,7 @@ class Target:
         if whole not in self.form.lists:
             frame.put(path, text)
             return
-        for item in text.split():
+        for item in split_blanks(text):
             record = _Frame(frame.type.record(path), whole, frame, frame.type.place(path))
             record.put(VALUE, item)
             record.finish()

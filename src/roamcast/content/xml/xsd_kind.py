@@ -6,7 +6,17 @@ from typing import Any
 
 from roamcast.content.box.ranges import after, before
 from roamcast.content.errors import ContentError
-from roamcast.content.kind import INT64, Boolean, Date, Decimal, Enumeration, Integer, Kind, String
+from roamcast.content.kind import (
+    INT64,
+    Boolean,
+    Date,
+    Decimal,
+    Enumeration,
+    Integer,
+    Kind,
+    String,
+    collapse_blanks,
+)
 from roamcast.content.kind_area import Area
 from roamcast.content.kind_time import Duration, Moment
 from roamcast.content.xml.errors import SchemaError
@@ -78,7 +88,7 @@ def _kind(simple: Any, where: str) -> Kind:
     listed = next((each.enumeration for each in chain if each.enumeration), None)
     if any(each.is_union() for each in chain) or names & _AS_TEXT:
         # What the members of a union have in common is that they are written.
-        return _text(names, listed)
+        return _text(names, listed, chain)
     if "integer" in names:
         return Integer(*_bounds(chain, int, INT64, listed))
     if names & {"decimal", "double", "float"}:
@@ -93,12 +103,18 @@ def _kind(simple: Any, where: str) -> Kind:
     )
 
 
-def _text(names: set[str], listed: Any) -> Kind:
+def _text(names: set[str], listed: Any, chain: list[Any]) -> Kind:
     if not listed or not names & {"string", "anyURI"}:
         return String()
     collapse = bool(names & {"token", "anyURI"})
-    values = (" ".join(str(value).split()) if collapse else str(value) for value in listed)
+    values = map(collapse_blanks, _written(chain)) if collapse else map(str, listed)
     return Enumeration(tuple(dict.fromkeys(values)), collapse)
+
+
+def _written(chain: list[Any]) -> list[str]:
+    """The listed values as the schema has them: xmlschema collapses all Unicode blanks."""
+    facet = next(each.facets[f"{_XS}enumeration"] for each in chain if each.enumeration)
+    return [element.attrib["value"] for element in facet]
 
 
 def _bounds(chain: list[Any], read: Any, widest: tuple[Any, Any], listed: Any) -> tuple[Any, Any]:

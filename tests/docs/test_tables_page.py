@@ -6,4 +6,4 @@ PAGE = Path(__file__).parents[2] / "docs" / "tables.md"
 
 
 def test_the_page_of_tables_says_what_the_schemas_say():
-    assert PAGE.read_text() == document(), "run: python -m roamcast.campaign.tables > docs/tables.md"
+    assert PAGE.read_text() == document(), "run: python -m roamcast.pipeline.reference > docs/tables.md"

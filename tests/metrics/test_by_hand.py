@@ -11,7 +11,7 @@ from roamcast.metrics.declarations import METRICS, evaluate
 from roamcast.metrics.measured import Measured, Setting
 from roamcast.metrics.ratio import divide, mean
 
-SETTING = Setting(nodes=4, warmup=10.0, range=100.0, header=20)
+SETTING = Setting(nodes=4, warmup=10.0, range=100.0, header=20, beacons=frozenset({"Beacon"}))
 
 RUN = {
     "publications": {"publication": [7, 3, 5, 9, 4], "time": [10.0, 9.9, 12.0, 30.0, 20.0]},

@@ -133,13 +133,12 @@ def _measure(folder: Path) -> dict[str, Any]:
     """A run's metrics from its folder, by the code that campaigns use."""
     from roamcast.ingest.folder import Folder
     from roamcast.metrics.declarations import evaluate
-    from roamcast.metrics.measured import Measured, Setting
+    from roamcast.metrics.measured import Measured
+    from roamcast.metrics.outcome import setting_of
 
     run = Folder(folder).run()
-    header = run.resolved.get("mac", {}).get("network_header")
-    setting = Setting(run.nodes, run.warmup, run.range, header)
     about = {"scenario": run.scenario, "protocol": run.protocol, "seed": run.seed}
-    return about | {"metrics": evaluate(Measured(Folder(folder), setting))}
+    return about | {"metrics": evaluate(Measured(Folder(folder), setting_of(run)))}
 
 
 def _write_metrics(rows: list[dict[str, Any]], out: Path) -> None:

@@ -55,8 +55,6 @@ def definition(compute: Callable[[Measured], Any]) -> tuple[str, frozenset[str]]
             if inspect.isfunction(value) or inspect.isclass(value):
                 if value.__module__.startswith(_ROOMS):
                     todo.append(value)
-            elif hasattr(value, "cache_info"):  # asks others of this package: what they answer counts
-                sources[f"{key}:{name}"] = repr(sorted(value()))
             elif not isinstance(value, ModuleType) and not callable(value):
                 sources[f"{key}:{name}"] = _constant(value)
     return "\n".join(f"{key}: {sources[key]}" for key in sorted(sources)), frozenset(named)

@@ -8,7 +8,7 @@ over sorted values or whole numbers, so that they do not depend on the order of 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
@@ -21,6 +21,7 @@ from roamcast.facts.schema import TABLES
 from roamcast.facts.tracks import Tracks
 from roamcast.metrics.constants import Constants
 from roamcast.metrics.pairs import Pairs, pair_up
+from roamcast.routing.router import Role
 
 Reals = npt.NDArray[np.float64]
 
@@ -48,6 +49,13 @@ class Setting(NamedTuple):
     "Metres within which a frame is understood; None where that is not known."
     header: int | None
     "Bytes added to each message below the router; None where that is not known."
+    beacons: frozenset[str] = frozenset()
+    "Kinds of messages whose role is BEACONS."
+
+
+def beacons_among(roles: Mapping[str, str]) -> frozenset[str]:
+    """Return the kinds of messages whose role, by kind, is BEACONS."""
+    return frozenset(kind for kind, role in roles.items() if role == Role.BEACONS.name.lower())
 
 
 class Source(Protocol):

@@ -9,9 +9,9 @@ import msgspec
 import pyarrow as pa
 
 from roamcast.facts.columns import Folder
-from roamcast.facts.tables import Facts
+from roamcast.facts.tables import Facts, Run
 from roamcast.metrics.declarations import evaluate
-from roamcast.metrics.measured import Measured, Setting
+from roamcast.metrics.measured import Measured, Setting, beacons_among
 from roamcast.routing.router import Category
 
 
@@ -94,9 +94,15 @@ def measure(facts: Facts) -> Metrics:
 def look(facts: Facts) -> Measured:
     """The facts of a run as the metrics see them."""
     run = facts.run
-    header = run.resolved.get("mac", {}).get("network_header")
     source = facts.tables if isinstance(facts.tables, Folder) else _InMemory(facts)
-    return Measured(source, Setting(run.nodes, run.warmup, run.range, header))
+    return Measured(source, setting_of(run))
+
+
+def setting_of(run: Run) -> Setting:
+    """Return the setting of a run from its own description."""
+    header = run.resolved.get("mac", {}).get("network_header")
+    roles = {name: kind.role for name, kind in run.kinds.items()}
+    return Setting(run.nodes, run.warmup, run.range, header, beacons_among(roles))
 
 
 class _InMemory:

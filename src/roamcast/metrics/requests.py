@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 
 from roamcast.metrics.measured import Measured
 from roamcast.metrics.metric import Group, Value
 from roamcast.metrics.ratio import divide, mean
-from roamcast.routing import catalogue
-from roamcast.routing.router import Role
 
 REQUESTS = Group()
 "By name, in the order in which tables show them."
@@ -60,7 +56,7 @@ def hit_rate(of: Measured) -> Value:
 
 @REQUESTS.metric("Overhead", better="less")
 def overhead(of: Measured) -> Value:
-    """messages that nodes sent, but for beacons: hops of advertisements, wishes, events and votes"""
+    """messages that nodes sent, except beacons: messages whose role in the facts is `beacons`"""
     return of.sent.categories.total() - beacons(of)
 
 
@@ -78,13 +74,5 @@ def overhead_per_request(of: Measured) -> Value:
 
 
 def beacons(of: Measured) -> int:
-    """Messages that only said that a node is there, of protocols in the catalogue."""
-    return sum(of.sent.kinds[kind] for kind in beacon_kinds())
-
-
-@lru_cache(maxsize=1)
-def beacon_kinds() -> frozenset[str]:
-    """The kinds of message whose role is to say that a node is there."""
-    routers = [catalogue.find(name) for name in catalogue.BUILT_IN]
-    spoken = [message for router in routers for message in router.messages if message.envelope is None]
-    return frozenset(message.__name__ for message in spoken if message.role is Role.BEACONS)
+    """Return the number of messages whose role is to say that a node is there."""
+    return sum(of.sent.kinds[kind] for kind in of.setting.beacons)

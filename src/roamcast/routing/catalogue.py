@@ -89,3 +89,9 @@ def find(name: str) -> type[Router]:
     if not (isinstance(found, type) and issubclass(found, Router)):
         raise BrokenProtocol(f"the entry point {name!r} gives {found!r}, which is not a Router class")
     return found
+
+
+def roles(name: str) -> dict[str, str]:
+    """Return the role of each kind of message of protocol `name`, as facts record it; envelopes have none."""
+    messages = find(name).messages
+    return {message.__name__: message.role.name.lower() for message in messages if not message.envelope}

@@ -18,7 +18,7 @@ from roamcast import __version__
 from roamcast.errors import UserError
 from roamcast.facts.recorder import Recorder
 from roamcast.facts.tables import Facts, Kind, Run
-from roamcast.routing.catalogue import find
+from roamcast.routing.catalogue import find, roles
 from roamcast.routing.router import Drop, Traits
 from roamcast.scenario.model import Scenario
 from roamcast.scenario.resolved import digest_files, spell_out
@@ -59,9 +59,7 @@ def _describe(scenario: Scenario, protocol: str, seed: int, world: World, record
     """What was run, and what its counts came to."""
     counters = world.counters
     router, parameters = find(protocol), scenario.parameters(protocol)
-    roles = {
-        message.__name__: message.role.name.lower() for message in router.messages if not message.envelope
-    }
+    told = roles(protocol)
     return Run(
         scenario=scenario.name,
         protocol=protocol,
@@ -79,7 +77,7 @@ def _describe(scenario: Scenario, protocol: str, seed: int, world: World, record
         happenings=counters["happenings"],
         resolved=spell_out(scenario),
         files=digest_files(scenario),
-        kinds={kind: Kind(category, roles.get(kind, "")) for kind, category in recorder.kinds().items()},
+        kinds={kind: Kind(category, told.get(kind, "")) for kind, category in recorder.kinds().items()},
         traits=_spell_traits(router.traits(parameters)),
     )
 

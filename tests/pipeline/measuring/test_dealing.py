@@ -12,7 +12,7 @@ from roamcast.pipeline.measuring import measure as measuring
 from roamcast.pipeline.measuring.measure import MEASURED, deal, measure
 from roamcast.pipeline.store import Store
 
-SETTING = Setting(NODES, 0.0, 250.0, 20)
+SETTING = Setting(NODES, 0.0, 250.0, 20, frozenset({"CommunityBeacon"}))
 
 
 def snapshot_of(*batches):

@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
 
 def settings_of(runs, warmup):
-    return dict.fromkeys(runs, Setting(NODES, warmup, 250.0, 20))
+    return dict.fromkeys(runs, Setting(NODES, warmup, 250.0, 20, frozenset({"CommunityBeacon"})))
 
 
 def commit(folder, runs):

@@ -12,10 +12,11 @@ from roamcast.campaign.tables import METRICS_TABLE
 from roamcast.metrics.constants import Constants
 from roamcast.metrics.declarations import METRICS
 from roamcast.metrics.definition import digest_definitions
-from roamcast.metrics.measured import Setting
+from roamcast.metrics.measured import Setting, beacons_among
 from roamcast.pipeline.measuring.measure import measure
 from roamcast.pipeline.spark.spread import unless_little
 from roamcast.pipeline.store import Store
+from roamcast.routing.catalogue import roles
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,8 +31,10 @@ class Measuring:
 
     def __init__(self, store: Store, plan: Plan, constants: Constants) -> None:
         self.store = store
+        beacons = {router: beacons_among(roles(router)) for router in {run.router for run in plan.runs}}
         self.settings = {
-            run.id: Setting(run.nodes, run.warmup, run.radio_range, run.header) for run in plan.runs
+            run.id: Setting(run.nodes, run.warmup, run.radio_range, run.header, beacons[run.router])
+            for run in plan.runs
         }
         self.constants = constants
 

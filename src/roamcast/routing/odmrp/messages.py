@@ -97,7 +97,7 @@ class ChannelData(Message, kind=75, category=Category.EVENT, role=Role.CARRIES, 
         return self.source << 32 | self.sequence
 
 
-class Announcement(Message, kind=76, category=Category.SUBSCRIPTION, role=Role.BEACONS, key="packet"):
+class Announcement(Message, kind=76, category=Category.SUBSCRIPTION, role=Role.WISHES, key="packet"):
     """The subscriptions of a node, each of which is a channel."""
 
     origin: Node

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from math import nan, sqrt
 from multiprocessing import get_context
 from pathlib import Path
-from resource import RUSAGE_SELF, getrusage
 from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from bench.memory import peak_memory
 from roamcast.metrics.declarations import evaluate
 from roamcast.metrics.outcome import look
 from roamcast.scenario.read import load
@@ -117,7 +117,7 @@ def see(protocol: str, nodes: int) -> Seen:
         communities=None if communities is None else float(communities),
         misses=1 - float(hits or 0),
         speed=SIMULATED / (facts.cpu_seconds or 1),
-        memory=getrusage(RUSAGE_SELF).ru_maxrss / 2**20,
+        memory=peak_memory() / 2**30,
     )
 
 

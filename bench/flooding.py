@@ -6,7 +6,6 @@ with an agent in C++ cannot be run from its package alone: its figure is a known
 """
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -18,6 +17,7 @@ from rich.table import Table
 
 import roamcast
 from bench import ns2
+from bench.memory import peak_memory
 from roamcast.scenario.model import Scenario
 from validation.grounds import field
 from validation.ns2 import Send
@@ -45,7 +45,8 @@ def measure(nodes: int, transmissions: int) -> dict[str, float]:
         world["protocol"] = {"flooding": {"hop_limit": 255}}
         metrics = roamcast.run(Scenario.model_validate(world), "flooding", 1).metrics
     sent = metrics.messages["total"]
-    return {"microseconds": 1e6 * (metrics.cpu_seconds or 0) / sent, "sent": sent, "seconds": seconds}
+    found = {"microseconds": 1e6 * (metrics.cpu_seconds or 0) / sent, "sent": sent, "seconds": seconds}
+    return found | {"memory": peak_memory()}
 
 
 def measure_apart(nodes: int, transmissions: int) -> dict[str, float]:
@@ -53,12 +54,7 @@ def measure_apart(nodes: int, transmissions: int) -> dict[str, float]:
     best: dict[str, float] = {}
     for _ in range(2):
         command = [sys.executable, "-m", "bench.flooding", str(nodes), str(transmissions)]
-        child = subprocess.Popen(command, stdout=subprocess.PIPE)
-        assert child.stdout is not None
-        told = json.loads(child.stdout.read())
-        _, status, usage = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
-        told["memory"] = usage.ru_maxrss * 1024
+        told = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
         if not best or told["microseconds"] < best["microseconds"]:
             best = told
     return best

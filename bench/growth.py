@@ -8,7 +8,6 @@ campaign in this process, which writes the same facts and keeps no promise.
 from __future__ import annotations
 
 import os
-import resource
 import sys
 import tempfile
 import time
@@ -18,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from bench.memory import peak_memory
 from roamcast.campaign.campaign import Campaign
 from roamcast.campaign.plan import make_plan
 from roamcast.pipeline.committing.commit import Committer
@@ -169,7 +169,7 @@ def grow(spark: Any, runs: int) -> dict[str, float]:
     told = {part: spent / runs * 1e3 for part, spent in found.items()}
     total = told["simulate"] + told["commit"] + told["evaluate"]
     told |= {"loop": plain, "all": total, "overhead": total - plain, "ratio": total / plain}
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+    memory = peak_memory() / 1e6
     return told | {"files": files, "memory": memory, "again": again_took}
 
 

@@ -5,13 +5,13 @@ ten of them subscribe. What the network makes of a run goes to disk while it goe
 """
 
 import json
-import resource
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from random import Random
 
+from bench.memory import peak_memory
 from roamcast.scenario.model import Scenario
 from validation.grounds import field
 
@@ -41,21 +41,16 @@ def alone(millions: float) -> dict[str, float]:
 
     with tempfile.TemporaryDirectory() as name:
         facts = simulate(world(Path(name), millions), "flooding", 1, folder=Path(name, "facts"))
-        ran = _most_memory()
+        ran = peak_memory() / 1e6
         metrics = measure(facts)
         size = sum(file.stat().st_size for file in Path(name, "facts").iterdir())
     return {
         "sent": metrics.messages["total"],
         "cpu": facts.cpu_seconds or 0.0,
         "ran": ran,
-        "measured": _most_memory(),
+        "measured": peak_memory() / 1e6,
         "disk": size / 1e6,
     }
-
-
-def _most_memory() -> float:
-    """Megabytes."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
 
 
 def main(millions: float = MILLIONS) -> None:

@@ -1,6 +1,8 @@
 """Every bench can be imported: what it measures changes its names now and then."""
 
 import pkgutil
+import subprocess
+import sys
 from importlib import import_module
 
 import pytest
@@ -39,3 +41,26 @@ def test_the_city_can_grow(nodes):
 
 def test_there_are_benches():
     assert {"flooding", "match", "pipeline", "reactive", "tpsr"} <= set(NAMES)
+
+
+LARGE_PARENT = """
+import subprocess, sys
+held = bytearray(400 << 20)
+child = "from bench.memory import peak_memory; print(peak_memory())"
+print(subprocess.run([sys.executable, "-c", child], check=True, capture_output=True, text=True).stdout)
+"""
+
+
+def test_the_peak_memory_of_a_child_is_its_own_not_its_parents():
+    told = subprocess.run([sys.executable, "-c", LARGE_PARENT], check=True, capture_output=True, text=True)
+    assert 1 << 20 < int(told.stdout) < 200 << 20
+
+
+def test_benches_run_in_processes_of_their_own():
+    listing = "import sys, bench.__main__ as m; print(*m.names()); assert 'roamcast' not in sys.modules"
+    told = subprocess.run([sys.executable, "-c", listing], check=True, capture_output=True, text=True)
+    assert {"flooding", "growth", "long_run"} <= set(told.stdout.split())
+    ended = subprocess.run(
+        [sys.executable, "-m", "bench", "none-such"], check=False, capture_output=True, text=True
+    )
+    assert ended.returncode == 1 and "failed: none-such" in ended.stderr

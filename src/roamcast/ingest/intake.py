@@ -16,7 +16,7 @@ from roamcast.ingest import itinerary
 from roamcast.ingest.about import Telling, name_run
 from roamcast.ingest.assembly import BAD, assemble
 from roamcast.ingest.formats import Format, detect, find, read
-from roamcast.ingest.pieces import Bad, IngestError, Piece, find_files, measure_size
+from roamcast.ingest.pieces import Bad, IngestError, Piece, find_files, measure_size, refuse_mostly_bad
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -108,8 +108,13 @@ def take_traces(
     return runs
 
 
-def take_movement(files: list[str], form: Format, options: Mapping[str, str], out: Path) -> dict[str, Any]:
-    """Write the movement of some traces and a scenario that uses it; what there is to say of it."""
+def take_movement(
+    files: list[str], form: Format, options: Mapping[str, str], out: Path, *, always: bool = False
+) -> dict[str, Any]:
+    """Write the movement of some traces and a scenario that uses it; what there is to say of it.
+
+    Nodes are present while the trace has them, or `always`.
+    """
     if form.name in ("ns2movement", "bonnmotion") and len(files) > 1:
         raise IngestError(
             f"{form.name} numbers its nodes, so {len(files)} files cannot be put together; give one"
@@ -120,24 +125,33 @@ def take_movement(files: list[str], form: Format, options: Mapping[str, str], ou
             f'thin them out first, as with spark.read.format("roamcast.{form.name}")'
         )
     bad: list[dict[str, Any]] = []
+    good = 0
 
     def rows() -> Iterator[Any]:
+        nonlocal good
         for path in files:
+            line = -1
             for row in read(form, Piece(path), options):
                 if isinstance(row, Bad):
                     bad.append({"file": path, **row._asdict()})
                 else:
+                    good += row.offset != line or form.name != "bonnmotion"  # which has many rows in a line
+                    line = row.offset
                     yield row
 
     try:
         found = (
             itinerary.follow_orders(rows())
             if form.name == "ns2movement"
-            else itinerary.follow_positions(rows())
+            else itinerary.follow_positions(rows(), sampled=form.name != "bonnmotion")
         )
     except IngestError as error:
         why = f" ({bad[0]['file']}, {bad[0]['offset']}: {bad[0]['why']})" if bad else ""
         raise IngestError(f"{', '.join(files)}: {error}{why}") from None
+    if always:
+        found = found._replace(present=[itinerary.Presence()] * len(found.names))
+    if bad:
+        refuse_mostly_bad(bad[0]["file"], good, len(bad), bad[0]["offset"], bad[0]["why"])
     itinerary.write(found, out, name_run(files[0]), files)
     keep_bad(bad, out)
     return {
@@ -149,6 +163,9 @@ def take_movement(files: list[str], form: Format, options: Mapping[str, str], ou
         "duration": found.duration,
         "origin": found.origin,
         "doubled": found.doubled,
+        "late": found.late,
+        "early": found.early,
+        "good": good,
         "bad": len(bad),
         "scenario": str(out / itinerary.SCENARIO_FILE),
     }

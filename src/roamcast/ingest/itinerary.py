@@ -1,8 +1,8 @@
 """Movement for scenarios from traces: an ns-2 movement file, a scenario that uses it, and who is who.
 
-Between two of its places a node walks straight, at the speed that takes it there in time; before its first
-it stands there, and after its last it stays. Time begins with the first place of all, the area's corner is
-the south-west of all.
+Between two of its places a node walks straight, at the speed that takes it there in time. Before its first
+place and after its last it is absent, by faults in the scenario. Time begins with the first place of all, the
+area's corner is the south-west of all.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from roamcast.files import MOST_TEXT
 from roamcast.ingest.pieces import IngestError
 from roamcast.ingest.projection import NAME, centre
 from roamcast.ingest.readers.ns2movement import Order
@@ -32,6 +33,13 @@ MOVEMENT_FILE, SCENARIO_FILE, NODES_FILE, ABOUT_FILE = (
 Reals = npt.NDArray[np.float64]
 
 
+class Presence(NamedTuple):
+    """From when until when a node is there [s]."""
+
+    arrive: float = 0.0
+    leave: float = math.inf
+
+
 class Itinerary(NamedTuple):
     """Everyone's movement in a scenario's plane, and how it came there."""
 
@@ -45,10 +53,22 @@ class Itinerary(NamedTuple):
     "What was taken off: time, x, y, and the projection if there was one."
     doubled: int
     "Places left out because somebody was told to be at two at one time."
+    present: list[Presence]
+    "By node."
+
+    @property
+    def late(self) -> int:
+        """How many nodes arrive after the start."""
+        return sum(each.arrive > 0 for each in self.present)
+
+    @property
+    def early(self) -> int:
+        """How many nodes leave before the end."""
+        return sum(each.leave < math.inf for each in self.present)
 
 
-def follow_positions(rows: Iterable[Position]) -> Itinerary:
-    """The movement of everyone whose positions are told."""
+def follow_positions(rows: Iterable[Position], *, sampled: bool = True) -> Itinerary:
+    """The movement of everyone whose positions are told, at regular intervals (`sampled`) or at waypoints."""
     found = list(rows)
     if not found:
         raise IngestError("no positions to move by")
@@ -62,10 +82,10 @@ def follow_positions(rows: Iterable[Position]) -> Itinerary:
     kept = np.append(True, ~again)
     doubled = int(np.count_nonzero(again & ((x[1:] != x[:-1]) | (y[1:] != y[:-1]))))
     node, time, x, y = node[kept], time[kept], x[kept], y[kept]
-    legs = _walk(node, time - time.min(), x, y)
-    return _place(
-        legs, list(known), float(time.max() - time.min()), origin | {"time": float(time.min())}, doubled
-    )
+    start = float(time.min())
+    legs = _walk(node, time - start, x, y)
+    placed = _place(legs, list(known), float(time.max()) - start, origin | {"time": start}, doubled)
+    return placed._replace(present=_find_presence(node, time - start, sampled))
 
 
 def follow_orders(rows: Iterable[Order]) -> Itinerary:
@@ -91,6 +111,24 @@ def follow_orders(rows: Iterable[Order]) -> Itinerary:
     with np.errstate(divide="ignore", invalid="ignore"):
         arrives = legs.time + np.where(legs.speed > 0, length / legs.speed, 0.0)
     return _place(legs, [str(node) for node in range(count)], float(arrives.max()), {"time": 0.0}, 0)
+
+
+def _find_presence(node: npt.NDArray[np.int64], time: Reals, sampled: bool) -> list[Presence]:
+    """From when until when each node is there; the rows are sorted by node and time.
+
+    A sampled node is there for one interval (the median of all) after its last position, and an absence of
+    less than an interval is none. Behind its last waypoint a node stays.
+    """
+    first = np.flatnonzero(np.append(True, node[1:] != node[:-1]))
+    last = np.append(first[1:], len(node)) - 1
+    gaps = np.diff(time)[node[1:] == node[:-1]]
+    interval = float(np.median(gaps)) if sampled and len(gaps) else 0.0
+    least = interval * (1 - 1e-6)  # times are rounded
+    present = []
+    for begins, ends in zip(time[first].tolist(), (time[last] + interval).tolist(), strict=True):
+        arrive = begins if begins > 0 and begins >= least else 0.0
+        present.append(Presence(arrive, ends if sampled and ends < time.max() else math.inf))
+    return present
 
 
 def _plane(found: list[Position]) -> tuple[Reals, Reals, dict[str, Any]]:
@@ -130,7 +168,8 @@ def _place(legs: Legs, names: list[str], duration: float, origin: dict[str, Any]
     width, height = (
         max(float(max(a.max(), b.max())), 1.0) for a, b in ((moved.x0, moved.x1), (moved.y0, moved.y1))
     )
-    return Itinerary(moved, names, width, height, duration, origin | {"x": west, "y": south}, doubled)
+    origin |= {"x": west, "y": south}
+    return Itinerary(moved, names, width, height, duration, origin, doubled, [Presence()] * len(names))
 
 
 def write(itinerary: Itinerary, folder: Path, name: str, sources: list[str]) -> None:
@@ -141,14 +180,26 @@ def write(itinerary: Itinerary, folder: Path, name: str, sources: list[str]) -> 
     rows = (f'{node},"{label.replace(chr(34), chr(34) * 2)}"\n' for node, label in enumerate(itinerary.names))
     (folder / NODES_FILE).write_text("node,id\n" + "".join(rows), encoding="utf-8")
     about = {"sources": sources, "nodes": len(itinerary.names), "origin": itinerary.origin}
-    about |= {key: getattr(itinerary, key) for key in ("width", "height", "duration", "doubled")}
+    keys = ("width", "height", "duration", "doubled", "late", "early")
+    about |= {key: getattr(itinerary, key) for key in keys}
     (folder / ABOUT_FILE).write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
-    (folder / SCENARIO_FILE).write_text(_scenario(itinerary, name), encoding="utf-8")
+    scenario = _scenario(itinerary, name) + _write_faults(itinerary.present)
+    if len(scenario) > MOST_TEXT:
+        raise IngestError(
+            f"{itinerary.late:,} nodes arrive late and {itinerary.early:,} leave early; that is more than a "
+            f"scenario of {MOST_TEXT:,} bytes can say: take a part of the trace, or give --presence always"
+        )
+    (folder / SCENARIO_FILE).write_text(scenario, encoding="utf-8")
 
 
 def _scenario(itinerary: Itinerary, name: str) -> str:
-    """A scenario to begin with: everyone follows the traces, one publishes, all others listen."""
+    """A scenario to begin with: everyone follows the traces and listens, and there is an event every 10 s.
+
+    One node publishes; all do, each seldom, if nodes come and go.
+    """
     width, height = math.ceil(itinerary.width), math.ceil(itinerary.height)
+    come_and_go = itinerary.late + itinerary.early > 0
+    publishers = f'every = "{10 * len(itinerary.names)} s"' if come_and_go else 'count = 1\nevery = "10 s"'
     return f"""\
 name = {json.dumps(name)}
 duration = "{max(itinerary.duration, 1.0):.9g} s"
@@ -164,13 +215,32 @@ mobility = "file"
 urgent = "boolean"
 
 [workload.publish.moving]
-count = 1
-every = "10 s"
+{publishers}
 content = {{ type = "news", values = {{ urgent = [true, false] }} }}
 
 [workload.subscribe.moving]
 interest = ["/news"]
 """
+
+
+def _write_faults(present: list[Presence]) -> str:
+    """The faults by which nodes arrive after the start and leave before the end; nodes alike share one."""
+    alike: dict[Presence, list[int]] = {}
+    for node, presence in enumerate(present):
+        if presence != Presence():
+            alike.setdefault(presence, []).append(node)
+    if not alike:
+        return ""
+    lines = [
+        "",
+        "# Nodes are absent before their first and after their last position in the trace.",
+        "[faults]",
+    ]
+    for presence, nodes in alike.items():
+        arrive = f', arrive = "{presence.arrive:.9g} s"' if presence.arrive else ""
+        leave = f', leave = "{presence.leave:.9g} s"' if presence.leave < math.inf else ""
+        lines.append(f"presence-{nodes[0]} = {{ nodes = {nodes}{arrive}{leave} }}")
+    return "\n".join([*lines, ""])
 
 
 def _natural(name: str) -> tuple[bool, int, str]:

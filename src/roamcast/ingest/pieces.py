@@ -45,6 +45,15 @@ class Bad(NamedTuple):
     "Its beginning."
 
 
+def refuse_mostly_bad(path: str, good: int, bad: int, offset: int, why: str) -> None:
+    """Refuse a file of which more lines are bad than good; `offset` and `why` are of its first bad line."""
+    if bad > good:
+        raise IngestError(
+            f"{path}: {bad:,} of {good + bad:,} lines are not understood, so it is not what it should be; "
+            f"the first, at {offset}: {why}"
+        )
+
+
 def find_files(paths: list[str]) -> list[str]:
     """The files that some paths name: files, folders of them, patterns with `*`, URLs that Arrow can open."""
     found: list[str] = []

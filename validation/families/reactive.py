@@ -17,7 +17,7 @@ Copies of 512 B, as for DSDV in the district; in the field of 200 nodes at 140/k
 two seconds on average to one of four receivers, at 11 Mb/s, 100 s. Ours follows the mapping `NS2` of its
 parameters and asks by ARP as ns-2 does. The packets of ns-2 are those of CBR sources: plain UDP is not data
 to its AODV, which then drops it when a link fails. Routing messages are counted at every hop, where the
-router hands them to the link, whether or not ARP lets them go any further (decision 0196). One flood more or
+router hands them to the link, whether or not ARP lets them go any further (decision 0118). One flood more or
 less is fifty messages in the district, and single runs differ by half, so sixty movements make a row
 there and twenty in the field."""
 
@@ -25,7 +25,7 @@ DSR_TEXT = """\
 The same, with flow state on both sides. Most routing messages in the field are replies from caches: each
 neighbour that knows a way answers at once, and ARP loses one of sixteen. Pages before this one counted only
 what went on the air, 4 % fewer; what DSR does after a failed link was another part of the difference that
-they showed (decisions 0196 and 0197)."""
+they showed (decisions 0118 and 0197)."""
 
 QUANTITIES = (
     Quantity("delivery", lambda o: o.delivery, 0.05, False),

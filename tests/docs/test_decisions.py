@@ -1,0 +1,39 @@
+"""The records of decisions: complete, listed, and found by every reference."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+RECORDS = sorted((ROOT / "docs" / "decisions").glob("0*.md"))
+NUMBERS = [record.name[:4] for record in RECORDS]
+READ = ["src", "tests", "docs", "kernel", "bench", "validation", "mutation", "fuzz"]
+
+
+def test_each_record_has_a_number_a_title_and_a_status():
+    assert len(set(NUMBERS)) == len(NUMBERS)
+    for record in RECORDS:
+        title, _, status = record.read_text().split("\n")[:3]
+        assert re.fullmatch(rf"# {record.name[:4]}: \S.*", title), record.name
+        assert status.startswith("**Status.** "), record.name
+
+
+def test_the_index_lists_every_record_once():
+    index = (ROOT / "docs" / "decisions" / "README.md").read_text()
+    assert sorted(re.findall(r"\]\((0\d{3}-[a-z0-9-]+\.md)\)", index)) == [record.name for record in RECORDS]
+
+
+def test_every_reference_to_a_decision_finds_its_record():
+    files = [
+        path
+        for folder in READ
+        for path in sorted((ROOT / folder).rglob("*"))
+        if path.suffix in {".py", ".md", ".h", ".cpp", ".toml"} and path not in RECORDS
+    ]
+    referred = {
+        (str(path.relative_to(ROOT)), number)
+        for path in [*files, ROOT / "CONTRIBUTING.md", ROOT / "README.md", ROOT / "CHANGELOG.md"]
+        for phrase in re.findall(r"[Dd]ecisions? ((?:0\d{3}(?:, | and | to )?)+)", path.read_text())
+        for number in re.findall(r"0\d{3}", phrase)
+    }
+    assert len(referred) > 20
+    assert [name for name in sorted(referred) if name[1] not in NUMBERS] == []

@@ -21,8 +21,8 @@ with a small fault: `<` for `<=`, 31 for 32, a statement left out, two arguments
 drawn from a seed, over {rooms} by their lines, and put
 before the tests of `make test` that run the changed block, cheapest first, until one fails or {most:.0f}
 seconds of them have not noticed it.
-[mutation/](../mutation) has the tool, and [decision 0110](decisions/0110-mutation-testing-with-a-tool-of-our-own.md) says
-why it is our own.
+[mutation/](../mutation) has the tool;
+[decision 0110](decisions/0110-mutation-testing-with-a-tool-of-our-own.md) says why it is our own.
 
 `make mutants` draws a fresh set, `make mutants MUTANTS="--seed {seed}"` this one.
 """

@@ -24,7 +24,7 @@ from roamcast.content.xml.xsd import XmlSchema
 
 EVENTS = 300
 KINDS, REGIONS, SENDERS = Zipf(400), Zipf(1500), Zipf(500)
-SCHEMA = XmlSchema.load(Path(__file__).parents[1] / "docs/examples/cap-1.2.xsd")
+SCHEMA = XmlSchema.load(Path(__file__).parents[1] / "scenarios/cap/cap-1.2.xsd")
 ALERT = SCHEMA.type("alert")
 INFO = ALERT.record("info")
 SEVERITY, URGENCY, CATEGORY = (

@@ -16,8 +16,9 @@ with instrumented():
     from roamcast.content.xml.xsd import XmlSchema
 
 EXAMPLES = Path(__file__).parents[1] / "docs/examples"
+CAP_FILES = Path(__file__).parents[1] / "scenarios/cap"
 CD = XmlSchema.load(EXAMPLES / "cd.xsd")
-ALERTS = XmlSchema.load(EXAMPLES / "cap-1.2.xsd")
+ALERTS = XmlSchema.load(CAP_FILES / "cap-1.2.xsd")
 AREA = Area()
 
 

@@ -18,8 +18,9 @@ with instrumented():
     from roamcast.content.xml.xsd import XmlSchema
 
 EXAMPLES = Path(__file__).parents[1] / "docs/examples"
+CAP_FILES = Path(__file__).parents[1] / "scenarios/cap"
 TYPES = (
-    XmlSchema.load(EXAMPLES / "cap-1.2.xsd").type("alert"),
+    XmlSchema.load(CAP_FILES / "cap-1.2.xsd").type("alert"),
     XmlSchema.load(EXAMPLES / "gpx-1.1.xsd").type("gpx"),
     JsonSchema.load(EXAMPLES / "sensor.schema.json").type(),
 )

@@ -29,7 +29,7 @@ from roamcast.content.schema import EventType, Field
 from roamcast.content.summary import Summary
 from roamcast.content.xml.xsd import XmlSchema
 
-EXAMPLES = Path(__file__).parents[2] / "docs/examples"
+CAP_FILES = Path(__file__).parents[2] / "scenarios/cap"
 ZONE = EventType("zone", (Field("where", Area()), Field("also", Area("polygon"), True)))
 VIENNA = "48.1,16.2 48.3,16.2 48.3,16.6 48.1,16.6 48.1,16.2"
 
@@ -146,8 +146,8 @@ def test_what_covers_what(wide, narrow, expected):
 
 
 def test_alerts_whose_areas_meet_a_place():
-    cap = XmlSchema.load(EXAMPLES / "cap-1.2.xsd")
-    alert, flood = cap.type("alert"), cap.read((EXAMPLES / "flood.cap.xml").read_bytes())
+    cap = XmlSchema.load(CAP_FILES / "cap-1.2.xsd")
+    alert, flood = cap.type("alert"), cap.read((CAP_FILES / "flood.cap.xml").read_bytes())
     assert cap.read(cap.write(flood)) == flood
     index = MatchIndex()
     texts = {
@@ -172,7 +172,7 @@ def test_alerts_whose_areas_meet_a_place():
 
 
 def test_a_polygon_of_an_example_is_one():
-    cap = XmlSchema.load(EXAMPLES / "cap-1.2.xsd")
+    cap = XmlSchema.load(CAP_FILES / "cap-1.2.xsd")
     found = wanted("/alert/info/area[within(polygon, box(10, 10, 20, 20))]", cap.type("alert"))
     assert isinstance(found.example()["info"][0]["area"][0]["polygon"][0], Ring)
 

@@ -17,7 +17,7 @@ SECTIONS = [section for section in PAGE.split("\n## ")[1:] if "```xpath" in sect
 
 
 def parts(section):
-    schema, document = re.findall(r"\]\((examples/[\w.-]+)\)", section)[:2]
+    schema, document = re.findall(r"\]\(((?:examples|\.\./scenarios/cap)/[\w.-]+)\)", section)[:2]
     subscriptions = re.search(r"```xpath\n(.*?)```", section, re.S)[1].strip().splitlines()
     load = JsonSchema.load if schema.endswith(".json") else XmlSchema.load
     return load(DOCS / schema), (DOCS / document).read_bytes(), subscriptions

@@ -22,10 +22,10 @@ from roamcast.content.xml.xsd import XmlSchema
 
 from . import generate
 
-EXAMPLES = Path(__file__).parents[2] / "docs/examples"
-CAP = XmlSchema.load(EXAMPLES / "cap-1.2.xsd")
+CAP_FILES = Path(__file__).parents[2] / "scenarios/cap"
+CAP = XmlSchema.load(CAP_FILES / "cap-1.2.xsd")
 ALERT = CAP.type("alert")
-FLOOD = CAP.read((EXAMPLES / "flood.cap.xml").read_bytes())
+FLOOD = CAP.read((CAP_FILES / "flood.cap.xml").read_bytes())
 
 
 def wanted(text):

@@ -24,6 +24,7 @@ from roamcast.campaign.version import code_version
 from roamcast.errors import UserError
 from roamcast.scenario.explain import line_of
 from roamcast.scenario.read import load, read_toml, validate
+from roamcast.scenario.resolved import digest_files
 from roamcast.scenario.shipped import shipped
 
 if TYPE_CHECKING:
@@ -287,11 +288,7 @@ def _json(value: Any) -> str:
 
 def _digest_inputs(scenario: Scenario) -> str:
     """A digest of the files that the scenario names, which its JSON holds only by path."""
-    digest = hashlib.blake2b(digest_size=4)
-    named = [scenario.mobility.ns2 if scenario.mobility else None, scenario.workload.schedule]
-    for file in named:
-        digest.update(file.read_bytes() if file else b"")
-    return digest.hexdigest()
+    return hashlib.blake2b(_json(digest_files(scenario)).encode(), digest_size=4).hexdigest()
 
 
 def _command(file: Path, router: str, changed: Mapping[str, Setting]) -> str:

@@ -56,8 +56,9 @@ def explain(
     from roamcast.content.box.order import PAIR, members
     from roamcast.content.filter import Filter
     from roamcast.content.printer import write_part
+    from roamcast.content.schema_file import load_schema
 
-    loaded = None if schema is None else _load_schema(schema)
+    loaded = None if schema is None else load_schema(schema)
     values = _read_parameters(given)
     wanted = Filter.parse(xpath, _guess([xpath], values) if loaded is None else loaded.types, **values)
     fields = wanted.type.fields
@@ -124,7 +125,9 @@ def match(
     json: AsJson = False,
 ) -> None:
     """Tell which filters match which events; on Spark, how many of very many do."""
-    loaded = _load_schema(schema, defaults)
+    from roamcast.content.schema_file import load_schema
+
+    loaded = load_schema(schema, defaults)
     if spark:
         from roamcast.cli.filtering import match_many
 
@@ -171,6 +174,8 @@ def groups(
 
     With --spark FILE is a Parquet with the columns id and filter, and K-means groups them, without a graph.
     """
+    from roamcast.content.schema_file import load_schema
+
     if spark:
         from roamcast.cli.filtering import group_many
 
@@ -178,7 +183,7 @@ def groups(
             raise typer.BadParameter(
                 "--spark needs --schema, and takes neither --event, --draw nor another method"
             )
-        group_many(file, _load_schema(schema).types, channels, master=master, json=json)
+        group_many(file, load_schema(schema).types, channels, master=master, json=json)
         return
     from roamcast.content.grouping import cost
     from roamcast.content.grouping.graph import SubscriptionGraph
@@ -186,7 +191,7 @@ def groups(
 
     if event is not None and schema is None:
         raise typer.BadParameter("an event needs --schema to be read")
-    loaded = None if schema is None else _load_schema(schema)
+    loaded = None if schema is None else load_schema(schema)
     texts, filters = _read_filters(file, loaded)
     published = None if event is None or loaded is None else _read_event(loaded, event)
     found = _group(method, filters, channels, published)
@@ -245,16 +250,6 @@ def _guess(texts: list[str], parameters: dict[str, str] | None = None) -> dict[s
     return guess_types(texts, parameters)
 
 
-def _load_schema(path: Path, defaults: bool = False) -> XmlSchema | JsonSchema:
-    if path.suffix == ".json":
-        from roamcast.content.json.json_schema import JsonSchema
-
-        return JsonSchema.load(path, defaults)
-    from roamcast.content.xml.xsd import XmlSchema
-
-    return XmlSchema.load(path, defaults)
-
-
 def _read_parameters(given: list[str] | None) -> dict[str, str]:
     found: dict[str, str] = {}
     for each in given or []:
@@ -299,13 +294,9 @@ def _write_first(schema: XmlSchema | JsonSchema | None, events: Iterator[Event])
 
 
 def _read_event(schema: XmlSchema | JsonSchema, path: Path) -> Event:
-    from roamcast.content.errors import ContentError
-    from roamcast.content.xml.errors import XmlError
+    from roamcast.content.schema_file import parse_document
 
-    try:
-        return schema.read(_read(path))
-    except ContentError as error:
-        raise XmlError(f"{path}: {str(error).removeprefix(f'{path}: ')}") from None
+    return parse_document(schema, _read(path), path)
 
 
 def _read(path: Path) -> bytes:

@@ -7,7 +7,7 @@ from datetime import date
 from typing import Any
 
 from roamcast.content.errors import ContentError
-from roamcast.content.kind import Boolean, Date, Decimal, Enumeration, Integer, Kind, String
+from roamcast.content.kind import Boolean, Date, Decimal, Enumeration, Integer, Kind, Presence, String
 from roamcast.content.kind_area import Area
 from roamcast.content.kind_time import Duration, Moment
 from roamcast.content.repetition import MAX_RECORDS, Records
@@ -22,18 +22,25 @@ _KINDS: dict[str, Callable[..., Kind]] = {
     "datetime": Moment,
     "duration": Duration,
     "area": Area,
+    "presence": Presence,
 }
+
+CONTAINERS = "/"
+"Not a field: the containers that a document has even if they are empty."
 
 
 def declare_type(name: str, fields: Mapping[str, Any]) -> EventType:
     """A type from plain data: each field a kind's name, a list of values, or a table.
 
     `{"level": "integer", "area": ["north"], "price": {"kind": "decimal", "min": 10, "optional": True}}`; an
-    element that repeats is `{"kind": "records", "fields": {...}}`, in which `.` is its own value.
+    element that repeats is `{"kind": "records", "fields": {...}}`, in which `.` is its own value. The key
+    `/` lists the containers that a document has even if all their fields are missing.
     """
     kinds: dict[str, Kind] = {}
     optional: list[str] = []
     for path, told in fields.items():
+        if path == CONTAINERS:
+            continue
         try:
             table = dict(told) if isinstance(told, Mapping) else {"kind": told}
             if table.pop("optional", False):
@@ -41,7 +48,14 @@ def declare_type(name: str, fields: Mapping[str, Any]) -> EventType:
             kinds[path] = _read_records(path, table) if table.get("kind") == "records" else _read_kind(table)
         except ContentError as error:
             raise ContentError(f"{name}/{path}: {error}") from None
-    return EventType(name, kinds, optional=tuple(optional))
+    return EventType(name, kinds, optional=tuple(optional), always=_read_containers(name, fields))
+
+
+def _read_containers(name: str, fields: Mapping[str, Any]) -> tuple[str, ...]:
+    found = fields.get(CONTAINERS, ())
+    if not isinstance(found, list | tuple) or not all(isinstance(path, str) for path in found):
+        raise ContentError(f"{name}: {CONTAINERS!r} lists paths of containers, not {str(found)[:40]!r}")
+    return tuple(found)
 
 
 def write_type(type: EventType) -> dict[str, Any]:
@@ -50,7 +64,7 @@ def write_type(type: EventType) -> dict[str, Any]:
     for field in type.fields:
         told = _write_kind(field.kind) | ({"optional": True} if field.optional else {})
         fields[field.path] = told["kind"] if len(told) == 1 else told
-    return fields
+    return fields | ({CONTAINERS: list(type.always)} if type.always else {})
 
 
 def infer_type(name: str, samples: Iterable[Mapping[str, Any]]) -> EventType:
@@ -80,11 +94,14 @@ def _read_records(path: str, table: dict[str, Any]) -> Kind:
 def _read_kind(table: dict[str, Any]) -> Kind:
     kind = table.pop("kind", None)
     if isinstance(kind, list | tuple):
+        collapse = table.pop("collapse", False)
+        if type(collapse) is not bool:
+            raise ContentError(f"'collapse' is true or false, not {str(collapse)[:40]!r}")
         if table:
             raise ContentError(f"{next(iter(table))!r} means nothing for an enumeration")
         if not all(isinstance(value, str) for value in kind):
             raise ContentError("an enumeration lists strings")
-        return Enumeration(tuple(kind))
+        return Enumeration(tuple(kind), collapse)
     if kind not in _KINDS:
         raise ContentError(f"{kind!r} is no kind; expected a list of values or one of {', '.join(_KINDS)}")
     bounded = kind in ("integer", "decimal", "date")
@@ -102,7 +119,7 @@ def _read_kind(table: dict[str, Any]) -> Kind:
 
 def _write_kind(kind: Kind) -> dict[str, Any]:
     if isinstance(kind, Enumeration):
-        return {"kind": list(kind.values)}
+        return {"kind": list(kind.values)} | ({"collapse": True} if kind.collapse else {})
     if isinstance(kind, Records):
         told_records = {"kind": kind.name, "fields": write_type(kind.record)}
         return told_records | ({"least": kind.least} if kind.least else {})

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from roamcast.errors import UserError
 from roamcast.scenario.model import EVERYONE, Rectangle
+from roamcast.scenario.workload import Documents
 
 if TYPE_CHECKING:
     from roamcast.scenario.model import Scenario
@@ -173,6 +174,7 @@ def _roles(scenario: Scenario) -> Iterator[tuple[str, str]]:
                 yield f"{key}.count", f"the group has only {_size(scenario, name)} nodes"
     yield from _everyone(scenario)
     yield from _topics(scenario)
+    yield from _documents(scenario)
     if workload.zones is None:
         for name, publishing in workload.publish.items():
             if publishing.content in ("each-zone", "random-zone"):
@@ -202,6 +204,13 @@ def _everyone(scenario: Scenario) -> Iterator[tuple[str, str]]:
     ):
         if EVERYONE in groups and len(groups) > 1:
             yield f"workload.{verb}.*", "everyone is named here; no other group can be beside it"
+
+
+def _documents(scenario: Scenario) -> Iterator[tuple[str, str]]:
+    missing = 'documents need event types; add schema = "FILE.xsd" to [workload]'
+    for name, publishing in scenario.workload.publish.items():
+        if isinstance(publishing.content, Documents) and not scenario.workload.schemas:
+            yield f"workload.publish.{name}.content", missing
 
 
 def _topics(scenario: Scenario) -> Iterator[tuple[str, str]]:

@@ -11,13 +11,18 @@ from roamcast.content.errors import ContentError
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.content.schema import EventType
+from roamcast.content.schema_file import load_schema, read_document
 from roamcast.errors import UserError
 from roamcast.scenario.locality.topics import TopicList
 from roamcast.scenario.traces.schedule import Scheduled, ScheduleError, read_cells, read_schedule
-from roamcast.scenario.workload import Template
+from roamcast.scenario.workload import Documents, Template
 from roamcast.scenario.zones import ZoneGrid
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from roamcast.content.json.json_schema import JsonSchema
+    from roamcast.content.xml.xsd import XmlSchema
     from roamcast.scenario.model import Scenario
 
 T = TypeVar("T")
@@ -41,6 +46,13 @@ class Content:
             name: _understand(f"workload.types.{name}", declare_type, name, fields)
             for name, fields in workload.types.items()
         }
+        self.schemas = [_understand("workload.schema", load_schema, path) for path in workload.schemas]
+        "The schemas, in the order of their files."
+        for schema in self.schemas:
+            for name, type in schema.types.items():
+                if declared.setdefault(name, type) != type:
+                    problem = f"the event type {name!r} is declared twice, with different fields"
+                    raise Misunderstood("workload.schema", problem)
         rows = (
             read_schedule(workload.schedule, scenario.count, scenario.duration) if workload.schedule else []
         )
@@ -51,11 +63,17 @@ class Content:
             "The topics, or None."
             known = self._known(declared)
             self.types = known | _infer(known, scenario, rows)
-            "The event types by name: declared, of zones or topics, or inferred from what is published."
+            "The event types by name: declared, of schemas, zones or topics, or inferred from publications."
         except ContentError as error:
             if workload.schedule is None:
                 raise Misunderstood("workload.publish", str(error)) from None
             raise Misunderstood("workload.schedule", f"{workload.schedule}: {error}") from None
+        self.documents: dict[str, list[Event]] = {
+            group: self._read_documents(group, publishing.content)
+            for group, publishing in workload.publish.items()
+            if isinstance(publishing.content, Documents)
+        }
+        "The events in the documents of each group that publishes documents."
         self._filters: dict[str, Filter] = {}
         self._check_templates(scenario)
         for key, text in _filter_texts(scenario):
@@ -76,8 +94,12 @@ class Content:
             found = self._filters[text] = Filter.parse(text, self.types)
         return found
 
+    def _read_documents(self, group: str, content: Documents) -> list[Event]:
+        key = f"workload.publish.{group}.content.documents"
+        return [_understand(key, _read_any, self.schemas, path) for path in content.documents]
+
     def _known(self, declared: dict[str, EventType]) -> dict[str, EventType]:
-        """The event types that are not inferred, by name: declared, of zones, of topics."""
+        """Return the event types that are not inferred, by name: declared, of schemas, zones or topics."""
         types = dict(declared)
         if self.grid is not None:
             types.setdefault(self.grid.type.name, self.grid.type)
@@ -110,6 +132,16 @@ def _understand(key: str, read: Callable[..., T], *arguments: Any) -> T:
         return read(*arguments)
     except ContentError as error:
         raise Misunderstood(key, str(error)) from None
+
+
+def _read_any(schemas: list[XmlSchema | JsonSchema], path: Path) -> Event:
+    """Return the event in a document by the first schema that accepts it; else raise the last one's error."""
+    for schema in schemas[:-1]:
+        try:
+            return read_document(schema, path)
+        except ContentError:
+            continue
+    return read_document(schemas[-1], path)
 
 
 def _filter_texts(scenario: Scenario) -> Iterator[tuple[str, str]]:

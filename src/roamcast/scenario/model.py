@@ -300,9 +300,6 @@ class Scenario(Part):
 
     def fingerprint(self) -> str:
         """A digest of all that decides a run besides protocol and seed: the same on every machine."""
-        content = self.model_dump(mode="json", by_alias=True)
-        if self.mobility is not None:
-            content["mobility"]["ns2"] = hashlib.sha256(self.mobility.ns2.read_bytes()).hexdigest()
-        if self.workload.schedule is not None:
-            content["workload"]["schedule"] = hashlib.sha256(self.workload.schedule.read_bytes()).hexdigest()
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+        from roamcast.scenario.resolved import fingerprint
+
+        return hashlib.sha256(json.dumps(fingerprint(self), sort_keys=True).encode()).hexdigest()

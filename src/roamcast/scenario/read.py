@@ -16,6 +16,7 @@ from roamcast.scenario.consistency import nearest
 from roamcast.scenario.content import Misunderstood
 from roamcast.scenario.explain import blame, explain, shorten
 from roamcast.scenario.model import Scenario
+from roamcast.scenario.workload import Documents, Workload
 from roamcast.units import FROM_FILE
 
 M = TypeVar("M", bound=BaseModel)
@@ -120,10 +121,25 @@ def _resolve(scenario: Scenario, path: Path) -> Scenario:
     if scenario.mobility is not None:
         ns2 = _existing(path, scenario.mobility.ns2, "mobility.ns2")
         changes["mobility"] = scenario.mobility.model_copy(update={"ns2": ns2})
-    if scenario.workload.schedule is not None:
-        schedule = _existing(path, scenario.workload.schedule, "workload.schedule")
-        changes["workload"] = scenario.workload.model_copy(update={"schedule": schedule})
+    if workload := _resolve_workload(scenario.workload, path):
+        changes["workload"] = scenario.workload.model_copy(update=workload)
     return scenario.model_copy(update=changes) if changes else scenario
+
+
+def _resolve_workload(workload: Workload, path: Path) -> dict[str, Any]:
+    changes: dict[str, Any] = {}
+    if workload.schedule is not None:
+        changes["schedule"] = _existing(path, workload.schedule, "workload.schedule")
+    if workload.schemas:
+        changes["schemas"] = [_existing(path, file, "workload.schema") for file in workload.schemas]
+    publish = dict(workload.publish)
+    for group, publishing in workload.publish.items():
+        if isinstance(publishing.content, Documents):
+            key = f"workload.publish.{group}.content.documents"
+            found = [_existing(path, file, key) for file in publishing.content.documents]
+            content = publishing.content.model_copy(update={"documents": found})
+            publish[group] = publishing.model_copy(update={"content": content})
+    return changes | ({"publish": publish} if publish != workload.publish else {})
 
 
 def _existing(scenario_file: Path, named: Path, key: str) -> Path:

@@ -5,10 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from roamcast.scenario.part import Count, NotNegative, Part, Positive, Share
 from roamcast.units import ByteCount, Meters, Seconds
+
+
+def _listed(value: Any) -> Any:
+    """Return a single file as a list of one."""
+    return [value] if isinstance(value, str | Path) else value
 
 
 class Zones(Part):
@@ -45,6 +50,14 @@ class Template(Part):
     values: dict[str, Any] = Field(default_factory=dict)
 
 
+class Documents(Part):
+    """Events read from XML or JSON documents, which are validated against the workload's schemas."""
+
+    documents: Annotated[list[Path], Field(min_length=1)]
+    "Relative to the scenario's file."
+    order: Literal["in-turn", "random"] = "in-turn"
+
+
 class Publishing(Part):
     """What the publishers of a group do."""
 
@@ -61,9 +74,9 @@ class Publishing(Part):
     "When a publisher's first burst is, at random within `every` so that publishers do not march in step."
     size: Annotated[ByteCount, Positive] = 512
     "Of each event message on the air, padding included."
-    content: Literal["each-zone", "random-zone", "own-topics"] | Template = "random-zone"
-    """Events about the zones in turn, about zones drawn at random, or made from a template; or the topics are
-    dealt out to the publishers, and each is published at times of its own."""
+    content: Literal["each-zone", "random-zone", "own-topics"] | Template | Documents = "random-zone"
+    """Events about the zones in turn, about zones drawn at random, made from a template, or read from
+    documents; or the topics are dealt out to the publishers, and each is published at times of its own."""
     advertise: str | None = None
     "The filter that covers what these publishers say; everything of its event type if absent."
 
@@ -124,6 +137,8 @@ class Workload(Part):
     "By group; `*` is everyone."
     types: dict[str, dict[str, Any]] = Field(default_factory=dict)
     "Event types by name; a field is a kind, a list of values, or a table of kind, min, max, optional."
+    schemas: Annotated[list[Path], BeforeValidator(_listed)] = Field(default_factory=list, alias="schema")
+    "Files with event types, XML Schema (.xsd) or JSON Schema (.json), relative to the scenario's file."
     schedule: Path | None = None
     "A CSV file of publications instead of generated ones; relative to the scenario's file."
 

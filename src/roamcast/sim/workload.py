@@ -11,7 +11,7 @@ from roamcast.content.filter import Filter
 from roamcast.routing.router import NodeId
 from roamcast.scenario.content import Content
 from roamcast.scenario.model import Scenario
-from roamcast.scenario.workload import Publishing
+from roamcast.scenario.workload import Documents, Publishing
 
 
 class Planned(NamedTuple):
@@ -58,10 +58,10 @@ def plan(scenario: Scenario, seed: int) -> Plan:
                     publications += _generate_topics(scenario, publishing, node, own, seed)
                     advertisements.append(Advertised(node, content.topics.offered(own)))
             continue
-        offered = _offered(publishing, content)
+        offers = _offers(publishing, content, group)
         for node in publishers:
-            publications += _generate(scenario, publishing, node, seed)
-            advertisements.append(Advertised(node, offered))
+            publications += _generate(scenario, publishing, group, node, seed)
+            advertisements += [Advertised(node, offered) for offered in offers]
     # A publisher's own are in order already, and stay so.
     publications.sort(key=lambda planned: (planned.time, planned.publisher))
     return Plan(publications, sorted(advertisements, key=lambda advertised: advertised.node))
@@ -74,11 +74,13 @@ def choose(nodes: range, count: int | None, random: Random) -> list[NodeId]:
     return shuffled if count is None else shuffled[:count]
 
 
-def _generate(scenario: Scenario, publishing: Publishing, node: NodeId, seed: int) -> list[Planned]:
+def _generate(
+    scenario: Scenario, publishing: Publishing, group: str, node: NodeId, seed: int
+) -> list[Planned]:
     clock = Random(f"{seed}/times/{node}")
     chance = Random(f"{seed}/content/{node}")
     return [
-        Planned(time, node, _event(publishing, scenario.content, turn, chance), publishing.size)
+        Planned(time, node, _event(publishing, scenario.content, group, turn, chance), publishing.size)
         for turn, time in enumerate(_times(scenario, publishing, clock))
     ]
 
@@ -117,21 +119,28 @@ def _times(scenario: Scenario, publishing: Publishing, clock: Random) -> Iterato
             time += clock.expovariate(1 / publishing.every)
 
 
-def _event(publishing: Publishing, content: Content, turn: int, random: Random) -> Event:
+def _event(publishing: Publishing, content: Content, group: str, turn: int, random: Random) -> Event:
     if isinstance(publishing.content, str):
         grid = content.grid
         assert grid is not None, "a scenario whose content is zones has zones"
         zone = 1 + (turn % len(grid) if publishing.content == "each-zone" else random.randrange(len(grid)))
         return grid.event(zone)
+    if isinstance(publishing.content, Documents):
+        events = content.documents[group]
+        return events[turn % len(events)] if publishing.content.order == "in-turn" else random.choice(events)
     values = publishing.content.values.items()
     drawn = {name: random.choice(value) if isinstance(value, list) else value for name, value in values}
     return content.types[publishing.content.type](drawn)
 
 
-def _offered(publishing: Publishing, content: Content) -> Filter:
+def _offers(publishing: Publishing, content: Content, group: str) -> list[Filter]:
+    """Return the filters that the publishers of a group advertise: one for each event type."""
     if publishing.advertise is not None:
-        return content.filter(publishing.advertise)
+        return [content.filter(publishing.advertise)]
+    if isinstance(publishing.content, Documents):
+        types = dict.fromkeys(event.type for event in content.documents[group])
+        return [Filter.everything(type) for type in types]
     if isinstance(publishing.content, str):
         assert content.grid is not None, "a scenario whose content is zones has zones"
-        return Filter.everything(content.grid.type)
-    return Filter.everything(content.types[publishing.content.type])
+        return [Filter.everything(content.grid.type)]
+    return [Filter.everything(content.types[publishing.content.type])]

@@ -25,6 +25,7 @@ from tests.content import generate
 from .generated import SPOT, TRIP, drawn, example, told
 
 EXAMPLES = Path(__file__).parents[3] / "docs/examples"
+CAP_FILES = Path(__file__).parents[3] / "scenarios/cap"
 TOKEN = re.compile(r"""[\w.-]+|"[^"]*"|'[^']*'|[<>!]?=|\s+|.""", re.DOTALL)
 FOREIGN = (
     *("[", "]", "(", ")", "/", "//", "@", "*", ".", "..", ",", "|", "=", "<", "!=", "and", "or", "not", "5"),
@@ -341,7 +342,7 @@ def documents_of_xml() -> Iterator[str]:
     r = Random("xml")
     for schema_file, file, count in (
         ("cd.xsd", "kind-of-blue.xml", 60),
-        ("cap-1.2.xsd", "flood.cap.xml", 60),
+        (CAP_FILES / "cap-1.2.xsd", CAP_FILES / "flood.cap.xml", 60),
         ("cot-event.xsd", "medic.cot.xml", 40),
         ("xmpp-message.xsd", "meet.xmpp.xml", 40),
     ):

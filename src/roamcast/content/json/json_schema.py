@@ -48,6 +48,8 @@ class JsonSchema:
         except ContentError as error:
             raise SchemaError(str(error)) from None
         self.types: dict[str, EventType] = {self._type.name: self._type}
+        self.files: list[Path] = []
+        "The files that the schema refers to: none, a schema is whole."
         self._defaults = reader.defaults if defaults else {}
 
     @classmethod

@@ -77,6 +77,8 @@ class XmlSchema:
             reason = "it needs a schema that cannot be had" if blocked else "not an XML Schema"
             raise SchemaError(f"{reason}: {_first_line(error)}") from None
         self._defaults = defaults
+        self.files = sorted({Path(each.filepath) for each in _schemas(parsed) if each.filepath})
+        "The files that the schema includes or imports."
         self.namespace: str = parsed.target_namespace or ""
         self.types = _Types()
         self.forms: dict[str, Form] = {}

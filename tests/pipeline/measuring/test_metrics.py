@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from invented_facts import NODES, WARMUP, invent
 
-from roamcast.facts.tables import Facts, Run
+from roamcast.facts.tables import Facts, Kind, Run
 from roamcast.metrics import declarations
 from roamcast.metrics.declarations import METRICS, evaluate
 from roamcast.metrics.outcome import look, measure
@@ -21,6 +21,7 @@ def facts_of(tables, warmup=WARMUP):
         scenario="s", protocol="p", parameters={}, seed=1, version="0", nodes=NODES, duration=100.0,
         warmup=warmup, range=250.0, frames={}, drops={}, happenings=0,
         resolved={"mac": {"network_header": HEADER}},
+        kinds={"CommunityBeacon": Kind("routing", "beacons")},
     )  # fmt: skip
     return Facts(run, tables)
 

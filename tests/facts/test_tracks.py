@@ -70,6 +70,7 @@ def test_contacts_are_the_same_however_many_legs_are_looked_at_together(monkeypa
     whole = find_contacts(tracks(*legs, nodes=6), 60.0)
     assert len(whole.a) > 10
     monkeypatch.setattr("roamcast.facts.contacts._AT_ONCE", at_once)
+    monkeypatch.setattr("roamcast.facts.near._AT_ONCE", at_once)
     parts = find_contacts(tracks(*legs, nodes=6), 60.0)
     for one, other in zip(
         (whole.a, whole.b, whole.start, whole.end), (parts.a, parts.b, parts.start, parts.end), strict=True

@@ -7,18 +7,18 @@ added to the range: two nodes that could hear each other are never seen apart.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
+from roamcast.facts.near import find_near_legs
 from roamcast.facts.tracks import Nodes, Reals, Tracks
 
 EDGE = 1e-6
 "Metres by which the range is taken wider; who is nearer to its edge than this may or may not hear."
 
 _AT_ONCE = 1 << 20
-"Pairs of legs looked at together: few enough for the processor's cache, enough for NumPy."
+"Pairs of legs computed together: few enough for the processor's cache, enough for NumPy."
 
 
 class Contacts(NamedTuple):
@@ -38,28 +38,17 @@ class Contacts(NamedTuple):
 
 
 def find_contacts(tracks: Tracks, range: float, edge: float = EDGE) -> Contacts:
-    """All contacts of nodes that hear each other up to `range` metres, and `edge` for rounding."""
+    """Return all contacts of nodes that hear each other up to `range` [m], and `edge` [m] for rounding."""
     nothing = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0), np.empty(0))
-    pieces = [_within(tracks, range + edge, *legs) for legs in _overlapping(tracks)]
+    one, two = find_near_legs(tracks, range + edge)
+    blocks = [slice(first, first + _AT_ONCE) for first in np.arange(0, len(one), _AT_ONCE).tolist()]
+    pieces = [_within(tracks, range + edge, one[block], two[block]) for block in blocks]
     a, b, start, end = (np.concatenate(column) for column in zip(nothing, *pieces, strict=True))
-    order = np.lexsort((start, b, a))
-    return _merge(Contacts(a[order], b[order], start[order], end[order]))
-
-
-def _overlapping(tracks: Tracks) -> Iterator[tuple[Nodes, Nodes]]:
-    """Pairs of legs of different nodes that share some time."""
-    count = len(tracks.node)
-    rows = max(_AT_ONCE // max(count, 1), 1)
-    first = 0
-    while first < count:
-        last = min(first + rows, count)
-        own, other = slice(first, last), slice(first, None)  # the other's leg comes later in the table
-        shared = tracks.start[own, None] < tracks.end[None, other]
-        shared &= tracks.end[own, None] > tracks.start[None, other]
-        shared &= tracks.node[own, None] < tracks.node[None, other]
-        one, two = np.nonzero(shared)
-        yield one + first, two + first
-        first = last
+    pair = a * max(tracks.nodes, 1) + b
+    if (pair[1:] <= pair[:-1]).any():
+        order = np.lexsort((start, pair))
+        a, b, start, end = a[order], b[order], start[order], end[order]
+    return _merge(Contacts(a, b, start, end))
 
 
 def _within(tracks: Tracks, range: float, one: Nodes, two: Nodes) -> tuple[Nodes, Nodes, Reals, Reals]:

@@ -27,9 +27,9 @@ MAY_IMPORT = {
     "why": {"facts"},
     "cli": None,  # opens every door
 }
-"Which rooms a room may know; everyone may know errors, files, units and the package's version."
+"Which rooms a room may know; everyone may know errors, files, fingerprint, units and the package's version."
 
-OPEN_TO_ALL = {"errors", "files", "units", "__version__", "_kernel"}
+OPEN_TO_ALL = {"errors", "files", "fingerprint", "units", "__version__", "_kernel"}
 
 FORBIDDEN = {"time", "asyncio", "socket", "logging", "os", "threading", "subprocess"}
 "What a router asks of its host instead; content needs none of it."
@@ -120,3 +120,26 @@ def test_whatever_the_simulator_knows_is_in_the_version_of_a_run():
 @pytest.mark.parametrize("name", ["utils", "helpers", "manager", "common", "misc"])
 def test_no_module_is_called_after_nothing(name):
     assert not list(PACKAGE.rglob(f"{name}.py"))
+
+
+UNCHECKED = {
+    "simulate.py": "checks the package, then the router of each run",
+    "check.py": "reports the version of each executor",
+    "archive.py": "loads classes; keeps no result",
+    "clustering.py": "applyInArrow calls its function by the group: the check is in that function",
+}
+"Modules with a function for Spark's workers that is not wrapped in `checked`, and why."
+
+
+def test_every_spark_task_checks_the_code_of_its_executor():
+    """A stage that does not would keep what other code computed under this code's version."""
+    bare = set()
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+                continue
+            if node.func.attr in ("mapInArrow", "applyInArrow", "mapInPandas", "applyInPandas"):
+                given = node.args[0]
+                if not (isinstance(given, ast.Call) and ast.unparse(given.func) == "checked"):
+                    bare.add(path.name)
+    assert bare == UNCHECKED.keys()

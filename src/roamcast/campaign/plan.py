@@ -262,7 +262,7 @@ def make_run(
         radio_range=scenario.radio.range,
         header=scenario.mac.network_header,
         nodes=scenario.count,
-        version=code_version(),
+        version=code_version(router),
         inputs=_digest_inputs(scenario),
         command=_command(file, router, changed),
     )

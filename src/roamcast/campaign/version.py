@@ -1,34 +1,108 @@
-"""The version of what decides a run's facts: the package's, and a digest of the code itself."""
+"""The version of a run's code: the package's, a digest of what decides facts, and the router's provider."""
 
 from __future__ import annotations
 
-import hashlib
+import sys
 from functools import cache
+from importlib.machinery import ModuleSpec
+from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
 from pathlib import Path
 
 import roamcast
+from roamcast.fingerprint import digest_files, find_kernel
+from roamcast.routing.catalogue import BUILT_IN, ENTRY_POINT
 
 DECIDING = ("content", "wire", "routing", "sim", "scenario", "facts")
-"The rooms whose code decides what happens in a run."
+"The subpackages whose code decides the facts of a run."
 
 
 @cache
-def code_version() -> str:
-    """As `0.1.0+1f2e3d4c`: it changes with the code that decides results, so no stale run is reused."""
-    digest = hashlib.blake2b(digest_size=4)
+def code_version(router: str = "") -> str:
+    """Return the version of the code that decides the facts of a run with `router`.
+
+    It is `0.1.0+1f2e3d4c`; for a router of another distribution `0.1.0+1f2e3d4c.5a6b7c8d`, where the second
+    digest covers that distribution. A change of either gives the run another id.
+    """
     root = Path(roamcast.__file__).parent
-    files = [root / "units.py", *(file for room in DECIDING for file in (root / room).rglob("*.py"))]
-    for file in sorted(files):
-        digest.update(str(file.relative_to(root)).encode())
-        digest.update(file.read_bytes())
-    for library in sorted(_kernel()):
-        digest.update(library.read_bytes())
-    return f"{roamcast.__version__}+{digest.hexdigest()}"
+    found = [root / "units.py", *(file for each in DECIDING for file in (root / each).rglob("*.py"))]
+    files = {str(file.relative_to(root)): file for file in found}
+    version = f"{roamcast.__version__}+{digest_files(files | find_kernel())}"
+    if router in BUILT_IN:
+        return version
+    provided = [entry for entry in entry_points(group=ENTRY_POINT) if entry.name == router]
+    return f"{version}.{digest_files(find_provider(provided[0]))}" if provided else version
 
 
-def _kernel() -> list[Path]:
-    """The compiled kernel's file, which an editable install keeps away from the sources."""
-    from importlib.util import find_spec
+def find_provider(entry: EntryPoint) -> dict[str, Path]:
+    """Return the files that provide an entry point, by name: its distribution's, and its module's.
 
-    found = find_spec("roamcast._kernel")
-    return [Path(found.origin)] if found and found.origin else []
+    An editable install lists no modules; they are those of its entry points, of `top_level.txt` and of the
+    folders that its `.pth` files name. Metadata and compiled bytecode are left out, so that the same code
+    installed in another way or place has the same names.
+    """
+    files = _find_module(entry.module)
+    if entry.dist is None:
+        return files
+    modules = {each.module for each in entry.dist.entry_points}
+    modules |= set((entry.dist.read_text("top_level.txt") or "").split())
+    for listed in entry.dist.files or ():
+        located = Path(str(listed.locate()))
+        if listed.suffix == ".pth" and located.is_file():
+            modules |= _find_linked(located)
+        elif _is_code(listed.parts) and located.is_file():
+            files[str(listed)] = located
+    for module in modules:
+        files |= _find_module(module)
+    return files
+
+
+def _is_code(parts: tuple[str, ...]) -> bool:
+    """Whether a file that a distribution lists may hold code: scripts and finders name a machine's paths."""
+    inside = not parts[0].endswith((".dist-info", ".egg-info")) and parts[0] != ".."
+    return inside and "__pycache__" not in parts and not (len(parts) == 1 and "editable" in parts[0])
+
+
+def _find_linked(link: Path) -> set[str]:
+    """The packages and modules in the folders that a `.pth` file names."""
+    found: set[str] = set()
+    for line in link.read_text().splitlines():
+        folder = Path(line.strip())
+        if line.strip() and not line.startswith("import") and folder.is_dir():
+            found |= {file.parent.name for file in folder.glob("*/__init__.py")}
+            found |= {file.stem for file in folder.glob("*.py")}
+    return found
+
+
+def _find_module(name: str) -> dict[str, Path]:
+    """The files of the outermost package of a module, or of the module if it is in none, by name.
+
+    None of a module of Python or Roamcast, which an entry point may name, too.
+    """
+    parts = name.split(".")
+    if parts[0] == "roamcast" or parts[0] in sys.stdlib_module_names:
+        return {}
+    for depth in range(1, len(parts) + 1):
+        outer = ".".join(parts[:depth])
+        try:
+            spec = find_spec(outer)
+        except (ImportError, ValueError):
+            return {}
+        if spec is None:
+            return {}
+        if spec.has_location or depth == len(parts):  # a namespace package has none: others may share it
+            return _files_of(outer.replace(".", "/"), spec)
+    return {}
+
+
+def _files_of(prefix: str, spec: ModuleSpec) -> dict[str, Path]:
+    files: dict[str, Path] = {}
+    for folder in map(Path, spec.submodule_search_locations or ()):
+        for file in folder.rglob("*"):
+            inside = file.relative_to(folder)
+            hidden = any(part.startswith(".") or part == "__pycache__" for part in inside.parts)
+            if file.is_file() and not hidden:
+                files[f"{prefix}/{inside.as_posix()}"] = file
+    if not files and spec.origin and Path(spec.origin).is_file():
+        files[str(Path(prefix).with_name(Path(spec.origin).name))] = Path(spec.origin)
+    return files

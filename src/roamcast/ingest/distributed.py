@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 
 from roamcast.facts.schema import TABLES
 from roamcast.facts.tables import Facts
+from roamcast.fingerprint import checked
 from roamcast.ingest.about import Tally, Telling
 from roamcast.ingest.assembly import check, drop_row, publication_row
 from roamcast.ingest.pieces import Bad
@@ -216,7 +217,7 @@ def _map(
         if rows:
             yield _batch(rows, schema)
 
-    return frame.mapInArrow(run, from_arrow_schema(schema))
+    return frame.mapInArrow(checked(run), from_arrow_schema(schema))
 
 
 def _batch(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:
@@ -328,7 +329,7 @@ def _write(frame: DataFrame, name: str, order: list[str], folders: dict[str, str
             yield writer.close()
 
     kept = frame.repartition("file").sortWithinPartitions("file", *order).select(*columns)
-    return kept.mapInArrow(work, "file string, rows long")
+    return kept.mapInArrow(checked(work), "file string, rows long")
 
 
 class _Writer:

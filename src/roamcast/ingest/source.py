@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
+from roamcast.fingerprint import make_check, package_version
 from roamcast.ingest.formats import FORMATS, Format, read
 from roamcast.ingest.pieces import Bad, IngestError, Piece, find_files, split
 
@@ -72,6 +73,7 @@ class _Reader(DataSourceReader):  # type: ignore[misc]
     def __init__(self, form: str, options: dict[str, str]) -> None:
         self.form = form
         self.options = options
+        self.check = make_check(package_version())
 
     def partitions(self) -> Sequence[InputPartition]:
         """One for each piece of each file."""
@@ -87,6 +89,7 @@ class _Reader(DataSourceReader):  # type: ignore[misc]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of a piece."""
+        self.check()
         return batches(FORMATS[self.form], Piece(*partition.value), self.options)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from roamcast.fingerprint import checked
 from roamcast.lake.batch import table_file
 from roamcast.lake.columns import TABLES, spark_schema
 from roamcast.lake.log import Batch, LakeError, Log, Snapshot
@@ -87,7 +88,7 @@ class Lake:
                 for number in batch["id"].to_pylist():
                     yield from _read(urls[number], names)
 
-        return spark.range(0, len(urls), 1, len(urls)).mapInArrow(work, schema)
+        return spark.range(0, len(urls), 1, len(urls)).mapInArrow(checked(work), schema)
 
     def batch_of(self, run: str) -> Batch:
         """The batch that a run was committed in, or `LakeError`."""

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pyarrow as pa
 import pytest
 
-from roamcast.campaign.version import code_version
+from roamcast.fingerprint import package_version
 from roamcast.pipeline.spark import check, executors
 from roamcast.pipeline.spark.check import Executor, Findings, examine
 from roamcast.pipeline.spark.cluster import LOOPBACK
@@ -134,7 +134,7 @@ def test_executors_are_looked_at_and_nothing_stays_in_the_store(spark, tmp_path)
     (each,) = found.executors  # however often it is looked at
     assert (each.host, each.address) == (socket.gethostname(), LOOPBACK)
     assert each.process == spark.sparkContext._gateway.proc.pid
-    assert (each.python, each.roamcast) == (platform.python_version(), code_version())
+    assert (each.python, each.roamcast) == (platform.python_version(), package_version())
     assert each.kernel == each.store == ""
     assert each.memory == os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") > each.free > 0
     assert found.missed == 0 and found.lacks() == []

@@ -7,12 +7,11 @@ import time
 
 import pytest
 
-from roamcast.campaign.version import code_version
 from roamcast.cli.shared.sparking import choose
+from roamcast.fingerprint import OTHER_CODE, make_check, package_version
 from roamcast.pipeline.spark.cluster import Cluster, addresses, find_address, need_answer, read_settings
 from roamcast.pipeline.spark.configuration import ELSEWHERE, RETRIES
-from roamcast.pipeline.spark.errors import OTHER_CODE, SessionError, briefly
-from roamcast.pipeline.spark.executors import checking
+from roamcast.pipeline.spark.errors import SessionError, briefly
 from roamcast.pipeline.spark.session import connect
 
 
@@ -107,9 +106,9 @@ def test_the_command_that_resumes_says_where_and_how(tmp_path):
 
 
 def test_a_task_knows_other_code_from_ours():
-    checking(code_version())()
+    make_check(package_version())()
     with pytest.raises(RuntimeError, match=OTHER_CODE):
-        checking("0.0+0badc0de")()
+        make_check("0.0+0badc0de")()
 
 
 def test_a_run_is_given_up_on_a_node_before_it_is_given_up():
@@ -120,7 +119,7 @@ def test_a_run_is_given_up_on_a_node_before_it_is_given_up():
 @pytest.mark.spark
 @pytest.mark.xdist_group("spark")
 def test_other_code_on_an_executor_is_told_in_one_line(spark):
-    check = checking("0.0+0badc0de")
+    check = make_check("0.0+0badc0de")
 
     def work(batches):
         check()

@@ -19,6 +19,7 @@ from roamcast.content.filter import Filter
 from roamcast.content.grouping.features import embed, find_ends
 from roamcast.content.grouping.group import Group
 from roamcast.content.grouping.tight import TightCover
+from roamcast.fingerprint import checked, make_check, package_version
 from roamcast.pipeline.matching.match_join import MatchingError, read_filter
 
 if TYPE_CHECKING:
@@ -60,7 +61,9 @@ def _parse(filters: DataFrame, types: dict[str, EventType]) -> DataFrame:
     from pyspark.sql import functions as f
 
     bodies = filters.select("id", f.col("filter").alias("body"))
-    return bodies.mapInArrow(partial(parse_batches, types), "id long, type string, coded binary, why string")
+    return bodies.mapInArrow(
+        checked(partial(parse_batches, types)), "id long, type string, coded binary, why string"
+    )
 
 
 def parse_batches(
@@ -89,7 +92,7 @@ def _cluster_type(
 
     ends = _find_ends(parsed, type)
     features = partial(embed_batches, type, ends)
-    rows = parsed.mapInArrow(features, "id long, coded binary, features array<double>").persist()
+    rows = parsed.mapInArrow(checked(features), "id long, coded binary, features array<double>").persist()
     try:
         distinct = rows.agg(f.countDistinct("features"), f.countDistinct("coded")).first()
         assert distinct is not None
@@ -123,7 +126,7 @@ def _sample(type: EventType, place: int) -> Any:
 
 
 def _find_ends(parsed: DataFrame, type: EventType) -> dict[int, tuple[float, float]]:
-    frame = parsed.mapInArrow(partial(end_batches, type), "place int, low double, high double")
+    frame = parsed.mapInArrow(checked(partial(end_batches, type)), "place int, low double, high double")
     return join_ends((row["place"], row["low"], row["high"]) for row in frame.distinct().collect())
 
 
@@ -196,8 +199,10 @@ def weigh_columns(deviations: Sequence[float], widths: Sequence[int]) -> list[fl
 def _cover(labelled: DataFrame, type: EventType) -> DataFrame:
     """Each group with its members and a filter that covers them."""
     chosen = labelled.select("id", "coded", "prediction")
+    check = make_check(package_version())
 
     def work(group: pa.Table) -> pa.Table:  # of one argument: a second one would be the group's key
+        check()
         return cover_group(type, group)
 
     return chosen.groupBy("prediction").applyInArrow(work, "members array<long>, coded binary")

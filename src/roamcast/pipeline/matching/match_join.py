@@ -19,6 +19,7 @@ from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.content.match.index import MatchIndex
 from roamcast.errors import UserError
+from roamcast.fingerprint import checked
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -95,15 +96,15 @@ def match(
     if way is Way.EVENTS:
         rows = published.toArrow()
         frame = wanted.repartition(of_filters, "id")
-        found = frame.mapInArrow(_indexing(lambda: _pairs_of(rows), known, pairs), schema)
+        found = frame.mapInArrow(checked(_indexing(lambda: _pairs_of(rows), known, pairs)), schema)
     elif way is Way.FILTERS:
         kept = wanted.toArrow()
         frame = published.repartition(parts or 4 * _slots(filters), "id")
-        found = frame.mapInArrow(_streaming(kept, known, pairs), schema)
+        found = frame.mapInArrow(checked(_streaming(kept, known, pairs)), schema)
     else:
         text = filters.schema["filter"].dataType.typeName() == "string"
         visiting = _visiting(known, pairs, text=text)
-        found = _shuffle(wanted, published, of_filters).mapInArrow(visiting, schema)
+        found = _shuffle(wanted, published, of_filters).mapInArrow(checked(visiting), schema)
     bad = found.where("why is not null").dropDuplicates(["event", "filter"])
     if pairs:
         return found.where("why is null").unionByName(bad)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from roamcast.campaign.tables import METRICS_TABLE
+from roamcast.fingerprint import checked
 from roamcast.lake.columns import spark_schema
 from roamcast.lake.log import Batch, Snapshot
 from roamcast.lake.place import Place
@@ -75,7 +76,7 @@ def measure(
 
     asked = spark.range(0, len(portions), 1, len(portions))
     with briefly("making the table 'metrics'"):
-        return asked.mapInArrow(work, spark_schema(MEASURED)).toArrow().cast(MEASURED)
+        return asked.mapInArrow(checked(work), spark_schema(MEASURED)).toArrow().cast(MEASURED)
 
 
 def deal(snapshot: Snapshot, settings: Mapping[str, Setting], tasks: int) -> list[Portion]:

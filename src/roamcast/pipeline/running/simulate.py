@@ -16,12 +16,12 @@ import pyarrow as pa
 from roamcast.campaign.campaign import Limits
 from roamcast.campaign.plan import Run
 from roamcast.campaign.progress import Progress, estimate
-from roamcast.campaign.version import code_version
 from roamcast.errors import UserError
+from roamcast.fingerprint import make_check, package_version
 from roamcast.pipeline.running.portions import portion
 from roamcast.pipeline.running.task import SIMULATOR, Task
 from roamcast.pipeline.spark.errors import briefly
-from roamcast.pipeline.spark.executors import checking, count_slots, deal
+from roamcast.pipeline.spark.executors import count_slots, deal
 from roamcast.pipeline.spark.session import is_remote
 from roamcast.pipeline.store import Store
 
@@ -107,7 +107,7 @@ def deal_out(
 
 def _working(tell: Callable[[dict[str, Any]], object] | None) -> Callable[..., Iterator[pa.RecordBatch]]:
     """What a task does with the portion dealt to it."""
-    check = checking(code_version())
+    check = make_check(package_version())
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import json
@@ -117,14 +117,15 @@ def _working(tell: Callable[[dict[str, Any]], object] | None) -> Callable[..., I
         from pyspark import TaskContext
 
         check()  # an executor that came later may have other code: its facts would be under our version
-        from roamcast.pipeline.running.task import execute_all
+        from roamcast.pipeline.running.task import check_version, execute_all
 
         context = TaskContext.get()
         again = context is not None and context.attemptNumber() > 0
         for batch in batches:
-            for outcome in execute_all(
-                (task for item in batch["item"].to_pylist() for task in pickle.loads(item)), again
-            ):
+            tasks = [task for item in batch["item"].to_pylist() for task in pickle.loads(item)]
+            for task in tasks:
+                check_version(task.run)
+            for outcome in execute_all(tasks, again):
                 if tell is not None:
                     tell({key: outcome.get(key) for key in ("run", "status", "wall", "error")})
                 yield pa.RecordBatch.from_pydict({"told": [json.dumps(outcome)]})

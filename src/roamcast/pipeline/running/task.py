@@ -14,6 +14,7 @@ import importlib
 import os
 import shutil
 import signal
+import socket
 import traceback
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from time import monotonic
 from typing import Any
 
 from roamcast.campaign.plan import Run
+from roamcast.campaign.version import code_version
 from roamcast.facts.pack import PACK, count_rows
 from roamcast.lake.staging import Staging, digest
 from roamcast.pipeline.running.keeper import FROM_OUTSIDE, Keeper, KeeperDied
@@ -50,6 +52,15 @@ class Task:
     def shares(self) -> bool:
         """Whether it may share a process; what others wrote may keep in a module what the next run finds."""
         return self.run.router in BUILT_IN
+
+
+def check_version(run: Run) -> None:
+    """Raise RuntimeError if the router of `run` has other code here than where the run was planned."""
+    if (found := code_version(run.router)) != run.version:
+        raise RuntimeError(
+            f"an executor on {socket.gethostname()} has version {found} for the protocol {run.router!r}, "
+            f"the driver {run.version}; install the same wheel on every worker"
+        )
 
 
 @cache

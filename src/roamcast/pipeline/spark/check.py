@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from roamcast.campaign.version import code_version
+from roamcast.fingerprint import package_version
 from roamcast.pipeline.spark.errors import briefly
 from roamcast.pipeline.spark.executors import await_executors, count_slots
 from roamcast.pipeline.spark.session import is_remote
@@ -109,7 +109,7 @@ def examine(
     registered = len(found)
     if not is_remote(spark) and not spark.sparkContext.master.startswith("local["):
         registered = spark.sparkContext._jsc.sc().getExecutorMemoryStatus().size() - 1
-    return Findings(found, max(registered - len(found), 0), code_version(), platform.python_version())
+    return Findings(found, max(registered - len(found), 0), package_version(), platform.python_version())
 
 
 def _looking(marker: str) -> Callable[..., Iterator[pa.RecordBatch]]:
@@ -136,9 +136,9 @@ def _looking(marker: str) -> Callable[..., Iterator[pa.RecordBatch]]:
 
         version = kernel = seen = ""
         try:
-            from roamcast.campaign.version import code_version
+            from roamcast.fingerprint import package_version
 
-            version = code_version()
+            version = package_version()
         except ImportError:
             pass
         try:

@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from roamcast.errors import UserError
-
-OTHER_CODE = r"an executor on \S+ (has|runs) .*; install the same wheel on every worker"
-"What a task says that finds another Roamcast than the driver's, or none."
+from roamcast.fingerprint import OTHER_CODE
 
 
 class SessionError(UserError):

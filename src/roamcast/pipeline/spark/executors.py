@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from roamcast.fingerprint import checked
 from roamcast.pipeline.spark.cluster import count_processors, is_local
 from roamcast.pipeline.spark.errors import SessionError, briefly
 from roamcast.pipeline.spark.session import is_remote
@@ -74,18 +75,15 @@ def warm_up(
 
     Raises `SessionError` if an executor has another Roamcast than this process.
     """
-    from roamcast.campaign.version import code_version
     from roamcast.pipeline.running.task import SIMULATOR
 
     began = perf_counter()
     await_executors(spark, say)
     count = slots or count_slots(spark)
-    check = checking(code_version())
 
     def look(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import time
 
-        check()
         from roamcast.pipeline.running.task import keeper_of
 
         keeper_of(SIMULATOR)
@@ -93,30 +91,8 @@ def warm_up(
         yield from batches
 
     with briefly("looking at its executors"):
-        spark.range(0, count, 1, count).mapInArrow(look, "id long").toArrow()
+        spark.range(0, count, 1, count).mapInArrow(checked(look), "id long").toArrow()
     return perf_counter() - began
-
-
-def checking(ours: str) -> Callable[[], None]:
-    """A check for tasks, which travels by value: that the code there is the code here."""
-
-    def check() -> None:
-        import socket
-
-        told = ""
-        try:
-            from roamcast.campaign.version import code_version
-
-            if code_version() != ours:
-                told = f"runs Roamcast {code_version()}, this is {ours}"
-        except ImportError:
-            told = "has no Roamcast"
-        if told:
-            raise RuntimeError(
-                f"an executor on {socket.gethostname()} {told}; install the same wheel on every worker"
-            )
-
-    return check
 
 
 def deal(spark: SparkSession, items: Iterable[Any]) -> Any:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 
+from roamcast.fingerprint import checked
 from roamcast.pipeline.spark.errors import briefly
 from roamcast.pipeline.spark.executors import embedded
 
@@ -46,7 +47,7 @@ def spread(
 
     asked = spark.range(0, len(items), 1, len(items))
     with briefly(doing):
-        found = asked.mapInArrow(answer, "number long, told binary").toArrow()
+        found = asked.mapInArrow(checked(answer), "number long, told binary").toArrow()
     told: dict[int, Any] = {
         number: pickle.loads(each)
         for number, each in zip(found["number"].to_pylist(), found["told"].to_pylist(), strict=True)

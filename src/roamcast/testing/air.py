@@ -61,11 +61,14 @@ class Air:
         return bool(self._pass(Crossing(None, node, to), [0.0]))
 
     def as_bytes(self, message: Message) -> Message:
-        """A message as it is read from its bytes, which must be as many as it says."""
+        """Return a message as it is read from its bytes: the same, and as many bytes as it says."""
         data = encode(message)
         if len(data) != message.size:
             raise AssertionError(f"{message!r} has {len(data)} bytes and says {message.size}")
-        return self.words.decode(data)
+        read = self.words.decode(data)
+        if read != message:
+            raise AssertionError(f"{message!r} is read from its bytes as {read!r}")
+        return read
 
     def _pass(self, crossing: Crossing, delays: list[float]) -> list[float]:
         for rule in self.rules:

@@ -125,13 +125,16 @@ class Real(Field):
         if self.unknown and about.random.random() < 0.1:
             return math.nan
         if bounds and about.random.random() < 0.3:
-            return self._round(about.random.choice(bounds))
+            return self._invented(about.random.choice(bounds))
         low, high = max(self.least, -1e6), min(self.most, 1e6)
-        return self._round(about.random.uniform(low, high))
+        return self._invented(about.random.uniform(low, high))
 
-    def _round(self, value: float) -> float:
-        """As it will be read."""
-        read = float(self._code.unpack(self._code.pack(value))[0])
+    def nearest(self, value: float) -> float:
+        """Return the number that is read where `value` was written."""
+        return float(self._code.unpack(self._code.pack(value))[0])
+
+    def _invented(self, value: float) -> float:
+        read = self.nearest(value)
         return read if self._fits(read) else 0.0
 
     def describe(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from roamcast.routing.odmrp.messages import LONGEST_LIFETIME, Motion
+from roamcast.routing.odmrp.messages import LONGEST_LIFETIME, SINGLE, Motion
 from roamcast.routing.odmrp.parameters import MeshParameters
 from roamcast.routing.router import Host
 
@@ -46,7 +46,11 @@ class LinkExpiry:
         return min(told.lifetime, round(min(seconds * 1000, float(LONGEST_LIFETIME))))
 
     def motion(self, lifetime: int | None = None) -> tuple[Motion, ...]:
-        """What this node tells of itself in a join request, where the scenario grants location."""
+        """Return what this node tells of itself in a join request, where the scenario grants location.
+
+        Numbers are rounded as on the wire, so that receivers compute the same whether a message travelled as
+        bytes or as an object.
+        """
         if not self._on:
             return ()
         try:
@@ -54,7 +58,8 @@ class LinkExpiry:
         except PermissionError:
             return ()
         least = LONGEST_LIFETIME if lifetime is None else lifetime
-        return (Motion(float(here.x), float(here.y), float(moving.x), float(moving.y), least),)
+        x, y, vx, vy = (SINGLE.nearest(value) for value in (*here, *moving))
+        return (Motion(x, y, vx, vy, least),)
 
 
 class RefreshInterval:

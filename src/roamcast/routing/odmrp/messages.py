@@ -16,13 +16,17 @@ LONGEST_LIFETIME = 2**32 - 1
 "Milliseconds: a route that is not known to break."
 
 
-class Motion(NamedTuple):
-    """Where the speaker is and how it moves, and how long the way to it will last."""
+SINGLE = Real(4)
+"A number in single precision."
 
-    x: Annotated[float, Real(4)]
-    y: Annotated[float, Real(4)]
-    vx: Annotated[float, Real(4)]
-    vy: Annotated[float, Real(4)]
+
+class Motion(NamedTuple):
+    """Position [m] and velocity [m/s] of the sender, and how long the route to it will last."""
+
+    x: Annotated[float, SINGLE]
+    y: Annotated[float, SINGLE]
+    vx: Annotated[float, SINGLE]
+    vy: Annotated[float, SINGLE]
     lifetime: Milliseconds
 
 

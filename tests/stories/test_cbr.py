@@ -35,7 +35,7 @@ def subscriptions_to(mesh, node, since=0.0):
 def next_hop(mesh, node):
     """The neighbour over which `node` reaches the only publisher."""
     [offer] = mesh.routers[node].adverts.offers(mesh.now)
-    return offer.ways[0][1]
+    return offer.ways[0].neighbour
 
 
 def test_an_event_goes_down_the_way_that_a_subscription_came_up():
@@ -57,7 +57,7 @@ def test_an_advertisement_is_flooded_once_and_tells_the_distance():
     mesh.run(for_=0.1)
     assert len(mesh.sent_of(Advert)) == 9
     [offer] = mesh.routers[8].adverts.offers(mesh.now)
-    assert [hops for hops, _ in offer.ways] == [3, 3]
+    assert [way.hops for way in offer.ways] == [3, 3]
 
 
 def test_a_subscription_made_before_the_advertisement_flows_with_the_next_renewal():

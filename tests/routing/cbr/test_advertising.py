@@ -6,10 +6,10 @@ from roamcast.content.kind import Integer
 from roamcast.content.schema import EventType
 from roamcast.routing.cbr.adverts import LAG, AdvertTable
 from roamcast.routing.cbr.cbr import Cbr
-from roamcast.routing.cbr.messages import HIGHEST_SERIAL, Advert
+from roamcast.routing.cbr.messages import Advert
+from roamcast.routing.cbr.parameters import CbrParameters
 from roamcast.routing.router import Drop
 from roamcast.testing import Mesh
-from roamcast.wire.vocabulary import encode
 
 Coupon = EventType("coupon", {"zone": Integer()})
 OFFERS = [Coupon.zone == zone for zone in range(8)]
@@ -37,7 +37,7 @@ def test_many_offers_between_two_renewals_make_nobodys_news_stale(seed):
     assert not [drop for drop in mesh.drops if drop.reason is Drop.EXPIRED]
     offers = mesh.routers[3].adverts.offers(mesh.now)
     assert len(offers) == len(OFFERS)
-    assert all([neighbour for _, neighbour in offer.ways] == [1, 2] for offer in offers)
+    assert all([way.neighbour for way in offer.ways] == [1, 2] for offer in offers)
 
 
 def test_a_serial_counts_renewals():
@@ -64,11 +64,75 @@ def test_old_news_of_a_publisher_renews_nothing():
     assert heard(11, 1, 15.0, adverts) is None
 
 
-def test_a_publisher_at_the_last_serial_is_still_said_and_understood():
-    mesh = Mesh(2, Cbr, [(0, 1)])
+def test_a_newer_serial_in_the_circle_is_news():
+    adverts = AdvertTable(15.0, 10, 16)
+    assert heard(2**32 - 1, 1, 0.0, adverts) is None
+    assert heard(0, 1, 7.0, adverts) is None
+    assert heard(2**32 - 1, 2, 8.0, adverts) is None  # one renewal behind
+    assert heard(2**32 - 1 - LAG, 3, 8.0, adverts) is Drop.EXPIRED
+
+
+def line(serial=0, **parameters):
+    """Node 0 publishes, the last of five in a line subscribes; `serial`: the one before the first."""
+    mesh = Mesh.line(5, lambda host: Cbr(host, CbrParameters(**parameters)), seed=1)
+    mesh.routers[0].serial = serial
     mesh.advertise(0, OFFERS[0])
-    mesh.routers[0].serial = HIGHEST_SERIAL
-    mesh.run(for_=8)
-    last = mesh.sent_of(Advert)[-1].message
-    assert last.serial == HIGHEST_SERIAL
-    assert len(encode(last)) == last.size
+    mesh.subscribe(4, OFFERS[0])
+    mesh.run(for_=40)
+    return mesh
+
+
+def is_served(mesh):
+    before = len(mesh.delivered)
+    mesh.publish(0, Coupon(zone=0))
+    mesh.run(for_=1)
+    return mesh.delivered[before:] == [(4, Coupon(zone=0))]
+
+
+MODES = pytest.mark.parametrize("parameters", [{}, {"flood_adverts": True}], ids=["beaconed", "flooded"])
+
+
+@MODES
+def test_a_publisher_goes_on_after_the_last_serial(parameters):
+    mesh = line(serial=2**32 - 2, **parameters)
+    mesh.run(for_=20)
+    serials = [sent.message.serial for sent in mesh.sent_of(Advert) if sent.node == 0]
+    assert serials[:4] == [2**32 - 2, 2**32 - 1, 0, 1]
+    assert is_served(mesh)
+
+
+@MODES
+@pytest.mark.parametrize("hops", [0, 1, 61, 62, 63])
+@pytest.mark.parametrize("ahead", [1, 3, 100, 2**31 - 1, 2**31, 2**31 + 1, 2**32 - 4])
+@pytest.mark.parametrize("to", [1, 2, 4])
+def test_a_forged_serial_silences_a_publisher_for_some_renewals_only(parameters, hops, ahead, to):
+    mesh = line(**parameters)
+    serial = (mesh.routers[0].serial + ahead) % 2**32
+    mesh.inject(to, Advert(0, OFFERS[0], hops, serial), to - 1)
+    mesh.run(for_=2 * 5 * 7 + 15)  # up to the publisher and down again, and a lease
+    assert is_served(mesh)
+
+
+@MODES
+def test_forged_serials_each_newer_than_the_next_come_to_rest(parameters):
+    mesh = Mesh(6, lambda host: Cbr(host, CbrParameters(**parameters)), [(n, (n + 1) % 6) for n in range(6)])
+    for node, serial in ((0, 0), (2, 2**32 // 3), (4, 2 * 2**32 // 3)):
+        for to in (node, node + 1):
+            mesh.inject(to, Advert(9, OFFERS[0], 0, serial), 8)
+    mesh.run(for_=64 * 15)
+    assert all(router.adverts.offers(mesh.now) == [] for router in mesh.routers)
+    before = len(mesh.sent)
+    mesh.run(for_=60)
+    assert mesh.sent[before:] == []
+
+
+def test_the_newest_flood_leads_where_renewals_are_flooded():
+    flooded, told = AdvertTable(110.0, 10, 16, flooded=True), AdvertTable(110.0, 10, 16)
+    for adverts in (flooded, told):
+        adverts.hear(Advert(0, OFFERS[0], 1, 7), 1, 0.0)
+        adverts.hear(Advert(0, OFFERS[0], 5, 8), 3, 50.0)
+        adverts.hear(Advert(0, OFFERS[0], 4, 8), 2, 50.1)
+    [offer] = flooded.offers(60.0)
+    assert [way.neighbour for way in offer.ways] == [2, 3, 1]
+    [offer] = told.offers(60.0)
+    assert [way.neighbour for way in offer.ways] == [1, 2, 3]

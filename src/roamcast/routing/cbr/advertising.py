@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 
 from roamcast.content.filter import Filter
 from roamcast.routing.cbr.adverts import AdvertTable, Offer
-from roamcast.routing.cbr.messages import HIGHEST_SERIAL, Advert
+from roamcast.routing.cbr.messages import UNREACHABLE, Advert
 from roamcast.routing.cbr.parameters import LeaseParameters
 from roamcast.routing.router import Drop, Footprint, Host, Message, NodeId, Parameters, Router
+from roamcast.routing.state.serials import following, is_newer
 from roamcast.routing.state.timing import call_every, call_within
 
 
@@ -22,7 +23,9 @@ class Advertising(Router):
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
         super().__init__(host, parameters)
         p = self.parameters
-        self.adverts = AdvertTable(p.expire, p.adverts, p.hop_limit, p.advert_serials)
+        self.adverts = AdvertTable(
+            p.expire, p.adverts, p.hop_limit, serials=p.advert_serials, flooded=p.flood_adverts
+        )
         self.offered: list[Filter] = []
         self.serial = 0
         self._floods_left = p.advert_floods
@@ -57,7 +60,7 @@ class Advertising(Router):
 
         By the serial neighbours tell how many renewals someone's news is behind.
         """
-        self.serial = min(self.serial + 1, HIGHEST_SERIAL)
+        self.serial = following(self.serial)
 
     def renew(self, now: float, offers: list[Offer]) -> None:
         """Say again what must not lapse; called once every period with what is offered now."""
@@ -71,23 +74,35 @@ class Advertising(Router):
         self.renew(now, offers)
 
     def _beacon(self, offers: Iterable[Offer]) -> None:
+        told: list[Advert] = []
         if self.offered:
             self.count_renewal()
         for pattern in self.offered:
             self.host.broadcast(Advert(self.host.node, pattern, 0, self.serial, self.incarnation))
         for offer in () if self.parameters.flood_adverts else offers:
-            hops = offer.ways[0][0] + 1
+            hops = offer.ways[0].hops + 1
             if hops < self.parameters.hop_limit:
-                self.host.broadcast(
-                    Advert(offer.publisher, offer.pattern, hops, offer.serial, offer.incarnation)
+                advert = Advert(offer.publisher, offer.pattern, hops, offer.serial, offer.incarnation)
+                self.host.broadcast(advert)
+                told.append(advert)
+        for offering in self.adverts.contradicted(told):
+            # The publisher does not know its newest serial: it must hear of that to outdo it.
+            self.host.broadcast(
+                Advert(
+                    offering.publisher, offering.pattern, UNREACHABLE, offering.serial, offering.incarnation
                 )
+            )
 
     def _take_advert(self, advert: Advert, sender: NodeId) -> Drop | None:
         if advert.publisher == self.host.node:
-            # An echo. A serial not reached yet is of an earlier incarnation, and must be outdone.
-            if self.serial < advert.serial <= HIGHEST_SERIAL // 2:
+            # An echo. A serial not reached yet is of an earlier incarnation or forged: the next outdoes it.
+            if is_newer(advert.serial, self.serial):
                 self.serial = advert.serial
             return Drop.DUPLICATE
+        if advert.hops >= self.parameters.hop_limit:
+            if self.parameters.advert_serials:
+                self.adverts.outdate(advert, self.host.now())
+            return Drop.HOP_LIMIT
         news = self.parameters.flood_adverts and self.adverts.is_news(advert)
         refused, unheard_of = self.adverts.hear(advert, sender, self.host.now())
         if refused is None and (unheard_of or news):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from itertools import count
 from math import inf
 from typing import NamedTuple
@@ -11,14 +11,25 @@ from roamcast.content.filter import Filter
 from roamcast.routing.cbr.messages import Advert
 from roamcast.routing.router import Drop, Footprint, NodeId
 from roamcast.routing.state.leases import Leases
+from roamcast.routing.state.serials import behind, is_newer
 from roamcast.wire.blobs import pattern_size
 
 LAG = 2
 "Renewals that a neighbour's news may be behind the newest."
 
 
+class Way(NamedTuple):
+    """A neighbour that leads to a publisher; of two ways the lesser tuple is taken."""
+
+    behind: int
+    "Floods between what it told and the newest known; 0 where offers travel from table to table."
+    hops: int
+    "From the neighbour to the publisher."
+    neighbour: NodeId
+
+
 class Offer(NamedTuple):
-    """A publisher's pattern, and the neighbours over which it was heard of, the nearest first."""
+    """A publisher's pattern, and the neighbours over which it was heard of, the best first."""
 
     publisher: NodeId
     pattern: Filter
@@ -26,14 +37,13 @@ class Offer(NamedTuple):
     "The newest heard over any neighbour."
     incarnation: int
     "Of the publisher, as said with the newest serial."
-    ways: list[tuple[int, NodeId]]
-    "Hops from the neighbour to the publisher, and the neighbour; ties go to the lower id."
+    ways: list[Way]
 
 
 class Offering:
     """What is known of a publisher's pattern, over whatever neighbour."""
 
-    __slots__ = ("incarnation", "number", "pattern", "publisher", "serial", "time")
+    __slots__ = ("contradicted", "incarnation", "number", "pattern", "publisher", "serial", "time")
 
     def __init__(self, number: int, advert: Advert, now: float) -> None:
         self.number = number
@@ -45,6 +55,8 @@ class Offering:
         "The newest."
         self.time = now
         "When that was first heard."
+        self.contradicted = False
+        "Whether a neighbour told a much older serial since the last renewal."
 
 
 class Heard(NamedTuple):
@@ -59,9 +71,13 @@ class Heard(NamedTuple):
 class AdvertTable:
     """Advertisements from neighbours (AdsTable)."""
 
-    def __init__(self, duration: float, capacity: int, hop_limit: int, serials: bool = True) -> None:
+    def __init__(
+        self, duration: float, capacity: int, hop_limit: int, serials: bool = True, flooded: bool = False
+    ) -> None:
         self._serials = serials
         "Whether an advertisement must be news from the publisher; else any neighbour's word renews a lease."
+        self._flooded = flooded
+        "Whether each renewal is flooded: a neighbour that an earlier flood came over may have gone since."
         self.leases: Leases[tuple[int, NodeId], Heard] = Leases(duration, capacity)
         "By the number of the offering, and the neighbour."
         self._hop_limit = hop_limit
@@ -81,7 +97,8 @@ class AdvertTable:
         else:
             silent = offering.time + self.leases.duration <= now
             held = self.leases.get((offering.number, sender), now)
-            if held is not None and serial <= held.serial and self._serials:
+            if held is not None and self._serials and not is_newer(serial, held.serial):
+                self._compare(offering, advert)
                 return Drop.DUPLICATE, silent
         if hops >= self._hop_limit:
             return Drop.HOP_LIMIT, silent
@@ -94,7 +111,37 @@ class AdvertTable:
     def is_news(self, advert: Advert) -> bool:
         """Whether it is the first of its renewal, over any neighbour."""
         offering = self._offerings.get((advert.publisher, advert.pattern))
-        return offering is None or advert.serial > offering.serial
+        return offering is None or is_newer(advert.serial, offering.serial)
+
+    def outdate(self, advert: Advert, now: float) -> None:
+        """Take over a newer serial from an advertisement that leads nowhere, and tell it at the next renewal.
+
+        Without a live lease nobody here waits for the publisher, and the serial goes no further: several
+        serials, each newer than the next in the circle, do not chase each other for ever.
+        """
+        offering = self._offerings.get((advert.publisher, advert.pattern))
+        if (
+            offering is not None
+            and is_newer(advert.serial, offering.serial)
+            and any(number == offering.number for (number, _), _ in self.leases.items(now))
+        ):
+            self._renumber(offering, advert, now)
+            offering.contradicted = True
+
+    def contradicted(self, told: Iterable[Advert]) -> list[Offering]:
+        """Return the offerings of which a neighbour told a much older serial since the last call, and whose
+        newest serial is not among what was `told` just now.
+
+        An older serial comes from a publisher that does not know the newest. Somebody forged that, or the
+        publisher has restarted.
+        """
+        doubtful = [each for each in self._offerings.values() if each.contradicted]
+        if not doubtful:
+            return []
+        for each in doubtful:
+            each.contradicted = False
+        known = {(advert.publisher, advert.pattern, advert.serial) for advert in told}
+        return [each for each in doubtful if (each.publisher, each.pattern, each.serial) not in known]
 
     def _follow(self, offering: Offering | None, advert: Advert, silent: bool, now: float) -> Offering | None:
         """The offering of an advertisement, unless that is old: neighbours must not renew it for ever.
@@ -107,19 +154,35 @@ class AdvertTable:
             offering = Offering(next(self._numbers), advert, now)
         elif not self._serials:
             del self._offerings[offering.publisher, offering.pattern]
-            offering.serial, offering.time = max(offering.serial, advert.serial), now
-            offering.incarnation = advert.incarnation
-        elif advert.serial > offering.serial or (silent and advert.incarnation != offering.incarnation):
-            del self._offerings[offering.publisher, offering.pattern]
-            offering.incarnation, offering.serial, offering.time = advert.incarnation, advert.serial, now
-        elif silent or advert.incarnation != offering.incarnation or advert.serial < offering.serial - LAG:
-            return None
-        else:
+            if is_newer(advert.serial, offering.serial):
+                offering.serial = advert.serial
+            offering.incarnation, offering.time = advert.incarnation, now
+        elif is_newer(advert.serial, offering.serial) or (
+            silent and advert.incarnation != offering.incarnation
+        ):
+            self._renumber(offering, advert, now)
             return offering
+        else:
+            lags = self._compare(offering, advert)
+            refused = silent or lags or advert.incarnation != offering.incarnation
+            return None if refused else offering
         self._offerings[offering.publisher, offering.pattern] = offering
         if len(self._offerings) > self.leases.capacity:
             del self._offerings[next(iter(self._offerings))]
         return offering
+
+    def _compare(self, offering: Offering, advert: Advert) -> bool:
+        """Return whether an advertisement is more than `LAG` renewals old, and note that."""
+        lags = behind(advert.serial, offering.serial) > LAG
+        offering.contradicted = offering.contradicted or lags
+        return lags
+
+    def _renumber(self, offering: Offering, advert: Advert, now: float) -> None:
+        """Take over the serial of news, and move the offering to the end of the queue for eviction."""
+        del self._offerings[offering.publisher, offering.pattern]
+        offering.incarnation, offering.serial, offering.time = advert.incarnation, advert.serial, now
+        offering.contradicted = False
+        self._offerings[offering.publisher, offering.pattern] = offering
 
     def forget(self, neighbour: NodeId, now: float) -> None:
         """Drop all that a neighbour offers: it has gone."""
@@ -141,16 +204,20 @@ class AdvertTable:
         return Footprint(len(self.leases), 22 * len(self.leases) + patterns, self.leases.capacity)
 
     def offers(self, now: float) -> list[Offer]:
-        """All that is offered now, each with the ways to it."""
+        """Return all that is offered now, each with the ways to it.
+
+        Ways are ordered by hops, then by neighbour; if renewals are flooded, those of the newest flood come
+        first.
+        """
         found: dict[int, Offer] = {}
         for (number, neighbour), (offering, hops, serial, incarnation) in self.leases.items(now):
+            way = Way(behind(serial, offering.serial) if self._flooded else 0, hops, neighbour)
             offer = found.get(number)
             if offer is None:
-                ways = [(hops, neighbour)]
-                found[number] = Offer(offering.publisher, offering.pattern, serial, incarnation, ways)
+                found[number] = Offer(offering.publisher, offering.pattern, serial, incarnation, [way])
             else:
-                offer.ways.append((hops, neighbour))
-                if serial > offer.serial:
+                offer.ways.append(way)
+                if is_newer(serial, offer.serial):
                     found[number] = offer._replace(serial=serial, incarnation=incarnation)
         for offer in found.values():
             offer.ways.sort()

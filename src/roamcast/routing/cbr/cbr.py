@@ -235,8 +235,8 @@ class Cbr(Advertising):
         for pattern, count in self._counts([pattern for _, pattern in entries]).items():
             paths: dict[NodeId, int] = {}
             for child in (child for child, wanted in entries if wanted == pattern):
-                for publisher, (hops, _) in next_hops.of(pattern, child).items():
-                    paths[publisher] = min(hops + 1, paths.get(publisher, hops + 1))
+                for publisher, way in next_hops.of(pattern, child).items():
+                    paths[publisher] = min(way.hops + 1, paths.get(publisher, way.hops + 1))
             if any(self.relations.intersects(offered, pattern) for offered in self.offered):
                 paths[self.host.node] = 0
             for publisher, hops in paths.items():

@@ -8,8 +8,9 @@ from roamcast.content.filter import Filter
 from roamcast.routing.router import Category, Message, Publication, Role
 from roamcast.wire.fields import Hops, Incarnation, Listed, Node, PublicationId, Serial, Whole
 
-HIGHEST_SERIAL = 2**32 - 1
 HIGHEST_COUNT = 2**16 - 1
+UNREACHABLE = 255
+"Hops of an advertisement that tells the newest serial of a publisher and leads nowhere."
 
 
 class Advert(Message, kind=16, category=Category.ROUTING, role=Role.OFFERS):
@@ -19,7 +20,8 @@ class Advert(Message, kind=16, category=Category.ROUTING, role=Role.OFFERS):
     pattern: Filter
     hops: Hops
     serial: Serial
-    "Counted by the publisher, so that neighbours cannot keep a dead publisher alive among themselves."
+    """Counted by the publisher, so that neighbours cannot keep a dead publisher alive among themselves. In a
+    circle: after the highest comes 0."""
     incarnation: Incarnation = 0
     "The publisher's; another one means that it has forgotten everything."
 

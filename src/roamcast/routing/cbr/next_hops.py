@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from roamcast.content.covering import Relations
 from roamcast.content.filter import Filter
-from roamcast.routing.cbr.adverts import Offer
+from roamcast.routing.cbr.adverts import Offer, Way
 from roamcast.routing.cbr.most_covering import Branch
 from roamcast.routing.router import NodeId
 
@@ -28,21 +28,21 @@ class NextHops:
         self._relations = relations
         self._find_branch = find_branch
         self._detour = detour
-        self._known: dict[tuple[Filter, NodeId], dict[NodeId, tuple[int, NodeId]]] = {}
+        self._known: dict[tuple[Filter, NodeId], dict[NodeId, Way]] = {}
 
-    def of(self, pattern: Filter, child: NodeId) -> dict[NodeId, tuple[int, NodeId]]:
-        """For each publisher that may match `pattern`: hops from the chosen neighbour, and the neighbour.
+    def of(self, pattern: Filter, child: NodeId) -> dict[NodeId, Way]:
+        """Return the chosen way to each publisher that may match `pattern`.
 
         A subscription never goes back to the `child` that it came from.
         """
         known = self._known.get((pattern, child))
         if known is not None:
             return known
-        chosen: dict[NodeId, tuple[int, NodeId]] = {}
+        chosen: dict[NodeId, Way] = {}
         for offer in self.offers:
             if not self._relations.intersects(offer.pattern, pattern):
                 continue
-            nearest = next((way for way in offer.ways if way[1] != child), None)
+            nearest = next((way for way in offer.ways if way.neighbour != child), None)
             held = chosen.get(offer.publisher)
             if nearest is not None and (held is None or nearest < held):
                 chosen[offer.publisher] = nearest
@@ -50,11 +50,11 @@ class NextHops:
             for publisher in {offer.publisher for offer in self.offers}:
                 branch = self._find_branch(publisher, pattern, child)
                 nearest = chosen.get(publisher)
-                if branch is not None and nearest is not None and branch.hops <= nearest[0] + self._detour:
-                    chosen[publisher] = (branch.hops, branch.neighbour)
+                if branch is not None and nearest is not None and branch.hops <= nearest.hops + self._detour:
+                    chosen[publisher] = Way(0, branch.hops, branch.neighbour)
         self._known[pattern, child] = chosen
         return chosen
 
     def neighbours(self, pattern: Filter, child: NodeId) -> set[NodeId]:
         """The neighbours that a subscription of `child` goes to."""
-        return {neighbour for _, neighbour in self.of(pattern, child).values()}
+        return {way.neighbour for way in self.of(pattern, child).values()}

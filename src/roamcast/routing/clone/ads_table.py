@@ -13,6 +13,7 @@ from roamcast.routing.clone.community import Community
 from roamcast.routing.clone.messages import ProviderAdvert
 from roamcast.routing.router import Drop, Footprint, Host, NodeId
 from roamcast.routing.state.leases import Leases
+from roamcast.routing.state.serials import is_newer
 from roamcast.routing.unicast.gpsr.gpsr import Gpsr
 from roamcast.routing.unicast.gpsr.messages import Place
 from roamcast.wire.blobs import pattern_size
@@ -91,4 +92,4 @@ def _newer(advert: ProviderAdvert, held: Offer) -> bool:
     """Whether an advertisement is of a later incarnation of its provider, or later in the same; incarnations
     run in a circle, and one that was forged lapses with its lease."""
     later = (advert.incarnation - held.incarnation) & 0xFF
-    return advert.serial > held.serial if later == 0 else later < 0x80
+    return is_newer(advert.serial, held.serial) if later == 0 else later < 0x80

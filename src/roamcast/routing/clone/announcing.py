@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from roamcast.content.filter import Filter
 from roamcast.routing.clone.messages import ProviderAdvert
 from roamcast.routing.router import Drop, NodeId
+from roamcast.routing.state.serials import following, is_newer
 from roamcast.routing.state.timing import call_within
 
 if TYPE_CHECKING:
     from roamcast.routing.clone.two_tier import TwoTier
 
-HIGHEST_SERIAL = 2**32 - 1
 AT_ONCE = 1.0
 "Seconds within which a provider that was not known is asked."
 
@@ -49,8 +49,8 @@ class Announcing:
         """Enter an advertisement that is news, and pass it on."""
         router = self._router
         if advert.provider == self._host.node:
-            # An echo. A serial not reached yet is of an earlier incarnation, and must be outdone.
-            if self.serial < advert.serial <= HIGHEST_SERIAL // 2:
+            # An echo. A serial not reached yet is of an earlier incarnation or forged: the next outdoes it.
+            if is_newer(advert.serial, self.serial):
                 self.serial = advert.serial
             return Drop.DUPLICATE
         if advert.hops + 1 >= router.parameters.hop_limit:
@@ -80,7 +80,7 @@ class Announcing:
         self._host.call_later(mean * (0.5 + self._host.random.random()), self._again)
 
     def _say(self, patterns: Collection[Filter]) -> None:
-        self.serial = min(self.serial + 1, HIGHEST_SERIAL)
+        self.serial = following(self.serial)
         here, incarnation = self._router.geo.here(), self._host.incarnation
         for pattern in patterns:
             self._host.broadcast(ProviderAdvert(self._host.node, pattern, here, self.serial, incarnation, 0))

@@ -7,13 +7,13 @@ from typing import Any
 
 from roamcast.routing.router import Drop, Footprint, Host, NodeId, Parameters
 from roamcast.routing.state.leases import Leases
+from roamcast.routing.state.serials import following, is_newer
 from roamcast.routing.state.timing import call_every, call_within
 from roamcast.routing.unicast.copies import Copy, UnicastCopies
 from roamcast.routing.unicast.gpsr.gpsr import Gpsr
 from roamcast.routing.unicast.gpsr.messages import Place, Whereabouts, place_of
 from roamcast.routing.unicast.gpsr.parameters import GpsrUnicastParameters
 
-HIGHEST_SERIAL = 2**32 - 1
 JITTER = 0.01
 "Seconds within which a telling is repeated, so that neighbours do not speak at once."
 
@@ -57,7 +57,7 @@ class GpsrUnicast(UnicastCopies):
 
     def _tell(self) -> None:
         self.told.sweep(self.host.now())
-        self.serial = min(self.serial + 1, HIGHEST_SERIAL)
+        self.serial = following(self.serial)
         here, limit = self.unicast.here(), self.parameters.hop_limit
         self.host.broadcast(Whereabouts(self.host.node, here, self.serial, limit, here))
 
@@ -67,12 +67,12 @@ class GpsrUnicast(UnicastCopies):
         now = self.host.now()
         self.unicast.hear(sender, told.here, now)
         if told.node == self.host.node:
-            # An echo. A serial not reached yet is of an earlier incarnation, and must be outdone.
-            if self.serial < told.serial <= HIGHEST_SERIAL // 2:
+            # An echo. A serial not reached yet is of an earlier incarnation or forged: the next outdoes it.
+            if is_newer(told.serial, self.serial):
                 self.serial = told.serial
             return Drop.DUPLICATE
         known = self.told.get(told.node, now)
-        if known is not None and told.serial <= known[0]:
+        if known is not None and not is_newer(told.serial, known[0]):
             return Drop.DUPLICATE
         self.told.renew(told.node, (told.serial, told.place), now)
         if told.hops <= 1:

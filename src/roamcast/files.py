@@ -16,6 +16,8 @@ MOST_TRACE = 1_000_000_000
 DEEPEST = 32
 "Parts of a dotted key."
 
+_LONGEST_NAME = 100
+_UNSAFE = re.compile(r"[/\\\x00-\x1f\x7f]")
 _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'')
 _BETWEEN = re.compile(r"[\[\]{}=,#]")
 
@@ -41,6 +43,11 @@ def read_text(path: Path, most: int = MOST_TEXT) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise FileError(f"{path}: not a text file in UTF-8 ({error.reason} at byte {error.start})") from None
+
+
+def safe_name(text: str) -> str:
+    """A name from a file's content as the name of a file or folder: without separators and leading dots."""
+    return _UNSAFE.sub("-", text)[:_LONGEST_NAME].strip().lstrip(".") or "unnamed"
 
 
 def check_depth(path: Path, text: str) -> None:

@@ -7,6 +7,7 @@ import pytest
 from roamcast.campaign.campaign import Variant
 from roamcast.campaign.plan import make_run, reseed
 from roamcast.campaign.progress import Progress, estimate
+from roamcast.cli.shared.progress import describe
 
 SHOPPING = Path(__file__).parents[2] / "scenarios" / "shopping.toml"
 
@@ -81,3 +82,9 @@ def test_where_only_numbers_are_told_the_time_left_follows_from_the_pace(runs):
     assert progress.done == 2
     progress.count(9, 130.0)
     assert progress.done == 6
+
+
+def test_the_bar_goes_on_with_what_was_done_before(runs):
+    progress = Progress(runs[3:], slots=2, planned=len(runs), earlier=2, earlier_failed=1)
+    progress.hear([outcome(runs[3], 2.0)], now=0.0)
+    assert describe(progress).startswith("[################........] 3 of 6 runs done, 1 failed")

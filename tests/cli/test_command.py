@@ -1,5 +1,7 @@
 import json
+import os
 import resource
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -122,3 +124,57 @@ def test_check_knows_campaigns_too(tmp_path):
     told = roamcast("check", file)
     assert told.returncode == 2
     assert "unknown parameter; did you mean 'jitter'?" in told.stderr
+
+
+@pytest.mark.parametrize("module", ["typer", "pydantic", "roamcast.scenario.read"])
+def test_ctrl_c_while_modules_are_loaded_is_one_line(module):
+    program = [sys.executable, "-c", "from roamcast.cli import main; main()", "run", "shopping"]
+    process = subprocess.Popen(
+        program,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPROFILEIMPORTTIME": "1"},  # a line on stderr for each module
+    )
+    while not process.stderr.readline().rstrip().endswith(f" {module}"):
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=200)
+    said = [line for line in told.splitlines() if not line.startswith("import time:")]
+    assert (process.returncode, said) == (130, ["roamcast: interrupted"])
+
+
+@pytest.mark.parametrize("verb", [("run", "--set", "duration=100000 s"), ("swarm", "--for", "1000 s")])
+def test_ctrl_c_during_work_is_one_line(verb, tmp_path):
+    name, *more = verb
+    words = [name, *(["shopping"] if name == "run" else []), *more]
+    program = [sys.executable, "-c", "from roamcast.cli import main; main()", *words]
+    process = subprocess.Popen(
+        program,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPROFILEIMPORTTIME": "1"},
+    )
+    last = "roamcast.sim.world" if name == "run" else "roamcast.testing.swarm.play"
+    while not process.stderr.readline().rstrip().endswith(f" {last}"):
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=200)
+    said = [line for line in told.splitlines() if line.startswith(("roamcast:", "Traceback", "Aborted"))]
+    assert (process.returncode, said) == (130, ["roamcast: interrupted"])
+
+
+@pytest.mark.parametrize("name", ["../../x", "/tmp/x", "..", "a/b\\c"])
+def test_a_scenarios_name_does_not_lead_out_of_the_folder(tmp_path, name):
+    inner = tmp_path / "one" / "two"
+    inner.mkdir(parents=True)
+    text = (SCENARIOS / "shopping.toml").read_text()
+    (inner / "s.toml").write_text(text.replace('name = "shopping"', f"name = {json.dumps(name)}"))
+    before = set(tmp_path.rglob("*"))
+    told = roamcast("map", "s.toml", cwd=inner)
+    assert told.returncode == 0, told.stderr
+    (made,) = set(tmp_path.rglob("*")) - before
+    assert made.parent == inner
+    assert made.name.endswith("-map.svg")

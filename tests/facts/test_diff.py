@@ -90,8 +90,8 @@ def test_what_was_run_what_was_counted_and_the_code_are_told_apart(facts):
         Change("parameters.hops", ABSENT, [1, 2]),
         Change("seed", 7, 8),
     ]
-    assert difference.counts == [Change("frames.collided", 1, 2)]
-    assert difference.code == [Change("version", "0", "1"), Change("happenings", 99, 100)]
+    assert difference.counts == [Change("frames.collided", 1, 2), Change("happenings", 99, 100)]
+    assert difference.code == [Change("version", "0", "1")]
     assert not difference.equal
 
 
@@ -168,3 +168,12 @@ def test_the_first_differing_row_is_the_one_that_a_loop_finds(facts_of, one, oth
             assert parting.columns == [
                 name for name, a, b in zip(names, one[first], other[first], strict=True) if a != b
             ]
+
+
+def test_the_number_of_kernel_events_is_a_count_where_something_else_differs(facts):
+    about = msgspec.structs.replace(facts.run, range=200.0, happenings=facts.run.happenings + 1)
+    difference = compare(facts, Facts(about, facts.tables))
+    assert [change.key for change in difference.run] == ["range"]
+    assert [change.key for change in difference.counts] == ["happenings"]
+    assert difference.code == []
+    assert not any("the code differs" in line for line in describe(difference, "a", "b"))

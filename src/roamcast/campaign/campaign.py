@@ -16,6 +16,7 @@ from roamcast.campaign.claims import Claim, Crossing, Difference, Ordering, Rati
 from roamcast.campaign.entry import Entry, MetricName, Setting, Settings, agrees, disagreement, member
 from roamcast.campaign.readings import Design, Reading, check_readings
 from roamcast.campaign.sweep import Sweep
+from roamcast.files import safe_name
 from roamcast.metrics.constants import Constants
 from roamcast.scenario.explain import line_of
 from roamcast.units import Bytes, Seconds
@@ -156,6 +157,10 @@ class Campaign(Entry):
                 known = self.readings[member(reading, self.readings, place, "reading")].alternatives
                 member(chosen, known, place, f"alternative of {reading!r}")
         for name, figure in self.figures.items():
+            if safe_name(name) != name:
+                raise disagreement(
+                    f"figures.{name}", f"this becomes the name of a file; write {safe_name(name)!r}"
+                )
             sweep = self.sweeps[member(figure.sweep, self.sweeps, f"figures.{name}.sweep", "sweep")]
             member(figure.x, sweep.axes, f"figures.{name}.x", "axis of the sweep")
             member(figure.series, ["protocol", *sweep.axes], f"figures.{name}.series", "axis of the sweep")

@@ -34,6 +34,11 @@ class Progress:
     ends: float | None = None
     "When it may end, on the monotonic clock; None while nothing is known."
     trouble: str = ""
+    planned: int = 0
+    "Runs of the whole plan, of which `runs` are a part; as many as `runs` if 0."
+    earlier: int = 0
+    "Runs of the plan done before these."
+    earlier_failed: int = 0
     _began: float = 0.0
 
     def __post_init__(self) -> None:

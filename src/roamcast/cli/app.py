@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Annotated, NamedTuple
 
@@ -81,12 +81,21 @@ def _unloaded() -> None:
     """Stand for a verb in the list of verbs while its module is not loaded."""
 
 
-def invoke(arguments: Sequence[str]) -> int:
-    """Run the command with `arguments`; the exit code is 2 for an error of the user."""
+INTERRUPTED = 130
+"The exit code after Ctrl-C."
+
+
+def invoke(arguments: Sequence[str], loaded: Callable[[], object] = lambda: None) -> int:
+    """Run the command with `arguments`; the exit code is 2 for an error of the user, 130 after Ctrl-C.
+
+    `loaded` is called when the modules of the verb are there.
+    """
     verb = next((argument for argument in arguments if not argument.startswith("-")), None)
     try:
         try:
-            build(verb)(list(arguments), standalone_mode=True, prog_name="roamcast")
+            app = build(verb)
+            loaded()
+            app(list(arguments), standalone_mode=True, prog_name="roamcast")
         finally:
             sys.stdout.flush()  # here, where somebody listens if it fails
     except UserError as error:
@@ -101,9 +110,21 @@ def invoke(arguments: Sequence[str]) -> int:
         _leave_stdout()
         print(f"roamcast: cannot write: {error.strerror}", file=sys.stderr)
         return 2
-    except SystemExit as exit_:
-        return exit_.code if isinstance(exit_.code, int) else 0 if exit_.code is None else 1
+    except (KeyboardInterrupt, SystemExit) as end:
+        return _exit_code(end)
     return 0
+
+
+def _exit_code(end: KeyboardInterrupt | SystemExit) -> int:
+    """The exit code, after a line about Ctrl-C where no verb has printed one.
+
+    Typer makes an exit of a KeyboardInterrupt, which is its cause; verbs that handle one raise `typer.Exit`.
+    """
+    cause = getattr(end.__context__, "__cause__", None)
+    if isinstance(end, KeyboardInterrupt) or isinstance(cause, KeyboardInterrupt):
+        print("roamcast: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    return end.code if isinstance(end.code, int) else 0 if end.code is None else 1
 
 
 def _leave_stdout() -> None:

@@ -11,6 +11,7 @@ import typer
 from roamcast.cli.shared.limits import MOST_SEEDS
 from roamcast.cli.shared.sparking import Conf, EventLog, Master, Remote, Replace, Strict, Ui, choose
 from roamcast.errors import UserError
+from roamcast.files import safe_name
 
 
 def command(
@@ -71,7 +72,7 @@ def command(
             "sweeps": {"scenario": {"protocols": chosen, "set": settings}},
         }
     )
-    folder = out or f"out/compare-{known.name}"
+    folder = out or f"out/compare-{safe_name(known.name)}"
     words = ["roamcast", "compare", scenario, "--protocols", ",".join(chosen), "--seeds", str(seeds)]
     words += ["--out", folder, *(word for pair in set_ or [] for word in ("--set", pair))]
     where = choose(master, remote, conf, ui, event_log)

@@ -9,6 +9,7 @@ import typer
 
 from roamcast.cli.shared.limits import LARGEST_SEED
 from roamcast.errors import UserError
+from roamcast.files import safe_name
 
 if TYPE_CHECKING:
     from roamcast.report.drawings.map import Ground
@@ -47,7 +48,7 @@ def command(
     moment = None if at is None else parse_time(at)
     if moment is not None and not 0 <= moment <= world.duration:
         raise UserError(f"--at {at}: the run lasts from 0 s to {world.duration:g} s")
-    file = out or Path(f"{world.name}-map.svg")
+    file = out or Path(f"{safe_name(world.name)}-map.svg")
     if file.suffix.removeprefix(".") not in FORMATS:
         raise UserError(f"--out {file}: a map is a file of {', '.join(FORMATS)}")
     ground = look_over(world, seed, moment)

@@ -80,6 +80,9 @@ def compare(ours: Facts, theirs: Facts) -> Difference:
     partings = [found for name in TABLES if (found := _part(name, ours[name], theirs[name])) is not None]
     # A nan is smaller than nothing: tables without time come last.
     partings.sort(key=lambda found: (found.time != found.time, found.time))
+    if run or counts or partings:  # then the number of kernel events says nothing of the code
+        counts += [change for change in code if change.key == "happenings"]
+        code = [change for change in code if change.key != "happenings"]
     return Difference(run, counts, code, partings)
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from roamcast import __version__
 from roamcast.facts.recorder import UNTOLD
 from roamcast.facts.tables import Kind, Run
+from roamcast.files import safe_name
 from roamcast.ingest.readers.ns2trace import Record
 from roamcast.ingest.sending import LINK_KINDS, ROUTING_PORT, Rates, is_message, name_kind
 
@@ -165,7 +166,7 @@ def name_run(path: str) -> str:
     name = Path(path).name
     for ending in (".gz", ".tr", ".trace", ".txt", ".xml", ".gpx", ".csv", ".mov", ".movements"):
         name = name.removesuffix(ending)
-    return name or "trace"
+    return safe_name(name) if name else "trace"
 
 
 def drop_peer(record: Record) -> int:

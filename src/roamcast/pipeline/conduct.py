@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from time import monotonic, perf_counter
@@ -116,10 +116,11 @@ class Conductor:
         runs = choose_short(todo) if slots and not survey.damaged else []
         portions = deal_out(runs, self.store, self.campaign.limits, max(slots, 1), runner=self.runner)
         progress = Progress(runs, slots)
+        watch = self._watch(todo)
 
         def hear(told: Mapping[str, Any]) -> None:
             progress.hear([told], monotonic())
-            self.listener.watch(progress)
+            watch(progress)
 
         def then() -> None:
             if len(runs) == len(todo):
@@ -137,6 +138,18 @@ class Conductor:
         """What is neither done nor failed just now."""
         ended = survey.done.keys() | survey.staged.keys() | self._failed
         return [run for run in self.plan.runs if run.id not in ended]
+
+    def _watch(self, todo: Sequence[Run]) -> Callable[[Progress], object]:
+        """The listener's watch, for runs of `todo`: the rest of the plan counts as ended."""
+        planned = len(self.plan.runs)
+        failed = len(self._failed)
+
+        def watch(progress: Progress) -> None:
+            progress.planned, progress.earlier_failed = planned, failed
+            progress.earlier = planned - len(todo) - failed
+            self.listener.watch(progress)
+
+        return watch
 
     @contextmanager
     def prepare(self, **notes: Any) -> Iterator[None]:
@@ -182,7 +195,7 @@ class Conductor:
                     todo,
                     self.campaign.limits,
                     costs=estimate(todo, known),
-                    watch=self.listener.watch,
+                    watch=self._watch(todo),
                     runner=self.runner,
                 )
             damaged = self._commit(committer)

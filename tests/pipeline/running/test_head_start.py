@@ -110,6 +110,12 @@ def test_long_runs_are_not_begun():
     assert choose_short([short, long]) == [short]
 
 
+def ended_of(progress):
+    """How many runs the bar shows as ended, and of how many."""
+    ended = progress.earlier + progress.earlier_failed + progress.done + progress.failed
+    return ended, progress.planned
+
+
 @pytest.mark.spark
 @pytest.mark.xdist_group("spark")
 def test_a_run_that_failed_before_spark_was_there_is_not_tried_again_by_the_same_command(
@@ -130,8 +136,11 @@ def test_a_run_that_failed_before_spark_was_there_is_not_tried_again_by_the_same
     asked = campaign(seeds=1, claims={}, sweeps={"people": sweep})
     said = []
     for turn in (1, 2):
-        conductor = Conductor(asked, Store(tmp_path / "out"), Listener(say=said.append), runner=RUNNER)
+        shown = []
+        listener = Listener(said.append, lambda progress, shown=shown: shown.append(ended_of(progress)))
+        conductor = Conductor(asked, Store(tmp_path / "out"), listener, runner=RUNNER)
         account = conductor.conduct("local[2]")
+        assert shown == sorted(shown) and shown[-1] == (2, 2), "the bar never goes back"
         failed = next(run.id for run in conductor.plan.runs if json.loads(run.scenario)["name"] == "raise")
         assert len(list(calls.glob(f"{failed}-*"))) == turn, "once by each command"
         assert account.simulated == (1 if turn == 1 else 0)

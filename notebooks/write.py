@@ -151,7 +151,7 @@ def cells(paper: Paper) -> list[tuple[str, str]]:
             f'folder = Path("out/{paper.name}")\n'
             'if (folder / "tables" / "verdicts.parquet").exists():\n'
             '    told = pd.read_parquet(folder / "tables" / "verdicts.parquet")\n'
-            '    display(told[["claim", "tells", "ours", "low", "high", "held"]])\n'
+            '    display(told[["claim", "tells", "ours", "low", "high", "verdict"]])\n'
             "else:\n"
             f'    print("not run yet: roamcast reproduce {paper.name} --out out/{paper.name}")',
         ),

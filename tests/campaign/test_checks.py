@@ -7,7 +7,7 @@ import pytest
 
 from roamcast.campaign.campaign import Campaign
 from roamcast.campaign.checks import make_checks, make_tables, number, settings_of
-from roamcast.campaign.plan import Place, Plan
+from roamcast.campaign.plan import Place
 
 SHOPPING = Path(__file__).parents[2] / "scenarios" / "shopping.toml"
 GRID = {"people": [10, 20, 60], "speed": ["1 m/s", "3 m/s"]}
@@ -183,7 +183,7 @@ def test_the_tables_have_a_row_for_each_check_and_for_each_value_of_each_seed():
         if (count, label, seed) != (20, "b", 2)
     ]
     places.append(Place("other", '{"people":10}', "a", 1, "elsewhere"))
-    tables = make_tables(made, Plan((), tuple(places)))
+    tables = make_tables(made, places)
     first, second = tables["checks"].to_pylist()
     assert first == {
         **{
@@ -191,7 +191,7 @@ def test_the_tables_have_a_row_for_each_check_and_for_each_value_of_each_seed():
             "part": 0,
             "tells": "messages of a at people = 10 over messages of b at people = 10",
         },
-        **{"terms": 2, "divided": True, "low": 1.0, "high": 9.0, "strict": False, "scale": "any"},
+        **{"terms": 2, "divisor": "positive", "low": 1.0, "high": 9.0, "strict": False, "scale": "any"},
     }
     assert second["part"] == 1
     rows = tables["terms"].to_pylist()

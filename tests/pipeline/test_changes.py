@@ -11,7 +11,7 @@ from test_conduct import campaign
 from roamcast.campaign.tables import METRICS_TABLE, POINTS
 from roamcast.metrics.declarations import METRICS
 from roamcast.pipeline.changes import Change, compare_campaigns
-from roamcast.pipeline.measuring.statistics import student
+from roamcast.pipeline.measuring.intervals import student
 from roamcast.pipeline.store import Store
 
 

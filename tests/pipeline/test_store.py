@@ -87,7 +87,7 @@ def fill(store, **changes):
     plan = make_plan(made)
     store.write_campaign(made)
     store.write_plan(plan)
-    for name, table in make_tables(made, plan).items():
+    for name, table in make_tables(made, plan.places).items():
         store.write_table(name, table)
     return plan
 

@@ -68,7 +68,7 @@ def result(tmp_path_factory):
                     "protocol": "slow",
                     "low": low,
                 }
-                for name, low in (("true", 0.5), ("false", 0.72))
+                for name, low in (("true", 0.5), ("false", 0.72), ("open", 0.7))
             },
         }
     )
@@ -83,7 +83,7 @@ def write_tables(store, campaign, deliver=0.7):
     """Tables as if the campaign had run, in the order in which they are made."""
     plan = make_plan(campaign)
     store.write_plan(plan)
-    made = make_tables(campaign, plan)
+    made = make_tables(campaign, plan.places)
     values = {
         "delivery_rate": deliver,
         "delay_mean": 0.09,
@@ -108,8 +108,9 @@ def write_tables(store, campaign, deliver=0.7):
     for i, check in enumerate(rows["verdicts"]):
         ours = 0.7 + 0.01 * (i % 3)
         check |= {"count": seeds, "ours": ours, "half": 0.005, "lower": ours - 0.005, "upper": ours + 0.005}
-        check |= {"least": ours - 0.02, "most": ours + 0.02, "held": ours >= check["low"]}
-        check["sure"] = abs(ours - check["low"]) > 0.005
+        check |= {"least": ours - 0.02, "most": ours + 0.02, "inside": ours >= check["low"]}
+        decided = "held" if ours >= check["low"] else "not held"
+        check["verdict"] = decided if abs(ours - check["low"]) > 0.005 else "undecided"
     for name, table in rows.items():
         store.write_table(name, pa.Table.from_pylist(table, TABLES[name]))
 
@@ -152,7 +153,8 @@ def test_the_page_tells_claims_failures_versions_and_how_to_reproduce(page):
     for told in (
         "section 5.1, figure 1",
         "about 75 %",
-        "1 of 2 claims held, 1 did not.",
+        "1 of 3 claims held, 1 did not, 1 is undecided.",
+        "<strong>undecided</strong>",
         "Quick version",
     ):
         assert told in page
@@ -177,8 +179,12 @@ def test_a_program_reads_claims_points_and_failures(result):
     assert told["quick"] and told["seeds"] == [1, 2, 3, 4, 5, 6] and told["runs"] == {"done": 35, "failed": 1}
     assert told["failures"][0]["error"] == "RuntimeError: <b>fire</b>"
     verdicts = {claim["name"]: claim["verdict"] for claim in told["claims"]}
-    assert verdicts == {"true": "held", "false": "not held"}
-    assert [check["held"] for check in told["claims"][1]["checks"]] == [False, False, True]
+    assert verdicts == {"true": "held", "false": "not held", "open": "undecided"}
+    assert [check["verdict"] for check in told["claims"][1]["checks"]] == [
+        "not held",
+        "not held",
+        "undecided",
+    ]
     assert [point["settings"] for point in told["points"]] == [{COUNT: 10}, {COUNT: 30}, {COUNT: 50}]
     rate = told["points"][0]["protocols"]["slow"]["delivery_rate"]
     assert rate["mean"] == 0.7 and rate["half"] == pytest.approx(0.014)
@@ -419,8 +425,9 @@ def test_failed_runs_end_in_a_warning_and_claims_that_do_not_hold_count_when_str
         run |= {"status": "done", "error": ""}
     assert end(whole) == 0
     assert end(whole, strict=True) == 1  # one claim does not hold
-    whole.tables["verdicts"] = [row for row in whole.tables["verdicts"] if row["claim"] == "true"]
     whole.campaign.claims.pop("false")
+    assert end(whole, strict=True) == 1  # one is undecided
+    whole.campaign.claims.pop("open")
     assert end(whole, strict=True) == 0
 
 

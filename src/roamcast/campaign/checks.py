@@ -1,10 +1,10 @@
 """Claims as arithmetic: each is one or more checks, and every check asks where one number lies.
 
-The number is computed for each seed, as a weighted sum of metrics of that seed's runs, divided by another
-such sum where the claim speaks of proportions; the verdict is about its mean over seeds. A band has one
-weight of 1. An ordering takes one protocol's value off the next one's. A trend is the climb of the
-least-squares line, which is a weighted sum too, divided by the mean. A crossing is the zero of such a line
-through differences: its height at the middle divided by its slope, taken off the middle.
+The number is the mean over seeds of a weighted sum of metrics of a seed's runs; where the claim speaks of
+proportions, it is divided by the mean over seeds of another such sum. A band has one weight of 1. An ordering
+takes one protocol's value off the next one's. A trend is the climb of the least-squares line, which is a
+weighted sum too, divided by the mean. A crossing is the zero of such a line through differences: its height
+at the middle divided by its slope, taken off the middle.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import pyarrow as pa
 from roamcast.campaign.campaign import Campaign
 from roamcast.campaign.claims import Band, Claim, Crossing, Difference, Ordering, Ratio, Trend, Where
 from roamcast.campaign.entry import Setting, agrees
-from roamcast.campaign.plan import Place, Plan, point_text
+from roamcast.campaign.plan import Place, point_text
 from roamcast.campaign.tables import CHECKS, TERMS
 from roamcast.metrics.declarations import METRICS
 
@@ -36,6 +36,8 @@ class Check:
     high: float | None
     strict: bool = False
     scale: str = "any"
+    divisor: str = "none"
+    "`positive` or `any` of a check with weights `below`."
     above: dict[Key, float] = field(default_factory=dict)
     below: dict[Key, float] = field(default_factory=dict)
 
@@ -65,7 +67,8 @@ def _band(claim: Band, group: list[dict[str, Setting]]) -> Check:
 
 def _order(claim: Ordering, group: list[dict[str, Setting]]) -> Iterator[Check]:
     for less, more in zip(claim.protocols, claim.protocols[1:], strict=False):
-        check = Check(f"{more} less {less} {_at(group)}", 0.0, None, strict=True)
+        scale = _scale_of_difference(claim.metric)
+        check = Check(f"{more} less {less} {_at(group)}", 0.0, None, strict=True, scale=scale)
         _weigh(check.above, group, more, claim.metric, 1.0)
         _weigh(check.above, group, less, claim.metric, -1.0)
         yield check
@@ -102,6 +105,7 @@ def _cross(claim: Crossing, chosen: list[dict[str, Setting]]) -> Iterator[Check]
             f"where {claim.protocol} passes {claim.passes} along {claim.along}, by the line {ends}",
             claim.low,
             claim.high,
+            divisor="any",
         )
         for point, slope in zip(line.points, line.slopes, strict=True):
             height = line.middle * slope - 1 / len(line.points)
@@ -126,6 +130,7 @@ def _trend(claim: Trend, chosen: list[dict[str, Setting]]) -> Iterator[Check]:
             low,
             high,
             strict=claim.direction != "level",
+            divisor="positive",
         )
         width = max(line.places) - min(line.places)
         for point, slope in zip(line.points, line.slopes, strict=True):
@@ -152,11 +157,17 @@ def _compare(claim: Ratio | Difference, points: list[dict[str, Setting]]) -> Ite
         (above, above_tells), (below, below_tells) = sides
         check = Check(f"{above_tells} {word} {below_tells}", claim.low, claim.high, above=above)
         if divided:
-            check.below = below
+            check.below, check.divisor = below, "positive"
         else:
+            check.scale = _scale_of_difference(*(end.metric or claim.metric for end in (claim.of, claim.to)))
             for key, weight in below.items():
                 check.above[key] = check.above.get(key, 0.0) - weight
         yield check
+
+
+def _scale_of_difference(*metrics: str) -> str:
+    shares = all(METRICS[metric].scale == "share" for metric in metrics)
+    return "difference" if shares else "any"
 
 
 def _side(
@@ -196,9 +207,9 @@ def number(value: Any) -> float:
     return float(value)
 
 
-def make_tables(campaign: Campaign, plan: Plan) -> dict[str, pa.Table]:
-    """The tables `checks` and `terms` of all claims."""
-    runs = _index(plan.places)
+def make_tables(campaign: Campaign, places: Iterable[Place]) -> dict[str, pa.Table]:
+    """The tables `checks` and `terms` of all claims; `places` tell the runs of each point."""
+    runs = _index(places)
     checks: list[dict[str, Any]] = []
     terms: list[dict[str, Any]] = []
     for name, claim in campaign.claims.items():
@@ -210,7 +221,7 @@ def make_tables(campaign: Campaign, plan: Plan) -> dict[str, pa.Table]:
                     "part": part,
                     "tells": check.tells,
                     "terms": len(keys),
-                    "divided": bool(check.below),
+                    "divisor": check.divisor,
                     "low": check.low,
                     "high": check.high,
                     "strict": check.strict,

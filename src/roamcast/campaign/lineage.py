@@ -21,18 +21,24 @@ PARTS = {
 DEFINITIONS = "definitions"
 "Of the metrics: what each of them computes."
 
+STATISTICS = "statistics"
+"The code that sums up over seeds and judges."
+
 SOURCES: dict[str, tuple[str, ...]] = {
     "plan": ("asked",),
     "points": ("asked",),
     "runs": ("plan",),
     "metrics": ("plan", "runs", "measure", DEFINITIONS),
-    "summary": ("metrics", "points"),
-    "differences": ("metrics", "points"),
-    "checks": ("claims", "points"),
-    "terms": ("claims", "points"),
-    "verdicts": ("metrics", "checks", "terms"),
+    "summary": ("metrics", "points", STATISTICS),
+    "differences": ("metrics", "points", STATISTICS),
+    "checks": ("claims", "points", STATISTICS),
+    "terms": ("claims", "points", STATISTICS),
+    "verdicts": ("metrics", "checks", "terms", STATISTICS),
 }
-"What each table is made from: parts of the campaign, tables, and what metrics are."
+"What each table is made from: parts of the campaign, tables, the definitions of metrics, and code."
+
+MEASURED = frozenset({"plan", "points", "runs", "metrics"})
+"The tables that all others can be made from."
 
 OUTCOMES = {"runs": ("run", "status", "rows", "size")}
 "The columns that count of a table with others that are new each time, as the time that a run took."

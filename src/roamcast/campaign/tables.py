@@ -23,16 +23,20 @@ _LABEL = _column("protocol", _TEXT, "the campaign's label of the protocol")
 _SEED = _column("seed", _COUNT, "same seed, same movement and publications under every protocol")
 _METRIC = _column("metric", _TEXT, "a column of the metrics table")
 _SEEDS = _column("count", _COUNT, "seeds that have a value")
-_HALF = _column(
-    "half", _REAL, "half of the 95 % Student-t interval of the mean", "the metric's", "fewer than two seeds"
+_TRIALS = _column(
+    "trials", _REAL, "trials in a run that the shares are of, harmonic mean over seeds", "", "no shares"
 )
+_DEVIATION = _column(
+    "deviation", _REAL, "standard deviation over seeds", "the metric's", "fewer than two seeds"
+)
+_HALF = _column("half", _REAL, "half the length of the 95 % interval", "the metric's", "no interval")
 _ENDS = [
     _column(
         name,
         _REAL,
-        f"{what} end of the 95 % interval where values can lie",
+        f"{what} end of the 95 % interval",
         "the metric's",
-        "fewer than two seeds",
+        "fewer than two seeds, or no finite end",
     )
     for name, what in (("lower", "lower"), ("upper", "upper"))
 ]
@@ -86,7 +90,8 @@ SUMMARY = pa.schema(
         _METRIC,
         _SEEDS,
         _column("mean", _REAL, "over seeds", "the metric's"),
-        _column("deviation", _REAL, "standard deviation over seeds", "the metric's", "fewer than two seeds"),
+        _DEVIATION,
+        _TRIALS,
         _HALF,
         *_ENDS,
         *_EXTREMES,
@@ -102,6 +107,8 @@ DIFFERENCES = pa.schema(
         _column("other", _TEXT, "the protocol whose number is taken off, seed by seed"),
         _column("count", _COUNT, "seeds that both have"),
         _column("mean", _REAL, "of the differences", "the metric's"),
+        _DEVIATION,
+        _TRIALS,
         _HALF,
     ]
 )
@@ -124,26 +131,48 @@ CHECKS = pa.schema(
         _column("part", _COUNT, "which of the claim's checks"),
         _column("tells", _TEXT, "what the check compares, and where"),
         _column("terms", _COUNT, "values that a seed must have to count"),
-        _column("divided", pa.bool_(), "whether the check has a denominator"),
+        _column(
+            "divisor",
+            _TEXT,
+            "none, positive (not judged unless its sum over seeds is above 0) or any (other than 0)",
+        ),
         _column("low", _REAL, "the number must not be below", "", "no such bound"),
         _column("high", _REAL, "the number must not be above", "", "no such bound"),
         _column("strict", pa.bool_(), "whether touching a bound breaks it"),
-        _column("scale", _TEXT, "where the number can lie: share (0 to 1), amount (from 0 up) or any"),
+        _column(
+            "scale",
+            _TEXT,
+            "where the number can lie: share (0 to 1), amount (from 0 up), difference (of shares) or any",
+        ),
     ]
 )
+
+HELD, NOT_HELD, UNDECIDED, NOT_JUDGED = "held", "not held", "undecided", "not judged"
+"The verdicts on a check or a claim."
 
 VERDICTS = pa.schema(
     [
         *CHECKS,
         _SEEDS,
-        _column("ours", _REAL, "our number: the mean over seeds", "", "no seed has all values"),
+        _column(
+            "ours",
+            _REAL,
+            "our number: the mean over seeds, or the quotient of two sums over seeds",
+            "",
+            "no seed has all values, or the divisor is not above 0",
+        ),
         _HALF,
         *_ENDS,
         *(field.with_nullable(True) for field in _EXTREMES),
         _column(
-            "held", pa.bool_(), "whether our number lies within the bounds", "", "no seed has all values"
+            "inside", pa.bool_(), "whether our number itself lies within the bounds", "", "there is none"
         ),
-        _column("sure", pa.bool_(), "whether the whole interval says the same", "", "fewer than two seeds"),
+        _column(
+            "verdict",
+            _TEXT,
+            "held (the whole interval lies within the bounds), not held (all of it lies beyond them), "
+            "undecided or not judged",
+        ),
     ]
 )
 

@@ -104,16 +104,14 @@ def report(
     ui: Ui = False,
     event_log: EventLog = None,
 ) -> None:
-    """Write DIR/report.html from what is done."""
-    from roamcast.cli.shared.conducting import measure_again, save_figures, write_report
+    """Write DIR/report.html from what is done; verdicts made by other code are made again."""
+    from roamcast.cli.shared.conducting import judge_again, measure_again, save_figures, write_report
     from roamcast.pipeline.store import Store
     from roamcast.report.result import Result, warn
 
     store = Store(folder)
-    if measure:
-        measure_again(
-            store, choose(master, remote, conf, ui, event_log), shlex.join(["roamcast", *sys.argv[1:]])
-        )
+    where = choose(master, remote, conf, ui, event_log)
+    (measure_again if measure else judge_again)(store, where, shlex.join(["roamcast", *sys.argv[1:]]))
     result = Result(store)
     print(write_report(result))
     for kind in figures or []:

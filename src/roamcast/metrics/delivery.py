@@ -28,13 +28,13 @@ def delivered(of: Measured) -> Value:
     return len(of.pairs.delays)
 
 
-@DELIVERY.metric("Delivery rate", better="more", scale="share")
+@DELIVERY.metric("Delivery rate", better="more", scale="share", trials=("expected",))
 def delivery_rate(of: Measured) -> Value:
     """delivered / expected"""
     return divide(len(of.pairs.delays), of.pairs.expected)
 
 
-@DELIVERY.metric("Delivery rate, mean per event", better="more", scale="share")
+@DELIVERY.metric("Delivery rate, mean per event", better="more", scale="share", trials=("publications",))
 def delivery_rate_mean(of: Measured) -> Value:
     """mean over events that someone expected of the share of its expectants that got it"""
     return mean(of.pairs.shares)

@@ -30,6 +30,8 @@ class Metric:
     compute: Callable[[Measured], Value]
     scale: Scale = "amount"
     "Where its values can lie, and so the intervals of its means."
+    trials: tuple[str, ...] = ()
+    "Of a share: the metrics whose product is the number of trials that it is a share of."
 
 
 class Group(dict[str, Metric]):
@@ -42,12 +44,13 @@ class Group(dict[str, Metric]):
         unit: str = "",
         better: Literal["more", "less", ""] = "",
         scale: Scale = "amount",
+        trials: tuple[str, ...] = (),
     ) -> Callable[[Callable[[Measured], Value]], Callable[[Measured], Value]]:
         """Declare a function as a metric: it has the function's name and means what its docstring says."""
 
         def declare(compute: Callable[[Measured], Value]) -> Callable[[Measured], Value]:
             name, meaning = compute.__name__, compute.__doc__ or ""
-            self[name] = Metric(name, unit, better, " ".join(meaning.split()), title, compute, scale)
+            self[name] = Metric(name, unit, better, " ".join(meaning.split()), title, compute, scale, trials)
             return compute
 
         return declare

@@ -18,7 +18,7 @@ def requests(of: Measured) -> Value:
     return len(of.asked.satisfied)
 
 
-@REQUESTS.metric("Requests satisfied", better="more", scale="share")
+@REQUESTS.metric("Requests satisfied", better="more", scale="share", trials=("requests",))
 def satisfied_rate(of: Measured) -> Value:
     """share of the requests that were satisfied before they expired, were abandoned or the run ended"""
     return divide(int(of.asked.satisfied.sum()), len(of.asked.satisfied))
@@ -42,13 +42,13 @@ def response_delay_p95(of: Measured) -> Value:
     return float(np.percentile(of.asked.delay, 95)) if len(of.asked.delay) else None
 
 
-@REQUESTS.metric("Requests answered fresh", scale="share")
+@REQUESTS.metric("Requests answered fresh", scale="share", trials=("requests", "satisfied_rate"))
 def fresh_rate(of: Measured) -> Value:
     """share of the satisfied requests whose event was published after the request, not cached"""
     return divide(int(of.asked.fresh.sum()), len(of.asked.fresh))
 
 
-@REQUESTS.metric("Requests answered from a cache", scale="share")
+@REQUESTS.metric("Requests answered from a cache", scale="share", trials=("requests", "satisfied_rate"))
 def hit_rate(of: Measured) -> Value:
     """share of the satisfied requests whose event was published before the request, and kept by someone"""
     return divide(int((~of.asked.fresh).sum()), len(of.asked.fresh))

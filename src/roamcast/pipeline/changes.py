@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from roamcast.metrics.declarations import METRICS
-from roamcast.pipeline.measuring.statistics import student
+from roamcast.pipeline.measuring.intervals import student
 from roamcast.pipeline.store import Store
 
 Key = tuple[str, str, str]

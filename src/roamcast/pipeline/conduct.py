@@ -226,11 +226,11 @@ class Conductor:
         """measure what is new, then summarise and judge it, each into its table; what is as it was stays."""
         from roamcast.pipeline.measuring.derive import derive
 
-        for name, table in make_tables(self.campaign, self.plan).items():
+        for name, table in make_tables(self.campaign, self.plan.places).items():
             self.store.write_table(name, table)
         with self.account.time("measure"):
             survey = self.measure(spark, survey)
-        derive(spark, self.store, len(self.campaign.seed_list), self.account.time)
+        derive(spark, self.store, self.account.time)
 
     def measure(self, spark: SparkSession | None, survey: Survey) -> Survey:
         """Make the tables `runs` and `metrics`; a run that cannot be read is told, and simulated again."""

@@ -16,7 +16,7 @@ _ABOUT = {
     "differences": "Each metric at each point, between two protocols on common seeds.",
     "terms": "Which value of which run counts how much in which check of a claim.",
     "checks": "What must hold for a claim to hold.",
-    "verdicts": "Each check with our number, held or not.",
+    "verdicts": "Each check with our number, its interval and the verdict.",
 }
 
 

@@ -17,6 +17,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,7 @@ from roamcast.campaign.lineage import (
     OUTCOMES,
     PARTS,
     SOURCES,
+    STATISTICS,
     digest_part,
     digest_rows,
     find_stale,
@@ -285,12 +287,22 @@ class Store:
             if source in OUTCOMES:
                 columns = list(OUTCOMES[source])
                 return digest_rows(_read(self.table_file(source), columns=columns).to_pylist())
+            if source == STATISTICS:
+                return digest_statistics()
             if source == DEFINITIONS:
                 campaign, _ = self.read_campaign()
                 return digest_rows(digest_definitions(campaign.measure))
             return digest(self.table_file(source))
         except (OSError, ValueError, KeyError, pa.ArrowException):
             return ""
+
+
+@cache
+def digest_statistics() -> str:
+    """The digest of the code that sums up over seeds and judges."""
+    code = Path(__file__).parent / "measuring"
+    names = ("intervals", "statistics", "summarise", "judge")
+    return digest_rows([(code / f"{name}.py").read_text(encoding="utf-8") for name in names])
 
 
 def _read(file: Place, **how: Any) -> pa.Table:

@@ -1,13 +1,14 @@
 """Which protocol serves a scenario best, in words: the answer that a comparison is asked for.
 
-Delivery decides. Where several deliver alike, to within two points whatever the seeds leave open, the fewer
-messages per delivery decide. The answer names a best protocol only if its difference to every other is beyond
-its interval; else it says that the seeds cannot tell.
+Delivery decides. If delivery rates are equivalent within two percentage points, the protocol with fewer
+messages per delivery wins. The answer names a best protocol only if it is significantly better than every
+other; else it names those that may be best.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import combinations
 
 from roamcast.metrics.declarations import METRICS
 from roamcast.report.ranking import Place, find_gap, find_leaders
@@ -42,7 +43,7 @@ def answer(result: Result, place: Place, protocols: list[str]) -> Answer:
     if len(leaders) == 1:
         return _one_best(result, place, protocols, leaders[0], rates)
     seeds = min(row["count"] for row in rates.values())
-    if not _alike(result, place, leaders, len(rates) - 1):
+    if not _alike(result, place, leaders):
         return Answer(None, leaders, True, [_cannot_tell(leaders, rates, seeds)])
     return _cheapest(result, place, protocols, leaders, rates)
 
@@ -73,7 +74,7 @@ def _one_best(result: Result, place: Place, protocols: list[str], best: str, rat
     if seeds[worst] < rates[best]["mean"] - 0.1:
         told.append(f"Its worst seed, {worst}, got {100 * seeds[worst]:.1f} %.")
     second = max((p for p in rates if p != best), key=lambda p: (rates[p]["mean"], -protocols.index(p)))
-    gap = find_gap(result, place, _RATE, (best, second), len(rates) - 1)
+    gap = find_gap(result, place, _RATE, (best, second))
     if gap is not None:
         points = f"{100 * gap.mean:.1f} ± {100 * gap.half:.1f} points"
         told.append(f"{second} comes next: seed by seed it delivers {points} less.")
@@ -124,11 +125,10 @@ def _list(names: list[str], rates: dict[str, Row]) -> str:
     return f"Delivered of what was wanted: {join(told)}."
 
 
-def _alike(result: Result, place: Place, leaders: list[str], comparisons: int) -> bool:
+def _alike(result: Result, place: Place, leaders: list[str]) -> bool:
     """Whether the intervals leave no room for a difference in delivery that matters."""
-    rates = {p: result.values[*place, p, _RATE]["mean"] for p in leaders}
-    first = max(leaders, key=lambda p: rates[p])
-    gaps = [find_gap(result, place, _RATE, (first, p), comparisons) for p in leaders if p != first]
+    pairs = list(combinations(leaders, 2))
+    gaps = [find_gap(result, place, _RATE, pair, len(pairs)) for pair in pairs]
     return all(gap is not None and abs(gap.mean) + gap.half <= ALIKE for gap in gaps)
 
 

@@ -45,6 +45,7 @@ def make_markdown(result: Result, figures: str) -> str:
         f"- again: `{result.notes['command']}`" if "command" in result.notes else "",
         "",
         "Written by the tool from the campaign's tables; numbers are means over seeds with 95 % intervals.",
+        "A claim is held or not held if its whole interval says so, else undecided.",
         "",
     ]
     lines += _protocols(result)

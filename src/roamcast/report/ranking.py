@@ -1,15 +1,26 @@
-"""Which protocol is best at what: the best mean, unless the seeds cannot tell it from another's."""
+"""Which protocol is best at what, and which others may be as good.
+
+The protocols that may be best are found by elimination: of all pairs of those that are left, the most
+significant one is tested at 5 % divided by the number of pairs; if it passes, the worse of the two is out. So
+a protocol that is as good as the best is eliminated in at most 5 % of comparisons, however many compete and
+although the data choose the best (the model confidence set of Hansen, Lunde and Nason, with Bonferroni's
+bound). Pairs are compared seed by seed.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import combinations
 from math import log
 from statistics import fmean, stdev
 from typing import NamedTuple
 
+import numpy as np
+
 from roamcast.metrics.declarations import METRICS
-from roamcast.pipeline.measuring.statistics import student
+from roamcast.pipeline.measuring.intervals import CONFIDENCE, difference_interval, p_value
 from roamcast.report.result import Result
-from roamcast.report.rounding import FEW, tell
+from roamcast.report.rounding import FEW, Row, tell
 
 Place = tuple[str, str]
 "A sweep, and a point of it."
@@ -25,15 +36,10 @@ HEADLINES = ("delivery_rate", "delay_mean", "transmissions_per_delivery")
 
 
 class Gap(NamedTuple):
-    """How much more one protocol has of a metric than another, seed by seed, and how sure that is."""
+    """How much more one protocol has of a metric than another, seed by seed, ± half of its interval."""
 
     mean: float
     half: float
-
-    @property
-    def real(self) -> bool:
-        """Whether the interval leaves no doubt that there is one."""
-        return abs(self.mean) > self.half
 
 
 def rank(result: Result, place: Place, metric: str, protocols: list[str]) -> dict[str, tuple[str, str]]:
@@ -48,7 +54,7 @@ def rank(result: Result, place: Place, metric: str, protocols: list[str]) -> dic
 
 
 def find_leaders(result: Result, place: Place, metric: str, protocols: list[str]) -> list[str]:
-    """The protocol of the best mean and all that may be as good; empty if nobody can be best."""
+    """The protocols that may be best at `metric`; empty if nobody can be best."""
     means = {
         p: row["mean"]
         for p in protocols
@@ -58,17 +64,28 @@ def find_leaders(result: Result, place: Place, metric: str, protocols: list[str]
     if len(known) < 2 or not means or any(_few(result, place, p, metric) for p in means):
         return []
     sign = -1 if METRICS[metric].better == "more" else 1
-    first = min(means, key=lambda p: (sign * means[p], protocols.index(p)))
-    beaten = [
-        other
-        for other in means
-        if other != first and _is_better(result, place, metric, (first, other), len(means) - 1)
-    ]
-    return [p for p in protocols if p in means and p not in beaten]
+    ordered = sorted(means, key=lambda p: (sign * means[p], protocols.index(p)))
+    found = {
+        (better, worse): _chance(result, place, metric, (better, worse), sign)
+        for better, worse in combinations(ordered, 2)
+    }
+    return [p for p in protocols if p in eliminate(ordered, found)]
 
 
-def _is_better(result: Result, place: Place, metric: str, pair: tuple[str, str], comparisons: int) -> bool:
-    """Whether the seeds leave no doubt that the first of `pair`, whose mean is better, is.
+def eliminate(candidates: list[str], chances: Mapping[tuple[str, str], float]) -> list[str]:
+    """The candidates that may be best; `chances` has the p-value of each pair, the better one first."""
+    left = list(candidates)
+    while len(left) > 1:
+        pairs = [pair for pair in chances if pair[0] in left and pair[1] in left]
+        surest = min(pairs, key=lambda pair: chances[pair])
+        if chances[surest] > (1 - CONFIDENCE) / len(pairs):
+            break
+        left.remove(surest[1])
+    return left
+
+
+def _chance(result: Result, place: Place, metric: str, pair: tuple[str, str], sign: int) -> float:
+    """The p-value of the hypothesis that the first of `pair`, whose mean is better, is not.
 
     Amounts above zero are compared by their ratios, seed by seed: one bad seed with a hundred times the delay
     widens the interval of the differences until it holds zero, though every seed says the same.
@@ -78,11 +95,12 @@ def _is_better(result: Result, place: Place, metric: str, pair: tuple[str, str],
         common = ours.keys() & theirs.keys()
         if len(common) > 1 and all(ours[seed] > 0 and theirs[seed] > 0 for seed in common):
             ratios = sorted(log(ours[seed] / theirs[seed]) for seed in common)
-            sign = 1 if METRICS[metric].better == "more" else -1
-            half = student(len(ratios), comparisons) * stdev(ratios) / len(ratios) ** 0.5
-            return bool(sign * fmean(ratios) > half)
-    gap = find_gap(result, place, metric, pair, comparisons)
-    return gap is not None and gap.real
+            mean = fmean(ratios)
+            return p_value(mean, stdev(ratios), len(ratios), None) if sign * mean < 0 else 1.0
+    row = _difference(result, place, metric, pair)
+    if row is None or row["deviation"] is None or sign * row["mean"] > 0:
+        return 1.0
+    return p_value(row["mean"], row["deviation"], row["count"], row["trials"])
 
 
 def _serves(result: Result, place: Place, protocol: str) -> bool:
@@ -96,18 +114,21 @@ def _few(result: Result, place: Place, protocol: str, metric: str) -> bool:
 
 
 def find_gap(
-    result: Result, place: Place, metric: str, pair: tuple[str, str], comparisons: int
+    result: Result, place: Place, metric: str, pair: tuple[str, str], together: int = 1
 ) -> Gap | None:
-    """How much more the first of `pair` has; `comparisons` such intervals hold together in 95 of 100 cases.
+    """How much more the first of `pair` has; `together` such intervals hold at once (Bonferroni)."""
+    row = _difference(result, place, metric, pair)
+    if row is None or row["deviation"] is None:
+        return None
+    numbers = (row["mean"], row["deviation"], row["count"], row["trials"])
+    of = (np.array([np.nan if number is None else number], np.float64) for number in numbers)
+    lower, upper = difference_interval(*of, together=together)
+    return Gap(row["mean"], float(upper[0] - lower[0]) / 2)
 
-    Where many are compared with the best, one of many differences passes its own interval by chance: so the
-    intervals are as much wider as Bonferroni asks for.
-    """
-    for sign, (one, other) in ((1, pair), (-1, pair[::-1])):
-        row = result.differences.get((*place, metric, one, other))
-        if row is not None:
-            if row["half"] is None:
-                return None
-            wider = student(row["count"], comparisons) / student(row["count"])
-            return Gap(sign * row["mean"], row["half"] * wider)
-    return None
+
+def _difference(result: Result, place: Place, metric: str, pair: tuple[str, str]) -> Row | None:
+    """The paired differences of two protocols: the first's number less the second's."""
+    row = result.differences.get((*place, metric, *pair))
+    if row is None and (row := result.differences.get((*place, metric, *pair[::-1]))) is not None:
+        return row | {"mean": -row["mean"]}
+    return row

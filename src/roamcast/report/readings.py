@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -9,6 +10,7 @@ from itertools import combinations
 from roamcast.campaign.claims import Claim
 from roamcast.campaign.readings import Combination, Reading, changes, choose
 from roamcast.campaign.rereading import name_under
+from roamcast.campaign.tables import HELD, NOT_HELD, NOT_JUDGED, UNDECIDED
 from roamcast.report.result import Judged, Result
 from roamcast.report.rounding import short
 
@@ -25,65 +27,52 @@ class Reread:
     judged: list[Judged]
     "By combination."
     deciding: tuple[str, ...] | None
-    "The readings that decide; empty if nothing need, None if no one or two alone do."
-    surely: bool
-    "Whether they tell all verdicts apart, not only those that the intervals agree with."
+    "The readings by which decided verdicts differ; empty if none do, None if no one or two alone do."
     readings: dict[str, Reading]
     combinations: list[Combination]
 
     @property
     def answer(self) -> str:
         """Under which readings it holds, in words."""
-        verdicts = [judged.verdict for judged in self.judged]
-        count = len(verdicts)
-        if set(verdicts) == {"held"}:
+        verdicts = Counter(judged.verdict for judged in self.judged)
+        count = len(self.judged)
+        if verdicts[HELD] == count:
             return f"held under all {count} readings"
-        if set(verdicts) == {"not held"}:
-            return f"held under none of {count} readings"
-        if set(verdicts) == {"not judged"}:
+        if verdicts[NOT_JUDGED] == count:
             return "not judged"
-        held = verdicts.count("held")
-        if not self.deciding:
-            return f"held under {held} of {count} readings"
-        places = self._where_held()
-        return (
-            f"held under {held} of {count} readings: where {' or '.join(places)}"
-            if places
-            else (f"held under {held} of {count} readings, surely under none")
-        )
+        held = f"held under {verdicts[HELD] or 'none'} of {count} readings"
+        if verdicts[HELD] and self.deciding:
+            held += f": where {' or '.join(self._where_held())}"
+        return f"{held}; undecided under {verdicts[UNDECIDED]}" if verdicts[UNDECIDED] else held
 
     @property
     def decided_by(self) -> str:
         """What decides it, in words."""
-        if len({judged.verdict for judged in self.judged}) == 1:
+        verdicts = {judged.verdict for judged in self.judged}
+        if len(verdicts) == 1:
             return "nothing: all readings agree"
         if self.deciding is None:
             return "no one choice, nor a pair that can be told from other pairs"
         if not self.deciding:
-            return "nothing surely: verdicts differ within their intervals"
+            return "nothing: all readings that are decided agree"
         told = " and ".join(self.deciding)
-        return told if self.surely else f"{told}; other verdicts differ within their intervals"
+        return f"{told}, where decided" if UNDECIDED in verdicts else told
 
     def _where_held(self) -> list[str]:
         """The alternatives of what decides under which it holds."""
         assert self.deciding, "asked only where something decides"
         found: dict[str, None] = {}
         for combination, judged in zip(self.combinations, self.judged, strict=True):
-            if judged.verdict == "held" and (self.surely or judged.sure):
+            if judged.verdict == HELD:
                 chosen = (f"{name} is {combination[name]}" for name in self.deciding)
                 found[" with ".join(chosen)] = None
         return list(found)
 
     @property
     def marks(self) -> list[str]:
-        """The verdict under each combination as a mark: in brackets if it is within the interval."""
-        marks = {"held": "+", "not held": "-", "not judged": "?"}
-        return [
-            marks[judged.verdict]
-            if judged.sure or judged.verdict == "not judged"
-            else f"({marks[judged.verdict]})"
-            for judged in self.judged
-        ]
+        """The verdict under each combination as a mark; in brackets, if undecided, where our number lies."""
+        marks = {HELD: "+", NOT_HELD: "-", NOT_JUDGED: "?"}
+        return [marks.get(judged.verdict) or ("(+)" if judged.inside else "(-)") for judged in self.judged]
 
     @property
     def numbers(self) -> list[str]:
@@ -106,22 +95,18 @@ def reread(result: Result) -> list[Reread]:
         under = [by_name.get(name_under(name, number)) for number in range(len(rows))]
         judged = [one for one in under if one is not None]
         if len(judged) == len(rows):
-            deciding, surely = decide(rows, judged)
-            found.append(Reread(name, claim, judged, deciding, surely, campaign.readings, rows))
+            found.append(Reread(name, claim, judged, decide(rows, judged), campaign.readings, rows))
     return found
 
 
-def decide(rows: Sequence[Combination], judged: Sequence[Judged]) -> tuple[tuple[str, ...] | None, bool]:
+def decide(rows: Sequence[Combination], judged: Sequence[Judged]) -> tuple[str, ...] | None:
     """The fewest readings by whose alternatives the verdicts can be told apart, if they can be told.
 
-    If no one or two do, verdicts within their intervals are left aside: chance may have decided those.
+    Undecided verdicts are left aside.
     """
-    verdicts = [one.verdict for one in judged]
-    found = _tell_apart(rows, verdicts)
-    if found is not None:
-        return found, True
-    sure = [(row, one.verdict) for row, one in zip(rows, judged, strict=True) if one.sure]
-    return _tell_apart([row for row, _ in sure], [verdict for _, verdict in sure]), False
+    pairs = zip(rows, judged, strict=True)
+    decided = [(row, one.verdict) for row, one in pairs if one.verdict != UNDECIDED]
+    return _tell_apart([row for row, _ in decided], [verdict for _, verdict in decided])
 
 
 def _tell_apart(rows: Sequence[Combination], verdicts: Sequence[str]) -> tuple[str, ...] | None:

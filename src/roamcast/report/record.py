@@ -13,7 +13,7 @@ from roamcast.report.result import Judged, Result
 _OF_VALUE = ("count", "mean", "half", "lower", "upper", "least", "most")
 _OF_CHECK = (
     *("tells", "low", "high", "strict", "ours", "half", "lower", "upper", "least", "most"),
-    *("count", "held", "sure"),
+    *("count", "inside", "verdict"),
 )
 
 
@@ -65,12 +65,12 @@ def _claim(judged: Judged) -> dict[str, Any]:
     claim = judged.claim
     said = {key: getattr(claim, key) for key in ("says", "section", "figure", "paper", "kind", "metric")}
     checks = [{key: check[key] for key in _OF_CHECK} for check in judged.checks]
-    return {"name": judged.name, **said, "verdict": judged.verdict, "sure": judged.sure, "checks": checks}
+    return {"name": judged.name, **said, "verdict": judged.verdict, "checks": checks}
 
 
 def _reread(each: Reread) -> dict[str, Any]:
     under = [
-        {"reading": row, "verdict": judged.verdict, "sure": judged.sure, "numbers": numbers}
+        {"reading": row, "verdict": judged.verdict, "numbers": numbers}
         for row, judged, numbers in zip(each.combinations, each.judged, each.numbers, strict=True)
     ]
     told = {"held": each.answer, "decided_by": each.decided_by, "deciding": each.deciding}

@@ -11,6 +11,7 @@ from roamcast.campaign.campaign import Campaign
 from roamcast.campaign.checks import settings_of
 from roamcast.campaign.claims import Claim
 from roamcast.campaign.entry import Setting
+from roamcast.campaign.tables import HELD, NOT_HELD, NOT_JUDGED, UNDECIDED
 from roamcast.metrics.declarations import METRICS
 from roamcast.pipeline.store import Store
 from roamcast.report.rounding import FEW, Row, short, tell
@@ -28,30 +29,26 @@ class Judged:
 
     @property
     def verdict(self) -> str:
-        """`held`, `not held`, or `not judged` where no seed has the values."""
-        if any(check["held"] is False for check in self.checks):
-            return "not held"
-        if not self.checks or any(check["held"] is None for check in self.checks):
-            return "not judged"
-        return "held"
+        """`held`, `not held`, `undecided` (some interval reaches across its bound) or `not judged`.
+
+        Every check must hold for the claim to hold; one that does not hold refutes it.
+        """
+        found = {check["verdict"] for check in self.checks}
+        worst = (word for word in (NOT_HELD, NOT_JUDGED, UNDECIDED) if word in found)
+        return next(worst, HELD if self.checks else NOT_JUDGED)
 
     @property
-    def sure(self) -> bool | None:
-        """Whether the intervals agree with the verdict; None where there are none."""
-        deciding = [check for check in self.checks if check["held"] is (self.verdict == "held")]
-        if not deciding or any(check["sure"] is None for check in deciding):
-            return None
-        told = [check["sure"] for check in deciding]
-        return all(told) if self.verdict == "held" else any(told)
+    def inside(self) -> bool | None:
+        """Whether our numbers themselves lie within the bounds; None where some are not known."""
+        known = [check["inside"] for check in self.checks]
+        return None if not known or None in known else all(known)
 
     @property
     def doubt(self) -> str:
-        """What keeps the verdict from being sure, in parentheses; empty if nothing does."""
-        if self.verdict == "not judged":
+        """Why the verdict is no firmer, in parentheses; empty if it is as firm as can be."""
+        if self.verdict == NOT_JUDGED:
             return ""
-        if any(check["count"] < FEW for check in self.checks):
-            return "(few seeds)"
-        return {True: "", False: "(within the interval)", None: "(no interval)"}[self.sure]
+        return "(few seeds)" if any(check["count"] < FEW for check in self.checks) else ""
 
     @property
     def told(self) -> str:
@@ -91,7 +88,8 @@ class Judged:
     @property
     def broken(self) -> list[str]:
         """The checks that did not hold, in words."""
-        return [f"{check['tells']}: {tell(check, 'ours')}" for check in self.checks if check["held"] is False]
+        found = [check for check in self.checks if check["verdict"] == NOT_HELD]
+        return [f"{check['tells']}: {tell(check, 'ours')}" for check in found]
 
 
 class Result:

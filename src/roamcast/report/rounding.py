@@ -38,7 +38,8 @@ def tell(row: Row, value: str = "mean", factor: float = 1.0, unit: str = "") -> 
     after = f" {unit}" if unit else ""
     around = _around(row)
     if around is None:
-        return f"{short(number * factor)}{after}"
+        few = " (no finite interval)" if row["count"] >= FEW else ""
+        return f"{short(number * factor)}{after}{few}"
     lower, upper = (end * factor for end in around)
     number *= factor
     ends = sorted((number - lower, upper - number))
@@ -51,10 +52,10 @@ def tell(row: Row, value: str = "mean", factor: float = 1.0, unit: str = "") -> 
 
 
 def _around(row: Row) -> tuple[float, float] | None:
-    """The ends of a row's interval, or the least and the most of few seeds; None with one seed."""
-    if row["count"] < 2 or row["half"] is None:
-        return None
-    return (row["least"], row["most"]) if row["count"] < FEW else (row["lower"], row["upper"])
+    """The ends of a row's interval, or the least and the most of few seeds; None where there are none."""
+    names = ("least", "most") if row["count"] < FEW else ("lower", "upper")
+    lower, upper = (row[name] for name in names)
+    return None if row["count"] < 2 or lower is None or upper is None else (lower, upper)
 
 
 def percent(row: Row) -> str:

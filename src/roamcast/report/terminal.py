@@ -9,6 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from roamcast.campaign.plan import point_text
+from roamcast.campaign.tables import HELD, NOT_HELD, NOT_JUDGED, UNDECIDED
 from roamcast.metrics.declarations import METRICS
 from roamcast.report.answer import answer
 from roamcast.report.page.verdicts import sum_up
@@ -20,18 +21,18 @@ from roamcast.report.rounding import FEW
 _TITLES, _CELLS = 22, 14
 "Columns that the metrics' names and each protocol's numbers take."
 
-COLOURS = {"held": "green", "not held": "red", "not judged": "yellow"}
+COLOURS = {HELD: "green", NOT_HELD: "red", UNDECIDED: "yellow", NOT_JUDGED: "dim"}
 
 _LEGEND = (
-    "Means over seeds with 95 % intervals: ± half of it, or its ends where it is lopsided. best: the "
-    "difference to each of the others (of amounts: the ratio), seed by seed, is beyond its interval. tie: "
-    "the seeds cannot tell."
+    "Means over seeds with 95 % intervals: ± half-width, or low to high if asymmetric. best: significantly "
+    "better than each of the others (paired by seed; error 5 % over all comparisons). tie: the difference is "
+    "not significant."
 )
 _LEGEND_OF_FEW = f"With fewer than {FEW} seeds: the mean, and in brackets the least and the most of them."
 
 
 def show_claims(result: Result, console: Console) -> None:
-    """Every claim with the paper's figure and section, our number, and whether it held."""
+    """Every claim with the paper's figure and section, our number and the verdict."""
     console.print(f"[bold]{escape(result.campaign.title)}[/]", highlight=False)
     table = Table(box=None, show_header=False, padding=(0, 1, 1, 0))
     table.add_column(no_wrap=True)

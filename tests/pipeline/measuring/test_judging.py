@@ -1,15 +1,14 @@
 """Summaries, differences and verdicts equal plain Python on generated metrics."""
 
 import json
-import math
 import statistics
 from random import Random
+from types import SimpleNamespace
 
+import interval_twins as twins
 import numpy as np
 import pyarrow as pa
 import pytest
-from scipy.special import expit, logit
-from scipy.stats import t as student_t
 from test_conduct import COUNT, SHOPPING
 
 from roamcast.campaign.campaign import Campaign
@@ -19,12 +18,15 @@ from roamcast.campaign.tables import METRICS_TABLE, POINTS
 from roamcast.metrics.declarations import METRICS
 from roamcast.pipeline.measuring.judge import judge
 from roamcast.pipeline.measuring.summarise import compare, summarise
+from roamcast.report.drawings.strips import draw_strips
 
 HEAD = {"says": "x", "sweep": "people", "metric": "messages"}
 END = {"where": {COUNT: 50}, "less": {COUNT: 10}}
 CLAIMS = {
-    "band": HEAD | {"kind": "band", "protocol": "a", "low": 40, "high": 60},
+    "band": HEAD | {"kind": "band", "protocol": "a", "low": 90, "high": 99},
     "band of means": HEAD | {"kind": "band", "protocol": "a", "low": 0, "points": "mean"},
+    "sure band": HEAD | {"metric": "delivery_rate", "kind": "band", "protocol": "a", "low": 0.5},
+    "ordered shares": HEAD | {"metric": "delivery_rate", "kind": "ordering", "protocols": ["a", "b", "c"]},
     "ordering": HEAD | {"kind": "ordering", "protocols": ["a", "b", "c"]},
     "rising": HEAD | {"kind": "trend", "protocol": "b", "along": COUNT, "direction": "rising"},
     "level": HEAD
@@ -67,35 +69,25 @@ def generate(plan):
                 for name, metric in METRICS.items()
                 if random.random() < 0.95
             }
-            values = dict.fromkeys(METRICS) | values
+            trials = {"expected": 500.0, "publications": 80.0, "requests": 60.0}
+            values = dict.fromkeys(METRICS) | values | trials
             rows.append({"run": run.id} | values | {"energy": None})
     return rows
 
 
-def interval(values):
-    """Count, mean and half of the 95 % interval."""
-    if not values:
-        return 0, None, None
-    half = None
-    if len(values) > 1:
-        half = student_t.ppf(0.975, len(values) - 1) * statistics.stdev(values) / len(values) ** 0.5
-    return len(values), statistics.fmean(values), half
-
-
-def ends(mean, half, scale):
-    """The interval of a mean where the values of its scale can lie."""
-    if half is None:
+def ends(values, scale, trials):
+    """The interval of a mean on its scale."""
+    if len(values) < 2:
         return None, None
-    if scale == "share" and 0 < mean < 1:
-        low, high = (expit(logit(mean) + sign * half / (mean * (1 - mean))) for sign in (-1, 1))
-        return low, high
-    if scale == "amount" and mean > 0:
-        return mean * math.exp(-half / mean), mean * math.exp(half / mean)
-    return mean - half, mean + half
+    if scale == "share":
+        return twins.share(values, trials)
+    if scale == "amount":
+        return twins.amount(values)
+    return twins.difference(values, trials if scale == "difference" else None)
 
 
 def close(found, expected):
-    return found == expected if expected is None else found == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    return found == expected if expected is None else found == pytest.approx(expected, rel=1e-7, abs=1e-9)
 
 
 @pytest.fixture(scope="module")
@@ -112,37 +104,51 @@ def made(spark):
 def test_summaries_and_differences_equal_plain_arithmetic(made):
     plan, metrics, value, points = made
     runs = {(p.point, p.protocol, p.seed): p.run for p in plan.places}
-    found = summarise(metrics, points, 5).collect()
-    seen = {(row.point, row.protocol, row.metric): row for row in found}
+    seen = {
+        (row["point"], row["protocol"], row["metric"]): row for row in summarise(metrics, points).to_pylist()
+    }
     for point, protocol in {(p.point, p.protocol) for p in plan.places}:
-        for metric in METRICS:
-            known = [value.get((runs[point, protocol, seed], metric)) for seed in range(1, 6)]
-            count, mean, half = interval([v for v in known if v is not None])
+        for metric in sorted(METRICS):
+            if METRICS[metric].trials == ("requests", "satisfied_rate"):
+                continue  # trials with holes
+            known = [
+                v for s in range(1, 6) if (v := value.get((runs[point, protocol, s], metric))) is not None
+            ]
             row = seen.get((point, protocol, metric))
-            assert (row is None) == (count == 0)
+            assert (row is None) == (not known)
             if row:
-                assert row["count"] == count and close(row.mean, mean) and close(row.half, half)
-                lower, upper = ends(mean, half, METRICS[metric].scale)
-                assert close(row.lower, lower) and close(row.upper, upper), metric
-    for row in compare(metrics, points, 5).collect():
+                trials = {("expected",): 500.0, ("publications",): 80.0, ("requests",): 60.0}.get(
+                    METRICS[metric].trials
+                )
+                assert row["count"] == len(known) and close(row["mean"], statistics.fmean(known))
+                assert close(row["trials"], trials)
+                lower, upper = ends(known, METRICS[metric].scale, trials)
+                assert close(row["lower"], lower) and close(row["upper"], upper), metric
+    for row in compare(metrics, points).to_pylist():
         pairs = [
-            (
-                value.get((runs[row.point, row.protocol, s], row.metric)),
-                value.get((runs[row.point, row.other, s], row.metric)),
+            tuple(
+                value.get((runs[row["point"], row[side], s], row["metric"])) for side in ("protocol", "other")
             )
             for s in range(1, 6)
         ]
-        count, mean, half = interval([a - b for a, b in pairs if a is not None and b is not None])
-        assert row["count"] == count and close(row.mean, mean) and close(row.half, half)
+        known = [a - b for a, b in pairs if a is not None and b is not None]
+        assert row["count"] == len(known) and close(row["mean"], statistics.fmean(known))
+        if len(known) > 1:
+            lower, upper = twins.difference(known, row["trials"])
+            assert close(row["half"], (upper - lower) / 2)
+        else:
+            assert row["half"] is None
 
 
 @pytest.mark.spark
 @pytest.mark.xdist_group("spark")
 def test_verdicts_equal_plain_arithmetic(spark, made):
     plan, metrics, value, _ = made
-    tables = {name: spark.createDataFrame(table) for name, table in make_tables(CAMPAIGN, plan).items()}
+    made_of = make_tables(CAMPAIGN, plan.places)
+    tables = {name: spark.createDataFrame(table) for name, table in made_of.items()}
     found = {
-        (row.claim, row.part): row for row in judge(metrics, tables["checks"], tables["terms"], 5).collect()
+        (row["claim"], row["part"]): row
+        for row in judge(metrics, tables["checks"], tables["terms"]).to_pylist()
     }
     runs = {(p.point, p.protocol, p.seed): p.run for p in plan.places}
     checked = 0
@@ -152,31 +158,49 @@ def test_verdicts_equal_plain_arithmetic(spark, made):
             for seed in range(1, 6):
                 known = {k: value.get((runs[k[0], k[1], seed], k[2])) for k in check.above | check.below}
                 if None not in known.values():
-                    above = sum(weight * known[key] for key, weight in check.above.items())
-                    below = sum(weight * known[key] for key, weight in check.below.items())
-                    by_seed.append(above / below if check.below else above)
-            count, ours, half = interval(by_seed)
+                    by_seed.append(
+                        tuple(
+                            sum(weight * known[key] for key, weight in side.items())
+                            for side in (check.above, check.below)
+                        )
+                    )
             row = found[name, part]
-            assert row["count"] == count and close(row.ours, ours) and close(row.half, half), name
-            lower, upper = ends(ours, half, check.scale)
-            assert close(row.lower, lower) and close(row.upper, upper), name
-            if ours is not None:
-                low = check.low if check.low is not None else float("-inf")
-                high = check.high if check.high is not None else float("inf")
-                assert row.held == _within(ours, low, high, check.strict)
-                told = None
-                if half is not None:
-                    inside = all(_within(end, low, high, check.strict) for end in (lower, upper))
-                    told = inside if row.held else lower > high or upper < low
-                assert row.sure == told, name
-            else:
-                assert row.held is None and row.sure is None
+            ours = lower = upper = None
+            if by_seed and check.divisor == "none":
+                ours = statistics.fmean(above for above, _ in by_seed)
+                trials = 500.0 * (1 if len(check.above) < 3 else len(check.above))
+                lower, upper = ends([above for above, _ in by_seed], check.scale, trials)
+            elif by_seed:
+                ours = sum(above for above, _ in by_seed) / sum(below for _, below in by_seed)
+                lower, upper = (twins.quotient(by_seed) if len(by_seed) > 1 else None) or (None, None)
+            assert row["count"] == len(by_seed) and close(row["ours"], ours), name
+            assert close(row["lower"], lower) and close(row["upper"], upper), name
+            assert row["verdict"] == _verdict(ours, lower, upper, check), name
+            assert row["inside"] == (None if ours is None else _within(ours, check)), name
             checked += 1
-    assert checked == len(found) == 3 + 1 + 6 + 1 + 1 + 3 + 1 + 1 + 3
+    assert checked == len(found) == 3 + 1 + 3 + 6 + 6 + 1 + 1 + 3 + 1 + 1 + 3
+    assert {row["verdict"] for row in found.values()} == {"held", "not held", "undecided", "not judged"}
 
 
-def _within(number, low, high, strict):
-    return low < number < high if strict else low <= number <= high
+def _verdict(ours, lower, upper, check):
+    if ours is None:
+        return "not judged"
+    if lower is not None and _within(lower, check) and _within(upper, check):
+        return "held"
+    low, high = _bounds(check)
+    return "not held" if lower is not None and (lower > high or upper < low) else "undecided"
+
+
+def _bounds(check):
+    return (
+        check.low if check.low is not None else float("-inf"),
+        check.high if check.high is not None else float("inf"),
+    )
+
+
+def _within(number, check):
+    low, high = _bounds(check)
+    return low < number < high if check.strict else low <= number <= high
 
 
 def test_an_ordering_is_judged_on_differences_and_a_trend_on_the_climb_of_its_line():
@@ -194,15 +218,9 @@ def test_an_ordering_is_judged_on_differences_and_a_trend_on_the_climb_of_its_li
     assert (climb, mean) == (pytest.approx(80), pytest.approx(160))
 
 
-@pytest.mark.spark
-@pytest.mark.xdist_group("spark")
-def test_no_share_leaves_0_to_1_and_no_amount_falls_below_0(spark):
-    """Nine good runs and a bad one: the plain interval reaches beyond 1, and delays below 0."""
-    rates, delays = [0.99] * 9 + [0.54], [0.1] * 9 + [9.0]
-    rows = [
-        {"run": str(i)} | dict.fromkeys(METRICS) | {"delivery_rate": rate, "delay_mean": delay}
-        for i, (rate, delay) in enumerate(zip(rates, delays, strict=True))
-    ]
+def summary_of(spark, *runs):
+    """The summary of runs of one protocol at one point, of which some metrics are known."""
+    rows = [{"run": str(i)} | dict.fromkeys(METRICS) | told for i, told in enumerate(runs)]
     points = [
         {"sweep": "s", "point": "{}", "protocol": "a", "seed": i, "run": str(i)} for i in range(len(rows))
     ]
@@ -210,10 +228,42 @@ def test_no_share_leaves_0_to_1_and_no_amount_falls_below_0(spark):
         spark.createDataFrame(pa.Table.from_pylist(table, schema))
         for table, schema in ((rows, METRICS_TABLE), (points, POINTS))
     )
-    found = {row.metric: row for row in summarise(*frames, 10).collect()}
+    return {row["metric"]: row for row in summarise(*frames).to_pylist()}
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+def test_no_share_leaves_0_to_1_and_no_amount_falls_below_0(spark):
+    """Nine good runs and a bad one: the plain interval reaches beyond 1, and delays below 0."""
+    rates, delays = [0.99] * 9 + [0.54], [0.1] * 9 + [9.0]
+    found = summary_of(
+        spark,
+        *(
+            {"expected": 100, "delivery_rate": rate, "delay_mean": delay}
+            for rate, delay in zip(rates, delays, strict=True)
+        ),
+    )
     rate, delay = found["delivery_rate"], found["delay_mean"]
-    assert rate.mean + rate.half > 1 > rate.upper > rate.mean > rate.lower > 0
-    assert delay.mean - delay.half < 0 < delay.lower < delay.mean < delay.upper
+    assert 1 > rate["upper"] > rate["mean"] > rate["lower"] > 0
+    assert 0 < delay["lower"] < delay["mean"] < delay["upper"]
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+@pytest.mark.parametrize("rate", [0.0, 1 / 3, 0.07, 0.7, 0.93, 1.0])
+def test_seeds_that_agree_on_a_share_leave_an_interval_that_can_be_drawn(spark, rate):
+    found = summary_of(spark, *[{"expected": 300, "delivery_rate": rate, "messages": 9.0}] * 6)[
+        "delivery_rate"
+    ]
+    assert found["deviation"] == 0
+    assert found["lower"] <= found["mean"] <= found["upper"] and found["upper"] - found["lower"] > 0.01
+    place = ("s", "{}")
+    result = SimpleNamespace(
+        values={(*place, name, "delivery_rate"): found for name in "ab"},
+        differences={},
+        by_seed=lambda *key: dict.fromkeys(range(6), rate),
+    )
+    assert "<svg" in draw_strips(result, place, "delivery_rate", ["a", "b"])
 
 
 @pytest.mark.parametrize("seed", range(20))

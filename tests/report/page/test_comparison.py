@@ -7,6 +7,8 @@ import pytest
 from rich.console import Console
 
 from roamcast.campaign.sweep import Sweep
+from roamcast.metrics.declarations import METRICS
+from roamcast.pipeline.measuring.intervals import student
 from roamcast.report.answer import answer
 from roamcast.report.drawings.strips import draw_strips
 from roamcast.report.page.comparison import make_answer, make_comparisons
@@ -31,7 +33,12 @@ def comparison(means, differences, seeds=10, who=THREE, amounts=None):
         if mean is not None
     }
     told = {
-        (*PLACE, metric, a, b): {"mean": mean, "half": half, "count": seeds}
+        (*PLACE, metric, a, b): {
+            "mean": mean,
+            "deviation": half * seeds**0.5 / student(seeds),
+            "count": seeds,
+        }
+        | {"trials": 10_000.0 if METRICS[metric].scale == "share" else None}
         for (metric, a, b), (mean, half) in differences.items()
     }
     sweep = Sweep.model_validate({"protocols": who})
@@ -125,7 +132,7 @@ def test_the_answer_names_the_best_and_what_speaks_against_it(result):
     assert found.sentences == [
         "ft-cbr serves this scenario best: it delivers 95.0 ± 1.0 % of what was wanted, "
         "after 0.400 ± 0.010 s on the mean, for 5.00 ± 0.01 messages per delivery.",
-        "flooding comes next: seed by seed it delivers 25.0 ± 2.4 points less.",
+        "flooding comes next: seed by seed it delivers 25.0 ± 2.0 points less.",
         "cbr is quicker (0.100 ± 0.010 s) and cheaper (3.00 ± 0.01 messages), but delivers 60.0 ± 1.0 %.",
     ]
 
@@ -147,7 +154,7 @@ def test_of_two_that_surely_deliver_the_same_the_one_that_is_surely_cheaper_serv
     found = answer(same, PLACE, THREE)
     assert (found.best, found.ties, found.undecided) == ("ft-cbr", ["flooding", "ft-cbr"], False)
     assert "flooding delivers the same to two points, for more messages." in found.sentences
-    same.differences[*PLACE, "transmissions_per_delivery", "flooding", "ft-cbr"]["half"] = 4.5
+    same.differences[*PLACE, "transmissions_per_delivery", "flooding", "ft-cbr"]["deviation"] *= 4.5
     found = answer(same, PLACE, THREE)
     assert found.best is None
     assert found.sentences[0].startswith("flooding and ft-cbr serve this scenario equally well")
@@ -169,14 +176,22 @@ def test_seeds_that_spread_too_widely_name_nobody_best():
 
 
 def test_one_of_many_differences_that_passes_its_own_interval_by_chance_is_no_best():
-    """Beyond its own interval, not beyond that of two comparisons together."""
+    """Beyond its own interval, not beyond that of three comparisons together."""
     close = {
         ("delivery_rate", "flooding", "ft-cbr"): (-0.021, 0.02),
-        ("delivery_rate", "cbr", "ft-cbr"): (-0.3, 0.02),
+        ("delivery_rate", "cbr", "ft-cbr"): (-0.021, 0.02),
+        ("delivery_rate", "flooding", "cbr"): (0.0, 0.02),
     }
-    means = {"delivery_rate": [0.93, 0.65, 0.951]}
+    means = {"delivery_rate": [0.93, 0.93, 0.951]}
     assert answer(comparison(means, close), PLACE, THREE).best is None
     assert answer(comparison(means, close), PLACE, ["flooding", "ft-cbr"]).best == "ft-cbr"
+    far = close | {
+        ("delivery_rate", "cbr", "ft-cbr"): (-0.3, 0.02),
+        ("delivery_rate", "flooding", "cbr"): (0.28, 0.02),
+    }
+    assert (
+        answer(comparison(means | {"delivery_rate": [0.93, 0.65, 0.951]}, far), PLACE, THREE).best == "ft-cbr"
+    )
 
 
 @pytest.mark.parametrize("seeds", [1, 2, 4])

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from roamcast.campaign.lineage import MEASURED
 from roamcast.campaign.plan import check_alternatives, read_campaign, shape
+from roamcast.campaign.tables import HELD
 from roamcast.cli.shared.belonging import claim_folder
 from roamcast.cli.shared.limits import DISAGREED, FAILED
 from roamcast.cli.shared.progress import listening
@@ -103,6 +105,21 @@ def measure_again(store: Store, where: Cluster, command: str) -> None:
                 conductor.evaluate(spark, survey)
 
 
+def judge_again(store: Store, where: Cluster, command: str) -> None:
+    """Summarise and judge again what is measured in `store`, if other code did so before."""
+    from roamcast.pipeline.measuring.derive import derive_again
+    from roamcast.pipeline.spark.session import open_session
+
+    store.check_layout()
+    stale = store.stale()
+    if not stale or stale & MEASURED or store.holder() is not None:
+        return
+    with listening(command) as listener:
+        listener.say(f"starting Spark to make again: {', '.join(sorted(stale))} ...")
+        with store.lock(), open_session(where) as spark:
+            derive_again(spark, store)
+
+
 def write_report(result: Result) -> Place:
     """Write the campaign's page; where it is."""
     from roamcast.report.page.page import make_page
@@ -157,7 +174,7 @@ def finish(result: Result, as_json: bool = False, strict: bool = False) -> None:
         show_result(result)
         print(f"report: {report}", flush=True)
     failures = warn_of_failures(result)
-    wrong = not result.notes.get("readings") and any(judged.verdict != "held" for judged in result.claims)
+    wrong = not result.notes.get("readings") and any(judged.verdict != HELD for judged in result.claims)
     if strict and (failures or wrong):
         raise typer.Exit(DISAGREED)
     if failures:

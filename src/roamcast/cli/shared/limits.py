@@ -7,7 +7,7 @@ LARGEST_SEED = 2**63 - 1
 "The largest that a table can hold."
 
 DISAGREED = 1
-"Exit code under --strict: a claim does not hold, or a run failed."
+"Exit code under --strict: a claim is not held (or undecided, or not judged), or a run failed."
 
 FAILED = 3
 "Exit code: runs failed, or a report has no result to show."

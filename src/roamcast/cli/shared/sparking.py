@@ -28,7 +28,7 @@ Replace = Annotated[
     bool, typer.Option("--replace", help="Give up what the folder holds of another question.")
 ]
 Strict = Annotated[
-    bool, typer.Option("--strict", help="Exit code 1 if a claim does not hold or a run failed.")
+    bool, typer.Option("--strict", help="Exit code 1 unless every claim is held and no run failed.")
 ]
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from roamcast.campaign.checks import make_tables
+from roamcast.campaign.plan import Place
 from roamcast.campaign.tables import VERDICTS
 from roamcast.pipeline.measuring.judge import judge
 from roamcast.pipeline.measuring.summarise import compare, summarise
@@ -19,7 +21,7 @@ from roamcast.pipeline.spark.executors import embedded
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
     from roamcast.pipeline.store import Store
 
@@ -30,16 +32,14 @@ _FEW = 2_000
 _INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 
 
-def derive(
-    spark: SparkSession, store: Store, seeds: int, time: Callable[[str], AbstractContextManager[None]]
-) -> None:
+def derive(spark: SparkSession, store: Store, time: Callable[[str], AbstractContextManager[None]]) -> None:
     """Summarise and judge what is measured in `store`; `time` counts what a stage takes."""
     stale = store.stale()
     few = len(store.read_table("points")) <= _FEW
     metrics, points = store.frame(spark, "metrics"), store.frame(spark, "points")
     with time("summarise"), _interpreting(spark, few):
         wanted = {"summary": summarise, "differences": compare}
-        made = {name: partial(make, metrics, points, seeds) for name, make in wanted.items() if name in stale}
+        made = {name: partial(make, metrics, points) for name, make in wanted.items() if name in stale}
         # At the same time, since most of a small table's is one thread's work on its plan.
         with ThreadPoolExecutor(len(wanted)) as pool:
             found = list(pool.map(_collect, made, made.values()))
@@ -52,7 +52,7 @@ def derive(
             store.write_table("verdicts", VERDICTS.empty_table())
             return
         checks, terms = store.frame(spark, "checks"), store.frame(spark, "terms")
-        store.write_table("verdicts", _collect("verdicts", partial(judge, metrics, checks, terms, seeds)))
+        store.write_table("verdicts", _collect("verdicts", partial(judge, metrics, checks, terms)))
 
 
 @contextmanager
@@ -69,6 +69,15 @@ def _interpreting(spark: SparkSession, few: bool) -> Iterator[None]:
             spark.conf.set(key, value)
 
 
-def _collect(name: str, make: Callable[[], DataFrame]) -> pa.Table:
+def _collect(name: str, make: Callable[[], pa.Table]) -> pa.Table:
     with briefly(f"making the table {name!r}"):
-        return make().toArrow()
+        return make()
+
+
+def derive_again(spark: SparkSession, store: Store) -> None:
+    """Summarise and judge anew what is measured in `store`, whatever code made its plan."""
+    campaign, _ = store.read_campaign()
+    places = [Place(**row) for row in store.read_table("points").to_pylist()]
+    for name, table in make_tables(campaign, places).items():
+        store.write_table(name, table)
+    derive(spark, store, lambda _: nullcontext())

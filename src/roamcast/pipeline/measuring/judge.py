@@ -1,58 +1,126 @@
-"""judge: metrics x claims -> verdicts, each check with our number and whether it held."""
+"""judge: metrics x claims -> verdicts, each check with our number, its interval and the verdict."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from roamcast.campaign.tables import VERDICTS
-from roamcast.pipeline.measuring.statistics import interval, summarise_values
-from roamcast.pipeline.measuring.summarise import long_metrics
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from roamcast.campaign.tables import HELD, NOT_HELD, NOT_JUDGED, UNDECIDED, VERDICTS
+from roamcast.pipeline.measuring.intervals import Reals, interval, quotient_interval
+from roamcast.pipeline.measuring.statistics import long_metrics, ordered_sum
+from roamcast.pipeline.measuring.summarise import reals, with_columns
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
+Flags = npt.NDArray[np.bool_]
 
-def judge(metrics: DataFrame, checks: DataFrame, terms: DataFrame, seeds: int) -> DataFrame:
+
+def judge(metrics: DataFrame, checks: DataFrame, terms: DataFrame) -> pa.Table:
     """The table `verdicts`; a seed counts in a check if all the check's values are there for it."""
+    found = _sum_up(metrics, checks, terms).toArrow()
+    ours, lower, upper = _find_numbers(found)
+    numbers = {"ours": ours, "half": (upper - lower) / 2, "lower": lower, "upper": upper}
+    inside, words = _decide(found, ours, lower, upper)
+    return (
+        with_columns(found, numbers)
+        .append_column("inside", pa.array(inside, mask=np.isnan(ours)))
+        .append_column("verdict", pa.array(words, pa.string()))
+        .select(VERDICTS.names)
+    )
+
+
+def _sum_up(metrics: DataFrame, checks: DataFrame, terms: DataFrame) -> DataFrame:
+    """Of each check over seeds: means, variances and covariance of its two sums, and trials."""
     from pyspark.sql import functions as f
 
     part = ["claim", "part"]
     values = terms.join(long_metrics(metrics).where(f.col("value").isNotNull()), ["run", "metric"])
+    weight = f.col("above") * f.col("above") * f.col("inverse")
     by_seed = values.groupBy(*part, "seed").agg(
         f.count("*").alias("found"),
-        f.array_sort(f.collect_list(f.col("above") * f.col("value"))).alias("above"),
-        f.array_sort(f.collect_list(f.col("below") * f.col("value"))).alias("below"),
+        ordered_sum(f.collect_list(f.col("above") * f.col("value"))).alias("a"),
+        ordered_sum(f.collect_list(f.col("below") * f.col("value"))).alias("b"),
+        # Of a difference, the side of fewer trials counts.
+        *(
+            ordered_sum(f.collect_list(f.when(side, weight))).alias(name)
+            for name, side in (("of", f.col("above") > 0), ("to", f.col("above") < 0))
+        ),
     )
-    whole = by_seed.join(checks.select(*part, "terms", "divided"), part).where("found = terms")
-    sums = [f.aggregate(name, f.lit(0.0), lambda total, value: total + value) for name in ("above", "below")]
-    ours = whole.withColumn("value", f.when(f.col("divided"), f.try_divide(*sums)).otherwise(sums[0]))
-    means = summarise_values(ours, part, "value", seeds).withColumnRenamed("mean", "ours")
-    judged = checks.join(means.select(*part, "count", "ours", "half", "least", "most"), part, "left").fillna(
-        0, ["count"]
+    whole = by_seed.join(checks.select(*part, "terms", "divisor"), part).where("found = terms")
+    usable = f.when(f.col("divisor") == "positive", f.col("b") > 0).otherwise(f.col("b") != 0)
+    number = f.when(f.col("divisor") == "none", f.col("a")).when(usable, f.try_divide("a", "b"))
+    seeds = (
+        whole.withColumns({"number": number, "inverse": f.greatest("of", "to")})
+        .groupBy(*part)
+        .agg(
+            f.array_sort(f.collect_list(f.struct("seed", "a", "b"))).alias("seeds"),
+            f.min("number").alias("least"),
+            f.max("number").alias("most"),
+            f.collect_list("inverse").alias("inverses"),
+        )
+        .withColumn("count", f.size("seeds").cast("long"))
+        .withColumn("trials", f.try_divide(f.col("count").cast("double"), ordered_sum("inverses")))
+        .withColumns({f"mean_{side}": _mean(side) for side in "ab"})
+        .withColumns({"aa": _covariance("a", "a"), "bb": _covariance("b", "b"), "ab": _covariance("a", "b")})
+        .drop("seeds", "inverses")
     )
-    low, high = interval(f.col("ours"), f.col("half"), f.col("scale"))
-    held = _within(f.col("ours"))
-    agreed = f.when(held, _within(low) & _within(high)).otherwise(~_touches(low, high))
-    return (
-        judged.withColumns({"held": held, "lower": low, "upper": high})
-        .withColumn("sure", f.when(f.col("half").isNotNull(), agreed))
-        .select(*VERDICTS.names)
-    )
+    return checks.join(seeds, part, "left").fillna(0, ["count"])
 
 
-def _within(number: Column) -> Column:
+def _mean(side: str) -> Column:
     from pyspark.sql import functions as f
 
-    yes = f.lit(True)
-    strict, low, high = f.col("strict"), f.col("low"), f.col("high")
-    above = f.when(low.isNull(), yes).otherwise(f.when(strict, number > low).otherwise(number >= low))
-    below = f.when(high.isNull(), yes).otherwise(f.when(strict, number < high).otherwise(number <= high))
-    return f.when(number.isNotNull(), above & below)
+    return f.aggregate("seeds", f.lit(0.0), lambda total, seed: total + seed[side]) / f.col("count")
 
 
-def _touches(low: Column, high: Column) -> Column:
-    """Whether an interval reaches into the bounds."""
+def _covariance(one: str, other: str) -> Column:
     from pyspark.sql import functions as f
 
-    least, most = f.col("low"), f.col("high")
-    return (most.isNull() | (low <= most)) & (least.isNull() | (high >= least))
+    total = f.aggregate(
+        "seeds",
+        f.lit(0.0),
+        lambda sum, seed: sum + (seed[one] - f.col(f"mean_{one}")) * (seed[other] - f.col(f"mean_{other}")),
+    )
+    return f.try_divide(total, f.col("count") - 1)
+
+
+def _find_numbers(found: pa.Table) -> tuple[Reals, Reals, Reals]:
+    """The number of each check and the ends of its interval; NaN where there is none.
+
+    A quotient is that of the sums over seeds: a seed whose base is near zero would rule a mean of quotients.
+    """
+    above, below, count = (reals(found, name) for name in ("mean_a", "mean_b", "count"))
+    variances = [reals(found, name) for name in ("aa", "bb", "ab")]
+    divisor, scale = (np.array(found[name].to_pylist(), np.str_) for name in ("divisor", "scale"))
+    plain = divisor == "none"
+    usable = np.where(divisor == "positive", below > 0, below != 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ours = np.where(plain, above, np.where(usable, above / below, np.nan))
+    ends = interval(scale, above, np.sqrt(variances[0]), count, reals(found, "trials"))
+    of_quotients = quotient_interval(above, below, variances, count)
+    lower, upper = (
+        np.where(plain, end, np.where(usable, end_of, np.nan))
+        for end, end_of in zip(ends, of_quotients, strict=True)
+    )
+    return ours, lower, upper
+
+
+def _decide(found: pa.Table, ours: Reals, lower: Reals, upper: Reals) -> tuple[Flags, list[str]]:
+    """Whether each number lies within its bounds; and the verdict, which the whole interval must support."""
+    low, high = reals(found, "low"), reals(found, "high")
+    low, high = np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high)
+    strict = np.asarray(found["strict"].to_numpy(zero_copy_only=False), bool)
+
+    def within(number: Reals) -> Flags:
+        return np.where(strict, (number > low) & (number < high), (number >= low) & (number <= high))
+
+    # An interval that only touches a bound which must not be touched lies beyond it.
+    beyond = np.where(strict, (lower >= high) | (upper <= low), (lower > high) | (upper < low))
+    words = np.select(
+        [np.isnan(ours), within(lower) & within(upper), beyond], [NOT_JUDGED, HELD, NOT_HELD], UNDECIDED
+    )
+    return within(ours), words.tolist()

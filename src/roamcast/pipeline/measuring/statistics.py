@@ -1,80 +1,65 @@
-"""Means over seeds with their intervals, in Spark; the same number whatever the order of rows."""
+"""Means and deviations over seeds, in Spark; the same number whatever the order of rows."""
 
 from __future__ import annotations
 
-from functools import cache
+from functools import reduce
+from operator import mul
 from typing import TYPE_CHECKING
+
+from roamcast.metrics.declarations import METRICS
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-CONFIDENCE = 0.95
 
+def long_metrics(metrics: DataFrame) -> DataFrame:
+    """The metrics table with a row for each run and metric: run, metric, value and inverse.
 
-@cache
-def student(count: int, together: int = 1) -> float:
-    """How many standard errors the interval of a mean over `count` values reaches to each side.
-
-    With `together` such intervals, all of them hold at once with the confidence of one (Bonferroni).
-    """
-    from scipy.special import stdtrit
-
-    return float(stdtrit(count - 1, 1 - (1 - CONFIDENCE) / 2 / together))
-
-
-def interval(mean: Column, half: Column, scale: Column) -> tuple[Column, Column]:
-    """The ends of the 95 % interval of a mean, where the numbers on its scale can lie.
-
-    The Student-t interval is taken of the mean's logit (a share) or logarithm (an amount) by the delta
-    method and brought back, so that no end leaves [0, 1], or falls below 0; on any other scale it is
-    mean ± half. Null where half is.
+    `inverse` is 1 / the number of trials that a share is of; null of amounts.
     """
     from pyspark.sql import functions as f
 
-    share = (scale == "share") & (mean > 0) & (mean < 1)
-    amount = (scale == "amount") & (mean > 0)
-    logit, wide = f.log(mean / (1 - mean)), half / (mean * (1 - mean))
-    ends = []
-    for sign in (-1, 1):
-        of_share = 1 / (1 + f.exp(-(logit + sign * wide)))
-        of_amount = mean * f.exp(sign * half / mean)
-        ends.append(f.when(share, of_share).when(amount, of_amount).otherwise(mean + sign * half))
-    return ends[0], ends[1]
+    rows = []
+    for name, metric in METRICS.items():
+        trials = reduce(mul, map(f.col, metric.trials)) if metric.trials else None
+        inverse = f.lit(None) if trials is None else f.try_divide(f.lit(1.0), trials)
+        rows.append(
+            f.struct(
+                f.lit(name).alias("metric"),
+                f.col(name).cast("double").alias("value"),
+                inverse.cast("double").alias("inverse"),
+            )
+        )
+    return metrics.select("run", f.explode(f.array(*rows)).alias("row")).select("run", "row.*")
 
 
-def ordered_sum(values: str) -> Column:
+def ordered_sum(values: str | Column) -> Column:
     """The sum of an array, added up from the smallest: floats added in another order give another sum."""
     from pyspark.sql import functions as f
 
     return f.aggregate(f.array_sort(values), f.lit(0.0), lambda total, value: total + value)
 
 
-def summarise_values(rows: DataFrame, keys: list[str], value: str, most: int) -> DataFrame:
-    """For each `keys`: count, mean, deviation, half, least and most of `value`; at most `most` rows a key.
+def summarise_values(rows: DataFrame, keys: list[str], value: str) -> DataFrame:
+    """For each `keys`: count, mean, deviation, least and most of `value`, and trials (harmonic mean).
 
-    Nulls and NaNs do not count.
+    Nulls and NaNs do not count. `rows` have a column `inverse`, as `long_metrics` does.
     """
     from pyspark.sql import functions as f
 
-    gathered = (
+    return (
         rows.where(f.col(value).isNotNull() & ~f.isnan(value))
         .groupBy(*keys)
-        .agg(f.array_sort(f.collect_list(value)).alias("values"))
+        .agg(
+            f.array_sort(f.collect_list(value)).alias("values"),
+            f.collect_list("inverse").alias("inverses"),
+        )
         .withColumn("count", f.size("values").cast("long"))
-        .withColumn("mean", ordered_sum("values") / f.col("count"))
+        .withColumns({"least": f.col("values")[0], "most": f.element_at("values", -1)})
+        # Rounding must not make the mean of equal values another value.
+        .withColumn("mean", f.greatest("least", f.least("most", ordered_sum("values") / f.col("count"))))
         .withColumn("squares", f.transform("values", lambda v: (v - f.col("mean")) * (v - f.col("mean"))))
         .withColumn("deviation", f.sqrt(f.try_divide(ordered_sum("squares"), f.col("count") - 1)))
-    )
-    # One factor per possible count; counts 0 and 1 have no interval.
-    reach = [student(count) if count > 1 else None for count in range(most + 1)]
-    factors = f.array(*(f.lit(factor).cast("double") for factor in reach))
-    error = f.col("deviation") / f.sqrt("count")
-    return gathered.withColumn("half", f.element_at(factors, f.col("count").cast("int") + 1) * error).select(
-        *keys,
-        "count",
-        "mean",
-        "deviation",
-        "half",
-        f.col("values")[0].alias("least"),
-        f.element_at("values", -1).alias("most"),
+        .withColumn("trials", f.try_divide(f.size("inverses").cast("double"), ordered_sum("inverses")))
+        .select(*keys, "count", "mean", "deviation", "trials", "least", "most")
     )

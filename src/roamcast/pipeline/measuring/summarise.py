@@ -4,40 +4,58 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+import pyarrow as pa
+
 from roamcast.campaign.tables import DIFFERENCES, SUMMARY
 from roamcast.metrics.declarations import METRICS
-from roamcast.pipeline.measuring.statistics import interval, summarise_values
+from roamcast.pipeline.measuring.intervals import Reals, difference_interval, interval
+from roamcast.pipeline.measuring.statistics import long_metrics, summarise_values
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-def long_metrics(metrics: DataFrame) -> DataFrame:
-    """The metrics table with a row for each run and metric: run, metric, value."""
-    return metrics.unpivot("run", list(METRICS), "metric", "value")
-
-
-def summarise(metrics: DataFrame, points: DataFrame, seeds: int) -> DataFrame:
-    """The table `summary`; `seeds` is the most seeds that a point has."""
-    from pyspark.sql import functions as f
-
+def summarise(metrics: DataFrame, points: DataFrame) -> pa.Table:
+    """The table `summary`."""
     values = points.join(long_metrics(metrics), "run")
-    keys = ["sweep", "point", "protocol", "metric"]
-    shares = [name for name, metric in METRICS.items() if metric.scale == "share"]
-    scale = f.when(f.col("metric").isin(shares), "share").otherwise("amount")
-    lower, upper = interval(f.col("mean"), f.col("half"), scale)
-    found = summarise_values(values, keys, "value", seeds)
-    return found.withColumns({"lower": lower, "upper": upper}).select(*SUMMARY.names)
+    found = summarise_values(values, ["sweep", "point", "protocol", "metric"], "value").toArrow()
+    scale = np.array([METRICS[name].scale for name in found["metric"].to_pylist()], np.str_)
+    lower, upper = interval(scale, *(reals(found, name) for name in _SPREAD))
+    made = {"half": (upper - lower) / 2, "lower": lower, "upper": upper}
+    return with_columns(found, made).select(SUMMARY.names)
 
 
-def compare(metrics: DataFrame, points: DataFrame, seeds: int) -> DataFrame:
+def compare(metrics: DataFrame, points: DataFrame) -> pa.Table:
     """The table `differences`: every pair of protocols, seed by seed, so that common luck cancels."""
     from pyspark.sql import functions as f
 
     values = points.join(long_metrics(metrics), "run").drop("run")
-    other = values.withColumnsRenamed({"protocol": "other", "value": "theirs"})
+    other = values.withColumnsRenamed({"protocol": "other", "value": "theirs", "inverse": "of_theirs"})
     same = ["sweep", "point", "metric", "seed"]
     paired = values.join(other, same).where(f.col("protocol") < f.col("other"))
-    taken = paired.withColumn("difference", f.col("value") - f.col("theirs"))
+    taken = paired.withColumns(
+        {
+            "difference": f.col("value") - f.col("theirs"),
+            "inverse": f.greatest("inverse", "of_theirs"),
+        }
+    )
     keys = ["sweep", "point", "metric", "protocol", "other"]
-    return summarise_values(taken, keys, "difference", seeds).select(*DIFFERENCES.names)
+    found = summarise_values(taken, keys, "difference").toArrow()
+    lower, upper = difference_interval(*(reals(found, name) for name in _SPREAD))
+    return with_columns(found, {"half": (upper - lower) / 2}).select(DIFFERENCES.names)
+
+
+_SPREAD = ("mean", "deviation", "count", "trials")
+
+
+def reals(table: pa.Table, name: str) -> Reals:
+    """A column of numbers, NaN where it is null."""
+    return np.asarray(table[name].cast(pa.float64()).to_numpy(zero_copy_only=False), np.float64)
+
+
+def with_columns(table: pa.Table, columns: dict[str, Reals]) -> pa.Table:
+    """The table with `columns` added, null where they are NaN."""
+    for name, values in columns.items():
+        table = table.append_column(name, pa.array(values, pa.float64(), from_pandas=True))
+    return table

@@ -66,12 +66,9 @@ def _exercise(spark: SparkSession) -> None:
             tables[name] = spark.read.schema(spark_schema(schema)).parquet(f"{folder}/{name}.parquet")
         metrics, points = tables["metrics"], tables["points"]
         metrics.mapInArrow(lambda batches: batches, metrics.schema).toArrow()
-        for frame in (
-            summarise(metrics, points, 2),
-            compare(metrics, points, 2),
-            judge(metrics, tables["checks"], tables["terms"], 2),
-        ):
-            frame.toArrow()
+        summarise(metrics, points)
+        compare(metrics, points)
+        judge(metrics, tables["checks"], tables["terms"])
 
 
 def _invent() -> dict[str, list[dict[str, Any]]]:
@@ -85,7 +82,7 @@ def _invent() -> dict[str, list[dict[str, Any]]]:
     ]
     part = {"claim": "c", "part": 0}
     term = {"metric": "messages", "above": 1.0, "below": 0.0}
-    check = {"tells": "", "terms": 2, "divided": False, "low": 0.0, "strict": False, "scale": "amount"}
+    check = {"tells": "", "terms": 2, "divisor": "none", "low": 0.0, "strict": False, "scale": "amount"}
     return {
         "points": points,
         "metrics": [

@@ -121,7 +121,7 @@ class Watcher:
     def refresh(self, spark: SparkSession, brought: Collection[str]) -> None:
         """Measure what was `brought`, and make every table that is stale."""
         self.measured = self._measure(spark, brought)
-        derive(spark, self.store, len(self.campaign.seed_list), lambda _: nullcontext())
+        derive(spark, self.store, lambda _: nullcontext())
         self.publish(self)
         self._made = self.measured
 
@@ -184,7 +184,7 @@ class Watcher:
         (self.place / "tables").make_folder()
         for name in ("plan", "points"):
             self.store.table_file(name).write(self.campaigns.table_file(name).read())
-        for name, table in make_tables(self.campaign, self.plan).items():
+        for name, table in make_tables(self.campaign, self.plan.places).items():
             self.store.write_table(name, table)
         return kept
 

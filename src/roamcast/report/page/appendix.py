@@ -32,21 +32,22 @@ def _ground(result: Result) -> str:
     else:
         told = (
             f"Every protocol ran with the same {seeds} seeds: the same movement, publications and wishes. "
-            "Numbers are means over seeds with 95 % intervals: Student's t, taken on the logit of a share "
-            "and on the logarithm of an amount, so that no interval leaves what is possible; ± is half of "
-            "it, its ends are told where they lie unevenly."
+            "Numbers are means over seeds with 95 % intervals: Korn and Graubard's for a share, Student's t "
+            "of the logarithm for an amount; shown as ± half-width, or as low to high if asymmetric."
         )
     if result.campaign.claims:
         told += (
-            " A claim holds if every number that it asks for lies in its bounds. Within the interval: the "
-            "interval reaches across the bound, so more seeds might decide otherwise."
+            " A claim is held if the interval of every number that it asks for lies within its bounds, not "
+            "held if one lies wholly beyond them, else undecided: more seeds may decide. A quotient is that "
+            "of the sums over seeds, with Fieller's interval; it is not judged if its base is not above 0."
         )
     else:
         told += (
-            " Who serves best is decided by delivery; where that is surely the same to two points, by "
-            "messages per delivery. Best: the difference to each of the others (of amounts: the ratio), seed "
-            "by seed, is beyond its interval (95 % for all of them together, by Bonferroni). Tie: the seeds "
-            f"cannot tell. Nobody is best with fewer than {FEW} seeds, alone, or without delivering anything."
+            " Delivery decides which protocol is best; if rates are equivalent within two percentage points, "
+            "messages per delivery do. Best: significantly better than each of the others, paired by seed "
+            "(differences of shares, ratios of amounts; error 5 % over all comparisons). Tie: the difference "
+            f"is not significant. Nobody is best with fewer than {FEW} seeds, alone, or without delivering "
+            "anything."
         )
     return f"<section><h2>What it rests on</h2><p>{told}</p></section>"
 

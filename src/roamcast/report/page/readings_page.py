@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from html import escape
 
+from roamcast.campaign.tables import HELD
 from roamcast.report.readings import Reread, reread, tell_combination
 from roamcast.report.result import Result
 
-_MARKS = "+ held, - not held, ? not judged; in brackets: the interval reaches across the bound."
+_MARKS = (
+    "+ held, - not held, ? not judged; (+) and (-) undecided, our number lying within or beyond the bounds."
+)
 
 
 def readings_markdown(result: Result) -> str:
@@ -26,7 +29,7 @@ def readings_markdown(result: Result) -> str:
         "",
         f"- runs: {', '.join(f'{count} {status}' for status, count in sorted(counts.items()))}",
         f"- seeds at each point: {', '.join(map(str, campaign.seed_list))}"
-        + (" (one: no intervals, so chance may decide)" if len(campaign.seed_list) == 1 else ""),
+        + (" (one: no intervals, so every verdict is undecided)" if len(campaign.seed_list) == 1 else ""),
         *(
             [f"- values kept on each axis: {campaign.design.points}, ends included"]
             if campaign.design.points
@@ -96,8 +99,8 @@ def make_readings(result: Result) -> str:
 def _sum_up(told: list[Reread]) -> str:
     """How many claims no reading decides, in a sentence."""
     verdicts = [{judged.verdict for judged in each.judged} for each in told]
-    always = sum(found == {"held"} for found in verdicts)
-    never = sum(found == {"not held"} for found in verdicts)
+    always = sum(found == {HELD} for found in verdicts)
+    never = sum(HELD not in found for found in verdicts)
     rest = len(told) - always - never
     return f"Of {len(told)} claims {always} hold under all readings, {never} under none, {rest} under some."
 

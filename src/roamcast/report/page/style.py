@@ -23,6 +23,7 @@ th,td{text-align:left;vertical-align:top;padding:.4rem .5rem;border-bottom:1px s
 thead th{background:#f6f6f6}tbody th{font-weight:normal}
 tr.held td:last-child{color:#00694c}
 tr.not-held td:last-child{color:#a33b00}
+tr.undecided td:last-child{color:#7a5a00}
 tr.not-judged td:last-child{color:#666}
 .best,.tie{color:#005a8f;font-size:.75rem;text-transform:uppercase;letter-spacing:.04em}
 .wide{overflow-x:auto}
@@ -42,6 +43,7 @@ main{padding:.8rem}h1{font-size:1.5rem}.verdict{font-size:1.1rem}
 .claims thead{display:none}
 .claims tr{display:block;border:1px solid #ddd;border-left:4px solid #999;border-radius:4px;margin:.6rem 0}
 .claims tr.held{border-left-color:#009e73}.claims tr.not-held{border-left-color:#d55e00}
+.claims tr.undecided{border-left-color:#e69f00}
 .claims td{display:block;border:0;padding:.2rem .6rem}
 .claims td:not(:first-child)::before{content:attr(data-label) ": ";color:#555}
 .sides thead{display:none}

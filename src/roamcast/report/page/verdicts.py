@@ -1,12 +1,14 @@
-"""Claims as a part of the page: what was claimed, what we asked, our numbers, held or not held."""
+"""Claims as a part of the page: the claim, what we asked, our numbers, and the verdict."""
 
 from __future__ import annotations
 
+from collections import Counter
 from html import escape
 
 from roamcast.campaign.claims import Claim
+from roamcast.campaign.tables import HELD, NOT_HELD, NOT_JUDGED, UNDECIDED
 from roamcast.report.result import Judged, Result
-from roamcast.report.rounding import tell
+from roamcast.report.rounding import FEW, tell
 
 _WORDS = {
     "ordering": "each step: the difference from one protocol to the next, in the order claimed",
@@ -45,18 +47,20 @@ def make_claims(result: Result, claims: list[Judged]) -> str:
 
 
 def sum_up(claims: list[Judged]) -> str:
-    """How many claims held, in a sentence, and how many verdicts the intervals leave open."""
-    tally = {v: sum(judged.verdict == v for judged in claims) for v in ("held", "not held", "not judged")}
+    """How many claims were held, not held, undecided and not judged, in a sentence."""
+    tally = Counter(judged.verdict for judged in claims)
     begin = "So far " if any(judged.so_far for judged in claims) else ""
-    told = f"{begin}{tally['held']} of {len(claims)} claims held, {tally['not held']} did not"
-    if tally["not judged"]:
-        told += f", {tally['not judged']} could not be judged"
-    doubts = [judged.doubt for judged in claims if judged.doubt]
-    few = sum(doubt == "(few seeds)" for doubt in doubts)
-    if few:
-        return f"{told}, with too few seeds to be sure of any."
-    more = f" {len(doubts)} of these verdicts are within the interval: more seeds might decide otherwise."
-    return f"{told}.{more if doubts else ''}"
+    told = f"{begin}{tally[HELD]} of {len(claims)} claims held, {tally[NOT_HELD]} did not"
+    if tally[UNDECIDED]:
+        told += f", {tally[UNDECIDED]} {'is' if tally[UNDECIDED] == 1 else 'are'} undecided"
+    if tally[NOT_JUDGED]:
+        told += f", {tally[NOT_JUDGED]} could not be judged"
+    told += "."
+    if tally[UNDECIDED]:
+        told += " Undecided: an interval reaches across the bound; more seeds may decide."
+    if any(judged.doubt for judged in claims):
+        told += f" Fewer than {FEW} seeds decide little."
+    return told
 
 
 def _row(judged: Judged, paper: bool) -> str:
@@ -76,17 +80,13 @@ def _row(judged: Judged, paper: bool) -> str:
 
 
 def _checks(judged: Judged) -> str:
-    """Each check with its number, where there are several or where the only one failed."""
+    """Each check with its number and verdict, where there are several or where the only one failed."""
     if len(judged.checks) < 2 and not judged.broken:
         return ""
     rows = "".join(
         f"<li>{escape(check['tells'])}: {escape(tell(check, 'ours'))} "
-        f"<strong>{_word(check['held'])}</strong></li>"
+        f"<strong>{check['verdict']}</strong></li>"
         for check in judged.checks
     )
     title = "each check" if len(judged.checks) > 1 else "where"
     return f"<details><summary>{title}</summary><ul>{rows}</ul></details>"
-
-
-def _word(held: bool | None) -> str:
-    return {True: "held", False: "not held", None: "not judged"}[held]

@@ -10,7 +10,7 @@ KERNEL := $(shell find kernel -type f) CMakeLists.txt pyproject.toml
 SWARM ?= --for 10m
 MUTANTS ?=
 
-.PHONY: demo test lint bench validate sanitize fuzz swarm mutants setup lock clean
+.PHONY: demo test lint bench validate sanitize fuzz swarm mutants docs setup lock clean
 
 setup: $(BUILT)
 	@command -v java >/dev/null && $(PY) -m roamcast.pipeline.spark.archive || echo "without Java no class archive is made, and sessions start slower"
@@ -30,7 +30,7 @@ bench: $(BUILT)
 	$(PY) -c "import duckdb" 2>/dev/null || $(VENV)/bin/pip install --quiet duckdb==2.0.0
 	$(PY) -m bench
 
-validate: $(BUILT) sanitize fuzz swarm mutants  ## writes docs/validation.md
+validate: $(BUILT) sanitize fuzz swarm mutants docs  ## writes docs/validation.md
 	@command -v ns >/dev/null || { echo "validation needs ns-2: apt-get install ns2"; exit 2; }
 	$(PY) -c "import moto" 2>/dev/null || $(VENV)/bin/python -m pip install --quiet "moto[server,s3]==5.2.5"  # an S3 endpoint for tests
 	$(PY) -m validation
@@ -61,6 +61,18 @@ swarm: $(BUILT)  ## histories full of faults over all protocols, from a fresh se
 mutants: $(BUILT)  ## 200 small faults in the code before the fast tests, from a fresh seed that it prints; writes docs/mutants.md
 	$(PY) -m mutation $(MUTANTS)
 
+SITE := build/docs-venv/.deps
+
+docs: $(BUILT) $(SITE)  ## the documentation as a site with search, in build/site; fails on links that lead nowhere
+	$(PY) -m roamcast.cli.reference > build/cli.md
+	NO_MKDOCS_2_WARNING=1 build/docs-venv/bin/python -m mkdocs build --strict --quiet
+	@echo "written to build/site; to search it: python3 -m http.server -d build/site"
+
+$(SITE): docs/site/requirements.lock
+	$(PYTHON) -m venv build/docs-venv
+	build/docs-venv/bin/pip install --quiet --require-hashes -r $<
+	touch $@
+
 clean:
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
@@ -82,3 +94,6 @@ lock:  ## after changing requirements.in
 	build/lock/bin/pip-compile --quiet --generate-hashes --strip-extras --allow-unsafe \
 		--no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
 		--output-file requirements.lock requirements.in
+	build/lock/bin/pip-compile --quiet --generate-hashes --strip-extras --allow-unsafe \
+		--no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
+		--output-file docs/site/requirements.lock docs/site/requirements.in

@@ -17,14 +17,6 @@ def test_a_page_runs_from_top_to_bottom(page, tmp_path):
     assert follow(page, tmp_path)
 
 
-@pytest.mark.slow
-def test_a_world_of_the_tour_is_checked_mapped_and_run(tmp_path):
-    ran = follow(ROOT / "docs" / "tour.md", tmp_path, skip=lambda words: "alarm.toml" not in words)
-    told = {command.split("#")[0].strip(): output for command, output in ran}
-    assert "a scenario of 24 nodes" in told["roamcast check alarm.toml"]
-    assert (tmp_path / "alarm-map.svg").is_file()
-
-
 def test_pages_name_only_verbs_options_and_targets_that_there_are():
     from roamcast.cli.app import VERBS, build
 
@@ -72,20 +64,3 @@ def test_the_campaign_page_and_the_scenario_page_hold_files_that_are_right(tmp_p
                 with Path(block.file.removeprefix("+")).open("a") as file:
                     file.write(block.text)
     assert invoke(["check", "speed.toml", "alarm.toml"]) == 0
-
-
-def test_the_examples_mean_what_the_page_says():
-    """The same walkers are the same walkers: no seed is given where another protocol meets them."""
-    tour = (ROOT / "docs" / "tour.md").read_text()
-    (line,) = [line for line in tour.splitlines() if "# the same walkers" in line]
-    assert "--seed" not in line and "--protocol cbr" in line
-
-
-@pytest.mark.slow
-def test_the_radio_range_of_the_tour_delivers_something():
-    import roamcast
-
-    (line,) = [line for line in (ROOT / "docs" / "tour.md").read_text().splitlines() if "count=20" in line]
-    words = shlex.split(line, comments=True)
-    result = roamcast.run("shopping", settings=[word for word in words if "=" in word])
-    assert result.metrics.delivered > 1000

@@ -1,11 +1,11 @@
-"""The contract of a router: read this page first.
+"""The interface of routers. Read this module first.
 
-A router is one node's routing mind. It owns no clock, socket, thread, file, log or entropy:
-whatever it needs it asks of its `Host`. The same router class runs in the simulated radio
-world (`roamcast.sim`), on real UDP (`roamcast.live`) and in `roamcast.testing.Mesh`.
+A router is the protocol logic of one node. It owns no clock, socket, thread, file, log or random
+generator: it uses those of its `Host`. The same router class runs in the simulator (`roamcast.sim`)
+and in tests without a radio (`roamcast.testing.Mesh`).
 
-`receive` is the hot path: in a dense network nineteen of twenty messages heard are copies.
-Test for duplicates first, and allocate nothing for them.
+`receive` is the hot path: in a dense network 19 of 20 received messages are duplicates. Test for
+duplicates first, and allocate nothing for them.
 """
 
 from __future__ import annotations

@@ -8,16 +8,20 @@ from types import SimpleNamespace
 import interval_twins as twins
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from test_conduct import COUNT, SHOPPING
 
 from roamcast.campaign.campaign import Campaign
-from roamcast.campaign.checks import make_checks, make_tables
+from roamcast.campaign.checks import make_checks, make_tables, settings_of
+from roamcast.campaign.lineage import MADE_FROM, MEASURED
 from roamcast.campaign.plan import make_plan
-from roamcast.campaign.tables import METRICS_TABLE, POINTS
+from roamcast.campaign.tables import METRICS_TABLE, POINTS, TABLES
 from roamcast.metrics.declarations import METRICS
+from roamcast.pipeline.measuring.derive import derive_again
 from roamcast.pipeline.measuring.judge import judge
 from roamcast.pipeline.measuring.summarise import compare, summarise
+from roamcast.pipeline.store import Store
 from roamcast.report.drawings.strips import draw_strips
 
 HEAD = {"says": "x", "sweep": "people", "metric": "messages"}
@@ -218,52 +222,46 @@ def test_an_ordering_is_judged_on_differences_and_a_trend_on_the_climb_of_its_li
     assert (climb, mean) == (pytest.approx(80), pytest.approx(160))
 
 
-def summary_of(spark, *runs):
-    """The summary of runs of one protocol at one point, of which some metrics are known."""
-    rows = [{"run": str(i)} | dict.fromkeys(METRICS) | told for i, told in enumerate(runs)]
+def summary_of(spark, protocols):
+    """The summary of protocols at one point, of whose runs some metrics are known, by protocol and metric."""
+    named = [(name, seed, told) for name, runs in protocols.items() for seed, told in enumerate(runs)]
+    rows = [{"run": f"{name}{seed}"} | dict.fromkeys(METRICS) | told for name, seed, told in named]
     points = [
-        {"sweep": "s", "point": "{}", "protocol": "a", "seed": i, "run": str(i)} for i in range(len(rows))
+        {"sweep": "s", "point": "{}", "protocol": name, "seed": seed, "run": f"{name}{seed}"}
+        for name, seed, _ in named
     ]
     frames = (
         spark.createDataFrame(pa.Table.from_pylist(table, schema))
         for table, schema in ((rows, METRICS_TABLE), (points, POINTS))
     )
-    return {row["metric"]: row for row in summarise(*frames).to_pylist()}
+    return {(row["protocol"], row["metric"]): row for row in summarise(*frames).to_pylist()}
 
 
 @pytest.mark.spark
 @pytest.mark.xdist_group("spark")
-def test_no_share_leaves_0_to_1_and_no_amount_falls_below_0(spark):
-    """Nine good runs and a bad one: the plain interval reaches beyond 1, and delays below 0."""
-    rates, delays = [0.99] * 9 + [0.54], [0.1] * 9 + [9.0]
+def test_intervals_hold_their_means_and_stay_where_values_can_lie(spark):
+    """Nine good runs and a bad one, whose plain intervals leave what is possible; and seeds that agree."""
+    uneven = zip([0.99] * 9 + [0.54], [0.1] * 9 + [9.0], strict=True)
+    agreed = {f"all {rate:.2f}": rate for rate in (0.0, 0.07, 1 / 3, 0.7, 0.93, 1.0)}
     found = summary_of(
         spark,
-        *(
-            {"expected": 100, "delivery_rate": rate, "delay_mean": delay}
-            for rate, delay in zip(rates, delays, strict=True)
-        ),
+        {"uneven": [{"expected": 100, "delivery_rate": rate, "delay_mean": delay} for rate, delay in uneven]}
+        | {name: [{"expected": 300, "delivery_rate": rate}] * 6 for name, rate in agreed.items()},
     )
-    rate, delay = found["delivery_rate"], found["delay_mean"]
+    rate, delay = found["uneven", "delivery_rate"], found["uneven", "delay_mean"]
     assert 1 > rate["upper"] > rate["mean"] > rate["lower"] > 0
     assert 0 < delay["lower"] < delay["mean"] < delay["upper"]
-
-
-@pytest.mark.spark
-@pytest.mark.xdist_group("spark")
-@pytest.mark.parametrize("rate", [0.0, 1 / 3, 0.07, 0.7, 0.93, 1.0])
-def test_seeds_that_agree_on_a_share_leave_an_interval_that_can_be_drawn(spark, rate):
-    found = summary_of(spark, *[{"expected": 300, "delivery_rate": rate, "messages": 9.0}] * 6)[
-        "delivery_rate"
-    ]
-    assert found["deviation"] == 0
-    assert found["lower"] <= found["mean"] <= found["upper"] and found["upper"] - found["lower"] > 0.01
+    for name, rate in agreed.items():
+        row = found[name, "delivery_rate"]
+        assert row["mean"] == rate and row["deviation"] == 0
+        assert row["lower"] <= rate <= row["upper"] and row["upper"] - row["lower"] > 0.01
     place = ("s", "{}")
     result = SimpleNamespace(
-        values={(*place, name, "delivery_rate"): found for name in "ab"},
+        values={(*place, name, "delivery_rate"): found[name, "delivery_rate"] for name in agreed},
         differences={},
-        by_seed=lambda *key: dict.fromkeys(range(6), rate),
+        by_seed=lambda *key: dict.fromkeys(range(6), agreed[key[2]]),
     )
-    assert "<svg" in draw_strips(result, place, "delivery_rate", ["a", "b"])
+    assert "<svg" in draw_strips(result, place, "delivery_rate", list(agreed))
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -284,3 +282,59 @@ def test_a_crossing_is_the_zero_of_the_line_through_the_differences(seed):
     assert above / below == pytest.approx(-height / slope)
     assert (crossing.low, crossing.high) == (20, None)
     assert crossing.tells == f"where a passes b along {COUNT}, by the line from 10 to 50"
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+def test_a_quotient_is_that_of_the_sums_and_needs_a_base_above_0(spark):
+    """At three points: a seed with next to nothing to divide by (900 times, 181 on the mean), none, nothing."""
+    campaign = CAMPAIGN.model_copy(update={"claims": {"ratio": CAMPAIGN.claims["ratio"]}})
+    plan = make_plan(campaign)
+    above = [10, 11, 9, 10, 9]
+    below = {10: [10, 11, 9, 10, 0.01], 30: [10, 11, 9, 10, 9.1], 50: [0] * 5}
+    rows = [
+        {"run": place.run}
+        | dict.fromkeys(METRICS)
+        | {
+            "messages": (above if place.protocol == "a" else below[settings_of(place.point)[COUNT]])[
+                place.seed - 1
+            ]
+        }
+        for place in plan.places
+    ]
+    metrics = spark.createDataFrame(pa.Table.from_pylist(rows, METRICS_TABLE))
+    tables = {
+        name: spark.createDataFrame(table) for name, table in make_tables(campaign, plan.places).items()
+    }
+    found = judge(metrics, tables["checks"], tables["terms"]).to_pylist()
+    little, even, nothing = sorted(found, key=lambda row: row["part"])
+    assert little["ours"] == pytest.approx(49 / 40.01) and little["verdict"] == "undecided"
+    assert even["verdict"] == "held"
+    assert [nothing[key] for key in ("ours", "inside", "verdict", "count")] == [None, None, "not judged", 5]
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+def test_what_other_code_judged_is_judged_again_from_the_metrics(spark, made, tmp_path):
+    plan, metrics, _, _ = made
+    store = Store(tmp_path)
+    store.create()
+    store.write_campaign(CAMPAIGN)
+    store.write_plan(plan)
+    runs = [{"run": run.id, "status": "done", "error": ""} for run in plan.runs]
+    store.write_table("runs", pa.Table.from_pylist(runs, TABLES["runs"]))
+    store.write_table("metrics", metrics.toArrow(), {})
+    assert store.stale() == TABLES.keys() - MEASURED
+    derive_again(spark, store)
+    assert not store.stale()
+    written = store.table_file("verdicts").read()
+    table = pq.read_table(tmp_path / "tables" / "verdicts.parquet")
+    told = {**table.schema.metadata, MADE_FROM: written_by_other_code(table.schema.metadata[MADE_FROM])}
+    pq.write_table(table.slice(0, 3).replace_schema_metadata(told), tmp_path / "tables" / "verdicts.parquet")
+    assert store.stale() == {"verdicts"}
+    derive_again(spark, store)
+    assert not store.stale() and store.table_file("verdicts").read() == written
+
+
+def written_by_other_code(made_from):
+    return json.dumps(json.loads(made_from) | {"statistics": "another digest"}).encode()

@@ -287,7 +287,7 @@ def test_a_crossing_is_the_zero_of_the_line_through_the_differences(seed):
 @pytest.mark.spark
 @pytest.mark.xdist_group("spark")
 def test_a_quotient_is_that_of_the_sums_and_needs_a_base_above_0(spark):
-    """At three points: a seed with next to nothing to divide by (900 times, 181 on the mean), none, nothing."""
+    """At three points: one seed with hardly anything to divide by, none, and all with nothing."""
     campaign = CAMPAIGN.model_copy(update={"claims": {"ratio": CAMPAIGN.claims["ratio"]}})
     plan = make_plan(campaign)
     above = [10, 11, 9, 10, 9]

@@ -24,6 +24,7 @@ API = {
     "Testing": ["roamcast.testing.mesh", "roamcast.testing.links"],
 }
 "The modules of the Python reference, by subject."
+_FILE = re.compile(r"^```(\w+) (\+?)(\S+)$", re.MULTILINE)
 _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 
 
@@ -58,7 +59,13 @@ def on_page_markdown(markdown, page, config, files):
             return words
         return found[0]  # mkdocs tells that it leads nowhere
 
-    return _LINK.sub(link, markdown)
+    return _FILE.sub(_title, _LINK.sub(link, markdown))
+
+
+def _title(found):
+    """The first line of a block whose info string names a file, as MkDocs reads it."""
+    language, more, file = found.groups()
+    return f'```{language} title="{"add to " if more else ""}{file}"'
 
 
 def _from_root(name, up):

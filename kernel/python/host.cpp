@@ -68,6 +68,7 @@ public:
     nb::object position_type;  // not valid where location is not granted
     nb::object velocity_type;
     nb::object random;  // here rather than in the instance's dictionary, which then is seldom needed
+    nb::object make_random;  // called with node and incarnation when `random` is first read: a generator has 2.5 kB
 };
 
 PyTypeObject* timer_type = nullptr;
@@ -238,8 +239,16 @@ PyObject* host_velocity(PyObject* self, PyObject*) {
 PyObject* host_node(PyObject* self, void*) { return host_of(self).name.inc_ref().ptr(); }
 
 PyObject* host_random(PyObject* self, void*) {
-    const nb::object& random = host_of(self).random;
-    if (random.is_valid()) return random.inc_ref().ptr();
+    PyHost& host = host_of(self);
+    if (!host.random.is_valid() && host.make_random.is_valid()) {
+        try {
+            host.random = host.make_random(host.name, host.incarnation);
+        } catch (nb::python_error& error) {
+            error.restore();
+            return nullptr;
+        }
+    }
+    if (host.random.is_valid()) return host.random.inc_ref().ptr();
     PyErr_SetString(PyExc_AttributeError, "this host has no source of chance");
     return nullptr;
 }
@@ -293,5 +302,6 @@ void bind_host(nb::module_& module) {
         .def("suspend", &PyHost::suspend)
         .def("resume", &PyHost::resume)
         .def("drop", &PyHost::drop, "message"_a, "reason"_a, "to"_a = -1)
+        .def("draw_from", [](PyHost& host, nb::object make) { host.make_random = std::move(make); }, "make"_a)
         .def("grant_location", &PyHost::grant_location, "position"_a, "velocity"_a);
 }

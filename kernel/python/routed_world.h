@@ -241,12 +241,12 @@ public:
         return column(std::move(places));
     }
 
-    // Everyone's legs from now until `seconds`, as columns; uses the movement up, so ask a world of its own.
+    // The legs of all nodes from now until `seconds`, as columns; the world itself does not move on.
     nb::dict movement(double seconds) {
         std::vector<std::int32_t> nodes;
         std::array<std::vector<double>, 6> columns;
         const Time until = from_seconds(seconds);
-        Mobility& mobility = world_.mobility();
+        Mobility mobility = world_.mobility();
         for (NodeId node = 0; node < mobility.size(); ++node) {
             for (;;) {
                 const Leg leg = mobility.leg(node);

@@ -1,6 +1,7 @@
 """What a router may ask of its host in the radio world, and what becomes of hosts whose node has crashed."""
 
 import math
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -213,3 +214,23 @@ def test_the_worlds_own_clock_needs_no_node():
     assert fired == ["one", "overdue", "two"]
     with pytest.raises(ValueError, match="finite"):
         world.call_at(math.nan, fired.append)
+
+
+def test_a_generator_is_made_when_it_is_first_read_and_kept():
+    world, _ = office([0, 100])
+    host = _kernel.Host(world, 1, 3)
+    with pytest.raises(AttributeError):
+        _ = host.random
+    made = []
+    host.draw_from(lambda node, incarnation: made.append((node, incarnation)) or Random(5))
+    assert made == []
+    assert host.random is host.random and made == [(1, 3)]
+
+
+def test_asking_for_the_movement_does_not_move_anybody():
+    world = _kernel.World(RADIO, MAC, 7)
+    world.add_waypoint(0, 0, 500, 500, 1, 20, 1, stationary=True)
+    first, again = (world.movement(100.0) for _ in range(2))
+    assert len(first["time"]) > 1
+    for name, column in first.items():
+        assert column.tolist() == again[name].tolist()

@@ -24,6 +24,7 @@ wish = st.tuples(st.booleans(), node, st.sampled_from(FILTERS))
 def test_the_oracle_equals_asking_everyone(history, level, cause, publisher):
     oracle = Oracle()
     wishes = []
+    event = ALERT(level=level, cause=cause)
     for begins, who, wanted in history:
         if begins:
             oracle.begin(who, wanted)
@@ -31,6 +32,6 @@ def test_the_oracle_equals_asking_everyone(history, level, cause, publisher):
         elif (who, wanted) in wishes:
             oracle.end(who, wanted)
             wishes.remove((who, wanted))
-    event = ALERT(level=level, cause=cause)
-    asked = {who for who, wanted in wishes if wanted.matches(event)} - {publisher}
-    assert oracle.expected(event, publisher) == sorted(asked)
+        asked = {who for who, wanted in wishes if wanted.matches(event)}
+        assert oracle.audience(event).tolist() == sorted(asked)
+        assert oracle.expected(event, publisher) == sorted(asked - {publisher})

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
@@ -40,18 +42,30 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
     replace: Annotated[
         bool, typer.Option("--replace", help="Give up another run that the folder of facts holds.")
     ] = False,
+    count_expectations: Annotated[
+        bool,
+        typer.Option(
+            "--count-expectations",
+            help="Record how many nodes expect an event, not which: for very many subscribers.",
+        ),
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Tell the metrics as one JSON object.")] = False,
 ) -> None:
     """Run one scenario under one protocol and tell how it went."""
     from roamcast.metrics.outcome import measure
     from roamcast.routing import catalogue
+    from roamcast.sim.run import simulate
 
     world = load(locate(scenario), settings or ())
     catalogue.find(protocol)
     if facts is not None:
         _claim(facts, world, protocol, seed, replace)
     with TemporaryDirectory(prefix="roamcast-run-") as spare:
-        happened = _simulate(world, protocol, seed, facts or Path(spare), quiet=json, kept=facts is not None)
+        folder = facts or Path(spare)
+        play = partial(simulate, world, protocol, seed, folder=folder, count_expectations=count_expectations)
+        if not json:
+            play = partial(_show_progress, play, f"{world.name}, {protocol}, seed {seed}", world.duration)
+        happened = _simulate(play, facts)
         metrics = measure(happened)
         if facts is not None:
             (facts / "traceback.txt").unlink(missing_ok=True)  # of an attempt that failed
@@ -79,14 +93,14 @@ def _claim(folder: Path, scenario: Scenario, protocol: str, seed: int, replace: 
     )
 
 
-def _simulate(scenario: Scenario, protocol: str, seed: int, facts: Path, *, quiet: bool, kept: bool) -> Facts:
+def _simulate(play: Callable[[], Facts], facts: Path | None) -> Facts:
     """Run it; a router that fails is told in a line, and its traceback kept with the run, or shown."""
     from roamcast.sim.failure import RouterFailed
 
     try:
-        return _play(scenario, protocol, seed, quiet, facts)
+        return play()
     except RouterFailed as error:
-        if not kept:
+        if facts is None:
             print(error.traceback, file=sys.stderr, end="")
         else:
             file = facts / "traceback.txt"
@@ -97,21 +111,15 @@ def _simulate(scenario: Scenario, protocol: str, seed: int, facts: Path, *, quie
         raise typer.Exit(FAILED) from None
 
 
-def _play(scenario: Scenario, protocol: str, seed: int, quiet: bool, folder: Path) -> Facts:
-    from roamcast.sim.run import simulate
-
-    if quiet:
-        return simulate(scenario, protocol, seed, folder=folder)
+def _show_progress(play: Callable[..., Facts], title: str, duration: float) -> Facts:
+    """Run it with a progress bar of the simulated time."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    title = f"{scenario.name}, {protocol}, seed {seed}"
     columns = (TextColumn(title), BarColumn(), TextColumn("{task.completed:.0f} s"), TimeRemainingColumn())
     with Progress(*columns, console=Console(file=sys.stderr), transient=True) as bar:
-        task = bar.add_task(title, total=scenario.duration)
-        return simulate(
-            scenario, protocol, seed, progress=lambda now: bar.update(task, completed=now), folder=folder
-        )
+        task = bar.add_task(title, total=duration)
+        return play(progress=lambda now: bar.update(task, completed=now))
 
 
 def _show(metrics: Metrics, facts: Path | None) -> None:

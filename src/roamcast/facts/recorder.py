@@ -8,7 +8,7 @@ kinds of drop that most messages heard end as (`UNTOLD`) are only counted.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import nan
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -40,13 +40,21 @@ class Words(NamedTuple):
     words: Sequence[str]
 
 
+Audience: TypeAlias = npt.NDArray[np.int32]
+"Nodes in order."
+
 Column: TypeAlias = npt.NDArray[Any] | Words
 
 
 class Recorder:
     """Takes down one run, in memory, or in a folder while it goes on."""
 
-    def __init__(self, folder: str | Path | None = None, packed: bool = False) -> None:
+    def __init__(
+        self, folder: str | Path | None = None, packed: bool = False, *, count_expectations: bool = False
+    ) -> None:
+        """Begin; with `count_expectations` expectations are counted, and listed only if they were met."""
+        self._audiences: dict[int, Audience] | None = {} if count_expectations else None
+        "Of each publication those who want it, if they are counted."
         self._writer = None if folder is None else FactsWriter(folder, packed)
         self._tables: dict[str, list[pa.Table]] = {name: [] for name in TABLES}
         self._kinds: set[tuple[bool, str, str]] = set()
@@ -75,11 +83,36 @@ class Recorder:
             text = self._events[event] = event.to_json()
         self._publications.append((publication.id, time, publication.publisher, publication.size, text))
 
-    def expectations(self, publication: int, nodes: Iterable[NodeId]) -> None:
-        """Take down who should get it."""
-        expecting = array("i", nodes)
-        self._expectations["publication"].extend(array("q", [publication]) * len(expecting))
-        self._expectations["node"].extend(expecting)
+    def expectations(self, publication: int, wanting: npt.ArrayLike) -> None:
+        """Take down who should get it: all nodes in `wanting`, which is in order, but for its publisher."""
+        audience = np.asarray(wanting, np.int32)
+        publisher = publication >> 32
+        place = int(np.searchsorted(audience, publisher))
+        within = bool(place < len(audience) and audience[place] == publisher)
+        if self._audiences is None:
+            expecting = np.delete(audience, place) if within else audience
+            self._expect(publication, expecting)
+            return
+        self._audiences[publication] = audience
+        if len(audience) > within:
+            self._expect(publication, np.array([within - len(audience)], np.int32))
+
+    def _expect(self, publication: int, nodes: npt.NDArray[np.int32]) -> None:
+        self._expectations["publication"].extend(array("q", [publication]) * len(nodes))
+        self._expectations["node"].frombytes(nodes.tobytes())
+
+    def _expect_delivered(self) -> None:
+        """Take down those expectations that were met since the last time, where expectations are counted."""
+        if self._audiences is None or not self._deliveries["node"]:
+            return
+        publication, node = (np.array(self._deliveries[name]) for name in ("publication", "node"))
+        order = np.argsort(publication, kind="stable")
+        ids, starts = np.unique(publication[order], return_index=True)
+        for id, nodes in zip(ids.tolist(), np.split(node[order], starts[1:]), strict=True):
+            audience = self._audiences.get(id)
+            if audience is not None and len(audience):
+                place = np.minimum(np.searchsorted(audience, nodes), len(audience) - 1)
+                self._expect(id, nodes[(audience[place] == nodes) & (nodes != id >> 32)])
 
     def delivery(self, publication: int, node: NodeId, time: float) -> None:
         """Take down that an event reached an application."""
@@ -156,6 +189,7 @@ class Recorder:
     def settle(self) -> None:
         """Make rows of what was held back. All that happened until now must have been taken down: drops are
         put in order of time, and none may come that is earlier."""
+        self._expect_delivered()
         self._add("publications", from_rows("publications", self._publications))
         self._add("expectations", _from_arrays("expectations", self._expectations))
         self._add("deliveries", _from_arrays("deliveries", self._deliveries))

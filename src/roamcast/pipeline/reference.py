@@ -7,6 +7,11 @@ import pyarrow as pa
 from roamcast.campaign.tables import TABLES
 from roamcast.lake.columns import TABLES as FACTS
 
+_ABOUT_FACTS = {
+    "expectations": "With `roamcast run --count-expectations`, one row for each event has the node -n"
+    " for the n nodes\nthat expected it, followed by rows of those among them that got it.",
+}
+
 _ABOUT = {
     "plan": "One row for each run that the campaign plans.",
     "points": "Where each run belongs; a run may serve several sweeps.",
@@ -34,7 +39,7 @@ def document() -> str:
         "",
     ]
     for name, schema in FACTS.items():
-        lines += _section(name, "", schema)
+        lines += _section(name, _ABOUT_FACTS.get(name, ""), schema)
     lines += ["## The pipeline: plan to verdict", "", "Parquet files `tables/TABLE.parquet`.", ""]
     for name, schema in TABLES.items():
         lines += _section(name, _ABOUT[name], schema)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 
 from roamcast import _kernel
@@ -13,10 +14,24 @@ class SimHost(_kernel.Host):
     """The kernel's host, with entropy, and position where granted; a node that starts anew has a new one."""
 
     def __init__(
-        self, kernel: _kernel.World, scenario: Scenario, seed: int, node: NodeId, incarnation: int = 0
+        self,
+        kernel: _kernel.World,
+        scenario: Scenario,
+        make_random: Callable[[NodeId, int], Random],
+        node: NodeId,
+        incarnation: int = 0,
     ) -> None:
         super().__init__(kernel, node, incarnation)
-        again = f"/{incarnation}" if incarnation else ""
-        self.random = Random(f"{seed}/router/{node}{again}")
+        self.draw_from(make_random)
         if scenario.location:
             self.grant_location(Position, Velocity)
+
+
+def generators(seed: int) -> Callable[[NodeId, int], Random]:
+    """Return the function that makes the random number generator of a node's router in an incarnation."""
+
+    def make(node: NodeId, incarnation: int) -> Random:
+        again = f"/{incarnation}" if incarnation else ""
+        return Random(f"{seed}/router/{node}{again}")
+
+    return make

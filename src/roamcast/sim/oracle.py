@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+import numpy.typing as npt
+
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.content.match import MatchIndex
 from roamcast.routing.router import NodeId
+
+Audience = npt.NDArray[np.int32]
 
 
 class Oracle:
@@ -14,6 +19,8 @@ class Oracle:
     def __init__(self) -> None:
         self._wanting: dict[Filter, dict[NodeId, int]] = {}
         self._index: MatchIndex[Filter] = MatchIndex()
+        self._audiences: dict[tuple[Filter, ...], Audience] = {}
+        "By the filters that match; valid until an interest changes."
 
     def begin(self, node: NodeId, wanted: Filter) -> None:
         """Note that `node` starts wanting something."""
@@ -22,6 +29,7 @@ class Oracle:
             nodes = self._wanting[wanted] = {}
             self._index.add(wanted, wanted)
         nodes[node] = nodes.get(node, 0) + 1
+        self._audiences.clear()
 
     def end(self, node: NodeId, wanted: Filter) -> None:
         """Note that `node` stops wanting it."""
@@ -32,11 +40,21 @@ class Oracle:
             if not nodes:
                 del self._wanting[wanted]
                 self._index.remove(wanted)
+        self._audiences.clear()
+
+    def audience(self, event: Event) -> Audience:
+        """Return all nodes that want `event` now, in order; the same array until an interest changes."""
+        matching = tuple(self._index.match(event))
+        found = self._audiences.get(matching)
+        if found is None:
+            nodes = set().union(*(self._wanting[wanted] for wanted in matching))
+            found = np.fromiter(nodes, np.int32, len(nodes))
+            found.sort()
+            found.flags.writeable = False
+            self._audiences[matching] = found
+        return found
 
     def expected(self, event: Event, publisher: NodeId) -> list[NodeId]:
         """Who should get `event` if it is published now, in order; never its publisher."""
-        found: set[NodeId] = set()
-        for wanted in self._index.match(event):
-            found.update(self._wanting[wanted])
-        found.discard(publisher)
-        return sorted(found)
+        found: list[NodeId] = self.audience(event).tolist()
+        return [node for node in found if node != publisher]

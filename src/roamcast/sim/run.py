@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import numpy as np
-import numpy.typing as npt
 
 from roamcast import __version__
 from roamcast.errors import UserError
@@ -22,7 +20,6 @@ from roamcast.routing.catalogue import find, roles
 from roamcast.routing.router import Drop, Traits
 from roamcast.scenario.model import Scenario
 from roamcast.scenario.resolved import digest_files, spell_out
-from roamcast.sim.kernel import movement
 from roamcast.sim.world import World
 
 
@@ -34,17 +31,18 @@ def simulate(
     folder: Path | None = None,
     *,
     packed: bool = False,
+    count_expectations: bool = False,
 ) -> Facts:
     """Run `protocol` in `scenario`; the same arguments give the same facts, on every machine.
 
     With a `folder` the facts are written there while the run goes on, and read from it when asked for; if
-    they are to be `packed` and are few, into one file.
+    they are to be `packed` and are few, into one file. With `count_expectations` the nodes
+    that expect an event are counted, and listed only if they got it.
     """
     began = time.process_time()
-    recorder = Recorder(folder, packed)
+    recorder = Recorder(folder, packed, count_expectations=count_expectations)
     try:
         with _seldom_collecting():
-            recorder.legs(**_legs(scenario, seed))
             world = World(scenario, protocol, seed, recorder)
             world.run(progress)
         facts = recorder.facts(_describe(scenario, protocol, seed, world, recorder))
@@ -86,20 +84,6 @@ def _spell_traits(traits: Traits) -> dict[str, Any]:
     spelt = msgspec.structs.asdict(traits)
     told = {name: value for name, value in spelt.items() if value != ""}
     return {name: value.name.lower() if isinstance(value, Enum) else value for name, value in told.items()}
-
-
-def _legs(scenario: Scenario, seed: int) -> dict[str, npt.NDArray[Any]]:
-    """Everyone's movement as columns of the legs table; legs of no duration are left out."""
-    legs = movement(scenario, seed)
-    end = np.append(legs.time[1:], scenario.duration)
-    end[np.append(legs.node[1:] != legs.node[:-1], True)] = scenario.duration
-    lasts = end > legs.time
-    return {
-        "node": legs.node[lasts],
-        "start": legs.time[lasts],
-        "end": end[lasts],
-        **{name: getattr(legs, name)[lasts] for name in ("x0", "y0", "x1", "y1")},
-    }
 
 
 @contextmanager

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
+from roamcast import _kernel
 from roamcast.content.filter import Filter
 from roamcast.errors import UserError
 from roamcast.facts.recorder import CATEGORIES, UNTOLD, Recorder, Words
@@ -20,7 +24,7 @@ from roamcast.sim.apps.subscriber import Subscriber
 from roamcast.sim.failure import blame
 from roamcast.sim.faults.draw import draw_faults
 from roamcast.sim.faults.play import play_faults
-from roamcast.sim.host import SimHost
+from roamcast.sim.host import SimHost, generators
 from roamcast.sim.interest import subscribers
 from roamcast.sim.node import Node
 from roamcast.sim.oracle import Oracle
@@ -54,12 +58,14 @@ class World:
         self.seed = seed
         self.recorder = recorder
         self.kernel = kernel.build(scenario, seed)
+        recorder.legs(**_legs(self.kernel, scenario.duration))
         self.kernel.start()
         self.kernel.record_losses(True)
         self.kernel.record_reasons(sum(1 << reason for reason in Drop if reason not in UNTOLD))
         self.now = self.kernel.now
         self.call_at = self.kernel.call_at
         "The world's own clock: call_at(time, action, *args)."
+        self._make_random = generators(seed)
         self.oracle = Oracle()
         self.counters: dict[str, int] = {}
         "Frames by cause, once the run is over."
@@ -119,8 +125,7 @@ class World:
     def note_publication(self, publication: Publication) -> None:
         """Take down that an event is published now, and who should get it."""
         self.recorder.publication(self.now(), publication)
-        expected = self.oracle.expected(publication.event, publication.publisher)
-        self.recorder.expectations(publication.id, expected)
+        self.recorder.expectations(publication.id, self.oracle.audience(publication.event))
         if self._published is not None:
             self._published[publication.id] = self.now()
 
@@ -143,7 +148,7 @@ class World:
         return self._published[publication]
 
     def _host(self, node: NodeId, incarnation: int) -> SimHost:
-        return SimHost(self.kernel, self.scenario, self.seed, node, incarnation)
+        return SimHost(self.kernel, self.scenario, self._make_random, node, incarnation)
 
     def _router(self, host: SimHost) -> Router:
         try:
@@ -224,6 +229,19 @@ class World:
         states: dict[str, Any] = self.kernel.states()
         self.recorder.states(**states | {"name": Words(states["name"], self.kernel.state_names())})
         self.kernel.forget()
+
+
+def _legs(world: _kernel.World, duration: float) -> dict[str, npt.NDArray[Any]]:
+    """Return the movement of all nodes as columns of the legs table; legs of no duration are left out."""
+    legs: dict[str, Any] = world.movement(duration)
+    node, start = legs["node"], legs["time"]
+    end = np.append(start[1:], duration)
+    end[np.append(node[1:] != node[:-1], True)] = duration
+    lasts = end > start
+    columns = {"node": node, "start": start, "end": end} | {
+        name: legs[name] for name in ("x0", "y0", "x1", "y1")
+    }
+    return {name: column[lasts] for name, column in columns.items()}
 
 
 def _worded(columns: dict[str, Any], kinds: list[str], causes: list[str] | None = None) -> dict[str, Any]:

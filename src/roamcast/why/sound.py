@@ -17,7 +17,12 @@ _PUBLICATIONS = ("expectations", "deliveries")
 
 
 def check_sound(facts: Facts) -> None:
-    """Refuse facts that name nodes or events which their run does not have."""
+    """Refuse facts that name nodes or events which their run does not have, or that count expectations."""
+    if (facts["expectations"]["node"].to_numpy() < 0).any():
+        raise FactsError(
+            "expectations: these facts have counts of the nodes that expected an event, not the nodes;"
+            " repeat the run without --count-expectations"
+        )
     for table in _TABLES_OF_NODES:
         nodes = facts[table]["node"].to_numpy()
         strange = nodes[(nodes < 0) | (nodes >= facts.run.nodes)]

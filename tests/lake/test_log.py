@@ -57,3 +57,20 @@ def test_a_log_that_loses_or_doubles_a_run_is_refused():
         held.after(Entry([batch(1)]))
     with pytest.raises(LakeError, match="has the run run0 twice"):
         held.after(Entry([joined], ["b1"]))
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[1, 2]"])
+def test_an_unreadable_checkpoint_is_passed_over(tmp_path, content):
+    log, written = filled(tmp_path, 2 * CHECKPOINT_EVERY + 3)
+    newest, oldest = sorted(tmp_path.glob("checkpoint-*"), reverse=True)
+    newest.write_bytes(content)
+    assert Log(log.folder).read() == written
+    oldest.write_bytes(content)
+    assert Log(log.folder).read() == written
+
+
+def test_a_log_that_was_begun_anew_is_read_anew(tmp_path):
+    log, written = filled(tmp_path / "first", 3)
+    other, anew = filled(tmp_path / "second", 1)
+    assert other.read(written) == anew
+    assert log.read(anew) == written

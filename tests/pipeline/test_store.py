@@ -3,14 +3,16 @@
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from small_lake import ready, stage
+from small_lake import expected, ready, stage
 from test_conduct import COUNT, campaign
 
 from roamcast.campaign.checks import make_tables
 from roamcast.campaign.plan import make_plan
 from roamcast.campaign.tables import METRICS_TABLE, RUNS, SUMMARY
+from roamcast.lake import compaction
 from roamcast.metrics.declarations import METRICS
 from roamcast.pipeline.committing.commit import Committer
+from roamcast.pipeline.conduct import Conductor
 from roamcast.pipeline.errors import StoreError
 from roamcast.pipeline.store import Store
 
@@ -180,3 +182,16 @@ def test_batches_that_were_taken_out_lose_their_files_and_no_others(store):
     left = {file.stem for file in store.facts.local.rglob("*.parquet")}
     assert left == {second}
     assert pq.read_table(store.facts.local / "drops" / f"{second}.parquet").num_rows == 1
+
+
+def test_when_a_command_has_ended_any_reader_of_parquet_sees_each_row_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(compaction.choose, "__defaults__", (2, compaction.LARGE))
+    conductor = Conductor(asked(), Store(tmp_path / "out"))
+    with conductor.prepare():
+        for run in IDS[:4]:
+            stage(conductor.store, run)
+            Committer(None, conductor.store).commit(ready(conductor.store))
+        assert Committer(None, conductor.store).compact() == 3
+    for table in ("deliveries", "drops"):
+        plain = pq.read_table(tmp_path / "out" / "facts" / table).to_pylist()
+        assert len(plain) == sum(len(rows) for rows in expected(IDS[:4], table).values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import heapq
 import os
@@ -14,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from roamcast.lake.columns import TABLES, words_of
+from roamcast.lake.columns import TABLES, conform, words_of
 from roamcast.lake.log import Batch, File
 from roamcast.lake.place import Place
 
@@ -53,12 +54,13 @@ def join_batches(
 
 def split_runs(facts: Place, table: str, batch: Batch, drop: frozenset[str]) -> Iterator[Piece]:
     """The rows of a batch's table but for those of `drop`, run by run, a row group at a time."""
-    with table_file(facts, table, batch.name).open() as file:
+    with open_file(facts, table, batch) as file:
         opened = open_table(file, table)
         for group, (first, last) in enumerate(runs_between(opened)):
             if first in drop and last in drop and (first == last or not _is_readable(opened, group)):
                 continue
-            for run, rows in cut(opened.read_row_group(group, use_threads=False).combine_chunks()):
+            whole = conform(opened.read_row_group(group, use_threads=False), table)
+            for run, rows in cut(whole.combine_chunks()):
                 if run not in drop:
                     yield run, rows
 
@@ -80,9 +82,27 @@ def _is_readable(opened: pq.ParquetFile, group: int) -> bool:
     return True
 
 
+def open_file(facts: Place, table: str, batch: Batch) -> pa.NativeFile:
+    """Open the file of a batch's table; OSError if its footer is not the one that was written.
+
+    Without this check a flipped bit in a column's name would read as a column that the file does not have.
+    """
+    place, told = table_file(facts, table, batch.name), batch.files[table]
+    file = place.open()
+    if told.footer:
+        file.seek(max(file.size() - told.footer_size, 0))
+        if hashlib.blake2b(file.read(), digest_size=16).hexdigest() != told.footer:
+            file.close()
+            raise OSError(errno.EIO, "its footer is not what was written", str(place))
+        file.seek(0)
+    return file
+
+
 def open_table(file: pa.NativeFile, table: str) -> pq.ParquetFile:
     """A file of facts for reading: words stay coded, and every page is checked."""
-    return pq.ParquetFile(file, read_dictionary=words_of(table), page_checksum_verification=True)
+    metadata = pq.read_metadata(file)
+    words = [name for name in words_of(table) if name in metadata.schema.names]
+    return pq.ParquetFile(file, metadata=metadata, read_dictionary=words, page_checksum_verification=True)
 
 
 def cut(rows: pa.Table) -> Iterator[Piece]:
@@ -102,6 +122,8 @@ def tag_rows(run: str, table: str, rows: pa.Table) -> pa.Table:
     codes = pa.array(np.zeros(len(rows), np.int32))
     column = pa.DictionaryArray.from_arrays(codes, pa.array([run], pa.string()))
     schema = TABLES[table]
+    names = [name for name in schema.names if name != "run"]
+    rows = conform(rows, table, names)
     columns = [column]
     for field in schema:
         if field.name != "run":
@@ -141,6 +163,7 @@ def write_pieces(facts: Place, table: str, name: str, pieces: Iterator[Piece]) -
             flush()
         if sink is None or writer is None:
             return None
+        sink.begin_footer()
         writer.close()
         return sink.finish(count)
     except BaseException:
@@ -155,7 +178,9 @@ class _Sink:
     def __init__(self, target: Place) -> None:
         self.target = target
         self.hashed = hashlib.blake2b(digest_size=16)
+        self.footer = hashlib.blake2b(digest_size=16)
         self.size = 0
+        self.footer_start: int | None = None
         self.draft = None
         if target.local is not None:
             self.draft = target.local.with_name(f".{target.name}.{uuid.uuid4().hex[:12]}")
@@ -173,9 +198,15 @@ class _Sink:
         if self.closed:  # abandoned: the writer still wants to write its end
             return len(content)
         self.hashed.update(content)
+        if self.footer_start is not None:
+            self.footer.update(content)
         self.size += len(content)
         self.stream.write(content)
         return len(content)
+
+    def begin_footer(self) -> None:
+        """Note that all pages are written."""
+        self.footer_start = self.size
 
     def tell(self) -> int:
         return self.size
@@ -194,7 +225,8 @@ class _Sink:
         self.stream.close()
         if self.draft is not None:
             self.draft.replace(str(self.target))
-        return File(self.size, rows, self.hashed.hexdigest())
+        footer_size = self.size - (self.footer_start or 0)
+        return File(self.size, rows, self.hashed.hexdigest(), footer_size, self.footer.hexdigest())
 
     def abandon(self) -> None:
         with suppress(OSError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -31,14 +32,35 @@ ABOUT = pa.schema(
 )
 
 TABLES: dict[str, pa.Schema] = {"about": ABOUT} | {
-    name: pa.schema([RUN, *schema]) for name, schema in FACTS.items()
+    name: pa.schema([RUN, *(field.with_nullable(True) for field in schema)]) for name, schema in FACTS.items()
 }
-"Every table of the lake by name; its files are facts/TABLE/BATCH.parquet."
+"""Every table of the lake by name; its files are facts/TABLE/BATCH.parquet.
+
+Columns may be null, because a file of an older version lacks the columns that were added since.
+"""
 
 
 def words_of(table: str) -> list[str]:
     """The columns of a table that hold words, each word once."""
     return [field.name for field in TABLES[table] if pa.types.is_dictionary(field.type)]
+
+
+def conform(rows: pa.Table, table: str, names: Sequence[str] | None = None) -> pa.Table:
+    """Return the columns `names` (default: all) of a lake table; null where the file has none of that name.
+
+    Words keep the coding in which they were read.
+    """
+    fields, columns = [], []
+    for name in TABLES[table].names if names is None else names:
+        kind = TABLES[table].field(name).type
+        if name in rows.column_names:
+            column = rows[name]
+        else:
+            coded = pa.dictionary(pa.int32(), pa.string()) if pa.types.is_dictionary(kind) else kind
+            column = pa.chunked_array([pa.nulls(len(rows), coded)])
+        fields.append(pa.field(name, column.type))
+        columns.append(column)
+    return pa.Table.from_arrays(columns, schema=pa.schema(fields))
 
 
 def spark_schema(schema: pa.Schema) -> StructType:

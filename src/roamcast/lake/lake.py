@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from roamcast.fingerprint import checked
-from roamcast.lake.batch import table_file
-from roamcast.lake.columns import TABLES, spark_schema
+from roamcast.lake.batch import open_file, table_file
+from roamcast.lake.columns import TABLES, conform, spark_schema
 from roamcast.lake.log import Batch, LakeError, Log, Snapshot
 from roamcast.lake.place import Place
 
@@ -22,6 +24,11 @@ if TYPE_CHECKING:
 FACTS_FOLDER = "facts"
 LOG_FOLDER = "_log"
 TABLES_FOLDER = "tables"
+_OPENERS = 8
+"Threads that read footers: most of it is waiting, where the store is far."
+
+CHECK_PAGES = {"parquet.page.verify-checksum.enabled": "true"}
+"Options of Spark's Parquet reader: a page whose checksum is wrong is an error."
 
 
 class Lake:
@@ -53,12 +60,25 @@ class Lake:
             return pq.read_schema(file)
 
     def files(self, table: str, runs: Collection[str] | None = None) -> list[Place]:
-        """The files of a table of facts; those that hold one of `runs`, if these are given."""
-        return [
-            table_file(self.facts, table, batch.name)
+        """The files of a table of facts, their footers checked; if `runs` are given, those that hold one."""
+        batches = [
+            batch
             for batch in self.snapshot.batches.values()
             if table in batch.files and (runs is None or not batch.runs.keys().isdisjoint(runs))
         ]
+        with ThreadPoolExecutor(_OPENERS) as pool:
+            list(pool.map(partial(self._check_footer, table), batches))
+        return [table_file(self.facts, table, batch.name) for batch in batches]
+
+    def _check_footer(self, table: str, batch: Batch) -> None:
+        try:
+            open_file(self.facts, table, batch).close()
+        except OSError as error:
+            what = error.strerror or str(error).splitlines()[0]
+            raise LakeError(
+                f"{table_file(self.facts, table, batch.name)}: cannot be read: {what}; "
+                f"see: roamcast campaign verify {self.place}"
+            ) from None
 
     def dataset(self, table: str, runs: Collection[str] | None = None) -> ds.Dataset:
         """A table as Arrow's dataset; nothing is listed and nothing is read yet."""
@@ -69,7 +89,10 @@ class Lake:
         if not places:
             return ds.dataset(schema.empty_table())
         system, _ = self.place.file_system
-        return ds.dataset([place.file_system[1] for place in places], schema, "parquet", system)
+        checking = ds.ParquetFileFormat(
+            default_fragment_scan_options=ds.ParquetFragmentScanOptions(page_checksum_verification=True)
+        )
+        return ds.dataset([place.file_system[1] for place in places], schema, checking, system)
 
     def frame(self, spark: SparkSession, table: str, runs: Collection[str] | None = None) -> DataFrame:
         """A table as a DataFrame, by Spark's own reader where that reaches the place, else by Arrow's."""
@@ -79,14 +102,15 @@ class Lake:
             return spark.createDataFrame([], schema)
         if self.place.scheme != "s3":  # what Spark needs for S3 is in no package of PyPI
             urls = [place.local.as_uri() if place.local is not None else str(place) for place in places]
-            return spark.read.schema(schema).parquet(*urls)
+            return spark.read.schema(schema).options(**CHECK_PAGES).parquet(*urls)
         urls = [str(place) for place in places]
         names = self.schema(table).names
+        fact = table in TABLES
 
         def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for batch in batches:
                 for number in batch["id"].to_pylist():
-                    yield from _read(urls[number], names)
+                    yield from _read(urls[number], names, table if fact else None)
 
         return spark.range(0, len(urls), 1, len(urls)).mapInArrow(checked(work), schema)
 
@@ -112,15 +136,17 @@ def open_lake(url: str | Path) -> Lake:
     return Lake(place)
 
 
-def _read(url: str, names: list[str]) -> Iterator[pa.RecordBatch]:
+def _read(url: str, names: list[str], table: str | None) -> Iterator[pa.RecordBatch]:
+    """The rows of a file, a batch at a time; `table` names the table of facts that it is of."""
     with Place(url).open() as file:
-        for rows in pq.ParquetFile(file, page_checksum_verification=True).iter_batches(columns=names):
-            yield _plain(rows)
+        for batch in pq.ParquetFile(file, page_checksum_verification=True).iter_batches(columns=names):
+            rows = pa.Table.from_batches([batch])
+            yield from _plain(rows if table is None else conform(rows, table)).to_batches()
 
 
-def _plain(rows: pa.RecordBatch) -> Any:
+def _plain(rows: pa.Table) -> pa.Table:
     columns = [
         column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
         for column in rows.columns
     ]
-    return pa.RecordBatch.from_arrays(columns, names=rows.schema.names)
+    return pa.Table.from_arrays(columns, names=rows.schema.names)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -35,6 +36,10 @@ class File(msgspec.Struct, frozen=True):
     size: int
     rows: int
     digest: str
+    footer_size: int = 0
+    "Bytes; pages have checksums of their own, the footer has none."
+    footer: str = ""
+    "Digest of the footer; empty if the file was written before there was one."
 
 
 class Done(msgspec.Struct, frozen=True):
@@ -108,14 +113,19 @@ class Log:
         self.folder = folder
 
     def read(self, known: Snapshot | None = None) -> Snapshot:
-        """What counts now; `known` is an earlier answer, from which it goes on."""
+        """What counts now; `known` is an earlier answer, from which it goes on.
+
+        Checkpoints only save time: one that cannot be read is passed over, for an earlier one or the entries.
+        """
         names = [found for name in self.folder.list() if (found := _ENTRY.fullmatch(name))]
         entries = {int(found[2]) for found in names if not found[1]}
         last = max(entries, default=-1)
-        snapshot = known or Snapshot()
-        saved = max((int(found[2]) for found in names if found[1] and int(found[2]) <= last), default=-1)
-        if saved > snapshot.number:
-            snapshot = self._load(_checkpoint(saved), Snapshot)
+        snapshot = known if known is not None and known.number <= last else Snapshot()
+        saved = {int(found[2]) for found in names if found[1]}
+        for number in sorted((each for each in saved if snapshot.number < each <= last), reverse=True):
+            with suppress(LakeError):
+                snapshot = self._load(_checkpoint(number), Snapshot)
+                break
         while snapshot.number < last:
             snapshot = snapshot.after(self.entry(snapshot.number + 1))
         return snapshot

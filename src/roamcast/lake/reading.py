@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from roamcast.facts.schema import TABLES
 from roamcast.facts.tables import Facts, FactsError, Run
-from roamcast.lake.lake import Lake, open_lake
+from roamcast.lake.lake import open_lake
+from roamcast.lake.log import Batch, File
 from roamcast.lake.place import Place
 from roamcast.lake.rows import BatchFiles
 
@@ -29,25 +30,32 @@ def read_facts(where: str) -> Facts:
 
 def read_run(campaign: str, run: str) -> Facts:
     """The facts of one run of a campaign, as `roamcast run --facts` would have kept them."""
-    lake = _open(campaign)
-    files = _files(campaign, lake.batch_of(run).name)
+    lake = open_lake(campaign)
+    batch = lake.batch_of(run)
+    files = _open_batch(str(lake.facts), batch.name, tuple(batch.files.items()))
     try:
         told = files.read(run, "about", ["told"])["told"].to_pylist()
-        tables = {name: files.read(run, name, schema.names).cast(schema) for name, schema in TABLES.items()}
+        tables = {name: files.read(run, name, schema.names) for name, schema in TABLES.items()}
         if not told:
-            raise ValueError("nobody told what was run")
-        return Facts(msgspec.json.decode(told[0], type=Run), tables)
+            raise ValueError("its row of the table 'about' is missing")
+        for name, rows in tables.items():
+            _check_columns(f"{campaign}/{_MARK}{run}", name, rows)
+        whole = {name: rows.cast(TABLES[name]) for name, rows in tables.items()}
+        return Facts(msgspec.json.decode(told[0], type=Run), whole)
     except (OSError, ValueError, pa.ArrowException) as error:  # msgspec's own errors are ValueErrors
         raise FactsError(f"{campaign}/{_MARK}{run}: damaged: {' '.join(str(error).split())}") from None
 
 
-@lru_cache(maxsize=4)
-def _open(campaign: str) -> Lake:
-    return open_lake(campaign)
+def _check_columns(where: str, table: str, rows: pa.Table) -> None:
+    for name in rows.column_names:
+        if rows[name].null_count:
+            raise FactsError(
+                f"{where}: was simulated by an older version, without the column {table}.{name}; "
+                "run the campaign again"
+            )
 
 
 @lru_cache(maxsize=4)
-def _files(campaign: str, batch: str) -> BatchFiles:
-    """The files of a batch, kept open: whoever reads runs in their order decodes each row group once."""
-    lake = _open(campaign)
-    return BatchFiles(lake.facts, lake.snapshot.batches[batch])
+def _open_batch(facts: str, name: str, files: tuple[tuple[str, File], ...]) -> BatchFiles:
+    """The files of a batch, kept open: reading runs in their order decodes each row group once."""
+    return BatchFiles(Place(facts), Batch(name, {}, dict(files)))

@@ -8,8 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from roamcast.lake.batch import cut, open_table, runs_between, table_file
-from roamcast.lake.columns import TABLES
+from roamcast.lake.batch import cut, open_file, open_table, runs_between
+from roamcast.lake.columns import TABLES, conform
 from roamcast.lake.log import Batch
 from roamcast.lake.place import Place
 
@@ -46,7 +46,7 @@ class BatchFiles:
         if table not in self.batch.files:
             return
         if table not in self._tables:
-            file = self._stack.enter_context(table_file(self.facts, table, self.batch.name).open())
+            file = self._stack.enter_context(open_file(self.facts, table, self.batch))
             self._tables[table] = _Table(file, table, self.columns.get(table))
         for rows in self._tables[table].find(run):
             yield from rows.select(columns).to_batches()
@@ -55,6 +55,7 @@ class BatchFiles:
 class _Table:
     def __init__(self, file: pa.NativeFile, table: str, columns: Sequence[str] | None) -> None:
         self.file = open_table(file, table)
+        self.table = table
         self.columns = None if columns is None else ["run", *columns]
         self.ranges = runs_between(self.file)
         self.held = -1
@@ -65,7 +66,7 @@ class _Table:
             if first <= run <= last:
                 if group != self.held:
                     whole = self.file.read_row_group(group, columns=self.columns, use_threads=False)
-                    self.rows = dict(cut(whole.combine_chunks()))
+                    self.rows = dict(cut(conform(whole, self.table, self.columns).combine_chunks()))
                     self.held = group
                 if run in self.rows:
                     yield self.rows[run]

@@ -8,11 +8,9 @@ from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from roamcast.facts.pack import PACK, Pack, unpack
-from roamcast.lake.batch import Damaged, Piece, tag_rows, write_pieces
-from roamcast.lake.columns import words_of
+from roamcast.lake.batch import Damaged, Piece, open_table, tag_rows, write_pieces
 from roamcast.lake.log import File
 from roamcast.lake.place import Place
 from roamcast.lake.staging import Staging, digest_open
@@ -91,13 +89,12 @@ def _staged(staging: Staging, table: str, runs: Sequence[str], packs: Mapping[st
             with suppress(FileNotFoundError):
                 yield run, tag_rows(run, table, pa.table({"told": [file.read().decode()]}))
             continue
-        words = [name for name in words_of(table) if name != "run"]
         try:
             opened = file.open()
         except FileNotFoundError:
             continue
         with opened:
-            whole = pq.ParquetFile(opened, read_dictionary=words, page_checksum_verification=True)
+            whole = open_table(opened, table)
             for group in range(whole.num_row_groups):
                 rows = whole.read_row_group(group, use_threads=False)
                 if len(rows):

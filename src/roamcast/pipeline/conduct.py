@@ -153,13 +153,14 @@ class Conductor:
 
     @contextmanager
     def prepare(self, **notes: Any) -> Iterator[None]:
-        """Hold the folder, and keep in it what was asked."""
+        """Hold the folder, keep in it what was asked, and in the end remove files that do not count."""
         self.store.create()
         with self.store.lock():
             self.store.tidy()
             self.store.write_campaign(self.campaign, **notes)
             self.store.write_plan(self.plan)
             yield
+            self.store.tidy()  # not after an error: a commit may still be under way in its thread
 
     def work(self, spark: SparkSession, survey: Survey | None = None) -> None:
         """simulate what is missing and commit it, then measure, summarise and judge."""

@@ -87,6 +87,7 @@ class Store:
         self.staging = Staging(self.folder / "staged")
         self.log = Log(self.facts / LOG_FOLDER)
         self._snapshot = Snapshot()
+        self._superseded: tuple[Snapshot, list[str]] | None = None
 
     @property
     def staged(self) -> str:
@@ -134,8 +135,12 @@ class Store:
         return self._snapshot
 
     def tidy(self) -> int:
-        """Remove what killed commands left: drafts, and files that no entry of the log names; how many."""
+        """Remove superseded files, drafts, and files that no entry of the log names; how many of the last.
+
+        Afterwards the folder of each table holds the rows that count, each once, for any reader of Parquet.
+        """
         self.staging.tidy()
+        self._remove_superseded()
         wanted = self._files(self.snapshot())
         removed = 0
         for table in LAKE_TABLES:
@@ -196,6 +201,19 @@ class Store:
             for table in snapshot.batches[name].files:
                 table_file(self.facts, table, name).remove()
 
+    def supersede(self, snapshot: Snapshot, names: list[str]) -> None:
+        """Note batches that were taken out of the log; `snapshot` still has them.
+
+        Their files stay for readers that began before, until the next batches are superseded or `tidy`.
+        """
+        self._remove_superseded()
+        self._superseded = (snapshot, names)
+
+    def _remove_superseded(self) -> None:
+        if self._superseded is not None:
+            self.remove_batches(*self._superseded)
+            self._superseded = None
+
     @staticmethod
     def _files(snapshot: Snapshot) -> set[tuple[str, str]]:
         return {(t, f"{batch.name}.parquet") for batch in snapshot.batches.values() for t in batch.files}
@@ -242,7 +260,7 @@ class Store:
             told[DEFINED] = json.dumps(dict(defined)).encode()
         rows = table.select(schema.names).cast(schema).sort_by(keys)
         sink = pa.BufferOutputStream()
-        pq.write_table(rows.replace_schema_metadata(told), sink)
+        pq.write_table(rows.replace_schema_metadata(told), sink, write_page_checksum=True)
         self.table_file(name).write(sink.getvalue().to_pybytes())
 
     def read_table(self, name: str) -> pa.Table:
@@ -307,4 +325,4 @@ def digest_statistics() -> str:
 
 def _read(file: Place, **how: Any) -> pa.Table:
     with file.open() as content:
-        return pq.read_table(content, **how)
+        return pq.read_table(content, page_checksum_verification=True, **how)

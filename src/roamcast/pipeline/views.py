@@ -18,7 +18,7 @@ from roamcast.errors import UserError
 from roamcast.facts.schema import TABLES as FACTS
 from roamcast.facts.tables import RUN_FILE, Facts, FactsError, Run
 from roamcast.lake.columns import spark_schema
-from roamcast.lake.lake import open_lake
+from roamcast.lake.lake import CHECK_PAGES, open_lake
 from roamcast.metrics.declarations import evaluate
 from roamcast.metrics.outcome import look
 
@@ -111,7 +111,10 @@ class RunFolders:
             return spark.createDataFrame(self._rows(table), spark_schema(self.schema(table)))
         schema = spark_schema(FACTS[table])
         frames = [
-            spark.read.schema(schema).parquet(str(folder / f"{table}.parquet")).withColumn("run", f.lit(name))
+            spark.read.schema(schema)
+            .options(**CHECK_PAGES)
+            .parquet(str(folder / f"{table}.parquet"))
+            .withColumn("run", f.lit(name))
             for name, folder in self.folders.items()
         ]
         return reduce(lambda one, other: one.unionByName(other), frames).select(*self.schema(table).names)

@@ -47,7 +47,6 @@ class Committer:
     def __init__(self, spark: SparkSession | None, store: Store) -> None:
         self.spark = spark
         self.store = store
-        self._removed: tuple[Snapshot, list[str]] | None = None
 
     def commit(self, staged: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
         """Commit staged runs, with their manifests; what is wrong with damaged ones, which are removed."""
@@ -172,10 +171,7 @@ class Committer:
         if not self._append(Entry(add=add, remove=removed)):
             self._discard(asked)
             return False
-        # Whoever began to read what was there before has until the next time to end.
-        earlier, self._removed = self._removed, (snapshot, removed)
-        if earlier is not None:
-            self.store.remove_batches(*earlier)
+        self.store.supersede(snapshot, removed)
         return True
 
     def _join(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from roamcast.lake.batch import open_table, runs_between, table_file
+from roamcast.lake.batch import open_file, open_table, runs_between, table_file
 from roamcast.lake.log import Batch
 from roamcast.lake.place import Place
 from roamcast.lake.staging import digest
@@ -32,7 +32,7 @@ def find_lost(facts: Place, batch: Batch) -> dict[str, str]:
         file = table_file(facts, table, batch.name)
         label = f"{table}/{file.name}"
         try:
-            with file.open() as content:
+            with open_file(facts, table, batch) as content:
                 opened = open_table(content, table)
                 if opened.metadata.num_rows != batch.files[table].rows:
                     raise ValueError("it has lost rows")

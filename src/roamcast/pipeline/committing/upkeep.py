@@ -52,6 +52,7 @@ def verify(store: Store, spark: SparkSession | None = None, *, repair: bool = Fa
     if repair:
         hurt = [batch.name for batch, found in zip(batches, told, strict=True) if found]
         lost = Committer(spark, store).repair(hurt, surely=True)
+        store.tidy()
     return Verified(
         runs=len(snapshot.runs()),
         files=sum(len(batch.files) for batch in batches),

@@ -52,7 +52,8 @@ SPEAKS = {
     "cbr-covering": ["Advert", "MostCovering", "Subscription", "TreeEvent"],
     "ft-cbr": ["Advert", "EventAck", "Subscription", "TreeEvent"],
     "raft-cbr": [
-        *("Ack", "Advert", "DsdvUpdate", "Nack", "Ping", "Subscribe", "SubscribeAck", "XcastEvent"),
+        *("Ack", "Advert", "DsdvUpdate", "EditionAck", "Nack", "Ping", "Subscribe", "SubscribeAck"),
+        "XcastEvent",
     ],
     "odmrp": ["Announcement", "ChannelData", "JoinData", "JoinTable"],
     "p-pubs": ["PampaEvent"],
@@ -70,7 +71,10 @@ SPEAKS = {
     "dsr-unicast": ["Copy", "DsrError", "DsrReply", "DsrRequest"],
     "gpsr-unicast": ["Beacon", "Copy", "Whereabouts"],
 }
-SPEAKS |= {f"{name}-as-published": SPEAKS[name] for name in ("ft-cbr", "raft-cbr")}
+SPEAKS |= {
+    "ft-cbr-as-published": SPEAKS["ft-cbr"],
+    "raft-cbr-as-published": [kind for kind in SPEAKS["raft-cbr"] if kind != "EditionAck"],
+}
 
 
 def test_a_known_run_uses_all_that_its_protocol_can_say(known):

@@ -369,11 +369,55 @@ def test_what_was_published_for_a_new_wish_is_not_overtaken_by_what_comes_for_th
     assert mesh.delivered == []
     hear_again()
     mesh.run(for_=5)
+    # The second may have been published after the subscription was sent, which says nothing of it.
     assert numbers(mesh, 2) == [1, 2]
     assert mesh.routers[0].publishing.events == {}
 
 
-def test_a_copy_from_before_events_were_put_in_between_is_refused():
+def test_events_published_during_an_outage_go_only_to_subscriptions_of_that_time():
+    mesh = line(3, [2])
+    mesh.part(0, 1)
+    mesh.run(for_=30)
+    for _ in range(5):
+        mesh.publish(0, THREE)
+    mesh.run(for_=10)
+    mesh.unsubscribe(2, NARROW)
+    mesh.subscribe(2, Coupon.zone == 7)
+    mesh.run(for_=10)
+    for _ in range(5):
+        mesh.publish(0, THREE)  # addressed to node 2: the publisher cannot know that it has changed its mind
+        mesh.publish(0, SEVEN)
+    mesh.run(for_=10)
+    mesh.join(0, 1)
+    sent = len(mesh.sent)
+    mesh.run(for_=60)
+    assert numbers(mesh, 2) == [1, 2, 3, 4, 5, 7, 9, 11, 13, 15]
+    assert mesh.routers[0].publishing.events == {}
+    arrived = [
+        each.message.about for each in mesh.sent[sent:] if each.to == 2 and type(each.message) is XcastEvent
+    ]
+    assert set(arrived) <= {1, 2, 3, 4, 5, 6, 7, 9, 11, 13, 15}  # 6: the ping was answered before the change
+
+
+def test_a_new_edition_places_the_copies_that_wait():
+    mesh = line(3, [2])
+    hear_again = deafen(mesh, 0, Subscribe)
+    mesh.subscribe(2, Coupon.zone == 7)
+    mesh.run(for_=0.1)
+    mesh.publish(0, SEVEN)
+    for _ in range(5):
+        mesh.publish(0, THREE)
+    mesh.run(for_=0.1)
+    assert mesh.delivered == []  # they wait: an event for the new subscription may precede them
+    sent = len(mesh.sent)
+    hear_again()
+    mesh.run(for_=5)
+    assert numbers(mesh, 2) == [1, 2, 3, 4, 5, 6]
+    again = [each.message.about for each in mesh.sent[sent:] if type(each.message) is XcastEvent]
+    assert set(again) == {1}, "only the event that was put in between is sent"
+
+
+def test_a_copy_from_before_events_were_put_in_between_does_not_overtake_them():
     mesh = line(3, [2])
     hear_again = deafen(mesh, 0, Subscribe)
     mesh.subscribe(2, Coupon.zone == 7)
@@ -386,8 +430,9 @@ def test_a_copy_from_before_events_were_put_in_between_is_refused():
     keep = deafen(mesh, 2, XcastEvent)
     mesh.run(for_=2)
     keep()
-    # Its acknowledgement has come, what was put in between has not: the old copy would overtake it.
-    assert mesh.inject(2, old.message, sender=1) is Drop.EXPIRED
+    # Its acknowledgement has come, what was put in between has not: the old copy waits for it.
+    assert mesh.inject(2, old.message, sender=1) is Drop.DUPLICATE
+    assert mesh.delivered == []
     mesh.run(for_=30)
     assert numbers(mesh, 2) == [1, 2]
 

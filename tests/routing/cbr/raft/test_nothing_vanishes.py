@@ -8,14 +8,15 @@ import pytest
 from roamcast.content.kind import Integer
 from roamcast.content.schema import EventType
 from roamcast.routing.cbr.raft.messages import (
+    ORDER_LIMIT,
     Ack,
     Addressee,
+    EditionAck,
     Hole,
     Nack,
     Period,
     Ping,
     Subscribe,
-    SubscribeAck,
     XcastEvent,
 )
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters, RaftDsdvParameters
@@ -95,7 +96,7 @@ def test_whatever_is_carried_goes_on_or_waits_or_has_a_reason():
     for seed in range(6):
         live_through(seed, ends)
     failed = {what for kind, what in ends if kind == "link failed"}
-    assert failed >= {Subscribe, SubscribeAck, XcastEvent, Ack, Nack, Ping}
+    assert failed >= {Subscribe, EditionAck, XcastEvent, Ack, Nack, Ping}
     assert ends["carried", None] > 300
 
 
@@ -170,11 +171,34 @@ def test_an_event_that_makes_room_for_one_nearer_is_dropped():
     assert [(drop.message.about, drop.reason) for drop in mesh.drops] == [(9, Drop.TABLE_FULL)]
 
 
-def test_copies_of_an_older_edition_that_waited_are_dropped():
+def test_copies_that_a_new_edition_no_longer_lists_are_dropped():
     mesh = subscriber()
     mesh.inject(1, addressed(9, 8), sender=0)
-    mesh.routers[1].ordering.resume(0, 2)
-    assert [(drop.message.about, drop.reason) for drop in mesh.drops] == [(9, Drop.EXPIRED)]
+    mesh.inject(1, addressed(11, 9), sender=0)
+    mesh.routers[1].ordering.resume(0, 2, {11: 1})
+    assert [(drop.message.about, drop.reason) for drop in mesh.drops] == [(9, Drop.UNWANTED)]
+    assert [each.publication.sequence for each in mesh.deliveries] == [1, 11]
+
+
+def test_copies_of_an_older_edition_wait_for_the_list_of_the_new_one():
+    mesh = subscriber()
+    mesh.inject(1, addressed(9, 8), sender=0)
+    ordering = mesh.routers[1].ordering
+    ordering.resume(0, 2)
+    assert not mesh.drops and len(mesh.deliveries) == 1
+    ordering.resume(0, 2, {9: 1})
+    assert [each.publication.sequence for each in mesh.deliveries] == [1, 9]
+
+
+def test_copies_beyond_a_full_list_wait_on():
+    mesh = subscriber()
+    mesh.subscribe(1, Coupon.zone == 3)  # a second version, whose edition the last copy has
+    mesh.run(for_=1)
+    mesh.inject(1, addressed(5000, 8), sender=0)
+    mesh.routers[1].ordering.resume(0, 2, {number + 1: number for number in range(1, ORDER_LIMIT + 1)})
+    assert not mesh.drops
+    mesh.inject(1, addressed(5000, 1, 2), sender=0)
+    assert [each.publication.sequence for each in mesh.deliveries] == [1, 5000]
 
 
 def test_an_event_from_before_it_was_wanted_is_dropped_as_unwanted():

@@ -33,11 +33,17 @@ def of_subscriber(subscribing: RaftSubscriber, ordering: Ordering) -> dict[str, 
     p, wishes = subscribing.parameters, subscribing.wishes.values()
     told = sum(_patterns((*wish.offers, *wish.patterns)) for wish in wishes)
     streams = ordering.streams.values()
-    early = [waiting.publication for stream in streams for waiting in stream.early.values()]
+    early = [
+        waiting.publication
+        for stream in streams
+        for waiting in (*stream.early.values(), *stream.unplaced.values())
+    ]
     return {
         "publishers": Footprint(len(wishes), 45 * len(wishes) + told, p.publishers),
         "streams": Footprint(
-            len(streams), sum(34 + 4 * len(stream.chain) for stream in streams), p.publishers
+            len(streams),
+            sum(34 + 4 * len(stream.chain) + 8 * len(stream.order) for stream in streams),
+            p.publishers,
         ),
         "early": _events(early, p.reorder * p.publishers),
     }

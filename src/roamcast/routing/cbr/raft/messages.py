@@ -6,6 +6,7 @@ else, and an event or a ping for one destination to which no broker leads, trave
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import Annotated, NamedTuple, TypeAlias
 
 from roamcast.content.filter import Filter
@@ -30,6 +31,12 @@ Place: TypeAlias = Annotated[int, Whole(5, least=-256, most=HIGHEST)]
 "A sequence number; or, before there is one, a negative number that only one incarnation has (`nothing_yet`)."
 Version: TypeAlias = Annotated[int, Whole(4, least=1)]
 "Of a subscription: the subscriber's incarnation in the upper byte, and a count (`version_of`)."
+
+
+ORDER_LIMIT = 512
+"Events whose order one acknowledgement can tell."
+LONGEST_STEP = 2**24 - 1
+Step: TypeAlias = Annotated[int, Whole(3, least=1)]
 
 
 def age_of(published: float, now: float) -> int:
@@ -128,6 +135,33 @@ class SubscribeAck(Message, kind=34, category=Category.CONTROL, role=Role.GRANTS
     def flaw(self) -> str | None:
         """An edition is a version."""
         return None if self.edition <= self.version else "an edition that is no version yet"
+
+
+class EditionAck(Message, kind=38, category=Category.CONTROL, role=Role.GRANTS):
+    """A `SubscribeAck` for a session whose order has changed: it lists the events owed, in their new order.
+
+    With the list the subscriber places the copies that it holds already; none has to be sent again.
+    """
+
+    publisher: Node
+    incarnation: Incarnation
+    "The subscriber's."
+    version: Version
+    edition: Version
+    publisher_incarnation: Incarnation
+    before: Place
+    "The event that precedes the first one of the list."
+    steps: Annotated[tuple[Step, ...], Listed(ORDER_LIMIT)]
+    "From each sequence number to the next, beginning with `before`. A full list may leave out later events."
+
+    def flaw(self) -> str | None:
+        """An edition is a version."""
+        return None if self.edition <= self.version else "an edition that is no version yet"
+
+    def order(self) -> dict[int, int]:
+        """Return the predecessor of each listed event."""
+        numbers = list(accumulate(self.steps, initial=self.before))
+        return dict(zip(numbers[1:], numbers, strict=False))
 
 
 class Ping(Message, kind=35, category=Category.CONTROL, role=Role.ASKS_AGAIN):

@@ -6,7 +6,16 @@ from collections.abc import Callable
 from math import inf
 from typing import NamedTuple
 
-from roamcast.routing.cbr.raft.messages import HIGHEST, LOWEST, Addressee, Hole, Nack, XcastEvent, nothing_yet
+from roamcast.routing.cbr.raft.messages import (
+    HIGHEST,
+    LOWEST,
+    ORDER_LIMIT,
+    Addressee,
+    Hole,
+    Nack,
+    XcastEvent,
+    nothing_yet,
+)
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
 from roamcast.routing.router import Drop, Host, NodeId, Publication
 
@@ -26,7 +35,10 @@ class Early(NamedTuple):
 class Stream:
     """What has come from one publisher."""
 
-    __slots__ = ("asked", "asked_at", "asking", "chain", "early", "edition", "last", "reminded", "timeout")
+    __slots__ = (
+        *("asked", "asked_at", "asking", "chain", "early", "edition", "last", "order", "reminded"),
+        *("timeout", "unplaced"),
+    )
 
     def __init__(self, incarnation: int, timeout: float) -> None:
         self.last = nothing_yet(incarnation)
@@ -35,6 +47,10 @@ class Stream:
         "Events that wait for those before them, by sequence number."
         self.edition = 0
         "Copies of an older one tell the wrong predecessor."
+        self.order: dict[int, int] = {}
+        "Predecessors by sequence number, as the publisher has listed them for this edition."
+        self.unplaced: dict[int, Early] = {}
+        "Copies of an older edition that wait for the list, or for a copy of this edition."
         self.chain: tuple[NodeId, ...] = ()
         "The nodes over which the latest event came, the nearest first."
         self.asking = False
@@ -95,7 +111,9 @@ class Ordering:
             self._acknowledge(publication.publisher, stream.last)
             return Drop.DUPLICATE
         if place.edition < stream.edition:
-            return Drop.EXPIRED
+            if sequence not in stream.order:
+                return Drop.EXPIRED
+            before = stream.order[sequence]
         self._renumber(stream, place.edition)
         published = self.host.now() - event.age / 1000
         if before > stream.last or published > sure:
@@ -105,10 +123,15 @@ class Ordering:
         self._go_on(publication.publisher, stream, sure)
         return None if wanted else Drop.UNWANTED
 
-    def resume(self, publisher: NodeId, edition: int) -> None:
-        """Deliver what was held: the publisher knows all that is wanted, and no event will be put between."""
+    def resume(self, publisher: NodeId, edition: int, order: dict[int, int] | None = None) -> None:
+        """Deliver what was held: the publisher knows all that is wanted, and no event will be put between.
+
+        `order`: the predecessor of each event owed in this edition, if the publisher has listed them.
+        """
         stream = self._stream(publisher)
         self._renumber(stream, edition)
+        if order is not None and edition == stream.edition:
+            self._place(stream, order)
         if stream.early:
             self._go_on(publisher, stream, inf)
 
@@ -141,6 +164,8 @@ class Ordering:
                     self._drop(waiting, Drop.UNWANTED)
             else:
                 self._drop(waiting, Drop.DUPLICATE)
+        for sequence in [each for each in stream.unplaced if each <= stream.last]:
+            self._drop(stream.unplaced.pop(sequence), Drop.UNWANTED)
         if stream.last >= 0:
             self._acknowledge(publisher, stream.last)
         if stream.early:
@@ -157,6 +182,8 @@ class Ordering:
         early, publication = stream.early, waiting.publication
         sequence = publication.sequence
         reason = None
+        if stream.unplaced.pop(sequence, None) is not None:
+            reason = Drop.DUPLICATE
         held = early.get(sequence)
         if held is not None:
             reason = Drop.DUPLICATE
@@ -167,7 +194,7 @@ class Ordering:
                 publication,
             )
         early[sequence] = waiting
-        if len(early) > self.parameters.reorder:
+        if len(early) + len(stream.unplaced) > self.parameters.reorder:
             furthest = early.pop(max(early))
             if furthest is waiting:
                 reason = Drop.TABLE_FULL
@@ -234,15 +261,29 @@ class Ordering:
         return stream
 
     def _renumber(self, stream: Stream, edition: int) -> None:
-        """Forget what waits if events have been put between since; the publisher sends it again."""
+        """Go on to a newer edition: events that wait have to be placed anew."""
         if edition > stream.edition:
             stream.edition = edition
-            self._forget(stream, Drop.EXPIRED)
+            stream.order = {}
+            stream.unplaced |= stream.early
+            stream.early.clear()
+
+    def _place(self, stream: Stream, order: dict[int, int]) -> None:
+        """Give events that wait their places in a new order; let go those that are no longer in it."""
+        stream.order = order
+        beyond = max(order) if len(order) >= ORDER_LIMIT else inf
+        for sequence in [each for each in stream.unplaced if each <= beyond]:
+            waiting = stream.unplaced.pop(sequence)
+            if sequence in order:
+                stream.early[sequence] = waiting._replace(before=order[sequence])
+            else:
+                self._drop(waiting, Drop.UNWANTED)
 
     def _forget(self, stream: Stream, reason: Drop) -> None:
-        for waiting in stream.early.values():
+        for waiting in (*stream.early.values(), *stream.unplaced.values()):
             self._drop(waiting, reason)
         stream.early.clear()
+        stream.unplaced.clear()
 
     def _drop(self, waiting: Early, reason: Drop) -> None:
         publication = waiting.publication

@@ -46,6 +46,10 @@ class RaftCbrParameters(LeaseParameters):
     "Between copies of a subscription until the publisher acknowledges it. The paper leaves it open."
     recall: Seconds = Field(600.0, ge=0)
     "How far back a late subscription reaches, for events that were wanted when they were published."
+    retract: bool = True
+    """Whether a publisher gives up events that a newer subscription shows were not wanted when they were
+    published, and a subscriber holds events published after it changed its interests until then. Needs
+    `recall`. Not in the paper."""
     advert_hints: bool = True
     """Whether a subscription without a route goes to the neighbour nearest to the publisher by its
     advertisements. Not in the paper."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from math import inf
+from typing import NamedTuple
 
+from roamcast.content.filter import Filter
 from roamcast.routing.cbr.raft.messages import (
+    EditionAck,
     Nack,
-    Period,
     Ping,
     Subscribe,
     SubscribeAck,
@@ -24,6 +26,21 @@ from roamcast.routing.unicast.unicast import Unicast
 
 SERIALS_KEPT = 256
 "Renewals; of an older one it is not known when it was said."
+
+
+class Span(NamedTuple):
+    """A time in which a subscriber wanted something, by the publisher's clock."""
+
+    pattern: Filter
+    begin: float
+    "At the latest: the travel of the subscription makes it look younger."
+    end: float
+    travel: float
+    "Seconds that the subscription may have travelled."
+
+    def holds(self, time: float, publication: Publication) -> bool:
+        """Whether an event published at `time` was, or may have been, wanted."""
+        return self.begin - self.travel <= time <= self.end and self.pattern.matches(publication.event)
 
 
 class RaftPublisher:
@@ -62,7 +79,6 @@ class RaftPublisher:
 
     def subscribe(self, message: Subscribe) -> Drop | None:
         """Learn what a subscriber wants, and say that it is known."""
-        periods = message.periods
         session = self.sessions.get(message.subscriber)
         if session is not None and is_earlier(message.incarnation, session.incarnation):
             # It was long on its way and says nothing about today.
@@ -73,53 +89,90 @@ class RaftPublisher:
         new = message.version > session.version
         self._hear(message.subscriber, session)
         if new:
-            late = [period for period in periods if period.pattern not in session.patterns]
-            session.version = message.version
-            session.patterns = tuple(period.pattern for period in periods if not period.ended)
-            self._catch_up(message, session, late)
-        known = SubscribeAck(
-            self.host.node,
-            session.incarnation,
-            session.version,
-            session.edition,
-            self.incarnation,
-        )
-        self._unicast.send(known, message.subscriber)
+            self._revise(message, session)
+        self._unicast.send(self._known(session), message.subscriber)
         return None if new else Drop.DUPLICATE
 
-    def _catch_up(self, message: Subscribe, session: Session, periods: list[Period]) -> None:
-        """Address what was published while a subscription was on its way, as far as order still allows.
+    def _known(self, session: Session) -> SubscribeAck | EditionAck:
+        """Return the acknowledgement of the version that is known."""
+        node, incarnation = self.host.node, session.incarnation
+        if not session.revised:
+            return SubscribeAck(node, incarnation, session.version, session.edition, self.incarnation)
+        return EditionAck(
+            node, incarnation, session.version, session.edition, self.incarnation, *session.order()
+        )
 
-        Its travel makes a period look younger than it is. What was published so long before it as the message
+    def _revise(self, message: Subscribe, session: Session) -> None:
+        """Take over a new version of a subscription, and change what is owed accordingly.
+
+        What was published while the subscription was on its way is added, as far as order still allows. Its
+        travel makes a period look younger than it is. What was published so long before it as the message
         may have travelled is doubtful: the subscriber, who knows when it asked, decides.
         """
-        now, travel, subscriber = self.host.now(), self._travel(message), message.subscriber
-        spans = [(p.pattern, now - p.began / 1000, now - p.ended / 1000) for p in periods]
-        found = {}
-        for time, publication in reversed(self.recent):
-            sequence = publication.sequence
-            if sequence <= message.last or time < now - self.parameters.recall:
-                break
-            begins = [
-                begin
-                for pattern, begin, end in spans
-                if begin - travel <= time <= end and pattern.matches(publication.event)
-            ]
-            if begins and sequence not in session.outstanding:
-                found[sequence] = (time, publication, time < min(begins))
-        added = session.insert(found, now)
+        now, p, travel = self.host.now(), self.parameters, self._travel(message)
+        spans = [
+            Span(each.pattern, now - each.began / 1000, now - each.ended / 1000, travel)
+            for each in message.periods
+        ]
+        known = session.patterns
+        removed: list[int] = []
+        if p.retract and p.recall:
+            if message.last <= session.last:
+                self._settle(message.subscriber, session, message.last)
+            since = max(session.version_at, now - p.recall)
+            removed = self._unwanted(session, spans, since, now - travel)
+        session.version, session.version_at = message.version, now
+        session.patterns = tuple(period.pattern for period in message.periods if not period.ended)
+        found = self._missed(message.last, session, [span for span in spans if span.pattern not in known])
+        added = session.revise(removed, found, now)
         for sequence in added:
             time, publication, doubtful = found[sequence]
             self._owe(time, publication, 1)
             if doubtful:
                 session.doubtful.add(sequence)
+            self.retransmissions.ask(sequence, message.subscriber)
+        for sequence in removed:
+            _, publication = self.events[sequence]
+            self.host.drop(XcastEvent(publication, (self.host.node,), ()), Drop.UNWANTED)
+            self._owe_less(message.subscriber, sequence)
         self._make_room()
         if added:
-            for sequence in session.outstanding:
-                if sequence >= added[0]:
-                    self.retransmissions.settle(sequence, subscriber)
-                    self.retransmissions.ask(sequence, subscriber)
             self._watch()
+
+    def _missed(
+        self, last: int, session: Session, spans: list[Span]
+    ) -> dict[int, tuple[float, Publication, bool]]:
+        """Return what was published in `spans` after event `last` and is not owed, and whether in doubt."""
+        found = {}
+        oldest = self.host.now() - self.parameters.recall
+        for time, publication in reversed(self.recent):
+            sequence = publication.sequence
+            if sequence <= last or time < oldest:
+                break
+            begins = [span.begin for span in spans if span.holds(time, publication)]
+            if begins and sequence not in session.outstanding:
+                found[sequence] = (time, publication, time < min(begins))
+        return found
+
+    def _unwanted(self, session: Session, spans: list[Span], since: float, until: float) -> list[int]:
+        """Return what is owed, was published from `since` to `until` and lies in none of `spans`.
+
+        The subscription may have been sent at `until`: it says nothing of later events. A pattern that it
+        does not mention may have been forgotten by the subscriber: what it matches stays.
+        """
+        told = {span.pattern for span in spans}
+        unwanted = []
+        for sequence in session.outstanding:
+            time, publication = self.events[sequence]
+            if not since <= time <= until:
+                continue
+            begins = [span.begin for span in spans if span.holds(time, publication)]
+            if begins:
+                if time < min(begins):
+                    session.doubtful.add(sequence)
+            elif all(each in told for each in session.patterns if each.matches(publication.event)):
+                unwanted.append(sequence)
+        return unwanted
 
     def _travel(self, message: Subscribe) -> float:
         """How long a subscription has been on its way at most: since the advertisement heard before it."""
@@ -259,12 +312,16 @@ class RaftPublisher:
     def _release(self, subscriber: NodeId, session: Session, sequences: list[int]) -> None:
         for sequence in sequences:
             session.settle(sequence)
-            self.retransmissions.settle(sequence, subscriber)
-            left = self._waiting[sequence] - 1
-            if left:
-                self._waiting[sequence] = left
-            else:
-                del self._waiting[sequence], self.events[sequence]
+            self._owe_less(subscriber, sequence)
+
+    def _owe_less(self, subscriber: NodeId, sequence: int) -> None:
+        """Forget an event for one subscriber, and altogether if it was the last."""
+        self.retransmissions.settle(sequence, subscriber)
+        left = self._waiting[sequence] - 1
+        if left:
+            self._waiting[sequence] = left
+        else:
+            del self._waiting[sequence], self.events[sequence]
 
     def _retransmit(self, sequence: int, subscribers: list[NodeId]) -> None:
         """Send an event again to those who miss it."""

@@ -19,6 +19,7 @@ from roamcast.routing.cbr.raft.messages import (
     HIGHEST_AGE,
     Ack,
     Addressee,
+    EditionAck,
     Nack,
     Ping,
     Subscribe,
@@ -59,6 +60,7 @@ class RaftCbr(Advertising):
         {
             "advert_serials": False,
             "recall": "0 s",
+            "retract": False,
             "advert_hints": False,
             "reroute": False,
             "custody": False,
@@ -68,7 +70,7 @@ class RaftCbr(Advertising):
         }
     )
     messages = (
-        *(Advert, XcastEvent, Subscribe, SubscribeAck, Ping, Ack, Nack),
+        *(Advert, XcastEvent, Subscribe, SubscribeAck, EditionAck, Ping, Ack, Nack),
         *Dsdv.messages,
         *(message for message in Aodv.messages if message not in Dsdv.messages),
         *Dsr.messages,
@@ -95,6 +97,7 @@ class RaftCbr(Advertising):
             Nack: self._take_nack,
             Subscribe: self._take_subscribe,
             SubscribeAck: self._take_subscribe_ack,
+            EditionAck: self._take_subscribe_ack,
         }
 
     @classmethod
@@ -327,8 +330,9 @@ class RaftCbr(Advertising):
             return Drop.MALFORMED
         return self.publishing.subscribe(message)
 
-    def _take_subscribe_ack(self, message: SubscribeAck, sender: NodeId) -> Drop | None:
+    def _take_subscribe_ack(self, message: SubscribeAck | EditionAck, sender: NodeId) -> Drop | None:
         refused = self.subscribing.acknowledge(message)
         if refused is None:
-            self.ordering.resume(message.publisher, message.edition)
+            order = message.order() if isinstance(message, EditionAck) else None
+            self.ordering.resume(message.publisher, message.edition, order)
         return refused

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from itertools import takewhile
 
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
-from roamcast.routing.cbr.raft.messages import Addressee, nothing_yet
+from roamcast.routing.cbr.raft.messages import LONGEST_STEP, ORDER_LIMIT, Addressee, nothing_yet
 from roamcast.routing.router import NodeId
 
 
@@ -21,17 +22,23 @@ class Session:
         "outstanding",
         "patterns",
         "pinged",
+        "revised",
         "since",
         "skipped",
         "tail",
         "version",
+        "version_at",
     )
 
     def __init__(self, incarnation: int, now: float) -> None:
         self.incarnation = incarnation
         self.version = 0
         self.edition = 0
-        "The version that began the session, or the last since then that put events between those addressed."
+        "The version that began the session, or the last since then that changed the order of what is owed."
+        self.revised = False
+        "Whether a version has changed the order."
+        self.version_at = now
+        "When the version arrived."
         self.patterns: tuple[Filter, ...] = ()
         self.last = nothing_yet(incarnation)
         "Sequence number of the event addressed to it last; at first a number that only this incarnation has."
@@ -67,22 +74,31 @@ class Session:
         del self.outstanding[sequence]
         self.doubtful.discard(sequence)
 
-    def insert(self, sequences: Iterable[int], now: float) -> list[int]:
-        """Add events that it was not known to want, in their places; gives those that can still come.
+    def revise(self, removed: Collection[int], sequences: Iterable[int], now: float) -> list[int]:
+        """Take `removed` off what it is to get, and insert `sequences` in their places.
 
-        Events that follow them have another predecessor now: copies sent before are of an older edition.
+        Returns the inserted ones that can still come in order. Events that follow have another predecessor
+        now: the order has a new edition.
         """
         settled = next(iter(self.outstanding.values()), self.tail)
         added = sorted(sequence for sequence in sequences if sequence > settled)
-        if added:
+        if added or removed:
             if not self.outstanding:
                 self.since = now
-            numbers = sorted([*self.outstanding, *added])
+            numbers = sorted({*self.outstanding, *added}.difference(removed))
             self.outstanding = dict(zip(numbers, [settled, *numbers], strict=False))
-            self.tail = numbers[-1]
+            self.doubtful.difference_update(removed)
+            self.tail = numbers[-1] if numbers else settled
             self.last = max(self.last, self.tail)
-            self.edition = self.version
+            self.edition, self.revised = self.version, True
         return added
+
+    def order(self) -> tuple[int, tuple[int, ...]]:
+        """Return the predecessor of the first event owed, and the steps from each number to the next."""
+        before = next(iter(self.outstanding.values()), self.tail)
+        steps = [number - previous for number, previous in self.outstanding.items()][:ORDER_LIMIT]
+        fitting = takewhile(lambda step: step <= LONGEST_STEP, steps)
+        return before, tuple(fitting)
 
     def skip(self, sequence: int) -> None:
         """Join the event after `sequence` to the one before it."""

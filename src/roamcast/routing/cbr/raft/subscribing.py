@@ -10,7 +10,7 @@ from roamcast.content.covering import Relations
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.routing.cbr.messages import Advert
-from roamcast.routing.cbr.raft.messages import Period, Subscribe, SubscribeAck, version_of
+from roamcast.routing.cbr.raft.messages import EditionAck, Period, Subscribe, SubscribeAck, version_of
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
 from roamcast.routing.router import Drop, Host, Message, NodeId, Timer
 
@@ -29,16 +29,22 @@ class Wish:
         "patterns",
         "sent_at",
         "serial",
+        "serial_at",
         "timer",
         "understood",
         "unsure_since",
         "version",
+        "waits",
     )
 
     def __init__(self, incarnation: int) -> None:
         self.incarnation = incarnation
         self.serial = 0
         "Of the newest advertisement heard of that incarnation."
+        self.serial_at = -inf
+        "When that was heard first."
+        self.waits = False
+        "Whether the next subscription waits for a newer advertisement."
         self.offers: dict[Filter, None] = {}
         self.patterns: tuple[Filter, ...] = ()
         self.version = 0
@@ -72,7 +78,7 @@ class RaftSubscriber:
         "Publishers, the one silent longest first."
         self.interests: dict[Filter, float] = {}
         "What is wanted, and since when."
-        self._past: deque[tuple[Filter, float, float]] = deque(maxlen=PERIODS_KEPT)
+        self._past: deque[tuple[Filter, float, float]] = deque()
         "What was wanted, from when until when."
         self._relations = Relations()
         self._post = post
@@ -83,11 +89,24 @@ class RaftSubscriber:
         """Want other things; changes of one moment travel together."""
         now = self.host.now()
         wanted = {pattern: self.interests.get(pattern, now) for pattern in interests}
-        self._past.extend((p, began, now) for p, began in self.interests.items() if p not in wanted)
+        for pattern, began in self.interests.items():
+            if pattern not in wanted:
+                self._remember(pattern, began, now)
         self.interests = wanted
         if not self._dirty:
             self._dirty = True
             self.host.call_later(0.0, self._tell_all)
+
+    def _remember(self, pattern: Filter, began: float, ended: float) -> None:
+        """Keep a past period. The oldest makes room: another of its pattern then begins as early."""
+        self._past.append((pattern, began, ended))
+        if len(self._past) <= PERIODS_KEPT:
+            return
+        evicted, since, _ = self._past.popleft()
+        for place, (other, _, until) in enumerate(self._past):
+            if other == evicted:
+                self._past[place] = (other, since, until)
+                return
 
     def hear(self, advert: Advert) -> None:
         """Learn of a publisher, of something else it offers, or that it has forgotten everything."""
@@ -99,7 +118,10 @@ class RaftSubscriber:
             wish.understood = -inf
             if wish.version:
                 wish.acknowledged = False
-        wish.serial = max(wish.serial, advert.serial)
+        if advert.serial > wish.serial:
+            wish.serial, wish.serial_at = advert.serial, wish.heard_at
+            if wish.waits:
+                self._send(advert.publisher, wish)
         if advert.pattern not in wish.offers and len(wish.offers) < OFFERS_KEPT:
             wish.offers[advert.pattern] = None
             self._tell(advert.publisher, wish)
@@ -113,9 +135,9 @@ class RaftSubscriber:
             wish.heard_at = self.host.now()
         if not wish.version:
             wish.version = 1
-            self._send(publisher, wish)
+            self._send(publisher, wish, at_once=True)
 
-    def acknowledge(self, message: SubscribeAck) -> Drop | None:
+    def acknowledge(self, message: SubscribeAck | EditionAck) -> Drop | None:
         """Learn that a publisher knows what is wanted."""
         wish = self.wishes.get(message.publisher)
         if wish is None or message.incarnation != self.incarnation:
@@ -189,16 +211,26 @@ class RaftSubscriber:
             late = set(wanted).difference(wish.patterns) if self.parameters.recall else ()
             for pattern in late:
                 wish.unsure_since = min(wish.unsure_since, self.interests[pattern])
+            if self.parameters.retract and self.parameters.recall and set(wish.patterns).difference(wanted):
+                wish.unsure_since = min(wish.unsure_since, self.host.now())
             wish.patterns = wanted
             wish.version += 1
             self._send(publisher, wish)
 
-    def _send(self, publisher: NodeId, wish: Wish) -> None:
-        """Send, and send again until it is acknowledged or the publisher is heard of no more."""
+    def _send(self, publisher: NodeId, wish: Wish, *, at_once: bool = False) -> None:
+        """Send, and send again until it is acknowledged or the publisher is heard of no more.
+
+        After an outage it waits up to a renewal for an advertisement, unless it is to leave `at_once`: with
+        an old serial all that was published during the outage would be doubtful.
+        """
         wish.acknowledged = False
         if wish.timer is not None:
             wish.timer.cancel()
-        now = self.host.now()
+        now, p = self.host.now(), self.parameters
+        wish.waits = bool(p.recall) and wish.serial_at + p.expire <= now and not at_once
+        if wish.waits:
+            wish.timer = self.host.call_later(p.renew, self._again, publisher, wish)
+            return
         wish.sent_at = now
         # No period looks shorter than it was.
         periods = [
@@ -219,12 +251,10 @@ class RaftSubscriber:
         )
         self._post(message, publisher)
         spread = self.host.random.uniform(0.75, 1.25)
-        wish.timer = self.host.call_later(
-            spread * self.parameters.subscribe_retry, self._again, publisher, wish
-        )
+        wish.timer = self.host.call_later(spread * p.subscribe_retry, self._again, publisher, wish)
 
     def _again(self, publisher: NodeId, wish: Wish) -> None:
         if wish.acknowledged or self.wishes.get(publisher) is not wish:
             return
         if wish.heard_at + self.parameters.expire > self.host.now():
-            self._send(publisher, wish)
+            self._send(publisher, wish, at_once=True)

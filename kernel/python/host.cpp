@@ -22,7 +22,7 @@ public:
         : node(its_node), incarnation(its_incarnation), world(nb::inst_ptr<PyWorld>(its_world)),
           kept(std::move(its_world)) {
         world->check(node);
-        number = world->number_host();
+        number = world->number_host(node);
         name = nb::int_(node);
     }
 

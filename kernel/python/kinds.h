@@ -7,11 +7,28 @@
 #include <cstdint>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace roamcast {
 
 namespace nb = nanobind;
+
+// The class of errors of routers that do what they must not; its arguments are the node and what it did.
+inline PyObject*& broken_contract() {
+    static PyObject* type = nullptr;
+    return type;
+}
+
+// Set the Python error that the router of a node has broken its contract; format as PyUnicode_FromFormat has it.
+template <typename... Values>
+void accuse(std::uint32_t node, const char* format, Values... values) {
+    PyObject* const what = PyUnicode_FromFormat(format, values...);
+    PyObject* const arguments = what == nullptr ? nullptr : Py_BuildValue("(IN)", node, what);
+    if (arguments == nullptr) return;
+    PyErr_SetObject(broken_contract(), arguments);
+    Py_DECREF(arguments);
+}
 
 inline std::int64_t whole(PyObject* object, PyObject* name) {
     PyObject* const value = PyObject_GetAttr(object, name);
@@ -39,12 +56,16 @@ public:
     Kinds& operator=(const Kinds&) = delete;
     ~Kinds() { clear(); }
 
-    Meaning of(nb::handle message) {
-        const Kind* kind = &find(message);
+    // The classes that may be met, as a set; any by default.
+    void declare(nb::object classes) { declared_ = std::move(classes); }
+
+    // `node` is blamed for a class that is not declared.
+    Meaning of(nb::handle message, std::uint32_t node) {
+        const Kind* kind = &find(message, node);
         if (kind->envelope == nullptr) return read(*kind, message.ptr());
         const nb::object inside = nb::steal(PyObject_GetAttr(message.ptr(), kind->envelope));
         if (!inside.is_valid()) throw nb::python_error();
-        kind = &find(inside);
+        kind = &find(inside, node);
         Meaning meaning = read(*kind, inside.ptr());
         meaning.key = nullptr;  // a letter is not the message that it holds: a copy of it may be for someone else
         return meaning;
@@ -59,6 +80,7 @@ public:
             Py_XDECREF(kind.key);
         }
         kinds_.clear();
+        declared_.reset();
     }
 
 private:
@@ -83,11 +105,15 @@ private:
         return meaning;
     }
 
-    const Kind& find(nb::handle message) {
+    const Kind& find(nb::handle message, std::uint32_t node) {
         PyObject* const type = reinterpret_cast<PyObject*>(Py_TYPE(message.ptr()));
         const auto found = kinds_.find(type);
         if (found != kinds_.end()) return found->second;
         const nb::handle declared(type);
+        if (declared_.is_valid() && PySet_Contains(declared_.ptr(), type) != 1) {
+            accuse(node, "it sends %R, a kind of message that its `messages` do not declare", type);
+            throw nb::python_error();
+        }
         Kind kind;
         kind.number = static_cast<std::uint16_t>(names_.size());
         const nb::object category = declared.attr("category");
@@ -113,6 +139,7 @@ private:
 
     std::unordered_map<PyObject*, Kind> kinds_;
     std::vector<std::string> names_;
+    nb::object declared_;  // not valid: any class
     PyObject* category_ = PyUnicode_InternFromString("category");
     PyObject* about_ = PyUnicode_InternFromString("about");
 };

@@ -39,6 +39,7 @@ inline MacParameters mac_parameters(nb::dict o) {
     p.short_retry = nb::cast<std::uint32_t>(o["short_retry"]);
     p.long_retry = nb::cast<std::uint32_t>(o["long_retry"]);
     p.rts_threshold = nb::cast<std::uint32_t>(o["rts_threshold"]);
+    if (o.contains("max_message")) p.max_message = nb::cast<std::uint32_t>(o["max_message"]);
     p.queue = nb::cast<std::uint32_t>(o["queue"]);
     p.network_header = nb::cast<std::uint32_t>(o["network_header"]);
     p.link_delay = from_seconds(number(o, "link_delay"));

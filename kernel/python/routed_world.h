@@ -12,6 +12,7 @@
 #include <array>
 #include <cmath>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -30,6 +31,8 @@ namespace nb = nanobind;
 
 inline constexpr std::size_t reasons = 64;
 inline constexpr long duplicate = 1;  // Drop.DUPLICATE
+inline constexpr int count_bits = 24;  // of a publication's id; above them are incarnation and publisher
+inline constexpr std::int64_t count_mask = (1 << count_bits) - 1;
 
 class PyWorld final : public Owner {
 public:
@@ -121,7 +124,8 @@ public:
     double now() const { return to_seconds(world_.now()); }
 
     void post(NodeId node, nb::handle message, NodeId to) {
-        const Meaning meaning = kinds_.of(message);
+        require_own(node);
+        const Meaning meaning = kinds_.of(message, node);
         Parcel parcel;
         parcel.to = to;
         parcel.size = static_cast<std::uint32_t>(whole(message.ptr(), size_name_));
@@ -172,7 +176,27 @@ public:
 
     double distance(double signal) const { return world_.radio().distance(signal); }
 
-    Owning number_host() { return ++hosts_; }
+    // Refuse drops for reasons outside a mask, messages of other classes than a set has, and deliveries of
+    // publications that are not noted.
+    void check_routers(std::uint64_t known_reasons, nb::object messages) {
+        known_reasons_ = known_reasons;
+        kinds_.declare(std::move(messages));
+        checks_deliveries_ = true;
+    }
+
+    // A publisher numbers its publications of an incarnation from 1, without a gap: the last tells of all.
+    void note_published(std::int64_t id) { published_[id >> count_bits] = id & count_mask; }
+
+    // Have the router of a node at work until the action under way ends.
+    void enter(NodeId node) {
+        check(node);
+        at_work_ = node;
+    }
+
+    Owning number_host(NodeId node) {
+        host_nodes_.push_back(node);
+        return static_cast<Owning>(host_nodes_.size() - 1);
+    }
     void end_host(Owning host) { timers_.cancel_all(host); }
     void suspend_host(Owning host) { timers_.hold(host); }
 
@@ -203,12 +227,16 @@ public:
     void cancel_timer(std::uint32_t slot, std::uint64_t order) { timers_.cancel(slot, order); }
 
     void note_drop(NodeId node, nb::handle message, std::int64_t peer, long reason) {
-        const Meaning meaning = kinds_.of(message);
+        const Meaning meaning = kinds_.of(message, node);
         count_drop(node, meaning.kind, meaning.category, meaning.about, static_cast<std::int32_t>(peer), reason);
+        if (failed_) throw nb::python_error();
     }
 
     void deliver(NodeId node, nb::handle publication) {
-        deliveries_.push_back({world_.now(), whole(publication.ptr(), id_name_), node});
+        require_own(node);
+        const std::int64_t id = whole(publication.ptr(), id_name_);
+        if (checks_deliveries_) require_published(node, id);
+        deliveries_.push_back({world_.now(), id, node});
         if (listeners_[node] == nullptr) return;
         PyObject* const told = PyObject_CallOneArg(listeners_[node], publication.ptr());
         if (told == nullptr) throw nb::python_error();
@@ -300,6 +328,7 @@ public:
             out["arp_replies"] = c.arp_replies;
             out["unresolved"] = c.unresolved;
         }
+        if (c.too_large > 0) out["too_large"] = c.too_large;
         return out;
     }
 
@@ -359,15 +388,19 @@ public:
         if (failed_ || callee == nullptr) return;
         PyObject* const watts = PyFloat_FromDouble(power);
         PyObject* args[] = {nullptr, kept_[parcel.message].message, ids_[from], watts};
+        at_work_ = node;
         PyObject* const result = PyObject_Vectorcall(callee, args + 1, 3 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr);
+        at_work_ = everyone;
         Py_DECREF(watts);
         if (result == nullptr) {
             fail();
             return;
         }
         if (result != Py_None) {
-            const long reason = PyLong_AsLong(result);
-            if (reason == -1 && PyErr_Occurred()) {
+            const long reason = PyLong_Check(result) && !PyBool_Check(result) ? PyLong_AsLong(result) : -1;
+            if (reason == -1) {
+                PyErr_Clear();
+                accuse(node, "receive returned %R; expected None or a Drop", result);
                 fail();
             } else {
                 count_drop(node, parcel.kind, parcel.category, parcel.about, address(from), reason);
@@ -380,6 +413,7 @@ public:
         if (failed_ || overhear_[node] == nullptr) return;
         PyObject* const watts = PyFloat_FromDouble(power);
         PyObject* args[] = {nullptr, kept_[parcel.message].message, ids_[from], ids_[parcel.to], watts};
+        at_work_ = node;
         finish(PyObject_Vectorcall(overhear_[node], args + 1, 4 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr));
         Py_DECREF(watts);
     }
@@ -387,12 +421,14 @@ public:
     void link_failed(NodeId node, const Parcel& parcel) override {
         if (failed_ || link_failed_[node] == nullptr) return;
         PyObject* args[] = {nullptr, kept_[parcel.message].message, ids_[parcel.to]};
+        at_work_ = node;
         finish(PyObject_Vectorcall(link_failed_[node], args + 1, 2 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr));
     }
 
     void timer(std::uint32_t slot, std::uint64_t order) override {
         Timer due = timers_.take(slot, order);
         if (due.action == nullptr) return;  // cancelled
+        at_work_ = host_nodes_[due.owner];
         if (!failed_) finish(due.call());
         due.clear();
     }
@@ -432,7 +468,24 @@ private:
         world_.stop();
     }
 
+    // A router may use the host of its own node alone.
+    void require_own(NodeId node) {
+        if (at_work_ == node || at_work_ == everyone) return;
+        accuse(at_work_, "it used the host of node %u", node);
+        throw nb::python_error();
+    }
+
+    void require_published(NodeId node, std::int64_t id) const {
+        const auto found = published_.find(id >> count_bits);
+        const std::int64_t count = id & count_mask;
+        if (found != published_.end() && count > 0 && count <= found->second) return;
+        accuse(node, "it delivered publication %lld of node %lld, which nobody has published", static_cast<long long>(id),
+               static_cast<long long>(id >> 32));
+        throw nb::python_error();
+    }
+
     void finish(PyObject* result) {
+        at_work_ = everyone;
         if (result == nullptr) {
             fail();
         } else {
@@ -442,8 +495,8 @@ private:
 
     void count_drop(NodeId node, std::uint16_t kind, std::uint8_t category, std::int64_t about, std::int32_t peer,
                     long reason) {
-        if (reason < 0 || static_cast<std::size_t>(reason) >= reasons) {
-            PyErr_Format(PyExc_ValueError, "a router gave %ld as its reason to drop a message; use Drop", reason);
+        if (reason < 0 || static_cast<std::size_t>(reason) >= reasons || (known_reasons_ >> reason & 1) == 0) {
+            accuse(node, "it gave %ld as its reason to drop a message; expected a Drop", reason);
             fail();
             return;
         }
@@ -468,7 +521,11 @@ private:
     std::vector<RouterDrop> drops_;
     std::vector<Delivery> deliveries_;
     States states_;
-    Owning hosts_ = of_the_world;
+    std::vector<NodeId> host_nodes_{everyone};  // by Owning; the world's own timers are no node's
+    NodeId at_work_ = everyone;                 // whose router is being called; everyone: none, or any
+    std::unordered_map<std::int64_t, std::int64_t> published_;  // by publisher and incarnation, the last number
+    std::uint64_t known_reasons_ = ~0ULL;
+    bool checks_deliveries_ = false;
     std::uint64_t recorded_reasons_ = ~0ULL;
     PyObject* size_name_ = PyUnicode_InternFromString("size");
     PyObject* id_name_ = PyUnicode_InternFromString("id");

@@ -29,6 +29,9 @@ nb::object call_at(nb::handle world, double time, nb::handle action, nb::args ar
 
 void bind_world(nb::module_& module) {
     using namespace roamcast;
+    broken_contract() = PyErr_NewException("roamcast._kernel.BrokenContract", PyExc_Exception, nullptr);
+    if (broken_contract() == nullptr) throw nb::python_error();
+    module.attr("BrokenContract") = nb::handle(broken_contract());
     nb::class_<PyWorld>(module, "World", "Nodes that move, a medium that they share, and a clock.")
         .def(nb::init<nb::dict, nb::dict, std::uint64_t>(), "radio"_a, "mac"_a, "seed"_a)
         .def("add_static", &PyWorld::add_static, "x"_a, "y"_a)
@@ -41,6 +44,9 @@ void bind_world(nb::module_& module) {
         .def("listen", &PyWorld::listen, "node"_a, "listener"_a.none())
         .def("set_radio", &PyWorld::set_radio, "node"_a, "on"_a)
         .def("radio_on", &PyWorld::radio_on, "node"_a)
+        .def("check_routers", &PyWorld::check_routers, "known_reasons"_a, "messages"_a)
+        .def("note_published", &PyWorld::note_published, "publication"_a)
+        .def("enter", &PyWorld::enter, "node"_a)
         .def("state", &PyWorld::state, "node"_a, "name"_a, "value"_a)
         .def("close", &PyWorld::close)
         .def("run_until", &PyWorld::run_until, "seconds"_a)

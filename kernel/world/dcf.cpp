@@ -60,6 +60,12 @@ void World::enqueue(NodeId node, const Parcel& parcel) {
         lose_unsent(node, parcel);
         return;
     }
+    if (parcel.size > mac_.max_message) {
+        ++counters_.too_large;
+        record_unsent(node, parcel, Loss::TooLarge);
+        let_go(parcel);
+        return;
+    }
     Station& station = stations_[node];
     if (!station.serving) {
         serve(node, parcel);

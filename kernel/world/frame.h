@@ -52,7 +52,7 @@ enum class Fate : std::uint8_t {
 constexpr std::size_t fates = 6;
 
 // Why the link gave up on a parcel.
-enum class Loss : std::uint8_t { QueueFull, RetryLimit, RadioOff, Unresolved };
+enum class Loss : std::uint8_t { QueueFull, RetryLimit, RadioOff, Unresolved, TooLarge };
 
 struct Counters {
     std::array<std::uint64_t, 4> frames{};  // sent, by FrameType
@@ -66,6 +66,7 @@ struct Counters {
     std::uint64_t arp_queries = 0;
     std::uint64_t arp_replies = 0;
     std::uint64_t unresolved = 0;  // parcels given up because a neighbour's address was not known
+    std::uint64_t too_large = 0;   // parcels that do not fit into a frame
     std::uint64_t happenings = 0;  // entries of the agenda handled
 };
 

@@ -21,6 +21,7 @@ struct MacParameters {
     std::uint32_t short_retry = 7;
     std::uint32_t long_retry = 4;
     std::uint32_t rts_threshold = 0;   // bytes with all headers; unicast of at least this size is announced by an RTS
+    std::uint32_t max_message = UINT32_MAX;  // bytes, without headers; larger ones are dropped
     std::uint32_t queue = 50;          // parcels, the one being sent included
     std::uint32_t network_header = 20; // bytes before the message
     Time link_delay = 25'000'000;      // between router and link, each way

@@ -19,6 +19,12 @@ class Failing(Flooding):
 
     def receive(self, message, sender, signal):
         raise LookupError("lost my way")
+
+class Quitting(Flooding):
+    """Ends the process over what it hears."""
+
+    def receive(self, message, sender, signal):
+        raise SystemExit(0)
 '''
 
 
@@ -31,7 +37,8 @@ def environment(tmp_path):
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: burnt\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text(
-        "[roamcast.routers]\nburnt = burnt:Burnt\nodd = json:dumps\nfailing = failing:Failing\n"
+        "[roamcast.routers]\nburnt = burnt:Burnt\nodd = json:dumps\n"
+        "failing = failing:Failing\nquitting = failing:Quitting\n"
     )
     return os.environ | {"PYTHONPATH": str(tmp_path)}
 
@@ -65,6 +72,13 @@ def test_a_router_that_fails_is_told_in_a_line_and_its_traceback_kept_with_the_r
     assert "roamcast: failing failed on node" in told.stderr and "Traceback" not in told.stderr
     kept = (facts / "traceback.txt").read_text()
     assert "LookupError: lost my way" in kept and "failing.py" in kept
+
+
+def test_a_router_that_ends_the_process_fails_its_run(environment):
+    told = roamcast(environment, "run", SQUARE, "--protocol", "quitting", "--json")
+    assert told.returncode == 3
+    assert "roamcast: quitting failed on node" in told.stderr and "SystemExit: 0" in told.stderr
+    assert told.stdout == ""
 
 
 def test_a_protocol_tells_its_parameters_with_units(capsys, monkeypatch):

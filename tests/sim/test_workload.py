@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from roamcast.errors import UserError
+from roamcast.scenario.model import Scenario
 from roamcast.scenario.read import load
+from roamcast.sim.run import simulate
 from roamcast.sim.workload import plan
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
@@ -114,3 +116,37 @@ def test_a_bad_line_of_a_schedule_is_named(tmp_path, csv, complaint):
     with pytest.raises(UserError) as caught:
         scheduled(tmp_path, csv)
     assert complaint in str(caught.value)
+
+
+def test_an_event_larger_than_a_frame_is_refused(tmp_path):
+    with pytest.raises(UserError, match=r"workload.publish.shop.size: 1,000,000 B are more than one frame"):
+        shopping("workload.publish.shop.size=1 MB")
+    with pytest.raises(UserError, match=r"mac.max_message = 500 B"):
+        shopping("mac.max_message=500 B")
+    limited = SCHEDULED.replace("[nodes.all]", 'mac.max_message = "98 B"\n[nodes.all]')
+    (tmp_path / "s.toml").write_text(limited)
+    (tmp_path / "plan.csv").write_text("time,publisher,size\n1,0,98\n2,0,99\n")
+    with pytest.raises(UserError, match=r"plan.csv:3: size: 99 B are more than one frame carries"):
+        load(tmp_path / "s.toml")
+
+
+def test_a_routers_message_larger_than_a_frame_is_dropped_and_told():
+    street = {
+        "name": "street",
+        "area": {"width": 300, "height": 10},
+        "duration": 20,
+        "nodes": {"all": {"count": 3, "at": [(0, 0), (100, 0), (200, 0)]}},
+        "workload": {
+            "types": {"news": {}},
+            "publish": {"all": {"count": 1, "every": 5, "size": 20, "content": {"type": "news"}}},
+        },
+    }
+    sizes = {}
+    for most in (65_535, 30):
+        scenario = Scenario.model_validate(street | {"mac": {"max_message": most}})
+        facts = simulate(scenario, "dsdv-unicast", 1)
+        sizes[most] = max(facts["transmissions"]["size"].to_pylist(), default=0)
+        causes = Counter(facts["drops"]["cause"].to_pylist())
+        assert causes["too_large"] == facts.run.frames.get("too_large", 0)
+        assert (causes["too_large"] > 0) is (most == 30)
+    assert sizes[30] <= 30 < sizes[65_535]

@@ -40,6 +40,7 @@ def disagreements(scenario: Scenario, context: Any = None) -> Iterator[tuple[str
     """
     yield from _times(scenario)
     yield from _sizes(scenario)
+    yield from _frames(scenario)
     yield from _places(scenario)
     yield from _hubs(scenario)
     yield from _areas(scenario)
@@ -93,6 +94,17 @@ def _sizes(scenario: Scenario) -> Iterator[tuple[str, str]]:
                 f"workload.subscribe.{name}.tick",
                 f"more than {MOST_SAMPLES} looks in {scenario.duration:g} s",
             )
+
+
+def _frames(scenario: Scenario) -> Iterator[tuple[str, str]]:
+    for name, publishing in scenario.workload.publish.items():
+        if publishing.size > scenario.mac.max_message:
+            yield f"workload.publish.{name}.size", too_large(publishing.size, scenario.mac.max_message)
+
+
+def too_large(size: float, most: float) -> str:
+    """The complaint about an event of `size` bytes where a frame carries `most`."""
+    return f"{size:,.0f} B are more than one frame carries (mac.max_message = {most:,.0f} B)"
 
 
 def _size(scenario: Scenario, group: str) -> int:

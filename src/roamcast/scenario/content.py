@@ -13,6 +13,7 @@ from roamcast.content.filter import Filter
 from roamcast.content.schema import EventType
 from roamcast.content.schema_file import load_schema, read_document
 from roamcast.errors import UserError
+from roamcast.scenario.consistency import too_large
 from roamcast.scenario.locality.topics import TopicList
 from roamcast.scenario.traces.schedule import Scheduled, ScheduleError, read_cells, read_schedule
 from roamcast.scenario.workload import Documents, Template
@@ -81,6 +82,9 @@ class Content:
         self.scheduled: list[tuple[Scheduled, Event]] = []
         "The lines of the schedule, each with its event."
         for row in rows:
+            if row.size > scenario.mac.max_message:
+                told = too_large(row.size, scenario.mac.max_message)
+                raise ScheduleError(f"{workload.schedule}:{row.line}: size: {told}")
             try:
                 event = self.types[row.type](read_cells(row, known.get(row.type)))
             except ContentError as error:

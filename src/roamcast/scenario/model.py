@@ -185,6 +185,9 @@ class Mac(Part):
     "Unicast frames of at least this size are announced by an RTS; headers (58 B below the network) count."
     queue: Count = 50
     "Messages that the link holds, the one being sent included; what comes on top is dropped."
+    max_message: Annotated[ByteCount, Positive] = 65_535
+    """Largest message that the link takes, without the headers below the router. Larger events are refused,
+    larger messages of routers dropped (`too_large`). Each is one frame; one of 802.11 carries 2,304 B."""
     network_header: Annotated[ByteCount, NotNegative] = 20
     "Bytes added to each message below the router."
     link_delay: Annotated[Seconds, NotNegative] = 25e-6

@@ -7,31 +7,37 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from roamcast._kernel import BrokenContract
 from roamcast.errors import UserError
 from roamcast.routing.router import Message, NodeId, Router
 
 
 class RouterFailed(Exception):
-    """A router raised an error; the error itself is the cause."""
+    """A router raised an error or broke its contract; the error itself is the cause."""
 
-    def __init__(self, protocol: str, error: Exception, now: float) -> None:
+    def __init__(self, protocol: str, error: Exception | SystemExit, now: float) -> None:
         self.protocol = protocol
         self.time = now
         self.node, self.message = _find(error.__traceback__)
+        what = f"{type(error).__name__}: {error}"
+        if isinstance(error, BrokenContract):
+            self.node, what = error.args
         frames = traceback.extract_tb(error.__traceback__)
         where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
         at = "" if self.node is None else f" on node {self.node}"
         over = "" if self.message is None else f" over {self.message}"
-        told = " ".join(str(error).split())[:300]
-        super().__init__(f"{protocol} failed{at} at {now:.6f} s{over}: {type(error).__name__}: {told}{where}")
+        told = " ".join(what.split())[:300]
+        super().__init__(f"{protocol} failed{at} at {now:.6f} s{over}: {told}{where}")
         self.traceback = "".join(traceback.format_exception(error))
         "The whole of it, for whoever mends the router."
 
 
-def blame(protocol: str, error: Exception, now: float) -> Exception:
+def blame(protocol: str, error: Exception | SystemExit, now: float) -> Exception | SystemExit:
     """The failure of a router, if one was at work when `error` was raised; else the error itself."""
     if isinstance(error, UserError | MemoryError | RouterFailed):
         return error
+    if isinstance(error, BrokenContract):
+        return RouterFailed(protocol, error, now)
     trace = error.__traceback__
     while trace is not None:
         if isinstance(trace.tb_frame.f_locals.get("self"), Router) or _is_routers(trace):

@@ -34,7 +34,7 @@ from roamcast.sim.workload import plan
 LINK_CAUSES = [
     *("received", "collided", "captured", "weak", "deaf", "radio_off"),
     *[""] * 10,
-    *("queue_full", "retry_limit", "radio_off", "unresolved"),
+    *("queue_full", "retry_limit", "radio_off", "unresolved", "too_large"),
 ]
 "By the kernel's code: what became of a frame, then from 16 on why the link gave up on a message."
 
@@ -79,6 +79,7 @@ class World:
                 f"{protocol} routes by place, and nodes of {scenario.name} do not know where they are;"
                 " grant it with location = true"
             )
+        self.kernel.check_routers(sum(1 << reason for reason in Drop), frozenset(self._router_type.messages))
         self._parameters = scenario.parameters(protocol)
         self.nodes = [Node(self.kernel, number, self._host, self._router) for number in range(scenario.count)]
         self._faults = draw_faults(scenario, seed)
@@ -101,7 +102,7 @@ class World:
             self._collect()
             self.counters = self.kernel.counters()
             self.drop_counts = self.kernel.drop_counts()
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise blame(self.protocol, error, self.now()) from error
         finally:
             self.kernel.close()  # routers, hosts and kernel refer to each other
@@ -124,6 +125,7 @@ class World:
 
     def note_publication(self, publication: Publication) -> None:
         """Take down that an event is published now, and who should get it."""
+        self.kernel.note_published(publication.id)
         self.recorder.publication(self.now(), publication)
         self.recorder.expectations(publication.id, self.oracle.audience(publication.event))
         if self._published is not None:
@@ -153,7 +155,7 @@ class World:
     def _router(self, host: SimHost) -> Router:
         try:
             router = self._router_type(host, self._parameters)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise blame(self.protocol, error, self.now()) from error
         if self._router_type.knows_audience:
             router.audience = self._audience

@@ -34,6 +34,7 @@ class Cause(Enum):
     MOVED_AWAY = "a node was out of range when its neighbour sent it"
     RETRY_LIMIT = "a link gave up"
     QUEUE_FULL = "a queue was full"
+    TOO_LARGE = "a message was larger than a frame carries"
     TABLE_FULL = "a table or buffer was full"
     HOP_LIMIT = "it had travelled as far as it may"
     SUPPRESSED = "a node did not repeat it, since others had or by its router's choice"
@@ -76,6 +77,7 @@ ENDS = {
     "retry_limit": Cause.RETRY_LIMIT,
     "radio_off": Cause.RELAY_OFF,
     "unresolved": Cause.RETRY_LIMIT,
+    "too_large": Cause.TOO_LARGE,
 }
 "A router, or the link below it, let a message go that it had."
 
@@ -91,6 +93,7 @@ _SAID = {
     "retry_limit": "the link gave up on it",
     "radio_off": "the radio was off",
     "unresolved": "the neighbour's address was not known in time",
+    "too_large": "the message was larger than a frame carries",
 }
 
 

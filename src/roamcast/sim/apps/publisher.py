@@ -35,4 +35,5 @@ class Publisher(Application):
         if self.node.works:
             publication = Publication(self.node.number, self._numbers.take(), event, size)
             self._world.note_publication(publication)
+            self._world.kernel.enter(self.node.number)
             self.node.router.publish(publication)

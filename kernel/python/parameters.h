@@ -45,6 +45,7 @@ inline MacParameters mac_parameters(nb::dict o) {
     p.link_delay = from_seconds(number(o, "link_delay"));
     p.priority = nb::cast<std::uint32_t>(o["priority"]);
     p.newest_first = nb::cast<bool>(o["newest_first"]);
+    p.queue_per_class = nb::cast<bool>(o["queue_per_class"]);
     p.arp = nb::cast<bool>(o["arp"]);
     return p;
 }

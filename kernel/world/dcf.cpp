@@ -72,6 +72,11 @@ void World::enqueue(NodeId node, const Parcel& parcel) {
         return;
     }
     const bool urgent = (mac_.priority >> parcel.category & 1) != 0;
+    const std::size_t in_class = urgent ? station.urgent : station.queue.size() - station.urgent;
+    if (mac_.queue_per_class && in_class >= mac_.queue) {  // ns-2's CMUPriQueue: the newcomer is dropped
+        lose_to_full_queue(node, parcel);
+        return;
+    }
     if (urgent) {
         const std::size_t place = mac_.newest_first ? 0 : station.urgent;
         station.queue.insert(station.queue.begin() + static_cast<std::ptrdiff_t>(place), parcel);
@@ -79,14 +84,18 @@ void World::enqueue(NodeId node, const Parcel& parcel) {
     } else {
         station.queue.push_back(parcel);
     }
-    if (station.queue.size() >= mac_.queue) {  // the parcel being sent counts
+    if (!mac_.queue_per_class && station.queue.size() >= mac_.queue) {  // the parcel being sent counts
         const Parcel lost = station.queue.back();
         station.queue.pop_back();
         station.urgent = std::min(station.urgent, station.queue.size());
-        ++counters_.queue_full;
-        record_unsent(node, lost, Loss::QueueFull);
-        let_go(lost);
+        lose_to_full_queue(node, lost);
     }
+}
+
+void World::lose_to_full_queue(NodeId node, const Parcel& parcel) {
+    ++counters_.queue_full;
+    record_unsent(node, parcel, Loss::QueueFull);
+    let_go(parcel);
 }
 
 std::uint32_t World::network_bytes(const Parcel& parcel) const {

@@ -27,6 +27,7 @@ struct MacParameters {
     Time link_delay = 25'000'000;      // between router and link, each way
     std::uint32_t priority = 1 << 2;   // a bit per category that goes first in the queue
     bool newest_first = false;         // and of these the latest, as in ns-2, or in order
+    bool queue_per_class = false;      // messages that go first and the others have a queue each
     bool arp = false;                  // addresses of neighbours are asked for, as in ns-2
 };
 

@@ -158,6 +158,7 @@ private:
     std::vector<Parcel> take_descents(NodeId node, NodeId to);
     void take_held(NodeId node, NodeId neighbour, std::vector<Parcel>& taken);
     void lose_unsent(NodeId node, const Parcel& parcel);
+    void lose_to_full_queue(NodeId node, const Parcel& parcel);
     void record_unsent(NodeId node, const Parcel& parcel, Loss loss);
 
     void handle(const Entry& entry);

@@ -115,6 +115,21 @@ def test_a_full_queue_drops_its_tail_and_routing_goes_first():
     assert world.counters()["queue_full"] == 11
 
 
+def test_with_a_queue_per_class_a_full_one_drops_the_newcomer():
+    class Route(Letter):
+        category = 2
+
+    world, (a, b) = office([0, 100], queue_per_class=True, queue=3)
+    for number in range(6):
+        a.host.send(Letter(number), 1)
+    for number in range(6):
+        a.host.send(Route(1000 + number), 1)
+    world.run_until(5)
+    # One in service and three of each class waiting, as in ns-2's CMUPriQueue.
+    assert [number for number, _ in b.got] == [0, 1000, 1001, 1002, 1, 2, 3]
+    assert world.counters()["queue_full"] == 5
+
+
 @pytest.mark.parametrize(("newest_first", "order"), [(False, [0, 10, 11, 12, 1]), (True, [0, 12, 11, 10, 1])])
 def test_of_those_that_go_first_the_earliest_does_or_the_latest(newest_first, order):
     class Route(Letter):

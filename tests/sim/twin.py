@@ -32,6 +32,7 @@ MAC = {
     "link_delay": 25e-6,
     "priority": 4,
     "newest_first": False,
+    "queue_per_class": False,
     "arp": False,
 }
 

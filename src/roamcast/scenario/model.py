@@ -196,6 +196,8 @@ class Mac(Part):
     "Categories of messages that go to the head of the queue."
     newest_first: Annotated[bool, Field(strict=True)] = False
     "Whether the latest of the `priority` messages goes first, as in ns-2, or the earliest."
+    queue_per_class: Annotated[bool, Field(strict=True)] = False
+    "Whether `priority` messages and the others have a queue each, which drops newcomers: ns-2's CMUPriQueue."
     arp: Annotated[bool, Field(strict=True)] = False
     "Whether addresses of neighbours are asked for, as in ns-2: a query, a reply, one message kept meanwhile."
 

@@ -297,3 +297,33 @@ def test_a_reply_that_is_passed_on_prolongs_the_way_back():
     assert (
         lives[0] > 9 > 7 > lives[1]
     )  # active_route_timeout where it passed, reverse_route_life where it began
+
+
+@pytest.mark.parametrize(("memory", "floods"), [(0.0, 1), (6.0, 2)])
+def test_in_ns2_a_request_that_waited_for_twelve_seconds_is_flooded_again(memory, floods):
+    mesh = line(3, **{**NS2, "request_memory": memory})
+    node = mesh.routers[1].unicast
+    request = RouteRequest(0, 0, 30, 5, 9, 0, 7, 2)
+    for wait in (0.0, 5.0, 13.0):
+        mesh.run(for_=wait)
+        node.receive(request, 0, 1.0)
+    mesh.run(for_=1)
+    assert len([sent for sent in mesh.sent_of(RouteRequest) if sent.node == 1]) == floods
+
+
+def test_in_ns2_further_messages_wait_while_a_route_is_repaired_and_it_is_still_told():
+    mesh = line(6, **NS2)
+    send(mesh, 0, 5)
+    mesh.run(for_=2)
+    mesh.part(4, 5)
+    for sequence in (2, 3):
+        send(mesh, 0, 5, sequence)
+        mesh.run(for_=0.1)
+    node = mesh.routers[4].unicast
+    assert node.routes.repairs(5)
+    assert len(node.carriage.held) == 2
+    assert not [drop for drop in mesh.drops if isinstance(drop.message, Copy)]
+    mesh.sent.clear()
+    node.receive(RouteRequest(0, 0, 30, 77, 5, 0, 9, 2), 3, 1.0)
+    (reply,) = [sent.message for sent in mesh.sent_of(RouteReply) if sent.node == 4]
+    assert (reply.destination, reply.hops, reply.lifetime) == (5, 1, 2**32 - 1)

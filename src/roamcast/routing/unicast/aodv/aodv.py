@@ -36,7 +36,7 @@ class Aodv(Unicast):
     def __init__(self, host: Host, parameters: AodvParameters, user: User) -> None:
         super().__init__(host, parameters, user)
         self.parameters = p = parameters
-        self.routes = Routes(p.destinations, p.tick, p.delete_period)
+        self.routes = Routes(p.destinations, p.tick, p.delete_period, repairs_count=p.local_repair == "ns2")
         self.breaks = Breaks(host, p, self.routes)
         self.carriage = Carriage(self, p, self.routes, self.breaks)
         self.exchange = Exchange(host, p, self.routes, self.breaks)
@@ -44,7 +44,7 @@ class Aodv(Unicast):
         self.exchange.found = self._found
         self.carriage.ask = self._ask
         # Copies of requests still tell who is near, unless routes to neighbours are not made by them.
-        self.handled = None if p.neighbour_routes else self.exchange.seen
+        self.handled = None if p.neighbour_routes or p.request_memory else self.exchange.seen
         self._hellos: Neighbours | None = None
         if p.hello_interval:
             silence = p.allowed_hello_loss * p.hello_interval
@@ -119,8 +119,7 @@ class Aodv(Unicast):
         p = self.parameters
         if type(message) is Datagram:
             route = self.routes.entries.get(message.destination)
-            over = route is not None and route.up and route.hop == to
-            if over and route is not None and self.carriage.repairs(message, route):
+            if route is not None and self.carriage.repairs(message, route, to):
                 self.carriage.repair(message, route)
             else:
                 self._break(to)

@@ -57,7 +57,7 @@ class Breaks:
         concerned = False
         for destination, sequence in error.unreachable:
             route = self._routes.entries.get(destination)
-            if route is None or not route.up or route.hop != sender:
+            if route is None or not self._routes.breakable(route) or route.hop != sender:
                 continue
             if newer(route.sequence, sequence) and route.known and not self.parameters.stale_errors:
                 continue

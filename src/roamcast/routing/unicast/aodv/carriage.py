@@ -141,14 +141,18 @@ class Carriage:
 
     # Around breaks.
 
-    def repairs(self, datagram: Datagram, route: Route) -> bool:
-        """Whether this node looks for another way itself for what the link gave up on."""
+    def repairs(self, datagram: Datagram, route: Route, to: NodeId) -> bool:
+        """Whether this node repairs the route of a datagram that the link could not bring to `to`.
+
+        ns-2 also repairs a route that has changed since, or is being repaired: further datagrams wait, too.
+        """
         p = self.parameters
         if datagram.origin == self.host.node:
             return False
         if p.local_repair == "ns2":
             return p.diameter - datagram.hops > route.hops
-        return p.local_repair == "rfc" and route.hops <= p.repair_share * p.diameter
+        over = route.up and route.hop == to
+        return over and p.local_repair == "rfc" and route.hops <= p.repair_share * p.diameter
 
     def repair(self, datagram: Datagram, route: Route) -> None:
         """Look for another way to the destination of a datagram, which waits for it."""

@@ -19,7 +19,11 @@ from roamcast.routing.unicast.aodv.messages import (
     RouteRequest,
 )
 from roamcast.routing.unicast.aodv.parameters import AodvParameters
+from roamcast.routing.unicast.aodv.request_memory import RequestMemory
 from roamcast.routing.unicast.aodv.routes import INFINITE, NUMBERS, Route, Routes, newer
+
+FOR_EVER = 2**32 - 1
+"The lifetime that ns-2 tells of a route under repair, here in milliseconds."
 
 
 class Exchange:
@@ -31,6 +35,8 @@ class Exchange:
         self.routes = routes
         self.breaks = breaks
         self.seen = Seen(p.requests)
+        self._memory = RequestMemory(p.requests, p.request_memory) if p.request_memory else None
+        "Instead of `seen`, where requests are forgotten after a while."
         self.sequence = host.incarnation << 24
         self._request_id = host.incarnation << 24
         "Counted from the incarnation on: those of an earlier one are still remembered by others."
@@ -60,12 +66,18 @@ class Exchange:
         request = RouteRequest(
             flags, 0, ttl, self._request_id, route.destination, route.sequence, node, self.sequence
         )
-        self.seen.add(request.flood)
+        self._note(request.flood)
         self.host.broadcast(request)
+
+    def _note(self, request: int) -> bool:
+        """Remember a request; false if it is already remembered."""
+        if self._memory is not None:
+            return self._memory.add(request, self.host.now())
+        return self.seen.add(request)
 
     def take_request(self, request: RouteRequest, sender: NodeId) -> Drop | None:
         """Learn the way back to who asks; answer, or ask on."""
-        if not self.seen.add(request.origin << 32 | request.id):
+        if not self._note(request.origin << 32 | request.id):
             return DUPLICATE
         now = self.host.now()
         if self.host.node in (request.origin, sender) or request.hops >= INFINITE - 1:
@@ -76,7 +88,7 @@ class Exchange:
         if request.destination == self.host.node:
             self._answer_for_myself(request)
             return None
-        route = self.routes.live(request.destination, now)
+        route = self.routes.standing(request.destination, now)
         if route is not None and self._may_answer(request, route):
             self._answer_from_table(request, route, back, now)
             return None
@@ -155,6 +167,8 @@ class Exchange:
     def _tell(self, route: Route, to: NodeId, now: float) -> RouteReply:
         left = max(route.expires - now, 0.0)
         life = 1000 * int(left) if self.parameters.stamped else int(1000 * left)
+        if route.repairing:
+            life = FOR_EVER  # ns-2: the time that is left is negative, and read as 136 years
         return RouteReply(self.stamp, route.hops, route.destination, route.sequence, to, life)
 
     # Replies.
@@ -177,7 +191,9 @@ class Exchange:
         p, now, hops = self.parameters, self.host.now(), reply.hops + 1
         self.routes.relied_on(reply.origin, now)
         repaired = p.local_repair == "rfc" and self.routes.repairs(reply.destination)
-        life = min(reply.lifetime / 1000, p.my_route_timeout)
+        life = reply.lifetime / 1000
+        if reply.lifetime != FOR_EVER or not p.stamped:
+            life = min(life, p.my_route_timeout)
         told = (reply.destination, sender, hops, reply.destination_sequence)
         route = self.routes.offer(*told, now=now, life=life)
         if route is None and p.equal_replies:

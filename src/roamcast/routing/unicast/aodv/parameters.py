@@ -106,6 +106,9 @@ class AodvParameters(Parameters):
     "Neighbours remembered as users of a route; the first makes room."
     requests: int = Field(default=16384, ge=1)
     "Requests remembered as seen; the oldest is forgotten first."
+    request_memory: Seconds = Field(default=0.0, ge=0)
+    """Requests are remembered for one to two times this long, and forgotten at its multiples, as in ns-2
+    (6 s); 0: until `requests` newer ones have come."""
 
     @model_validator(mode="after")
     def _outlasts_routes(self) -> AodvParameters:
@@ -165,5 +168,6 @@ NS2: Mapping[str, Any] = {
     "release_gap": 0.01,
     "tick": 0.5,
     "stamped": True,
+    "request_memory": 6.0,
 }
 "ns-2's AODV (2.35), by parameter; what is not named is as by default."

@@ -91,8 +91,10 @@ class Route:
 class Routes:
     """Routes by destination, never more than `limit`: the one that changed longest ago makes room."""
 
-    def __init__(self, limit: int, tick: float, kept: float = 0.0) -> None:
+    def __init__(self, limit: int, tick: float, kept: float = 0.0, *, repairs_count: bool = False) -> None:
         self.limit = limit
+        self._repairs_count = repairs_count
+        "Whether a route under repair is answered from and breaks as one that is up does, as in ns-2."
         self.entries: dict[NodeId, Route] = {}
         "In order of change, oldest first."
         self._tick = tick
@@ -130,6 +132,17 @@ class Routes:
         if route is None or not route.up or self._has_lapsed(route, now):
             return None
         return route
+
+    def standing(self, destination: NodeId, now: float) -> Route | None:
+        """The live route to a destination; by ns-2's rule also one that is being repaired."""
+        route = self.entries.get(destination)
+        if route is not None and route.repairing and self._repairs_count:
+            return route
+        return self.live(destination, now)
+
+    def breakable(self, route: Route) -> bool:
+        """Whether an error or a failed link takes a route down: it is up, or repaired by ns-2's rule."""
+        return route.up or (route.repairing and self._repairs_count)
 
     def repairs(self, destination: NodeId) -> bool:
         """Whether another way to a destination is being looked for from here."""
@@ -171,8 +184,8 @@ class Routes:
         return route
 
     def over(self, hop: NodeId) -> list[Route]:
-        """The routes that are up and lead over a neighbour."""
-        return [route for route in self.entries.values() if route.hop == hop and route.up]
+        """The routes that lead over a neighbour and break with it."""
+        return [route for route in self.entries.values() if route.hop == hop and self.breakable(route)]
 
     def _has_lapsed(self, route: Route, now: float) -> bool:
         return route.expires <= (now - now % self._tick if self._tick else now)

@@ -53,12 +53,12 @@ class SendBuffer:
             let_go.append(self._take(first))
         return let_go
 
-    def release(self, destination: NodeId) -> list[Waiting]:
-        """Take out what waited for a route to `destination`, in order."""
+    def release(self, destination: NodeId, most: int | None = None) -> list[Waiting]:
+        """Take out what waited for a route to `destination`, in order, or the first `most` messages of it."""
         if destination not in self._each:
             return []
         numbers = [number for number, each in self._waiting.items() if each.destination == destination]
-        return [self._take(number) for number in numbers]
+        return [self._take(number) for number in numbers[:most]]
 
     def destinations(self) -> list[NodeId]:
         """To whom routes are waited for, the longest first."""

@@ -6,7 +6,14 @@ import pytest
 
 from roamcast.routing.router import Drop, Publication
 from roamcast.routing.unicast.copies import Copy, DsrUnicast
-from roamcast.routing.unicast.dsr.messages import DsrError, DsrPacket, DsrReply, DsrRequest
+from roamcast.routing.unicast.dsr.messages import (
+    DeadLink,
+    DsrError,
+    DsrPacket,
+    DsrReply,
+    DsrRequest,
+    InnerError,
+)
 from roamcast.routing.unicast.dsr.parameters import NS2, DsrParameters
 from roamcast.testing import Mesh
 
@@ -220,3 +227,60 @@ def test_in_ns2_what_is_salvaged_from_another_stays_anothers_when_it_fails_again
     mesh.run(for_=1.5)
     # It failed at 3 as well, and only neighbours are asked for another's.
     assert {sent.message.ttl for sent in asked(mesh, 2)} == {1}
+
+
+@pytest.mark.parametrize(("origins", "passed"), [(0, [8, 7, 9]), (128, [8, 9])])
+def test_in_ns2_a_request_older_than_the_last_of_its_origin_is_not_passed_on(origins, passed):
+    mesh = Mesh.line(3, dsr(ordered_requests=origins, jitter=0.0))
+    node = mesh.routers[1].unicast
+    for number in (8, 7, 9, 9):
+        node.receive(DsrRequest(40 + number, number, 16, (0,)), 0, 1.0)
+    mesh.run(for_=1)
+    assert [sent.message.id for sent in mesh.sent_of(DsrRequest) if sent.node == 1] == passed
+
+
+def test_in_ns2_an_error_that_fails_is_also_told_inside_of_another_and_sent_on_by_who_gets_that():
+    mesh = Mesh(6, dsr(**NS2), [(3, 2), (3, 5), (5, 1)])
+    node = mesh.routers[2].unicast
+    mesh.routers[3].unicast.cache.add((3, 5, 1), mesh.now)
+    failed = DsrError(9, (3, 2, 1), 2, DeadLink(3, 4))
+    node.link_failed(failed, 1)
+    mesh.run(for_=0.5)
+    errors = [(s.node, s.to, s.message.dead, s.message.inner) for s in mesh.sent_of(DsrError)]
+    assert errors[0] == (2, 3, DeadLink(2, 1), (InnerError(3, 4, 1),))
+    assert (3, 5, DeadLink(3, 4), ()) in errors
+    assert (5, 1, DeadLink(3, 4), ()) in errors
+
+
+def test_by_the_rfc_an_error_that_fails_is_told_to_nobody():
+    mesh = Mesh(6, dsr(), [(3, 2), (3, 5), (5, 1)])
+    mesh.routers[2].unicast.link_failed(DsrError(9, (3, 2, 1), 2, DeadLink(3, 4)), 1)
+    mesh.run(for_=0.5)
+    assert not mesh.sent_of(DsrError)
+
+
+@pytest.mark.parametrize(("inflated", "more"), [(False, 0), (True, 4 * 4)])
+def test_in_ns2_a_packet_that_waited_where_it_is_salvaged_counts_its_old_header_again(inflated, more):
+    mesh = Mesh(6, dsr(**{**NS2, "inflated_salvage": inflated}), [(1, 4), (4, 3)])
+    mesh.know(News)
+    mesh.routers[4].unicast.cache.add((4, 3), mesh.now)
+    copy = Copy(Publication(0, 1, News()))
+    mesh.routers[1].unicast.link_failed(DsrPacket(0, 7, 0, (0, 1, 2, 3), 2, copy), 2)
+    mesh.run(for_=0.5)
+    sent = [s.message for s in packets(mesh) if s.node == 1]
+    assert [message.route for message in sent] == [(1, 4, 3)]
+    assert sent[0].least == 4 * 3 + copy.size + more
+
+
+def test_in_ns2_a_search_for_anothers_message_keeps_its_backoff_and_lets_go_one_at_a_time():
+    mesh = Mesh(4, dsr(**NS2), [(0, 1)])
+    mesh.know(News)
+    node = mesh.routers[1].unicast
+    for number in (1, 2):
+        copy = Copy(Publication(0, number, News()))
+        node.link_failed(DsrPacket(0, number, 0, (0, 1, 2, 3), 2, copy), 2)
+    mesh.run(for_=5)
+    assert len(asked(mesh, 1)) == 1
+    assert len(node.carriage.held) == 1
+    mesh.run(for_=7)
+    assert (len(asked(mesh, 1)), len(node.carriage.held)) == (1, 0)

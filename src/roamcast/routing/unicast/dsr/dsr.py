@@ -53,7 +53,7 @@ class Dsr(Unicast):
         self.carriage.ask = self.searches.ask
         self.carriage.flow_unknown = self.maintenance.flow_unknown
         self.discovery.found = self.searches.found
-        self.handled = self.discovery.seen
+        self.handled = None if p.ordered_requests else self.discovery.seen
         self.promiscuous = p.overhearing
         self._node = host.node
         self._steered: dict[Any, Callable[[Any, NodeId], Drop | None]] = {

@@ -20,6 +20,8 @@ class Discovery:
         self.parameters = p = parameters
         self.carriage = carriage
         self.seen = Seen(p.requests)
+        self._newest: dict[NodeId, int] = {}
+        "Of each origin, where requests are remembered in order; the first origin makes room."
         self.found: Callable[[NodeId], None] = _ignore
         "Told of whom a reply was about."
         self.told: tuple[float, DeadLink] | None = None
@@ -41,18 +43,31 @@ class Discovery:
         if ttl > 1:
             self.told = None
         request = DsrRequest(target, self._request_id, ttl, (self._node,), dead)
-        self.seen.add(request.flood)
+        self._note(self._node, self._request_id)
         if p.request_jitter:
             call_within(self.host, p.request_jitter, self.host.broadcast, request)
         else:
             self.host.broadcast(request)
+
+    def _note(self, origin: NodeId, request: int) -> bool:
+        """Remember a request of an origin; false if it was seen, or is older than one that was."""
+        limit = self.parameters.ordered_requests
+        if not limit:
+            return self.seen.add(origin << 16 | request)
+        newest = self._newest.get(origin)
+        if newest is not None and not 0 < (request - newest) % IDENTIFICATIONS < IDENTIFICATIONS // 2:
+            return False
+        if newest is None and len(self._newest) >= limit:
+            del self._newest[next(iter(self._newest))]
+        self._newest[origin] = request
+        return True
 
     def take_request(self, request: DsrRequest, sender: NodeId) -> Drop | None:
         """Answer a request, or repeat it."""
         so_far, node = request.so_far, self._node
         if request.target == node:
             return self._answer(request, sender)
-        if not self.seen.add(so_far[0] << 16 | request.id):
+        if not self._note(so_far[0], request.id):
             return DUPLICATE
         if so_far[-1] != sender or node in so_far:
             return Drop.MALFORMED
@@ -129,7 +144,7 @@ class Discovery:
         self.carriage.notice(route[at:])
         if self.parameters.forwarded_finds:
             self.notice_found(reply.found, sender)
-        self.host.send(DsrReply(reply.id, route, at + 1, reply.found), route[at + 1])
+        self.host.send(DsrReply(reply.id, route, at + 1, reply.found, reply.burden), route[at + 1])
         return None
 
     def notice_found(self, found: tuple[NodeId, ...], sender: NodeId) -> None:

@@ -8,12 +8,14 @@ from typing import Any
 from roamcast.routing.router import Drop, Host, Message, NodeId
 from roamcast.routing.unicast.dsr.finding import Discovery
 from roamcast.routing.unicast.dsr.messages import (
+    MOST_BURDEN,
     DeadLink,
     DsrError,
     DsrFlowError,
     DsrFlowPacket,
     DsrPacket,
     DsrReply,
+    InnerError,
     Steered,
 )
 from roamcast.routing.unicast.dsr.parameters import DsrParameters
@@ -75,7 +77,16 @@ class Maintenance:
             if tells and chooser not in told:
                 told.add(chooser)
                 back = message.route[message.at - 1 :: -1]
-                self.host.send(DsrError(self.carriage.number(), back, 1, dead), back[1])
+                self._send_error(message, back, dead)
+
+    def _send_error(self, message: Steered, back: tuple[NodeId, ...], dead: DeadLink) -> None:
+        """Tell of a failed link; an error that could not pass it is told inside, unless that is too many."""
+        inner: tuple[InnerError, ...] = ()
+        if isinstance(message, DsrError) and self.parameters.nested_errors > 1:
+            inner = (InnerError(*message.dead, message.route[-1]), *message.inner)
+            if len(inner) >= self.parameters.nested_errors:
+                return
+        self.host.send(DsrError(self.carriage.number(), back, 1, dead, inner), back[1])
 
     def _see_to(self, message: Steered, to: NodeId, *, tried: bool) -> None:
         """See to a message that a link could not carry, or that waits for one that failed."""
@@ -100,7 +111,10 @@ class Maintenance:
         if salvaged > self.parameters.most_salvages:
             self.carriage.lose(packet, Drop.HOP_LIMIT)
             return
-        again = DsrPacket(packet.origin, packet.id, salvaged, packet.route, packet.at, packet.payload)
+        burden = packet.burden
+        again = DsrPacket(
+            packet.origin, packet.id, salvaged, packet.route, packet.at, packet.payload, 0, burden
+        )
         if mine:
             self.carriage.send_or_wait(again)
         else:
@@ -117,22 +131,49 @@ class Maintenance:
         if path is not None:
             self.carriage.depart(message, path)
         elif self.parameters.salvage_request:
-            self.carriage.hold(message)
+            self.carriage.hold(self._inflated(message))
             self.carriage.ask(destination, salvage=True)
         else:
             self.carriage.lose(message, Drop.NO_ROUTE)
+
+    def _inflated(self, message: Steered) -> Steered:
+        """A message of another's that waits here, as ns-2 counts it: with the header of its old way, too."""
+        if not self.parameters.inflated_salvage or isinstance(message, DsrFlowError):
+            return message
+        burden = min(message.burden + message.header, MOST_BURDEN)
+        if isinstance(message, DsrReply):
+            return DsrReply(message.id, message.route, message.at, message.found, burden)
+        if isinstance(message, DsrError):
+            return DsrError(message.id, message.route, message.at, message.dead, message.inner, burden)
+        origin, number, salvaged = message.origin, message.id, message.salvaged
+        return DsrPacket(origin, number, salvaged, message.route, message.at, message.payload, 0, burden)
 
     # What others tell.
 
     def take_error(self, error: DsrError, sender: NodeId) -> Drop | None:
         """Give up a link that failed for another; pass it on to who is to know."""
-        self.carriage.cut(*error.dead)
+        for link in error.links():
+            self.carriage.cut(*link)
         route, at = error.route, error.at
         if at == len(route) - 1:
             self.discovery.told = (self.host.now(), error.dead)
+            if error.inner and error.inner[0].tell != self._node:
+                start, end, tell = error.inner[0]
+                burden = error.burden + error.header if self.parameters.inflated_salvage else 0
+                self.carriage.send_or_wait(
+                    DsrError(
+                        self.carriage.number(),
+                        (self._node, tell),
+                        1,
+                        DeadLink(start, end),
+                        error.inner[1:],
+                        min(burden, MOST_BURDEN),
+                    )
+                )
             return None
         self.carriage.notice(route[at:])
-        self.host.send(DsrError(error.id, route, at + 1, error.dead), route[at + 1])
+        onward = DsrError(error.id, route, at + 1, error.dead, error.inner, error.burden)
+        self.host.send(onward, route[at + 1])
         return None
 
     # Flows.

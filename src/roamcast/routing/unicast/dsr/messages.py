@@ -19,6 +19,8 @@ Way = Annotated[tuple[Node, ...], Listed(LONGEST, least=2)]
 "Nodes from one end to the other, both included."
 Identification = Annotated[int, Whole(2)]
 "Of a packet among its origin's; stands in the network header."
+Burden = Annotated[int, Whole(2, most=MOST_BURDEN)]
+"Bytes that a message counts beyond its own, where ns-2's faults are followed."
 FlowId = Annotated[int, Whole(2)]
 "Of a flow among its origin's; those that follow each other there are odd, and 0 is none."
 
@@ -36,6 +38,15 @@ def _walk(way: tuple[NodeId, ...], at: int) -> str | None:
     return None if 0 < at < len(way) else "beside its way"
 
 
+class InnerError(NamedTuple):
+    """An error that failed on its way, told inside of another one."""
+
+    start: Node
+    end: Node
+    tell: Node
+    "The node that the failed error was for."
+
+
 class DsrRequest(Message, kind=56, category=Category.ROUTING, role=Role.FINDS_ROUTE, key="flood"):
     """Who knows a way to a node? With the way that it has come."""
 
@@ -47,7 +58,7 @@ class DsrRequest(Message, kind=56, category=Category.ROUTING, role=Role.FINDS_RO
     "Who asked, and who has passed it on."
     dead: Annotated[tuple[DeadLink, ...], Listed(1)] = ()
     "The link whose failure made the origin ask."
-    burden: Annotated[int, Whole(2, most=MOST_BURDEN)] = 0
+    burden: Burden = 0
     "Bytes that ns-2's fault adds: each repetition counts the whole header again."
 
     @property
@@ -75,15 +86,22 @@ class DsrReply(Message, kind=57, category=Category.ROUTING, role=Role.FINDS_ROUT
     "The place on it of who is to hear this."
     found: Way
     "From who asked to who was asked for."
+    burden: Burden = 0
+    "Bytes that ns-2's fault adds (`inflated_salvage`)."
 
     @property
     def least(self) -> int:
         """Four bytes for each node on the route; five, and four for each node found; a multiple of four."""
+        return self.header + self.burden
+
+    @property
+    def header(self) -> int:
+        """Without what ns-2's fault adds."""
         return 4 * len(self.route) + (5 + 4 * len(self.found) + 3) // 4 * 4
 
     def along(self, way: tuple[NodeId, ...]) -> DsrReply:
         """The same, on another way."""
-        return DsrReply(self.id, way, 1, self.found)
+        return DsrReply(self.id, way, 1, self.found, self.burden)
 
     def flaw(self) -> str | None:
         """No way meets itself."""
@@ -98,15 +116,28 @@ class DsrError(Message, kind=58, category=Category.ROUTING, role=Role.FINDS_ROUT
     "That of this message, to who sent the packet on that way."
     at: Hops
     dead: DeadLink
+    inner: Annotated[tuple[InnerError, ...], Listed(2)] = ()
+    "Errors that failed (`nested_errors`), the last one first; who gets this sends them on."
+    burden: Burden = 0
+    "Bytes that ns-2's fault adds (`inflated_salvage`)."
 
     @property
     def least(self) -> int:
-        """Four bytes for each node on the route, sixteen for the link."""
-        return 4 * len(self.route) + 16
+        """Four bytes for each node on the route, sixteen for each link."""
+        return self.header + self.burden
+
+    @property
+    def header(self) -> int:
+        """Without what ns-2's fault adds."""
+        return 4 * len(self.route) + 16 * (1 + len(self.inner))
 
     def along(self, way: tuple[NodeId, ...]) -> DsrError:
         """The same, on another way."""
-        return DsrError(self.id, way, 1, self.dead)
+        return DsrError(self.id, way, 1, self.dead, self.inner, self.burden)
+
+    def links(self) -> list[tuple[NodeId, NodeId]]:
+        """All links that it tells of."""
+        return [self.dead, *((each.start, each.end) for each in self.inner)]
 
     def flaw(self) -> str | None:
         """A way does not meet itself."""
@@ -128,15 +159,22 @@ class DsrPacket(Message, kind=59):
     payload: Message
     flow: FlowId = 0
     "The flow that nodes on the way are to remember; 0: none."
+    burden: Burden = 0
+    "Bytes that ns-2's fault adds (`inflated_salvage`)."
 
     @property
     def least(self) -> int:
         """Four bytes for each node on the route, before the message; eight to tell of a flow."""
-        return 4 * len(self.route) + self.payload.size + (8 if self.flow else 0)
+        return self.header + self.burden + self.payload.size
+
+    @property
+    def header(self) -> int:
+        """Without the message, and without what ns-2's fault adds."""
+        return 4 * len(self.route) + (8 if self.flow else 0)
 
     def along(self, way: tuple[NodeId, ...]) -> DsrPacket:
         """The same, on another way; that is no flow's."""
-        return DsrPacket(self.origin, self.id, self.salvaged, way, 1, self.payload)
+        return DsrPacket(self.origin, self.id, self.salvaged, way, 1, self.payload, 0, self.burden)
 
     def flaw(self) -> str | None:
         """A way does not meet itself."""

@@ -44,7 +44,8 @@ class Overhearing:
         if route[at] != to or route[at - 1] != sender:
             return
         if kind is DsrError:
-            self.carriage.cut(*message.dead)
+            for link in message.links():
+                self.carriage.cut(*link)
         elif kind is DsrReply:
             self.discovery.notice_found(message.found, sender)
         node = self._node

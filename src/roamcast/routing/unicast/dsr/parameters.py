@@ -92,10 +92,18 @@ class DsrParameters(Parameters):
     "Flows remembered by a node on them; the oldest is forgotten first."
     inflated_requests: bool = False
     "Whether each repetition of a request counts the whole header again, a fault of ns-2."
+    inflated_salvage: bool = False
+    "Whether a message of another's that waits for a way counts its old header again, a fault of ns-2."
     targets: int = Field(default=64, ge=1)
     "Nodes asked for at a time; the first makes room."
     requests: int = Field(default=16384, ge=1)
     "Requests remembered as seen; the oldest is forgotten first."
+    ordered_requests: int = Field(default=0, ge=0)
+    """Origins of which a node remembers the newest request alone, and ignores older ones that come later, as
+    ns-2 does (128); 0: each request is remembered by itself."""
+    nested_errors: int = Field(default=1, ge=1, le=3)
+    """Failed links that an error may tell. By ns-2 (3) an error that fails is sent another way, and also told
+    inside of a second error to the node that chose its way, which sends it on; 1: not told inside."""
     tapped: int = Field(default=4096, ge=1)
     "Packets remembered as overheard; the oldest is forgotten first."
 
@@ -124,5 +132,8 @@ NS2: Mapping[str, Any] = {
     "cache_timeout": 1e6,
     "flow_state": True,
     "inflated_requests": True,
+    "inflated_salvage": True,
+    "ordered_requests": 128,
+    "nested_errors": 3,
 }
 "ns-2's DSR (2.35), by parameter. Else as by default."

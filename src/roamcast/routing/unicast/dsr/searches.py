@@ -36,7 +36,7 @@ class Searches:
         parameters: DsrParameters,
         request: Callable[[NodeId, int], None],
         waited_for: Callable[[NodeId], bool],
-        give_up: Callable[[NodeId], None],
+        give_up: Callable[[NodeId, int | None], None],
     ) -> None:
         self.host = host
         self.parameters = parameters
@@ -77,6 +77,12 @@ class Searches:
             self._come_back(target, search, next_round - now)
         elif search.count and now + TICK < next_round:
             self._come_back(target, search, next_round - now)
+        elif search.salvage and search.count and p.keeps_backoff:
+            # ns-2: the wait grows, one message is let go, and the others wait on.
+            search.began = now
+            search.count += 1
+            self._give_up(target, 1)
+            self._come_back(target, search, self._wait(search.count))
         elif (search.salvage and search.count) or (p.most_requests and search.count >= p.most_requests):
             self._end(target)
         else:
@@ -111,4 +117,4 @@ class Searches:
 
     def _end(self, target: NodeId) -> None:
         self.found(target)
-        self._give_up(target)
+        self._give_up(target, None)

@@ -93,7 +93,14 @@ class Carriage:
             self.flows.learn(packet, self.host.now())
         self.notice(route[at:])
         onward = DsrPacket(
-            packet.origin, packet.id, packet.salvaged, route, at + 1, packet.payload, packet.flow
+            packet.origin,
+            packet.id,
+            packet.salvaged,
+            route,
+            at + 1,
+            packet.payload,
+            packet.flow,
+            packet.burden,
         )
         self.host.send(onward, route[at + 1])
         return None
@@ -151,9 +158,9 @@ class Carriage:
         for late in self.held.lapsed(now):
             self._let_go(late, Drop.EXPIRED)
 
-    def give_up(self, target: NodeId) -> None:
-        """A search has failed: let go what waits for it."""
-        for waiting in self.held.release(target):
+    def give_up(self, target: NodeId, most: int | None = None) -> None:
+        """A search has failed: let go what waits for it, or the first `most` messages."""
+        for waiting in self.held.release(target, most):
             self._let_go(waiting, Drop.NO_ROUTE)
 
     def lose(self, message: Steered, reason: Drop) -> None:
@@ -192,7 +199,8 @@ class Carriage:
         if not isinstance(message, DsrPacket):
             return message
         older = self._unicast.user.grow_older(message.payload, now - waiting.since)
-        return DsrPacket(message.origin, message.id, message.salvaged, message.route, 1, older)
+        burden = message.burden
+        return DsrPacket(message.origin, message.id, message.salvaged, message.route, 1, older, 0, burden)
 
 
 def _ignore(target: NodeId, *, salvage: bool = False) -> None:

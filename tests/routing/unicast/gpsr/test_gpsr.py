@@ -12,7 +12,15 @@ from roamcast.content.schema import EventType
 from roamcast.routing.router import Drop, Publication
 from roamcast.routing.unicast.copies import Copy
 from roamcast.routing.unicast.gpsr.baseline import GpsrUnicast
-from roamcast.routing.unicast.gpsr.messages import ANYONE, FARTHEST, Beacon, GeoPacket, Place, Whereabouts
+from roamcast.routing.unicast.gpsr.messages import (
+    ANYONE,
+    FARTHEST,
+    Beacon,
+    Face,
+    GeoPacket,
+    Place,
+    Whereabouts,
+)
 from roamcast.routing.unicast.gpsr.parameters import GpsrUnicastParameters
 from roamcast.testing import Mesh
 from roamcast.testing.links import lose
@@ -118,6 +126,7 @@ def test_with_a_stale_place_a_packet_is_lost_and_told():
     mesh.place(5, 3000, 3000)
     mesh.run(for_=6)
     send(mesh, 0, 5)
+    mesh.run(for_=2)  # it waits for a beacon and begins anew, once
     assert not mesh.deliveries
     assert mesh.drop_counts()[Drop.NO_ROUTE] == 1
 
@@ -204,3 +213,19 @@ def test_who_speaks_in_my_name_is_refused():
 def test_a_silence_that_one_lost_beacon_ends_is_refused():
     with pytest.raises(ValueError, match="must outlast two beacons"):
         GpsrUnicastParameters(beacon=3.0)
+
+
+@pytest.mark.parametrize("restart", [False, True])
+def test_a_packet_that_takes_an_edge_of_its_face_again_waits_and_begins_anew(restart):
+    mesh = lay([(0, 0), (-200, 0), (0, 200)], restart=restart)
+    node = mesh.routers[0].unicast
+    copy = Copy(Publication(1, 1, News()))
+    face = Face(Place(10_000, 0), Place(10_000, 0), 8, 9)
+    for hops in (50, 40, 30):
+        node.receive(GeoPacket(1, 7, Place(90_000, 0), 0, 3, hops, Place(-20_000, 0), (face,), copy), 1, 1.0)
+    walked = [sent.message for sent in packets(mesh) if sent.node == 0 and sent.message.face[0][0] == face[0]]
+    assert len(walked) == (1 if restart else 3)
+    mesh.sent.clear()
+    mesh.run(for_=1.6)
+    anew = [s.message for s in packets(mesh) if s.node == 0 and s.message.face[0].entered == Place(0, 0)]
+    assert bool(anew) == restart

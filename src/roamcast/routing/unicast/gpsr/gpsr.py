@@ -51,6 +51,10 @@ class Gpsr(Unicast):
         self._serial = host.random.getrandbits(16)
         self._passed = Recent(REMEMBERED)
         "Packets by origin, serial and hops left: copies that a link made would multiply at every hop."
+        self._walked: dict[tuple[NodeId, int, Place, Place, NodeId], None] = {}
+        "Edges that packets took from here in perimeter mode, by packet and face; the first makes room."
+        self._restarted = Recent(REMEMBERED)
+        "Packets by origin and serial whose walk was begun anew here."
 
     # What a router asks.
 
@@ -197,8 +201,11 @@ class Gpsr(Unicast):
             face = ()
             if choice == STUCK:
                 hop, face = self._enter_perimeter(here, goal) if self.parameters.perimeter else (None, ())
+        if face and hop is not None and self.parameters.restart and self._walks_again(packet, face[0], hop):
+            hop = None
         if hop is None:
-            self.fail(packet.payload, packet.origin, packet.destination, Drop.NO_ROUTE)
+            if not self._restart(packet):
+                self.fail(packet.payload, packet.origin, packet.destination, Drop.NO_ROUTE)
             return
         self._spoke = self._here_at
         onward = GeoPacket(
@@ -213,6 +220,29 @@ class Gpsr(Unicast):
             packet.payload,
         )
         self.host.send(onward, hop)
+
+    def _walks_again(self, packet: GeoPacket, face: Face, hop: NodeId) -> bool:
+        """Whether a packet takes an edge of a face a second time from here, so that its walk has no end.
+
+        In a planar graph that all nodes agree on, only the first edge of a face can come again, and there
+        the packet is given up. Nodes that have moved since their last beacons do not agree, and the walk may
+        never come back to that edge."""
+        edge = (packet.origin, packet.serial, face.entered, face.crossed, hop)
+        if edge in self._walked:
+            return True
+        self._walked[edge] = None
+        if len(self._walked) > REMEMBERED:
+            del self._walked[next(iter(self._walked))]
+        return False
+
+    def _restart(self, packet: GeoPacket) -> bool:
+        """Begin a packet's way anew after a beacon, when neighbours have told their places; once a node."""
+        p = self.parameters
+        if not p.restart or not p.perimeter or not self._restarted.add(packet.origin << 16 | packet.serial):
+            return False
+        again = replace(packet, face=())
+        self.host.call_later(p.beacon, self._take_or_go, again)
+        return True
 
     def _go_again(self, packet: GeoPacket) -> None:
         """Send a packet another way that the link gave up on."""

@@ -23,6 +23,9 @@ class GpsrParameters(Parameters):
     "The planar graph of perimeter mode: Gabriel's, or the relative neighbourhood graph."
     perimeter: bool = True
     "Whether packets go around voids; false is greedy forwarding alone."
+    restart: bool = False
+    """Whether a packet that has gone around a face in vain, or takes an edge of it a second time, waits for a
+    beacon and begins anew, once at each node. The paper drops it, or lets it go around to the hop limit."""
     hop_limit: int = Field(default=128, ge=1, le=255)
     "Hops that a packet may travel; the way around a large face is long."
     neighbours: int = Field(default=256, ge=1)
@@ -44,6 +47,8 @@ class GpsrParameters(Parameters):
 
 class GpsrUnicastParameters(GpsrParameters):
     """What can be said of the baseline that stands on GPSR, beyond GPSR."""
+
+    restart: bool = True
 
     location: Literal["told", "known"] = "told"
     "Whether nodes tell everyone where they are now and then, or the world tells it to whoever asks."

@@ -45,6 +45,60 @@ def field(seconds: float, nodes: int = 200, density: float = 140.0) -> Scenario:
     )
 
 
+ENDS = 5
+"Nodes at rest at each end of the corridor."
+
+
+def corridor(seconds: float) -> Scenario:
+    """A strip of 2000 x 300 m: five nodes at rest at each end, and 70 between them at 15 m/s."""
+    rests = [60 * place for place in range(ENDS)]
+    return Scenario.model_validate(
+        {
+            "name": "corridor",
+            "area": {"width": 2000, "height": 300},
+            "duration": seconds,
+            "nodes": {
+                "west": {"count": ENDS, "at": [(0, y) for y in rests]},
+                "east": {"count": ENDS, "at": [(2000, y) for y in rests]},
+                "between": {"count": 70, "mobility": "waypoint", "speed": (14, 16), "pause": 0},
+            },
+        }
+    )
+
+
+def end_to_end(seconds: float, seed: int, flows: int = 5, rate: float = 1.0) -> list[Send]:
+    """Flows of `rate` packets a second from one end of the corridor to the other, in both directions."""
+    random = Random(f"{seed}/end-to-end")
+    sends = []
+    for flow in range(flows):
+        west, east = random.randrange(ENDS), ENDS + random.randrange(ENDS)
+        sender, receiver = (west, east) if flow % 2 == 0 else (east, west)
+        begin = 5 + random.random() / rate
+        times = [begin + turn / rate for turn in range(int((seconds - begin - 5) * rate))]
+        sends += [Send(round(time, 9), sender, 512, (receiver,)) for time in times]
+    return sorted(sends, key=lambda send: send.time)
+
+
+def ten_copies(seconds: float, seed: int, nodes: int = 200) -> list[Send]:
+    """Ten publish every two seconds on average, each time a copy to each of ten receivers."""
+    random = Random(f"{seed}/ten-copies")
+    chosen = random.sample(range(nodes), 20)
+    sends = []
+    for publisher in chosen[10:]:
+        time = 1 + random.expovariate(0.5)
+        while time < seconds - 2:
+            sends.append(Send(round(time, 9), publisher, 512, tuple(chosen[:10])))
+            time += random.expovariate(0.5)
+    return sorted(sends, key=lambda send: send.time)
+
+
+def overflowing(seconds: float, seed: int) -> list[Send]:
+    """The shop sends eight copies to each of ten walkers at once, every 5 s: more than its queue holds."""
+    walkers = _ten_walkers(seed)
+    turns = range(int((seconds - 10) / 5))
+    return [Send(5 + 5 * turn, SHOP, 512, walkers) for turn in turns for _ in range(8)]
+
+
 def evenly(seconds: float, every: float, quiet: float = 3.0) -> list[Send]:
     """The shop says something at even intervals."""
     return [Send(1 + every * turn, SHOP) for turn in range(int((seconds - 1 - quiet) / every))]

@@ -12,6 +12,8 @@ from pathlib import Path
 from statistics import median
 from threading import Timer
 
+import numpy as np
+
 from roamcast.errors import UserError
 
 TCL = Path(__file__).parent / "tcl"
@@ -68,6 +70,8 @@ class Outcome:
     "Copies understood, whoever had one before."
     median: float = float("nan")
     "Median seconds from publication to delivery."
+    p95: float = float("nan")
+    "95th percentile of the seconds from publication to delivery."
     drops: dict[str, int] = field(default_factory=dict)
     "By ns-2's three-letter reason or our word."
 
@@ -233,6 +237,7 @@ def read_unicast_trace(lines: Iterable[str], since: float) -> Outcome:
         delivery=len(delays) / max(len(sent_at), 1),
         delay=_mean(delays),
         median=median(delays) if delays else float("nan"),
+        p95=float(np.percentile(delays, 95)) if delays else float("nan"),
         transmissions=hops + routing,
         routing=routing,
         drops=drops,

@@ -120,6 +120,7 @@ def _run(
         delivery=metrics.delivery_rate or 0.0,
         delay=metrics.delay_mean or float("nan"),
         median=metrics.delay_p50 or float("nan"),
+        p95=metrics.delay_p95 or float("nan"),
         transmissions=metrics.messages["total"] + len(unsent),
         received=metrics.frames.get("received", 0),
         routing=metrics.messages["routing"] + unsent.count("routing"),

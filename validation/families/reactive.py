@@ -27,11 +27,49 @@ neighbour that knows a way answers at once, and ARP loses one of sixteen. Pages 
 what went on the air, 4 % fewer; what DSR does after a failed link was another part of the difference that
 they showed (decisions 0118 and 0197)."""
 
+AODV_HARD_TEXT = """\
+Speed: the district at 1 to 20 m/s, 120 s. Long routes: a strip of 2000 x 300 m with five nodes at rest at
+each end and 70 between them at 15 m/s; 5 flows of one packet a second, or 30 of one every two seconds,
+from end to end, 60 s. Overflowing queues: the shop of the district sends eight copies to each of ten
+walkers at once, every 5 s, 60 s. Load: in the field of 200 nodes ten nodes send ten copies each, every
+two seconds on average, at 11 Mb/s, 40 s. Ten or twenty movements a row.
+
+Until now ours delivered twice as much as ns-2 under load, with a third fewer routing messages. The cause
+is that ns-2 forgets after 6 to 12 s which requests it has seen, and puts the latest routing message at
+the head of its queue: in a queue that is always full an old request waits longer than that, and is then
+flooded once more through the whole network. With `request_memory` our delivery on four development
+movements fell from 0.43 to 0.20 (ns-2: 0.24), and routing messages rose from 98,000 to 115,000 (ns-2:
+114,000). We follow it for the comparison only: it is a fault. Also followed (decision 0310): while a
+route is repaired, further messages that fail over it wait, too, and the repairing node answers requests
+from it."""
+
+DSR_HARD_TEXT = """\
+The same worlds. Four rules of ns-2 make most of the difference (decision 0311). `queue_per_class`: a
+queue of 50 for routing messages and one for the others, and a full queue drops the newcomer.
+`ordered_requests`: a node passes on only requests that are newer than the last of the same origin.
+`nested_errors`: an error that fails is sent another way, and told a second time inside of another.
+`inflated_salvage`: a message that waits for a way at a node that salvages it counts the header of its old
+way again, so that errors are more than twice as long as they should be. With the last one added to the
+others, delivery with 30 flows fell from 0.63 to 0.41 on four development movements (ns-2: 0.30). All but
+the first are faults or accidents of ns-2 and only in its mapping. What remains is not explained: ns-2's
+storms of salvaged errors still grow faster than ours. Whether the network of 200 nodes collapses within
+40 s differs between runs on the same movement."""
+
 QUANTITIES = (
-    Quantity("delivery", lambda o: o.delivery, 0.05, False),
-    Quantity("routing messages", lambda o: o.routing, 0.20, True),
-    Quantity("median delay, s", lambda o: o.median, 0.20, True),
+    Quantity("delivery", lambda o: o.delivery, 0.017, False),
+    Quantity("routing messages", lambda o: o.routing, 0.067, True),
+    Quantity("median delay, s", lambda o: o.median, 0.067, True),
 )
+"With DSDV's bounds."
+
+
+HARD_QUANTITIES = (
+    Quantity("delivery", lambda o: o.delivery, 0.05, False),
+    Quantity("routing messages", lambda o: o.routing, 0.10, True),
+    Quantity("median delay, s", lambda o: o.median, 0.20, True),
+    Quantity("95th percentile of the delay, s", lambda o: o.p95, 0.20, True),
+)
+"Where networks collapse, single runs differ by far more."
 
 
 class Reactive(NamedTuple):
@@ -44,8 +82,9 @@ class Reactive(NamedTuple):
 
 PROTOCOLS = (
     Reactive("AODV", AODV, {"arp": True, "newest_first": True}),
-    # ns-2's queue for DSR keeps the order of preferred packets, that for others turns it round.
-    Reactive("DSR", DSR, {"arp": True}),
+    # ns-2's queue for DSR has a queue for each class and keeps the order of preferred packets; that for
+    # others has one queue and puts the latest preferred packet first.
+    Reactive("DSR", DSR, {"arp": True, "queue_per_class": True}),
 )
 
 
@@ -66,7 +105,32 @@ def rows(protocol: Reactive) -> tuple[Row, ...]:
     )
 
 
-AODV_ROWS, DSR_ROWS = map(rows, PROTOCOLS)
+def hard_rows(protocol: Reactive) -> tuple[Row, ...]:
+    """A protocol under load, over many hops, at speed, and with queues that overflow."""
+    name, parameters, link = protocol
+    contest = Contest(
+        partial(ours.unicast, protocol=parameters, routing=name.lower(), link=link),
+        partial(ns2.unicast, feedback=False, routing=name),
+    )
+    row = partial(Row, contest=contest, quantities=HARD_QUANTITIES)
+    thirty = partial(grounds.end_to_end, flows=30, rate=0.5)
+    return (
+        row(f"{name}, 1 to 20 m/s", grounds.driving, 120, grounds.in_turns, 7101, 20, settling=0.25),
+        row(f"{name}, 8 hops at 15 m/s, 5 flows", grounds.corridor, 60, grounds.end_to_end, 7201, 20),
+        row(f"{name}, 8 hops at 15 m/s, 30 flows", grounds.corridor, 60, thirty, 7301, 10),
+        row(f"{name}, queues overflow", grounds.district, 60, grounds.overflowing, 7401, 20),
+        row(f"{name}, ten copies", grounds.field, 40, grounds.ten_copies, 7501, 10, options={"rates": FAST}),
+    )
 
-AODV_TOPICS = (Topic("AODV", "ns-2", TEXT, measure_all(*AODV_ROWS)),)
-DSR_TOPICS = (Topic("DSR", "ns-2", DSR_TEXT, measure_all(*DSR_ROWS)),)
+
+AODV_ROWS, DSR_ROWS = map(rows, PROTOCOLS)
+AODV_HARD, DSR_HARD = map(hard_rows, PROTOCOLS)
+
+AODV_TOPICS = (
+    Topic("AODV", "ns-2", TEXT, measure_all(*AODV_ROWS)),
+    Topic("AODV under strain", "ns-2", AODV_HARD_TEXT, measure_all(*AODV_HARD)),
+)
+DSR_TOPICS = (
+    Topic("DSR", "ns-2", DSR_TEXT, measure_all(*DSR_ROWS)),
+    Topic("DSR under strain", "ns-2", DSR_HARD_TEXT, measure_all(*DSR_HARD)),
+)

@@ -12,6 +12,7 @@ from .invented import (
     ADDRESSED,
     ASKED,
     LINE,
+    NEWS,
     PATIENT,
     STILL,
     TREE,
@@ -169,6 +170,37 @@ def test_a_patient_protocol_that_was_asked_too_late_and_one_that_could_have_know
     assert cause(facts(STILL, sent=known, traits=PATIENT)) is Cause.UNEXPLAINED
     full = [losing(10.1, 0, -1, "table_full")]
     assert cause(facts(STILL, sent=known, lost=full, traits=PATIENT)) is Cause.TABLE_FULL
+
+
+def test_an_event_that_waits_for_its_turn_behind_a_backlog():
+    events = [(sequence, 10.0 + sequence, NEWS) for sequence in range(1, 60)]
+    known = [asking(5.0, 2, 1), (6.0, 1, 2, "control", "Nod", -1, False), event(11.0, 0, 1)]
+    ordered = PATIENT | {"ordered": True}
+
+    def of(delivered, **more):
+        told = facts(STILL, sent=known, events=events, delivered=delivered, traits=ordered, **more)
+        return tell(told, 50, 2)
+
+    slow = [(sequence, 2, 89.0 + sequence) for sequence in range(1, 11)]
+    verdict = of(slow)
+    assert verdict.cause == "backlog"
+    assert verdict.story[-4:-1] == [
+        "node 2 gets events in order, and 39 before this one were still owed to it",
+        "node 0 owed 49 deliveries in all at the end",
+        "it delivered 10 in the 10 s before the end of the run",
+    ]
+    full = [(70.0, 0, -1, "event", "Parcel", 50, "table_full")]
+    assert of(slow, lost=full).cause == "backlog"  # a full queue on the way is not the publisher's end of it
+    assert of([*slow, (55, 2, 99.5)], lost=full).cause == "table_full"  # passed over: it was given up
+    assert of([(1, 2, 80.0)]).cause != "backlog"  # nobody was at work any more
+
+
+def test_a_copy_of_an_older_order_is_not_called_a_lapsed_subscription():
+    known = [asking(5.0, 2, 1), (6.0, 1, 2, "control", "Nod", -1, False), event(10.1, 0, 1)]
+    old = [losing(10.3, 2, 1, "expired")]
+    assert cause(facts(STILL, sent=known, lost=old, traits=PATIENT)) is Cause.OUTDATED
+    unwanted = [losing(10.3, 1, 0, "unwanted")]
+    assert cause(facts(STILL, sent=known, lost=unwanted, traits=PATIENT)) is Cause.UNEXPLAINED
 
 
 def test_an_event_given_up_for_another_tells_nothing_of_this_node():

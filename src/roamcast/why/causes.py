@@ -23,6 +23,8 @@ class Cause(Enum):
     PUBLISHER_OFF = "the publisher was switched off or had crashed before it was through"
     RELAY_OFF = "a node on the way was switched off or had crashed"
     NOT_YET_KNOWN = "the subscription was still on its way when the event was published"
+    BACKLOG = "it waited for its turn behind earlier events that the publisher still owed"
+    OUTDATED = "a copy was refused because its place in the order was out of date"
     NOT_RECALLED = "the subscription reached back far enough, yet it was not sent"
     UNWANTED = "a node on the way knew nobody who wanted it"
     LAPSED = "a subscription had lapsed"

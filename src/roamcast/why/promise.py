@@ -15,6 +15,11 @@ from roamcast.why.trail import Lost, Sent, Trail, Wish
 GIVEN_UP = ("expired", "table_full")
 "Reasons for which a publisher lets an event go that it owes to somebody."
 
+AT_WORK = 10.0
+"Seconds in which a publisher that is at work on what it owes delivers something to somebody."
+QUICK = 1.0
+"Seconds that a delivery takes if nothing else is owed."
+
 
 class Promised:
     """The questions to ask of one event, in order."""
@@ -38,6 +43,8 @@ class Promised:
             or self._asked_late(node, since)
             or self._forgotten()
             or self._unknown(node, since)
+            or self._in_turn(node)
+            or self._not_recalled(node, since)
             or self._given_up()
             or self._unfinished(node)
         )
@@ -67,22 +74,65 @@ class Promised:
         return Verdict(Cause.PUBLISHER_OFF, story)
 
     def _unknown(self, node: int, since: float) -> Verdict | None:
-        """Whether the wish was not known in time; asked only of protocols that say when it is."""
-        trail = self.trail
-        if not trail.told and not trail.granted:
+        """Whether the subscription was not known in time; asked of protocols that say when it is."""
+        known = self._known(node, since)
+        if known <= self.reaches_back:
             return None
-        known = next((granted for granted in trail.granted.get(node, []) if granted >= since), inf)
+        return Verdict(Cause.NOT_YET_KNOWN, self._tell_known(node, since, known))
+
+    def _not_recalled(self, node: int, since: float) -> Verdict | None:
+        """Whether the subscription was known later, in time to reach back to the event."""
+        known = self._known(node, since)
         if known <= self.published:
             return None
-        when = "never" if known == inf else f"at t={known:.1f}"
-        story = [
-            f"node {node} wanted it {self.published - since:.1f} s before it was published",
-            f"word that its wish is known came {when}",
-        ]
-        if known > self.reaches_back:
-            return Verdict(Cause.NOT_YET_KNOWN, story)
         reach = self.reaches_back - self.published
-        return Verdict(Cause.NOT_RECALLED, [*story, f"a wish reaches back {reach:g} s"])
+        story = [*self._tell_known(node, since, known), f"a subscription reaches back {reach:g} s"]
+        return Verdict(Cause.NOT_RECALLED, story)
+
+    def _known(self, node: int, since: float) -> float:
+        """When the subscription was known; at once in a protocol that does not tell."""
+        trail = self.trail
+        if not trail.told and not trail.granted:
+            return since
+        return next((granted for granted in trail.granted.get(node, []) if granted >= since), inf)
+
+    def _tell_known(self, node: int, since: float, known: float) -> list[str]:
+        when = "never" if known == inf else f"at t={known:.1f}"
+        return [
+            f"node {node} wanted it {self.published - since:.1f} s before it was published",
+            f"word that its subscription is known came {when}",
+        ]
+
+    def _in_turn(self, node: int) -> Verdict | None:
+        """Whether it waited for its turn, in a protocol that keeps the order of publication.
+
+        The publisher was at work until the last moment from which a path led to the node, and had not come
+        to this event yet.
+        """
+        trail, publisher = self.trail, self.publisher
+        if not trail.run.traits.get("ordered"):
+            return None
+        line = trail.line(publisher)
+        if line.latest.get(node, -1) > self.publication:
+            return None  # later ones were delivered: it was passed over
+        end = trail.last_path(publisher, node)
+        worked = line.delivered_between(end - AT_WORK, end)
+        ahead = line.owed(node, self.publication)
+        if not worked or end - self.published <= QUICK or line.owing <= worked * QUICK / AT_WORK:
+            return None
+        until = (
+            "the end of the run"
+            if end >= self.end
+            else f"t={end:.1f}, when the last path to node {node} ended,"
+        )
+        return Verdict(
+            Cause.BACKLOG,
+            [
+                f"node {node} gets events in order, and {ahead} before this one were still owed to it",
+                f"node {publisher} owed {line.owing} deliveries in all at the end",
+                f"it delivered {worked} in the {AT_WORK:g} s before {until}",
+            ],
+        )
 
     def _given_up(self) -> Verdict | None:
         """Whether the publisher gave it up for all who missed it; of some, no row tells for whom."""
@@ -107,9 +157,9 @@ class Promised:
             return Verdict(Cause.UNFINISHED, story)
         if not self.trail.up.meets(self.publisher, node, last, self.end):
             return Verdict(Cause.UNFINISHED, [*story, f"no path led to node {node} after that"])
-        return self._last_word(story)
+        return self._last_word(node, story)
 
-    def _last_word(self, story: list[str]) -> Verdict:
+    def _last_word(self, node: int, story: list[str]) -> Verdict:
         """What ended the last attempt, if a row tells; what the publisher gave up may be another's."""
         last = self.copies[-1]
         ends = [
@@ -118,11 +168,13 @@ class Promised:
             if lost.cause in ENDS
             and lost.time >= last.time
             and not (lost.node == self.publisher and lost.cause in GIVEN_UP)
+            and (lost.node == node or lost.cause != "unwanted")
         ]
         if ends:
             end = ends[-1]
+            cause = Cause.OUTDATED if end.cause == "expired" else ENDS[end.cause]
             told = f"t={end.time:.3f} node {end.node}: {say(end.cause)}, and it was not sent again"
-            return Verdict(ENDS[end.cause], [*story, told])
+            return Verdict(cause, [*story, told])
         if last.failed:
             gave_up = f"the link from node {last.node} to node {last.to} gave up, and it was not sent again"
             return Verdict(Cause.RETRY_LIMIT, [*story, gave_up])

@@ -18,12 +18,16 @@ from roamcast.facts.matching import Matcher
 from roamcast.facts.tables import Facts, FactsError
 from roamcast.facts.tracks import Tracks
 from roamcast.why.causes import FRAME_LOSSES
+from roamcast.why.line import Line
 from roamcast.why.outages import Outages
 from roamcast.why.reach import Reach
 from roamcast.why.sound import check_sound
 
 ROLES_OF_CATEGORIES = {"event": "carries", "subscription": "wishes"}
 "What a message does whose role the facts do not tell."
+
+PATH_STEP = 0.1
+"Seconds: how exactly the end of the last path is found."
 
 PROPAGATION = 0.001
 "Seconds: more than any signal takes within carrier-sense range."
@@ -116,6 +120,8 @@ class Trail:
         "Wishes that went no further, in order."
         self._servers = self._served(facts["states"], run.traits.get("served_by") or "")
         self.granted = self._granted(transmissions)
+        self._lines: dict[int, Line] = {}
+        self._last_paths: dict[tuple[int, int], float] = {}
 
     def publisher(self, publication: int) -> int:
         """The node that published an event."""
@@ -158,6 +164,28 @@ class Trail:
                 for hearer in [sent.to] if sent.to >= 0 else self._in_range(node, sent.time):
                     latest.setdefault(hearer, sent.time)
         return sorted(((when, parent) for parent, when in latest.items()), reverse=True)
+
+    def line(self, publisher: int) -> Line:
+        """Return what a publisher owed and delivered."""
+        if publisher not in self._lines:
+            self._lines[publisher] = Line(publisher, self.expected, self.delivered)
+        return self._lines[publisher]
+
+    def last_path(self, start: int, node: int) -> float:
+        """Return the last time from which a path led from `start` to `node`, to a tenth of a second."""
+        key = (start, node)
+        if key not in self._last_paths:
+            low, high = 0.0, self.run.duration
+            if self.up.meets(start, node, high - PATH_STEP, high):
+                low = high
+            while high - low > PATH_STEP:
+                middle = (low + high) / 2
+                if self.up.meets(start, node, middle, self.run.duration):
+                    low = middle
+                else:
+                    high = middle
+            self._last_paths[key] = low
+        return self._last_paths[key]
 
     @cached_property
     def missing(self) -> Counter[int]:

@@ -1,0 +1,96 @@
+"""RAFT-CBR's backlog after an outage: seconds to clear what is owed, and the promise on given seeds.
+
+`python -m bench.backlog` switches the shop's radio off for a while in connected movements of the shopping
+district and prints how many deliveries were owed when it came back, and when the last of them arrived.
+`python -m bench.backlog 1001-1024` plays the seeds and prints what was missed and why. If something waited in
+the backlog at the end, the same run is played for 400 s more without new events: a miss is proven to be the
+backlog's if it arrives then. `python -m bench.backlog 2001-2012 "10 m/s"` does so at another speed.
+"""
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+from roamcast.scenario.read import load
+from roamcast.sim.run import simulate
+from roamcast.why.causes import Cause
+from roamcast.why.trail import Trail
+from roamcast.why.why import Explainer
+
+SHOPPING = Path(__file__).parents[1] / "scenarios" / "shopping.toml"
+CONNECTED = (2, 3, 5)
+"Seeds whose movements leave the shop connected throughout."
+OUTAGES = (15, 30, 60, 120, 240)
+CUT = 200
+LONGER = ('duration="1200 s"', 'quiet="410 s"')
+
+
+def play(seed: int, *settings: str) -> Trail:
+    """Return what RAFT-CBR did in a run."""
+    return Trail(simulate(load(SHOPPING, settings), "raft-cbr", seed))
+
+
+def clear(seed: int, seconds: int) -> tuple[int, float, float]:
+    """Return deliveries owed after an outage, seconds until all were made, and all deliveries per second."""
+    radio = f'faults.cut={{group="shop", radio={{at=["{CUT} s"], down="{seconds} s"}}}}'
+    trail, back = play(seed, radio, *LONGER), CUT + seconds
+    arrived = {
+        pair: trail.delivered.get(pair, trail.run.duration)
+        for pair in trail.expected
+        if trail.published[pair[0]] < back
+    }
+    owed = [time for time in arrived.values() if time >= back]
+    last = max(owed, default=back)
+    made = sum(back <= time <= last for time in trail.delivered.values())
+    return len(owed), last - back, made / max(last - back, 1e-9)
+
+
+def keep(seed: int, speed: str) -> str:
+    """Return a row of the table of promises."""
+    moving = f'nodes.walkers.speed={{min="0.1 m/s", max="{speed}"}}'
+    trail = play(seed, moving)
+    explainer, expected = Explainer(trail), set(trail.expected)
+    verdicts = {miss: explainer.explain(*miss) for miss in trail.misses()}
+    proven = sum(verdict.proven for verdict in verdicts.values())
+    waiting = [miss for miss, verdict in verdicts.items() if verdict.cause is Cause.BACKLOG]
+    others = Counter(
+        verdict.cause.key
+        for verdict in verdicts.values()
+        if not verdict.proven and verdict.cause is not Cause.BACKLOG
+    )
+    later = ""
+    if waiting:
+        longer = play(seed, moving, *LONGER)
+        arrived = [longer.delivered[miss] for miss in waiting if miss in longer.delivered]
+        after = max(arrived, default=trail.run.duration) - trail.run.duration
+        later = f"{len(arrived)} within {after:.0f} s"
+    false = sum(pair not in expected for pair in trail.delivered)
+    told = ", ".join(f"{cause} {times}" for cause, times in others.items()) or "0"
+    counted = sum(trail.published[publication] >= trail.run.warmup for publication, _ in trail.expected)
+    return (
+        f"| {seed} | {counted} | {len(verdicts)} | {proven} | {len(waiting)} | {later} | {told} | {false} |"
+    )
+
+
+def main() -> None:
+    """Print one of the tables."""
+    if len(sys.argv) > 1:
+        first, _, last = sys.argv[1].partition("-")
+        speed = sys.argv[2] if len(sys.argv) > 2 else "1 m/s"
+        print(
+            "| seed | expected | missed | proven | backlog | of these arrived later | other causes | false |"
+        )
+        print("|---|---|---|---|---|---|---|---|")
+        for seed in range(int(first), int(last or first) + 1):
+            print(keep(seed, speed), flush=True)
+        return
+    print("| seed | outage (s) | deliveries owed | seconds to clear | deliveries/s |")
+    print("|---|---|---|---|---|")
+    for seed in CONNECTED:
+        for seconds in OUTAGES:
+            owed, took, rate = clear(seed, seconds)
+            print(f"| {seed} | {seconds} | {owed} | {took:.1f} | {rate:.0f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,41 @@
+"""What a publisher owed to whom and when it delivered, for protocols that keep the order of publication."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+
+class Line:
+    """The deliveries of one publisher, and what it still owed at the end of the run."""
+
+    def __init__(
+        self,
+        publisher: int,
+        expected: Iterable[tuple[int, int]],
+        delivered: Mapping[tuple[int, int], float],
+    ) -> None:
+        self.latest: dict[int, int] = {}
+        "The last publication that each node got."
+        times = []
+        for (publication, node), time in delivered.items():
+            if publication >> 32 == publisher:
+                times.append(time)
+                self.latest[node] = max(publication, self.latest.get(node, -1))
+        self._times = sorted(times)
+        waiting: dict[int, list[int]] = defaultdict(list)
+        for publication, node in expected:
+            if publication >> 32 == publisher and publication > self.latest.get(node, -1):
+                waiting[node].append(publication)
+        self._waiting = {node: sorted(publications) for node, publications in waiting.items()}
+        self.owing = sum(map(len, waiting.values()))
+        "Deliveries that were still to come at the end of the run."
+
+    def delivered_between(self, start: float, end: float) -> int:
+        """Return the number of deliveries from `start` to `end`."""
+        return bisect_right(self._times, end) - bisect_left(self._times, start)
+
+    def owed(self, node: int, publication: int) -> int:
+        """Return the number of events before `publication` that `node` still waited for."""
+        return bisect_left(self._waiting.get(node, []), publication)

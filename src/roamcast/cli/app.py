@@ -27,22 +27,20 @@ class Verb(NamedTuple):
 
 
 VERBS: dict[str, Verb] = {
-    "run": Verb("roamcast.cli.run", "Run one scenario under one protocol and tell how it went."),
-    "why": Verb("roamcast.cli.why", "Tell why events were not delivered, or how one was."),
-    "diff": Verb("roamcast.cli.diff", "Tell where two runs part, or that they are equal."),
-    "protocols": Verb("roamcast.cli.protocols", "List the protocols, or one protocol's parameters."),
-    "map": Verb("roamcast.cli.map", "Draw the world of a scenario: groups, zones, publishers, trails."),
+    "run": Verb("roamcast.cli.run", "Run one scenario under one protocol and print its metrics."),
+    "why": Verb("roamcast.cli.why", "Explain why events were not delivered or requests not satisfied."),
+    "diff": Verb("roamcast.cli.diff", "Show the first differences between two runs."),
+    "protocols": Verb("roamcast.cli.protocols", "List the protocols, or the parameters of one."),
+    "map": Verb("roamcast.cli.map", "Draw a map of a scenario: nodes, zones, publishers, movement."),
     "check": Verb("roamcast.cli.check", "Check scenario and campaign files without running them."),
-    "compare": Verb("roamcast.cli.compare", "Tell which protocol serves a scenario best."),
-    "campaign": Verb("roamcast.cli.campaign", "Run a campaign, see how it goes, report it."),
-    "cluster": Verb("roamcast.cli.cluster", "See whether a Spark cluster is fit for campaigns."),
-    "reproduce": Verb("roamcast.cli.reproduce", "Run a paper's evaluation and judge its claims."),
-    "swarm": Verb("roamcast.cli.swarm", "Put protocols to the test: histories full of faults, under laws."),
-    "sql": Verb("roamcast.cli.sql", "Ask the tables of a campaign or of runs."),
-    "ingest": Verb(
-        "roamcast.cli.ingest", "Turn traces of others into facts, or into movement for scenarios."
-    ),
-    "filter": Verb("roamcast.cli.filter", "Understand subscriptions, try them on events, group them."),
+    "compare": Verb("roamcast.cli.compare", "Compare protocols in one scenario on common seeds."),
+    "campaign": Verb("roamcast.cli.campaign", "Run, watch and report a campaign; maintain its folder."),
+    "cluster": Verb("roamcast.cli.cluster", "Check whether a Spark cluster can run campaigns."),
+    "reproduce": Verb("roamcast.cli.reproduce", "Run the evaluation of a paper and judge its claims."),
+    "swarm": Verb("roamcast.cli.swarm", "Test protocols with generated faults against invariants."),
+    "sql": Verb("roamcast.cli.sql", "Query the tables of a campaign or of runs with SQL."),
+    "ingest": Verb("roamcast.cli.ingest", "Import ns-2 traces as facts, and movement traces as scenarios."),
+    "filter": Verb("roamcast.cli.filter", "Explain, match and group subscriptions."),
 }
 "A new verb is one line here, and its module."
 
@@ -68,9 +66,9 @@ def build(verb: str | None) -> typer.Typer:
 
 def _top(
     context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="Tell the version.")] = False,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
 ) -> None:
-    """Content-based publish/subscribe for networks that move."""
+    """Simulate content-based publish/subscribe in mobile ad hoc networks."""
     if version:
         print(f"roamcast {roamcast.__version__}")
     elif context.invoked_subcommand is None:

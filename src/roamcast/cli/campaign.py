@@ -17,32 +17,35 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 for _verb in (watch.watch, upkeep.verify, upkeep.prune, upkeep.diff):
     app.command(_verb.__name__)(_verb)
 
-Folder = Annotated[str, typer.Argument(metavar="DIR", help="The campaign's folder, or its URL.")]
-Json = Annotated[bool, typer.Option("--json", help="Tell it as JSON, for programs.")]
+Folder = Annotated[str, typer.Argument(metavar="DIR", help="Campaign folder or URL.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @app.command("run")
 def run(
-    file: Annotated[Path, typer.Argument(metavar="CAMPAIGN.toml", help="The campaign.")],
+    file: Annotated[Path, typer.Argument(metavar="CAMPAIGN.toml", help="Campaign file.")],
     *,
     out: Annotated[
-        str, typer.Option("--out", help="Keep facts, tables and report here: a folder or s3://...")
+        str, typer.Option("--out", help="Results folder for facts, tables and report, or s3://...")
     ],
     master: Master = None,
     remote: Remote = None,
     conf: Conf = None,
     ui: Ui = False,
     event_log: EventLog = None,
-    seeds: Annotated[int | None, typer.Option(min=1, max=MOST_SEEDS, help="Seeds at each point.")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Few seeds, few points.")] = False,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, max=MOST_SEEDS, help="Number of seeds at each point.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Run few seeds and points.")] = False,
     only: Annotated[
-        list[str] | None, typer.Option(metavar="FIGURE", help="Only what a figure needs.")
+        list[str] | None,
+        typer.Option(metavar="FIGURE", help="Run only what this figure needs. May be repeated."),
     ] = None,
     replace: Replace = False,
     strict: Strict = False,
     json: Json = False,
 ) -> None:
-    """Run what is not yet done, then measure, judge and report all of it; run again to resume."""
+    """Run what is not done yet, then measure, judge and report; run again to resume."""
     from roamcast.cli.shared.conducting import conduct_file, finish
 
     where = choose(master, remote, conf, ui, event_log)
@@ -52,7 +55,7 @@ def run(
 
 @app.command("status")
 def status(folder: Folder, json: Json = False) -> None:
-    """Tell how many runs are done, failed and missing."""
+    """Print how many runs are done, failed and missing."""
     from roamcast.pipeline.store import Store
     from roamcast.report.standing import Standing
 
@@ -63,7 +66,9 @@ def status(folder: Folder, json: Json = False) -> None:
 @app.command("runs")
 def runs(
     folder: Folder,
-    failed: Annotated[bool, typer.Option("--failed", help="Only those that failed, with the error.")] = False,
+    failed: Annotated[
+        bool, typer.Option("--failed", help="List only failed runs, with their errors.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """List the runs."""
@@ -93,18 +98,20 @@ def _to_json(value: object) -> str:
 def report(
     folder: Folder,
     *,
-    measure: Annotated[bool, typer.Option("--measure", help="Measure and judge again first.")] = False,
+    measure: Annotated[
+        bool, typer.Option("--measure", help="Measure, summarise and judge again first.")
+    ] = False,
     figures: Annotated[
-        list[str] | None, typer.Option(metavar="FORMAT", help="Also figures as files: png, pdf, svg.")
+        list[str] | None, typer.Option(metavar="FORMAT", help="Also write figures as files: png, pdf or svg.")
     ] = None,
-    markdown: Annotated[Path | None, typer.Option(help="Also a page of documentation, with figures.")] = None,
+    markdown: Annotated[Path | None, typer.Option(help="Also write a Markdown page with figures.")] = None,
     master: Master = None,
     remote: Remote = None,
     conf: Conf = None,
     ui: Ui = False,
     event_log: EventLog = None,
 ) -> None:
-    """Write DIR/report.html from what is done; verdicts made by other code are made again."""
+    """Write DIR/report.html from finished runs; verdicts of other code are recomputed."""
     from roamcast.cli.shared.conducting import judge_again, measure_again, save_figures, write_report
     from roamcast.pipeline.store import Store
     from roamcast.report.result import Result, warn

@@ -15,7 +15,7 @@ from roamcast.scenario.read import load, read_toml
 def command(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Scenario or campaign files.")],
 ) -> None:
-    """Check scenario and campaign files, and all that they name, without running them."""
+    """Check scenario and campaign files, and the files they name, without running them."""
     wrong = 0
     for file in files:
         try:

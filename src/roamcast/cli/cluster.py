@@ -16,7 +16,7 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 @app.callback()
 def cluster() -> None:
-    """See whether a cluster is fit for campaigns."""
+    """Check whether a Spark cluster can run campaigns."""
 
 
 @app.command("check")
@@ -28,11 +28,12 @@ def check(
     ui: Ui = False,
     event_log: EventLog = None,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="A campaign's folder, to be seen by all.")
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Campaign folder that all executors must reach."),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Tell it as JSON, for programs.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Tell what every executor has, and what is missing where."""
+    """Print what every executor has and lacks."""
     from roamcast.pipeline.spark.check import examine
     from roamcast.pipeline.spark.session import open_session
 

@@ -20,21 +20,22 @@ if TYPE_CHECKING:
 def command(
     scenario: Annotated[
         str,
-        typer.Argument(
-            metavar="SCENARIO", help="A file, or the name of a scenario that comes with roamcast."
-        ),
+        typer.Argument(metavar="SCENARIO", help="Scenario file, or name of a shipped scenario."),
     ],
     *,
     protocols: Annotated[
         str | None,
-        typer.Option(metavar="A,B,C", help="Which to compare; by default all that the scenario can serve."),
+        typer.Option(
+            metavar="A,B,C", help="Protocols to compare; by default all that can run in the scenario."
+        ),
     ] = None,
-    seeds: Annotated[int, typer.Option(min=1, max=MOST_SEEDS, help="Runs of each protocol.")] = 5,
+    seeds: Annotated[int, typer.Option(min=1, max=MOST_SEEDS, help="Number of seeds.")] = 5,
     out: Annotated[
-        str | None, typer.Option(help="Keep facts, tables and report here: a folder or s3://...")
+        str | None, typer.Option(help="Results folder for facts, tables and report, or s3://...")
     ] = None,
     set_: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change the scenario.")
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the scenario. May be repeated."),
     ] = None,
     master: Master = None,
     remote: Remote = None,
@@ -43,9 +44,9 @@ def command(
     event_log: EventLog = None,
     replace: Replace = False,
     strict: Strict = False,
-    json: Annotated[bool, typer.Option("--json", help="Tell the result as one JSON object.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")] = False,
 ) -> None:
-    """Run protocols in one scenario on the same seeds, and say which is best at what."""
+    """Run protocols in one scenario on common seeds and compare their metrics."""
     from roamcast.campaign.campaign import Campaign
     from roamcast.cli.shared.conducting import conduct, finish, name_file
     from roamcast.routing.catalogue import find

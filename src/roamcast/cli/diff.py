@@ -11,13 +11,13 @@ def command(
     a: Annotated[
         str,
         typer.Argument(
-            metavar="A", help="What `roamcast run --facts` wrote, or a campaign's run: DIR/run=ID."
+            metavar="A", help="Facts folder of `roamcast run --facts`, or a run of a campaign: DIR/run=ID."
         ),
     ],
-    b: Annotated[str, typer.Argument(metavar="B", help="Another such run.")],
-    json: Annotated[bool, typer.Option("--json", help="Tell the difference as one JSON object.")] = False,
+    b: Annotated[str, typer.Argument(metavar="B", help="Another run.")],
+    json: Annotated[bool, typer.Option("--json", help="Print the difference as one JSON object.")] = False,
 ) -> None:
-    """Tell whether two runs are equal (exit code 0), or where they part (exit code 1)."""
+    """Print the first differences between two runs (exit code 1), or that they are equal (0)."""
     from roamcast.facts.diff import compare, describe
     from roamcast.lake.reading import read_facts
 

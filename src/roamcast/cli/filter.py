@@ -21,18 +21,22 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 Schema = Annotated[
-    Path | None, typer.Option("--schema", metavar="F.xsd|F.json", help="The event types; guessed if absent.")
+    Path | None,
+    typer.Option(
+        "--schema", metavar="F.xsd|F.json", help="Event types; inferred from the subscription if omitted."
+    ),
 ]
-Defaults = Annotated[
-    bool, typer.Option("--defaults", help="Fill in the defaults of the schema where a document says nothing.")
-]
+Defaults = Annotated[bool, typer.Option("--defaults", help="Fill in default values of the schema.")]
 Given = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="The value of a parameter, $NAME; may be repeated."),
+    typer.Option("--set", metavar="NAME=VALUE", help="Value of the parameter $NAME. May be repeated."),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Tell it as JSON.")]
-OnSpark = Annotated[bool, typer.Option("--spark", help="Do it on Spark, from Parquet files.")]
-Master = Annotated[str | None, typer.Option("--master", metavar="URL", help="Of Spark; embedded if absent.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+OnSpark = Annotated[bool, typer.Option("--spark", help="Use Spark; inputs are Parquet files.")]
+Master = Annotated[
+    str | None,
+    typer.Option("--master", metavar="URL", help="URL of a Spark master; embedded Spark if omitted."),
+]
 
 
 class Method(StrEnum):
@@ -103,28 +107,37 @@ def explain(
 def match(
     events: Annotated[
         list[Path],
-        typer.Argument(metavar="EVENTS...", help="One a file; - is stdin. With --spark a Parquet of JSON."),
+        typer.Argument(
+            metavar="EVENTS...",
+            help="Event documents, one per file; - is stdin. With --spark a Parquet file of JSON.",
+        ),
     ],
     *,
     schema: Annotated[Path, typer.Option("--schema", metavar="F.xsd|F.json", help="The event types.")],
     filters: Annotated[
-        list[str] | None, typer.Option("--filter", metavar="XPATH", help="May be repeated.")
+        list[str] | None, typer.Option("--filter", metavar="XPATH", help="A subscription. May be repeated.")
     ] = None,
     spark: OnSpark = False,
     master: Master = None,
     many: Annotated[
         Path | None,
-        typer.Option("--filters", metavar="F.parquet", help="With --spark: columns id and filter."),
+        typer.Option(
+            "--filters",
+            metavar="F.parquet",
+            help="With --spark: Parquet file with the columns id and filter.",
+        ),
     ] = None,
-    pairs: Annotated[bool, typer.Option("--pairs", help="With --spark: every match, not counts.")] = False,
+    pairs: Annotated[
+        bool, typer.Option("--pairs", help="With --spark: write every match instead of counts.")
+    ] = False,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="With --spark: the matches.")
+        Path | None, typer.Option("--out", metavar="DIR", help="With --spark: write the matches here.")
     ] = None,
     given: Given = None,
     defaults: Defaults = False,
     json: AsJson = False,
 ) -> None:
-    """Tell which filters match which events; on Spark, how many of very many do."""
+    """Print which filters match which events; with --spark, how many."""
     from roamcast.content.schema_file import load_schema
 
     loaded = load_schema(schema, defaults)
@@ -152,16 +165,18 @@ def match(
 @app.command("groups")
 def groups(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="Subscriptions, one a line; # comments; - is stdin.")
+        Path, typer.Argument(metavar="FILE", help="Subscriptions, one per line; # comments; - is stdin.")
     ],
     *,
-    method: Annotated[Method, typer.Option(help="How to group.")] = Method.KMEANS,
+    method: Annotated[Method, typer.Option(help="Grouping method.")] = Method.KMEANS,
     schema: Schema = None,
     channels: Annotated[
-        int | None, typer.Option("-k", min=1, help="Groups for each event type; by default the papers' K.")
+        int | None,
+        typer.Option("-k", min=1, help="Number of groups per event type; by default the papers' K."),
     ] = None,
     event: Annotated[
-        Path | None, typer.Option("--event", metavar="E.xml", help="The event that sets the groups up.")
+        Path | None,
+        typer.Option("--event", metavar="E.xml", help="Event that is an additional point of K-means."),
     ] = None,
     draw: Annotated[
         Path | None, typer.Option("--draw", metavar="OUT.png", help="Draw the subscription graph.")
@@ -170,7 +185,7 @@ def groups(
     master: Master = None,
     json: AsJson = False,
 ) -> None:
-    """Print groups of subscriptions with what each channel asks, and the covering graph.
+    """Group subscriptions into channels; print their filters and the covering graph.
 
     With --spark FILE is a Parquet with the columns id and filter, and K-means groups them, without a graph.
     """

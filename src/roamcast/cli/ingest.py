@@ -32,52 +32,50 @@ _SHOWN = {
 
 def command(  # noqa: PLR0917 - typer takes options as parameters
     files: Annotated[
-        list[str], typer.Argument(metavar="FILE...", help="Traces of one format; .gz is unpacked.")
+        list[str], typer.Argument(metavar="FILE...", help="Trace files of one format, optionally .gz.")
     ],
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where facts or movement go.")],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Output folder for facts or movement.")],
     format: Annotated[
         str | None,
         typer.Option(
             "--format",
-            help="ns2trace, ns2movement, bonnmotion, sumofcd or gps; told by the beginning if absent.",
+            help="ns2trace, ns2movement, bonnmotion, sumofcd or gps; detected if omitted.",
         ),
     ] = None,
     movement: Annotated[
-        str | None, typer.Option("--movement", metavar="FILE", help="The movement file of an ns-2 run.")
+        str | None, typer.Option("--movement", metavar="FILE", help="ns-2: movement file of the run.")
     ] = None,
-    warmup: Annotated[str, typer.Option(help="Left out of the metrics of an ns-2 run.")] = "0 s",
-    range: Annotated[
-        str | None, typer.Option(help="Within which a frame of an ns-2 run is understood, as 250 m.")
-    ] = None,
-    data_rate: Annotated[str, typer.Option(help="Of an ns-2 run's unicast frames.")] = "1 Mb/s",
-    basic_rate: Annotated[str, typer.Option(help="Of an ns-2 run's broadcasts and RTS.")] = "1 Mb/s",
-    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Of an ns-2 run, for the tables.")] = 0,
+    warmup: Annotated[str, typer.Option(help="ns-2: time at the start to leave out of the metrics.")] = "0 s",
+    range: Annotated[str | None, typer.Option(help="ns-2: radio range, for example 250 m.")] = None,
+    data_rate: Annotated[str, typer.Option(help="ns-2: rate of unicast frames.")] = "1 Mb/s",
+    basic_rate: Annotated[str, typer.Option(help="ns-2: rate of broadcasts and RTS.")] = "1 Mb/s",
+    seed: Annotated[
+        int, typer.Option(min=0, max=LARGEST_SEED, help="ns-2: seed to record in the tables.")
+    ] = 0,
     beside: Annotated[
         list[Path] | None,
         typer.Option(
             "--beside",
             metavar="FACTS",
-            help="What `run --facts` wrote: into the same table. May be repeated.",
+            help="Facts folder of a run of ours to include in the metrics table. May be repeated.",
         ),
     ] = None,
     presence: Annotated[
         str,
         typer.Option(
             metavar="recorded|always",
-            help="Whether nodes are present only while the trace has them, or all the time.",
+            help="Nodes are present only while the trace has them, or always.",
         ),
     ] = "recorded",
-    geo: Annotated[bool, typer.Option("--geo", help="SUMO wrote longitude and latitude.")] = False,
-    spark: Annotated[bool, typer.Option("--spark", help="Read on Spark, however small the files.")] = False,
+    geo: Annotated[bool, typer.Option("--geo", help="SUMO: positions are longitude and latitude.")] = False,
+    spark: Annotated[bool, typer.Option("--spark", help="Read on Spark, even small files.")] = False,
     master: Annotated[
-        str | None, typer.Option(metavar="URL", help="Of a Spark cluster; embedded if absent.")
+        str | None, typer.Option(metavar="URL", help="URL of a Spark master; embedded Spark if omitted.")
     ] = None,
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Give up what the folder was made from.")
-    ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Tell what came out as one JSON object.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Overwrite the import of other files.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")] = False,
 ) -> None:
-    """Turn traces of others into facts (ns-2), or into movement for scenarios."""
+    """Import ns-2 traces as facts, or movement traces as scenarios."""
     import json as json_
 
     from roamcast.ingest.intake import claim, conclude, recognise, take_movement

@@ -21,24 +21,25 @@ FORMATS = ("svg", "png", "pdf")
 def command(
     scenario: Annotated[
         str,
-        typer.Argument(
-            metavar="SCENARIO", help="A scenario file, or the name of one that comes with roamcast."
-        ),
+        typer.Argument(metavar="SCENARIO", help="Scenario file, or name of a shipped scenario."),
     ],
     *,
-    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Whose movement is shown.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Seed of the movement.")] = 1,
     at: Annotated[
         str | None,
-        typer.Option(metavar="TIME", help='The moment, as "300 s"; a minute after the warm-up by default.'),
+        typer.Option(
+            metavar="TIME", help='Time, for example "300 s"; by default a minute after the warm-up.'
+        ),
     ] = None,
     set_: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change the scenario.")
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the scenario. May be repeated."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Where to: NAME.svg, .png or .pdf.")
+        Path | None, typer.Option(metavar="FILE", help="Output file: NAME.svg, .png or .pdf.")
     ] = None,
 ) -> None:
-    """Draw groups, zones, publishers and a minute of everyone's trail."""
+    """Draw a map: groups, zones, publishers and the last minute of movement."""
     from roamcast.report.drawings.map import describe_map, save_map
     from roamcast.scenario.read import load
     from roamcast.scenario.shipped import locate

@@ -14,10 +14,10 @@ from roamcast.scenario.reference import tell_default
 
 
 def command(
-    name: Annotated[str | None, typer.Argument(help="Tell this protocol's parameters.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Tell it as JSON.")] = False,
+    name: Annotated[str | None, typer.Argument(help="Show the parameters of this protocol.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """List the protocols, or one protocol's parameters."""
+    """List the protocols, or the parameters of one."""
     if name is None:
         known, broken = catalogue.working()
         rows = [

@@ -12,20 +12,28 @@ from roamcast.cli.shared.sparking import Conf, EventLog, Master, Remote, Replace
 
 
 def command(
-    paper: Annotated[str, typer.Argument(metavar="PAPER", help="As petrovic; or a campaign file.")],
+    paper: Annotated[
+        str,
+        typer.Argument(
+            metavar="PAPER", help="Name of a shipped campaign, for example petrovic, or a campaign file."
+        ),
+    ],
     *,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Few seeds, few points: minutes, not hours.")
+        bool, typer.Option("--quick", help="Run few seeds and points: minutes instead of hours.")
     ] = False,
     readings: Annotated[
-        bool, typer.Option("--readings", help="Judge under every reading of what the paper leaves open.")
+        bool, typer.Option("--readings", help="Judge the claims under all readings of the paper.")
     ] = False,
-    seeds: Annotated[int | None, typer.Option(min=1, max=MOST_SEEDS, help="Seeds at each point.")] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, max=MOST_SEEDS, help="Number of seeds at each point.")
+    ] = None,
     only: Annotated[
-        list[str] | None, typer.Option(metavar="FIGURE", help="Only what a figure needs.")
+        list[str] | None,
+        typer.Option(metavar="FIGURE", help="Run only what this figure needs. May be repeated."),
     ] = None,
     out: Annotated[
-        str | None, typer.Option(help="Keep facts, tables and report here: a folder or s3://...")
+        str | None, typer.Option(help="Results folder for facts, tables and report, or s3://...")
     ] = None,
     master: Master = None,
     remote: Remote = None,
@@ -34,9 +42,9 @@ def command(
     event_log: EventLog = None,
     replace: Replace = False,
     strict: Strict = False,
-    json: Annotated[bool, typer.Option("--json", help="Tell the result as one JSON object.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")] = False,
 ) -> None:
-    """Run a paper's campaign and print each claim with the paper's number and ours, held or not held."""
+    """Run a paper's campaign and print each claim with our number and its verdict."""
     from roamcast.cli.shared.conducting import conduct_file, finish
     from roamcast.scenario.shipped import locate
 

@@ -24,34 +24,36 @@ if TYPE_CHECKING:
 def command(  # noqa: PLR0917 - typer takes options as parameters
     scenario: Annotated[
         str,
-        typer.Argument(
-            metavar="SCENARIO", help="A scenario file, or the name of one that comes with roamcast."
-        ),
+        typer.Argument(metavar="SCENARIO", help="Scenario file, or name of a shipped scenario."),
     ],
-    protocol: Annotated[str, typer.Option(help="One of those that `roamcast protocols` lists.")] = "flooding",
-    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="The same seed gives the same run.")] = 1,
+    protocol: Annotated[str, typer.Option(help="Protocol; `roamcast protocols` lists them.")] = "flooding",
+    seed: Annotated[
+        int, typer.Option(min=0, max=LARGEST_SEED, help="Seed of all random numbers of the run.")
+    ] = 1,
     settings: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="KEY=VALUE", help='Change the scenario: radio.range="200 m". May be repeated.'
+            "--set",
+            metavar="KEY=VALUE",
+            help='Change a key of the scenario: radio.range="200 m". May be repeated.',
         ),
     ] = None,
     facts: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write what happened to this folder.")
+        Path | None, typer.Option(metavar="DIR", help="Write the facts of the run to this folder.")
     ] = None,
     replace: Annotated[
-        bool, typer.Option("--replace", help="Give up another run that the folder of facts holds.")
+        bool, typer.Option("--replace", help="Overwrite a different run in the facts folder.")
     ] = False,
     count_expectations: Annotated[
         bool,
         typer.Option(
             "--count-expectations",
-            help="Record how many nodes expect an event, not which: for very many subscribers.",
+            help="Record how many nodes expect an event, without a row for each; for very many subscribers.",
         ),
     ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Tell the metrics as one JSON object.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the metrics as one JSON object.")] = False,
 ) -> None:
-    """Run one scenario under one protocol and tell how it went."""
+    """Run one scenario under one protocol and print its metrics."""
     from roamcast.metrics.outcome import measure
     from roamcast.routing import catalogue
     from roamcast.sim.run import simulate

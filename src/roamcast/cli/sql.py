@@ -20,20 +20,21 @@ if TYPE_CHECKING:
 
 def command(
     folder: Annotated[
-        str, typer.Argument(metavar="DIR", help="A campaign's folder, a run's facts, or a folder of these.")
+        str,
+        typer.Argument(metavar="DIR", help="Campaign folder, facts folder, or a folder of facts folders."),
     ],
     query: Annotated[
-        str | None, typer.Argument(metavar="QUERY", help="In Spark's SQL; without it the tables are listed.")
+        str | None, typer.Argument(metavar="QUERY", help="Query in Spark's SQL; lists the tables if omitted.")
     ] = None,
     *,
-    json: Annotated[bool, typer.Option("--json", help="A JSON object a row.")] = False,
-    csv: Annotated[bool, typer.Option("--csv", help="CSV with a header.")] = False,
-    rows: Annotated[int, typer.Option(min=1, max=1_000_000, help="That the terminal shows at most.")] = 50,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object per row.")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Print CSV with a header.")] = False,
+    rows: Annotated[int, typer.Option(min=1, max=1_000_000, help="Maximum number of rows printed.")] = 50,
     master: Annotated[
-        str | None, typer.Option(help="A Spark master; by default all processors here.")
+        str | None, typer.Option(help="URL of a Spark master; by default all processors of this machine.")
     ] = None,
 ) -> None:
-    """Ask the tables of a campaign or of runs; docs/cookbook.md has questions."""
+    """Query the tables of a campaign or of runs with SQL; docs/cookbook.md has examples."""
     from roamcast.pipeline.views import open_tables
 
     if json and csv:

@@ -16,17 +16,18 @@ _TIME = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 def command(
     protocols: Annotated[
-        list[str] | None, typer.Argument(metavar="NAME...", help="Protocols; all, if none is named.")
+        list[str] | None, typer.Argument(metavar="NAME...", help="Protocols; all if omitted.")
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(help="The first history; without --for, the only one. Else it is drawn.")
+        int | None, typer.Option(help="First seed; random if omitted. Without --for, only this history.")
     ] = None,
     for_: Annotated[
-        str | None, typer.Option("--for", metavar="TIME", help="Play histories so long, as in 10m.")
+        str | None,
+        typer.Option("--for", metavar="TIME", help="Run histories for this long, for example 10m."),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Tell everything as one JSON object.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Play drawn histories full of faults; tell which laws a protocol breaks (exit code 1), and when."""
+    """Run generated histories full of faults and report broken laws (exit code 1)."""
     import msgspec
 
     from roamcast.testing.swarm.explore import explore

@@ -9,22 +9,22 @@ import typer
 
 from roamcast.cli.shared.limits import DISAGREED
 
-Folder = Annotated[str, typer.Argument(metavar="DIR", help="The campaign's folder, or its URL.")]
-Json = Annotated[bool, typer.Option("--json", help="Tell it as JSON, for programs.")]
+Folder = Annotated[str, typer.Argument(metavar="DIR", help="Campaign folder or URL.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Master = Annotated[
-    str | None, typer.Option(help="A Spark master, for many facts; by default it is done in this process.")
+    str | None, typer.Option(help="URL of a Spark master, for many facts; by default in this process.")
 ]
 
 
 def verify(
     folder: Folder,
     repair: Annotated[
-        bool, typer.Option("--repair", help="Take damaged runs out, so that they are simulated again.")
+        bool, typer.Option("--repair", help="Remove damaged runs, so that they are simulated again.")
     ] = False,
     master: Master = None,
     json: Json = False,
 ) -> None:
-    """Tell whether every file of facts is what was written (exit code 0) or not (1)."""
+    """Verify the checksums of all facts (exit code 0 if intact, 1 if not)."""
     from roamcast.pipeline.committing.upkeep import verify
     from roamcast.pipeline.spark.session import open_session
     from roamcast.pipeline.store import Store
@@ -52,7 +52,7 @@ def verify(
 
 
 def prune(folder: Folder, master: Master = None, json: Json = False) -> None:
-    """Remove the facts of runs that the campaign no longer plans, and files that no commit names."""
+    """Remove facts of runs that the campaign no longer plans, and unreferenced files."""
     from roamcast.pipeline.committing.upkeep import prune
     from roamcast.pipeline.spark.session import open_session
     from roamcast.pipeline.store import Store
@@ -69,11 +69,13 @@ def prune(folder: Folder, master: Master = None, json: Json = False) -> None:
 
 
 def diff(
-    a: Annotated[str, typer.Argument(metavar="A", help="A campaign's folder.")],
-    b: Annotated[str, typer.Argument(metavar="B", help="Another: under another version, or changed.")],
+    a: Annotated[str, typer.Argument(metavar="A", help="Campaign folder.")],
+    b: Annotated[
+        str, typer.Argument(metavar="B", help="Another campaign folder, of another version or configuration.")
+    ],
     json: Json = False,
 ) -> None:
-    """Tell which metrics differ significantly at the same points (exit code 1), or that none does (0)."""
+    """Print metrics that differ significantly at the same points (exit code 1; 0 if none)."""
     from rich.console import Console
 
     from roamcast.pipeline.changes import compare_campaigns

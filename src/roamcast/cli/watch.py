@@ -27,20 +27,20 @@ _BETWEEN_LINES = 10.0
 
 
 def watch(
-    folder: Annotated[str, typer.Argument(metavar="DIR", help="The campaign's folder, or its URL.")],
+    folder: Annotated[str, typer.Argument(metavar="DIR", help="Campaign folder or URL.")],
     *,
-    once: Annotated[bool, typer.Option("--once", help="Only what is committed by now.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Show what is committed now, and end.")] = False,
     checkpoint: Annotated[
         str | None,
-        typer.Option(metavar="PLACE", help="Where Spark keeps how far it is; by default below DIR."),
+        typer.Option(metavar="PLACE", help="Folder of Spark's checkpoint; by default below DIR."),
     ] = None,
     master: Master = None,
     conf: Conf = None,
     ui: Ui = False,
     event_log: EventLog = None,
-    json: Annotated[bool, typer.Option("--json", help="A line of JSON each time something is new.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print a line of JSON for each change.")] = False,
 ) -> None:
-    """Show figures and verdicts as runs come in, here and in DIR/watch.html, until all have."""
+    """Show figures and verdicts of a running campaign, here and in DIR/watch.html."""
     from roamcast.pipeline.spark.session import open_session
     from roamcast.pipeline.watching.watch import Watcher
 

@@ -19,22 +19,23 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
     folder: Annotated[
         str,
         typer.Argument(
-            metavar="DIR", help="What `roamcast run --facts` wrote, a campaign, or its run: DIR/run=ID."
+            metavar="DIR",
+            help="Facts folder of `roamcast run --facts`, campaign folder, or run of a campaign: DIR/run=ID.",
         ),
     ],
     event: Annotated[
-        str | None, typer.Option(metavar="E", help="One event, as publisher/sequence: 0/641.")
+        str | None, typer.Option(metavar="E", help="Explain one event, as publisher/sequence: 0/641.")
     ] = None,
-    node: Annotated[int | None, typer.Option(metavar="N", help="The node that should have got it.")] = None,
+    node: Annotated[int | None, typer.Option(metavar="N", help="Node that expected the event.")] = None,
     request: Annotated[
-        str | None, typer.Option(metavar="R", help="One request, as node/number: 9/3.")
+        str | None, typer.Option(metavar="R", help="Explain one request, as node/number: 9/3.")
     ] = None,
     points: Annotated[
-        bool, typer.Option("--points", help="Of a campaign: each point of its sweeps by itself.")
+        bool, typer.Option("--points", help="Campaigns: report each point of a sweep separately.")
     ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Tell it as one JSON object, for programs.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Tell why events were not delivered and requests not satisfied; or the story of one."""
+    """Explain why events were not delivered and requests not satisfied."""
     from roamcast.errors import UserError
     from roamcast.lake.place import Place
 

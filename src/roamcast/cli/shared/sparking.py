@@ -10,23 +10,23 @@ if TYPE_CHECKING:
     from roamcast.pipeline.spark.cluster import Cluster
 
 Master = Annotated[
-    str | None, typer.Option("--master", help="A Spark master; by default all processors here.")
+    str | None,
+    typer.Option("--master", help="URL of a Spark master; by default all processors of this machine."),
 ]
 Remote = Annotated[
-    str | None, typer.Option("--remote", metavar="sc://HOST", help="A Spark Connect server, not a master.")
+    str | None,
+    typer.Option("--remote", metavar="sc://HOST", help="URL of a Spark Connect server, instead of --master."),
 ]
 Conf = Annotated[
     list[str] | None,
-    typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark. May be repeated."),
+    typer.Option("--conf", metavar="KEY=VALUE", help="Spark setting. May be repeated."),
 ]
-Ui = Annotated[bool, typer.Option("--ui", help="Have Spark serve its own pages meanwhile.")]
+Ui = Annotated[bool, typer.Option("--ui", help="Serve the Spark UI while the command runs.")]
 EventLog = Annotated[
-    str | None, typer.Option("--event-log", metavar="DIR", help="Have Spark log its events here.")
+    str | None, typer.Option("--event-log", metavar="DIR", help="Write Spark's event log to this folder.")
 ]
 
-Replace = Annotated[
-    bool, typer.Option("--replace", help="Give up what the folder holds of another question.")
-]
+Replace = Annotated[bool, typer.Option("--replace", help="Overwrite results of a different configuration.")]
 Strict = Annotated[
     bool, typer.Option("--strict", help="Exit code 1 unless every claim is held and no run failed.")
 ]

@@ -64,3 +64,16 @@ def test_benches_run_in_processes_of_their_own():
         [sys.executable, "-m", "bench", "none-such"], check=False, capture_output=True, text=True
     )
     assert ended.returncode == 1 and "failed: none-such" in ended.stderr
+
+
+def test_a_run_of_the_scale_bench_has_phases_and_the_load_of_all_sizes(tmp_path):
+    from bench.scale import measure, write_scenario
+
+    world = load(write_scenario(tmp_path, 300, "moving", 30))
+    assert world.count == 300 and world.count / (world.area.width * world.area.height) == pytest.approx(
+        140e-6
+    )
+    assert len(world.content.scheduled) / world.count / (world.duration - 2) == pytest.approx(1 / 15 / 20)
+    found = measure(60, "static", 2)
+    assert found["sent"] > 30 and found["delivered"] > 30 and found["memory"] > 1 << 20
+    assert min(found[phase] for phase in ("set-up", "simulation", "facts", "metrics")) >= 0

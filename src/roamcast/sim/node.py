@@ -15,6 +15,11 @@ from roamcast.sim.host import SimHost
 class Node:
     """One node. Its host and its router are new each time that it starts; its applications start with it."""
 
+    __slots__ = (
+        *("_kernel", "_make_host", "_make_router", "_missed"),
+        *("applications", "asleep", "host", "incarnation", "number", "radio", "router", "up"),
+    )  # a million nodes have no room for dictionaries
+
     def __init__(
         self,
         kernel: _kernel.World,

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 class Application:
     """A program on a node: it starts with the node, and what it knew is gone when the node crashes."""
 
+    __slots__ = ("node",)
+
     def __init__(self, node: Node) -> None:
         self.node = node
 

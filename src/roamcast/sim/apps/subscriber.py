@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 class Subscriber(Application):
     """Looks where it is from time to time, and subscribes to what it wants there."""
 
+    __slots__ = ("_interest", "_next", "_wanted", "_world")
+
     def __init__(self, world: World, node: Node, interest: Interest) -> None:
         super().__init__(node)
         self._world = world

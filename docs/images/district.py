@@ -22,7 +22,7 @@ INK, PALE, RING = "#22333b", "#c9cfd3", "#d1495b"
 
 
 def draw(target: Path) -> None:
-    """Run the shopping district and draw how one coupon crossed it."""
+    """Run the shopping district and draw the dissemination of one event."""
     result = roamcast.run("shopping", "flooding", SEED)
     publications = result.facts["publications"].to_pandas()
     tracks = Tracks(result.facts["legs"], result.facts.run.nodes)
@@ -63,10 +63,10 @@ def draw(target: Path) -> None:
         xlim=(-15, area.width + 15), ylim=(-15, area.height + 15), aspect="equal", xlabel="m", ylabel="m"
     )
     bar = figure.colorbar(shade, ax=axes, shrink=0.7, pad=0.02)
-    bar.set_label("repeated after, ms")
+    bar.set_label("forwarded after, ms")
     late = 1000 * (got[got.publication == about].time.max() - began)
     title = (
-        f"A coupon crosses the district: all {len(targets)} who want it (rings) have it within {late:.0f} ms"
+        f"Dissemination of one event: all {len(targets)} subscribers (rings) receive it within {late:.0f} ms"
     )
     axes.set_title(title, fontsize=10, color=INK, loc="left")
     for spine in axes.spines.values():

@@ -10,20 +10,20 @@ PACKAGE = ROOT / "src" / "roamcast"
 TARGET = Path(__file__).with_name("rooms.svg")
 INK, PALE, FILL = "#22333b", "#9aa5ab", "#eef1f2"
 LEGEND = {
-    "content": "what is said",
-    "wire": "how it is written",
-    "routing": "how it travels",
-    "scenario": "files to models",
-    "facts": "what happened",
-    "testing": "mesh and swarm",
-    "sim": "the radio world",
-    "metrics": "runs in numbers",
-    "why": "what became of it",
-    "lake": "facts as tables",
-    "ingest": "traces of others",
-    "campaign": "what is asked",
+    "content": "events and filters",
+    "wire": "message encoding",
+    "routing": "protocols",
+    "scenario": "scenario files",
+    "facts": "recorded tables",
+    "testing": "mesh, fault tests",
+    "sim": "the simulator",
+    "metrics": "metrics of runs",
+    "why": "causes of losses",
+    "lake": "tables and commits",
+    "ingest": "trace import",
+    "campaign": "campaign files",
     "pipeline": "campaigns on Spark",
-    "report": "pages to look at",
+    "report": "reports",
 }
 
 

@@ -10,6 +10,7 @@ from roamcast.routing.cbr.raft.messages import (
     Ack,
     Hole,
     Nack,
+    Period,
     Ping,
     Subscribe,
     SubscribeAck,
@@ -581,3 +582,24 @@ def test_who_is_further_than_the_chain_may_be_long_is_sent_events_alone():
     assert {each.destination for each in events} == {3, 5}
     assert all(each.payload.chain == (0, 1) for each in events)
     assert not [drop for drop in mesh.drops if drop.reason is Drop.HOP_LIMIT]
+
+
+def test_a_subscription_in_the_name_of_another_is_corrected_by_that_node():
+    mesh = line(3, [2])
+    last = nothing_yet(0)
+    forged = Subscribe(1, 0, 1, last, 0, 1, (Period(EVERYTHING, 0, 0),))
+    mesh.inject(0, Datagram(1, 0, 30, forged), 1)
+    for _ in range(3):
+        mesh.publish(0, SEVEN)
+        mesh.run(for_=5)
+    assert mesh.delivered == []
+    assert Drop.UNWANTED in {dropped.reason for dropped in mesh.drops if dropped.node == 1}
+    sent = len(mesh.sent_of(XcastEvent))
+    mesh.publish(0, SEVEN)
+    mesh.run(for_=5)
+    assert len(mesh.sent_of(XcastEvent)) == sent  # the publisher knows now that nobody wants it
+    mesh.subscribe(1, EVERYTHING)
+    mesh.run(for_=5)
+    mesh.publish(0, SEVEN)
+    mesh.run(for_=5)
+    assert mesh.delivered == [(1, SEVEN)]

@@ -282,7 +282,13 @@ class RaftCbr(Advertising):
         if not self.subscribing.has_told(publisher, place.edition):
             return Drop.MALFORMED
         published = self.host.now() - event.age / 1000
-        wanted = not place.doubtful or self.subscribing.wanted(event.publication.event, published)
+        if place.doubtful:
+            wanted = self.subscribing.wanted(event.publication.event, published)
+        else:
+            wanted = self.subscribing.subscribed(event.publication.event, published)
+            if not wanted:
+                # Somebody subscribed in this node's name.
+                self.subscribing.correct(publisher)
         return self.ordering.take(event, place, chain[-2::-1], self.subscribing.sure_until(publisher), wanted)
 
     def _take_ping(self, ping: Ping, sender: NodeId) -> Drop | None:

@@ -13,6 +13,7 @@ from roamcast.routing.cbr.messages import Advert
 from roamcast.routing.cbr.raft.messages import EditionAck, Period, Subscribe, SubscribeAck, version_of
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
 from roamcast.routing.router import Drop, Host, Message, NodeId, Timer
+from roamcast.routing.state.serials import is_newer
 
 OFFERS_KEPT = 64
 PERIODS_KEPT = 64
@@ -118,7 +119,7 @@ class RaftSubscriber:
             wish.understood = -inf
             if wish.version:
                 wish.acknowledged = False
-        if advert.serial > wish.serial:
+        if not wish.serial or is_newer(advert.serial, wish.serial):
             wish.serial, wish.serial_at = advert.serial, wish.heard_at
             if wish.waits:
                 self._send(advert.publisher, wish)
@@ -178,6 +179,21 @@ class RaftSubscriber:
             began <= published and pattern.matches(event)
             for pattern, began in (*self.interests.items(), *((past[0], past[1]) for past in self._past))
         )
+
+    def subscribed(self, event: Event, published: float) -> bool:
+        """Return whether this node subscribed to an event that was published then, or not longer before than
+        `recall`; True where that is not known any more."""
+        if len(self._past) == PERIODS_KEPT or any(pattern.matches(event) for pattern in self.interests):
+            return True
+        since = published - self.parameters.recall if self.parameters.recall else -inf
+        return any(ended >= since and pattern.matches(event) for pattern, _, ended in self._past)
+
+    def correct(self, publisher: NodeId) -> None:
+        """Tell a publisher again what is wanted, in a new version: it believes something else."""
+        wish = self.wishes[publisher]
+        if wish.acknowledged:
+            wish.version += 1
+            self._send(publisher, wish)
 
     def _keep_telling(self, publisher: NodeId, wish: Wish) -> None:
         if not wish.acknowledged and (wish.timer is None or not wish.timer.active):

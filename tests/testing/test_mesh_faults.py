@@ -7,6 +7,7 @@ from roamcast.content.schema import EventType
 from roamcast.routing import catalogue
 from roamcast.routing.flooding import Flooding
 from roamcast.testing import Fault, Mesh, What
+from roamcast.testing.host import Clock
 
 News = EventType("news", {})
 EVERYTHING = Filter.everything(News)
@@ -126,3 +127,23 @@ def test_a_publisher_that_restarts_is_heard_again(protocol, published_before):
         mesh.run(for_=30)
         assert [p.sequence for p in again] == [incarnation << 24 | n for n in (1, 2, 3)]
         assert {(d.node, d.publication.id) for d in mesh.deliveries} == {(2, p.id) for p in again}
+
+
+def test_clocks_begin_and_run_as_they_are_told():
+    fired = []
+
+    class Ticks(Flooding):
+        def start(self):
+            self.host.call_later(10.0, self.tick)
+
+        def tick(self):
+            fired.append((self.host.node, self.host.now()))
+
+    mesh = Mesh(2, Ticks, clocks={1: Clock(start=100.0, rate=1.25)})
+    mesh.run(for_=8.0)
+    assert fired == [(1, 110.0)]
+    mesh.run(for_=2.0)
+    assert fired == [(1, 110.0), (0, 10.0)]
+    mesh.kill(1)
+    mesh.revive(1)
+    assert mesh.hosts[1].now() == 112.5

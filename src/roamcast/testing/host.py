@@ -7,11 +7,22 @@ from collections.abc import Callable
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from roamcast.routing.router import BROADCAST, Drop, Message, NodeId, Position, Publication, Velocity
 from roamcast.testing.records import Dropped, Sent, State
 
 if TYPE_CHECKING:
     from roamcast.testing.mesh import Mesh
+
+
+class Clock(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The clock of one node: what its router calls a second, and since when."""
+
+    start: float = 0.0
+    "What it shows at the beginning [s]."
+    rate: float = 1.0
+    "Its seconds in a true second."
 
 
 class MeshTimer:
@@ -42,8 +53,9 @@ class MeshTimer:
 class MeshHost:
     """The host of one router; a node that starts anew has a new one."""
 
-    def __init__(self, mesh: Mesh, node: NodeId, incarnation: int = 0) -> None:
+    def __init__(self, mesh: Mesh, node: NodeId, incarnation: int = 0, clock: Clock | None = None) -> None:
         self.node = node
+        self.clock = clock or Clock()
         self.incarnation = incarnation
         again = f"/{incarnation}" if incarnation else ""
         self.random = Random(f"{mesh.seed}/{node}{again}")
@@ -54,8 +66,8 @@ class MeshHost:
         self._overdue: list[MeshTimer] = []
 
     def now(self) -> float:
-        """Virtual seconds since the mesh was made."""
-        return self._mesh.now
+        """Return the virtual seconds since the mesh was made, by the clock of the node."""
+        return self.clock.start + self.clock.rate * self._mesh.now
 
     def broadcast(self, message: Message) -> None:
         """Send to every living neighbour."""
@@ -76,14 +88,14 @@ class MeshHost:
         return [] if self.ended else self._mesh.take_back(self.node, neighbour)
 
     def call_later(self, delay: float, action: Callable[..., object], *args: Any) -> MeshTimer:
-        """Call `action(*args)` after `delay` virtual seconds."""
+        """Call `action(*args)` after `delay` virtual seconds by the clock of the node."""
         if not 0 <= delay < math.inf:
             raise ValueError(f"a delay must be finite and not negative, not {delay!r}")
         timer = MeshTimer(action, args)
         if self.ended:
             timer.cancel()
         else:
-            self._mesh.call_at(self._mesh.now + delay, self.ring, timer)
+            self._mesh.set_timer(self._mesh.now + delay / self.clock.rate, self, timer)
         return timer
 
     def position(self) -> Position:

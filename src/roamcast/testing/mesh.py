@@ -6,8 +6,9 @@ import heapq
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from roamcast.content.event import Event
@@ -26,7 +27,7 @@ from roamcast.routing.router import (
     Velocity,
 )
 from roamcast.testing.air import Air
-from roamcast.testing.host import MeshHost, MeshTimer
+from roamcast.testing.host import Clock, MeshHost, MeshTimer
 from roamcast.testing.links import LinkModel, Rule
 from roamcast.testing.places import Places
 from roamcast.testing.records import Delivered, Dropped, Lost, Sent, State
@@ -41,7 +42,7 @@ class Mesh:
     """A network of routers to tell stories with.
 
     `router` makes a node's router from its host: a `Router` class itself will do. `faults` befall nodes in
-    the course of the story.
+    the course of the story. `clocks`, by node, run at another rate or begin at another time.
     """
 
     as_bytes: bool = False
@@ -55,6 +56,7 @@ class Mesh:
         *,
         links: LinkModel | None = None,
         faults: Iterable[Fault] = (),
+        clocks: Mapping[NodeId, Clock] = MappingProxyType({}),
         seed: int = 0,
     ) -> None:
         self.seed = seed
@@ -71,12 +73,13 @@ class Mesh:
         self._places = Places()
         self._failing: list[tuple[NodeId, NodeId, Message, MeshTimer]] = []
         self._factory = router
+        self._clocks = clocks
         plan = list(faults)
         late = absent(plan)
         self._up = [node not in late for node in range(nodes)]
         self._radio = [True] * nodes
         self._numbers = [SequenceNumbers(0) for _ in range(nodes)]
-        self.hosts = [MeshHost(self, node) for node in range(nodes)]
+        self.hosts = [MeshHost(self, node, clock=clocks.get(node)) for node in range(nodes)]
         self.routers = [self._wake(host) for host in self.hosts]
         kinds = {kind for router in self.routers for kind in router.messages}
         self._air = Air(links or LinkModel(), kinds, seed)
@@ -170,13 +173,21 @@ class Mesh:
         """Let `for_` seconds pass."""
         end = self.now + for_
         while self._due and self._due[0][0] <= end:
-            self.now, _, action, args = heapq.heappop(self._due)
-            action(*args)
+            self.step()
         self.now = end
+
+    def step(self) -> None:
+        """Do what is due next."""
+        self.now, _, action, args = heapq.heappop(self._due)
+        action(*args)
 
     def call_at(self, time: float, action: Callable[..., object], *args: Any) -> None:
         """Have something happen at a moment of the story, whoever is alive then."""
         heapq.heappush(self._due, (time, next(self._order), action, args))
+
+    def set_timer(self, time: float, host: MeshHost, timer: MeshTimer) -> None:
+        """Have a timer of a host fire at a moment of the story."""
+        self.call_at(time, host.ring, timer)
 
     # Faults ---------------------------------------------------------------------------------------
 
@@ -204,7 +215,7 @@ class Mesh:
         elif what in (What.START, What.ARRIVE) and not self._up[node]:
             self._up[node] = True
             incarnation = 0 if what is What.ARRIVE else (host.incarnation + 1) % INCARNATIONS
-            self.hosts[node] = MeshHost(self, node, incarnation)
+            self.hosts[node] = MeshHost(self, node, incarnation, self._clocks.get(node))
             self._numbers[node] = SequenceNumbers(incarnation)
             self.routers[node] = self._wake(self.hosts[node])
             self.routers[node].start()

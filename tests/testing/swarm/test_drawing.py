@@ -6,7 +6,18 @@ import pytest
 
 from roamcast.routing import catalogue
 from roamcast.testing.swarm.draw import draw
-from roamcast.testing.swarm.history import Befall, Disturb, Forge, Publish, Step, read, write
+from roamcast.testing.swarm.history import (
+    Advertise,
+    Befall,
+    Disturb,
+    Forge,
+    History,
+    Publish,
+    Replay,
+    Step,
+    read,
+    write,
+)
 
 PROTOCOLS = list(catalogue.BUILT_IN)
 
@@ -32,11 +43,32 @@ def test_a_history_is_data(protocol):
 def test_every_kind_of_trouble_is_in_some_histories_and_missing_in_others():
     histories = [draw(seed, "cbr") for seed in range(120)]
     times = Counter(kind(step) for h in histories for step in {kind(s): s for s in h.steps}.values())
-    trouble = ["lose", "duplicate", "delay", "full_queue", "partition", "Forge"]
+    trouble = ["lose", "duplicate", "delay", "full_queue", "partition", "Forge", "Replay"]
     trouble += [what for what in times if not isinstance(what, str)]
-    assert len(trouble) == 6 + 7
+    assert len(trouble) == 7 + 7
     assert all(10 <= times[each] <= 110 for each in trouble), times
-    assert any(not any(isinstance(s, Befall | Disturb | Forge) for s in h.steps) for h in histories)
+    assert any(not any(isinstance(s, Befall | Disturb | Forge | Replay) for s in h.steps) for h in histories)
+
+
+def test_ranges_are_unequal_clocks_drift_and_several_publish_in_some_histories():
+    histories = [draw(seed, "cbr") for seed in range(120)]
+    weak = [h for h in histories if any(is_weak_radio(step, h) for step in h.steps)]
+    drifting = [h for h in histories if len({clock.rate for clock in h.clocks}) > 1]
+    assert 10 < len(weak) < 110
+    assert 10 < len(drifting) < 110
+    assert all(len(h.clocks) in (0, h.nodes) for h in histories)
+    assert {sum(isinstance(step, Advertise) for step in h.steps) for h in histories} == {1, 2, 3, 4}
+    assert 10 < sum(bool(h.later) for h in histories) < 110
+
+
+def is_weak_radio(step: Step, history: History) -> bool:
+    return (
+        isinstance(step, Disturb)
+        and step.rule == "lose"
+        and (step.at, step.until) == (0.0, history.end)
+        and step.share == 1.0
+        and step.receivers is not None
+    )
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

@@ -332,3 +332,15 @@ def test_dsdv_unicast_2480029476_promised():
         ":49.996}]}"
     )
     assert judge(history) is None
+
+
+def test_raft_cbr_40114_wanted():
+    # Node 4, in whose name somebody had subscribed, delivered events that it did not want.
+    history = read(
+        '{"seed":40114,"protocol":"raft-cbr","as_bytes":false,"nodes":7,"edges":[[0,1],[0,2],[1,2],[1,5],'
+        '[2,3],[2,5],[2,6],[3,4],[3,5],[3,6],[4,6]],"healed":[[0,1],[0,2],[1,2],[1,5],[2,3],[2,5],[2,6],['
+        '3,4],[3,5],[3,6],[4,6]],"links":{},"end":21.2,"steps":[{"step":"advertise","node":5,"zones":[0,4'
+        '],"at":0.612},{"step":"subscribe","node":0,"zones":[1,4],"at":5.784},{"step":"replay","to":6,"ch'
+        'oice":1804224381,"at":21.109}]}'
+    )
+    assert judge(history) is None

@@ -1,5 +1,7 @@
 """Each law is seen to fail on a router that breaks it, and to hold for flooding in the same history."""
 
+import time
+
 import msgspec
 import pytest
 
@@ -9,9 +11,11 @@ from roamcast.routing.flooding import Flood, Flooding
 from roamcast.routing.router import Drop, Footprint, Promise, Publication, Traits
 from roamcast.routing.unicast.dsdv.messages import DsdvUpdate, Entry
 from roamcast.routing.unicast.unicast import Datagram
+from roamcast.testing.changes import numbers_of
 from roamcast.testing.links import LinkModel
 from roamcast.testing.messages import nodes_named
 from roamcast.testing.swarm import witness
+from roamcast.testing.swarm.explore import explore
 from roamcast.testing.swarm.history import (
     Advertise,
     Befall,
@@ -20,6 +24,7 @@ from roamcast.testing.swarm.history import (
     History,
     Note,
     Publish,
+    Replay,
     Request,
     Subscribe,
     Unsubscribe,
@@ -28,6 +33,7 @@ from roamcast.testing.swarm.history import (
 from roamcast.testing.swarm.judge import judge, judge_all
 from roamcast.testing.swarm.laws import LAWS
 from roamcast.testing.swarm.play import play, play_twice
+from roamcast.testing.swarm.witness import TimeUpError
 from roamcast.wire.vocabulary import encode
 
 LINE = ((0, 1), (1, 2))
@@ -195,9 +201,37 @@ class SaysThatItRepeats(Flooding):
         return Traits(promise=Promise.UNTIL_ACKNOWLEDGED, recall=600.0)
 
 
+class SetsTimersWithoutEnd(Flooding):
+    def start(self):
+        self.host.call_later(1.0, self.again)
+
+    def again(self):
+        self.host.call_later(1e-9, self.again)
+
+
+class GivesUpOnCopies(Flooding):
+    """Delivers after a while, unless the same neighbour sends the event again."""
+
+    def receive(self, message, sender, signal):
+        publication = message.publication
+        waiting = self.__dict__.setdefault("waiting", {})
+        if (sender, publication.id) in waiting:
+            waiting[sender, publication.id].cancel()
+        elif self.seen.add(publication.id):
+            self.host.call_later(0.001, self.host.broadcast, message)
+            waiting[sender, publication.id] = self.host.call_later(0.1, self.hand_over, publication)
+        return Drop.DUPLICATE
+
+    def hand_over(self, publication):
+        if self.wants(publication.event):
+            self.host.deliver(publication)
+
+
 PARTITION = Disturb(at=6.5, until=8.5, rule="partition", senders=(2,))
 REQUEST = Request(at=14.0, node=1, zones=(0, 4))
 CRASH = Befall(at=12.0, node=0, what=What.CRASH)
+COPIES = Disturb(at=0.0, until=60.0, rule="duplicate", seconds=0.05)
+LATER = msgspec.structs.replace(story(), later=(COPIES,))
 
 
 @pytest.mark.parametrize(
@@ -220,6 +254,8 @@ CRASH = Befall(at=12.0, node=0, what=What.CRASH)
         ("promised", RefusesEverything, story()),
         ("promised", RefusesEverything, story(REQUEST, Unsubscribe(at=12.0, node=2, zones=(0, 4)))),
         ("acknowledged", SaysThatItRepeats, story(PARTITION)),
+        ("timers", SetsTimersWithoutEnd, story()),
+        ("undisturbed", GivesUpOnCopies, LATER),
     ],
 )
 def test_a_law_is_seen_to_be_broken(law, router, history):
@@ -251,6 +287,48 @@ def test_a_pace_is_no_storm_however_long_it_lasts_and_a_faster_one_is(router, st
     assert record.error is None
     assert (LAWS["calm"](record) is not None) == stormed
     assert len(record.aired) > 4 * 500 or stormed
+
+
+def test_many_timers_over_a_long_time_are_no_endless_timers():
+    class Ticks(Flooding):
+        def start(self):
+            self.host.call_later(0.005, self.start)
+
+    assert judge(msgspec.structs.replace(story(), end=200.0), Ticks) is None
+
+
+def test_an_event_whose_copy_was_lost_is_owed_to_nobody():
+    losses = Disturb(at=0.0, until=60.0, rule="lose", kinds=(Flood.kind,), senders=(1,))
+    record = play(msgspec.structs.replace(story(), later=(losses,)), Flooding)
+    later = [each for each in record.published if each.time >= record.later_at]
+    assert len(later) == 5
+    assert not {each.publication.id for each in later} & {got.publication.id for got in record.got}
+    assert LAWS["undisturbed"](record) is None
+
+
+def test_a_play_ends_when_the_real_time_is_up():
+    with pytest.raises(TimeUpError):
+        judge_all(story(), HasAClockOfItsOwn, deadline=time.monotonic())
+    found = explore(["flooding"], 3, seconds=1e-9)
+    assert found.histories == {"flooding": 0}
+    assert found.findings == []
+
+
+def test_a_replayed_frame_is_one_that_was_sent_with_one_number_changed():
+    replays = [Replay(at=6.5 + n / 10, to=n % 3, choice=n) for n in range(30)]
+    record = play(story(*replays), Flooding)
+    forged = [heard for heard in record.heard if heard.forged]
+    assert len(forged) == 30
+    for heard in forged:
+        before = [aired.message for aired in record.aired if aired.time <= heard.time]
+        assert 1 in {numbers_apart(heard.message, message) for message in before}
+    assert record.forged == {heard.message.about for heard in forged}
+    assert play(story(*replays), Flooding).heard == record.heard
+
+
+def numbers_apart(a, b):
+    pairs = zip(numbers_of(a), numbers_of(b), strict=True)
+    return sum(before.value != after.value for before, after in pairs)
 
 
 def test_what_was_not_sent_earlier_is_not_saved_for_a_storm(monkeypatch):

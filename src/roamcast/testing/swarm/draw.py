@@ -5,12 +5,14 @@ from __future__ import annotations
 from random import Random
 
 from roamcast.routing import catalogue
-from roamcast.routing.router import NodeId, Router
+from roamcast.routing.router import Message, NodeId, Role, Router
+from roamcast.testing.host import Clock
 from roamcast.testing.links import LinkModel
 from roamcast.testing.swarm.ground import draw_ground
 from roamcast.testing.swarm.history import (
     ZONES,
     Advertise,
+    Disturb,
     History,
     Publish,
     Request,
@@ -48,8 +50,10 @@ def draw(seed: int, protocol: str, router: type[Router] | None = None) -> Histor
         edges=ground.edges,
         healed=ground.healed,
         links=_draw_links(random),
+        clocks=_draw_clocks(random, ground.nodes),
         end=end,
         steps=tuple(sorted(steps, key=lambda step: step.at)),
+        later=_draw_later(random, router),
     )
 
 
@@ -64,10 +68,38 @@ def _draw_links(random: Random) -> LinkModel:
     )
 
 
+def _draw_clocks(random: Random, nodes: int) -> tuple[Clock, ...]:
+    """True clocks in most histories; else each begins when it likes, and runs up to 1 % fast or slow."""
+    if random.random() < 0.7:
+        return ()
+    begins = (0.0, 1.5, 3600.0)
+    return tuple(
+        Clock(random.choice(begins), 1 + random.choice((-0.01, -1e-4, 0.0, 1e-4, 0.01))) for _ in range(nodes)
+    )
+
+
+def _draw_later(random: Random, router: type[Router]) -> tuple[Disturb, ...]:
+    """Faults that an event need not notice: copies, small delays, and losses of other events."""
+    if random.random() < 0.5:
+        return ()
+    events = tuple(sorted(each.kind for each in router.messages if _may_carry(each)))
+    seconds = random.choice((0.01, 1.0, 20.0))
+    mild = [
+        Disturb(at=0.0, until=60.0, rule="duplicate", share=random.choice((0.2, 1.0)), seconds=seconds),
+        Disturb(at=0.0, until=60.0, rule="delay", share=random.choice((0.2, 1.0)), seconds=0.02),
+        Disturb(at=0.0, until=60.0, rule="lose", kinds=events, share=random.choice((0.1, 0.3))),
+    ]
+    return tuple(random.sample(mild if events else mild[:2], random.randint(1, 2)))
+
+
+def _may_carry(message: type[Message]) -> bool:
+    return message.envelope is None and message.role is Role.CARRIES
+
+
 def _draw_work(random: Random, nodes: int, end: float) -> list[Step]:
     """What applications do: offers and wishes, some of which change, and events that fit the offers."""
     steps: list[Step] = []
-    for node in random.sample(range(nodes), random.randint(1, 2)):
+    for node in random.sample(range(nodes), random.randint(1, min(nodes, random.choice((2, 2, 4))))):
         offered: Zones = random.choice(((0, ZONES - 1), (0, ZONES - 1), (1, 3)))
         began = round(random.uniform(0, 5), 3)
         steps.append(Advertise(at=began, node=node, zones=offered))

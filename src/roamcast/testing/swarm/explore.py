@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from itertools import count
+from math import inf
 
 import msgspec
 
 from roamcast.testing.swarm.draw import draw
 from roamcast.testing.swarm.judge import Finding, judge_all
 from roamcast.testing.swarm.shrink import shrink
+from roamcast.testing.swarm.witness import TimeUpError
 
 
 class Exploration(msgspec.Struct):
@@ -31,18 +33,24 @@ def explore(
     shrinking: float = 60.0,
     tell: Callable[[Finding], None] = lambda finding: None,
 ) -> Exploration:
-    """Play the histories of `seed` and those after it for so many seconds; that of `seed` in any case.
+    """Play the histories of `seed` and of those after it until so many seconds have passed, and leave out the
+    last if it has not ended by then. With 0 seconds play that of `seed` for each protocol.
 
-    A finding is shrunken for `shrinking` seconds at most, and handed to `tell`.
+    A finding is shrunken for `shrinking` seconds at most, beyond the time if need be, and handed to `tell`.
     """
     found = Exploration(seed, dict.fromkeys(protocols, 0), [])
     known: set[tuple[str, str]] = set()
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + seconds if seconds else inf
     for place in count():
         for protocol in protocols:
-            if place and time.monotonic() >= deadline:
+            if place and not seconds:
                 return found
-            broken = judge_all(draw(seed + place, protocol))
+            try:
+                broken = judge_all(draw(seed + place, protocol), deadline=deadline)
+            except TimeUpError:
+                return found
+            if time.monotonic() > deadline:
+                return found
             found.histories[protocol] += 1
             for finding in broken:
                 if (protocol, finding.law) not in known:

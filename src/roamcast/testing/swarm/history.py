@@ -15,6 +15,7 @@ from roamcast.content.kind import Integer
 from roamcast.content.schema import EventType
 from roamcast.routing.faults import What
 from roamcast.routing.router import NodeId
+from roamcast.testing.host import Clock
 from roamcast.testing.links import LinkModel
 
 Note = EventType("note", {"zone": Integer()})
@@ -131,8 +132,27 @@ class Forge(Moment, frozen=True, tag="forge"):
     "The publication that it speaks of."
 
 
+class Replay(Moment, frozen=True, tag="replay"):
+    """A node hears a frame that was sent before, with one number changed."""
+
+    to: NodeId
+    choice: int
+    "Decides which frame, which number and what it becomes: all of that depends on what was sent."
+
+
 Step: TypeAlias = (
-    Advertise | Subscribe | Unsubscribe | Request | Publish | Place | Join | Part | Befall | Disturb | Forge
+    Advertise
+    | Subscribe
+    | Unsubscribe
+    | Request
+    | Publish
+    | Place
+    | Join
+    | Part
+    | Befall
+    | Disturb
+    | Forge
+    | Replay
 )
 
 
@@ -153,15 +173,20 @@ class History(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     healed: tuple[tuple[NodeId, NodeId], ...]
     "Who hears whom when the faults have ended: a connected graph."
     links: LinkModel = LinkModel()
+    clocks: tuple[Clock, ...] = ()
+    "Of each node; where there is none, true clocks."
     end: float
     "When the faults end."
     steps: tuple[Step, ...]
     "In order of time."
+    later: tuple[Disturb, ...] = ()
+    """Mild faults after the network was healed, had settled and was probed; their times count from then. The
+    same events are published once more while they last."""
 
     @property
     def hostile(self) -> bool:
-        """Whether strangers speak."""
-        return any(isinstance(step, Forge) for step in self.steps)
+        """Whether there are forged frames."""
+        return any(isinstance(step, Forge | Replay) for step in self.steps)
 
 
 def write(history: History) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import msgspec
 
 from roamcast.routing.router import Router
@@ -28,9 +30,14 @@ def judge(history: History, router: type[Router] | None = None) -> Finding | Non
     return next(iter(judge_all(history, router)), None)
 
 
-def judge_all(history: History, router: type[Router] | None = None) -> list[Finding]:
-    """Play a history twice; every law that it breaks, in the order of the laws."""
-    record = play_twice(history, router)
+def judge_all(
+    history: History, router: type[Router] | None = None, *, deadline: float = inf
+) -> list[Finding]:
+    """Play a history twice; return every law that it breaks, in the order of the laws.
+
+    At `deadline`, by `time.monotonic`, it raises `TimeUpError`.
+    """
+    record = play_twice(history, router, deadline=deadline)
     told = {name: check(record) for name, check in LAWS.items()}
     return [Finding(name, what, history, record.error) for name, what in told.items() if what is not None]
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import traceback
 from math import inf
+from operator import attrgetter
 
 from roamcast.routing import catalogue
 from roamcast.routing.faults import OUTAGES, Fault, What
@@ -19,40 +20,59 @@ from roamcast.routing.traits import Promise
 from roamcast.testing.host import MeshHost
 from roamcast.testing.links import LinkModel, Rule, delay, duplicate, full_queue, lose, partition
 from roamcast.testing.swarm.applications import Applications
-from roamcast.testing.swarm.history import Befall, Disturb, Forge, History, Join, Note, Part, Place, Step
-from roamcast.testing.swarm.record import Record
+from roamcast.testing.swarm.history import (
+    Befall,
+    Disturb,
+    Forge,
+    History,
+    Join,
+    Note,
+    Part,
+    Place,
+    Replay,
+    Step,
+)
+from roamcast.testing.swarm.mutator import Mutator
+from roamcast.testing.swarm.record import Published, Record
 from roamcast.testing.swarm.settings import longest_wait
-from roamcast.testing.swarm.witness import StormError, Witness
+from roamcast.testing.swarm.witness import StormError, TimerError, TimeUpError, Witness
 
 LOOK_EVERY = 5.0
 "Seconds between two looks at the tables."
 BETWEEN_PROBES = 1.0
 
 
-def play_twice(history: History, router: type[Router] | None = None) -> Record:
-    """What happens; and, in `second`, what happens the second time, unless it is a storm."""
-    record = play(history, router)
-    if not record.stormed:
-        record.second = play(history, router)
+def play_twice(history: History, router: type[Router] | None = None, *, deadline: float = inf) -> Record:
+    """Return what happens; and, in `second`, what happens the second time, unless it is a storm.
+
+    At `deadline`, by `time.monotonic`, it raises `TimeUpError`.
+    """
+    record = play(history, router, deadline=deadline)
+    if not record.stormed and record.busy is None:
+        record.second = play(history, router, deadline=deadline)
     return record
 
 
-def play(history: History, router: type[Router] | None = None) -> Record:
-    """What happens in a history; `router` where the catalogue does not know its protocol."""
+def play(history: History, router: type[Router] | None = None, *, deadline: float = inf) -> Record:
+    """Return what happens in a history; `router` where the catalogue does not know its protocol."""
     router = router or catalogue.find(history.protocol)
     parameters = router.parameters_type.model_validate(history.parameters)
-    record = Record(history, router.traits(parameters))
+    record = Record(history, router.traits(parameters), _is_as_published(router, parameters))
     try:
-        _Play(record, router, parameters).go()
+        _Play(record, router, parameters, deadline).go()
     except StormError:
         record.stormed = True
+    except TimeUpError:
+        raise
+    except TimerError:
+        pass  # the record says so
     except Exception:
         record.error = traceback.format_exc()
     return record
 
 
 class _Play:
-    def __init__(self, record: Record, router: type[Router], parameters: Parameters) -> None:
+    def __init__(self, record: Record, router: type[Router], parameters: Parameters, deadline: float) -> None:
         self.record = record
         self.history = history = record.history
         self.longest = longest_wait(parameters, but=record.traits.recall)
@@ -66,12 +86,14 @@ class _Play:
             record,
             make,
             self.applications.get,
+            deadline,
+            clocks=dict(enumerate(history.clocks)),
             links=history.links,
             faults=[Fault(inf, node, What.ARRIVE) for node in _late(history)],
             seed=history.seed,
         )
         self.mesh.know(Note)
-        self.rules: list[Rule] = []
+        self.mutator = Mutator(record, self.mesh)
         self.placed: set[NodeId] = set()
 
     def go(self) -> None:
@@ -83,7 +105,12 @@ class _Play:
         self.heal()
         mesh.run(for_=2 * nodes * self.longest)
         self.record.settled_at = mesh.now
-        self.probe()
+        self.record.probes += self.probe()
+        if self.history.later:
+            self.record.later_at = mesh.now
+            for step in self.history.later:
+                mesh.call_at(mesh.now + step.at, self.disturb, step)
+            self.record.published += self.probe()
         patient = self.record.traits.promise is Promise.UNTIL_ACKNOWLEDGED
         mesh.run(for_=(6 if patient else 2) * self.longest)
         mesh.look()
@@ -108,6 +135,8 @@ class _Play:
         elif isinstance(step, Forge):
             mesh.inject(step.to, bytes.fromhex(step.data), step.sender)
             mesh.look()
+        elif isinstance(step, Replay):
+            self.mutator.replay(step)
         elif isinstance(step, Place):
             self.placed.add(step.node)
             mesh.place(step.node, step.x, step.y, vx=step.vx, vy=step.vy)
@@ -146,7 +175,7 @@ class _Play:
         else:
             rule = partition(step.senders or ())
         self.mesh.rules.append(rule)
-        self.mesh.call_at(step.until, self.relieve, rule)
+        self.mesh.call_at(self.mesh.now + step.until - step.at, self.relieve, rule)
 
     def relieve(self, rule: Rule) -> None:
         """Have links forget a rule."""
@@ -169,12 +198,22 @@ class _Play:
             for ending in OUTAGES.values():
                 self.befall(node, ending)
 
-    def probe(self) -> None:
+    def probe(self) -> list[Published]:
         """Publish what was offered, zone by zone."""
+        published = []
         for node, offers in sorted(self.applications.offers.items()):
             for zone in sorted({zone for first, last in offers for zone in range(first, last + 1)}):
-                self.record.probes.append(self.applications.publish(node, zone))
+                published.append(self.applications.publish(node, zone))
                 self.mesh.run(for_=BETWEEN_PROBES)
+        return published
+
+
+def _is_as_published(router: type[Router], parameters: Parameters) -> bool:
+    """Return whether one of the parameters by which `router` goes beyond its paper is set as in the paper."""
+    return any(
+        attrgetter(name)(parameters) == value != attrgetter(name)(router.parameters_type())
+        for name, value in (router.as_published or {}).items()
+    )
 
 
 def _late(history: History) -> list[NodeId]:

@@ -102,6 +102,8 @@ class Record(msgspec.Struct):
 
     history: History
     traits: Traits
+    as_published: bool = False
+    "Whether a parameter has the value of the router's profile `as-published`, and not the default."
     aired: list[Aired] = []
     heard: list[Heard] = []
     lost: list[Lost] = []
@@ -123,17 +125,23 @@ class Record(msgspec.Struct):
     settled_at: float = inf
     left_at: float = inf
     "When everyone left."
+    forged: set[int] = set()
+    "The publications that forged frames were about: nobody knows by whose doing they were delivered or lost."
+    busy: str | None = None
+    "How many timers were set, if there was no end of them; the play ended there."
+    later_at: float = inf
+    "When the mild faults after the settling began."
     second: Record | None = None
     "What happened the second time."
 
     @property
-    def forged(self) -> set[int]:
-        """The publications that strangers have spoken of: nobody knows what became of them by whose doing."""
-        return {getattr(step, "about", -1) for step in self.history.steps}
+    def ended_early(self) -> bool:
+        """Whether an exception, a storm or timers without end broke off the play."""
+        return self.error is not None or self.stormed or self.busy is not None
 
     @property
     def slandered(self) -> set[NodeId]:
-        """The nodes of whom strangers have spoken, other than of the ways to them: routes lapse."""
+        """The nodes that forged frames named, but for those about routes to them: routes lapse."""
         said = [heard.message for heard in self.heard if heard.forged]
         return set().union(*(nodes_named(message) for message in said if inner(message).role not in FLEETING))
 

@@ -14,6 +14,7 @@ from roamcast.routing.router import NodeId, Router
 from roamcast.testing.links import LinkModel
 from roamcast.testing.swarm.history import History, Step
 from roamcast.testing.swarm.judge import Finding, judge_all
+from roamcast.testing.swarm.witness import TimeUpError
 
 NODE_FIELDS = ("node", "a", "b", "to", "sender")
 "Of steps: fields that name a node."
@@ -49,7 +50,10 @@ def _descend(
                 return best, found
             if not _possible(candidate, router):
                 continue
-            broken = judge_all(candidate, router)
+            try:
+                broken = judge_all(candidate, router, deadline=deadline)
+            except TimeUpError:
+                return best, found
             if same := [finding for finding in broken if finding.law == best.law]:
                 best, found, again = same[0], True, True
                 break
@@ -84,6 +88,7 @@ def _fewer_nodes(history: History) -> Iterator[History]:
                 history,
                 nodes=history.nodes - 1,
                 steps=tuple(step for step in steps if step is not None),
+                clocks=history.clocks[:gone] + history.clocks[gone + 1 :],
                 edges=_without(history.edges, gone),
                 healed=_bridged(history.healed, gone),
             )
@@ -93,6 +98,10 @@ def _simpler(history: History) -> Iterator[History]:
     """With defaults instead of what was drawn, and an earlier end."""
     if history.links != LinkModel():
         yield msgspec.structs.replace(history, links=LinkModel())
+    if history.clocks:
+        yield msgspec.structs.replace(history, clocks=())
+    for place in range(len(history.later)):
+        yield msgspec.structs.replace(history, later=history.later[:place] + history.later[place + 1 :])
     if history.as_bytes:
         yield msgspec.structs.replace(history, as_bytes=False)
     for name in history.parameters:

@@ -12,7 +12,7 @@ from random import Random
 from roamcast.routing.faults import OUTAGES, What
 from roamcast.routing.router import NodeId, Publication, Router
 from roamcast.testing.messages import hostile_messages
-from roamcast.testing.swarm.history import ZONES, Befall, Disturb, Forge, Note, Step, pattern
+from roamcast.testing.swarm.history import ZONES, Befall, Disturb, Forge, Note, Replay, Step, pattern
 from roamcast.wire.errors import WireError
 from roamcast.wire.vocabulary import encode
 
@@ -45,6 +45,8 @@ class Trouble:
             lambda: self._outages(What.RADIO_OFF),
             self._late,
             self._forgeries,
+            self._replays,
+            self._unequal_ranges,
         ]
         if self._random.random() < PEACEFUL:
             return []
@@ -130,8 +132,28 @@ class Trouble:
         node = self._random.randrange(self._nodes)
         return [Befall(at=self._span()[0], node=node, what=What.ARRIVE)]
 
+    def _replays(self) -> list[Step]:
+        """Frames that were sent before, each with one number changed."""
+        return [
+            Replay(
+                at=round(self._random.uniform(0, self._end), 3),
+                to=self._random.randrange(self._nodes),
+                choice=self._random.getrandbits(32),
+            )
+            for _ in range(self._random.choice((1, 5, 20)) if self._router.messages else 0)
+        ]
+
+    def _unequal_ranges(self) -> list[Step]:
+        """Nodes with a weak radio: from beginning to end some others, whom they hear, do not hear them."""
+        steps: list[Step] = []
+        for weak in self._random.sample(range(self._nodes), self._random.randint(1, 2)):
+            others = [node for node in range(self._nodes) if node != weak]
+            deaf = tuple(sorted(self._random.sample(others, self._random.randint(1, len(others)))))
+            steps.append(Disturb(at=0.0, until=self._end, rule="lose", senders=(weak,), receivers=deaf))
+        return steps
+
     def _forgeries(self) -> list[Step]:
-        """What strangers say: messages of every kind that the router understands, plausible or at bounds."""
+        """Forged messages of every kind that the router understands, plausible or at bounds."""
         spans = [(0, ZONES - 1), *((zone, zone) for zone in range(-1, ZONES))]
         claimed = [
             Publication(publisher, sequence, Note(zone=sequence % ZONES))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from roamcast.routing.faults import What
 from roamcast.routing.router import BROADCAST, Drop, Message, NodeId, Publication, Role
+from roamcast.testing.host import MeshHost, MeshTimer
 from roamcast.testing.mesh import Mesh, RouterFactory
 from roamcast.testing.swarm.record import Aired, Got, Heard, Life, Overgrown, Record
 
@@ -19,8 +21,39 @@ MOST_CRAMPED = 4_000
 "Where memory was drawn too small: a storm is no finding there, and need not be long."
 
 
+TIMERS_PER_NODE = 1_000
+"Timers that each node may set in a second for ever."
+MOST_TIMERS = 50_000
+"Beyond that pace, as for frames."
+CHECK_EVERY = 256
+"Steps between two looks at the real clock."
+
+
 class StormError(Exception):
     """There is no end of frames."""
+
+
+class TimerError(Exception):
+    """There is no end of timers."""
+
+
+class TimeUpError(Exception):
+    """The real time granted for the play has passed."""
+
+
+class Bucket:
+    """Leaks at a pace: an excess beyond it adds up, and what was not used earlier is not saved for later."""
+
+    def __init__(self, pace: float) -> None:
+        self._pace = pace
+        self._level = 0.0
+        self._at = 0.0
+
+    def add(self, now: float) -> float:
+        """Count one more at `now`; return the excess."""
+        self._level = max(self._level - self._pace * (now - self._at), 0.0) + 1
+        self._at = now
+        return self._level
 
 
 class Witness(Mesh):
@@ -31,15 +64,17 @@ class Witness(Mesh):
         record: Record,
         router: RouterFactory,
         hand_over: Callable[[NodeId, Publication], None],
+        deadline: float = math.inf,
         **options: Any,
     ) -> None:
         self._record = record
         self._hand_over = hand_over
         self._forging = False
-        self._pace = record.history.nodes**2 / CALM_PERIOD
-        self._excess = 0.0
-        "Frames beyond the pace: as in a bucket that leaks, what was not sent earlier is not saved for later."
-        self._excess_at = 0.0
+        self._frames = Bucket(record.history.nodes**2 / CALM_PERIOD)
+        self._timers = Bucket(record.history.nodes * TIMERS_PER_NODE)
+        self._deadline = deadline
+        "By the real clock (`time.monotonic`)."
+        self._steps = 0
         self._overgrown: set[tuple[NodeId, str]] = set()
         # The routers start within the constructor, and may send at once.
         self.as_bytes = record.history.as_bytes
@@ -71,6 +106,20 @@ class Witness(Mesh):
             self._record.lives.append(Life(node, again, self.now))
         super().befall(node, what)
 
+    def step(self) -> None:
+        """Do what is due next, unless the real time is up."""
+        self._steps += 1
+        if self._steps % CHECK_EVERY == 1 and time.monotonic() > self._deadline:
+            raise TimeUpError
+        super().step()
+
+    def set_timer(self, time: float, host: MeshHost, timer: MeshTimer) -> None:
+        """Set a timer, unless there is no end of them."""
+        if self._timers.add(self.now) > MOST_TIMERS:
+            self._record.busy = f"{MOST_TIMERS} timers more than {TIMERS_PER_NODE} a second by each node"
+            raise TimerError
+        super().set_timer(time, host, timer)
+
     def broadcast_from(self, node: NodeId, message: Message) -> None:
         """Note who is to hear a message, and carry it."""
         self._put_on_air(node, message, BROADCAST, self.neighbours(node))
@@ -84,7 +133,7 @@ class Witness(Mesh):
     def inject(
         self, to: NodeId, message: Message | bytes, sender: NodeId, signal: float = math.nan
     ) -> Drop | None:
-        """Have a node hear a stranger, if it is on the air."""
+        """Have a node hear a forged frame, if it is on the air."""
         if not self._on_air(to):
             return None
         self._forging = True
@@ -99,6 +148,8 @@ class Witness(Mesh):
         if not self._on_air(node):
             return super().hear(node, message, sender, signal)
         incarnation = self.hosts[node].incarnation
+        if forged:
+            self._record.forged.add(message.about)
         answer = super().hear(node, message, sender, signal)
         self._record.heard.append(Heard(self.now, node, incarnation, message, sender, answer, forged))
         return answer
@@ -119,10 +170,9 @@ class Witness(Mesh):
 
     def _put_on_air(self, node: NodeId, message: Message, to: NodeId, reach: Iterable[NodeId]) -> None:
         if message.role is not Role.BEACONS:
-            self._excess = max(self._excess - self._pace * (self.now - self._excess_at), 0.0) + 1
-            self._excess_at = self.now
-        if self._excess > (MOST_CRAMPED if self._record.history.cramped else MOST_FRAMES):
-            raise StormError
+            most = MOST_CRAMPED if self._record.history.cramped else MOST_FRAMES
+            if self._frames.add(self.now) > most:
+                raise StormError
         incarnation = self.hosts[node].incarnation
         self._record.aired.append(
             Aired(self.now, node, incarnation, message, to, tuple(reach), self.is_awake(node))

@@ -22,7 +22,9 @@ from roamcast.testing.swarm.laws import (
     published,
     repeated,
     silent,
+    timers,
     unbroken,
+    undisturbed,
     wanted,
 )
 from roamcast.testing.swarm.record import Record
@@ -32,6 +34,7 @@ Law: TypeAlias = Callable[[Record], str | None]
 LAWS: dict[str, Law] = {
     "unbroken": unbroken.check,
     "calm": calm.check,
+    "timers": timers.check,
     "repeated": repeated.check,
     "alive": alive.check,
     "accounted": accounted.check,
@@ -42,6 +45,7 @@ LAWS: dict[str, Law] = {
     "once": once.check,
     "ordered": ordered.check,
     "promised": promised.check,
+    "undisturbed": undisturbed.check,
     "acknowledged": acknowledged.check,
     "silent": silent.check,
 }

@@ -15,7 +15,7 @@ Passage: TypeAlias = tuple[NodeId, NodeId, int, int]
 def check(record: Record) -> str | None:
     """Every message sent is heard or lost at each addressee, and heard by nobody else; every answer is a Drop
     or None."""
-    if record.error is not None or record.stormed:
+    if record.ended_early:
         return None
     for heard in record.heard:
         if heard.answer is not None and not isinstance(heard.answer, Drop):

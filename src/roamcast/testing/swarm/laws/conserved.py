@@ -11,7 +11,7 @@ from roamcast.testing.swarm.record import Record
 def check(record: Record) -> str | None:
     """An event that a router took without a Drop is delivered, passed on, answered or dropped by it, unless
     its node crashes, or its publisher does and it waits for what comes before."""
-    if record.error is not None or record.stormed or record.history.hostile:
+    if record.ended_early or record.history.hostile:
         return None
     done: dict[tuple[NodeId, int], float] = {}
     for got in record.got:

@@ -9,7 +9,8 @@ def check(record: Record) -> str | None:
     """Where the protocol says so, an application gets each publisher's events in the order of publication."""
     if not record.traits.ordered or record.history.cramped:
         return None
-    place = {each.publication.id: n for n, each in enumerate((*record.published, *record.probes))}
+    published = sorted((*record.published, *record.probes), key=lambda each: each.time)
+    place = {each.publication.id: n for n, each in enumerate(published)}
     forged = record.forged
     last: dict[tuple[int, int, int], int] = {}
     for got in record.got:

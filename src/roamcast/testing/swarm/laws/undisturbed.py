@@ -1,0 +1,57 @@
+"""A fault does no more than it must."""
+
+from __future__ import annotations
+
+from math import inf
+
+from roamcast.routing.router import BROADCAST, Drop, Message, Role
+from roamcast.routing.traits import Promise
+from roamcast.testing.records import Lost
+from roamcast.testing.swarm.record import Record
+from roamcast.wire.message import inner
+
+
+def check(record: Record) -> str | None:
+    """An event that is published during mild faults reaches every node that wants it, if no copy of it was
+    lost. Before, the network had settled. Excused is who lost anything but broadcast events since: a lost
+    advertisement, subscription or acknowledgement, or a failed link, may change routes."""
+    if record.left_at == inf or record.history.cramped or record.later_at == inf:
+        return None
+    lost = [row for row in record.lost if row.time >= record.later_at]
+    if not all(_is_broadcast_event(record, row) for row in lost):
+        return None
+    touched = record.forged | {row.message.about for row in lost}
+    touched |= {
+        drop.message.about
+        for drop in record.drops
+        if drop.reason is Drop.SUPPRESSED and isinstance(drop.message, Message)
+    }
+    delivered = {(got.node, got.publication.id) for got in record.got}
+    sessions = record.traits.promise is Promise.UNTIL_ACKNOWLEDGED
+    slandered = record.slandered if sessions else set()
+    for time, publication, offered in record.published:
+        if time < record.later_at or not offered or publication.id in touched:
+            continue
+        for wish in record.wishes:
+            if (
+                not wish.single
+                and wish.node != publication.publisher
+                and slandered.isdisjoint((wish.node, publication.publisher))
+                and wish.holds(time)
+                and wish.pattern.matches(publication.event)
+                and (wish.node, publication.id) not in delivered
+            ):
+                return (
+                    f"node {wish.node} did not get {publication.event} (publication {publication.id}) of node"
+                    f" {publication.publisher}, published at {time:.3f} s during mild faults, although no"
+                    " copy was lost"
+                )
+    return None
+
+
+def _is_broadcast_event(record: Record, row: Lost) -> bool:
+    return inner(row.message).role is Role.CARRIES and any(
+        aired.to == BROADCAST
+        for aired in record.aired
+        if aired.time == row.time and aired.node == row.node and aired.message is row.message
+    )

@@ -11,6 +11,7 @@ from roamcast.routing.faults import What
 from roamcast.routing.router import BROADCAST, Drop, Message, NodeId, Publication, Role
 from roamcast.testing.host import MeshHost, MeshTimer
 from roamcast.testing.mesh import Mesh, RouterFactory
+from roamcast.testing.swarm.history import Advertise, History
 from roamcast.testing.swarm.record import Aired, Got, Heard, Life, Overgrown, Record
 
 CALM_PERIOD = 1.0
@@ -56,6 +57,15 @@ class Bucket:
         return self._level
 
 
+def _calm_pace(history: History) -> float:
+    """Return the frames a second that are no storm: every node has something new and every node repeats it.
+
+    Where each publisher is subscribed to by itself, more than two of them are told more.
+    """
+    publishers = len({step.node for step in history.steps if isinstance(step, Advertise)})
+    return history.nodes**2 / CALM_PERIOD * max(1.0, publishers / 2)
+
+
 class Witness(Mesh):
     """Writes into a record what happens, and tells `hand_over` of each delivery."""
 
@@ -70,7 +80,7 @@ class Witness(Mesh):
         self._record = record
         self._hand_over = hand_over
         self._forging = False
-        self._frames = Bucket(record.history.nodes**2 / CALM_PERIOD)
+        self._frames = Bucket(_calm_pace(record.history))
         self._timers = Bucket(record.history.nodes * TIMERS_PER_NODE)
         self._deadline = deadline
         "By the real clock (`time.monotonic`)."

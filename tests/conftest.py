@@ -1,4 +1,5 @@
 import os
+import signal
 
 from hypothesis import settings
 
@@ -8,3 +9,7 @@ from hypothesis import settings
 settings.register_profile("same", deadline=None, derandomize=True, print_blob=True)
 settings.register_profile("search", deadline=None, derandomize=False, print_blob=True)
 settings.load_profile("search" if os.environ.get("ROAMCAST_SEARCH") else "same")
+
+# A shell starts background jobs with SIGINT ignored; children inherit it, and Ctrl-C tests would not end.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -29,6 +29,7 @@ def test_an_output_of_older_code_is_noticed(tmp_path):
 
 def test_times_of_a_machine_and_blanks_do_not_matter_and_other_numbers_do():
     assert agrees(["│ processor time │ 2.79 s │"], ["│ processor time   │  1.03 s │", ""])
+    assert agrees(["│ processor time │ 1.14 s │"], ["│ processor time │ 907.7 ms │"])
     assert agrees(["first", "...", "last"], ["first", "last"])
     assert not agrees(["│ delivered │ 94.9 % │"], ["│ delivered │ 94.8 % │"])
     assert not agrees(["first"], ["first", "second"])

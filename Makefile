@@ -7,7 +7,7 @@ DEPS   := $(VENV)/.deps
 BUILT  := $(VENV)/.built-$(shell find src -name '*.py' | LC_ALL=C sort | cksum | cut -d ' ' -f 1)
 KERNEL := $(shell find kernel -type f) CMakeLists.txt pyproject.toml
 
-SWARM ?= --for 10m
+SWARM ?= --duration 10m
 MUTANTS ?=
 
 .PHONY: demo test lint bench validate sanitize fuzz swarm mutants docs setup lock clean

@@ -20,7 +20,7 @@ import numpy as np
 
 from bench.memory import peak_memory
 from roamcast.metrics.declarations import evaluate
-from roamcast.metrics.outcome import look
+from roamcast.metrics.run_metrics import metric_input
 from roamcast.scenario.read import load
 from roamcast.scenario.shipped import locate
 from roamcast.sim.run import simulate
@@ -97,7 +97,7 @@ def _room(nodes: int, grown: float) -> Iterator[tuple[str, str, object]]:
     for protocol in ("grid-cbr", "clone"):
         yield protocol, "profile", '"as-published"'
         yield protocol, "hop_limit", min(round(64 * grown), 255)
-        yield protocol, "served", max(8 * nodes, 1024)
+        yield protocol, "served_principals", max(8 * nodes, 1024)
         for name, value in (("beacon", '"2 s"'), ("silence", '"9 s"'), ("implicit", "false")):
             yield protocol, f"gpsr.{name}", value
         yield protocol, "gpsr.hop_limit", min(round(32 * grown), 255)
@@ -108,7 +108,7 @@ def see(protocol: str, nodes: int) -> Seen:
     names = ("satisfied_rate", "response_delay", "overhead_per_request", "communities", "hit_rate")
     with TemporaryDirectory() as name:
         facts = simulate(load(locate("city"), settings(nodes)), protocol, 101, folder=Path(name))
-        found = evaluate(look(facts), names)
+        found = evaluate(metric_input(facts), names)
     rate, delay, overhead, communities, hits = (found[name] for name in names)
     return Seen(
         satisfied=float(rate or 0),

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.loads import QUOTE, SYNTHETIC, Realistic, synthetic_event, synthetic_filter
-from roamcast.content.covering import Relations
+from roamcast.content.covering import RelationCache
 from roamcast.content.covering.relations import MEMORY
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
@@ -60,7 +60,7 @@ def measure(name: str, load: Load, count: int) -> list[str]:
     mesh = broker(held)
     router = mesh.routers[BROKER]
     assert isinstance(router, Cbr)
-    router.renew(mesh.now, router.adverts.offers(mesh.now))
+    router.renew(mesh.now, router.adverts.routes(mesh.now))
     gc.collect()
     gc.freeze()
 
@@ -70,14 +70,14 @@ def measure(name: str, load: Load, count: int) -> list[str]:
     each = (process_time() - start) / more
 
     start = process_time()
-    router.renew(mesh.now, router.adverts.offers(mesh.now))
+    router.renew(mesh.now, router.adverts.routes(mesh.now))
     renewal = process_time() - start
 
     start = process_time()
     found = [router.subscriptions.matching(event, mesh.now) for event in events]
     match = (process_time() - start) / EVENTS
 
-    relations = Relations()
+    relations = RelationCache()
     if count**2 < MEMORY:
         relations.minimal_cover(held)  # a router would remember
     start = process_time()

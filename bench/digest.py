@@ -13,12 +13,12 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.loads import Realistic
-from roamcast.content.box.texts import Texts
+from roamcast.content.box.string_set import StringSet
 from roamcast.content.event import Event
+from roamcast.content.field_type import Decimal, Enumeration, Integer, String
 from roamcast.content.filter import Filter
-from roamcast.content.kind import Decimal, Enumeration, Integer, String
 from roamcast.content.schema import EventType
-from roamcast.content.summary import Digest, Shape, Summary
+from roamcast.content.summary import BloomShape, EventDigest, Summary
 from roamcast.content.summary.fitting import within
 from roamcast.content.xml.document import read_xml, write_xml
 
@@ -54,13 +54,13 @@ def timed(action, *args) -> float:
 def conversion(event: Event) -> tuple[float, float]:
     document = write_xml(event)
     return (
-        timed(lambda: Digest.of(event).to_bytes()),
-        timed(lambda: Digest.of(read_xml(document, event.type)).to_bytes()),
+        timed(lambda: EventDigest.of(event).to_bytes()),
+        timed(lambda: EventDigest.of(read_xml(document, event.type)).to_bytes()),
     )
 
 
 def false_positives(
-    elements: int, shape: Shape, summaries: int = 40, trials: int = 100
+    elements: int, shape: BloomShape, summaries: int = 40, trials: int = 100
 ) -> tuple[float, float]:
     """Measured and expected share of strangers that summaries of so many words admit."""
     type = EventType("Word", {"s": String()})
@@ -68,9 +68,9 @@ def false_positives(
     wrong = lookups = 0
     for _ in range(summaries):
         members = [f"{r.getrandbits(48):012x}" for _ in range(elements)]
-        summary = Summary.of([Filter(type, (((0, Texts((word,))),),)) for word in members], shape)
+        summary = Summary.of([Filter(type, (((0, StringSet((word,))),),)) for word in members], shape)
         for _ in range(trials):
-            digest = Digest.of(Event(type, (f"{r.getrandbits(48):012x}",)))
+            digest = EventDigest.of(Event(type, (f"{r.getrandbits(48):012x}",)))
             wrong += summary.admits(digest)
             lookups += 1  # among whole words only the whole string is looked up
     count = summaries * trials
@@ -85,8 +85,8 @@ def told_in(elements: int, most_bytes: int, trials: int = 400) -> tuple[int, flo
     type = EventType("Word", {"s": String()})
     r = Random(elements)
     words = [f"{r.getrandbits(48):012x}" for _ in range(elements)]
-    summary = within([Filter(type, (((0, Texts((word,))),),)) for word in words], most_bytes)
-    strangers = [Digest.of(Event(type, (f"{r.getrandbits(48):012x}",))) for _ in range(trials)]
+    summary = within([Filter(type, (((0, StringSet((word,))),),)) for word in words], most_bytes)
+    strangers = [EventDigest.of(Event(type, (f"{r.getrandbits(48):012x}",))) for _ in range(trials)]
     each = 8 * most_bytes / elements
     bloom, any_set = (2.0 ** -(each * share) for share in (log(2), 1.0))
     return len(summary.to_bytes()), sum(map(summary.admits, strangers)) / trials, bloom, any_set
@@ -168,7 +168,7 @@ def main() -> None:
     ):
         rates.add_column(column, justify="right")
     for elements, rate in ((20, 0.01), (50, 0.001), (100, 0.001), (200, 0.0001), (200, 0.01)):
-        shape = Shape.wanted(elements, rate)
+        shape = BloomShape.wanted(elements, rate)
         measured, expected = false_positives(elements, shape)
         cells = (f"{shape.rate(elements):.4%}", f"{expected:.3%}", f"{measured:.3%}")
         rates.add_row(str(elements), str(shape.bits), str(shape.hashes), *cells)

@@ -7,10 +7,10 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.loads import Realistic
-from roamcast.content.grouping import Group, cost, least_constrained
-from roamcast.content.grouping.following import follow
+from roamcast.content.grouping import FilterCluster, cost, least_constrained
 from roamcast.content.grouping.graph import graph_groups
 from roamcast.content.grouping.hierarchy import agglomerative_groups, divisive_groups
+from roamcast.content.grouping.incremental import make_incremental
 from roamcast.content.grouping.kmeans import kmeans_groups
 
 
@@ -20,7 +20,7 @@ def main(count: int = 200) -> None:
     filters = [load.filter(r) for _ in range(count)]
     events = [load.event(r) for _ in range(400)]
     methods = {
-        "one channel each": lambda: [Group((n,), filter) for n, filter in enumerate(filters)],
+        "one channel each": lambda: [FilterCluster((n,), filter) for n, filter in enumerate(filters)],
         "least constrained": lambda: least_constrained(filters),
         "graph": lambda: graph_groups(filters),
         "K-means": lambda: kmeans_groups(filters),
@@ -52,7 +52,7 @@ def main(count: int = 200) -> None:
 def follow_arrivals(method: str, count: int = 10_000, more: int = 50) -> None:
     """What one more subscription costs among many that are followed, beside grouping all of them anew."""
     r, load = Random(2), Realistic(2)
-    following = follow(method)
+    following = make_incremental(method)
     start = process_time()
     for key in range(count):
         following.add(key, load.filter(r))

@@ -20,11 +20,11 @@ from typing import Any
 from bench.memory import peak_memory
 from roamcast.campaign.campaign import Campaign
 from roamcast.campaign.plan import make_plan
+from roamcast.pipeline.campaign_folder import CampaignFolder
+from roamcast.pipeline.campaign_runner import CampaignRunner
 from roamcast.pipeline.committing.commit import Committer
-from roamcast.pipeline.conduct import Conductor
 from roamcast.pipeline.spark.executors import warm_up
 from roamcast.pipeline.spark.session import open_session
-from roamcast.pipeline.store import Store
 from roamcast.scenario.model import Scenario
 from roamcast.sim.run import simulate
 
@@ -107,7 +107,7 @@ class Meter:
         return found
 
 
-class Metered(Conductor):
+class Metered(CampaignRunner):
     """A conductor whose stages are metered; `commit` is what is committed when all runs have ended."""
 
     meter: Meter
@@ -144,7 +144,7 @@ def grow(spark: Any, runs: int) -> dict[str, float]:
     """What a campaign of so many tiny runs takes, in milliseconds a run unless it says otherwise."""
     plain = loop(runs)
     with tempfile.TemporaryDirectory() as name:
-        store = Store(name)
+        store = CampaignFolder(name)
         conductor = Metered(tiny(runs), store)
         meter = conductor.meter = Meter()
         began = time.perf_counter()
@@ -154,7 +154,7 @@ def grow(spark: Any, runs: int) -> dict[str, float]:
         done = store.snapshot().runs()
         assert len(done) == runs
         inside = sum(told.cpu or 0.0 for told in done.values())
-        again = Conductor(tiny(runs), store)
+        again = CampaignRunner(tiny(runs), store)
         began_again = time.process_time()
         with again.prepare():
             assert again.is_finished(again.survey())

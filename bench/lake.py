@@ -24,14 +24,14 @@ from typing import Any
 from roamcast.facts.tables import Facts
 from roamcast.lake.batch import new_name, table_file
 from roamcast.lake.columns import TABLES
-from roamcast.lake.log import Batch, Done, Entry
+from roamcast.lake.log import Batch, Commit, CommittedRun
 from roamcast.lake.staging import digest
-from roamcast.metrics.constants import Constants
+from roamcast.metrics.constants import MetricConstants
 from roamcast.metrics.declarations import METRICS
-from roamcast.metrics.measured import Setting
+from roamcast.metrics.metric_input import RunSettings
+from roamcast.pipeline.campaign_folder import CampaignFolder
 from roamcast.pipeline.measuring.measure import measure
 from roamcast.pipeline.spark.session import open_session
-from roamcast.pipeline.store import Store
 
 MILLIONS = 20
 BATCH_ROWS = 8_000_000
@@ -41,13 +41,13 @@ SEEDS = (1, 2, 3)
 WARMUP, NODES, RANGE, HEADER = 200.0, 51, 250.0, 20
 
 
-def build(folder: Path, millions: float) -> tuple[Store, list[str]]:
+def build(folder: Path, millions: float) -> tuple[CampaignFolder, list[str]]:
     """A lake of so many million transmissions; the ids of its runs."""
     from roamcast.scenario.read import load
     from roamcast.scenario.shipped import locate
     from roamcast.sim.run import simulate
 
-    store = Store(folder)
+    store = CampaignFolder(folder)
     store.create()
     world = load(locate("shopping"), ["duration=600 s"])
     facts = [simulate(world, "flooding", seed) for seed in SEEDS]
@@ -67,7 +67,7 @@ def build(folder: Path, millions: float) -> tuple[Store, list[str]]:
     return store, ids
 
 
-def _add(store: Store, facts: list[Facts], runs: list[tuple[str, int]]) -> None:
+def _add(store: CampaignFolder, facts: list[Facts], runs: list[tuple[str, int]]) -> None:
     """Commit a batch in which each run has the facts of one of those simulated."""
     from roamcast.lake.batch import tag_rows, write_pieces
 
@@ -81,9 +81,10 @@ def _add(store: Store, facts: list[Facts], runs: list[tuple[str, int]]) -> None:
             files[table] = written
             assert digest(table_file(store.facts, table, name)) == written.digest
     done = {
-        run: Done(rows=sum(map(len, facts[which].tables.values())), size=0) for run, which in sorted(runs)
+        run: CommittedRun(rows=sum(map(len, facts[which].tables.values())), size=0)
+        for run, which in sorted(runs)
     }
-    assert store.log.append(store.snapshot(), Entry(add=[Batch(name, done, files)])) is not None
+    assert store.log.append(store.snapshot(), Commit(add=[Batch(name, done, files)])) is not None
 
 
 class Family:
@@ -144,7 +145,7 @@ class Family:
         return mine
 
 
-def by_duckdb(store: Store) -> dict[str, dict[str, Any]]:
+def by_duckdb(store: CampaignFolder) -> dict[str, dict[str, Any]]:
     """The metrics that SQL says well, by run."""
     duckdb = _need("duckdb")
     files = {name: [str(f) for f in (store.facts / name).local.glob("*.parquet")] for name in TABLES}
@@ -177,7 +178,7 @@ def by_duckdb(store: Store) -> dict[str, dict[str, Any]]:
     return found
 
 
-def by_polars(store: Store) -> dict[str, dict[str, Any]]:
+def by_polars(store: CampaignFolder) -> dict[str, dict[str, Any]]:
     """The same of what was sent and lost."""
     pl = _need("polars")
     where = {name: f"{store.facts / name}/*.parquet" for name in ("transmissions", "drops")}
@@ -207,12 +208,16 @@ def by_polars(store: Store) -> dict[str, dict[str, Any]]:
     return found
 
 
-def by_spark(store: Store, ids: list[str], names: list[str]) -> Callable[[], dict[str, dict[str, Any]]]:
+def by_spark(
+    store: CampaignFolder, ids: list[str], names: list[str]
+) -> Callable[[], dict[str, dict[str, Any]]]:
     """The metrics `names`, as a campaign measures them."""
-    settings = dict.fromkeys(ids, Setting(NODES, WARMUP, RANGE, HEADER))
+    settings = dict.fromkeys(ids, RunSettings(NODES, WARMUP, RANGE, HEADER))
 
     def work() -> dict[str, dict[str, Any]]:
-        table = measure(SPARK, store.facts, store.snapshot(), settings, constants=Constants(), names=names)
+        table = measure(
+            SPARK, store.facts, store.snapshot(), settings, constants=MetricConstants(), names=names
+        )
         return {row["run"]: row for row in table.to_pylist()}
 
     return work
@@ -221,7 +226,9 @@ def by_spark(store: Store, ids: list[str], names: list[str]) -> Callable[[], dic
 SPARK: Any = None
 
 
-def apart(work: Callable[[Store], dict[str, dict[str, Any]]], store: Store) -> dict[str, dict[str, Any]]:
+def apart(
+    work: Callable[[CampaignFolder], dict[str, dict[str, Any]]], store: CampaignFolder
+) -> dict[str, dict[str, Any]]:
     """What `work` finds, in a process of its own: whatever memory it keeps is not counted to the next."""
     with ProcessPoolExecutor(1, multiprocessing.get_context("fork")) as pool:
         return pool.submit(work, store).result()

@@ -4,11 +4,11 @@ from bisect import bisect
 from itertools import accumulate
 from random import Random
 
-from roamcast.content.box.ranges import Ranges
-from roamcast.content.box.texts import Texts
+from roamcast.content.box.range_set import RangeSet
+from roamcast.content.box.string_set import StringSet
 from roamcast.content.event import Event
+from roamcast.content.field_type import Decimal, Enumeration, Integer, String
 from roamcast.content.filter import Filter
-from roamcast.content.kind import Decimal, Enumeration, Integer, String
 from roamcast.content.schema import EventType
 
 SYNTHETIC = EventType(
@@ -40,14 +40,14 @@ def synthetic_filter(r: Random) -> Filter:
     shape = r.choice(("err", "rrr", "eer", "ss"))
     codes = r.sample(range(5), shape.count("e"))
     spans = r.sample(range(5, 10), len(shape) - len(codes))
-    parts: list[tuple[int, Ranges]] = []
+    parts: list[tuple[int, RangeSet]] = []
     for place in codes:
         code = r.randrange(10)
-        parts.append((place, Ranges(((code, code),))))
+        parts.append((place, RangeSet(((code, code),))))
     width = 0.1 if "r" in shape else 0.001**0.5
     for place in spans:
         low = r.random() * (1 - width)
-        parts.append((place, Ranges(((low, low + width),))))
+        parts.append((place, RangeSet(((low, low + width),))))
     return Filter(SYNTHETIC, (tuple(sorted(parts, key=lambda part: part[0])),))
 
 
@@ -82,28 +82,28 @@ class Realistic:
         return self._fresh(r)
 
     def _fresh(self, r: Random) -> Filter:
-        symbol = (0, Texts((f"SYM{self.symbols.draw(r)}",)))
+        symbol = (0, StringSet((f"SYM{self.symbols.draw(r)}",)))
         roll = r.random()
         if roll < 0.25:
             parts = [symbol]
         elif roll < 0.6:
             price = round(r.lognormvariate(3, 1), 2)
             top = QUOTE.everything[3].spans[0][1]
-            parts = [symbol, (3, Ranges(((0.0, price),) if r.random() < 0.5 else ((price, top),)))]
+            parts = [symbol, (3, RangeSet(((0.0, price),) if r.random() < 0.5 else ((price, top),)))]
         elif roll < 0.75:
             exchange, volume = r.randrange(20), int(r.lognormvariate(9, 1.5))
-            parts = [(1, Ranges(((exchange, exchange),))), (4, Ranges(((volume, 2**63 - 1),)))]
+            parts = [(1, RangeSet(((exchange, exchange),))), (4, RangeSet(((volume, 2**63 - 1),)))]
         elif roll < 0.85:
             parts = [
-                (2, Ranges(((r.randrange(12),) * 2,))),
-                (5, Texts.where([(WORDS[self.words.draw(r)][:4], "")])),
+                (2, RangeSet(((r.randrange(12),) * 2,))),
+                (5, StringSet.where([(WORDS[self.words.draw(r)][:4], "")])),
             ]
         elif roll < 0.9:
-            parts = [symbol, (6, Texts.where([("", WORDS[self.words.draw(r)], "")]))]
+            parts = [symbol, (6, StringSet.where([("", WORDS[self.words.draw(r)], "")]))]
         else:
             low = round(r.lognormvariate(3, 1), 2)
             sector = r.randrange(12)
-            parts = [(2, Ranges(((sector, sector),))), (3, Ranges(((low, low * 1.1),)))]
+            parts = [(2, RangeSet(((sector, sector),))), (3, RangeSet(((low, low * 1.1),)))]
         return Filter(QUOTE, (tuple(parts),))
 
     def event(self, r: Random) -> Event:

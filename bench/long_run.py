@@ -36,7 +36,7 @@ def world(folder: Path, millions: float) -> Scenario:
 
 def alone(millions: float) -> dict[str, float]:
     """Run it in this process; what it came to, and the most memory after the run and after its metrics."""
-    from roamcast.metrics.outcome import measure
+    from roamcast.metrics.run_metrics import measure
     from roamcast.sim.run import simulate
 
     with tempfile.TemporaryDirectory() as name:

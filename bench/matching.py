@@ -59,7 +59,7 @@ def alone(filters: Path, events: Path) -> tuple[int, float, float]:
 
 
 def main(filters: int = 50_000, events: int = 2_000) -> None:
-    from roamcast.pipeline.matching.match_join import SMALL, Way, choose_way, match
+    from roamcast.pipeline.matching.match_join import SMALL, BroadcastSide, choose_broadcast_side, match
     from roamcast.pipeline.spark.executors import warm_up
     from roamcast.pipeline.spark.session import open_session
 
@@ -75,14 +75,14 @@ def main(filters: int = 50_000, events: int = 2_000) -> None:
             warm_up(spark)
             frames = [spark.read.parquet(str(path)) for path in paths]
             sizes = [path.stat().st_size for path in paths]
-            too_large = {Way.FILTERS: sizes[0] > SMALL, Way.EVENTS: sizes[1] > SMALL}
-            for way in (way for way in Way if not too_large.get(way)):
+            too_large = {BroadcastSide.FILTERS: sizes[0] > SMALL, BroadcastSide.EVENTS: sizes[1] > SMALL}
+            for way in (way for way in BroadcastSide if not too_large.get(way)):
                 with Family() as took:
                     found = match(*frames, {SYNTHETIC.name: SYNTHETIC}, way=way)
                     counted = found.selectExpr("sum(count)").first()[0]
                 assert counted == total, f"{way}: {counted} matches, not {total}"
                 of_core = filters * events / took.spent
-                chosen = " (chosen)" if way is choose_way(*sizes) else ""
+                chosen = " (chosen)" if way is choose_broadcast_side(*sizes) else ""
                 seconds = f"{took.spent:.1f}", f"{took.took:.1f}"
                 table.add_row(
                     f"Spark, {way} to all{chosen}",

@@ -18,22 +18,22 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from roamcast.campaign.campaign import Campaign, Limits
-from roamcast.campaign.plan import Run, make_plan
+from roamcast.campaign.campaign import Campaign, RunLimits
+from roamcast.campaign.plan import PlannedRun, make_plan
 from roamcast.campaign.progress import estimate
 from roamcast.facts.schema import TABLES
-from roamcast.lake.place import Place
 from roamcast.lake.staging import digest
-from roamcast.metrics.constants import Constants
+from roamcast.lake.storage import StorageUrl
+from roamcast.metrics.constants import MetricConstants
 from roamcast.metrics.declarations import METRICS
-from roamcast.metrics.measured import Setting
+from roamcast.metrics.metric_input import RunSettings
+from roamcast.pipeline.campaign_folder import CampaignFolder
 from roamcast.pipeline.committing.commit import Committer
-from roamcast.pipeline.measuring.measure import Portion, deal, measure, measure_portion
+from roamcast.pipeline.measuring.measure import MeasureTask, measure, measure_task, split_tasks
 from roamcast.pipeline.running.simulate import simulate
-from roamcast.pipeline.running.task import SIMULATOR, Task, execute, find_runner
+from roamcast.pipeline.running.task import SIMULATOR, RunTask, execute, find_runner
 from roamcast.pipeline.spark.executors import warm_up
 from roamcast.pipeline.spark.session import open_session
-from roamcast.pipeline.store import Store
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -42,7 +42,7 @@ SHOPPING = Path(__file__).parents[1] / "scenarios" / "shopping.toml"
 RUNS, ROUNDS, ROWS = 60, 3, 20_000_000
 
 
-def uneven_runs() -> list[Run]:
+def uneven_runs() -> list[PlannedRun]:
     """Sixty real runs, the longest some eight times the shortest."""
     asked = Campaign.model_validate(
         {
@@ -63,11 +63,13 @@ def uneven_runs() -> list[Run]:
     return runs
 
 
-def in_a_pool(work: Callable[[Task], object], runs: list[Run], folder: Path, processes: int) -> float:
+def in_a_pool(
+    work: Callable[[RunTask], object], runs: list[PlannedRun], folder: Path, processes: int
+) -> float:
     """The seconds that a plain pool of processes takes to do `work` for each run, the longest first."""
     folder.mkdir(exist_ok=True)
     costs = estimate(runs, [])
-    tasks = [Task(run, str(folder), 600, 4e9) for run in sorted(runs, key=lambda run: -costs[run.id])]
+    tasks = [RunTask(run, str(folder), 600, 4e9) for run in sorted(runs, key=lambda run: -costs[run.id])]
     with multiprocessing.get_context("fork").Pool(processes) as pool:
         pool.map(find_runner, [SIMULATOR] * processes, 1)
         began = time.perf_counter()
@@ -75,23 +77,23 @@ def in_a_pool(work: Callable[[Task], object], runs: list[Run], folder: Path, pro
         return time.perf_counter() - began
 
 
-def write_only(task: Task) -> None:
+def write_only(task: RunTask) -> None:
     """A run as a plain script does it: no child, no limits, no digests, no manifest."""
     find_runner(SIMULATOR)(task.run, Path(task.staged) / task.run.id)
 
 
-def on_spark(spark: SparkSession, runs: list[Run], folder: Path) -> tuple[float, float]:
+def on_spark(spark: SparkSession, runs: list[PlannedRun], folder: Path) -> tuple[float, float]:
     """The seconds that the campaign's job takes, and the seconds that its tasks spent in runs."""
-    store = Store(folder)
+    store = CampaignFolder(folder)
     store.create()
     began = time.perf_counter()
-    told = simulate(spark, store, runs, Limits())
+    told = simulate(spark, store, runs, RunLimits())
     took = time.perf_counter() - began
     assert all(manifest["status"] == "done" for manifest in told)
     return took, sum(manifest["wall"] for manifest in told)
 
 
-def invent_rows(store: Store, runs: int, rows: int) -> list[str]:
+def invent_rows(store: CampaignFolder, runs: int, rows: int) -> list[str]:
     """Facts like those of a dense network: for each delivery some transmissions and many drops."""
     store.create()
     each = rows // runs
@@ -115,7 +117,7 @@ def invent_rows(store: Store, runs: int, rows: int) -> list[str]:
             pq.write_table(table, place / f"{name}.parquet", compression="zstd")
         files = {file.name: {"size": file.stat().st_size, "digest": digest(file)} for file in place.iterdir()}
         told = {"run": names[-1], "status": "done", "error": "", "files": files, "rows": each}
-        store.staging.keep(place, told)
+        store.staging.stage(place, told)
     Committer(None, store).commit(store.staging.survey())
     return names
 
@@ -153,9 +155,11 @@ def _column(field: pa.Field, counts: dict[str, int], table: str, random: np.rand
     return pa.array(random.integers(-1 if field.name in ("to", "peer") else 0, top, count), field.type)
 
 
-def measure_in_a_pool(store: Store, settings: dict[str, Setting], processes: int) -> tuple[float, int]:
+def measure_in_a_pool(
+    store: CampaignFolder, settings: dict[str, RunSettings], processes: int
+) -> tuple[float, int]:
     """The seconds that a plain pool takes to measure the same with the same code, and how many runs."""
-    portions = deal(store.snapshot(), settings, 4 * processes)
+    portions = split_tasks(store.snapshot(), settings, 4 * processes)
     with multiprocessing.get_context("fork").Pool(processes) as pool:
         pool.map(find_runner, [SIMULATOR] * processes, 1)
         began = time.perf_counter()
@@ -163,8 +167,8 @@ def measure_in_a_pool(store: Store, settings: dict[str, Setting], processes: int
         return time.perf_counter() - began, sum(rows)
 
 
-def _measure_here(facts: str, portion: Portion) -> int:
-    return len(list(measure_portion(Place(facts), portion, Constants(), tuple(METRICS))))
+def _measure_here(facts: str, portion: MeasureTask) -> int:
+    return len(list(measure_task(StorageUrl(facts), portion, MetricConstants(), tuple(METRICS))))
 
 
 def first_word() -> float:
@@ -216,12 +220,12 @@ def main() -> None:
                 ours.append(took)
                 busy = max(busy, inside / cores / took)
                 kept.append(in_a_pool(execute, runs, folder / "kept", cores))
-            store = Store(folder / "lake")
-            settings = dict.fromkeys(invent_rows(store, 40, rows), Setting(200, 200.0, 250.0, 20))
+            store = CampaignFolder(folder / "lake")
+            settings = dict.fromkeys(invent_rows(store, 40, rows), RunSettings(200, 200.0, 250.0, 20))
             times, pooled = [], []
             for _ in range(ROUNDS):
                 began = time.perf_counter()
-                found = measure(spark, store.facts, store.snapshot(), settings, constants=Constants())
+                found = measure(spark, store.facts, store.snapshot(), settings, constants=MetricConstants())
                 times.append(time.perf_counter() - began)
                 took, count = measure_in_a_pool(store, settings, cores)
                 pooled.append(took)

@@ -67,7 +67,7 @@ def write_scenario(folder: Path, nodes: int, movement: str, least: int) -> Path:
 def measure(nodes: int, movement: str, least: int = LEAST_FLOODS) -> dict[str, float]:
     """Run it in this process; return CPU seconds by phase, transmissions and peak memory [bytes]."""
     from roamcast.metrics.declarations import evaluate
-    from roamcast.metrics.outcome import look
+    from roamcast.metrics.run_metrics import metric_input
     from roamcast.scenario.read import load
     from roamcast.sim.run import simulate
 
@@ -84,7 +84,7 @@ def measure(nodes: int, movement: str, least: int = LEAST_FLOODS) -> dict[str, f
             count_expectations=True,
         )
         written = time.process_time()
-        metrics = evaluate(look(facts))
+        metrics = evaluate(metric_input(facts))
         done = time.process_time()
         took = time.perf_counter() - wall
         size = sum(file.stat().st_size for file in Path(name, "facts").iterdir())

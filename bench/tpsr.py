@@ -7,7 +7,7 @@ campaign schnitzer with ten seeds within 40 minutes on two cores: about 7 CPU se
 import gc
 from pathlib import Path
 
-from roamcast.metrics.outcome import measure
+from roamcast.metrics.run_metrics import measure
 from roamcast.scenario.read import load
 from roamcast.sim.run import simulate
 

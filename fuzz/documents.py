@@ -9,9 +9,9 @@ from limits import limited
 from plain_source import instrumented
 
 with instrumented():
+    from roamcast.content.area_type import AreaType
     from roamcast.content.errors import ContentError
     from roamcast.content.event import Event
-    from roamcast.content.kind_area import Area
     from roamcast.content.xml.errors import SchemaError
     from roamcast.content.xml.xsd import XmlSchema
 
@@ -19,7 +19,7 @@ EXAMPLES = Path(__file__).parents[1] / "docs/examples"
 CAP_FILES = Path(__file__).parents[1] / "scenarios/cap"
 CD = XmlSchema.load(EXAMPLES / "cd.xsd")
 ALERTS = XmlSchema.load(CAP_FILES / "cap-1.2.xsd")
-AREA = Area()
+AREA = AreaType()
 
 
 @limited

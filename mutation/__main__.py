@@ -31,7 +31,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m mutation", description=__doc__)
     parser.add_argument("--seed", type=int, help="the set to draw; else a fresh one, which is printed")
     parser.add_argument("--count", type=int, default=200, help="how many mutants (200)")
-    parser.add_argument("--only", metavar="TEXT", help="only files whose path has TEXT in it; writes no page")
+    parser.add_argument(
+        "--figure", metavar="TEXT", help="only files whose path has TEXT in it; writes no page"
+    )
     parser.add_argument("--so-far", action="store_true", help="try none, and tell what is known of the set")
     parser.add_argument("--unrun", action="store_true", help="show the blocks that no fast test runs")
     parser.add_argument("--dry", action="store_true", help="show the mutants, and try none")

@@ -71,7 +71,7 @@ PAPERS = (
             "messages",
             "messages_event",
             "messages_subscription",
-            "transmissions_per_delivery",
+            "messages_per_delivery",
         ),
         "messages",
         "Who repeats what others say?",

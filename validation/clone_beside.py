@@ -21,12 +21,12 @@ from roamcast.errors import UserError
 from roamcast.facts.tables import Facts
 from roamcast.facts.tracks import Tracks
 from roamcast.lake.reading import read_run
-from roamcast.metrics.belongings import gather
-from roamcast.pipeline.store import Store
+from roamcast.metrics.community_snapshot import community_snapshot
+from roamcast.pipeline.campaign_folder import CampaignFolder
 from validation.clone_model import Model, basic_delay, clone_delay, traditional_delay
 
 MOMENTS = 5
-MEASURED = ("communities", "hit_rate", "overhead_normalised", "response_delay")
+MEASURED = ("communities", "hit_rate", "overhead_weighted", "response_delay")
 COLUMNS = (
     "k",
     "alpha",
@@ -61,10 +61,10 @@ def see(facts: Facts) -> Seen:
     far: list[float] = []
     near: list[float] = []
     for moment in np.linspace(run.warmup, run.duration, MOMENTS):
-        hops = hop_counts(tracks.places(float(moment)), run.range or 0.0)
+        hops = hop_counts(tracks.positions(float(moment)), run.range or 0.0)
         ways = hops[:, publishers]
         far += ways[np.isfinite(ways) & (ways > 0)].tolist()
-        found = gather(facts, "", float(moment))
+        found = community_snapshot(facts, "", float(moment))
         pairs = [] if found is None else [(a, b) for a, b in found.belongs.items() if a != b]
         near += [float(hops[pair]) for pair in pairs if np.isfinite(hops[pair])]
     asked = facts["requests"].to_pandas()
@@ -81,7 +81,7 @@ def hop_counts(places: np.ndarray, reach: float) -> np.ndarray:
 
 def put_beside(folder: str) -> Table:
     """A row for each point and protocol of the campaign."""
-    store = Store(folder)
+    store = CampaignFolder(folder)
     campaign, _ = store.read_campaign()
     means = {
         (row["sweep"], row["point"], row["protocol"], row["metric"]): row["mean"]
@@ -128,7 +128,7 @@ def _cells(facts: Facts, known: dict[str, float | None], gamma: float) -> tuple[
         delay = (
             clone_delay(hit, seen.hit, 0.0, 1.0) if delegated else basic_delay(hit, seen.hit, 0.0, publish)
         )
-    spent = (known["overhead_normalised"] or 0.0) / (run.duration - run.warmup)
+    spent = (known["overhead_weighted"] or 0.0) / (run.duration - run.warmup)
     return (
         "" if k is None else f"{k:.1f}",
         "" if k is None else f"{1 - hit:.2f}",

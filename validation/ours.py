@@ -143,7 +143,7 @@ class _Load:
     """What a saturated station sends."""
 
     category = 0
-    about = -1
+    publication_id = -1
     flow = 0
 
     def __init__(self, size: int) -> None:

@@ -39,7 +39,7 @@ def draw(target: Path) -> None:
     coupon = candidates[candidates.publication.isin(whole)].iloc[0]  # one that shows the way to everyone
     began, about = coupon.time, coupon.publication
     heard = sent[sent.publication == about].groupby("node").time.min() - began
-    now = pd.DataFrame(tracks.places(began), columns=["x", "y"])
+    now = pd.DataFrame(tracks.positions(began), columns=["x", "y"])
     targets = wanted[wanted.publication == about].node
 
     area, side = result.scenario.area, result.scenario.workload.zones.side
@@ -49,7 +49,7 @@ def draw(target: Path) -> None:
     axes.axhline(side, color=PALE, lw=0.8, zorder=0)
     for node in range(tracks.nodes):
         turns = tracks.end[(tracks.node == node) & (tracks.end > began - 120) & (tracks.end < began)]
-        track = np.array([tracks.place(node, time) for time in [began - 120, *turns, began]])
+        track = np.array([tracks.position(node, time) for time in [began - 120, *turns, began]])
         axes.plot(*track.T, color=PALE, lw=1.2, zorder=1)
     axes.scatter(now.x, now.y, s=28, color="white", edgecolor=PALE, zorder=2)
     told = now.loc[heard.index]

@@ -15,7 +15,7 @@ API = {
         "roamcast.content.schema",
         "roamcast.content.event",
         "roamcast.content.filter",
-        "roamcast.content.build",
+        "roamcast.content.expression",
         "roamcast.content.xml.xsd",
         "roamcast.content.json.json_schema",
         "roamcast.content.match.index",

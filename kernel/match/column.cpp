@@ -73,7 +73,7 @@ std::size_t Column::cell_of(std::string_view text) const {
 }
 
 std::size_t Column::cell(const Value& value) const {
-    if (value.sort == Value::Sort::missing) return missing();
+    if (value.sort == Value::ValueType::missing) return missing();
     return text_ ? cell_of(value.text) : cell_of(value.number);
 }
 

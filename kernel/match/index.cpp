@@ -8,7 +8,7 @@ void Index::add(std::uint32_t filter, const std::vector<Conjunction>& conjunctio
     if (homes_.size() <= filter) {
         homes_.resize(std::max<std::size_t>(filter + 1, homes_.size() + homes_.size() / 2), {nowhere, 0});
     }
-    std::vector<Home> homes;
+    std::vector<Location> homes;
     for (const Conjunction& conjunction : conjunctions) {
         std::vector<std::uint32_t> fields;
         for (const Constraint& constraint : conjunction) fields.push_back(constraint.field);
@@ -41,28 +41,28 @@ void Index::add(std::uint32_t filter, const std::vector<Conjunction>& conjunctio
 }
 
 bool Index::same(std::uint32_t filter, const std::vector<Conjunction>& conjunctions) const {
-    const Home& home = homes_[filter];
+    const Location& home = homes_[filter];
     if (home.partition == matches_nothing) return conjunctions.empty();
-    const auto equal = [&](const Home& each, const Conjunction& conjunction) {
+    const auto equal = [&](const Location& each, const Conjunction& conjunction) {
         return partitions_[each.partition]->same(each.place, conjunction);
     };
     if (home.partition != several) return conjunctions.size() == 1 && equal(home, conjunctions[0]);
-    const std::vector<Home>& homes = families_.at(filter);
+    const std::vector<Location>& homes = families_.at(filter);
     return std::equal(homes.begin(), homes.end(), conjunctions.begin(), conjunctions.end(), equal);
 }
 
 bool Index::remove(std::uint32_t filter) {
     if (filter >= homes_.size() || homes_[filter].partition == nowhere) return false;
-    const Home home = homes_[filter];
+    const Location home = homes_[filter];
     homes_[filter] = {nowhere, 0};
     if (home.partition == matches_nothing) return true;
-    std::vector<Home> homes{home};
+    std::vector<Location> homes{home};
     if (home.partition == several) {
         homes = std::move(families_[filter]);
         families_.erase(filter);
     }
-    for (const Home& each : homes) partitions_[each.partition]->remove(each.place);
-    for (const Home& each : homes) {
+    for (const Location& each : homes) partitions_[each.partition]->remove(each.place);
+    for (const Location& each : homes) {
         if (!partitions_[each.partition]) continue;  // two conjunctions lived there, and it is gone
         if (partitions_[each.partition]->living() == 0) {
             drop(each.partition);
@@ -83,12 +83,12 @@ void Index::drop(std::uint32_t partition) {
 void Index::settle(std::uint32_t partition) {
     if (!partitions_[partition]->sparse()) return;
     partitions_[partition]->compact([&](std::uint32_t owner, std::uint32_t from, std::uint32_t to) {
-        Home& home = homes_[owner];
+        Location& home = homes_[owner];
         if (home.partition != several) {
             home.place = to;
             return;
         }
-        for (Home& each : families_[owner]) {
+        for (Location& each : families_[owner]) {
             if (each.partition == partition && each.place == from) {
                 each.place = to;
                 return;
@@ -104,7 +104,7 @@ const std::vector<std::uint32_t>& Index::match(const std::vector<Value>& event) 
         turn_ = 1;
     }
     for (std::size_t field = 0; field < event.size(); ++field) {
-        if (event[field].sort == Value::Sort::text) known_[field] = dictionary_.find(event[field].text);
+        if (event[field].sort == Value::ValueType::text) known_[field] = dictionary_.find(event[field].text);
     }
     for (const auto& partition : partitions_) {
         if (!partition) continue;
@@ -120,12 +120,12 @@ const std::vector<std::uint32_t>& Index::match(const std::vector<Value>& event) 
 }
 
 std::size_t Index::bytes() const {
-    std::size_t total = sizeof(*this) + dictionary_.bytes() + homes_.capacity() * sizeof(Home) + seen_.capacity() * 4 +
+    std::size_t total = sizeof(*this) + dictionary_.bytes() + homes_.capacity() * sizeof(Location) + seen_.capacity() * 4 +
                         found_.capacity() * 4 + partitions_.capacity() * 8 + free_.capacity() * 4;
     for (const auto& partition : partitions_) {
         if (partition) total += partition->bytes() + 80;
     }
-    for (const auto& [filter, homes] : families_) total += 80 + homes.capacity() * sizeof(Home);
+    for (const auto& [filter, homes] : families_) total += 80 + homes.capacity() * sizeof(Location);
     return total;
 }
 

@@ -40,7 +40,7 @@ public:
     std::size_t bytes() const;
 
 private:
-    struct Home {
+    struct Location {
         std::uint32_t partition;
         std::uint32_t place;
     };
@@ -56,8 +56,8 @@ private:
     std::map<std::vector<std::uint32_t>, std::uint32_t> by_fields_;
     std::vector<std::unique_ptr<Partition>> partitions_;  // null where the last member has left
     std::vector<std::uint32_t> free_;                      // the places of these
-    std::vector<Home> homes_;                            // by filter
-    std::map<std::uint32_t, std::vector<Home>> families_;  // filters of several conjunctions
+    std::vector<Location> homes_;                            // by filter
+    std::map<std::uint32_t, std::vector<Location>> families_;  // filters of several conjunctions
     std::vector<std::uint32_t> seen_;                    // by filter, the event that last found it; for families
     std::uint32_t turn_ = 0;
     std::vector<std::uint32_t> found_;

@@ -128,7 +128,7 @@ bool Partition::verify(std::size_t place, const std::vector<Value>& event, const
     for (std::size_t column = 0; column < width; ++column) {
         const std::size_t at = place * width + column;
         const Value& value = event[fields_[column]];
-        if (value.sort == Value::Sort::missing) {
+        if (value.sort == Value::ValueType::missing) {
             if (!(flags_[at] & absent)) return false;
         } else if (flags_[at] & word) {
             if (known[fields_[column]] != slots_[at].low) return false;

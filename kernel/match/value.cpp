@@ -20,7 +20,7 @@ bool fits(const Glob& glob, std::string_view text) {
 }
 
 bool Constraint::allows(const Value& value) const {
-    if (value.sort == Value::Sort::missing) return absent;
+    if (value.sort == Value::ValueType::missing) return absent;
     if (!text) {
         return std::any_of(spans.begin(), spans.end(), [&](const Span& span) {
             return span.low <= value.number && value.number <= span.high;

@@ -16,8 +16,8 @@ inline std::int64_t ordered(double value) {
 }
 
 struct Value {
-    enum class Sort : std::uint8_t { missing, number, text };
-    Sort sort = Sort::missing;
+    enum class ValueType : std::uint8_t { missing, number, text };
+    ValueType sort = ValueType::missing;
     std::int64_t number = 0;
     std::string_view text;
 };

@@ -6,7 +6,7 @@
 #include <memory>
 #include <stdexcept>
 
-#include "match/audience.h"
+#include "match/subscriber_index.h"
 
 namespace nb = nanobind;
 using namespace roamcast::match;
@@ -53,7 +53,7 @@ nb::object part(nb::handle domain, PyObject* name) {
 
 class MatchIndex {
 public:
-    explicit MatchIndex(const std::string& kinds) : audience_(std::make_unique<Audience>(texts(kinds))), kinds_(kinds), event_(kinds.size()) {}
+    explicit MatchIndex(const std::string& kinds) : audience_(std::make_unique<SubscriberIndex>(texts(kinds))), kinds_(kinds), event_(kinds.size()) {}
     MatchIndex(const MatchIndex&) = delete;
     MatchIndex& operator=(const MatchIndex&) = delete;
     ~MatchIndex() { let_go(*audience_); }
@@ -107,7 +107,7 @@ public:
 
     static int clear(PyObject* self) {
         MatchIndex* const index = nb::inst_ptr<MatchIndex>(self);
-        auto gone = std::make_unique<Audience>(texts(index->kinds_));
+        auto gone = std::make_unique<SubscriberIndex>(texts(index->kinds_));
         gone.swap(index->audience_);
         let_go(*gone);
         return 0;
@@ -117,7 +117,7 @@ private:
     // Keys lie far apart in memory: what is needed so many steps later is fetched now.
     static constexpr std::size_t ahead = 16;
 
-    static void let_go(const Audience& audience) {
+    static void let_go(const SubscriberIndex& audience) {
         audience.visit([](void* key) { Py_DECREF(static_cast<PyObject*>(key)); });
     }
 
@@ -127,12 +127,12 @@ private:
             PyObject* object = PyTuple_GET_ITEM(values.ptr(), static_cast<Py_ssize_t>(field));
             Value& value = event_[field];
             if (object == Py_None) {
-                value.sort = Value::Sort::missing;
+                value.sort = Value::ValueType::missing;
             } else if (kinds_[field] == 't') {
-                value.sort = Value::Sort::text;
+                value.sort = Value::ValueType::text;
                 value.text = as_text(object);
             } else {
-                value.sort = Value::Sort::number;
+                value.sort = Value::ValueType::number;
                 value.number = as_number(object, kinds_[field] == 'd');
             }
         }
@@ -180,7 +180,7 @@ private:
         return read;
     }
 
-    std::unique_ptr<Audience> audience_;  // each of its keys is owned
+    std::unique_ptr<SubscriberIndex> audience_;  // each of its keys is owned
     std::string kinds_;
     std::vector<Value> event_;
 };

@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "python/columns.h"
-#include "python/keeping.h"
-#include "python/kinds.h"
+#include "python/message_references.h"
+#include "python/message_kinds.h"
 #include "python/parameters.h"
 #include "python/states.h"
 #include "python/timers.h"
@@ -34,7 +34,7 @@ inline constexpr long duplicate = 1;  // Drop.DUPLICATE
 inline constexpr int count_bits = 24;  // of a publication's id; above them are incarnation and publisher
 inline constexpr std::int64_t count_mask = (1 << count_bits) - 1;
 
-class PyWorld final : public Owner {
+class PyWorld final : public RouterHost {
 public:
     PyWorld(nb::dict radio, nb::dict mac, std::uint64_t seed)
         : world_(radio_parameters(radio), mac_parameters(mac), seed, *this) {}
@@ -54,7 +54,7 @@ public:
 
     NodeId add_ordered(double x, double y, const std::vector<double>& times, const std::vector<double>& xs,
                        const std::vector<double>& ys, const std::vector<double>& speeds) {
-        std::vector<Order> orders;
+        std::vector<MovementCommand> orders;
         for (std::size_t i = 0; i < times.size(); ++i) {
             orders.push_back({from_seconds(times[i]), {xs.at(i), ys.at(i)}, speeds.at(i)});
         }
@@ -65,7 +65,7 @@ public:
         world_.start();
         ids_.resize(world_.size());
         receive_.resize(world_.size(), nullptr);
-        readers_.resize(world_.size(), Ledger::nobody);
+        readers_.resize(world_.size(), SeenIndex::nobody);
         handled_.resize(world_.size(), nullptr);
         overhear_.resize(world_.size(), nullptr);
         link_failed_.resize(world_.size(), nullptr);
@@ -80,7 +80,7 @@ public:
         set(receive_[node], router.attr("receive"));
         const nb::object handled = nb::getattr(router, "handled", nb::none());
         const bool seen = nb::isinstance<Seen>(handled);
-        readers_[node] = seen ? nb::inst_ptr<Seen>(handled)->reader() : Ledger::nobody;
+        readers_[node] = seen ? nb::inst_ptr<Seen>(handled)->reader() : SeenIndex::nobody;
         if (seen || PyDict_CheckExact(handled.ptr())) set(handled_[node], handled);
         set(overhear_[node], router.attr("overhear"));
         set(link_failed_[node], router.attr("link_failed"));
@@ -90,7 +90,7 @@ public:
     // A node without a router: nothing reaches it.
     void detach(NodeId node) {
         check(node);
-        readers_[node] = Ledger::nobody;
+        readers_[node] = SeenIndex::nobody;
         for (auto* table : {&receive_, &handled_, &overhear_, &link_failed_}) Py_CLEAR((*table)[node]);
     }
 
@@ -104,7 +104,7 @@ public:
     // Drop every reference to Python objects: routers, hosts and this world refer to each other.
     void close() {
         world_.stop();
-        readers_.assign(readers_.size(), Ledger::nobody);
+        readers_.assign(readers_.size(), SeenIndex::nobody);
         for (auto* table : {&receive_, &handled_, &overhear_, &link_failed_, &listeners_, &ids_}) {
             for (PyObject*& object : *table) Py_CLEAR(object);
         }
@@ -125,19 +125,19 @@ public:
 
     void post(NodeId node, nb::handle message, NodeId to) {
         require_own(node);
-        const Meaning meaning = kinds_.of(message, node);
-        Parcel parcel;
+        const MessageInfo meaning = kinds_.of(message, node);
+        Packet parcel;
         parcel.to = to;
         parcel.size = static_cast<std::uint32_t>(whole(message.ptr(), size_name_));
         parcel.kind = meaning.kind;
         parcel.category = meaning.category;
         parcel.about = meaning.about;
-        Kept kept;
+        MessageReference kept;
         if (meaning.key != nullptr) {
             kept.key = meaning.key_is_about ? PyLong_FromLongLong(meaning.about)
                                             : PyObject_GetAttr(message.ptr(), meaning.key);
             if (kept.key == nullptr) throw nb::python_error();
-            kept.page = &Ledger::of_process().open(PyLong_AsUnsignedLongLongMask(kept.key));
+            kept.page = &SeenIndex::of_process().open(PyLong_AsUnsignedLongLongMask(kept.key));
         }
         kept.message = message.inc_ref().ptr();
         parcel.message = kept_.keep(kept);
@@ -201,7 +201,7 @@ public:
     void suspend_host(Owning host) { timers_.hold(host); }
 
     void resume_host(Owning host) {
-        for (const Timers::Due& due : timers_.release(host)) timer(due.slot, due.order);
+        for (const Timers::DueTimer& due : timers_.release(host)) timer(due.slot, due.order);
         if (PyErr_Occurred()) throw nb::python_error();
     }
 
@@ -227,7 +227,7 @@ public:
     void cancel_timer(std::uint32_t slot, std::uint64_t order) { timers_.cancel(slot, order); }
 
     void note_drop(NodeId node, nb::handle message, std::int64_t peer, long reason) {
-        const Meaning meaning = kinds_.of(message, node);
+        const MessageInfo meaning = kinds_.of(message, node);
         count_drop(node, meaning.kind, meaning.category, meaning.about, static_cast<std::int32_t>(peer), reason);
         if (failed_) throw nb::python_error();
     }
@@ -318,9 +318,9 @@ public:
         out["repeated"] = c.repeated;
         out["queue_full"] = c.queue_full;
         out["retry_limit"] = c.retry_limit;
-        out["happenings"] = c.happenings;
+        out["events_processed"] = c.events_processed;
         if (c.switches > 0) {  // told only of worlds where radios are switched
-            out["radio_off"] = c.fate[static_cast<std::size_t>(Fate::Off)];
+            out["radio_off"] = c.fate[static_cast<std::size_t>(ReceptionOutcome::Off)];
             out["unsent"] = c.unsent;
         }
         if (c.arp_queries > 0) {  // and where addresses are asked for
@@ -378,7 +378,7 @@ public:
 
     // The owner's side ------------------------------------------------------------------------------
 
-    void receive(NodeId node, const Parcel& parcel, NodeId from, double power) override {
+    void receive(NodeId node, const Packet& parcel, NodeId from, double power) override {
         if (failed_) return;
         // Most of what is heard are copies: where the router tells which messages it has handled, they need no call.
         if (has_handled(node, parcel)) {
@@ -409,7 +409,7 @@ public:
         Py_DECREF(result);
     }
 
-    void overhear(NodeId node, const Parcel& parcel, NodeId from, double power) override {
+    void overhear(NodeId node, const Packet& parcel, NodeId from, double power) override {
         if (failed_ || overhear_[node] == nullptr) return;
         PyObject* const watts = PyFloat_FromDouble(power);
         PyObject* args[] = {nullptr, kept_[parcel.message].message, ids_[from], ids_[parcel.to], watts};
@@ -418,7 +418,7 @@ public:
         Py_DECREF(watts);
     }
 
-    void link_failed(NodeId node, const Parcel& parcel) override {
+    void link_failed(NodeId node, const Packet& parcel) override {
         if (failed_ || link_failed_[node] == nullptr) return;
         PyObject* args[] = {nullptr, kept_[parcel.message].message, ids_[parcel.to]};
         at_work_ = node;
@@ -433,7 +433,7 @@ public:
         due.clear();
     }
 
-    bool misses(NodeId node, const Parcel& parcel) override { return !has_handled(node, parcel); }
+    bool misses(NodeId node, const Packet& parcel) override { return !has_handled(node, parcel); }
 
     void release(Handle message) override { kept_.release(message); }
 
@@ -448,10 +448,10 @@ public:
 
 private:
     // Whether the router on a node, if it tells, has handled this very message.
-    bool has_handled(NodeId node, const Parcel& parcel) {
-        const Kept& kept = kept_[parcel.message];
+    bool has_handled(NodeId node, const Packet& parcel) {
+        const MessageReference& kept = kept_[parcel.message];
         if (kept.key == nullptr) return false;
-        if (readers_[node] != Ledger::nobody) return kept.page->has(readers_[node]);
+        if (readers_[node] != SeenIndex::nobody) return kept.page->has(readers_[node]);
         if (handled_[node] == nullptr) return false;
         const int found = PyDict_Contains(handled_[node], kept.key);
         if (found < 0) fail();
@@ -510,13 +510,13 @@ private:
     std::vector<PyObject*> ids_;
     std::vector<PyObject*> receive_;
     std::vector<PyObject*> handled_;  // where a router keeps the ids of messages that it has handled: a Seen or a dict
-    std::vector<Ledger::Reader> readers_;  // of the Seen, where it is one
+    std::vector<SeenIndex::Reader> readers_;  // of the Seen, where it is one
     std::vector<PyObject*> overhear_;
     std::vector<PyObject*> link_failed_;
     std::vector<PyObject*> listeners_;  // applications that hear of each delivery, or null
-    Keeping kept_;
+    MessageReferences kept_;
     Timers timers_;
-    Kinds kinds_;
+    MessageKinds kinds_;
     std::array<std::uint64_t, reasons> drop_counts_{};
     std::vector<RouterDrop> drops_;
     std::vector<Delivery> deliveries_;

@@ -40,7 +40,7 @@ struct Timer {
 
 class Timers {
 public:
-    struct Due {
+    struct DueTimer {
         std::uint32_t slot;
         std::uint64_t order;
     };
@@ -80,7 +80,7 @@ public:
 
     // The owner is gone: nothing of its own will happen.
     void cancel_all(Owning owner) {
-        for (const Due& due : release(owner)) {
+        for (const DueTimer& due : release(owner)) {
             slots_[due.slot].clear();
             take(due.slot, due.order);  // its entry has come up already
         }
@@ -95,14 +95,14 @@ public:
     }
 
     // It is awake: what came due meanwhile, in order.
-    std::vector<Due> release(Owning owner) {
+    std::vector<DueTimer> release(Owning owner) {
         for (Timer& timer : slots_) {
             if (timer.owner == owner) timer.held = false;
         }
-        const auto waiting = std::stable_partition(overdue_.begin(), overdue_.end(), [this, owner](const Due& due) {
+        const auto waiting = std::stable_partition(overdue_.begin(), overdue_.end(), [this, owner](const DueTimer& due) {
             return slots_[due.slot].owner != owner;
         });
-        std::vector<Due> due(waiting, overdue_.end());
+        std::vector<DueTimer> due(waiting, overdue_.end());
         overdue_.erase(waiting, overdue_.end());
         return due;
     }
@@ -114,7 +114,7 @@ public:
 private:
     std::vector<Timer> slots_;
     std::vector<std::uint32_t> free_;
-    std::vector<Due> overdue_;  // of sleeping owners, in order of time
+    std::vector<DueTimer> overdue_;  // of sleeping owners, in order of time
 };
 
 }  // namespace roamcast

@@ -12,14 +12,14 @@ namespace roamcast {
 
 // All sets are kept by number, not by set: a page for each number tells its readers. Whoever asks many readers
 // about one number, as a simulator does at every frame, then finds the answers side by side.
-class Ledger {
+class SeenIndex {
 public:
     using Reader = std::uint32_t;
     static constexpr Reader nobody = UINT32_MAX;
 
     // A bit for each reader; in a large network, while only few have the number, a list of those: a packet that
     // goes along a path of twenty among thousands would else take kilobytes.
-    class Page {
+    class SeenPage {
     public:
         bool has(Reader reader) const {
             if (!bits_.empty()) return reader / 64 < bits_.size() && (bits_[reader / 64] >> reader % 64 & 1) != 0;
@@ -27,7 +27,7 @@ public:
         }
 
     private:
-        friend class Ledger;
+        friend class SeenIndex;
         static constexpr std::size_t small = 16;  // words: so many bits are kept at once
 
         void set(Reader reader, std::size_t readers) {
@@ -58,20 +58,20 @@ public:
     };
 
     // One for the process, so that a router can make its set without knowing where it runs.
-    static Ledger& of_process() {
-        static Ledger ledger;
+    static SeenIndex& of_process() {
+        static SeenIndex ledger;
         return ledger;
     }
 
     // The page of a number; it stays where it is until it is closed as often as it was opened.
-    Page& open(std::uint64_t number) {
-        Page& page = pages_[number];
+    SeenPage& open(std::uint64_t number) {
+        SeenPage& page = pages_[number];
         page.number_ = number;
         ++page.users_;
         return page;
     }
 
-    void close(Page& page) {
+    void close(SeenPage& page) {
         if (--page.users_ == 0) pages_.erase(page.number_);
     }
 
@@ -82,7 +82,7 @@ public:
 
     // Whether it is new to the reader.
     bool add(std::uint64_t number, Reader reader) {
-        Page& page = open(number);
+        SeenPage& page = open(number);
         if (page.has(reader)) {
             close(page);
             return false;
@@ -92,7 +92,7 @@ public:
     }
 
     void remove(std::uint64_t number, Reader reader) {
-        Page& page = pages_.at(number);
+        SeenPage& page = pages_.at(number);
         page.clear(reader);
         close(page);
     }
@@ -107,7 +107,7 @@ public:
     void leave(Reader reader) { free_.push_back(reader); }
 
 private:
-    std::unordered_map<std::uint64_t, Page> pages_;
+    std::unordered_map<std::uint64_t, SeenPage> pages_;
     std::vector<Reader> free_;
     Reader readers_ = 0;
 };
@@ -124,7 +124,7 @@ public:
         ledger().leave(reader_);
     }
 
-    Ledger::Reader reader() const { return reader_; }
+    SeenIndex::Reader reader() const { return reader_; }
     std::size_t size() const { return order_.size(); }
     bool contains(std::uint64_t number) const { return ledger().has(number, reader_); }
 
@@ -142,10 +142,10 @@ public:
     }
 
 private:
-    static Ledger& ledger() { return Ledger::of_process(); }
+    static SeenIndex& ledger() { return SeenIndex::of_process(); }
 
     std::size_t limit_;
-    Ledger::Reader reader_;
+    SeenIndex::Reader reader_;
     std::size_t oldest_ = 0;  // in `order_`, once that is full
     std::vector<std::uint64_t> order_;
 };

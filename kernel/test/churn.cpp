@@ -16,7 +16,7 @@ void require(bool holds, const char* what) {
     std::exit(1);
 }
 
-class Crowd final : public Owner {
+class Crowd final : public RouterHost {
 public:
     Crowd(std::uint64_t seed, std::uint32_t rts_threshold)
         : random_(seed, Purpose::Backoff, 1'000'000),
@@ -26,7 +26,7 @@ public:
         for (int i = 0; i < 20; ++i) mobility.add_static({random_.uniform(0, 1500), random_.uniform(0, 1500)});
         for (int i = 0; i < 20; ++i) mobility.add_waypoint({{0, 0, 1500, 1500}, 1, 40, i % 2 * 3.0, i % 3 > 0});
         for (int i = 0; i < 10; ++i) {
-            std::vector<Order> orders;
+            std::vector<MovementCommand> orders;
             for (int k = 0; k < 8; ++k) {
                 orders.push_back({from_seconds(k * 1.5), {random_.uniform(0, 1500), random_.uniform(0, 1500)}, random_.uniform(0, 30)});
             }
@@ -58,7 +58,7 @@ public:
         require(received_ > 0 && overheard_ > 0 && failed_ > 0, "something of everything happened");
         require(c.retry_limit + unsent_to_someone() <= failed_, "every failure is told");
         require(arp_ || c.retry_limit + unsent_to_someone() == failed_, "and nothing else is called one");
-        require(c.fate[static_cast<std::size_t>(Fate::Off)] > 0 && c.unsent > 0 && (arp_ || withdrawn_ > 0),
+        require(c.fate[static_cast<std::size_t>(ReceptionOutcome::Off)] > 0 && c.unsent > 0 && (arp_ || withdrawn_ > 0),
                 "radios were switched off in the middle of things");
         for (const Transmission& sent : world_.records().transmissions) {
             require(sent.failed || sent.attempts > 0, "what was not given up was sent");
@@ -75,18 +75,18 @@ public:
         return hash;
     }
 
-    void receive(NodeId node, const Parcel& parcel, NodeId, double power) override {
+    void receive(NodeId node, const Packet& parcel, NodeId, double power) override {
         require(parcel.to == everyone || parcel.to == node, "only the addressee receives");
         require(power > 0, "what is received can be decoded");
         require(world_.radio_on(node), "a radio that is off hears nothing");
         ++received_;
     }
-    void overhear(NodeId node, const Parcel& parcel, NodeId, double) override {
+    void overhear(NodeId node, const Packet& parcel, NodeId, double) override {
         require(parcel.to != node, "nobody overhears what is his");
         require(world_.radio_on(node), "a radio that is off overhears nothing");
         ++overheard_;
     }
-    void link_failed(NodeId node, const Parcel&) override {
+    void link_failed(NodeId node, const Packet&) override {
         ++failed_;
         speak(node);
     }
@@ -100,7 +100,7 @@ public:
         }
         world_.set_timer(from_seconds(random_.uniform() * 0.2), slot);
     }
-    bool misses(NodeId node, const Parcel&) override { return node % 3 > 0; }
+    bool misses(NodeId node, const Packet&) override { return node % 3 > 0; }
     void release(Handle message) override {
         --held_;
         free_.push_back(message);
@@ -126,7 +126,7 @@ private:
 
     void speak(NodeId node) {
         if (!talking_) return;
-        Parcel parcel;
+        Packet parcel;
         if (free_.empty()) {
             parcel.message = next_++;
         } else {

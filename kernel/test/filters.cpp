@@ -8,7 +8,7 @@
 #include <random>
 #include <set>
 
-#include "match/audience.h"
+#include "match/subscriber_index.h"
 
 using namespace roamcast::match;
 
@@ -141,8 +141,8 @@ private:
         std::vector<Value> event(4);
         std::string words[2] = {word(), word()};
         for (std::size_t field = 0; field < 2; ++field) {
-            if (below(6)) event[field] = {Value::Sort::number, below(10) ? below(220) - 110 : 2002, {}};
-            if (below(6)) event[field + 2] = {Value::Sort::text, 0, words[field]};
+            if (below(6)) event[field] = {Value::ValueType::number, below(10) ? below(220) - 110 : 2002, {}};
+            if (below(6)) event[field + 2] = {Value::ValueType::text, 0, words[field]};
         }
         std::vector<void*> expected;
         for (const auto& [key, want] : wanted_) {
@@ -158,7 +158,7 @@ private:
     }
 
     std::mt19937 random_;
-    Audience audience_;
+    SubscriberIndex audience_;
     char keys_[1200] = {};
     std::vector<std::vector<Conjunction>> shapes_;
     std::map<std::size_t, std::pair<std::uint32_t, std::size_t>> wanted_;  // by key: its number, and which filter

@@ -8,7 +8,7 @@
 #include <map>
 #include <random>
 
-#include "routing/places.h"
+#include "routing/neighbour_positions.h"
 #include "routing/recent.h"
 
 using namespace roamcast;
@@ -44,12 +44,12 @@ public:
     void live(int steps) {
         for (int step = 0; step < steps; ++step) {
             now_ += 0.25;
-            const Places::Node node = pick(40);
+            const NeighbourPositions::Node node = pick(40);
             if (random_() % 8 == 0) {
                 places_.discard(node);
                 known_.erase(node);
             } else {
-                const Spot spot = somewhere();
+                const PointCm spot = somewhere();
                 known_.erase(node);
                 // A full table gives up the one unheard longest.
                 if (known_.size() == 20) {
@@ -67,20 +67,20 @@ public:
 
 private:
     struct Heard {
-        Spot spot;
+        PointCm spot;
         double heard;
     };
 
     std::int64_t pick(std::int64_t below) { return static_cast<std::int64_t>(random_()) % below; }
-    Spot somewhere() { return {pick(2 * reach_ + 1) - reach_, pick(2 * reach_ + 1) - reach_}; }
+    PointCm somewhere() { return {pick(2 * reach_ + 1) - reach_, pick(2 * reach_ + 1) - reach_}; }
 
     void compare() {
-        const Places::Node destination = pick(80);
-        const Spot here = somewhere(), goal = somewhere(), stuck_at = somewhere();
+        const NeighbourPositions::Node destination = pick(80);
+        const PointCm here = somewhere(), goal = somewhere(), stuck_at = somewhere();
         const std::int64_t radius = random_() % 2 ? 0 : pick(reach_);
-        const Spot* const entered = random_() % 2 ? nullptr : &stuck_at;
-        Places::Node expected = Places::stuck;
-        const auto away = [&](Spot spot) { return squared(spot, goal); };
+        const PointCm* const entered = random_() % 2 ? nullptr : &stuck_at;
+        NeighbourPositions::Node expected = NeighbourPositions::stuck;
+        const auto away = [&](PointCm spot) { return squared(spot, goal); };
         std::int64_t least = away(here);
         for (const auto& [node, heard] : known_) {  // in order of nodes: of equals the first
             if (heard.heard + 10 > now_ && away(heard.spot) < least) {
@@ -88,8 +88,8 @@ private:
                 expected = node;
             }
         }
-        if (entered != nullptr && away(here) >= away(*entered)) expected = Places::around;
-        if (radius > 0 && away(here) <= radius * radius) expected = Places::taken;
+        if (entered != nullptr && away(here) >= away(*entered)) expected = NeighbourPositions::around;
+        if (radius > 0 && away(here) <= radius * radius) expected = NeighbourPositions::taken;
         const auto found = known_.find(destination);
         if (found != known_.end() && found->second.heard + 10 > now_) expected = destination;
         if (places_.choose(destination, here, goal, radius, entered, now_) != expected) fail("choose");
@@ -102,8 +102,8 @@ private:
     std::mt19937& random_;
     std::int64_t reach_;
     double now_ = 0;
-    Places places_;
-    std::map<Places::Node, Heard> known_;
+    NeighbourPositions places_;
+    std::map<NeighbourPositions::Node, Heard> known_;
 };
 
 }  // namespace

@@ -8,7 +8,7 @@
 namespace roamcast {
 
 // Whether a message may go down; if not, it is kept or given up.
-bool World::resolve(NodeId node, const Parcel& parcel) {
+bool World::resolve(NodeId node, const Packet& parcel) {
     Address& address = addresses_[node][parcel.to];
     if (address.known) return true;
     if (address.queries >= most_queries) {
@@ -27,7 +27,7 @@ bool World::resolve(NodeId node, const Parcel& parcel) {
     return false;
 }
 
-void World::arp_heard(NodeId node, NodeId from, const Parcel& parcel) {
+void World::arp_heard(NodeId node, NodeId from, const Packet& parcel) {
     Address& address = addresses_[node][from];
     address.known = true;
     if (address.holds) {
@@ -40,8 +40,8 @@ void World::arp_heard(NodeId node, NodeId from, const Parcel& parcel) {
     }
 }
 
-Parcel World::arp_frame(Arp arp, NodeId to, NodeId asked) {
-    Parcel parcel;
+Packet World::arp_frame(Arp arp, NodeId to, NodeId asked) {
+    Packet parcel;
     parcel.message = asked;
     parcel.to = to;
     parcel.size = arp_bytes;
@@ -49,7 +49,7 @@ Parcel World::arp_frame(Arp arp, NodeId to, NodeId asked) {
     return parcel;
 }
 
-void World::lose_unresolved(NodeId node, const Parcel& parcel) {
+void World::lose_unresolved(NodeId node, const Packet& parcel) {
     ++counters_.unresolved;
     record_unsent(node, parcel, Loss::Unresolved);
     let_go(parcel);

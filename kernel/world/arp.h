@@ -17,7 +17,7 @@ struct Address {
     bool known = false;
     bool holds = false;        // `held` waits for the address
     std::uint8_t queries = 0;  // sent and not answered
-    Parcel held{};
+    Packet held{};
 };
 
 using Addresses = std::unordered_map<NodeId, Address>;

@@ -23,7 +23,7 @@ Time World::airtime(std::uint32_t bytes, double rate) const {
     return plcp + static_cast<Time>(std::llround(static_cast<double>(bytes) * 8 * ticks_per_second / rate));
 }
 
-World::World(const RadioParameters& radio, const MacParameters& mac, std::uint64_t seed, Owner& owner)
+World::World(const RadioParameters& radio, const MacParameters& mac, std::uint64_t seed, RouterHost& owner)
     : radio_(radio),
       mac_(mac),
       seed_(seed),
@@ -34,7 +34,7 @@ World::World(const RadioParameters& radio, const MacParameters& mac, std::uint64
       cts_airtime_(airtime(answer_bytes, mac.basic_rate)),
       ack_airtime_(airtime(answer_bytes, mac.basic_rate)),
       eifs_(mac.sifs + mac.difs + airtime(answer_bytes, 1e6)),
-      range_delay_(Surroundings::round_up(radio.range * (ticks_per_second / light)) + 1) {}
+      range_delay_(SpatialIndex::round_up(radio.range * (ticks_per_second / light)) + 1) {}
 
 std::uint32_t World::frame_bytes(const Frame& data) const {
     return network_bytes(data.parcel) + data_bytes + plcp_bytes;
@@ -55,7 +55,7 @@ Time World::whole_micros(Time time) {
     return (time + micro / 2) / micro * micro;
 }
 
-void World::enqueue(NodeId node, const Parcel& parcel) {
+void World::enqueue(NodeId node, const Packet& parcel) {
     if (!radio_on(node)) {
         lose_unsent(node, parcel);
         return;
@@ -85,24 +85,24 @@ void World::enqueue(NodeId node, const Parcel& parcel) {
         station.queue.push_back(parcel);
     }
     if (!mac_.queue_per_class && station.queue.size() >= mac_.queue) {  // the parcel being sent counts
-        const Parcel lost = station.queue.back();
+        const Packet lost = station.queue.back();
         station.queue.pop_back();
         station.urgent = std::min(station.urgent, station.queue.size());
         lose_to_full_queue(node, lost);
     }
 }
 
-void World::lose_to_full_queue(NodeId node, const Parcel& parcel) {
+void World::lose_to_full_queue(NodeId node, const Packet& parcel) {
     ++counters_.queue_full;
     record_unsent(node, parcel, Loss::QueueFull);
     let_go(parcel);
 }
 
-std::uint32_t World::network_bytes(const Parcel& parcel) const {
+std::uint32_t World::network_bytes(const Packet& parcel) const {
     return parcel.size + (parcel.arp == Arp::None ? mac_.network_header : 0);
 }
 
-void World::serve(NodeId node, const Parcel& parcel) {
+void World::serve(NodeId node, const Packet& parcel) {
     Station& station = stations_[node];
     station.serving = true;
     station.data = Frame{FrameType::Data, node, parcel.to, ++station.sequence, 0, 0, parcel};
@@ -118,13 +118,13 @@ void World::serve(NodeId node, const Parcel& parcel) {
     station.data_first = -1;
     station.attempts = 0;
     // With an answer due, the backoff begins when the answer is sent.
-    if (!backoffs_[node].active && station.answer == Answer::None) start_backoff(node);
+    if (!backoffs_[node].active && station.answer == PendingResponse::None) start_backoff(node);
 }
 
 void World::serve_next(NodeId node) {
     Station& station = stations_[node];
     if (station.queue.empty()) return;
-    const Parcel parcel = station.queue.front();
+    const Packet parcel = station.queue.front();
     station.queue.pop_front();
     if (station.urgent > 0) --station.urgent;
     serve(node, parcel);
@@ -132,7 +132,7 @@ void World::serve_next(NodeId node) {
 
 void World::finish_parcel(NodeId node, bool failed) {
     Station& station = stations_[node];
-    const Parcel parcel = station.data.parcel;
+    const Packet parcel = station.data.parcel;
     station.serving = false;
     station.rts_pending = false;
     station.window = mac_.cw_min;
@@ -161,7 +161,7 @@ void World::heed_medium(NodeId node) {
     const Backoff& backoff = backoffs_[node];
     if (!backoff.active) return;
     const bool hearing = hears(node);
-    if (!hearing && ears_[node].doing == Doing::Nothing) {
+    if (!hearing && ears_[node].doing == DcfState::Nothing) {
         if (backoff.paused) count_on(node);
         return;
     }
@@ -181,7 +181,7 @@ void World::count_on(NodeId node) {
         backoff.ticket = ++tickets_ | 1ULL << 63;
         ending_->contenders.push_back({due, backoff.ticket, node});
     } else {
-        backoff.ticket = agenda_.enter(due, Happening::BackoffOver, node);
+        backoff.ticket = agenda_.enter(due, EventKind::BackoffOver, node);
     }
 }
 
@@ -209,12 +209,12 @@ void World::stop_counting(NodeId node) {
 // Carrier sense, physical and virtual.
 bool World::busy(NodeId node) {
     const bool hearing = hears(node);
-    const Ear& ear = ears_[node];
-    return hearing || ear.doing != Doing::Nothing || ear.reserved > now_;
+    const Receiver& ear = ears_[node];
+    return hearing || ear.doing != DcfState::Nothing || ear.reserved > now_;
 }
 
 void World::reserve(NodeId node, Time until) {
-    Ear& ear = ears_[node];
+    Receiver& ear = ears_[node];
     ear.reserved = std::max(ear.reserved, until);
 }
 
@@ -226,10 +226,10 @@ void World::send_rts(NodeId node) {
     Station& station = stations_[node];
     if (station.data_first < 0) station.data_first = now_;
     station.data_airtime += rts_airtime_;
-    ears_[node].doing = Doing::AwaitingCts;
+    ears_[node].doing = DcfState::AwaitingCts;
     const Time reserved = whole_micros(3 * mac_.sifs + cts_airtime_ + station.data.airtime + ack_airtime_);
     const Time window = rts_airtime_ + longest_way + mac_.sifs + cts_airtime_ + longest_way;
-    station.response_order = agenda_.enter(now_ + window, Happening::ResponseWindow, node);
+    station.response_order = agenda_.enter(now_ + window, EventKind::ResponseWindow, node);
     transmit(node, Frame{FrameType::Rts, node, station.data.to, 0, rts_airtime_, reserved, {}});
 }
 
@@ -238,32 +238,32 @@ void World::send_data(NodeId node) {
     if (station.data_first < 0) station.data_first = now_;
     station.data_airtime += station.data.airtime;
     ++station.attempts;
-    ears_[node].doing = Doing::AwaitingAck;
+    ears_[node].doing = DcfState::AwaitingAck;
     Time window = station.data.airtime;
     if (station.data.to != everyone) window += longest_way + mac_.sifs + ack_airtime_ + longest_way;
-    station.response_order = agenda_.enter(now_ + window, Happening::ResponseWindow, node);
+    station.response_order = agenda_.enter(now_ + window, EventKind::ResponseWindow, node);
     transmit(node, station.data);
 }
 
 void World::send_answer(NodeId node) {
     Station& station = stations_[node];
-    Ear& ear = ears_[node];
-    if (station.answer == Answer::Cts) {
+    Receiver& ear = ears_[node];
+    if (station.answer == PendingResponse::Cts) {
         if (busy(node)) {
-            station.answer = Answer::None;
+            station.answer = PendingResponse::None;
             if (station.serving && !backoffs_[node].active) start_backoff(node);
             return;
         }
-        ear.doing = Doing::AwaitingData;
+        ear.doing = DcfState::AwaitingData;
         heed_medium(node);
         // Until the data should have come: what the CTS reserves, less the ACK at its end.
         const Time window = cts_airtime_ + station.answer_reserve - mac_.sifs - ack_airtime_ + 2 * longest_way;
-        station.response_order = agenda_.enter(now_ + window, Happening::ResponseWindow, node);
+        station.response_order = agenda_.enter(now_ + window, EventKind::ResponseWindow, node);
         transmit(node, Frame{FrameType::Cts, node, station.answer_to, 0, cts_airtime_, station.answer_reserve, {}});
     } else {
-        ear.doing = Doing::SendingAck;
+        ear.doing = DcfState::SendingAck;
         heed_medium(node);
-        station.response_order = agenda_.enter(now_ + ack_airtime_, Happening::ResponseWindow, node);
+        station.response_order = agenda_.enter(now_ + ack_airtime_, EventKind::ResponseWindow, node);
         transmit(node, Frame{FrameType::Ack, node, station.answer_to, 0, ack_airtime_, 0, {}});
     }
 }
@@ -272,7 +272,7 @@ void World::backoff_over(NodeId node) {
     Station& station = stations_[node];
     backoffs_[node].active = false;
     ears_[node].waiting = false;
-    if (station.answer != Answer::None || !station.serving) return;
+    if (station.answer != PendingResponse::None || !station.serving) return;
     if (station.rts_pending) {
         send_rts(node);
     } else {
@@ -283,8 +283,8 @@ void World::backoff_over(NodeId node) {
 void World::response_window_over(NodeId node) {
     Station& station = stations_[node];
     switch (ears_[node].doing) {
-        case Doing::AwaitingCts: retry(node, true); break;
-        case Doing::AwaitingAck:
+        case DcfState::AwaitingCts: retry(node, true); break;
+        case DcfState::AwaitingAck:
             if (station.data.to == everyone) {
                 finish_parcel(node, false);
                 start_backoff(node);
@@ -292,9 +292,9 @@ void World::response_window_over(NodeId node) {
                 retry(node, false);
             }
             break;
-        case Doing::AwaitingData:
-        case Doing::SendingAck: station.answer = Answer::None; break;
-        case Doing::Nothing: return;
+        case DcfState::AwaitingData:
+        case DcfState::SendingAck: station.answer = PendingResponse::None; break;
+        case DcfState::Nothing: return;
     }
     resume(node);
 }
@@ -315,26 +315,26 @@ void World::retry(NodeId node, bool rts) {
 // The transmitter is free again: answer, go on with the parcel, or take the next.
 void World::resume(NodeId node) {
     Station& station = stations_[node];
-    if (station.answer != Answer::None) {
-        station.sifs_order = agenda_.enter(now_ + mac_.sifs, Happening::SifsOver, node);
+    if (station.answer != PendingResponse::None) {
+        station.sifs_order = agenda_.enter(now_ + mac_.sifs, EventKind::SifsOver, node);
     } else if (station.serving) {
         if (!backoffs_[node].active) {
             if (station.rts_pending || !announced(station.data)) {
                 start_backoff(node);
             } else {
-                station.sifs_order = agenda_.enter(now_ + mac_.sifs, Happening::SifsOver, node);
+                station.sifs_order = agenda_.enter(now_ + mac_.sifs, EventKind::SifsOver, node);
             }
         }
     } else {
         serve_next(node);
     }
-    ears_[node].doing = Doing::Nothing;
+    ears_[node].doing = DcfState::Nothing;
     heed_medium(node);
 }
 
 void World::sifs_over(NodeId node) {
     Station& station = stations_[node];
-    if (station.answer != Answer::None) {
+    if (station.answer != PendingResponse::None) {
         send_answer(node);
     } else if (station.serving && !station.rts_pending) {
         // The CTS has come; a medium that has become busy meanwhile means to begin again.
@@ -348,7 +348,7 @@ void World::sifs_over(NodeId node) {
     }
 }
 
-void World::frame_heard(NodeId node, Flight& flight, std::size_t index) {
+void World::frame_heard(NodeId node, FrameOnAir& flight, std::size_t index) {
     const Frame& frame = flight.frame;
     if (frame.to == everyone) {
         hand_up(node, flight, index);
@@ -362,24 +362,24 @@ void World::frame_heard(NodeId node, Flight& flight, std::size_t index) {
         return;
     }
     Station& station = stations_[node];
-    Ear& ear = ears_[node];
+    Receiver& ear = ears_[node];
     switch (frame.type) {
         case FrameType::Rts:
-            if (ear.doing != Doing::Nothing || station.answer != Answer::None) return;
-            station.answer = Answer::Cts;
+            if (ear.doing != DcfState::Nothing || station.answer != PendingResponse::None) return;
+            station.answer = PendingResponse::Cts;
             station.answer_to = frame.from;
             station.answer_reserve = whole_micros(frame.reserve - mac_.sifs - cts_airtime_);
             resume(node);
             return;
         case FrameType::Cts:
-            if (ear.doing != Doing::AwaitingCts) return;
+            if (ear.doing != DcfState::AwaitingCts) return;
             station.rts_pending = false;
             station.response_order = 0;
             station.short_tries = 0;
             resume(node);
             return;
         case FrameType::Ack:
-            if (ear.doing != Doing::AwaitingAck) return;
+            if (ear.doing != DcfState::AwaitingAck) return;
             station.response_order = 0;
             data_tries(station) = 0;
             finish_parcel(node, false);
@@ -390,16 +390,16 @@ void World::frame_heard(NodeId node, Flight& flight, std::size_t index) {
     }
     if (announced(frame)) {
         // Without our CTS standing, the sender's reservation has lapsed: no ACK is due.
-        if (ear.doing != Doing::AwaitingData) return;
+        if (ear.doing != DcfState::AwaitingData) return;
         station.response_order = 0;
-        station.answer = Answer::Ack;
+        station.answer = PendingResponse::Ack;
         station.answer_to = frame.from;
         resume(node);
     } else {
-        if (station.answer != Answer::None) return;
-        station.answer = Answer::Ack;
+        if (station.answer != PendingResponse::None) return;
+        station.answer = PendingResponse::Ack;
         station.answer_to = frame.from;
-        if (ear.doing == Doing::Nothing) resume(node);
+        if (ear.doing == DcfState::Nothing) resume(node);
     }
     for (auto& [sender, sequence] : station.last_heard) {
         if (sender != frame.from) continue;
@@ -416,7 +416,7 @@ void World::frame_heard(NodeId node, Flight& flight, std::size_t index) {
 }
 
 // Understood, and for this node: to its router, or to its link's own table.
-void World::hand_up(NodeId node, Flight& flight, std::size_t index) {
+void World::hand_up(NodeId node, FrameOnAir& flight, std::size_t index) {
     if (flight.frame.parcel.arp == Arp::None) {
         flight.heard_by.push_back(static_cast<std::uint32_t>(index));
     } else {

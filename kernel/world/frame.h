@@ -18,7 +18,7 @@ using Handle = std::uint32_t;  // a router's message, kept by whoever owns the r
 enum class Arp : std::uint8_t { None, Query, Reply };
 
 // A router's message as the link sees it; or a query or a reply of the link's own, which no router hears of.
-struct Parcel {
+struct Packet {
     Handle message = 0;          // of a query: the node whose address is asked for
     NodeId to = everyone;
     std::uint32_t size = 0;      // bytes above the network header
@@ -37,11 +37,11 @@ struct Frame {
     std::uint32_t sequence = 0;  // of data, so that a repeated frame is known
     Time airtime = 0;
     Time reserve = 0;  // how long others must keep silent after it (the NAV)
-    Parcel parcel{};   // of data
+    Packet parcel{};   // of data
 };
 
 // What became of a frame at one node in carrier-sense range; every frame ends as one of these there.
-enum class Fate : std::uint8_t {
+enum class ReceptionOutcome : std::uint8_t {
     Received,  // decoded, whoever it was for
     Collided,  // another signal overlapped it
     Captured,  // it came while a much stronger frame was being received
@@ -67,7 +67,7 @@ struct Counters {
     std::uint64_t arp_replies = 0;
     std::uint64_t unresolved = 0;  // parcels given up because a neighbour's address was not known
     std::uint64_t too_large = 0;   // parcels that do not fit into a frame
-    std::uint64_t happenings = 0;  // entries of the agenda handled
+    std::uint64_t events_processed = 0;  // entries of the agenda handled
 };
 
 // One row a parcel that the link finished with.

@@ -17,12 +17,12 @@ void World::transmit(NodeId node, const Frame& frame) {
     std::uint32_t id;
     if (free_flights_.empty()) {
         id = static_cast<std::uint32_t>(flights_.size());
-        flights_.push_back(std::make_unique<Flight>());
+        flights_.push_back(std::make_unique<FrameOnAir>());
     } else {
         id = free_flights_.back();
         free_flights_.pop_back();
     }
-    Flight& flight = *flights_[id];
+    FrameOnAir& flight = *flights_[id];
     flight.frame = frame;
     flight.start = now_;
     flight.masked = whole_micros(frame.airtime + eifs_);
@@ -39,7 +39,7 @@ void World::transmit(NodeId node, const Frame& frame) {
 
     ++counters_.frames[static_cast<std::size_t>(frame.type)];
     hears(node);  // what it heard before ended before it began to speak
-    Ear& ear = ears_[node];
+    Receiver& ear = ears_[node];
     ear.sending = now_ + frame.airtime;
     ear.deaf = true;  // whatever is being heard is lost
 
@@ -50,7 +50,7 @@ void World::transmit(NodeId node, const Frame& frame) {
     }
     const Time first = now_ + flight.receivers.front().delay;
     sweeps_.begin({first, agenda_.next_order(), id, false});
-    agenda_.enter(first + frame.airtime, Happening::SignalsEnd, id);
+    agenda_.enter(first + frame.airtime, EventKind::SignalsEnd, id);
 }
 
 // Go on with the sweeps in turns, until `end` or until the agenda has something to do first.
@@ -58,7 +58,7 @@ void World::advance_sweeps(Time end) {
     while (!sweeps_.empty() && sweeps_.first().next <= end && sweeps_.first().next < agenda_.next_time()) {
         const Sweep sweep = sweeps_.first();
         const Time others = sweeps_.second();
-        Flight& flight = *flights_[sweep.flight];
+        FrameOnAir& flight = *flights_[sweep.flight];
         now_ = sweep.next;
         const Time next =
             sweep.ends ? sweep_ends(sweep.flight, flight, others) : sweep_arrivals(sweep.flight, flight, others);
@@ -72,7 +72,7 @@ void World::advance_sweeps(Time end) {
 }
 
 // Go on as far as may be before something else is due; says when there is more to do.
-Time World::sweep_arrivals(std::uint32_t id, Flight& flight, Time others) {
+Time World::sweep_arrivals(std::uint32_t id, FrameOnAir& flight, Time others) {
     const Time limit = std::min(others, agenda_.next_time());  // an arrival makes no entries
     for (;;) {
         signal_arrives(id, flight, flight.arrived);
@@ -83,7 +83,7 @@ Time World::sweep_arrivals(std::uint32_t id, Flight& flight, Time others) {
     }
 }
 
-Time World::sweep_ends(std::uint32_t id, Flight& flight, Time others) {
+Time World::sweep_ends(std::uint32_t id, FrameOnAir& flight, Time others) {
     ending_ = &flight;
     Time next = never;
     for (std::size_t index = flight.next_end();;) {
@@ -101,14 +101,14 @@ Time World::sweep_ends(std::uint32_t id, Flight& flight, Time others) {
 }
 
 // The receiver that the sweep of ends comes to next: all who are near, beyond them those who wait, and the last.
-std::size_t World::Flight::next_end() {
+std::size_t World::FrameOnAir::next_end() {
     if (ended < near || ended == 0) return ended;
     while (waited < waiting && waiters[waited] < ended) ++waited;
     return waited < waiting ? waiters[waited] : receivers.size() - 1;
 }
 
 // Which receiver a node is that hears the signal's end at a moment; the number of receivers, if it is none.
-std::size_t World::Flight::index_of(NodeId node, Time end) const {
+std::size_t World::FrameOnAir::index_of(NodeId node, Time end) const {
     const Time delay = end - start - frame.airtime;
     const auto found = std::lower_bound(receivers.begin(), receivers.end(), delay, [node](const Reception& r, Time d) {
         return r.delay != d ? r.delay < d : r.node < node;
@@ -119,11 +119,11 @@ std::size_t World::Flight::index_of(NodeId node, Time end) const {
 
 // Whether a node hears a signal, to whoever is not one.
 bool World::hears(NodeId node) {
-    Ear& ear = ears_[node];
-    if (!ear.hears_weak()) return ear.hearing != Ear::silence;
+    Receiver& ear = ears_[node];
+    if (!ear.hears_weak()) return ear.hearing != Receiver::silence;
     if (ear.ends > now_) return true;
     if (ear.ends == now_) {  // the sweep has come there already, or not; if the flight has landed, it has
-        const Flight& flight = *flights_[ear.hearing];
+        const FrameOnAir& flight = *flights_[ear.hearing];
         const std::size_t index = flight.index_of(node, ear.ends);
         if (index < flight.receivers.size() && index >= flight.ended) return true;
     }
@@ -133,8 +133,8 @@ bool World::hears(NodeId node) {
 
 // Have the sweep of ends come to a node that hears a signal too weak to decode.
 void World::await_end(NodeId node) {
-    const Ear& ear = ears_[node];
-    Flight& flight = *flights_[ear.hearing];
+    const Receiver& ear = ears_[node];
+    FrameOnAir& flight = *flights_[ear.hearing];
     const auto index = static_cast<std::uint32_t>(flight.index_of(node, ear.ends));
     const auto end = flight.waiters.begin() + static_cast<std::ptrdiff_t>(flight.waiting);
     const auto place = std::lower_bound(flight.waiters.begin(), end, index);
@@ -146,30 +146,30 @@ void World::await_end(NodeId node) {
 }
 
 void World::all_ended(std::uint32_t id) {
-    Flight& flight = *flights_[id];
+    FrameOnAir& flight = *flights_[id];
     const std::size_t weak = flight.receivers.size() - flight.decodable;
     counters_.sensed += weak;
-    counters_.fate[static_cast<std::size_t>(Fate::Weak)] += weak;
+    counters_.fate[static_cast<std::size_t>(ReceptionOutcome::Weak)] += weak;
     await_contest(id);
     if (flight.heard_by.empty()) {
         land_if_done(id);
     } else {
         const Reception& first = flight.receivers[flight.heard_by.front() & ~gone];
         const Time rise = flight.start + first.delay + flight.frame.airtime + mac_.link_delay;
-        agenda_.enter(std::max(now_, rise), Happening::FramesRise, id);
+        agenda_.enter(std::max(now_, rise), EventKind::FramesRise, id);
     }
 }
 
 void World::await_contest(std::uint32_t id) {
-    Flight& flight = *flights_[id];
+    FrameOnAir& flight = *flights_[id];
     if (flight.contenders.empty()) return;
     Time first = never;
     for (const Contender& contender : flight.contenders) first = std::min(first, contender.due);
-    agenda_.enter(first, Happening::ContestOver, id);
+    agenda_.enter(first, EventKind::ContestOver, id);
 }
 
 void World::contest_over(std::uint32_t id) {
-    Flight& flight = *flights_[id];
+    FrameOnAir& flight = *flights_[id];
     due_.clear();
     std::size_t kept = 0;
     for (const Contender& contender : flight.contenders) {
@@ -189,7 +189,7 @@ void World::contest_over(std::uint32_t id) {
 void World::sweep_rises(std::uint32_t id) {
     for (;;) {
         // The flight is looked up each time: a router may send, and so make more flights.
-        Flight& flight = *flights_[id];
+        FrameOnAir& flight = *flights_[id];
         const std::uint32_t index = flight.heard_by[flight.risen];
         const Reception reception = flight.receivers[index & ~gone];
         const NodeId to = flight.frame.to;
@@ -204,7 +204,7 @@ void World::sweep_rises(std::uint32_t id) {
         const Reception& following = flight.receivers[flight.heard_by[flight.risen] & ~gone];
         const Time next = std::max(now_, flight.start + following.delay + flight.frame.airtime + mac_.link_delay);
         if (agenda_.next_time() <= next) {
-            agenda_.enter(next, Happening::FramesRise, id);
+            agenda_.enter(next, EventKind::FramesRise, id);
             return;
         }
         now_ = next;
@@ -213,7 +213,7 @@ void World::sweep_rises(std::uint32_t id) {
 }
 
 void World::land_if_done(std::uint32_t id) {
-    const Flight& flight = *flights_[id];
+    const FrameOnAir& flight = *flights_[id];
     const bool done = flight.ended == flight.receivers.size() && flight.risen == flight.heard_by.size();
     if (!done || !flight.contenders.empty()) return;
     const Frame& frame = flight.frame;
@@ -223,28 +223,28 @@ void World::land_if_done(std::uint32_t id) {
 
 // The innermost loop of a busy world. Whether an ear is idle, and what it heard before, follows no pattern that a
 // processor could guess; so what can be chosen between two values is not branched on.
-void World::signal_arrives(std::uint32_t id, Flight& flight, std::size_t index) {
+void World::signal_arrives(std::uint32_t id, FrameOnAir& flight, std::size_t index) {
     const Reception& reception = flight.receivers[index];
-    Ear& ear = ears_[reception.node];
+    Receiver& ear = ears_[reception.node];
     const Time ends = now_ + flight.frame.airtime;
     const bool deaf = ear.sending > now_;
     const bool idle = ear.ends <= now_;
     const double heard = idle ? 0.0 : std::abs(ear.power);
     if (heard >= std::abs(reception.power) * radio_.capture()) {
-        settle(flight, reception, deaf ? Fate::Deaf : Fate::Captured);
+        settle(flight, reception, deaf ? ReceptionOutcome::Deaf : ReceptionOutcome::Captured);
         reserve(reception.node, now_ + flight.masked);
         return;
     }
     if (((ends <= ear.ends) | (ear.power >= 0)) & !idle) {
         ear.collided = true;
         if (ends <= ear.ends) {
-            settle(flight, reception, deaf ? Fate::Deaf : Fate::Collided);
+            settle(flight, reception, deaf ? ReceptionOutcome::Deaf : ReceptionOutcome::Collided);
             return;
         }
-        settle(*flights_[ear.hearing], Reception{reception.node, 0, ear.power}, ear.deaf ? Fate::Deaf : Fate::Collided);
+        settle(*flights_[ear.hearing], Reception{reception.node, 0, ear.power}, ear.deaf ? ReceptionOutcome::Deaf : ReceptionOutcome::Collided);
     }
     if (idle & ear.waiting) stop_counting(reception.node);
-    const Time left_by_weak = (idle & (ear.hearing != Ear::silence) & (ear.sending <= ear.ends)) ? ear.ends + eifs_ : 0;
+    const Time left_by_weak = (idle & (ear.hearing != Receiver::silence) & (ear.sending <= ear.ends)) ? ear.ends + eifs_ : 0;
     ear.reserved = std::max(ear.reserved, left_by_weak);
     ear.collided = !idle;
     // A newcomer that lasts longer is what keeps the receiver occupied from now on.
@@ -256,42 +256,42 @@ void World::signal_arrives(std::uint32_t id, Flight& flight, std::size_t index) 
     flight.waiting += static_cast<std::size_t>(ear.waiting & (index >= flight.near));
 }
 
-void World::signal_ends(std::uint32_t id, Flight& flight, std::size_t index) {
+void World::signal_ends(std::uint32_t id, FrameOnAir& flight, std::size_t index) {
     const Reception& reception = flight.receivers[index];
-    Ear& ear = ears_[reception.node];
+    Receiver& ear = ears_[reception.node];
     if (ear.hearing != id) return;  // lost and settled before
     if (reception.power < 0) {
         ear.hear_out(eifs_);
     } else {
         if (ear.sending > now_ || ear.deaf) {
-            settle(flight, reception, Fate::Deaf);
+            settle(flight, reception, ReceptionOutcome::Deaf);
             if (ear.sending <= now_) reserve(reception.node, now_ + eifs_);
         } else if (ear.collided) {
-            settle(flight, reception, Fate::Collided);
+            settle(flight, reception, ReceptionOutcome::Collided);
             reserve(reception.node, now_ + eifs_);
         } else if (flight.cut) {
-            settle(flight, reception, Fate::Off);
+            settle(flight, reception, ReceptionOutcome::Off);
             reserve(reception.node, now_ + eifs_);
         } else {
-            settle(flight, reception, Fate::Received);
+            settle(flight, reception, ReceptionOutcome::Received);
             frame_heard(reception.node, flight, index);
         }
-        ear.hearing = Ear::silence;
+        ear.hearing = Receiver::silence;
     }
     if (ear.waiting) heed_medium(reception.node);
 }
 
 // Weak signals are counted together when their frame has ended everywhere: nothing else can become of them.
-void World::settle(const Flight& flight, const Reception& reception, Fate fate) {
+void World::settle(const FrameOnAir& flight, const Reception& reception, ReceptionOutcome fate) {
     if (reception.power < 0) return;
     ++counters_.sensed;
     // A radio that is off is deaf like one that sends; it should not have heard, so its loss has no row.
-    const bool off = fate == Fate::Deaf && flight.start < on_since_[reception.node];
-    ++counters_.fate[static_cast<std::size_t>(off ? Fate::Off : fate)];
-    if (fate != Fate::Received && !off) record_loss(flight, reception.node, fate);
+    const bool off = fate == ReceptionOutcome::Deaf && flight.start < on_since_[reception.node];
+    ++counters_.fate[static_cast<std::size_t>(off ? ReceptionOutcome::Off : fate)];
+    if (fate != ReceptionOutcome::Received && !off) record_loss(flight, reception.node, fate);
 }
 
-void World::record_loss(const Flight& flight, NodeId node, Fate fate) {
+void World::record_loss(const FrameOnAir& flight, NodeId node, ReceptionOutcome fate) {
     const Frame& frame = flight.frame;
     const bool concerned = frame.to == everyone || frame.to == node;
     if (record_losses_ && concerned && frame.type == FrameType::Data && frame.parcel.about >= 0 &&

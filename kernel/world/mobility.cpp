@@ -37,7 +37,7 @@ double mean_distance(double width, double height) {
     return corners + sides;
 }
 
-NodeId Mobility::add(const Leg& leg, Mind mind, double top_speed) {
+NodeId Mobility::add(const Leg& leg, Walker mind, double top_speed) {
     legs_.push_back(leg);
     minds_.push_back(std::move(mind));
     top_speed_ = std::max(top_speed_, top_speed);
@@ -48,11 +48,11 @@ NodeId Mobility::add_static(Point place) {
     Leg leg;
     leg.x = place.x;
     leg.y = place.y;
-    return add(leg, Mind{}, 0);
+    return add(leg, Walker{}, 0);
 }
 
 NodeId Mobility::add_waypoint(const Waypoint& walk) {
-    Mind mind;
+    Walker mind;
     mind.kind = Kind::Waypoint;
     mind.walk = walk;
     mind.random = Random(seed_, Purpose::Movement, legs_.size());
@@ -70,7 +70,7 @@ NodeId Mobility::add_waypoint(const Waypoint& walk) {
 
 // The walk as it looks after a long time (Navidi and Camp): paused with the share of time that pauses
 // take, else on a leg chosen in proportion to its length, at a speed in proportion to its slowness.
-void Mobility::start_stationary(Mind& mind, Leg& leg) const {
+void Mobility::start_stationary(Walker& mind, Leg& leg) const {
     const Waypoint& walk = mind.walk;
     const double walking = mean_distance(walk.home.width, walk.home.height) * mean_slowness(walk.min_speed, walk.max_speed);
     if (mind.random.uniform() * (walk.pause + walking) < walk.pause) {
@@ -106,12 +106,12 @@ void Mobility::walk_to(Leg& leg, Point from, Point target, Time start, double sp
     leg.end = start + duration;
 }
 
-NodeId Mobility::add_ordered(Point start, std::vector<Order> orders) {
-    Mind mind;
+NodeId Mobility::add_ordered(Point start, std::vector<MovementCommand> orders) {
+    Walker mind;
     mind.kind = Kind::Ordered;
     mind.orders = std::move(orders);
     double top = 0;
-    for (const Order& order : mind.orders) top = std::max(top, order.speed);
+    for (const MovementCommand& order : mind.orders) top = std::max(top, order.speed);
     Leg leg;
     leg.x = start.x;
     leg.y = start.y;
@@ -121,7 +121,7 @@ NodeId Mobility::add_ordered(Point start, std::vector<Order> orders) {
 
 // The next leg of a node under orders: a new order interrupts the walk under way; without one it
 // stands at its target.
-void Mobility::follow_orders(Mind& mind, Leg& leg) const {
+void Mobility::follow_orders(Walker& mind, Leg& leg) const {
     const Time now = leg.end;
     const bool ordered = mind.next_order < mind.orders.size() && mind.orders[mind.next_order].time <= now;
     const Point here = !ordered && !mind.pausing ? mind.target : leg.at(now);
@@ -131,7 +131,7 @@ void Mobility::follow_orders(Mind& mind, Leg& leg) const {
     next.start = now;
     mind.pausing = true;
     if (ordered) {
-        const Order& order = mind.orders[mind.next_order++];
+        const MovementCommand& order = mind.orders[mind.next_order++];
         if (order.speed > 0) {
             mind.pausing = false;
             mind.target = order.target;
@@ -144,7 +144,7 @@ void Mobility::follow_orders(Mind& mind, Leg& leg) const {
 
 void Mobility::advance(NodeId node) {
     Leg& leg = legs_[node];
-    Mind& mind = minds_[node];
+    Walker& mind = minds_[node];
     if (mind.kind == Kind::Ordered) {
         follow_orders(mind, leg);
         return;

@@ -46,7 +46,7 @@ struct Waypoint {
 };
 
 // An order to walk, as ns-2's movement files give them.
-struct Order {
+struct MovementCommand {
     Time time;
     Point target;
     double speed;  // metres per second; 0 stands still
@@ -61,7 +61,7 @@ public:
 
     NodeId add_static(Point place);
     NodeId add_waypoint(const Waypoint& walk);
-    NodeId add_ordered(Point start, std::vector<Order> orders);
+    NodeId add_ordered(Point start, std::vector<MovementCommand> orders);
 
     std::size_t size() const { return legs_.size(); }
 
@@ -81,24 +81,24 @@ public:
 private:
     enum class Kind : std::uint8_t { Static, Waypoint, Ordered };
 
-    struct Mind {
+    struct Walker {
         Kind kind = Kind::Static;
         bool pausing = true;      // of the leg under way
         Waypoint walk{};          // Kind::Waypoint
         Point target{};           // of the leg under way
         Random random{};          //
-        std::vector<Order> orders{};  // Kind::Ordered
+        std::vector<MovementCommand> orders{};  // Kind::Ordered
         std::size_t next_order = 0;
     };
 
-    NodeId add(const Leg& leg, Mind mind, double top_speed);
-    void start_stationary(Mind& mind, Leg& leg) const;
+    NodeId add(const Leg& leg, Walker mind, double top_speed);
+    void start_stationary(Walker& mind, Leg& leg) const;
     static void walk_to(Leg& leg, Point from, Point target, Time start, double speed);
-    void follow_orders(Mind& mind, Leg& leg) const;
+    void follow_orders(Walker& mind, Leg& leg) const;
 
     std::uint64_t seed_;
     std::vector<Leg> legs_;
-    std::vector<Mind> minds_;
+    std::vector<Walker> minds_;
     double top_speed_ = 0;
 };
 

@@ -32,19 +32,19 @@ struct MacParameters {
 };
 
 // What a station is doing with its transmitter.
-enum class Doing : std::uint8_t { Nothing, AwaitingCts, AwaitingData, AwaitingAck, SendingAck };
+enum class DcfState : std::uint8_t { Nothing, AwaitingCts, AwaitingData, AwaitingAck, SendingAck };
 
-enum class Answer : std::uint8_t { None, Cts, Ack };
+enum class PendingResponse : std::uint8_t { None, Cts, Ack };
 
 // What is touched at every signal at every node in range; small, so that many fit into the cache.
-struct Ear {
+struct Receiver {
     static constexpr std::uint32_t silence = UINT32_MAX;
 
     std::uint32_t hearing = silence;  // the transmission being heard
     bool collided = false;
     bool deaf = false;     // own transmission overlapped the reception
     bool waiting = false;  // the station has a backoff under way that the medium matters to
-    Doing doing = Doing::Nothing;
+    DcfState doing = DcfState::Nothing;
     double power = 0;  // of what is being heard; negative: too weak to decode
     Time ends = 0;     // of what is being heard, or was
     Time reserved = 0; // the NAV: others have the medium until then
@@ -82,14 +82,14 @@ struct Station {
     Time data_first = -1;      // first on the air
     std::uint16_t attempts = 0;
 
-    Answer answer = Answer::None;
+    PendingResponse answer = PendingResponse::None;
     NodeId answer_to = 0;
     Time answer_reserve = 0;
 
     std::uint64_t response_order = 0;  // entries of the agenda that are not stale
     std::uint64_t sifs_order = 0;
 
-    std::deque<Parcel> queue;
+    std::deque<Packet> queue;
     std::size_t urgent = 0;  // parcels at the head of the queue that go first
     std::vector<std::pair<NodeId, std::uint32_t>> last_heard;  // sender, sequence of its last data frame
 };

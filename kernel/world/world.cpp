@@ -16,13 +16,13 @@ void World::start() {
     }
 }
 
-void World::post(NodeId node, const Parcel& parcel) {
+void World::post(NodeId node, const Packet& parcel) {
     hold(parcel);
     if (mac_.arp && parcel.to != everyone && radio_on(node) && !resolve(node, parcel)) return;
     descend(node, parcel, mac_.link_delay, false);
 }
 
-void World::descend(NodeId node, const Parcel& parcel, Time delay, bool unresolved) {
+void World::descend(NodeId node, const Packet& parcel, Time delay, bool unresolved) {
     std::uint32_t slot;
     if (free_descents_.empty()) {
         slot = static_cast<std::uint32_t>(descents_.size());
@@ -31,11 +31,11 @@ void World::descend(NodeId node, const Parcel& parcel, Time delay, bool unresolv
         slot = free_descents_.back();
         free_descents_.pop_back();
     }
-    descents_[slot] = {node, parcel, agenda_.enter(now_ + delay, Happening::MessageDown, slot), unresolved};
+    descents_[slot] = {node, parcel, agenda_.enter(now_ + delay, EventKind::MessageDown, slot), unresolved};
 }
 
 void World::arrive_down(std::uint32_t slot) {
-    const Descent descent = descents_[slot];
+    const QueuedToLink descent = descents_[slot];
     descents_[slot].node = everyone;
     free_descents_.push_back(slot);
     if (descent.node == everyone) return;
@@ -44,35 +44,35 @@ void World::arrive_down(std::uint32_t slot) {
     lose_unresolved(descent.node, descent.parcel);
 }
 
-void World::hold(const Parcel& parcel) {
+void World::hold(const Packet& parcel) {
     if (parcel.arp != Arp::None) return;
     if (parcel.message >= holds_.size()) holds_.resize(parcel.message + 1, 0);
     ++holds_[parcel.message];
 }
 
-void World::let_go(const Parcel& parcel) {
+void World::let_go(const Packet& parcel) {
     if (parcel.arp == Arp::None && --holds_[parcel.message] == 0) owner_.release(parcel.message);
 }
 
-void World::handle(const Entry& entry) {
+void World::handle(const QueuedEvent& entry) {
     const std::uint32_t subject = entry.subject;
     switch (entry.what) {
-        case Happening::SignalsEnd: sweeps_.begin({entry.time, entry.order, subject, true}); break;
-        case Happening::FramesRise: sweep_rises(subject); break;
-        case Happening::MessageDown: arrive_down(subject); break;
-        case Happening::BackoffOver:
+        case EventKind::SignalsEnd: sweeps_.begin({entry.time, entry.order, subject, true}); break;
+        case EventKind::FramesRise: sweep_rises(subject); break;
+        case EventKind::MessageDown: arrive_down(subject); break;
+        case EventKind::BackoffOver:
             if (backoffs_[subject].ticket == entry.order) backoff_over(subject);
             break;
-        case Happening::ContestOver:
+        case EventKind::ContestOver:
             contest_over(subject);
             break;
-        case Happening::ResponseWindow:
+        case EventKind::ResponseWindow:
             if (stations_[subject].response_order == entry.order) response_window_over(subject);
             break;
-        case Happening::SifsOver:
+        case EventKind::SifsOver:
             if (stations_[subject].sifs_order == entry.order) sifs_over(subject);
             break;
-        case Happening::Timer: owner_.timer(subject, entry.order); break;
+        case EventKind::Timer: owner_.timer(subject, entry.order); break;
     }
 }
 
@@ -84,11 +84,11 @@ void World::run_until(Time end) {
             advance_sweeps(end);
         } else {
             if (agenda_.next_time() > end) break;
-            const Entry entry = agenda_.take();
+            const QueuedEvent entry = agenda_.take();
             now_ = entry.time;
             handle(entry);
         }
-        if (++counters_.happenings % breath == 0 && owner_.interrupted()) return;
+        if (++counters_.events_processed % breath == 0 && owner_.interrupted()) return;
     }
     if (!stopped_ && end > now_) now_ = end;
 }

@@ -6,33 +6,33 @@
 #include <memory>
 #include <vector>
 
-#include "world/agenda.h"
+#include "world/event_queue.h"
 #include "world/arp.h"
 #include "world/frame.h"
 #include "world/mobility.h"
 #include "world/radio.h"
 #include "world/station.h"
-#include "world/surroundings.h"
+#include "world/spatial_index.h"
 #include "world/sweeps.h"
 
 namespace roamcast {
 
 // Whoever owns the routers.
-class Owner {
+class RouterHost {
 public:
-    virtual ~Owner() = default;
-    virtual void receive(NodeId node, const Parcel& parcel, NodeId from, double power) = 0;
-    virtual void overhear(NodeId node, const Parcel& parcel, NodeId from, double power) = 0;
-    virtual void link_failed(NodeId node, const Parcel& parcel) = 0;
+    virtual ~RouterHost() = default;
+    virtual void receive(NodeId node, const Packet& parcel, NodeId from, double power) = 0;
+    virtual void overhear(NodeId node, const Packet& parcel, NodeId from, double power) = 0;
+    virtual void link_failed(NodeId node, const Packet& parcel) = 0;
     virtual void timer(std::uint32_t slot, std::uint64_t order) = 0;
-    virtual bool misses(NodeId node, const Parcel& parcel) = 0;  // or had it before: is its loss worth a row?
+    virtual bool misses(NodeId node, const Packet& parcel) = 0;  // or had it before: is its loss worth a row?
     virtual void release(Handle message) = 0;  // the world holds this message no longer
     virtual bool interrupted() = 0;            // asked now and then: stop?
 };
 
 class World {
 public:
-    World(const RadioParameters& radio, const MacParameters& mac, std::uint64_t seed, Owner& owner);
+    World(const RadioParameters& radio, const MacParameters& mac, std::uint64_t seed, RouterHost& owner);
 
     Mobility& mobility() { return mobility_; }
     void start();  // after the nodes are added
@@ -44,7 +44,7 @@ public:
     void set_promiscuous(NodeId node) { promiscuous_[node] = true; }
     void record_losses(bool on) { record_losses_ = on; }
 
-    void post(NodeId node, const Parcel& parcel);  // a message on its way down to the link
+    void post(NodeId node, const Packet& parcel);  // a message on its way down to the link
 
     // Take back what waits for a neighbour, in order, but not what the link is busy with.
     void withdraw(NodeId node, NodeId neighbour, const std::function<void(Handle)>& hand_back);
@@ -55,13 +55,13 @@ public:
     bool radio_on(NodeId node) const { return on_since_[node] != never; }
 
     std::uint64_t set_timer(Time delay, std::uint32_t slot) {
-        return agenda_.enter(now_ + delay, Happening::Timer, slot);
+        return agenda_.enter(now_ + delay, EventKind::Timer, slot);
     }
 
     const Counters& counters() const { return counters_; }
     Records& records() { return records_; }
     std::size_t size() const { return stations_.size(); }
-    Surroundings& surroundings() { return surroundings_; }
+    SpatialIndex& surroundings() { return surroundings_; }
     const Radio& radio() const { return radio_; }
 
 private:
@@ -74,7 +74,7 @@ private:
     };
 
     // A frame in flight: its receivers, nearest first, and how far its three sweeps over them have come.
-    struct Flight {
+    struct FrameOnAir {
         Frame frame;
         Time start = 0;
         std::vector<Reception> receivers;
@@ -101,24 +101,24 @@ private:
     // The medium (medium.cpp).
     void transmit(NodeId node, const Frame& frame);
     void advance_sweeps(Time end);
-    Time sweep_arrivals(std::uint32_t flight_id, Flight& flight, Time others);
-    Time sweep_ends(std::uint32_t flight_id, Flight& flight, Time others);
+    Time sweep_arrivals(std::uint32_t flight_id, FrameOnAir& flight, Time others);
+    Time sweep_ends(std::uint32_t flight_id, FrameOnAir& flight, Time others);
     void all_ended(std::uint32_t flight);
     void sweep_rises(std::uint32_t flight);
-    void signal_arrives(std::uint32_t flight_id, Flight& flight, std::size_t index);
-    void signal_ends(std::uint32_t flight_id, Flight& flight, std::size_t index);
+    void signal_arrives(std::uint32_t flight_id, FrameOnAir& flight, std::size_t index);
+    void signal_ends(std::uint32_t flight_id, FrameOnAir& flight, std::size_t index);
     bool hears(NodeId node);
     void await_end(NodeId node);
-    void settle(const Flight& flight, const Reception& reception, Fate fate);
-    void record_loss(const Flight& flight, NodeId node, Fate fate);
+    void settle(const FrameOnAir& flight, const Reception& reception, ReceptionOutcome fate);
+    void record_loss(const FrameOnAir& flight, NodeId node, ReceptionOutcome fate);
     void await_contest(std::uint32_t flight);
     void contest_over(std::uint32_t flight);
     void land_if_done(std::uint32_t flight);
 
     // The 802.11 rules (dcf.cpp).
-    void enqueue(NodeId node, const Parcel& parcel);
-    std::uint32_t network_bytes(const Parcel& parcel) const;
-    void serve(NodeId node, const Parcel& parcel);
+    void enqueue(NodeId node, const Packet& parcel);
+    std::uint32_t network_bytes(const Packet& parcel) const;
+    void serve(NodeId node, const Packet& parcel);
     void serve_next(NodeId node);
     void finish_parcel(NodeId node, bool failed);
     void start_backoff(NodeId node);
@@ -128,8 +128,8 @@ private:
     Time slots_counted(Time counting_at, Time counted) const;
     bool busy(NodeId node);
     void reserve(NodeId node, Time until);
-    void frame_heard(NodeId node, Flight& flight, std::size_t index);
-    void hand_up(NodeId node, Flight& flight, std::size_t index);
+    void frame_heard(NodeId node, FrameOnAir& flight, std::size_t index);
+    void hand_up(NodeId node, FrameOnAir& flight, std::size_t index);
     void send_rts(NodeId node);
     void send_data(NodeId node);
     void send_answer(NodeId node);
@@ -146,55 +146,55 @@ private:
     Time airtime(std::uint32_t bytes, double rate) const;
 
     // Address resolution (arp.cpp).
-    bool resolve(NodeId node, const Parcel& parcel);
-    void arp_heard(NodeId node, NodeId from, const Parcel& parcel);
-    static Parcel arp_frame(Arp arp, NodeId to, NodeId asked);
-    void lose_unresolved(NodeId node, const Parcel& parcel);
+    bool resolve(NodeId node, const Packet& parcel);
+    void arp_heard(NodeId node, NodeId from, const Packet& parcel);
+    static Packet arp_frame(Arp arp, NodeId to, NodeId asked);
+    void lose_unresolved(NodeId node, const Packet& parcel);
 
     // Radios that are switched (switching.cpp).
     void cut_short(NodeId node);
     void forget_risen(NodeId node);
-    std::vector<Parcel> take_all(NodeId node);
-    std::vector<Parcel> take_descents(NodeId node, NodeId to);
-    void take_held(NodeId node, NodeId neighbour, std::vector<Parcel>& taken);
-    void lose_unsent(NodeId node, const Parcel& parcel);
-    void lose_to_full_queue(NodeId node, const Parcel& parcel);
-    void record_unsent(NodeId node, const Parcel& parcel, Loss loss);
+    std::vector<Packet> take_all(NodeId node);
+    std::vector<Packet> take_descents(NodeId node, NodeId to);
+    void take_held(NodeId node, NodeId neighbour, std::vector<Packet>& taken);
+    void lose_unsent(NodeId node, const Packet& parcel);
+    void lose_to_full_queue(NodeId node, const Packet& parcel);
+    void record_unsent(NodeId node, const Packet& parcel, Loss loss);
 
-    void handle(const Entry& entry);
-    void descend(NodeId node, const Parcel& parcel, Time delay, bool unresolved);
+    void handle(const QueuedEvent& entry);
+    void descend(NodeId node, const Packet& parcel, Time delay, bool unresolved);
     void arrive_down(std::uint32_t slot);
-    void hold(const Parcel& parcel);
-    void let_go(const Parcel& parcel);
+    void hold(const Packet& parcel);
+    void let_go(const Packet& parcel);
 
     Radio radio_;
     MacParameters mac_;
     std::uint64_t seed_;
-    Owner& owner_;
+    RouterHost& owner_;
     Mobility mobility_;
-    Surroundings surroundings_;
-    Agenda agenda_;
+    SpatialIndex surroundings_;
+    EventQueue agenda_;
     Sweeps sweeps_;
     Time now_ = 0;
 
-    std::vector<Ear> ears_;
+    std::vector<Receiver> ears_;
     std::vector<Backoff> backoffs_;
     std::vector<Station> stations_;
     std::vector<char> promiscuous_;
     std::vector<Time> on_since_;  // when a node's radio was switched on; `never`: it is off
-    std::vector<std::unique_ptr<Flight>> flights_;
+    std::vector<std::unique_ptr<FrameOnAir>> flights_;
     std::vector<std::uint32_t> free_flights_;
-    Flight* ending_ = nullptr;  // the flight whose end is being swept, or none
+    FrameOnAir* ending_ = nullptr;  // the flight whose end is being swept, or none
     std::uint64_t tickets_ = 0;
     std::vector<NodeId> due_;  // scratch of contest_over()
-    struct Descent {
+    struct QueuedToLink {
         NodeId node;  // `everyone`: it was taken back
-        Parcel parcel;
+        Packet parcel;
         std::uint64_t order;
         bool unresolved;  // it will not be sent: nobody told the neighbour's address
     };
     std::vector<Addresses> addresses_;  // by node, where addresses are asked for
-    std::vector<Descent> descents_;  // messages between router and link
+    std::vector<QueuedToLink> descents_;  // messages between router and link
     std::vector<std::uint32_t> free_descents_;
     std::vector<std::uint32_t> holds_;  // by Handle: in how many places of this world a message is
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from roamcast.scenario.model import Scenario
-    from roamcast.sim.result import Result
+    from roamcast.sim.result import RunResult
 
 __version__ = "0.1.0"
 __all__ = ["lake", "run"]
@@ -22,11 +22,11 @@ def run(
     protocol: str = "flooding",
     seed: int = 1,
     settings: Iterable[str] | Mapping[str, Any] = (),
-) -> Result:
+) -> RunResult:
     """Run a scenario (its file, or the name of a shipped one) under a protocol.
 
     `settings` change the scenario: `{"radio.range": "200 m"}`.
     """
-    from roamcast.sim.result import play  # here, so that importing roamcast costs nothing
+    from roamcast.sim.result import run_scenario  # here, so that importing roamcast costs nothing
 
-    return play(scenario, protocol, seed, settings)
+    return run_scenario(scenario, protocol, seed, settings)

@@ -8,8 +8,8 @@ from pydantic import ValidationError
 from roamcast.campaign import campaign as campaigns
 from roamcast.campaign import sweep as sweeps
 from roamcast.campaign.campaign import Campaign
-from roamcast.campaign.entry import agrees, flatten
-from roamcast.campaign.rereading import name_under, under_readings
+from roamcast.campaign.reading_combinations import combination_name, expand_readings
+from roamcast.campaign.section import agrees, flatten
 from roamcast.campaign.sweep import Sweep, thin
 
 SHOPPING = Path(__file__).parents[2] / "scenarios" / "shopping.toml"
@@ -173,7 +173,7 @@ def test_under_readings_a_sweep_keeps_the_labels_and_the_values_that_claims_name
         },
         "figures": {"f": FIGURE},
     }
-    found = under_readings(made(claims={"c": RATIO | ends}, **asked))
+    found = expand_readings(made(claims={"c": RATIO | ends}, **asked))
     assert list(found.sweeps) == ["s", "s @ 1"] and list(found.claims) == ["c", "c @ 1"]
     assert [sweep.reading for sweep in found.sweeps.values()] == [{}, {"r": "y"}]
     assert {tuple(sweep.protocols) for sweep in found.sweeps.values()} == {("a", "c")}
@@ -186,15 +186,15 @@ def test_under_readings_a_sweep_keeps_the_labels_and_the_values_that_claims_name
         (CROSSING | {"protocol": "c", "passes": "a"}, ["a", "c"]),
         (CLAIM | {"protocol": "b"}, ["b"]),
     ):
-        assert under_readings(made(claims={"c": claim}, **asked)).sweeps["s"].protocols == labels
-    whole = under_readings(made(claims={"c": CLAIM}, **asked | {"design": {"seeds": 1}}))
+        assert expand_readings(made(claims={"c": claim}, **asked)).sweeps["s"].protocols == labels
+    whole = expand_readings(made(claims={"c": CLAIM}, **asked | {"design": {"seeds": 1}}))
     assert whole.sweeps["s"].grid == grid and whole.seed_list == [1]
-    assert (name_under("c", 0), name_under("c", 2)) == ("c", "c @ 2")
+    assert (combination_name("c", 0), combination_name("c", 2)) == ("c", "c @ 2")
 
 
 def test_under_readings_every_sweep_that_a_claim_speaks_of_is_kept():
     sweeps = {name: {"protocols": ["a", "b"]} for name in ("s", "t", "unclaimed")}
     claims = {"c": CLAIM, "d": CLAIM | {"sweep": "t"}}
-    found = under_readings(made(sweeps=sweeps, claims=claims, readings={"r": TWO}))
+    found = expand_readings(made(sweeps=sweeps, claims=claims, readings={"r": TWO}))
     assert list(found.sweeps) == ["s", "t", "s @ 1", "t @ 1"]
     assert found.claims["d @ 1"].sweep == "t @ 1"

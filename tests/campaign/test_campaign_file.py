@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from roamcast.campaign.plan import check_campaign, make_plan, read_campaign, shape
+from roamcast.campaign.plan import apply_options, check_campaign, make_plan, read_campaign
 from roamcast.errors import UserError
 
 SCENARIO = Path(__file__).parents[2] / "scenarios" / "shopping.toml"
@@ -119,15 +119,15 @@ set.duration = "250 s"
         )
     )
     two = campaign.model_copy(update={"figures": dict.fromkeys(("six", "seven"), campaign.figures["six"])})
-    quick = shape(campaign, quick=True)
+    quick = apply_options(campaign, quick=True)
     assert quick.sweeps["people"].grid == {"workload.subscribe.walkers.count": [10, 50]}
     assert {run.duration for run in make_plan(quick).runs} == {250.0}
-    only = shape(campaign, only=["six"])
+    only = apply_options(campaign, only=["six"])
     assert list(only.sweeps) == ["people"] and not only.claims
-    assert list(only.figures) == ["six"] and list(shape(two, only=["seven"]).figures) == ["seven"]
-    assert len(make_plan(shape(campaign, seeds=5, only=["six"])).runs) == 3 * 2 * 5
+    assert list(only.figures) == ["six"] and list(apply_options(two, only=["seven"]).figures) == ["seven"]
+    assert len(make_plan(apply_options(campaign, seeds=5, only=["six"])).runs) == 3 * 2 * 5
     with pytest.raises(UserError, match="no figure 'seven'"):
-        shape(campaign, only=["seven"])
+        apply_options(campaign, only=["seven"])
 
 
 WRONG = {

@@ -7,7 +7,7 @@ import pytest
 
 from roamcast.campaign.campaign import Campaign
 from roamcast.campaign.checks import make_checks, make_tables, number, settings_of
-from roamcast.campaign.plan import Place
+from roamcast.campaign.plan import PlannedCell
 
 SHOPPING = Path(__file__).parents[2] / "scenarios" / "shopping.toml"
 GRID = {"people": [10, 20, 60], "speed": ["1 m/s", "3 m/s"]}
@@ -174,7 +174,7 @@ def test_the_tables_have_a_row_for_each_check_and_for_each_value_of_each_seed():
         {"people": [10, 20]}, kind="ratio", low=1, high=9, of={"protocol": "a"}, to={"protocol": "b"}
     )
     places = [
-        Place(
+        PlannedCell(
             "s", json.dumps({"people": count}, separators=(",", ":")), label, seed, f"{label}{count}-{seed}"
         )
         for count in (10, 20)
@@ -182,7 +182,7 @@ def test_the_tables_have_a_row_for_each_check_and_for_each_value_of_each_seed():
         for seed in (1, 2)
         if (count, label, seed) != (20, "b", 2)
     ]
-    places.append(Place("other", '{"people":10}', "a", 1, "elsewhere"))
+    places.append(PlannedCell("other", '{"people":10}', "a", 1, "elsewhere"))
     tables = make_tables(made, places)
     first, second = tables["checks"].to_pylist()
     assert first == {

@@ -8,12 +8,12 @@ from roamcast.campaign import lineage
 from roamcast.campaign.lineage import SOURCES, digest_part, find_stale
 from roamcast.campaign.plan import (
     CampaignError,
-    Plan,
+    CampaignPlan,
+    apply_options,
     check_campaign,
     make_plan,
     read_campaign,
-    reseed,
-    shape,
+    with_seed,
 )
 from roamcast.campaign.version import code_version
 
@@ -26,7 +26,7 @@ def file(tmp_path):
 def test_a_plan_is_read_again_from_its_tables(file):
     plan = make_plan(read_campaign(file))
     tables = plan.tables()
-    assert Plan.read(tables["plan"], tables["points"]) == plan
+    assert CampaignPlan.read(tables["plan"], tables["points"]) == plan
 
 
 def test_a_run_knows_what_decides_it(file):
@@ -34,7 +34,7 @@ def test_a_run_knows_what_decides_it(file):
     run, again = plan.runs[0], plan.runs[1]
     assert (len(run.id), len(run.inputs), run.version) == (20, 8, code_version())
     assert (run.router, run.seed, again.seed, run.duration) == ("flooding", 1, 2, 300.0)
-    assert reseed(run, 2) == again and reseed(again, 1) == run
+    assert with_seed(run, 2) == again and with_seed(again, 1) == run
     assert run.command.count(" --seed ") == 1 and run.command.endswith(" --seed 1")
     assert again.command == run.command.removesuffix("1") + "2"
     slow = next(each for each in plan.runs if "20 ms" in each.command)
@@ -43,23 +43,23 @@ def test_a_run_knows_what_decides_it(file):
 
 def test_seeds_that_are_named_are_taken_from_the_first(tmp_path):
     named = read_campaign(write(tmp_path, "", HEAD.replace("seeds = 2", "seeds = [7, 3, 9]")))
-    assert shape(named, seeds=2).seed_list == [7, 3]
-    assert shape(named, quick=True).seed_list == [7, 3]
-    assert shape(named, quick=True, seeds=1).seed_list == [7]
+    assert apply_options(named, seeds=2).seed_list == [7, 3]
+    assert apply_options(named, quick=True).seed_list == [7, 3]
+    assert apply_options(named, quick=True, seeds=1).seed_list == [7]
     counted = read_campaign(write(tmp_path, ""))
-    assert shape(counted, seeds=5).seed_list == [1, 2, 3, 4, 5]
-    assert shape(counted) == counted
+    assert apply_options(counted, seeds=5).seed_list == [1, 2, 3, 4, 5]
+    assert apply_options(counted) == counted
 
 
 def test_where_something_stands_in_the_file_is_told_by_its_line(file):
     campaign = read_campaign(file)
     lines = file.read_text().splitlines()
     seeds = lines.index("seeds = 2") + 1
-    assert campaign.place_of("seeds") == f"{file}:{seeds}: seeds"
-    assert campaign.place_of("nowhere.at.all", "seeds") == f"{file}:{seeds}: seeds"
-    assert campaign.place_of("nowhere") == f"{file}: nowhere"
+    assert campaign.line_of("seeds") == f"{file}:{seeds}: seeds"
+    assert campaign.line_of("nowhere.at.all", "seeds") == f"{file}:{seeds}: seeds"
+    assert campaign.line_of("nowhere") == f"{file}: nowhere"
     fresh = type(campaign).model_validate(campaign.model_dump())
-    assert fresh.place_of("seeds") == "--set"
+    assert fresh.line_of("seeds") == "--set"
 
 
 def test_a_scenario_is_no_campaign_and_a_campaign_needs_its_scenario(tmp_path):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from roamcast.campaign.campaign import Variant
-from roamcast.campaign.plan import make_run, reseed
+from roamcast.campaign.plan import make_run, with_seed
 from roamcast.campaign.progress import Progress, estimate
 from roamcast.cli.shared.progress import describe
 
@@ -18,7 +18,7 @@ def runs():
     cbr = make_run(SHOPPING, "cbr", Variant(), {}, 1)
     flooding = make_run(SHOPPING, "flooding", Variant(), {}, 1)
     longer = make_run(SHOPPING, "flooding", Variant(), {"duration": "1600 s"}, 1)
-    return [reseed(run, seed) for run in (cbr, flooding, longer) for seed in (1, 2)]
+    return [with_seed(run, seed) for run in (cbr, flooding, longer) for seed in (1, 2)]
 
 
 def outcome(run, wall, status="done"):
@@ -41,23 +41,23 @@ def test_a_protocol_not_yet_seen_takes_the_usual_time_and_nothing_known_orders_b
 def test_the_rest_is_shared_by_the_slots(runs):
     progress = Progress(runs, slots=2)
     assert progress.left is None
-    progress.hear([outcome(runs[0], 8.0), outcome(runs[2], 2.0, "failed")], now=100.0)
+    progress.update([outcome(runs[0], 8.0), outcome(runs[2], 2.0, "failed")], now=100.0)
     assert (progress.done, progress.failed) == (1, 1)
     assert progress.ends == pytest.approx(100.0 + (8 + 2 + 4 + 4) / 2)
     ended = [outcome(run, wall) for run, wall in zip(runs[:5], (8, 8, 2, 2, 4), strict=True)]
-    progress.hear(ended, now=200.0)
+    progress.update(ended, now=200.0)
     assert progress.ends == pytest.approx(204.0)  # one run keeps one slot
-    progress.hear([*ended, outcome(runs[5], 4.0), outcome(runs[5], 4.0)], now=210.0)
+    progress.update([*ended, outcome(runs[5], 4.0), outcome(runs[5], 4.0)], now=210.0)
     assert progress.done == 6 and progress.ends == 210.0
 
 
 def test_what_is_heard_bit_by_bit_comes_to_what_the_whole_comes_to(runs):
-    many = [reseed(run, seed) for run in runs[::2] for seed in range(3, 23)]
+    many = [with_seed(run, seed) for run in runs[::2] for seed in range(3, 23)]
     progress = Progress(many, slots=3)
     ended = {}
     for number, run in enumerate(many[::7] + many[3::7] + many[::14]):  # some are told twice
         ended[run.id] = outcome(run, 1.0 + number % 5, "failed" if number % 3 == 0 else "done")
-        progress.hear([ended[run.id]], now=50.0)
+        progress.update([ended[run.id]], now=50.0)
         took = [(run, ended[run.id]["wall"]) for run in many if run.id in ended]
         waiting = [run for run in many if run.id not in ended]
         assert progress.ends == pytest.approx(50.0 + sum(estimate(waiting, took).values()) / 3)
@@ -67,7 +67,7 @@ def test_what_is_heard_bit_by_bit_comes_to_what_the_whole_comes_to(runs):
 
 def test_a_full_disk_is_trouble_and_neither_done_nor_failed(runs):
     progress = Progress(runs, slots=2)
-    progress.hear([{"run": runs[0].id, "status": "disk full", "wall": None, "error": "No space left"}], 1.0)
+    progress.update([{"run": runs[0].id, "status": "disk full", "wall": None, "error": "No space left"}], 1.0)
     assert (progress.done, progress.failed, progress.trouble) == (0, 0, "No space left")
     assert progress.left is None
 
@@ -86,5 +86,5 @@ def test_where_only_numbers_are_told_the_time_left_follows_from_the_pace(runs):
 
 def test_the_bar_goes_on_with_what_was_done_before(runs):
     progress = Progress(runs[3:], slots=2, planned=len(runs), earlier=2, earlier_failed=1)
-    progress.hear([outcome(runs[3], 2.0)], now=0.0)
+    progress.update([outcome(runs[3], 2.0)], now=0.0)
     assert describe(progress).startswith("[################........] 3 of 6 runs done, 1 failed")

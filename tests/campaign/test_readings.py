@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_campaign_file import write
 
-from roamcast.campaign.plan import check_campaign, make_plan, read_campaign, shape
-from roamcast.campaign.readings import Design, Reading, changes, choose, defaults, is_sensible
+from roamcast.campaign.plan import apply_options, check_campaign, make_plan, read_campaign
+from roamcast.campaign.readings import Reading, ReadingDesign, changes, choose, defaults, is_sensible
 from roamcast.errors import UserError
 
 READINGS = """
@@ -77,7 +77,7 @@ points = 1
 
 def test_under_readings_claims_are_judged_in_each_and_what_they_share_is_run_once(tmp_path):
     campaign = read_campaign(write(tmp_path, READINGS + CLAIMS))
-    shaped = shape(campaign, readings=True)
+    shaped = apply_options(campaign, readings=True)
     assert list(shaped.claims) == ["most", "most @ 1", "most @ 2"]
     assert [claim.sweep for claim in shaped.claims.values()] == ["people", "people @ 1", "people @ 2"]
     assert [sweep.reading for sweep in shaped.sweeps.values()] == [
@@ -90,14 +90,14 @@ def test_under_readings_claims_are_judged_in_each_and_what_they_share_is_run_onc
     assert [list(point.values()) for point in points] == [[30], [50]], "what a claim names is kept"
     assert len(make_plan(shaped).runs) == 3 * 2
     longer = READINGS.replace('parameters.flooding.jitter = "50 ms"', 'parameters.slow.jitter = "50 ms"')
-    shared = make_plan(shape(read_campaign(write(tmp_path, longer + CLAIMS)), readings=True))
+    shared = make_plan(apply_options(read_campaign(write(tmp_path, longer + CLAIMS)), readings=True))
     assert (len(shared.places), len(shared.runs)) == (3 * 2, 2 * 2)
-    assert len(make_plan(shape(campaign, readings=True, seeds=2)).runs) == 3 * 2 * 2
+    assert len(make_plan(apply_options(campaign, readings=True, seeds=2)).runs) == 3 * 2 * 2
 
 
 def test_a_campaign_without_readings_cannot_be_judged_under_them(tmp_path):
     with pytest.raises(UserError, match="declares no readings"):
-        shape(read_campaign(write(tmp_path, CLAIMS)), readings=True)
+        apply_options(read_campaign(write(tmp_path, CLAIMS)), readings=True)
 
 
 @st.composite
@@ -117,7 +117,7 @@ def some_readings(draw):
 @settings(max_examples=60, deadline=None)
 @given(some_readings())
 def test_a_covering_design_has_every_sensible_pair_each_change_alone_and_nothing_senseless(readings):
-    rows = choose(readings, Design(most=1))
+    rows = choose(readings, ReadingDesign(most=1))
     assert rows[0] == defaults(readings)
     assert all(row.keys() == readings.keys() and is_sensible(readings, row) for row in rows)
     assert len({tuple(row.items()) for row in rows}) == len(rows)
@@ -135,7 +135,7 @@ def test_a_covering_design_has_every_sensible_pair_each_change_alone_and_nothing
 
 def test_a_covering_design_is_much_smaller_than_everything():
     two = Reading(open="?", default="a", alternatives={"a": {}, "b": {}})
-    rows = choose({f"r{i}": two for i in range(10)}, Design())
+    rows = choose({f"r{i}": two for i in range(10)}, ReadingDesign())
     assert len(rows) < 24, "of 1024; 11 of them are the default and each change alone"
 
 

@@ -25,14 +25,14 @@ def test_a_quantity_that_nothing_has_is_a_slip_of_the_pen(tmp_path, capsys, text
 
 def test_a_parameter_that_a_router_chokes_on_is_told(tmp_path, capsys):
     file = tmp_path / "s.toml"
-    file.write_text(f"{SHOPPING}\n[protocol.flooding]\nremember = {10**20}\n")
+    file.write_text(f"{SHOPPING}\n[protocol.flooding]\nseen_limit = {10**20}\n")
     assert invoke(["check", str(file)]) == 2
     told = capsys.readouterr().err
     assert "s.toml: a run would fail: RouterFailed: flooding failed on node 0" in told
     campaign = tmp_path / "c.toml"
     campaign.write_text(
         "title = 'x'\nscenario = 'shopping'\nseeds = 1\n[protocols.flooding]\n[sweeps.a]\n"
-        f"protocols = ['flooding']\ngrid.'protocol.flooding.remember' = [100, {10**20}]\n"
+        f"protocols = ['flooding']\ngrid.'protocol.flooding.seen_limit' = [100, {10**20}]\n"
     )
     assert invoke(["check", str(campaign)]) == 2
     assert "c.toml: roamcast run shopping" in capsys.readouterr().err

@@ -18,7 +18,7 @@ def test_an_ns2_run_and_ours_stand_in_one_table(tmp_path, capsys):
     capsys.readouterr()
     out = tmp_path / "out"
     asked = ["ingest", str(TRACES / "line-new.tr"), "--range", "250 m", "--out", str(out)]
-    assert invoke([*asked, "--beside", str(tmp_path / "ours"), "--json"]) == 0
+    assert invoke([*asked, "--with-run", str(tmp_path / "ours"), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)["runs"]
     assert [run["protocol"] for run in told] == ["ns2-aodv", "flooding"]
     table = pq.read_table(out / "metrics.parquet").to_pylist()
@@ -35,7 +35,7 @@ def test_a_folder_made_from_other_files_is_kept(tmp_path, capsys):
     assert invoke(["ingest", str(TRACES / "line-new.tr"), "--out", str(tmp_path)]) == 0
     assert invoke(["ingest", str(TRACES / "line-old.tr"), "--out", str(tmp_path)]) == 2
     assert "made from other files" in capsys.readouterr().err
-    assert invoke(["ingest", str(TRACES / "line-old.tr"), "--out", str(tmp_path), "--replace"]) == 0
+    assert invoke(["ingest", str(TRACES / "line-old.tr"), "--out", str(tmp_path), "--overwrite"]) == 0
 
 
 def test_a_wrong_file_is_told_in_one_line(tmp_path, capsys):
@@ -52,7 +52,7 @@ def test_a_wrong_file_is_told_in_one_line(tmp_path, capsys):
         [str(TRACES / "line-new.tr"), str(wrong)],
         [str(TRACES / "line-new.tr"), "--range", "250"],
         [str(TRACES / "line-new.tr"), "--movement", str(wrong)],
-        [str(TRACES / "line-new.tr"), "--beside", str(tmp_path)],
+        [str(TRACES / "line-new.tr"), "--with-run", str(tmp_path)],
     ):
         assert invoke(["ingest", *arguments, "--out", str(tmp_path / "out")]) == 2
         complaint = capsys.readouterr().err

@@ -9,9 +9,9 @@ import pytest
 from roamcast.campaign.campaign import Campaign
 from roamcast.campaign.plan import make_plan
 from roamcast.lake.staging import digest
+from roamcast.pipeline.campaign_folder import CampaignFolder
 from roamcast.pipeline.committing.commit import Committer
 from roamcast.pipeline.running.runner import simulate_run
-from roamcast.pipeline.store import Store
 
 SHOPPING = Path(__file__).parents[2] / "scenarios" / "shopping.toml"
 
@@ -68,7 +68,7 @@ def campaign(tmp_path_factory):
             "sweeps": {"all": {"protocols": ["flooding", "trees"], "points": [{"duration": "20 s"}]}},
         }
     )
-    store = Store(folder / "out")
+    store = CampaignFolder(folder / "out")
     store.create()
     store.write_campaign(asked)
     plan = make_plan(asked)
@@ -77,7 +77,7 @@ def campaign(tmp_path_factory):
         work = folder / "work"
         simulate_run(run, work)
         files = {file.name: {"size": file.stat().st_size, "digest": digest(file)} for file in work.iterdir()}
-        store.staging.keep(work, {"run": run.id, "status": "done", "error": "", "files": files, "rows": 1})
+        store.staging.stage(work, {"run": run.id, "status": "done", "error": "", "files": files, "rows": 1})
     staged = store.staging.survey()
     for run in sorted(staged):  # a batch each
         Committer(None, store).commit({run: staged[run]})
@@ -137,7 +137,7 @@ def test_why_says_which_runs_of_a_campaign_cannot_be_told(campaign, tmp_path):
     hurt = tmp_path / "hurt"
     shutil.copytree(campaign, hurt)
     file = min(hurt.glob("facts/legs/*.parquet"))
-    [run] = Store(hurt).snapshot().batches[file.stem].runs
+    [run] = CampaignFolder(hurt).snapshot().batches[file.stem].runs
     file.write_bytes(b"x" * file.stat().st_size)
     told = json.loads(roamcast("why", hurt, "--json").stdout)
     assert told["runs"] == 3 and list(told["untold"]) == [f"{hurt}/run={run}"]

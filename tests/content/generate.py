@@ -3,10 +3,10 @@
 from datetime import date
 
 from roamcast.content.event import Event
+from roamcast.content.field_type import Boolean, Date, Decimal, Enumeration, Integer, Presence, String
 from roamcast.content.filter import Filter
-from roamcast.content.kind import Boolean, Date, Decimal, Enumeration, Integer, Presence, String
 from roamcast.content.printer import quote
-from roamcast.content.repetition import Records
+from roamcast.content.record_list import RecordList
 from roamcast.content.schema import EventType, Field
 
 WORDS = [
@@ -73,13 +73,13 @@ def event_type(r):
 def repeating_type(r, depth=2):
     """A type with repeated elements, some of them values alone, some with repeated elements inside."""
     fields = [field for field in event_type(r).fields if r.random() < 0.7 and field.path != "a/@unit"]
-    fields.append(Field("tag", Records(EventType("tag", (Field(".", r.choice(KINDS)),)), r.randint(0, 1))))
+    fields.append(Field("tag", RecordList(EventType("tag", (Field(".", r.choice(KINDS)),)), r.randint(0, 1))))
     if r.random() < 0.5:
         inner = (Field(".", r.choice(KINDS)), Field("@k", r.choice(KINDS), r.random() < 0.5))
-        fields.append(Field("box/sum", Records(EventType("sum", inner))))
+        fields.append(Field("box/sum", RecordList(EventType("sum", inner))))
     if depth and r.random() < 0.7:
         inner = repeating_type(r, depth - 1).fields
-        fields.append(Field("info", Records(EventType("info", inner), r.choice([0, 0, 1]))))
+        fields.append(Field("info", RecordList(EventType("info", inner), r.choice([0, 0, 1]))))
     return EventType("T", tuple(fields))
 
 
@@ -90,7 +90,7 @@ def any_type(r):
 
 def value(r, kind):
     """A stored value near the others, so that constraints are often met."""
-    if isinstance(kind, Records):
+    if isinstance(kind, RecordList):
         count = r.choice([kind.least, 1, 1, 2, 3])
         return tuple(event(r, kind.record).values for _ in range(count))
     if isinstance(kind, String):
@@ -142,7 +142,7 @@ def location(r, type, pure):
             return text
         step = r.choice(steps)
         text, base = f"{text}/{step}", f"{base}/{step}" if base else step
-        if type.has(base) and isinstance(type.fields[type.place(base)].kind, Records):
+        if type.has(base) and isinstance(type.fields[type.index(base)].kind, RecordList):
             type, base = type.record(base), ""
         if step.startswith("@"):
             return text
@@ -173,7 +173,7 @@ def condition(r, type, base, depth, pure):
     path = relative(r, type, base, field.path, pure)
     if isinstance(field.kind, Presence):
         return path.removesuffix("/.")
-    if isinstance(field.kind, Records):
+    if isinstance(field.kind, RecordList):
         return repeated(r, field.kind.record, path, depth, pure)
     if roll < 0.6:
         return path
@@ -186,7 +186,7 @@ def repeated(r, record, path, depth, pure):
     if roll < 0.1:
         return path
     field = r.choice(record.fields)
-    if roll < 0.6 or isinstance(field.kind, Records):
+    if roll < 0.6 or isinstance(field.kind, RecordList):
         return f"{path}[{condition(r, record, '', max(0, depth - 1), pure)}]"
     inner = (
         path

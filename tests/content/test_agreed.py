@@ -5,17 +5,17 @@ import json
 import pytest
 
 from roamcast.content import event, schema
-from roamcast.content.box import conjunction, discs, order, repeats
+from roamcast.content.box import conjunction, field_order, point_set, record_list_set
 from roamcast.content.codec import primitives
 from roamcast.content.covering.candidates import _Column
 from roamcast.content.errors import CodecError
 from roamcast.content.event import Event
+from roamcast.content.field_type import Integer
 from roamcast.content.filter import MAX_CONJUNCTIONS, Filter
 from roamcast.content.json.json_schema import JsonSchema
-from roamcast.content.kind import Integer
 from roamcast.content.schema import EventType
-from roamcast.content.summary import Digest, bloom, codec, digest, parts, summary
-from roamcast.content.xml import target, xsd
+from roamcast.content.summary import EventDigest, bloom, codec, digest, parts, summary
+from roamcast.content.xml import event_target, xsd
 from roamcast.content.xpath import parser, tokens
 
 AGREED = {
@@ -29,12 +29,12 @@ AGREED = {
     "letters that are hashed": (digest.AFFIX, 16),
     "conjunctions of a filter": (MAX_CONJUNCTIONS, 256),
     "patterns of a conjunction": (conjunction.MAX_PATTERNS, 128),
-    "pairs of a conjunction": (order.MAX_PAIRS, 16),
-    "tests of records": (repeats.MAX_REQUIRED, 64),
-    "circles of a conjunction": (discs.MAX_DISCS, 16),
+    "pairs of a conjunction": (field_order.MAX_PAIRS, 16),
+    "tests of records": (record_list_set.MAX_REQUIRED, 64),
+    "circles of a conjunction": (point_set.MAX_DISCS, 16),
     "letters of a subscription": (tokens.MAX_TEXT, 65536),
     "brackets within brackets": (parser.MAX_NESTING, 64),
-    "elements within elements": (target.MAX_DEPTH, 250),
+    "elements within elements": (event_target.MAX_DEPTH, 250),
     "steps of a field": (schema.MAX_DEPTH, 256),
     "bytes of a schema": (xsd.MAX_SCHEMA, 1048576),
     "bytes of JSON": (event.MAX_JSON, 1048576),
@@ -49,9 +49,9 @@ def test_a_limit_is_the_same_for_all(value, agreed):
 
 def test_a_digest_of_more_bytes_than_agreed_is_refused_for_its_length():
     with pytest.raises(CodecError, match="a digest of 65537 bytes"):
-        Digest.from_bytes(bytes(65537))
+        EventDigest.from_bytes(bytes(65537))
     with pytest.raises(CodecError, match="written otherwise"):
-        Digest.from_bytes(bytes(65536))
+        EventDigest.from_bytes(bytes(65536))
 
 
 def test_a_column_counts_what_it_tells():

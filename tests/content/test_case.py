@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roamcast.content.box import glob
-from roamcast.content.box.texts import Texts
+from roamcast.content.box.string_set import StringSet
 from roamcast.content.errors import CodecError, FilterError
+from roamcast.content.field_type import Enumeration, Integer, String
 from roamcast.content.filter import Filter
-from roamcast.content.kind import Enumeration, Integer, String
 from roamcast.content.match import MatchIndex
-from roamcast.content.repetition import Records
+from roamcast.content.record_list import RecordList
 from roamcast.content.schema import EventType, Field
 from roamcast.content.summary import Summary
 
@@ -101,13 +101,13 @@ SHORT = ["".join(each) for length in range(5) for each in itertools.product("aAb
 @settings(max_examples=60, deadline=None)
 @given(globs, globs, globs)
 def test_sets_of_such_texts_are_exact(like, unlike, others):
-    one, other = Texts.where(like, unlike), Texts.where(others)
+    one, other = StringSet.where(like, unlike), StringSet.where(others)
     inside = [text for text in SHORT if one.has(text)]
     expected = [
         t for t in SHORT if all(glob.fits(g, t) for g in like) and not any(glob.fits(g, t) for g in unlike)
     ]
     assert inside == expected
-    rest = one.outside(Texts())
+    rest = one.outside(StringSet())
     assert all(one.has(text) != any(each.has(text) for each in rest) for text in SHORT)
     example = one.example()
     if example is None:
@@ -117,7 +117,7 @@ def test_sets_of_such_texts_are_exact(like, unlike, others):
     if other.covers(one):
         assert all(map(other.has, inside))
     else:
-        outside = [one.meet(each) for each in other.outside(Texts())]
+        outside = [one.meet(each) for each in other.outside(StringSet())]
         assert any(
             each.example() is not None and one.has(each.example()) for each in outside if not each.empty
         )
@@ -130,7 +130,7 @@ def test_the_index_and_the_summary_know_them():
         (
             Field("a", String()),
             Field("b", String(), True),
-            Field("r", Records(EventType("r", (Field(".", String()), Field("@k", String(), True))))),
+            Field("r", RecordList(EventType("r", (Field(".", String()), Field("@k", String(), True))))),
         ),
     )
     found = 0

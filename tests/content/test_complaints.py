@@ -5,22 +5,24 @@ import re
 
 import pytest
 
+from roamcast.content.area_type import AreaType
 from roamcast.content.box.constraint import any_case, compare
 from roamcast.content.declare import declare_type
 from roamcast.content.errors import ContentError, FilterError
 from roamcast.content.event import Event
+from roamcast.content.field_type import Boolean, Date, Decimal, Enumeration, Integer, Presence, String
 from roamcast.content.filter import Filter
 from roamcast.content.json.json_schema import JsonSchema
-from roamcast.content.kind import Boolean, Date, Decimal, Enumeration, Integer, Presence, String
-from roamcast.content.kind_area import Area
-from roamcast.content.kind_time import Duration, Moment
-from roamcast.content.repetition import Records
+from roamcast.content.record_list import RecordList
 from roamcast.content.schema import EventType, Field
+from roamcast.content.time_types import DateTime, Duration
 from roamcast.content.xml.document import read_xml
 
 LONG = "x" * 999
 TRACK = EventType("track", {"n": Integer()})
-ALBUM = EventType("album", (Field("title", String()), Field("n", Integer()), Field("track", Records(TRACK))))
+ALBUM = EventType(
+    "album", (Field("title", String()), Field("n", Integer()), Field("track", RecordList(TRACK)))
+)
 
 
 def schema(properties, **more):
@@ -37,15 +39,15 @@ TOLD = {
     "decimal": (lambda: Decimal().read(LONG), 40),
     "boolean": (lambda: Boolean().read(LONG), 40),
     "date": (lambda: Date().read(LONG), 40),
-    "moment": (lambda: Moment().read(LONG), 40),
+    "moment": (lambda: DateTime().read(LONG), 40),
     "duration": (lambda: Duration().read(LONG), 40),
     "enumeration": (lambda: Enumeration(("a",)).read(LONG), 40),
     "presence": (lambda: Presence().store(LONG), 40),
-    "area": (lambda: Area().read(LONG), 40),
-    "a shape": (lambda: Area(LONG), 40),
-    "what is no area": (lambda: Area().store([LONG]), 38),  # and a bracket and a quote before it
-    "a place": (lambda: Area("circle").read(f"{LONG},1 3"), 40),
-    "records": (lambda: Records(TRACK).store(LONG), 40),
+    "area": (lambda: AreaType().read(LONG), 40),
+    "a shape": (lambda: AreaType(LONG), 40),
+    "what is no area": (lambda: AreaType().store([LONG]), 38),  # and a bracket and a quote before it
+    "a place": (lambda: AreaType("circle").read(f"{LONG},1 3"), 40),
+    "records": (lambda: RecordList(TRACK).store(LONG), 40),
     "least": (lambda: declare_type("a", {"b": {"kind": "records", "fields": {}, "least": LONG}}), 40),
     "event type": (lambda: Event.from_json(json.dumps({LONG: {}}), ALBUM), 40),
     "event values": (lambda: Event.from_json(json.dumps({"album": LONG}), ALBUM), 40),

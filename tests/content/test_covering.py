@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roamcast.content.covering import Cover, Relations
+from roamcast.content.covering import MinimalCover, RelationCache
 from roamcast.content.covering.candidates import FEW
+from roamcast.content.field_type import Decimal, Enumeration, Integer, String
 from roamcast.content.filter import Filter
-from roamcast.content.kind import Decimal, Enumeration, Integer, String
 from roamcast.content.schema import EventType
 
 from . import generate
@@ -81,18 +81,18 @@ class History:
             self.alive = {filter: None for filter in self.alive if filter not in lapsed}
             new = [self.next_filter() for _ in range(r.randint(0, 5))]
             self.alive |= dict.fromkeys(filter for filter in new if filter not in lapsed)
-            cover.become(self.alive)
+            cover.replace_all(self.alive)
 
 
 def twin(alive):
-    return Relations().minimal_cover(alive)
+    return RelationCache().minimal_cover(alive)
 
 
 @pytest.mark.parametrize("few", [0, 4, FEW])
 @settings(max_examples=60, deadline=None)
 @given(st.randoms(use_true_random=True))
 def test_a_cover_kept_up_to_date_equals_one_computed_anew(few, r):
-    history, cover = History(r), Cover(few=few)
+    history, cover = History(r), MinimalCover(few=few)
     for _ in range(r.randint(1, 40)):
         history.step(cover)
         expected = twin(history.alive)
@@ -106,7 +106,7 @@ def test_a_cover_kept_up_to_date_equals_one_computed_anew(few, r):
 
 @pytest.mark.parametrize("seed", range(2))
 def test_the_same_when_hundreds_come_and_go(seed):
-    history, cover = History(Random(seed), 0.001, parts=(2, 3, 3, 4), values=50), Cover()
+    history, cover = History(Random(seed), 0.001, parts=(2, 3, 3, 4), values=50), MinimalCover()
     held_back, flowed_again, largest = 0, 0, 0
     for _ in range(2000):
         there, before = set(cover), set(cover.minimal())
@@ -126,7 +126,7 @@ def test_of_equals_the_first_stands_for_the_others_and_the_next_takes_its_place(
     plain = T.n <= 5
     verbose = plain | (plain & (T.d <= 1))
     assert plain.equivalent(verbose) and plain != verbose
-    cover = Cover([verbose, plain])
+    cover = MinimalCover([verbose, plain])
     assert cover.minimal() == [verbose]
     cover.discard(verbose)
     assert cover.minimal() == [plain]
@@ -137,14 +137,14 @@ def test_of_equals_the_first_stands_for_the_others_and_the_next_takes_its_place(
 def test_the_first_of_equals_is_found_again_when_their_common_cover_goes():
     wide, plain = T.n <= 9, T.n <= 5
     verbose = plain | (plain & (T.d <= 1))
-    cover = Cover([plain, wide, verbose])
+    cover = MinimalCover([plain, wide, verbose])
     cover.discard(wide)
     assert cover.minimal() == [plain]
 
 
 def test_what_matches_nothing_is_covered_by_anything():
     nothing = Filter.nothing(T)
-    cover = Cover([nothing])
+    cover = MinimalCover([nothing])
     assert cover.minimal() == [nothing]
     assert cover.add(T.n == 1)
     assert cover.minimal() == [T.n == 1]
@@ -153,7 +153,7 @@ def test_what_matches_nothing_is_covered_by_anything():
 
 
 def test_filters_far_from_each_other_are_not_compared(monkeypatch):
-    cover = Cover((T.n == n) & (T.s == f"word{n}") for n in range(1000))
+    cover = MinimalCover((T.n == n) & (T.s == f"word{n}") for n in range(1000))
     asked = []
     real = Filter.covers
     monkeypatch.setattr(Filter, "covers", lambda a, b: asked.append((a, b)) or real(a, b))

@@ -5,7 +5,7 @@ import pytest
 
 from roamcast.content.declare import declare_type, infer_type, write_type
 from roamcast.content.errors import ContentError
-from roamcast.content.kind import Boolean, Date, Decimal, Enumeration, Integer, String
+from roamcast.content.field_type import Boolean, Date, Decimal, Enumeration, Integer, String
 from roamcast.content.schema import EventType
 from roamcast.content.xpath.guess import guess_types
 

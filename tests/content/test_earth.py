@@ -6,11 +6,11 @@ from random import Random
 import numpy as np
 import pytest
 
-from roamcast.content.box.ranges import Ranges
-from roamcast.content.earth.polygon import Ring
-from roamcast.content.earth.shapes import Box, circle, lats, meets, polygon, within
+from roamcast.content.box.range_set import RangeSet
+from roamcast.content.earth.polygon import Polygon
+from roamcast.content.earth.shapes import LatLonBox, circle, lats, meets, polygon, within
 from roamcast.content.earth.shapes import box as make_box
-from roamcast.content.earth.sphere import EARTH, WIDEST, Disc, distance, turn
+from roamcast.content.earth.sphere import EARTH, WIDEST, Circle, distance, turn
 from roamcast.content.errors import ContentError
 
 FINE = np.linspace(0.0, 1.0, 241)
@@ -82,7 +82,7 @@ def test_distances_are_the_angles_between_vectors():
 @pytest.mark.parametrize("lat", [0.0, 48.0, -70.0])
 @pytest.mark.parametrize("radius", [1000.0, 250_000.0, 1_500_000.0])
 def test_a_circle_reaches_each_of_its_bounds_and_no_further(lat, lon, radius):
-    disc = Disc(lat, lon, radius)
+    disc = Circle(lat, lon, radius)
     (south, north), lons = disc.bounds(room=0.0)[0].spans[0], disc.bounds(room=0.0)[1]
     assert distance(lat, lon, north, lon) == pytest.approx(radius)
     assert distance(lat, lon, south, lon) == pytest.approx(radius)
@@ -104,29 +104,29 @@ def test_a_circle_reaches_each_of_its_bounds_and_no_further(lat, lon, radius):
 @pytest.mark.parametrize("way", [1, -1])
 def test_a_circle_around_a_pole_has_all_longitudes(way):
     for reach in (1.0, 1.5):  # to the pole, and beyond
-        lats_, lons = Disc(way * 89.0, 30.0, EARTH * math.radians(reach)).bounds(room=0.0)
+        lats_, lons = Circle(way * 89.0, 30.0, EARTH * math.radians(reach)).bounds(room=0.0)
         [(south, north)] = lats_.spans
         assert (north if way > 0 else south) == 90.0 * way
         assert (south if way > 0 else north) == pytest.approx(way * (89.0 - reach))
-        assert lons == Ranges(((-180.0, 180.0),))
-    lats_, lons = Disc(way * 89.0, 30.0, EARTH * math.radians(0.9)).bounds(room=0.0)
+        assert lons == RangeSet(((-180.0, 180.0),))
+    lats_, lons = Circle(way * 89.0, 30.0, EARTH * math.radians(0.9)).bounds(room=0.0)
     assert abs(lons.spans[0][0] - 30.0) < 90 and abs(lons.spans[0][1] - 30.0) < 90
 
 
 def test_nearest_is_the_place_of_a_box_that_no_other_is_nearer_than():
     r = Random("nearest")
     for _ in range(60):
-        disc = Disc(r.uniform(-89, 89), r.uniform(-180, 180), 1.0)
+        disc = Circle(r.uniform(-89, 89), r.uniform(-180, 180), 1.0)
         south, west = r.uniform(-89, 80), r.uniform(-180, 170)
         north, east = r.uniform(south, 89), r.uniform(west, min(west + r.choice([5, 90, 300]), 180))
         lat, lon = disc.nearest((south, north), (west, east))
         assert south <= lat <= north and west <= lon <= east
         least = distance(disc.lat, disc.lon, lat, lon)
         assert least <= metres(disc.lat, disc.lon, grid(south, west, north, east)).min() + 0.01
-        box = Ranges(((south, north),)), Ranges(((west, east),))
+        box = RangeSet(((south, north),)), RangeSet(((west, east),))
         for radius in (least - 1.0, least + 1.0):
             if 0 < radius < WIDEST:
-                assert Disc(disc.lat, disc.lon, radius).misses_box(*box) is (radius < least)
+                assert Circle(disc.lat, disc.lon, radius).misses_box(*box) is (radius < least)
 
 
 def test_a_circle_holds_a_box_if_it_has_all_of_its_places():
@@ -135,12 +135,12 @@ def test_a_circle_holds_a_box_if_it_has_all_of_its_places():
         lat, lon = r.uniform(-89, 89), r.uniform(-90, 90)
         south, west = r.uniform(-89, 80), lon + r.uniform(-89.9, 80)
         north, east = r.uniform(south, 89), r.uniform(west, lon + 89.9)
-        box = Ranges(((south, north),)), Ranges(((west, east),))
+        box = RangeSet(((south, north),)), RangeSet(((west, east),))
         furthest = float(metres(lat, lon, grid(south, west, north, east)).max())
-        assert Disc(lat, lon, furthest + 1.0).holds_box(*box)
-        assert not Disc(lat, lon, furthest - 1.0).holds_box(*box)
-    assert not Disc(80.0, 0.0, WIDEST).holds_box(Ranges(((79.0, 80.0),)), Ranges(((-90.0, 90.0),)))
-    assert not Disc(80.0, 0.0, WIDEST).holds_box(Ranges(((79.0, 80.0),)), Ranges(((-80.0, 90.0),)))
+        assert Circle(lat, lon, furthest + 1.0).holds_box(*box)
+        assert not Circle(lat, lon, furthest - 1.0).holds_box(*box)
+    assert not Circle(80.0, 0.0, WIDEST).holds_box(RangeSet(((79.0, 80.0),)), RangeSet(((-90.0, 90.0),)))
+    assert not Circle(80.0, 0.0, WIDEST).holds_box(RangeSet(((79.0, 80.0),)), RangeSet(((-80.0, 90.0),)))
 
 
 def test_polygons_reach_as_far_as_places_along_their_edges():
@@ -214,22 +214,22 @@ def test_a_polygon_lies_in_a_box_if_all_of_its_edge_does():
         south, west, north, east = map(float, sides)
         if north > 89 or south < -89:
             continue
-        box = Box(south, turn(west + middle), north, turn(east + middle))
+        box = LatLonBox(south, turn(west + middle), north, turn(east + middle))
         assert within(ring, box) is (inward is None)
         assert meets(ring, box)
         seen[inward is None] += 1
-        beyond = Box(south, turn(east + middle + 0.05), north, turn(east + middle + 1))
+        beyond = LatLonBox(south, turn(east + middle + 0.05), north, turn(east + middle + 1))
         assert not meets(ring, beyond) and not within(ring, beyond)
     assert min(seen.values()) > 20
 
 
 def test_a_corner_is_in_a_box_also_across_the_date_line_and_at_a_pole():
-    ring = Ring(((10.0, 178.0), (12.0, -178.0), (14.0, 178.0)))
+    ring = Polygon(((10.0, 178.0), (12.0, -178.0), (14.0, 178.0)))
     assert ring.has_corner(11.0, 177.0, 13.0, 10.0)
     assert not ring.has_corner(11.0, 177.0, 13.0, 4.0)
     assert ring.has_corner(12.0, -178.0, 12.0, 0.0)
     assert not ring.has_corner(10.5, 177.0, 11.5, 10.0) and not ring.has_corner(12.5, 177.0, 13.5, 10.0)
-    cap = Ring(((90.0, 0.0), (80.0, 10.0), (80.0, 20.0)))
+    cap = Polygon(((90.0, 0.0), (80.0, 10.0), (80.0, 20.0)))
     assert cap.has_corner(85.0, -100.0, 90.0, 1.0)
     assert not cap.has_corner(70.0, -100.0, 89.0, 1.0)
 
@@ -237,10 +237,10 @@ def test_a_corner_is_in_a_box_also_across_the_date_line_and_at_a_pole():
 @pytest.mark.parametrize("pole", [1, -1])
 def test_a_box_that_touches_a_pole_has_it_whatever_its_longitudes(pole):
     south, north = sorted((89.0 * pole, 90.0 * pole))
-    box = Box(south, 10.0, north, 20.0)
-    assert box.poles == [90.0 * pole] and Box(-90.0, 0.0, 90.0, 1.0).poles == [-90.0, 90.0]
+    box = LatLonBox(south, 10.0, north, 20.0)
+    assert box.poles == [90.0 * pole] and LatLonBox(-90.0, 0.0, 90.0, 1.0).poles == [-90.0, 90.0]
     assert box.has(90.0 * pole, -100.0) and not box.has(89.5 * pole, -100.0)
-    assert not Box(-89.0, 0.0, 89.0, 1.0).poles
+    assert not LatLonBox(-89.0, 0.0, 89.0, 1.0).poles
     for lon in (15.0, -100.0):
         assert within(circle(90.0 * pole, lon, 0.0), box)
         assert within(circle(89.5 * pole, lon, 0.0), box) is (lon == 15.0)
@@ -256,9 +256,13 @@ def test_a_box_has_its_corners_on_the_earth(sides):
 
 
 def test_the_whole_earth_is_one_box():
-    assert Box(-90.0, -180.0, 90.0, 180.0).whole
+    assert LatLonBox(-90.0, -180.0, 90.0, 180.0).whole
     for box in ((-89.0, -180.0, 90.0, 180.0), (-90.0, -180.0, 89.0, 180.0), (-90.0, -180.0, 90.0, 179.0)):
-        assert not Box(*box).whole
-    assert Box(0.0, 170.0, 1.0, -170.0).width == 20.0 and Box(0.0, 10.0, 1.0, 10.0).width == 0.0
-    assert Box(0.0, -180.0, 1.0, 10.0).lons.has(180.0) and not Box(0.0, -179.0, 1.0, 10.0).lons.has(180.0)
-    assert Box(0.0, 10.0, 1.0, 180.0).lons.has(-180.0) and not Box(0.0, 10.0, 1.0, 180.0).lons.has(-10.0)
+        assert not LatLonBox(*box).whole
+    assert LatLonBox(0.0, 170.0, 1.0, -170.0).width == 20.0 and LatLonBox(0.0, 10.0, 1.0, 10.0).width == 0.0
+    assert LatLonBox(0.0, -180.0, 1.0, 10.0).lons.has(180.0) and not LatLonBox(
+        0.0, -179.0, 1.0, 10.0
+    ).lons.has(180.0)
+    assert LatLonBox(0.0, 10.0, 1.0, 180.0).lons.has(-180.0) and not LatLonBox(
+        0.0, 10.0, 1.0, 180.0
+    ).lons.has(-10.0)

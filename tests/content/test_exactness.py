@@ -6,10 +6,10 @@ from random import Random
 
 import pytest
 
-from roamcast.content.box.ranges import after, before
+from roamcast.content.box.range_set import after, before
 from roamcast.content.event import Event
+from roamcast.content.field_type import Boolean, Date, Decimal, Enumeration, Integer, String
 from roamcast.content.filter import Filter
-from roamcast.content.kind import Boolean, Date, Decimal, Enumeration, Integer, String
 from roamcast.content.printer import quote
 from roamcast.content.schema import EventType, Field
 

@@ -6,10 +6,10 @@ from time import process_time
 import pytest
 
 from bench.loads import Realistic
-from roamcast.content.grouping.following import METHODS, follow
+from roamcast.content.grouping.bounded_cover import BoundedCover
 from roamcast.content.grouping.graph import graph_groups
+from roamcast.content.grouping.incremental import METHODS, make_incremental
 from roamcast.content.grouping.partition import event_space_groups, signature_groups
-from roamcast.content.grouping.tight import TightCover
 
 from . import generate
 
@@ -17,7 +17,7 @@ from . import generate
 @pytest.mark.parametrize("method", METHODS)
 def test_everyone_is_in_one_group_whose_filter_covers_it_at_every_moment(method):
     r = Random(f"following/{method}")
-    following, there = follow(method), {}
+    following, there = make_incremental(method), {}
     types = [generate.event_type(r), generate.event_type(r)]
     for _ in range(50):
         key = r.randrange(14)
@@ -42,7 +42,7 @@ def test_everyone_is_in_one_group_whose_filter_covers_it_at_every_moment(method)
 
 def test_the_graph_that_follows_has_the_channels_of_the_graph():
     r = Random("graph follows")
-    following, there, type = follow("graph"), {}, generate.event_type(r)
+    following, there, type = make_incremental("graph"), {}, generate.event_type(r)
     for _ in range(40):
         key = r.randrange(12)
         if r.random() < 0.3:
@@ -57,7 +57,7 @@ def test_the_graph_that_follows_has_the_channels_of_the_graph():
 @pytest.mark.parametrize("method", ["kmeans", "graph", "signature"])
 def test_a_group_that_keeps_its_members_keeps_its_number(method):
     r, load = Random(3), Realistic(3)
-    following = follow(method)
+    following = make_incremental(method)
     for key in range(60):
         following.add(key, load.filter(r))
     before = {key: following.label(key) for key in range(60)}
@@ -68,7 +68,7 @@ def test_a_group_that_keeps_its_members_keeps_its_number(method):
 
 def test_one_more_among_many_costs_k_means_the_same_however_many_there_are():
     r, load = Random(4), Realistic(4)
-    following = follow("kmeans", 8)
+    following = make_incremental("kmeans", 8)
     spent = []
     for key in range(600):
         start = process_time()
@@ -83,10 +83,10 @@ def test_a_tight_cover_covers_within_its_bytes_and_is_the_union_while_that_fits(
     filters = [load.filter(r) for _ in range(120)]
     events = [load.event(r) for _ in range(300)]
     for budget in (200, 800):
-        cover = TightCover.of(filters, budget)
+        cover = BoundedCover.of(filters, budget)
         assert len(cover.to_bytes()) <= budget
         assert all(cover.matches(e) or not any(f.matches(e) for f in filters) for e in events)
-    exact = TightCover.of(filters, 1 << 15)
+    exact = BoundedCover.of(filters, 1 << 15)
     assert all(exact.matches(e) == any(f.matches(e) for f in filters) for e in events)
 
 

@@ -11,9 +11,9 @@ from roamcast.content.errors import ContentError
 from roamcast.content.filter import Filter
 from roamcast.content.grouping import cost, drawing, hull, least_constrained, point
 from roamcast.content.grouping.features import cluster_count, vectors
-from roamcast.content.grouping.following import follow
 from roamcast.content.grouping.graph import SubscriptionGraph, graph_groups
 from roamcast.content.grouping.hierarchy import agglomerative_groups, divisive_groups
+from roamcast.content.grouping.incremental import make_incremental
 from roamcast.content.grouping.kmeans import KMeansGroups, kmeans_groups
 from roamcast.content.schema import EventType
 
@@ -236,7 +236,7 @@ def test_the_event_draws_those_about_it_together_and_is_no_member():
 def test_the_event_that_sets_the_grouping_off_draws_a_subscription_into_its_group():
     price = [20.0] * 2 + [30.0] * 9 + [25.2]  # the last lies nearer to the nine
     filters = [CD.price == each for each in price]
-    after = follow("kmeans", 2)
+    after = make_incremental("kmeans", 2)
     for key, filter in enumerate(filters):
         after.add(key, filter)
     assert after.label(11) == after.label(2) != after.label(0)

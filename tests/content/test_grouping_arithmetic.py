@@ -6,14 +6,14 @@ from random import Random
 import numpy as np
 import pytest
 
+from roamcast.content.field_type import Decimal, Enumeration, Integer, String
 from roamcast.content.filter import Filter
+from roamcast.content.grouping.bounded_cover import LETTER, WORD, share
+from roamcast.content.grouping.cluster import FilterCluster, cost
 from roamcast.content.grouping.embedding import Embedding
 from roamcast.content.grouping.features import columns
-from roamcast.content.grouping.group import Group, cost
-from roamcast.content.grouping.partition import BALANCED, Signatures, event_space_groups
-from roamcast.content.grouping.tight import LETTER, WORD, share
-from roamcast.content.kind import Decimal, Enumeration, Integer, String
-from roamcast.content.repetition import Records
+from roamcast.content.grouping.partition import BALANCED, SignaturePartition, event_space_groups
+from roamcast.content.record_list import RecordList
 from roamcast.content.schema import EventType, Field
 
 TRACK = EventType("track", {"length": Integer(0, 99)})
@@ -25,7 +25,7 @@ SONG = EventType(
         Field("title", String()),
         Field("price", Decimal()),
         Field("gain", Decimal(0.0, 10.0)),
-        Field("track", Records(TRACK)),
+        Field("track", RecordList(TRACK)),
     ),
 )
 
@@ -111,7 +111,7 @@ def test_an_event_space_is_cut_where_as_many_bounds_lie_on_each_side():
 
 @pytest.mark.parametrize(("often", "moved"), [(9, False), (10, True), (14, True)])
 def test_the_lightest_bucket_moves_from_a_group_that_weighs_more_than_twice_another(often, moved):
-    signatures = Signatures(SONG, count(), 2)
+    signatures = SignaturePartition(SONG, count(), 2)
     words = ["heavy", "light", "small", *["heavy"] * (often - 1)]
     words += ["light"] * (BALANCED - len(words))
     for place, word in enumerate(words[:-1]):
@@ -127,7 +127,9 @@ def test_the_lightest_bucket_moves_from_a_group_that_weighs_more_than_twice_anot
 
 def test_noise_is_the_share_of_deliveries_that_nobody_asked_for():
     filters = [TRACK.length > 10, TRACK.length > 50, TRACK.length > 90]
-    told = cost([Group((0, 1, 2), TRACK.length > 10)], filters, [TRACK(length=n) for n in (5, 20, 60, 95)])
+    told = cost(
+        [FilterCluster((0, 1, 2), TRACK.length > 10)], filters, [TRACK(length=n) for n in (5, 20, 60, 95)]
+    )
     assert (told.channels, told.sent, told.deliveries, told.unwanted) == (1, 3, 9, 2 + 1)
     assert told.noise == pytest.approx(1 / 3)
     assert cost([], filters, [TRACK(length=20)]).noise == 0

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roamcast.content.box.ranges import Ranges, after
-from roamcast.content.box.texts import Texts
+from roamcast.content.box.range_set import RangeSet, after
+from roamcast.content.box.string_set import StringSet
 from roamcast.content.codec import MAX_BYTES, decode_event, decode_filter, encode_event, encode_filter
 from roamcast.content.errors import CodecError, ContentError, FilterError
 from roamcast.content.event import Event
+from roamcast.content.field_type import Decimal, String
 from roamcast.content.filter import Filter
-from roamcast.content.kind import Decimal, String
 from roamcast.content.schema import EventType
 from roamcast.content.xml.document import MAX_XML, read_xml
 from roamcast.content.xml.errors import SchemaError, XmlError
@@ -258,18 +258,18 @@ def test_a_filter_from_the_air_with_thousands_of_patterns_is_read_or_refused_qui
 @pytest.mark.parametrize(
     "domain",
     [
-        Ranges(((5.0, 6.0), (1.0, 2.0))),
-        Ranges(((1.0, 3.0), (2.0, 6.0))),
-        Ranges(((1.0, 2.0), (1.0, 2.0))),
-        Ranges(((1.0, 2.0), (after(2.0), 6.0))),
-        Ranges(((2.0, 1.0), (3.0, 4.0))),
-        Texts(("b", "a")),
-        Texts(("a", "a")),
+        RangeSet(((5.0, 6.0), (1.0, 2.0))),
+        RangeSet(((1.0, 3.0), (2.0, 6.0))),
+        RangeSet(((1.0, 2.0), (1.0, 2.0))),
+        RangeSet(((1.0, 2.0), (after(2.0), 6.0))),
+        RangeSet(((2.0, 1.0), (3.0, 4.0))),
+        StringSet(("b", "a")),
+        StringSet(("a", "a")),
     ],
     ids=["unsorted", "overlapping", "doubled", "adjacent", "backwards", "unsorted texts", "doubled texts"],
 )
 def test_a_set_of_values_has_one_way_in_bytes(domain):
-    place = TEXT.place("d" if isinstance(domain, Ranges) else "s")
+    place = TEXT.index("d" if isinstance(domain, RangeSet) else "s")
     data = encode_filter(Filter(TEXT, (((place, domain),),)))
     with pytest.raises(CodecError, match="not in order"):
         Filter.from_bytes(data, TEXT)

@@ -14,10 +14,10 @@ import pytest
 import xmlschema
 
 from roamcast.content.errors import ContentError
+from roamcast.content.field_type import Integer
 from roamcast.content.json.json_schema import JsonSchema
-from roamcast.content.kind import Integer
 from roamcast.content.xml.errors import SchemaError
-from roamcast.content.xml.schema_cost import Counting
+from roamcast.content.xml.schema_cost import SchemaCost
 from roamcast.content.xml.xsd import XmlSchema
 
 LEAF = '<xs:element name="e" type="xs:string"/>'
@@ -227,7 +227,7 @@ def written_out(group, loose=False):
 )
 def test_elements_are_counted_as_if_all_groups_were_written_out(text):
     schema = xmlschema.XMLSchema(text, validation="skip")
-    counting = Counting(schema)
+    counting = SchemaCost(schema)
     own = [type.content for type in (*schema.types.values(), *(e.type for e in schema.elements.values()))]
     for model in own:
         elements = list(written_out(model))

@@ -5,10 +5,10 @@ import math
 
 import pytest
 
+from roamcast.content.field_type import INT64, Decimal
 from roamcast.content.json.errors import JsonError
 from roamcast.content.json.json_document import MAX_VALUES
 from roamcast.content.json.json_schema import JsonSchema
-from roamcast.content.kind import INT64, Decimal
 from roamcast.content.xml.errors import SchemaError
 
 

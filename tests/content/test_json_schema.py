@@ -30,7 +30,7 @@ def test_the_type_is_what_the_schema_says():
         "note": ("string", True),
         "values": ("records", False),
     }
-    assert READING.fields[READING.place("values")].kind.least == 1
+    assert READING.fields[READING.index("values")].kind.least == 1
     assert [f.path for f in READING.record("values").fields] == ["of", "value", "limit", "tags"]
 
 
@@ -180,7 +180,7 @@ def test_all_of_several_and_null_instead_are_understood():
     loaded = JsonSchema(json.dumps(text))
     alarm = loaded.type()
     assert {f.path: f.optional for f in alarm.fields} == {"level": False, "room": True}
-    assert alarm.fields[alarm.place("level")].kind.bounds() == (1, 9)
+    assert alarm.fields[alarm.index("level")].kind.bounds() == (1, 9)
     assert loaded.read('{"level": 3.0, "room": null}')["level"] == 3
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roamcast.content.box import glob
-from roamcast.content.box.texts import Texts
+from roamcast.content.box.string_set import StringSet
 from roamcast.content.codec import decode_event, encode_event
 from roamcast.content.errors import ContentError
 from roamcast.content.event import Event
@@ -159,8 +159,8 @@ def test_a_witness_is_found_whenever_a_short_string_would_do(like, unlike):
 
 @given(globs, globs)
 def test_the_complement_of_a_set_of_strings_is_exact(like, unlike):
-    texts = Texts.where(like, unlike)
-    rest = texts.outside(Texts())
+    texts = StringSet.where(like, unlike)
+    rest = texts.outside(StringSet())
     for length in range(4):
         for letters in itertools.product("abx", repeat=length):
             text = "".join(letters)
@@ -173,13 +173,13 @@ def test_undecided_questions_are_answered_on_the_safe_side(monkeypatch):
     apart = [("", "ab", "ba", ""), ("", "ba", "ab", "")]
     overlapping = [("", "aba", ""), ("", "bab", "")]
     glob.witness.cache_clear()
-    assert Texts.where(like, apart + overlapping).empty
-    assert Texts.of(["aba", "bab"]).intersects(Texts.where(like, apart))
+    assert StringSet.where(like, apart + overlapping).empty
+    assert StringSet.of(["aba", "bab"]).intersects(StringSet.where(like, apart))
     monkeypatch.setattr(glob, "STEP_LIMIT", 2)
     glob.witness.cache_clear()
-    undecided = Texts.where(like, apart + overlapping)
+    undecided = StringSet.where(like, apart + overlapping)
     assert not undecided.empty
-    assert not Texts.of([]).covers(undecided)
-    assert undecided.intersects(Texts.where([("", "ab", "")]))
+    assert not StringSet.of([]).covers(undecided)
+    assert undecided.intersects(StringSet.where([("", "ab", "")]))
     assert not undecided.has("aba")
     glob.witness.cache_clear()

@@ -2,11 +2,11 @@
 
 from matplotlib.figure import Figure
 
-from roamcast.content.box.repeats import _either
+from roamcast.content.box.record_list_set import _either
+from roamcast.content.field_type import Integer, String
 from roamcast.content.filter import Filter
-from roamcast.content.grouping.following import follow
 from roamcast.content.grouping.graph import SubscriptionGraph
-from roamcast.content.kind import Integer, String
+from roamcast.content.grouping.incremental import make_incremental
 from roamcast.content.schema import EventType
 
 SONG = EventType("song", {"year": Integer(), "title": String()})
@@ -24,7 +24,7 @@ def test_a_box_stands_in_the_middle_of_the_room_that_it_has(tmp_path, monkeypatc
 
 
 def test_the_numbers_of_groups_that_are_gone_are_forgotten():
-    groups = follow("graph")
+    groups = make_incremental("graph")
     for key, year in enumerate((3, 5, 9, 20)):  # each covers the one before
         groups.add(key, SONG.year < year)
     [(label, members, _)] = groups.groups(SONG)

@@ -4,30 +4,30 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from roamcast.content.box.areas import MAX_TESTS, Areas, RegionTest
+from roamcast.content.box.area_set import MAX_TESTS, AreaSet, RegionTest
 from roamcast.content.box.conjunction import MAX_PATTERNS
+from roamcast.content.box.field_order import MAX_PAIRS
 from roamcast.content.box.glob import caseless
-from roamcast.content.box.order import MAX_PAIRS
-from roamcast.content.box.repeats import MAX_REQUIRED
-from roamcast.content.box.texts import Texts
+from roamcast.content.box.record_list_set import MAX_REQUIRED
+from roamcast.content.box.string_set import StringSet
 from roamcast.content.codec.primitives import Reader, put_number
-from roamcast.content.earth.shapes import Box
+from roamcast.content.earth.shapes import LatLonBox
 from roamcast.content.errors import CodecError, ContentError, FilterError
+from roamcast.content.field_type import Enumeration, Integer, String
 from roamcast.content.filter import MAX_CONJUNCTIONS, Filter
 from roamcast.content.grouping.drawing import _box, _cut
 from roamcast.content.grouping.features import columns
 from roamcast.content.grouping.hull import hull, union
-from roamcast.content.kind import Enumeration, Integer, String
-from roamcast.content.kind_time import Duration, Moment
-from roamcast.content.repetition import Records
+from roamcast.content.record_list import RecordList
 from roamcast.content.schema import EventType, Field
-from roamcast.content.summary import Digest, Summary
-from roamcast.content.summary.bloom import Shape
+from roamcast.content.summary import EventDigest, Summary
+from roamcast.content.summary.bloom import BloomShape
 from roamcast.content.summary.digest import AFFIX, MAX_BYTES, hash_prefix, hash_suffix
-from roamcast.content.summary.parts import MAX_SPANS, WHOLES, Arithmetic, Textual
+from roamcast.content.summary.parts import MAX_SPANS, WHOLES, NumericPart, StringPart
 from roamcast.content.summary.summary import MAX_ROWS
+from roamcast.content.time_types import DateTime, Duration
 from roamcast.content.xml.errors import XmlError
-from roamcast.content.xml.target import MAX_DEPTH
+from roamcast.content.xml.event_target import MAX_DEPTH
 from roamcast.content.xml.xsd import XmlSchema
 from roamcast.content.xpath.parser import MAX_NESTING
 
@@ -56,7 +56,7 @@ def test_so_many_pairs_of_fields_are_compared():
 
 
 def test_so_many_patterns_are_asked_of_one_text():
-    asked = [(1, Texts.where([("", f"<{n}>", "")])) for n in range(MAX_PATTERNS + 1)]
+    asked = [(1, StringSet.where([("", f"<{n}>", "")])) for n in range(MAX_PATTERNS + 1)]
     [[(_, texts)]] = Filter.of(SONG, [asked[:-1]]).conjunctions
     assert len(texts.like) == MAX_PATTERNS
     with pytest.raises(ContentError, match=f"more than {MAX_PATTERNS} patterns for 'title'"):
@@ -64,22 +64,24 @@ def test_so_many_patterns_are_asked_of_one_text():
 
 
 def test_so_many_regions_are_asked_of_one_area():
-    tests = [RegionTest(False, Box(n + 0.0, 0.0, n + 0.5, 1.0)) for n in range(MAX_TESTS + 1)]
-    assert len(Areas.where("", tests[:-1]).required) == MAX_TESTS
-    assert len(Areas.where("", tests[:4], tests[4:-1]).refused) == MAX_TESTS - 4
+    tests = [RegionTest(False, LatLonBox(n + 0.0, 0.0, n + 0.5, 1.0)) for n in range(MAX_TESTS + 1)]
+    assert len(AreaSet.where("", tests[:-1]).required) == MAX_TESTS
+    assert len(AreaSet.where("", tests[:4], tests[4:-1]).refused) == MAX_TESTS - 4
     for split in (0, 4):
         with pytest.raises(ContentError, match=f"more than {MAX_TESTS} regions"):
-            Areas.where("", tests[:split], tests[split:])
+            AreaSet.where("", tests[:split], tests[split:])
 
 
 def test_so_many_records_are_asked_for_and_so_many_alternatives_are_taken():
-    album = EventType("album", (Field("track", Records(SONG)),))
+    album = EventType("album", (Field("track", RecordList(SONG)),))
     each = [f"track[year = {n}]" for n in range(MAX_REQUIRED + 1)]
     [[(_, some)]] = Filter.parse(f"/album[{' and '.join(each[:-1])}]", album).conjunctions
     assert len(some.required) == MAX_REQUIRED
     with pytest.raises(ContentError, match=f"more than {MAX_REQUIRED} tests on one repeated element"):
         Filter.parse(f"/album[{' and '.join(each)}]", album)
-    boxes = [(*(SONG.year == n).conjunctions[0], (1, Texts((str(n),)))) for n in range(MAX_CONJUNCTIONS + 1)]
+    boxes = [
+        (*(SONG.year == n).conjunctions[0], (1, StringSet((str(n),)))) for n in range(MAX_CONJUNCTIONS + 1)
+    ]
     assert len(Filter.of(SONG, boxes[:-1]).conjunctions) == MAX_CONJUNCTIONS
     with pytest.raises(ContentError, match=f"a filter of {MAX_CONJUNCTIONS + 1} alternatives"):
         Filter.of(SONG, boxes)
@@ -101,14 +103,14 @@ def test_a_number_takes_so_many_bytes_and_no_more():
 
 def test_bloom_filters_have_sixteen_bits_of_places():
     for bits, hashes in ((1, 1), (1 << 16, 32)):
-        told = Summary.of([SONG.title == "a"], Shape(bits, hashes))
+        told = Summary.of([SONG.title == "a"], BloomShape(bits, hashes))
         assert Summary.from_bytes(told.to_bytes()) == told
     for bits, hashes in ((0, 1), ((1 << 16) + 1, 1), (8, 0), (8, 33)):
         with pytest.raises(ContentError, match="cannot be"):
-            Shape(bits, hashes)
-    assert Shape.wanted(1000, 0.01) == Shape(9586, 7)  # as textbooks have it
-    assert Shape(9586, 7).rate(1000) == pytest.approx(0.01, rel=0.01)
-    assert Shape.wanted(1, 0.9).hashes == 1
+            BloomShape(bits, hashes)
+    assert BloomShape.wanted(1000, 0.01) == BloomShape(9586, 7)  # as textbooks have it
+    assert BloomShape(9586, 7).rate(1000) == pytest.approx(0.01, rel=0.01)
+    assert BloomShape.wanted(1, 0.9).hashes == 1
 
 
 def test_of_long_texts_the_first_and_the_last_letters_are_looked_at():
@@ -116,7 +118,7 @@ def test_of_long_texts_the_first_and_the_last_letters_are_looked_at():
     assert hash_prefix(text) == hash_prefix(text[:AFFIX]) != hash_prefix(text[: AFFIX - 1])
     assert hash_suffix(text) == hash_suffix(text[-AFFIX:]) != hash_suffix(text[-AFFIX + 1 :])
     for length in (0, 3, AFFIX, AFFIX + 1):
-        told = Digest.of(SONG(year=1, title=text[:length])).values[1]
+        told = EventDigest.of(SONG(year=1, title=text[:length])).values[1]
         count = min(length, AFFIX) + 1
         assert told.prefixes == tuple(hash_prefix(text[:n]) for n in range(count))
         assert told.suffixes == tuple(hash_suffix(text[length - n : length]) for n in range(count))
@@ -126,20 +128,20 @@ def test_a_digest_takes_so_many_bytes():
     # Eight bytes of fingerprint, two of the count, nine a number.
     count = (MAX_BYTES - 10) // 9
     rest = MAX_BYTES - 10 - 9 * count
-    longest = Digest(b"12345678", (*range(count), *[None] * rest))
+    longest = EventDigest(b"12345678", (*range(count), *[None] * rest))
     assert len(longest.to_bytes()) == MAX_BYTES
-    assert Digest.from_bytes(longest.to_bytes()) == longest
+    assert EventDigest.from_bytes(longest.to_bytes()) == longest
     with pytest.raises(CodecError, match=f"{MAX_BYTES + 1} bytes"):
-        Digest(b"12345678", (*longest.values, None)).to_bytes()
-    assert Digest.from_bytes(b"12345678\0\0") == Digest(b"12345678", ())
+        EventDigest(b"12345678", (*longest.values, None)).to_bytes()
+    assert EventDigest.from_bytes(b"12345678\0\0") == EventDigest(b"12345678", ())
     with pytest.raises(CodecError, match="a digest of 9 bytes"):
-        Digest.from_bytes(b"12345678\0")
+        EventDigest.from_bytes(b"12345678\0")
 
 
 def test_so_many_sub_ranges_rows_and_spellings_are_told_apart():
     years = [SONG.year == 10 * n for n in range(MAX_SPANS)]
     exact = Summary.of(years).rows[SONG.fingerprint][0][0]
-    assert isinstance(exact, Arithmetic) and exact.equalities == tuple(range(0, 10 * MAX_SPANS, 10))
+    assert isinstance(exact, NumericPart) and exact.equalities == tuple(range(0, 10 * MAX_SPANS, 10))
     more = Summary.of([*years, SONG.year == 1000, SONG.year == 1005]).rows[SONG.fingerprint][0][0]
     assert len(more.spans) == MAX_SPANS and more.spans[-1] == (1000, 1005) and more.ranges[0] == (0, 10)
     several = EventType("several", {f"f{n}": Integer() for n in range(MAX_ROWS + 1)})
@@ -147,9 +149,9 @@ def test_so_many_sub_ranges_rows_and_spellings_are_told_apart():
     assert len(Summary.of(filters[:-1]).rows[several.fingerprint]) == MAX_ROWS
     assert len(Summary.of(filters).rows[several.fingerprint]) <= MAX_ROWS
     for word, whole in (("abcdef", True), ("abcdefg", False)):  # 64 spellings, and twice as many
-        part = Textual.of(Texts.where([caseless((word,))]), Shape())
+        part = StringPart.of(StringSet.where([caseless((word,))]), BloomShape())
         assert (part.roles == WHOLES) is whole
-        assert part.admits(Digest.of(SONG(year=1, title=word.upper())).values[1])
+        assert part.admits(EventDigest.of(SONG(year=1, title=word.upper())).values[1])
 
 
 def test_a_hull_has_so_many_spans_and_words_and_distances_so_many_listed_values():
@@ -214,10 +216,10 @@ def test_spans_of_time_are_added_up_from_their_parts():
 
 
 def test_points_in_time_lie_in_the_years_1_to_9999():
-    read = Moment().read
+    read = DateTime().read
     assert read("1970-01-01T00:00:00") == read("1970-01-01T01:00:00+01:00") == 0
     assert read("1970-01-01T24:00:00Z") == 86_400_000_000 and read("1969-12-31T23:59:59.999999Z") == -1
-    low, high = Moment().bounds()
+    low, high = DateTime().bounds()
     assert (read("0001-01-01T00:00:00Z"), read("9999-12-31T23:59:59.999999Z")) == (low, high)
     with pytest.raises(ContentError, match="not a time of a day of the calendar"):
         read("9999-12-31T24:00:00Z")
@@ -225,5 +227,5 @@ def test_points_in_time_lie_in_the_years_1_to_9999():
         with pytest.raises(ContentError, match="is not in the years 1 to 9999 of UTC"):
             read(text)
         with pytest.raises(ContentError, match="is not in the years 1 to 9999 of UTC"):
-            Moment().store(datetime.fromisoformat(text))
+            DateTime().store(datetime.fromisoformat(text))
     assert read("2005-03-08T12:00:00.25Z") - read("2005-03-08T12:00:00Z") == 250_000

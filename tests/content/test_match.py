@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roamcast._kernel import MatchIndex as KernelIndex
+from roamcast.content.field_type import Decimal, Enumeration, Integer, String
 from roamcast.content.filter import Filter
-from roamcast.content.kind import Decimal, Enumeration, Integer, String
 from roamcast.content.match import MatchIndex
 from roamcast.content.schema import EventType
 

@@ -10,8 +10,8 @@ from lxml import etree
 
 from roamcast.content.box.constraint import read_glob, write_glob
 from roamcast.content.box.glob import fits
+from roamcast.content.field_type import Enumeration, String
 from roamcast.content.filter import Filter
-from roamcast.content.kind import Enumeration, String
 from roamcast.content.schema import EventType, Field
 from roamcast.content.xml.document import read_xml, write_xml
 

@@ -8,8 +8,8 @@ from typer.testing import CliRunner
 
 from roamcast.cli.filter import app
 from roamcast.content.errors import ContentError, FilterError
+from roamcast.content.field_type import Boolean, Date, Integer, String
 from roamcast.content.filter import Filter
-from roamcast.content.kind import Boolean, Date, Integer, String
 from roamcast.content.schema import EventType
 from roamcast.content.xml.xsd import XmlSchema
 from roamcast.content.xpath import PreparedFilter

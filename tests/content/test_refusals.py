@@ -5,26 +5,26 @@ from datetime import date
 
 import pytest
 
-from roamcast.content.box.order import pair_place
+from roamcast.content.box.field_order import pair_index
 from roamcast.content.codec import MAX_BYTES, decode_event, decode_filter, encode_event, encode_filter
 from roamcast.content.declare import declare_type, infer_type
 from roamcast.content.errors import CodecError, ContentError
 from roamcast.content.event import MAX_JSON, Event
+from roamcast.content.field_type import Boolean, Date, Decimal, Enumeration, Integer, String
 from roamcast.content.filter import Filter
-from roamcast.content.kind import Boolean, Date, Decimal, Enumeration, Integer, String
-from roamcast.content.repetition import MAX_RECORDS, Records
+from roamcast.content.record_list import MAX_RECORDS, RecordList
 from roamcast.content.schema import MAX_DEPTH, MAX_RECORD_DEPTH, EventType
-from roamcast.content.summary.bloom import Shape
+from roamcast.content.summary.bloom import BloomShape
 from roamcast.content.summary.codec import decode as decode_summary
 from roamcast.content.summary.codec import encode as encode_summary
-from roamcast.content.summary.digest import Digest
+from roamcast.content.summary.digest import EventDigest
 from roamcast.content.summary.summary import Summary
 
 Song = EventType(
     "song", {"title": String(), "year": Integer(1900, 2100), "sold": Decimal()}, optional=("sold",)
 )
 Track = EventType("track", {"title": String()})
-Album = EventType("album", {"name": String(), "track": Records(Track, 1)})
+Album = EventType("album", {"name": String(), "track": RecordList(Track, 1)})
 Priced = EventType("priced", {"price": Decimal(), "price/@unit": String()}, optional=("price", "price/@unit"))
 A_SONG = Song(title="So What", year=1959)
 PRINT = Song.fingerprint
@@ -112,7 +112,7 @@ FILTERS = {
         "a conjunction that nothing satisfies",
     ),
     "two fields that it has not": (
-        number(1) + number(1) + number(pair_place(1, 3)) + number(1),
+        number(1) + number(1) + number(pair_index(1, 3)) + number(1),
         "a pair of fields that the type does not have",
     ),
 }
@@ -147,7 +147,7 @@ DECLARED = {
         f"a field lies {MAX_DEPTH + 1} deep; {MAX_DEPTH} is the most",
     ),
     "repeated and missing": (
-        lambda: EventType("a", {"track": Records(Track)}, optional=("track",)),
+        lambda: EventType("a", {"track": RecordList(Track)}, optional=("track",)),
         "'track' repeats, and is never missing",
     ),
     "attribute": (
@@ -199,8 +199,8 @@ def test_what_lies_on_a_bound_can_be_declared():
 def nested(depth):
     record = Track
     for _ in range(depth - 1):
-        record = EventType("outer", {"inner": Records(record)})
-    return EventType("whole", {"outer": Records(record)})
+        record = EventType("outer", {"inner": RecordList(record)})
+    return EventType("whole", {"outer": RecordList(record)})
 
 
 def test_elements_repeat_in_each_other_as_deep_as_they_may():
@@ -268,7 +268,7 @@ SAID = {
     "long integer": (lambda: Integer().read("9223372036854775808"), "more than the 64 bits"),
     "outside": (lambda: Integer(1, 5).store(6), "6 is not between 1 and 5"),
     "below": (lambda: Integer(1, 5).read("0"), "0 is not between 1 and 5"),
-    "records as text": (lambda: Records(Track).read("x"), "'track' holds records, not text"),
+    "records as text": (lambda: RecordList(Track).read("x"), "'track' holds records, not text"),
 }
 
 
@@ -318,7 +318,7 @@ def test_what_is_no_subscription(xpath, reason):
         Filter.parse(xpath, Song)
 
 
-SUMMARY = bytes(encode_summary(Summary.of([Song.year > 1950, Song.title == "a"], Shape(64, 2))))
+SUMMARY = bytes(encode_summary(Summary.of([Song.year > 1950, Song.title == "a"], BloomShape(64, 2))))
 HEAD, KINDS = 5, 5 + 8 + 3 + 1
 "Bytes of the shape and the number of types; and of what follows up to the kinds of the fields."
 
@@ -350,7 +350,7 @@ def test_bytes_of_a_summary(data, reason):
         decode_summary(data)
 
 
-DIGEST = Digest.of(A_SONG).to_bytes()
+DIGEST = EventDigest.of(A_SONG).to_bytes()
 DIGESTS = {
     "too short": (DIGEST[:9], "a digest of 9 bytes"),
     "too long": (DIGEST + bytes(1 << 17), "a digest of"),
@@ -363,6 +363,6 @@ DIGESTS = {
 
 @pytest.mark.parametrize(("data", "reason"), DIGESTS.values(), ids=DIGESTS)
 def test_bytes_of_a_digest(data, reason):
-    assert Digest.from_bytes(DIGEST).to_bytes() == DIGEST
+    assert EventDigest.from_bytes(DIGEST).to_bytes() == DIGEST
     with pytest.raises(CodecError, match=reason):
-        Digest.from_bytes(data)
+        EventDigest.from_bytes(data)

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from roamcast.content.codec import decode_event, encode_event
 from roamcast.content.declare import declare_type, write_type
 from roamcast.content.errors import CodecError, ContentError, FilterError
+from roamcast.content.field_type import Integer, String
 from roamcast.content.filter import Filter
-from roamcast.content.kind import Integer, String
-from roamcast.content.kind_time import Duration, Moment
 from roamcast.content.match import MatchIndex
 from roamcast.content.match.repeating import RecordsIndex
-from roamcast.content.repetition import Records
+from roamcast.content.record_list import RecordList
 from roamcast.content.schema import EventType, Field
+from roamcast.content.time_types import DateTime, Duration
 from roamcast.content.xml.xsd import XmlSchema
 
 from . import generate
@@ -116,11 +116,11 @@ def test_records_inside_records_end_somewhere():
     record = EventType("r", (Field("n", Integer()),))
     with pytest.raises(ContentError, match="repeats more than 16 deep"):
         for _ in range(20):
-            record = EventType("r", (Field("r", Records(record)),))
+            record = EventType("r", (Field("r", RecordList(record)),))
 
 
 def test_more_records_than_bytes_are_refused_at_once():
-    type = EventType("T", (Field("r", Records(EventType("r", (Field(".", String()),)))),))
+    type = EventType("T", (Field("r", RecordList(EventType("r", (Field(".", String()),)))),))
     with pytest.raises(CodecError, match="ends too early"):
         decode_event(type.fingerprint + b"\xff\xff\x03", type)
 
@@ -146,10 +146,10 @@ moments = st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30), timezones=st.j
 
 @given(moments, moments)
 def test_points_in_time_are_ordered_as_they_are(one, other):
-    type = EventType("T", {"t": Moment()})
+    type = EventType("T", {"t": DateTime()})
     for value in (one, other):
         assert type(t=value)["t"] == value
-        assert Moment().read(Moment().write(Moment().store(value))) == Moment().store(value)
+        assert DateTime().read(DateTime().write(DateTime().store(value))) == DateTime().store(value)
     assert (type.t < other).matches(type(t=one)) == (one < other)
 
 
@@ -162,7 +162,7 @@ def test_points_in_time_are_ordered_as_they_are(one, other):
     ],
 )
 def test_one_point_in_time_may_be_written_in_several_ways(text, same):
-    assert Moment().read(text) == Moment().read(same)
+    assert DateTime().read(text) == DateTime().read(same)
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_one_point_in_time_may_be_written_in_several_ways(text, same):
 )
 def test_what_is_no_point_in_time_is_refused(text):
     with pytest.raises(ContentError, match=r"is not a (point in )?time"):
-        Moment().read(text)
+        DateTime().read(text)
 
 
 @given(st.timedeltas(timedelta(days=-(10**6)), timedelta(days=10**6)))
@@ -211,7 +211,7 @@ def test_those_who_want_the_same_come_and_go_one_by_one():
 
 def test_an_index_of_records_keeps_nothing_of_those_who_have_gone():
     track = EventType("track", {"n": Integer(), "by": String()})
-    album = EventType("album", (Field("track", Records(track)), Field("title", String())))
+    album = EventType("album", (Field("track", RecordList(track)), Field("title", String())))
     index = RecordsIndex(album)
     wanted = [
         Filter.parse(f"/album[{text}]", album)

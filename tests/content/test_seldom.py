@@ -5,27 +5,27 @@ import math
 
 import pytest
 
-from roamcast.content.box.areas import Areas, RegionTest
+from roamcast.content.area_type import AreaType
+from roamcast.content.box.area_set import AreaSet, RegionTest
 from roamcast.content.box.constraint import compare, disc
-from roamcast.content.box.discs import MAX_DISCS, Discs
-from roamcast.content.box.order import compare_fields
-from roamcast.content.box.ranges import Ranges, thin
-from roamcast.content.earth.shapes import Box, circle, polygon
+from roamcast.content.box.field_order import compare_fields
+from roamcast.content.box.point_set import MAX_DISCS, PointSet
+from roamcast.content.box.range_set import RangeSet, thin
+from roamcast.content.earth.shapes import LatLonBox, circle, polygon
 from roamcast.content.earth.sphere import EARTH
 from roamcast.content.errors import ContentError
+from roamcast.content.field_type import Decimal, Integer, Presence, String
 from roamcast.content.filter import Filter
 from roamcast.content.grouping.hull import hull, union
 from roamcast.content.grouping.sample import sample_events
 from roamcast.content.json.json_document import MAX_VALUES
-from roamcast.content.json.json_kind import type_names
+from roamcast.content.json.json_field_type import type_names
 from roamcast.content.json.json_schema import JsonSchema
-from roamcast.content.kind import Decimal, Integer, Presence, String
-from roamcast.content.kind_area import Area
-from roamcast.content.kind_time import Duration, Moment
 from roamcast.content.match.index import MatchIndex
 from roamcast.content.schema import MAX_FIELDS, EventType, Field
 from roamcast.content.summary import Summary
-from roamcast.content.summary.bloom import Shape
+from roamcast.content.summary.bloom import BloomShape
+from roamcast.content.time_types import DateTime, Duration
 from roamcast.content.xml.xsd import MAX_SCHEMA, XmlSchema
 
 Song = EventType(
@@ -63,26 +63,27 @@ BIG, SMALL, FAR = (disc(48.0, 16.0, 5000.0), disc(48.0, 16.0, 1000.0), disc(0.0,
 
 
 def test_circles_are_joined_where_one_has_all_of_the_other_or_both_have_everything():
-    big, small, far = (Discs.where((each,), ()) for each in (BIG, SMALL, FAR))
+    big, small, far = (PointSet.where((each,), ()) for each in (BIG, SMALL, FAR))
     assert big.join(small) == small.join(big) == big
     assert big.join(far) is None
-    assert big.join(Discs.where((), (BIG,))) == Discs() == Discs.where((), (BIG,)).join(big)
+    assert big.join(PointSet.where((), (BIG,))) == PointSet() == PointSet.where((), (BIG,)).join(big)
     beside = disc(48.02, 16.0, 5000.0)
-    assert Discs.where((BIG, beside), ()).join(Discs.where((), (BIG, beside))) is None
+    assert PointSet.where((BIG, beside), ()).join(PointSet.where((), (BIG, beside))) is None
     assert not big.has(None) and big.has((48.0, 16.0)) and not small.has((48.0, 16.05))
     assert big.has(big.example())
     with pytest.raises(ContentError, match=f"more than {MAX_DISCS} circles"):
-        Discs.where((), [disc(float(n), 0.0, 1000.0) for n in range(MAX_DISCS + 1)])
+        PointSet.where((), [disc(float(n), 0.0, 1000.0) for n in range(MAX_DISCS + 1)])
     assert (
-        len(Discs.where((), [disc(float(n), 0.0, 1000.0) for n in range(MAX_DISCS)]).outside_of) == MAX_DISCS
+        len(PointSet.where((), [disc(float(n), 0.0, 1000.0) for n in range(MAX_DISCS)]).outside_of)
+        == MAX_DISCS
     )
 
 
 def test_an_example_is_found_where_circles_leave_little():
-    diagonal = Discs.where((disc(10.0, 20.0, 79_000.0), disc(11.0, 21.0, 79_000.0)))  # 156 km apart
+    diagonal = PointSet.where((disc(10.0, 20.0, 79_000.0), disc(11.0, 21.0, 79_000.0)))  # 156 km apart
     assert not any(diagonal.has((each.lat, each.lon)) for each in diagonal.inside)
     assert diagonal.has(diagonal.example())
-    rim = Discs.where((disc(48.0, 16.0, 5000.0),), (disc(48.0, 16.0, 4850.0),))
+    rim = PointSet.where((disc(48.0, 16.0, 5000.0),), (disc(48.0, 16.0, 4850.0),))
     assert rim.has(rim.example())
 
 
@@ -167,7 +168,7 @@ def test_of_several_event_types_one_must_be_named():
 
 
 TOLD = {
-    "moment": (lambda: Moment().store(3), "3 is not a point in time"),
+    "moment": (lambda: DateTime().store(3), "3 is not a point in time"),
     "duration": (lambda: Duration().store(3), "3 is not a span of time"),
     "presence": (lambda: Presence().store(1), "'1' is not True: it is there, or it is missing"),
     "decimal": (lambda: Decimal().store("x"), "'x' is not a number"),
@@ -223,22 +224,22 @@ def test_an_index_knows_its_keys():
 
 
 def test_what_lies_outside_of_ranges_leaves_nothing_out_and_takes_nothing_twice():
-    mine, everything = Ranges(((1, 2), (5, 6), (30, 40))), Ranges(((0, 10), (20, 29), (35, 50)))
+    mine, everything = RangeSet(((1, 2), (5, 6), (30, 40))), RangeSet(((0, 10), (20, 29), (35, 50)))
     (rest,) = mine.outside(everything)
     assert {n for n in range(60) if rest.has(n)} == {
         n for n in range(60) if everything.has(n) and not mine.has(n)
     }
-    assert Ranges(((0, 50),)).outside(everything) == []
-    assert Ranges(((60, 70),)).outside(everything) == [everything]
+    assert RangeSet(((0, 50),)).outside(everything) == []
+    assert RangeSet(((60, 70),)).outside(everything) == [everything]
 
 
-ZONE = EventType("zone", (Field("where", Area()),))
-EAST, WEST = (RegionTest(True, Box(0.0, low, 10.0, low + 20.0)) for low in (5.0, 0.0))
+ZONE = EventType("zone", (Field("where", AreaType()),))
+EAST, WEST = (RegionTest(True, LatLonBox(0.0, low, 10.0, low + 20.0)) for low in (5.0, 0.0))
 
 
 def test_what_lies_outside_of_areas_falls_apart_into_parts_that_do_not_overlap():
-    both = Areas.where("", (EAST, WEST), ())
-    parts = both.outside(Areas(""))
+    both = AreaSet.where("", (EAST, WEST), ())
+    parts = both.outside(AreaSet(""))
     assert [len(part.required) for part in parts] == [0, 1]
     for spot in (
         circle(5.0, 2.0, 0.0),
@@ -251,8 +252,12 @@ def test_what_lies_outside_of_areas_falls_apart_into_parts_that_do_not_overlap()
 
 def test_an_area_is_of_the_shape_that_its_field_has():
     ring = polygon(((0.0, 0.0), (0.0, 1.0), (1.0, 0.0)))
-    assert Area("polygon").store(ring) == ring
-    for kind, value in ((Area("circle"), ring), (Area("polygon"), circle(1.0, 2.0, 3.0)), (Area(), 3)):
+    assert AreaType("polygon").store(ring) == ring
+    for kind, value in (
+        (AreaType("circle"), ring),
+        (AreaType("polygon"), circle(1.0, 2.0, 3.0)),
+        (AreaType(), 3),
+    ):
         with pytest.raises(ContentError, match="is not"):
             kind.store(value)
 
@@ -294,11 +299,11 @@ def test_events_around_subscriptions_are_such_as_are_wanted_in_new_mixtures():
 
 
 def test_a_summary_covers_a_type_by_its_ranges_and_knows_a_type_that_is_another():
-    summary = Summary.of([(Song.year >= 3) & (Song.year <= 9) & (Song.title == "a")], Shape(256, 3))
+    summary = Summary.of([(Song.year >= 3) & (Song.year <= 9) & (Song.title == "a")], BloomShape(256, 3))
     cover = summary.cover(Song)
     assert cover == ((Song.year >= 3) & (Song.year <= 9))
     assert summary.cover(Tune) is None
-    assert Summary.of([], Shape(256, 3)).cover(Song) is None
+    assert Summary.of([], BloomShape(256, 3)).cover(Song) is None
 
 
 def test_circles_say_nothing_more_where_latitude_and_longitude_already_do():

@@ -3,33 +3,33 @@
 import pytest
 
 from roamcast.content import filter as filters
-from roamcast.content.box.areas import Areas, RegionTest, _thin, _triangle
+from roamcast.content.area_type import AreaType
+from roamcast.content.box.area_set import AreaSet, RegionTest, _thin, _triangle
 from roamcast.content.box.conjunction import subtract
-from roamcast.content.box.discs import Discs
 from roamcast.content.box.glob import _unused, caseless, witness
-from roamcast.content.box.ranges import Ranges
-from roamcast.content.box.repeats import Repeats
-from roamcast.content.box.texts import Texts
-from roamcast.content.covering import Cover, Relations
+from roamcast.content.box.point_set import PointSet
+from roamcast.content.box.range_set import RangeSet
+from roamcast.content.box.record_list_set import RecordListSet
+from roamcast.content.box.string_set import StringSet
+from roamcast.content.covering import MinimalCover, RelationCache
 from roamcast.content.covering import relations as remembered
 from roamcast.content.covering.candidates import Candidates
 from roamcast.content.declare import declare_type
-from roamcast.content.earth.polygon import Ring
-from roamcast.content.earth.shapes import Box, circle
-from roamcast.content.earth.sphere import Disc
-from roamcast.content.errors import ContentError, FilterError, Undecided
+from roamcast.content.earth.polygon import Polygon
+from roamcast.content.earth.shapes import LatLonBox, circle
+from roamcast.content.earth.sphere import Circle
+from roamcast.content.errors import ContentError, FilterError, FilterTooComplex
 from roamcast.content.event import Event
+from roamcast.content.field_type import Decimal, Enumeration, Integer, Presence, String
 from roamcast.content.filter import MAX_CONJUNCTIONS, Filter
-from roamcast.content.grouping.group import point
-from roamcast.content.kind import Decimal, Enumeration, Integer, Presence, String
-from roamcast.content.kind_area import Area
-from roamcast.content.repetition import Records
+from roamcast.content.grouping.cluster import point
+from roamcast.content.record_list import RecordList
 from roamcast.content.schema import EventType, Field
 from roamcast.content.xpath.guess import guess_types
 from roamcast.content.xpath.tokens import MAX_TEXT, tokenize
 
-HERE, THERE = (RegionTest(False, Box(0.0, lon, 0.1, lon + 0.1)) for lon in (0.0, 10.0))
-AROUND = RegionTest(True, Box(-5.0, -5.0, 5.0, 5.0))
+HERE, THERE = (RegionTest(False, LatLonBox(0.0, lon, 0.1, lon + 0.1)) for lon in (0.0, 10.0))
+AROUND = RegionTest(True, LatLonBox(-5.0, -5.0, 5.0, 5.0))
 SPOT = EventType("spot", {"@lat": Decimal(-90, 90), "@lon": Decimal(-180, 180)})
 OFFER = EventType(
     "offer",
@@ -44,59 +44,59 @@ def offer(text):
 
 
 def test_no_area_at_all_or_only_none():
-    none, nothing = Areas("", absent=True, void=True), Areas("", void=True)
+    none, nothing = AreaSet("", absent=True, void=True), AreaSet("", void=True)
     spot = circle(0.0, 0.0, 0.0)
     assert nothing.empty and not none.empty
     assert none.has(None) and not nothing.has(None) and not none.has(spot) and not nothing.has(spot)
     assert none.example() is None and nothing.example() is None
-    assert Areas("").covers(nothing) and not nothing.covers(Areas("")) and none.covers(nothing)
-    assert none.outside(Areas("", absent=True)) == [Areas("")]
-    assert nothing.outside(Areas("", absent=True)) == [Areas("", absent=True)]
-    assert none.meet(Areas("", absent=True)) == none and Areas("").meet(none) == nothing
+    assert AreaSet("").covers(nothing) and not nothing.covers(AreaSet("")) and none.covers(nothing)
+    assert none.outside(AreaSet("", absent=True)) == [AreaSet("")]
+    assert nothing.outside(AreaSet("", absent=True)) == [AreaSet("", absent=True)]
+    assert none.meet(AreaSet("", absent=True)) == none and AreaSet("").meet(none) == nothing
 
 
 def test_the_two_halves_of_all_areas_are_all_of_them():
-    inside, outside = Areas.where("", (AROUND,)), Areas.where("", (), (AROUND,))
-    assert inside.join(outside) == outside.join(inside) == Areas("")
-    assert inside.join(Areas.where("", (), (AROUND,), absent=True)) == Areas("", absent=True)
-    some = Areas.where("", (HERE,), (AROUND,))
+    inside, outside = AreaSet.where("", (AROUND,)), AreaSet.where("", (), (AROUND,))
+    assert inside.join(outside) == outside.join(inside) == AreaSet("")
+    assert inside.join(AreaSet.where("", (), (AROUND,), absent=True)) == AreaSet("", absent=True)
+    some = AreaSet.where("", (HERE,), (AROUND,))
     assert inside.join(some) is None and some.join(inside) is None
-    assert inside.join(Areas("")) == Areas("") == Areas("").join(inside)
+    assert inside.join(AreaSet("")) == AreaSet("") == AreaSet("").join(inside)
 
 
 def test_an_example_may_have_to_be_thin():
-    aside = [RegionTest(False, Box(south, 4.0, south + 1.0, 6.0)) for south in (1.0, -2.0)]
+    aside = [RegionTest(False, LatLonBox(south, 4.0, south + 1.0, 6.0)) for south in (1.0, -2.0)]
     for places in ([(0.05, 0.05), (0.05, 10.05)], [(0.05, 10.05), (0.05, 0.05)]):
         [found] = _thin(places)
-        assert isinstance(found, Ring) and Areas.where("polygon", (HERE, THERE), aside).has(found)
+        assert isinstance(found, Polygon) and AreaSet.where("polygon", (HERE, THERE), aside).has(found)
         assert all(found.distance(*place) == 0.0 for place in places)
         assert 0.0 < found.distance(0.051, 5.05) < 200.0
-    with pytest.raises(Undecided):
-        Areas.where("circle", (HERE, THERE), aside).example()
-    assert Areas.where("circle", (HERE, THERE), aside, absent=True).example() is None
+    with pytest.raises(FilterTooComplex):
+        AreaSet.where("circle", (HERE, THERE), aside).example()
+    assert AreaSet.where("circle", (HERE, THERE), aside, absent=True).example() is None
     assert list(_thin([(0.0, 0.0), (0.0, 0.0)])) == [] == list(_triangle(-90.0, 0.0, 1.0))
 
 
 def test_an_example_of_an_area_has_the_shape_of_its_field():
-    for sort, shape in (("circle", Disc), ("polygon", Ring)):
+    for sort, shape in (("circle", Circle), ("polygon", Polygon)):
         for tests in ((), (HERE,), (AROUND,), (HERE, THERE), (AROUND, HERE)):
-            wanted = Areas.where(sort, tests)
+            wanted = AreaSet.where(sort, tests)
             assert isinstance(wanted.example(), shape) and wanted.has(wanted.example())
-    far = RegionTest(False, Box(-90.0, -180.0, 80.0, 180.0))
-    only = Areas.where("", (), (far,))
+    far = RegionTest(False, LatLonBox(-90.0, -180.0, 80.0, 180.0))
+    only = AreaSet.where("", (), (far,))
     assert only.has(only.example())
 
 
 def test_the_ends_of_an_area_lie_where_its_tests_say():
-    within_it, meeting = Areas.where("", (AROUND,)), Areas.where("", (HERE,))
+    within_it, meeting = AreaSet.where("", (AROUND,)), AreaSet.where("", (HERE,))
     assert [each.spans for each in within_it.sides()] == [((-5.0, 5.0),), ((-5.0, 5.0),)]
     assert [each.spans for each in meeting.sides()] == [((-90.0, 0.1),), ((0.0, 90.0),)]
-    both = Areas.where("", (AROUND, HERE)).sides()
+    both = AreaSet.where("", (AROUND, HERE)).sides()
     assert [each.spans for each in both] == [((-5.0, 0.1),), ((0.0, 5.0),)]
 
 
 def test_circles_are_never_missing_and_never_one_value():
-    some = Discs.where((Disc(0.0, 0.0, 1000.0),))
+    some = PointSet.where((Circle(0.0, 0.0, 1000.0),))
     assert not some.absent and not some.point and some.patterns == 0
 
 
@@ -161,7 +161,7 @@ def test_a_field_equals_itself_if_it_is_there():
 
 
 def test_an_attribute_that_is_an_area_is_missing_with_its_element():
-    type = EventType("zone", (Field("name", String(), True), Field("name/@where", Area(), True)))
+    type = EventType("zone", (Field("name", String(), True), Field("name/@where", AreaType(), True)))
     nameless = ~type["name"].exists()
     assert nameless == nameless & ~type["name/@where"].exists()
     assert not nameless.intersects(type["name/@where"].exists())
@@ -170,7 +170,8 @@ def test_an_attribute_that_is_an_area_is_missing_with_its_element():
 
 def test_the_areas_of_an_element_are_those_that_stand_in_it():
     type = EventType(
-        "zone", (Field("spot/where", Area()), Field("spot/name", String()), Field("also", Area(), True))
+        "zone",
+        (Field("spot/where", AreaType()), Field("spot/name", String()), Field("also", AreaType(), True)),
     )
 
     def asked(path):
@@ -194,7 +195,7 @@ def test_a_word_without_case_is_its_own_example():
 
 
 def test_what_is_missing_is_in_no_set_unless_it_is_told():
-    for each in (Texts(("a",)), Texts(), Ranges(((1, 2),)), Areas(""), Discs()):
+    for each in (StringSet(("a",)), StringSet(), RangeSet(((1, 2),)), AreaSet(""), PointSet()):
         assert not each.absent and not each.has(None)
 
 
@@ -218,7 +219,7 @@ def test_fields_of_different_kinds_are_told_with_their_kinds():
 
 def test_what_cannot_be_told_of_records_is_told_on_the_safe_side(monkeypatch):
     record = EventType("r", {"a": Integer(), "b": Integer()})
-    some = Repeats.where([record.a > 3], Filter.nothing(record))
+    some = RecordListSet.where([record.a > 3], Filter.nothing(record))
     assert some.covers(some) and some.intersects(some)
 
     def too_many(self, other):
@@ -239,14 +240,14 @@ def test_records_are_asked_with_and_without_what_none_of_them_may_be():
         ((high, low), none, [False, True, False, False, False]),
         ((), none, [True] * 5),
     ):
-        wanted = Repeats.where(required, refused)
+        wanted = RecordListSet.where(required, refused)
         assert [wanted.has(each) for each in rows] == expected
         assert wanted.has(wanted.example())
-        rest = wanted.outside(Repeats.where((), none))
+        rest = wanted.outside(RecordListSet.where((), none))
         assert [sum(part.has(each) for part in rest) for each in rows] == [1 - told for told in expected]
-    some, anything = Repeats.where((high,), none), Repeats.where((), none)
-    assert some.join(Repeats.where((low,), none)) == Repeats.where((high | low,), none)
-    assert some.join(Repeats.where((), high)) == anything
+    some, anything = RecordListSet.where((high,), none), RecordListSet.where((), none)
+    assert some.join(RecordListSet.where((low,), none)) == RecordListSet.where((high | low,), none)
+    assert some.join(RecordListSet.where((), high)) == anything
 
 
 def test_a_term_knows_what_it_is_and_is_not():
@@ -261,7 +262,7 @@ def test_a_term_knows_what_it_is_and_is_not():
 def test_a_cover_holds_what_matches_nothing_and_lets_it_go():
     nothing, wide, narrow = Filter.nothing(PAGE), PAGE.n > 3, PAGE.n > 5
     for few in (0, 9):
-        cover = Cover([nothing], few=few)
+        cover = MinimalCover([nothing], few=few)
         assert nothing in cover and wide not in cover and cover.minimal() == [nothing]
         assert cover.add(wide) and not cover.add(narrow)
         assert nothing in cover and cover.minimal() == [wide] and len(cover) == 3
@@ -288,7 +289,7 @@ def test_candidates_know_those_that_match_nothing_until_they_go():
 
 def test_relations_are_remembered_and_forgotten_when_there_are_too_many(monkeypatch):
     monkeypatch.setattr(remembered, "MEMORY", 2)
-    relations = Relations()
+    relations = RelationCache()
     filters = [PAGE.n > n for n in range(4)]
     for _ in range(2):
         for one in filters:
@@ -320,9 +321,9 @@ def test_the_point_of_an_event_matches_it_and_nothing_else():
     album = EventType(
         "album",
         (
-            Field("track", Records(track)),
+            Field("track", RecordList(track)),
             Field("live", Presence(), True),
-            Field("where", Area(), True),
+            Field("where", AreaType(), True),
             Field("title", String()),
         ),
     )
@@ -358,7 +359,7 @@ def test_what_takes_too_many_pieces_is_not_covered_and_has_no_known_event_outsid
     assert both != whole and both != "both"
     monkeypatch.setattr(filters, "PIECE_LIMIT", 0)
     assert not both.covers(whole) and both.covers(PAGE.title.isin(["a"]) & (PAGE.n == 3))
-    with pytest.raises(Undecided, match="no event outside was found in 0 places"):
+    with pytest.raises(FilterTooComplex, match="no event outside was found in 0 places"):
         both.counterexample()
 
 
@@ -400,7 +401,7 @@ def test_a_subscription_has_so_many_characters():
 
 def test_what_is_written_of_records_that_none_can_be():
     record = EventType("r", {"a": Integer()})
-    type = EventType("t", (Field("r", Records(record)),))
-    impossible = Filter(type, (((0, Repeats((Filter.nothing(record),), Filter.nothing(record))),),))
+    type = EventType("t", (Field("r", RecordList(record)),))
+    impossible = Filter(type, (((0, RecordListSet((Filter.nothing(record),), Filter.nothing(record))),),))
     assert str(impossible) == "/t[r[false()]]"
     assert Filter.parse(str(impossible), type).empty

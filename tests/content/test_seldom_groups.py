@@ -4,27 +4,27 @@ from itertools import count
 
 import pytest
 
-from roamcast.content.box.discs import Discs, spot_place
-from roamcast.content.box.texts import Texts
-from roamcast.content.earth.sphere import Disc
+from roamcast.content.area_type import AreaType
+from roamcast.content.box.point_set import PointSet, point_index
+from roamcast.content.box.string_set import StringSet
+from roamcast.content.earth.sphere import Circle
 from roamcast.content.errors import CodecError, ContentError
+from roamcast.content.field_type import Decimal, Enumeration, Integer, String
 from roamcast.content.filter import Filter
-from roamcast.content.grouping.following import METHODS, Members, follow
+from roamcast.content.grouping.bounded_cover import HALF, BoundedCover, share
 from roamcast.content.grouping.hull import hull
+from roamcast.content.grouping.incremental import METHODS, ClusterBuilder, make_incremental
 from roamcast.content.grouping.kmeans import KMeans
-from roamcast.content.grouping.partition import Signatures, event_space_groups
-from roamcast.content.grouping.tight import HALF, TightCover, share
-from roamcast.content.kind import Decimal, Enumeration, Integer, String
-from roamcast.content.kind_area import Area
+from roamcast.content.grouping.partition import SignaturePartition, event_space_groups
 from roamcast.content.schema import EventType, Field
-from roamcast.content.summary import Digest, Summary
-from roamcast.content.summary.bloom import Shape
+from roamcast.content.summary import EventDigest, Summary
+from roamcast.content.summary.bloom import BloomShape
 from roamcast.content.summary.codec import encode
-from roamcast.content.summary.digest import TextDigest
+from roamcast.content.summary.digest import StringDigest
+from roamcast.content.summary.false_positives import FalsePositiveSample
 from roamcast.content.summary.fitting import within
-from roamcast.content.summary.parts import Arithmetic, Enumerated, Textual
+from roamcast.content.summary.parts import EnumerationPart, NumericPart, StringPart
 from roamcast.content.summary.selectivity import Selectivity
-from roamcast.content.summary.strangers import Strangers
 
 SONG = EventType(
     "song",
@@ -38,7 +38,7 @@ def years(low, high):
 
 
 def test_the_one_group_of_all_grows_with_what_arrives_and_asks_anew_what_is_left():
-    groups = follow("least")
+    groups = make_incremental("least")
     assert groups.groups(SONG) == []
     groups.add("a", years(1910, 1920))
     [(label, members, filter)] = groups.groups(SONG)
@@ -55,7 +55,7 @@ def test_the_one_group_of_all_grows_with_what_arrives_and_asks_anew_what_is_left
 
 
 def test_what_covers_a_group_is_made_anew_when_more_than_a_quarter_have_gone():
-    members = Members(SONG)
+    members = ClusterBuilder(SONG)
     for n in range(8):
         members.add(n, years(1900 + 5 * n, 1900 + 5 * n))
     loose = members.filter()
@@ -72,7 +72,7 @@ def test_what_covers_a_group_is_made_anew_when_more_than_a_quarter_have_gone():
 
 @pytest.mark.parametrize("method", ["agglomerative", "divisive"])
 def test_a_number_can_be_asked_for_before_the_groups(method):
-    groups = follow(method, 2)
+    groups = make_incremental(method, 2)
     for key, low in enumerate((1900, 1901, 1950, 1951)):
         groups.add(key, years(low, low + 2))
     assert groups.label(0) == groups.label(1) != groups.label(2) == groups.label(3)
@@ -113,7 +113,7 @@ def test_of_two_groups_that_are_combined_the_larger_keeps_its_number():
 
 
 def test_a_group_of_signatures_goes_with_its_last_member_and_its_buckets_with_it():
-    groups = Signatures(SONG, count(), 2)
+    groups = SignaturePartition(SONG, count(), 2)
     groups.add("a", SONG.title == "a")
     groups.add("b", SONG.style == "jazz")
     one, other = groups.label("a"), groups.label("b")
@@ -128,7 +128,7 @@ def test_a_group_of_signatures_goes_with_its_last_member_and_its_buckets_with_it
 
 
 def test_a_bucket_weighs_its_signatures_times_its_members_as_they_go():
-    groups = Signatures(SONG, count(), 1)
+    groups = SignaturePartition(SONG, count(), 1)
     for key, title in enumerate(("a", "a", "a")):
         groups.add(key, SONG.title == title)
     label = groups.label(0)
@@ -154,8 +154,8 @@ def test_an_event_space_of_few_numbers_is_cut_evenly_and_one_of_words_not_at_all
 
 def test_a_circle_leaves_half_of_the_box_around_it_and_each_test_of_an_area_half():
     place = EventType("place", {"lat": Decimal(-90, 90), "lon": Decimal(-180, 180)})
-    assert share(place, ((spot_place(0, 1), Discs.where([Disc(0.0, 0.0, 1000.0)])),)) == HALF
-    zone = EventType("zone", (Field("where", Area()),))
+    assert share(place, ((point_index(0, 1), PointSet.where([Circle(0.0, 0.0, 1000.0)])),)) == HALF
+    zone = EventType("zone", (Field("where", AreaType()),))
     one, two = zone["where"].within_box(0, 0, 9, 9), zone["where"].intersects_box(1, 1, 2, 2)
     assert share(zone, one.conjunctions[0]) == HALF
     assert share(zone, (one & two).conjunctions[0]) == HALF**2
@@ -177,7 +177,7 @@ def test_groups_of_circles_have_the_larger_one_or_the_box_around_both():
     assert both.matches(PLACE(lat=0.8, lon=0.8, n=1)) and not both.matches(PLACE(lat=2.5, lon=2.5, n=1))
     assert hull([big, ~big & PLACE.lat.exists()]).covers(big)
     for method in METHODS:
-        groups = follow(method, 2)
+        groups = make_incremental(method, 2)
         for key, filter in enumerate((big, small, far, far & (PLACE.n > 3))):
             groups.add(key, filter)
         for _, members, filter in groups.groups(PLACE):
@@ -186,16 +186,16 @@ def test_groups_of_circles_have_the_larger_one_or_the_box_around_both():
 
 def test_a_tight_cover_joins_its_neighbours_until_it_fits():
     wanted = [years(1900, 1901), years(1903, 1904), years(1960, 1961)]
-    sizes = [len(TightCover.of(wanted[:n]).to_bytes()) for n in (1, 2, 3)]
-    assert TightCover.of(wanted, sizes[2]).equivalent(wanted[0] | wanted[1] | wanted[2])
+    sizes = [len(BoundedCover.of(wanted[:n]).to_bytes()) for n in (1, 2, 3)]
+    assert BoundedCover.of(wanted, sizes[2]).equivalent(wanted[0] | wanted[1] | wanted[2])
     for budget in range(sizes[2] - 1, 8, -3):
-        cover = TightCover.of(wanted, budget)
+        cover = BoundedCover.of(wanted, budget)
         assert all(cover.covers(each) for each in wanted)
     titles = [years(low, low + 1) & (SONG.title == "a") for low in (1900, 1903, 1940)]
-    exact = TightCover.of(titles)
-    joined = TightCover.of(titles, len(exact.to_bytes()) - 1)
+    exact = BoundedCover.of(titles)
+    joined = BoundedCover.of(titles, len(exact.to_bytes()) - 1)
     assert joined.covers(exact) and len(joined.conjunctions) <= len(exact.conjunctions)
-    wide = TightCover(SONG)
+    wide = BoundedCover(SONG)
     for each in (*wanted, years(1900, 1963)):
         wide.add(each)
     assert wide.filter == years(1900, 1963)
@@ -203,7 +203,7 @@ def test_a_tight_cover_joins_its_neighbours_until_it_fits():
 
 def test_what_a_tight_cover_no_longer_holds_is_nobodys_neighbour():
     # A wide box stands for several at once, of which some were nearest to each other.
-    cover = TightCover(SONG, budget=40)
+    cover = BoundedCover(SONG, budget=40)
     r = [years(low, low) & (SONG.title == title) for low in range(1900, 1960, 7) for title in ("a", "b")]
     for each in r:
         cover.add(each)
@@ -216,27 +216,27 @@ def test_what_a_tight_cover_no_longer_holds_is_nobodys_neighbour():
 
 
 def test_parts_admit_what_their_kind_can_be_and_nothing_else():
-    text = TextDigest.of("a")
+    text = StringDigest.of("a")
     for absent in (True, False):
-        assert Enumerated(0b101, absent).admits(None) is absent
-        assert Arithmetic(((1, 3),), absent).admits(None) is absent
-        assert Textual(Shape(), absent=absent).admits(None) is absent
-    assert [Enumerated(0b101).admits(n) for n in (-1, 0, 1, 2, 3)] == [False, True, False, True, False]
-    assert not Enumerated(1).admits(text) and not Enumerated(1).admits(0.0)
-    assert not Arithmetic(((1, 3),)).admits(text)
-    assert [Arithmetic(((1, 3),)).admits(n) for n in (0, 1, 3, 4)] == [False, True, True, False]
-    assert not Textual.of(Texts(("a",)), Shape()).admits(3) and Textual.of(Texts(("a",)), Shape()).admits(
-        text
-    )
+        assert EnumerationPart(0b101, absent).admits(None) is absent
+        assert NumericPart(((1, 3),), absent).admits(None) is absent
+        assert StringPart(BloomShape(), absent=absent).admits(None) is absent
+    assert [EnumerationPart(0b101).admits(n) for n in (-1, 0, 1, 2, 3)] == [False, True, False, True, False]
+    assert not EnumerationPart(1).admits(text) and not EnumerationPart(1).admits(0.0)
+    assert not NumericPart(((1, 3),)).admits(text)
+    assert [NumericPart(((1, 3),)).admits(n) for n in (0, 1, 3, 4)] == [False, True, True, False]
+    assert not StringPart.of(StringSet(("a",)), BloomShape()).admits(3) and StringPart.of(
+        StringSet(("a",)), BloomShape()
+    ).admits(text)
 
 
 def test_a_digest_in_other_bytes_is_refused():
-    told = Digest.of(SONG(year=1959, title="")).to_bytes()
-    assert Digest.from_bytes(told).values[0] == 1959
+    told = EventDigest.of(SONG(year=1959, title="")).to_bytes()
+    assert EventDigest.from_bytes(told).values[0] == 1959
     with pytest.raises(CodecError, match="otherwise"):
-        Digest.from_bytes(told + b"\0")
+        EventDigest.from_bytes(told + b"\0")
     with pytest.raises(CodecError, match="too early"):
-        Digest.from_bytes(told[:-3])
+        EventDigest.from_bytes(told[:-3])
 
 
 def test_a_summary_that_cannot_be_made_so_small_is_refused():
@@ -249,7 +249,7 @@ def test_a_summary_that_cannot_be_made_so_small_is_refused():
 
 
 def test_bits_outside_of_a_bloom_filter_are_refused():
-    dense = Summary.of([SONG.title.isin(map(str, range(40)))], Shape(12, 2))
+    dense = Summary.of([SONG.title.isin(map(str, range(40)))], BloomShape(12, 2))
     data = bytearray(encode(dense))
     assert Summary.from_bytes(bytes(data)) == dense
     data[-2] |= 0x10  # of twelve bits, the thirteenth
@@ -258,8 +258,8 @@ def test_bits_outside_of_a_bloom_filter_are_refused():
 
 
 def test_of_a_field_that_no_subscription_names_the_judges_know_the_same():
-    judge, known = Strangers([SONG.title == "a"]), Selectivity([SONG.title == "a"])
-    row = {0: Arithmetic(((1910, 1920),))}
+    judge, known = FalsePositiveSample([SONG.title == "a"]), Selectivity([SONG.title == "a"])
+    row = {0: NumericPart(((1910, 1920),))}
     name = SONG.fingerprint
     expected = known.part(name, 0, row[0])
     assert judge.loss(name, (row,), {}) == pytest.approx(1 - expected)
@@ -278,5 +278,5 @@ def test_rows_that_share_the_most_fields_are_joined_when_there_are_too_many():
     close = (many.f0 > 5) & (many.f1 > 5) & (many.f128 > 5)
     summary = Summary.of([*filters, close])
     rows = summary.rows[many.fingerprint]
-    assert len(rows) == 64 and {0: Arithmetic(((1, 2**63 - 1),)), 1: Arithmetic(((1, 2**63 - 1),))} in rows
+    assert len(rows) == 64 and {0: NumericPart(((1, 2**63 - 1),)), 1: NumericPart(((1, 2**63 - 1),))} in rows
     assert len({frozenset(row) for row in rows}) == 64 and not any(128 in row for row in rows)

@@ -5,14 +5,14 @@ import json
 import pytest
 
 from roamcast.content.errors import ContentError
+from roamcast.content.field_type import Boolean, Date, Decimal, Integer, String
 from roamcast.content.filter import Filter
 from roamcast.content.json.errors import JsonError
 from roamcast.content.json.json_schema import JsonSchema
-from roamcast.content.kind import Boolean, Date, Decimal, Integer, String
 from roamcast.content.schema import EventType
 from roamcast.content.xml.document import read_file, read_xml
 from roamcast.content.xml.errors import SchemaError, XmlError
-from roamcast.content.xml.target import MAX_DEPTH
+from roamcast.content.xml.event_target import MAX_DEPTH
 from roamcast.content.xml.xsd import XmlSchema
 
 XS = 'xmlns:xs="http://www.w3.org/2001/XMLSchema" elementFormDefault="qualified"'

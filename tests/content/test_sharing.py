@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 
+from roamcast.content.field_type import Integer
 from roamcast.content.filter import Filter
-from roamcast.content.kind import Integer
 from roamcast.content.match import MatchIndex
 from roamcast.content.schema import EventType
 

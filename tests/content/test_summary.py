@@ -8,16 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.loads import Realistic
-from roamcast.content.box.ranges import after, before
+from roamcast.content.box.range_set import after, before
 from roamcast.content.errors import CodecError, ContentError
+from roamcast.content.field_type import Enumeration, Integer, String
 from roamcast.content.filter import Filter
-from roamcast.content.kind import Enumeration, Integer, String
 from roamcast.content.schema import EventType
-from roamcast.content.summary import Digest, Shape, Summary
+from roamcast.content.summary import BloomShape, EventDigest, Summary
 from roamcast.content.summary.bloom import stable_hash
 from roamcast.content.summary.codec import encode, length
 from roamcast.content.summary.digest import hash_whole
-from roamcast.content.summary.fitting import Fitting, within
+from roamcast.content.summary.fitting import SummaryFitter, within
 from roamcast.content.summary.summary import MAX_ROWS
 
 from . import generate
@@ -32,7 +32,7 @@ laws = settings(max_examples=150, deadline=None)
 def test_a_summary_never_says_no_wrongly_however_it_is_made(r):
     types = [generate.any_type(r), generate.any_type(r)]
     filters = [generate.filter(r, r.choice(types)) for _ in range(r.randint(1, 8))]
-    shape = r.choice([Shape(), Shape(64, 2), Shape(1, 1)])
+    shape = r.choice([BloomShape(), BloomShape(64, 2), BloomShape(1, 1)])
     halves = Summary.of(filters[::2], shape).merge(Summary.of(filters[1::2], shape))
     summary = Summary.of(filters, shape)
     coarse = summary
@@ -43,7 +43,7 @@ def test_a_summary_never_says_no_wrongly_however_it_is_made(r):
     summaries += [apart.merge(summary), *([within(filters, 2000)] if r.random() < 0.1 else [])]
     for filter in filters:
         event = generate.near(r, filter.type, filter)
-        digest = Digest.from_bytes(Digest.of(event).to_bytes())
+        digest = EventDigest.from_bytes(EventDigest.of(event).to_bytes())
         if filter.matches(event):
             assert all(each.admits(digest) for each in summaries)
 
@@ -64,8 +64,8 @@ def test_without_strings_and_with_one_row_a_summary_of_one_conjunction_is_exact(
 @given(randoms, st.binary(max_size=80))
 def test_bytes_are_a_summary_written_one_way_or_refused(r, noise):
     type = generate.event_type(r)
-    data = bytearray(Summary.of([generate.filter(r, type)], Shape(40, 2)).to_bytes())
-    digest = bytearray(Digest.of(generate.event(r, type)).to_bytes())
+    data = bytearray(Summary.of([generate.filter(r, type)], BloomShape(40, 2)).to_bytes())
+    digest = bytearray(EventDigest.of(generate.event(r, type)).to_bytes())
     for changed in (data, digest):
         for _ in range(r.randint(0, 3)):
             changed[r.randrange(len(changed))] = r.randrange(256)
@@ -74,7 +74,7 @@ def test_bytes_are_a_summary_written_one_way_or_refused(r, noise):
             assert Summary.from_bytes(attempt).to_bytes() == attempt
     for attempt in (bytes(digest), bytes(digest)[: r.randint(0, len(digest))], noise):
         try:
-            read = Digest.from_bytes(attempt)
+            read = EventDigest.from_bytes(attempt)
         except CodecError:
             continue
         assert read.to_bytes() == attempt
@@ -104,12 +104,12 @@ def test_bytes_stay_within_any_limit_and_only_admit_more():
 
 def test_hashes_are_the_same_on_every_machine():
     assert stable_hash("=", "jazz") == 3370309152
-    assert Shape(384, 4).mask(hash_whole("jazz")).bit_count() <= 4
+    assert BloomShape(384, 4).mask(hash_whole("jazz")).bit_count() <= 4
 
 
 @pytest.mark.parametrize(("elements", "rate"), [(50, 0.1), (100, 0.02), (400, 0.005)])
 def test_the_measured_rate_of_a_bloom_filter_is_the_formulas(elements, rate):
-    shape = Shape.wanted(elements, rate)
+    shape = BloomShape.wanted(elements, rate)
     bits = 0
     for n in range(elements):
         bits |= shape.mask(hash_whole(f"member {n}"))
@@ -126,9 +126,9 @@ def test_the_measured_rate_of_a_bloom_filter_is_the_formulas(elements, rate):
 
 def test_shapes_must_agree():
     with pytest.raises(ContentError, match="different shapes"):
-        Summary.of([], Shape(64, 2)).merge(Summary.of([]))
+        Summary.of([], BloomShape(64, 2)).merge(Summary.of([]))
     with pytest.raises(ContentError):
-        Shape.wanted(0, 0.1)
+        BloomShape.wanted(0, 0.1)
 
 
 def test_figure_6_the_association_list_of_subscriptions_1_to_3():
@@ -140,20 +140,20 @@ def test_figure_6_the_association_list_of_subscriptions_1_to_3():
 
 def test_figure_7_the_arithmetic_constraint_of_price():
     summary = Summary.of([wanted(n) for n in (1, 2, 3)])
-    [row] = [row for row in summary.rows[CD.fingerprint] if CD.place("price") in row]
-    price = row[CD.place("price")]
+    [row] = [row for row in summary.rows[CD.fingerprint] if CD.index("price") in row]
+    price = row[CD.index("price")]
     assert price.ranges == ((after(10.0), before(20.0)),)
     assert price.equalities == ()
     more = Summary.of([wanted(1), wanted(3), (CD.category == "jazz") & (CD.price == 42)])
     [row] = more.rows[CD.fingerprint]
-    assert row[CD.place("price")].equalities == (42.0,)
+    assert row[CD.index("price")].equalities == (42.0,)
 
 
 def test_stars_prefixes_suffixes_and_words_are_told_apart():
     names = ["Davis", "Dizzy", "Evans", "vis", "Da", "sivaD"]
 
     def admitted(filter):
-        summary = Summary.of([filter], Shape(4096, 6))
+        summary = Summary.of([filter], BloomShape(4096, 6))
         return [n for n in names if summary.admits(CD(category="jazz", composer=n, price=12))]
 
     assert admitted(CD.composer.like("D*s")) == ["Davis"]
@@ -168,8 +168,8 @@ def test_an_unknown_type_and_a_misfit_are_not_admitted():
     summary = Summary.of([Filter.everything(CD)])
     assert summary.admits(CD(category="jazz", composer="x", price=12))
     assert not summary.admits(EventType("Other", {})())
-    assert not summary.admits(Digest(CD.fingerprint, (1,)))
-    assert not summary.admits(Digest(CD.fingerprint, ("x", None, 0, 0, 0)))
+    assert not summary.admits(EventDigest(CD.fingerprint, (1,)))
+    assert not summary.admits(EventDigest(CD.fingerprint, ("x", None, 0, 0, 0)))
 
 
 def test_a_stranger_that_claims_our_type_with_other_fields_is_refused():
@@ -188,11 +188,11 @@ def test_a_stranger_that_claims_our_type_with_other_fields_is_refused():
 def test_folding_gives_what_half_as_many_bits_would_have_given(r):
     type = generate.event_type(r)
     filters = [generate.filter(r, type) for _ in range(r.randint(1, 6))]
-    large, small = Summary.of(filters, Shape(256, 3)), Summary.of(filters, Shape(128, 3))
+    large, small = Summary.of(filters, BloomShape(256, 3)), Summary.of(filters, BloomShape(128, 3))
     assert large.folded() == small
     assert large.merge(small) == small.merge(large) == small
     with pytest.raises(ContentError, match="cannot be folded"):
-        Summary.of(filters, Shape(65, 3)).folded()
+        Summary.of(filters, BloomShape(65, 3)).folded()
 
 
 def test_a_squeezed_summary_keeps_what_tells_events_apart():
@@ -246,7 +246,9 @@ def test_what_is_wanted_with_one_listed_value_is_not_admitted_with_another():
 def test_the_length_of_a_summary_is_known_without_writing_it(r):
     type = generate.any_type(r)
     filters = [generate.filter(r, type) for _ in range(r.randint(1, 8))]
-    summary = Summary.of(filters, r.choice([Shape(), Shape(64, 2), Shape(8192, 3)]), apart=r.random() < 0.5)
+    summary = Summary.of(
+        filters, r.choice([BloomShape(), BloomShape(64, 2), BloomShape(8192, 3)]), apart=r.random() < 0.5
+    )
     assert length(summary) == len(encode(summary))
 
 
@@ -267,19 +269,19 @@ def test_of_changes_that_let_in_as_much_those_that_save_most_come_first():
     )
     for filters in ([a & b & c & d], [a, a & d, b & c, c & d]):
         summary = Summary.of(filters)
-        lengths = [length(each) for each in Fitting(Indifferent()).coarsenings(summary)]
+        lengths = [length(each) for each in SummaryFitter(Indifferent()).coarsenings(summary)]
         assert lengths == sorted(lengths)
         assert len(set(lengths)) > 2
         most = length(summary) - lengths[0]
         assert (
-            length(Fitting(Indifferent()).fit(summary, length(summary) - most)) == lengths[0]
+            length(SummaryFitter(Indifferent()).fit(summary, length(summary) - most)) == lengths[0]
         )  # in one step
 
 
 def test_what_nobody_named_is_not_looked_up():
     word = EventType("word", {"s": String()})
-    strangers = [Digest.of(word(s=f"stranger {n}")) for n in range(200)]
-    small = Shape(32, 1)
+    strangers = [EventDigest.of(word(s=f"stranger {n}")) for n in range(200)]
+    small = BloomShape(32, 1)
     wholes = Summary.of([word.s == "abc"], small)
     assert sum(map(wholes.admits, strangers)) < 20  # one bit in 32; with all beginnings and endings, most
     both = wholes.merge(Summary.of([word.s.startswith("str")], small))

@@ -6,15 +6,15 @@ from random import Random
 import pytest
 from lxml import etree
 
-from roamcast.content.covering import Cover
-from roamcast.content.errors import CodecError, ContentError, FilterError, Undecided
+from roamcast.content.covering import MinimalCover
+from roamcast.content.errors import CodecError, ContentError, FilterError, FilterTooComplex
 from roamcast.content.event import Event
+from roamcast.content.field_type import Date, Decimal, Enumeration, Integer, String
 from roamcast.content.filter import Filter
 from roamcast.content.grouping.features import vectors
 from roamcast.content.grouping.graph import graph_groups
-from roamcast.content.kind import Date, Decimal, Enumeration, Integer, String
 from roamcast.content.match import MatchIndex
-from roamcast.content.repetition import Records
+from roamcast.content.record_list import RecordList
 from roamcast.content.schema import EventType, Field
 from roamcast.content.summary import Summary
 from roamcast.content.summary.fitting import within
@@ -81,7 +81,7 @@ def test_what_has_no_order_is_refused(text, reason):
 
 def test_records_compare_their_own_fields():
     record = EventType("lot", {"bid": Integer(), "least": Integer()})
-    type = EventType("sale", (Field("lot", Records(record)),))
+    type = EventType("sale", (Field("lot", RecordList(record)),))
     sold = wanted("/sale[lot[bid>=least]]", type)
     assert sold.matches(type(lot=[{"bid": 1, "least": 2}, {"bid": 3, "least": 2}]))
     assert not sold.matches(type(lot=[{"bid": 1, "least": 2}, {"bid": 2, "least": 3}]))
@@ -162,7 +162,7 @@ def test_relations_are_what_all_events_of_a_small_world_say(cycles):
             assert not in_a & in_b, told
         try:
             example = a.example()
-        except Undecided:
+        except FilterTooComplex:
             assert cycles
         else:
             assert (example in in_a) if example is not None else not in_a, told
@@ -195,7 +195,7 @@ def test_index_cover_summary_and_groups_know_them():
     r = Random("order in the index")
     filters = [wanted(f"/T[{test_of(r, True)} and {test_of(r, True)}]", SMALL) for _ in range(80)]
     filters = [each for each in dict.fromkeys(filters) if not each.empty]
-    index, cover, summary = MatchIndex(), Cover(filters, few=4), Summary.of(filters)
+    index, cover, summary = MatchIndex(), MinimalCover(filters, few=4), Summary.of(filters)
     for number, each in enumerate(filters):
         index.add(number, each)
     for event in WORLD[::7]:

@@ -8,8 +8,8 @@ from lxml import etree
 
 from roamcast.content.errors import ContentError, FilterError
 from roamcast.content.event import Event
+from roamcast.content.field_type import Boolean, Date, Decimal, Enumeration, Integer, Presence, String
 from roamcast.content.filter import Filter
-from roamcast.content.kind import Boolean, Date, Decimal, Enumeration, Integer, Presence, String
 from roamcast.content.printer import quote
 from roamcast.content.schema import EventType
 from roamcast.content.xml.errors import SchemaError, XmlError

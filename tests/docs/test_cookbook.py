@@ -14,7 +14,7 @@ STREET = Path(__file__).parents[1] / "golden" / "street.toml"
 def answers(tmp_path_factory):
     """The answer to each question about a few small runs, and what else is known of these."""
     import roamcast
-    from roamcast.cli.sql import ask
+    from roamcast.cli.sql import run_query
     from roamcast.pipeline.spark.session import open_session
     from roamcast.pipeline.views import open_tables
 
@@ -25,7 +25,7 @@ def answers(tmp_path_factory):
         results[name].facts.write(folder / name)
     with open_session("local[2]", {"spark.sql.shuffle.partitions": "2"}) as spark:
         tables = open_tables(str(folder))
-        found = {number: ask(spark, tables, query).collect() for number, query in QUESTIONS.items()}
+        found = {number: run_query(spark, tables, query).collect() for number, query in QUESTIONS.items()}
         found["comments"] = spark.sql("describe deliveries").collect()
     return {number: [row.asDict() for row in rows] for number, rows in found.items()}, results
 

@@ -18,7 +18,7 @@ def test_a_page_runs_from_top_to_bottom(page, tmp_path):
 
 
 def test_pages_name_only_verbs_options_and_targets_that_there_are():
-    from roamcast.cli.app import VERBS, build
+    from roamcast.cli.app import COMMANDS, build
 
     makefile = (ROOT / "Makefile").read_text()
     seen = set()
@@ -29,7 +29,7 @@ def test_pages_name_only_verbs_options_and_targets_that_there_are():
                 if words[0] == "make":
                     assert re.search(rf"^{words[1]}:", makefile, re.MULTILINE), command
                 elif words[0] == "roamcast":
-                    assert words[1] in VERBS, command
+                    assert words[1] in COMMANDS, command
                     seen.add(words[1])
     assert seen >= {
         "run",

@@ -1,7 +1,7 @@
 import re
 from pathlib import Path
 
-from roamcast.routing.faults import What
+from roamcast.routing.faults import FaultKind
 from roamcast.scenario.read import load
 from roamcast.scenario.reference import update
 from roamcast.sim.faults.draw import draw_faults
@@ -39,7 +39,10 @@ def test_requests_and_faults_can_be_added_to_the_example(tmp_path):
     file.write_text(block("toml") + block("toml", 1) + block("toml", 3))
     scenario = load(file)
     assert len(requesters(scenario, 1)) == 4
-    assert {fault.what for fault in draw_faults(scenario, 1)} == set(What) - {What.SLEEP, What.WAKE}
+    assert {fault.kind for fault in draw_faults(scenario, 1)} == set(FaultKind) - {
+        FaultKind.SLEEP,
+        FaultKind.WAKE,
+    }
 
 
 def test_topics_and_hubs_can_be_added_to_the_ground_of_the_example(tmp_path):

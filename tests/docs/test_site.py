@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from roamcast.cli.app import VERBS
+from roamcast.cli.app import COMMANDS
 from roamcast.cli.reference import page
 
 ROOT = Path(__file__).parents[2]
@@ -22,7 +22,7 @@ def test_every_page_is_in_the_navigation_and_every_entry_is_a_page():
 
 def test_the_reference_of_the_command_line_has_every_command_and_its_options():
     text = page()
-    assert [f"## roamcast {name}\n" in text for name in VERBS] == [True] * len(VERBS)
+    assert [f"## roamcast {name}\n" in text for name in COMMANDS] == [True] * len(COMMANDS)
     assert "### roamcast campaign verify\n" in text
     run = text.split("## roamcast run\n")[1].split("\n## ")[0]
     assert set(re.findall(r"^\| `(--\S+)", run, re.MULTILINE)) >= {"--protocol", "--seed", "--set", "--facts"}

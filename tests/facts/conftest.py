@@ -3,12 +3,12 @@ import pytest
 
 from roamcast.content.filter import Filter
 from roamcast.content.schema import EventType
-from roamcast.facts.recorder import CATEGORIES, Recorder, Words
-from roamcast.facts.tables import Run
+from roamcast.facts.recorder import CATEGORIES, CodedColumn, Recorder
+from roamcast.facts.tables import RunManifest
 from roamcast.routing.router import Publication
 
 NEWS = EventType("news", {})()
-RUN = Run(
+RUN = RunManifest(
     scenario="tiny",
     protocol="flooding",
     parameters={"jitter": 0.01},
@@ -19,7 +19,7 @@ RUN = Run(
     warmup=10.0,
     frames={"data": 5, "collided": 1},
     drops={"duplicate": 3},
-    happenings=99,
+    events_processed=99,
 )
 
 
@@ -45,7 +45,7 @@ def recorder():
     r.states(
         time=np.array([3.0, 15.0]),
         node=np.array([1, 1]),
-        name=Words(np.array([1, 1]), ["", "hops"]),
+        name=CodedColumn(np.array([1, 1]), ["", "hops"]),
         value=np.array([2.0, 3.0]),
     )
     for node in range(4):
@@ -64,8 +64,8 @@ def recorder():
         time=np.array([9.0, 11.0, 12.0, 13.0]),
         node=np.array([0, 1, 2, 3], np.uint32),
         to=np.array([-1, -1, 0, -1]),
-        category=Words(np.array([0, 0, 2, 3], np.uint8), CATEGORIES),
-        kind=Words(np.array([0, 0, 1, 1]), ["Flood", "Hello"]),
+        category=CodedColumn(np.array([0, 0, 2, 3], np.uint8), CATEGORIES),
+        kind=CodedColumn(np.array([0, 0, 1, 1]), ["Flood", "Hello"]),
         publication=np.array([1, 1, -1, -1]),
         size=np.array([512, 512, 20, 20]),
         attempts=np.array([1, 1, 7, 1]),
@@ -77,10 +77,10 @@ def recorder():
             time=np.array([time]),
             node=np.array([2]),
             peer=np.array([1]),
-            category=Words(np.array([0]), CATEGORIES),
-            kind=Words(np.array([1]), ["Hello", "Flood"]),
+            category=CodedColumn(np.array([0]), CATEGORIES),
+            kind=CodedColumn(np.array([1]), ["Hello", "Flood"]),
             publication=np.array([4]),
-            cause=Words(np.array([1]), ["", cause]),
+            cause=CodedColumn(np.array([1]), ["", cause]),
         )
     return r
 

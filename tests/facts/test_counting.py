@@ -10,20 +10,20 @@ from hypothesis import strategies as st
 
 from roamcast.content.schema import EventType
 from roamcast.facts.recorder import Recorder
-from roamcast.facts.tables import FactsError, Run
+from roamcast.facts.tables import FactsError, RunManifest
 from roamcast.metrics.declarations import evaluate
 from roamcast.metrics.delivery import DELIVERY
-from roamcast.metrics.outcome import look
+from roamcast.metrics.run_metrics import metric_input
 from roamcast.routing.router import Publication
 from roamcast.scenario.read import load
 from roamcast.sim.run import simulate
-from roamcast.why.sound import check_sound
+from roamcast.why.integrity import check_integrity
 
 STREET = Path(__file__).parents[1] / "golden" / "street.toml"
 NEWS = EventType("news", {})({})
-RUN = Run(
+RUN = RunManifest(
     scenario="s", protocol="p", parameters={}, seed=1, version="0", nodes=6, duration=9.0, warmup=2.0,
-    frames={}, drops={}, happenings=0,
+    frames={}, drops={}, events_processed=0,
 )  # fmt: skip
 NODE = st.integers(0, 5)
 HAPPENS = st.one_of(
@@ -46,14 +46,14 @@ def record(history, *, count):
         elif what == "deliver" and published:
             recorder.delivery(published[told[0] % len(published)].id, told[1], float(time))
         elif what == "settle":
-            recorder.settle()
+            recorder.flush()
     return recorder.facts(RUN)
 
 
 @given(st.lists(HAPPENS, max_size=25))
 def test_metrics_are_the_same_of_counts_and_of_rows(history):
     counted, listed = (record(history, count=count) for count in (True, False))
-    assert evaluate(look(counted), DELIVERY) == evaluate(look(listed), DELIVERY)
+    assert evaluate(metric_input(counted), DELIVERY) == evaluate(metric_input(listed), DELIVERY)
     publications = [each for each in history if each[0] == "publish"]
     negative = [node for node in counted["expectations"]["node"].to_pylist() if node < 0]
     assert len(negative) <= len(publications)
@@ -63,11 +63,11 @@ def test_a_run_with_counts_has_the_metrics_of_the_run_with_rows(tmp_path):
     scenario = load(STREET)
     listed = simulate(scenario, "flooding", 3)
     counted = simulate(scenario, "flooding", 3, folder=tmp_path, count_expectations=True)
-    alike = [evaluate(look(facts)) for facts in (listed, counted)]
+    alike = [evaluate(metric_input(facts)) for facts in (listed, counted)]
     assert alike[0]["expected"] > alike[0]["delivered"] > 0
     assert alike[0] == alike[1] and not isnan(alike[0]["delivery_rate"])
     for table in ("publications", "deliveries", "transmissions", "interests", "legs"):
         assert listed[table].equals(counted[table].combine_chunks().cast(listed[table].schema)), table
-    check_sound(listed)
+    check_integrity(listed)
     with pytest.raises(FactsError, match="without --count-expectations"):
-        check_sound(counted)
+        check_integrity(counted)

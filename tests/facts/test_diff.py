@@ -4,7 +4,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamcast.facts.diff import ABSENT, Change, compare, describe
+from roamcast.facts.diff import ABSENT, ValueDifference, compare, describe
 from roamcast.facts.schema import TABLES
 from roamcast.facts.tables import Facts
 
@@ -82,21 +82,24 @@ def test_what_was_run_what_was_counted_and_the_code_are_told_apart(facts):
         parameters={"hops": [1, 2]},
         frames={"data": 5, "collided": 2},
         version="1",
-        happenings=100,
+        events_processed=100,
     )
     difference = compare(facts, Facts(run, facts.tables))
     assert difference.run == [
-        Change("parameters.jitter", 0.01, ABSENT),
-        Change("parameters.hops", ABSENT, [1, 2]),
-        Change("seed", 7, 8),
+        ValueDifference("parameters.jitter", 0.01, ABSENT),
+        ValueDifference("parameters.hops", ABSENT, [1, 2]),
+        ValueDifference("seed", 7, 8),
     ]
-    assert difference.counts == [Change("frames.collided", 1, 2), Change("happenings", 99, 100)]
-    assert difference.code == [Change("version", "0", "1")]
+    assert difference.counts == [
+        ValueDifference("frames.collided", 1, 2),
+        ValueDifference("events_processed", 99, 100),
+    ]
+    assert difference.code == [ValueDifference("version", "0", "1")]
     assert not difference.equal
 
 
 def test_other_code_alone_makes_no_difference(facts):
-    newer = Facts(msgspec.structs.replace(RUN, version="1", happenings=1), facts.tables)
+    newer = Facts(msgspec.structs.replace(RUN, version="1", events_processed=1), facts.tables)
     difference = compare(facts, newer)
     assert difference.equal and len(difference.code) == 2
     assert facts.digest() == newer.digest()
@@ -107,10 +110,10 @@ def test_lists_of_one_length_differ_item_by_item_and_others_as_a_whole(facts):
         return Facts(msgspec.structs.replace(RUN, parameters={"hops": value}), facts.tables)
 
     assert compare(with_([1, 2, {"a": 3}]), with_([1, 5, {"a": 4}])).run == [
-        Change("parameters.hops[1]", 2, 5),
-        Change("parameters.hops[2].a", 3, 4),
+        ValueDifference("parameters.hops[1]", 2, 5),
+        ValueDifference("parameters.hops[2].a", 3, 4),
     ]
-    assert compare(with_([1, 2]), with_([1])).run == [Change("parameters.hops", [1, 2], [1])]
+    assert compare(with_([1, 2]), with_([1])).run == [ValueDifference("parameters.hops", [1, 2], [1])]
     assert compare(with_([1, 2]), with_([1, 2])).equal
 
 
@@ -171,9 +174,9 @@ def test_the_first_differing_row_is_the_one_that_a_loop_finds(facts_of, one, oth
 
 
 def test_the_number_of_kernel_events_is_a_count_where_something_else_differs(facts):
-    about = msgspec.structs.replace(facts.run, range=200.0, happenings=facts.run.happenings + 1)
+    about = msgspec.structs.replace(facts.run, range=200.0, events_processed=facts.run.events_processed + 1)
     difference = compare(facts, Facts(about, facts.tables))
     assert [change.key for change in difference.run] == ["range"]
-    assert [change.key for change in difference.counts] == ["happenings"]
+    assert [change.key for change in difference.counts] == ["events_processed"]
     assert difference.code == []
     assert not any("the code differs" in line for line in describe(difference, "a", "b"))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from roamcast.content.filter import Filter
 from roamcast.facts.diff import compare
-from roamcast.facts.recorder import Recorder, Words
+from roamcast.facts.recorder import CodedColumn, Recorder
 from roamcast.facts.schema import TABLES
 from roamcast.facts.tables import Facts, FactsError
 
@@ -31,7 +31,7 @@ def test_drops_of_several_sources_come_in_order_of_time_with_their_words(facts):
 
 def test_words_are_kept_once_and_only_if_they_occur():
     """A word kept twice would leave bytes of chance in the file."""
-    words = Words(np.array([4, 1, 1, 5]), ["never", "lost", "", "", "late", "lost"])
+    words = CodedColumn(np.array([4, 1, 1, 5]), ["never", "lost", "", "", "late", "lost"])
     plain = {"time": np.arange(4.0), "node": np.zeros(4), "peer": np.zeros(4), "publication": np.zeros(4)}
     recorder = Recorder()
     recorder.drops(**plain, category=words, kind=words, cause=words)
@@ -64,12 +64,13 @@ def test_the_kinds_of_messages_are_known_with_their_categories():
     plain = {"time": np.arange(2.0), "node": np.zeros(2), "publication": np.zeros(2)}
     recorder.transmissions(
         **plain, to=np.zeros(2), size=np.zeros(2), attempts=np.ones(2), failed=np.zeros(2, bool),
-        airtime=np.zeros(2), kind=Words(np.array([2, 2]), kinds),
-        category=Words(np.array([0, 0], np.uint8), categories),
+        airtime=np.zeros(2), kind=CodedColumn(np.array([2, 2]), kinds),
+        category=CodedColumn(np.array([0, 0], np.uint8), categories),
     )  # fmt: skip
     recorder.drops(
-        **plain, peer=np.zeros(2), cause=Words(np.array([0, 0]), ["lost"]),
-        kind=Words(np.array([1, 2]), kinds), category=Words(np.array([1, 0], np.uint8), categories),
+        **plain, peer=np.zeros(2), cause=CodedColumn(np.array([0, 0]), ["lost"]),
+        kind=CodedColumn(np.array([1, 2]), kinds),
+        category=CodedColumn(np.array([1, 0], np.uint8), categories),
     )  # fmt: skip
     assert recorder.kinds() == {"Wish": "subscription", "Word": "event"}
 

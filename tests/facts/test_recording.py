@@ -6,9 +6,9 @@ import pytest
 
 from roamcast.content.filter import Filter
 from roamcast.facts import writer
-from roamcast.facts.columns import Folder
+from roamcast.facts.folder import FactsFolder
 from roamcast.facts.pack import PACK
-from roamcast.facts.recorder import CATEGORIES, Recorder, Words
+from roamcast.facts.recorder import CATEGORIES, CodedColumn, Recorder
 from roamcast.facts.schema import TABLES
 from roamcast.facts.tables import Facts
 from roamcast.facts.writer import RUN_FILE
@@ -23,10 +23,10 @@ def drops(recorder, times, kinds, causes, category=0):
         time=np.array(times),
         node=np.arange(count),
         peer=np.full(count, -1),
-        category=Words(np.full(count, category), CATEGORIES),
-        kind=Words(np.array([kinds.index(kind) for kind in kinds]), kinds),
+        category=CodedColumn(np.full(count, category), CATEGORIES),
+        kind=CodedColumn(np.array([kinds.index(kind) for kind in kinds]), kinds),
         publication=np.full(count, 7),
-        cause=Words(np.arange(count), causes),
+        cause=CodedColumn(np.arange(count), causes),
     )
 
 
@@ -60,16 +60,16 @@ def test_every_row_keeps_its_cells():
 
 def test_what_is_held_is_counted_and_settled_once():
     r = Recorder()
-    assert r.held == 0
+    assert r.pending_rows == 0
     r.publication(1.0, Publication(3, 2, NEWS, 99))
     r.expectations(5, [4, 2])
     r.table_size(4.0, 1, "routes", 3, 48)
     r.interest(0.5, 9, Filter.everything(NEWS.type), True)
     drops(r, [1.0], ["Flood"], ["lost"])
-    assert r.held == 4
-    r.settle()
-    assert r.held == 0
-    r.settle()
+    assert r.pending_rows == 4
+    r.flush()
+    assert r.pending_rows == 0
+    r.flush()
     facts = r.facts(RUN)
     told = {name: len(facts[name]) for name in TABLES if len(facts[name])}
     assert told == {"publications": 1, "expectations": 2, "tables": 1, "interests": 1, "drops": 1}
@@ -117,7 +117,7 @@ def test_so_many_rows_are_packed_and_more_are_files(tmp_path, monkeypatch, rows,
 def test_columns_of_a_folder_are_read_in_the_order_asked_whole_or_in_pieces(facts, tmp_path, monkeypatch):
     monkeypatch.setattr(writer, "ROW_GROUP", 2)
     facts.write(tmp_path)
-    folder = Folder(tmp_path)
+    folder = FactsFolder(tmp_path)
     assert list(folder) == list(TABLES) and len(folder) == len(TABLES)
     asked = folder.read("deliveries", "time", "node")
     assert asked.column_names == ["time", "node"]
@@ -133,16 +133,16 @@ def test_a_run_that_comes_to_no_end_leaves_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(writer, "ROW_GROUP", 1)
     r = Recorder(tmp_path)
     r.delivery(1, 1, 1.0)
-    r.settle()
+    r.flush()
     assert [file.name for file in tmp_path.iterdir()] == [".deliveries.parquet.partial"]
-    r.abandon()
+    r.discard()
     assert not list(tmp_path.iterdir())
-    Recorder().abandon()
+    Recorder().discard()
 
 
 def test_what_was_run_is_part_of_the_digest_and_the_code_is_not(facts):
     def digest(**changes):
         return Facts(msgspec.structs.replace(RUN, **changes), facts.tables).digest()
 
-    assert digest() == digest(version="9") == digest(happenings=1)
+    assert digest() == digest(version="9") == digest(events_processed=1)
     assert len({digest(), digest(seed=8), digest(duration=9.0), digest(frames={})}) == 4

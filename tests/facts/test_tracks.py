@@ -24,12 +24,12 @@ FIRST = (0, 0.0, 10.0, 0.0, 0.0, 0.0, 0.0)
 
 def test_a_node_is_on_its_leg_and_stands_before_the_first_and_after_the_last():
     found = tracks(*WALKS, STANDS)
-    at = {time: found.place(0, time).tolist() for time in (5.0, 10.0, 12.0, 20.0, 30.0, 99.0)}
+    at = {time: found.position(0, time).tolist() for time in (5.0, 10.0, 12.0, 20.0, 30.0, 99.0)}
     assert at == {
         **{5.0: [0.0, 0.0], 10.0: [0.0, 0.0], 12.0: [20.0, 10.0]},
         **{20.0: [100.0, 50.0], 30.0: [100.0, 50.0], 99.0: [100.0, 50.0]},
     }
-    assert found.places(12.0).tolist() == [[20.0, 10.0], [0.0, 0.0]]
+    assert found.positions(12.0).tolist() == [[20.0, 10.0], [0.0, 0.0]]
 
 
 def test_legs_tell_where_everyone_was_at_all_times_or_are_refused():

@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roamcast.facts import writer
-from roamcast.facts.columns import Folder
+from roamcast.facts.folder import FactsFolder
 from roamcast.facts.schema import TABLES
 from roamcast.facts.tables import FactsError, read_table
-from roamcast.facts.writer import FactsWriter, TableWriter, code_words
+from roamcast.facts.writer import FactsWriter, TableWriter, encode_dictionary
 from roamcast.metrics.declarations import evaluate
-from roamcast.metrics.outcome import look
+from roamcast.metrics.run_metrics import metric_input
 from roamcast.scenario.read import load
 from roamcast.sim import world
 from roamcast.sim.run import simulate
@@ -63,7 +63,7 @@ def test_the_bytes_depend_on_the_rows_and_not_on_the_pieces_they_came_in(
 
 def test_words_of_pieces_that_coded_them_otherwise_are_coded_anew():
     pieces = [pa.array(words).dictionary_encode() for words in (["b", "a", "b"], ["c", "a"])]
-    column = code_words(
+    column = encode_dictionary(
         pa.chunked_array([piece.cast(TABLES["states"].field("name").type) for piece in pieces])
     )
     assert column.dictionary.to_pylist() == ["a", "b", "c"]
@@ -79,17 +79,17 @@ def test_a_run_written_in_many_pieces_is_the_run_kept_in_memory(name, tmp_path, 
     kept.write(tmp_path / "kept")
     settled = []
     monkeypatch.setattr(world, "MOST_ROWS", 150)
-    held = world.Recorder.settle
-    monkeypatch.setattr(world.Recorder, "settle", lambda self: (settled.append(1), held(self)))
+    held = world.Recorder.flush
+    monkeypatch.setattr(world.Recorder, "flush", lambda self: (settled.append(1), held(self)))
     streamed = simulate(scenario, known.protocol, 11, folder=tmp_path / "streamed")
     assert len(settled) > 10
-    assert isinstance(streamed.tables, Folder)
+    assert isinstance(streamed.tables, FactsFolder)
     assert streamed.digest() == kept.digest()
-    assert evaluate(look(streamed)) == evaluate(look(kept))
+    assert evaluate(metric_input(streamed)) == evaluate(metric_input(kept))
     for file in (tmp_path / "kept").iterdir():
         told = [(tmp_path / folder / file.name).read_bytes() for folder in ("kept", "streamed")]
         if file.suffix == ".json":
-            told = [json.loads(text) | {"happenings": 0} for text in told]
+            told = [json.loads(text) | {"events_processed": 0} for text in told]
         assert told[0] == told[1], file.name
     assert max(pq.read_metadata(f).num_row_groups for f in (tmp_path / "kept").glob("*.parquet")) > 1
     assert not list((tmp_path / "streamed").glob(".*"))

@@ -10,25 +10,25 @@ from itertools import pairwise
 from random import Random
 from typing import Any
 
-from roamcast.content.covering import Cover
+from roamcast.content.covering import MinimalCover
 from roamcast.content.event import Event
+from roamcast.content.field_type import Boolean, Decimal, Enumeration, Integer, String
 from roamcast.content.filter import Filter
+from roamcast.content.grouping.bounded_cover import BoundedCover, share
+from roamcast.content.grouping.cluster import FilterCluster, cost, least_constrained
 from roamcast.content.grouping.features import cluster_count, vectors
-from roamcast.content.grouping.following import METHODS, follow
 from roamcast.content.grouping.graph import SubscriptionGraph, graph_groups
-from roamcast.content.grouping.group import Group, cost, least_constrained
 from roamcast.content.grouping.hierarchy import agglomerative_groups, divisive_groups
 from roamcast.content.grouping.hull import hull, union
+from roamcast.content.grouping.incremental import METHODS, make_incremental
 from roamcast.content.grouping.kmeans import kmeans_groups
 from roamcast.content.grouping.partition import event_space_groups, signature, signature_groups
 from roamcast.content.grouping.sample import sample_events
-from roamcast.content.grouping.tight import TightCover, share
-from roamcast.content.kind import Boolean, Decimal, Enumeration, Integer, String
 from roamcast.content.schema import EventType
-from roamcast.content.summary import Digest, Shape, Summary
+from roamcast.content.summary import BloomShape, EventDigest, Summary
+from roamcast.content.summary.false_positives import FalsePositiveSample
 from roamcast.content.summary.fitting import coarsenings, within
 from roamcast.content.summary.selectivity import Selectivity
-from roamcast.content.summary.strangers import Strangers
 from roamcast.content.summary.summary import join_rows
 
 CD = EventType(
@@ -93,7 +93,7 @@ def number(value: float) -> float:
     return float(f"{float(value):.9g}")
 
 
-def told(groups: list[Group]) -> Any:
+def told(groups: list[FilterCluster]) -> Any:
     """Who is together, and under what filter; and what that costs."""
     wanted = filters()
     spent = cost(groups, wanted, events())
@@ -105,7 +105,7 @@ def follow_by(method: str) -> Callable[[], Any]:
 
     def play() -> Any:
         random = Random(f"answers/{method}")
-        wanted, following = dict(enumerate(filters(2))), follow(method, 5)
+        wanted, following = dict(enumerate(filters(2))), make_incremental(method, 5)
         seen: list[Any] = []
         for step, key in enumerate(
             random.sample(sorted(wanted), len(wanted)) + random.sample(range(COUNT), 20)
@@ -128,7 +128,7 @@ def summaries() -> Any:
     wanted, met = filters(), events()
     found = []
     for limit in (128, 400):
-        best, plain = within(wanted, limit), Summary.of(wanted, Shape(1024, 3))
+        best, plain = within(wanted, limit), Summary.of(wanted, BloomShape(1024, 3))
         blind = Summary.from_bytes(plain.to_bytes(limit))
         for summary in (best, blind):
             data = summary.to_bytes()
@@ -140,8 +140,8 @@ def summaries() -> Any:
 def weights() -> Any:
     """What summaries are held to let in, by both judges, and what each way to make one coarser would cost."""
     wanted = filters()
-    start = Summary.of(wanted, Shape(512, 2), apart=True)
-    knowing, blind, strangers = Selectivity(wanted), Selectivity(), Strangers(wanted)
+    start = Summary.of(wanted, BloomShape(512, 2), apart=True)
+    knowing, blind, strangers = Selectivity(wanted), Selectivity(), FalsePositiveSample(wanted)
     found: list[list[float]] = [
         [len(each.to_bytes()), *(number(judge.weight(each)) for judge in (knowing, blind, strangers))]
         for each in (start, *coarsenings(start))
@@ -158,7 +158,7 @@ def weights() -> Any:
 def covers() -> Any:
     """Minimal covers while filters come and go, hulls and unions of neighbours, and tight covers."""
     wanted = [each for each in filters(3) if each.type is CD]
-    cover = Cover(wanted)
+    cover = MinimalCover(wanted)
     for each in wanted[::3]:
         cover.discard(each)
     several = [wanted[n : n + 4] for n in range(0, 24, 4)]
@@ -166,7 +166,7 @@ def covers() -> Any:
         [str(each) for each in cover.minimal()],
         [str(hull(each)) for each in several],
         [str(union(each, 3)) for each in several],
-        [str(TightCover.of(each, 3)) for each in several],
+        [str(BoundedCover.of(each, 3)) for each in several],
         [number(share(CD, part)) for each in wanted for part in each.conjunctions],
     ]
 
@@ -184,7 +184,7 @@ def features() -> Any:
 
 def digests() -> Any:
     """What stands for events in a join request, in bytes."""
-    return [Digest.of(event).to_bytes().hex() for event in events(5)[::10]]
+    return [EventDigest.of(event).to_bytes().hex() for event in events(5)[::10]]
 
 
 ANSWERS: dict[str, Callable[[], Any]] = {

@@ -13,19 +13,19 @@ from typing import Any, NamedTuple, get_args
 import msgspec
 from pydantic import BaseModel, ValidationError
 
-from roamcast.content.kind import Integer
+from roamcast.content.field_type import Integer
 from roamcast.content.schema import EventType
 from roamcast.routing import catalogue
-from roamcast.routing.faults import What
+from roamcast.routing.faults import FaultKind
 from roamcast.routing.profiles import with_profile
 from roamcast.testing import Mesh
 from roamcast.testing.links import LinkModel
+from roamcast.wire.codec import encode
 from roamcast.wire.errors import WireError
-from roamcast.wire.field import Invention
+from roamcast.wire.field import GenerationContext
 from roamcast.wire.message import Message
-from roamcast.wire.numbers import Whole
+from roamcast.wire.numbers import Int
 from roamcast.wire.publication import Publication
-from roamcast.wire.vocabulary import encode
 
 Note = EventType("note", {"zone": Integer()})
 WISHES = (Note.zone >= 0, Note.zone == 2, Note.zone >= 3, (Note.zone >= 1) & (Note.zone <= 3))
@@ -38,14 +38,14 @@ HURRIED: dict[str, dict[str, Any]] = {
     "cbr": {"renew": 3.0, "expire": 7.0},
     "raft": {"ping_wait": 2.0, "cache_lease": 4.0, "recall": 20.0, "dsdv": {"period": 3.0, "settling": 1.0}},
     "tpsr": {"renew": 5.0, "expire": 12.0},
-    "dsdv": {"period": 3.0, "settling": 1.0, "held_timeout": 4.0},
+    "dsdv": {"period": 3.0, "settling": 1.0, "queue_timeout": 4.0},
     "tiers": {
         **{
             "advertise": 4.0,
             "advert_lease": 12.0,
             "adverts_per_construction": 2,
             "renew": 2.0,
-            "wish_lease": 6.0,
+            "subscription_lease": 6.0,
         },
         **{"resubscribe": 4.0, "service_lease": 10.0, "radius": 250.0, "voting": 1.5, "vote_delay": 0.3},
     },
@@ -54,7 +54,7 @@ HURRIED: dict[str, dict[str, Any]] = {
         **{"buffer_timeout": 4.0},
     },
     "dsr": {"cache_timeout": 6.0, "buffer_timeout": 4.0, "longest_wait": 3.0, "flow_timeout": 5.0},
-    "gpsr": {"hold": 2.0, "announce": 3.0, "known": 8.0},
+    "gpsr": {"queue_timeout": 2.0, "announce": 3.0, "known": 8.0},
     "odmrp": {"refresh": 2.0, "refresh_most": 4.0, "timeout": 5.0},
 }
 "Durations that end within the dialogue."
@@ -109,7 +109,7 @@ class Dialogue(NamedTuple):
         router = catalogue.find(self.protocol)
         parameters = router.parameters_type.model_validate(with_profile(router, self.parameters))
         mesh = Mesh.grid(4, 2, lambda host: router(host, parameters), links=LINKS, seed=7)
-        mesh.know(Note)
+        mesh.add_event_type(Note)
         for node in range(8):
             mesh.place(node, 170.0 * (node % 4), 150.0 * (node // 4), vx=float(node % 3), vy=0.5 - node % 2)
         looks: list[tuple[float, int, str, object]] = []
@@ -135,23 +135,23 @@ def _plan(mesh: Mesh) -> None:
     at(33.0, mesh.unsubscribe, 7, WISHES[0])
     for time, node in ((6.0, 1), (19.0, 4), (35.0, 6)):
         at(time, mesh.request, node, WISHES[2])
-    at(22.0, lambda: mesh.routers[4].satisfied(WISHES[2]))
+    at(22.0, lambda: mesh.routers[4].cancel_request(WISHES[2]))
     for turn in range(64):
         node, time = (0, 0, 5, 0, 5, 3)[turn % 6], 2.0 + 0.63 * turn
         at(time, mesh.publish, node, Note(zone=turn * 3 % 5), (64, 512, 1400)[turn % 3])
         if turn % 8 == 0:
             at(time + 0.004, mesh.publish, node, Note(zone=2))
-    at(10.0, mesh.part, 1, 2)
-    at(12.0, mesh.befall, 6, What.RADIO_OFF)
-    at(14.5, mesh.befall, 6, What.RADIO_ON)
+    at(10.0, mesh.cut, 1, 2)
+    at(12.0, mesh.inject_fault, 6, FaultKind.RADIO_OFF)
+    at(14.5, mesh.inject_fault, 6, FaultKind.RADIO_ON)
     at(15.0, mesh.join, 1, 2)
     at(18.0, mesh.kill, 2)
     at(23.0, mesh.revive, 2)
     at(24.0, mesh.subscribe, 2, WISHES[0])
-    at(27.0, mesh.befall, 5, What.SLEEP)
-    at(28.5, mesh.befall, 5, What.WAKE)
+    at(27.0, mesh.inject_fault, 5, FaultKind.SLEEP)
+    at(28.5, mesh.inject_fault, 5, FaultKind.WAKE)
     at(31.0, mesh.join, 0, 7)
-    at(36.0, mesh.part, 0, 7)
+    at(36.0, mesh.cut, 0, 7)
     at(38.0, mesh.kill, 1)
 
 
@@ -166,11 +166,11 @@ def _strangers(mesh: Mesh, kinds: tuple[type[Message], ...]) -> Iterator[None]:
     events = [
         Publication(node, sequence, Note(zone=sequence % 5)) for node in (0, 5, 8) for sequence in (1, 30, 60)
     ]
-    about = Invention(random, nodes=range(9), patterns=WISHES, publications=events, messages=kinds)
+    about = GenerationContext(random, nodes=range(9), patterns=WISHES, publications=events, messages=kinds)
     while True:
         said = random.choice(mesh.sent[-60:]).message if mesh.sent else None
         message = said and _altered(said, about)
-        if message is not None and message.flaw() is None:
+        if message is not None and message.inconsistency() is None:
             try:
                 data = encode(message)
             except WireError:
@@ -180,7 +180,7 @@ def _strangers(mesh: Mesh, kinds: tuple[type[Message], ...]) -> Iterator[None]:
         yield
 
 
-def _altered(message: Message, about: Invention) -> Message:
+def _altered(message: Message, about: GenerationContext) -> Message:
     random = about.random
     if message.envelope is not None and random.random() < 0.6:
         return msgspec.structs.replace(
@@ -190,9 +190,9 @@ def _altered(message: Message, about: Invention) -> Message:
         return message
     name = random.choice(sorted(message.fields))
     field, value = message.fields[name], getattr(message, name)
-    near = isinstance(field, Whole) and random.random() < 0.6
+    near = isinstance(field, Int) and random.random() < 0.6
     return msgspec.structs.replace(
-        message, **{name: value + random.choice((-2, -1, 1, 2)) if near else field.invent(about)}
+        message, **{name: value + random.choice((-2, -1, 1, 2)) if near else field.generate(about)}
     )
 
 

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import roamcast
 from roamcast.facts.tables import Facts
 from roamcast.metrics.declarations import evaluate
-from roamcast.metrics.measured import Measured
-from roamcast.metrics.outcome import look
+from roamcast.metrics.metric_input import MetricInput
+from roamcast.metrics.run_metrics import metric_input
 
 HERE = Path(__file__).parent
 SEED = 11
@@ -30,7 +30,7 @@ def _hurried(protocol: str, *settings: str) -> tuple[str, ...]:
     """Two tiers that do within a minute what takes them many."""
     quick = (
         *('advertise="4 s"', 'advert_lease="12 s"', "adverts_per_construction=2", 'renew="2 s"'),
-        *('wish_lease="6 s"', 'resubscribe="4 s"', 'service_lease="10 s"', 'radius="250 m"'),
+        *('subscription_lease="6 s"', 'resubscribe="4 s"', 'service_lease="10 s"', 'radius="250 m"'),
     )
     return tuple(f"protocol.{protocol}.{setting}" for setting in (*quick, *settings))
 
@@ -75,13 +75,13 @@ RUNS = {
     ),
     "aodv-unicast": Known("street", "aodv-unicast", ("protocol.aodv-unicast.error_to_all=true",)),
     "dsr-unicast": Known("street", "dsr-unicast"),
-    "gpsr-unicast": Known("street", "gpsr-unicast", ('protocol.gpsr-unicast.hold="2 s"',)),
+    "gpsr-unicast": Known("street", "gpsr-unicast", ('protocol.gpsr-unicast.queue_timeout="2 s"',)),
 }
 "By the folder that holds their facts."
 
 
 def known_metrics(name: str) -> dict[str, list[float | int | None]]:
     """Every metric of a known run, for each of the warm-ups."""
-    of = look(Facts.read(HERE / name))
-    found = [evaluate(Measured(of.source, of.setting._replace(warmup=warmup))) for warmup in WARMUPS]
+    of = metric_input(Facts.read(HERE / name))
+    found = [evaluate(MetricInput(of.source, of.setting._replace(warmup=warmup))) for warmup in WARMUPS]
     return {metric: [each[metric] for each in found] for metric in found[0]}

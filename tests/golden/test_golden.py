@@ -9,7 +9,7 @@ import pytest
 
 from roamcast.facts.diff import compare, describe
 from roamcast.facts.tables import Facts
-from roamcast.metrics.outcome import measure
+from roamcast.metrics.run_metrics import measure
 from roamcast.routing.catalogue import BUILT_IN
 
 from .runs import HERE, RUNS

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import roamcast
+from roamcast.ingest.file_parts import BadLine, FilePart, IngestError
 from roamcast.ingest.formats import FORMATS, detect, read
-from roamcast.ingest.intake import take_movement
-from roamcast.ingest.itinerary import follow_positions
-from roamcast.ingest.pieces import Bad, IngestError, Piece
+from roamcast.ingest.importing import import_movement
+from roamcast.ingest.movement import follow_positions
 from roamcast.ingest.projection import Projection, centre
-from roamcast.ingest.readers.position import Position
+from roamcast.ingest.readers.position import TracePosition
 from roamcast.scenario.traces.movement import read_ns2, write_ns2
 
 FCD = """<?xml version="1.0"?>
@@ -53,7 +53,7 @@ $ns_ at 3.0 "$god_ set-dist 0 1 1"
 
 
 def rows(path, name=None, **options):
-    return list(read(FORMATS[name] if name else detect(str(path)), Piece(str(path)), options))
+    return list(read(FORMATS[name] if name else detect(str(path)), FilePart(str(path)), options))
 
 
 def put(folder, name, text):
@@ -86,7 +86,7 @@ def test_what_could_be_anything_must_be_named(tmp_path, text):
 
 
 def test_a_bus_of_sumo_drives_in_a_scenario(tmp_path):
-    told = take_movement([str(put(tmp_path, "town.xml", FCD))], FORMATS["sumofcd"], {}, tmp_path / "out")
+    told = import_movement([str(put(tmp_path, "town.xml", FCD))], FORMATS["sumofcd"], {}, tmp_path / "out")
     assert (told["nodes"], told["width"], told["height"], told["duration"]) == (2, 90, 40, 30)
     assert told["origin"] == {"time": 100, "x": 1010, "y": 5}
     assert (tmp_path / "out" / "nodes.csv").read_text() == 'node,id\n0,"anna"\n1,"bus"\n'
@@ -98,7 +98,7 @@ def test_a_bus_of_sumo_drives_in_a_scenario(tmp_path):
 
 def test_places_on_earth_are_projected_and_the_origin_is_kept(tmp_path):
     files = [put(tmp_path, "a.gpx", GPX), put(tmp_path, "b.csv", CSV)]
-    told = take_movement(list(map(str, files)), FORMATS["gps"], {}, tmp_path / "out")
+    told = import_movement(list(map(str, files)), FORMATS["gps"], {}, tmp_path / "out")
     assert told["nodes"] == 3
     assert told["height"] == pytest.approx(1112.3, abs=0.5)  # a hundredth of a degree at 50 degrees north
     about = json.loads((tmp_path / "out" / "movement.json").read_text())["origin"]
@@ -110,7 +110,7 @@ def test_places_on_earth_are_projected_and_the_origin_is_kept(tmp_path):
 
 def test_setdest_files_keep_their_numbers_and_move_to_the_corner(tmp_path):
     path = put(tmp_path, "a.mov", SETDEST)
-    told = take_movement([str(path)], FORMATS["ns2movement"], {}, tmp_path / "out")
+    told = import_movement([str(path)], FORMATS["ns2movement"], {}, tmp_path / "out")
     assert (told["width"], told["height"], told["duration"]) == (100, 10, 12)
     result = roamcast.run(tmp_path / "out" / "scenario.toml")
     assert result.facts["legs"].to_pylist()[1]["x0"] == 0
@@ -118,13 +118,13 @@ def test_setdest_files_keep_their_numbers_and_move_to_the_corner(tmp_path):
 
 def test_bonnmotion_says_where_who_turns(tmp_path):
     found = rows(put(tmp_path, "a.movements", "0 1 2 10 3 4\n# comment\n0 5\n0 5 6 7 5 6\n"))
-    assert [(row.id, row.time, row.x) for row in found if isinstance(row, Position)] == [
+    assert [(row.id, row.time, row.x) for row in found if isinstance(row, TracePosition)] == [
         ("0", 0, 1),
         ("0", 10, 3),
         ("2", 0, 5),
         ("2", 7, 5),
     ]
-    [bad] = [row for row in found if isinstance(row, Bad)]
+    [bad] = [row for row in found if isinstance(row, BadLine)]
     assert "no triples" in bad.why
 
 
@@ -142,7 +142,7 @@ def test_bonnmotion_says_where_who_turns(tmp_path):
 )
 def test_a_broken_document_gives_what_came_before_and_says_why(tmp_path, text, why):
     found = rows(put(tmp_path, "a.xml", text), "sumofcd")
-    assert any(why in row.why for row in found if isinstance(row, Bad))
+    assert any(why in row.why for row in found if isinstance(row, BadLine))
 
 
 def test_long_documents_need_little_memory(tmp_path):
@@ -155,7 +155,7 @@ def test_long_documents_need_little_memory(tmp_path):
     path = put(tmp_path, "a.xml", f"<fcd-export>{steps}</fcd-export>")
     assert path.stat().st_size > 1 << 20
     tracemalloc.start()
-    assert sum(1 for _ in read(FORMATS["sumofcd"], Piece(str(path)))) == 25_000
+    assert sum(1 for _ in read(FORMATS["sumofcd"], FilePart(str(path)))) == 25_000
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 700_000
@@ -167,7 +167,7 @@ places = st.tuples(st.integers(0, 3), st.integers(0, 50), st.floats(-1e4, 1e4), 
 @given(told=st.lists(places, min_size=1, max_size=15, unique_by=lambda row: row[:2]))
 @settings(max_examples=40)
 def test_everyone_is_where_they_were_told_to_be(told, tmp_path_factory):
-    found = follow_positions([Position(0, str(who), time, x, y) for who, time, x, y in told])
+    found = follow_positions([TracePosition(0, str(who), time, x, y) for who, time, x, y in told])
     path = tmp_path_factory.getbasetemp() / "law.mov"
     with path.open("w") as file:
         write_ns2(found.legs, file)
@@ -181,7 +181,7 @@ def test_everyone_is_where_they_were_told_to_be(told, tmp_path_factory):
 
 def test_two_places_at_one_time_are_counted():
     found = follow_positions(
-        [Position(0, "a", 1.0, 0, 0), Position(0, "a", 1.0, 5, 0), Position(0, "a", 2.0, 1, 0)]
+        [TracePosition(0, "a", 1.0, 0, 0), TracePosition(0, "a", 1.0, 5, 0), TracePosition(0, "a", 2.0, 1, 0)]
     )
     assert found.doubled == 1
 
@@ -241,7 +241,7 @@ def fcd(stays, end):
 
 def test_vehicles_are_there_only_from_their_first_to_their_last_position(tmp_path):
     path = put(tmp_path, "town.xml", fcd([(0, 60), (20, 60), (0, 30), (25, 25)], 60))
-    told = take_movement([str(path)], FORMATS["sumofcd"], {}, tmp_path / "out")
+    told = import_movement([str(path)], FORMATS["sumofcd"], {}, tmp_path / "out")
     assert (told["late"], told["early"]) == (2, 2)
     facts = roamcast.run(tmp_path / "out" / "scenario.toml", seed=2).facts
     states = [(row["time"], row["node"], row["value"]) for row in facts["states"].to_pylist()]
@@ -255,20 +255,20 @@ def test_vehicles_are_there_only_from_their_first_to_their_last_position(tmp_pat
 
 def test_with_presence_always_nobody_arrives_or_leaves(tmp_path):
     path = put(tmp_path, "town.xml", fcd([(0, 60), (20, 40)], 60))
-    told = take_movement([str(path)], FORMATS["sumofcd"], {}, tmp_path / "out", always=True)
+    told = import_movement([str(path)], FORMATS["sumofcd"], {}, tmp_path / "out", always=True)
     assert (told["late"], told["early"]) == (0, 0)
     assert "[faults]" not in (tmp_path / "out" / "scenario.toml").read_text()
 
 
 def test_a_receiver_that_is_missing_for_less_than_its_interval_is_there_all_the_time():
     fixes = [("a", 0), ("a", 60), ("a", 120), ("a", 600), ("b", 40), ("b", 100), ("b", 160), ("c", 580)]
-    found = follow_positions([Position(0, who, float(time), 0.0, 0.0) for who, time in fixes])
+    found = follow_positions([TracePosition(0, who, float(time), 0.0, 0.0) for who, time in fixes])
     assert found.present == [(0, math.inf), (0, 220), (580, math.inf)]
 
 
 def test_behind_its_last_waypoint_a_node_of_bonnmotion_stays(tmp_path):
     path = put(tmp_path, "a.movements", "0 1 2 10 3 4 100 5 5\n0 5 6\n20 5 6 50 7 7\n")
-    told = take_movement([str(path)], FORMATS["bonnmotion"], {}, tmp_path / "out")
+    told = import_movement([str(path)], FORMATS["bonnmotion"], {}, tmp_path / "out")
     assert (told["late"], told["early"]) == (1, 0)
     assert '{ nodes = [2], arrive = "20 s" }' in (tmp_path / "out" / "scenario.toml").read_text()
 
@@ -283,10 +283,10 @@ def test_behind_its_last_waypoint_a_node_of_bonnmotion_stays(tmp_path):
 )
 def test_a_file_of_mostly_bad_lines_is_refused(tmp_path, form, name, good, bad):
     few = put(tmp_path, name, good + bad)
-    assert take_movement([str(few)], FORMATS[form], {}, tmp_path / "few")["bad"] == 1
+    assert import_movement([str(few)], FORMATS[form], {}, tmp_path / "few")["bad"] == 1
     most = put(tmp_path, name, good + 9 * bad)
     with pytest.raises(
         IngestError, match=rf"9 of \d+ lines are not understood.* the first, at {len(good)}: "
     ):
-        take_movement([str(most)], FORMATS[form], {}, tmp_path / "most")
+        import_movement([str(most)], FORMATS[form], {}, tmp_path / "most")
     assert not (tmp_path / "most").exists()

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from roamcast.facts.schema import TABLES
 from roamcast.facts.tables import Facts
-from roamcast.ingest.about import Telling
 from roamcast.ingest.assembly import assemble
-from roamcast.ingest.pieces import Bad, IngestError, Piece, split
-from roamcast.ingest.readers.ns2trace import Record, parse, read
-from roamcast.ingest.sending import Rates
+from roamcast.ingest.description import TraceDescription
+from roamcast.ingest.file_parts import BadLine, FilePart, IngestError, split
+from roamcast.ingest.readers.ns2trace import TraceRecord, parse, read
+from roamcast.ingest.transmissions import LinkRates
 from roamcast.metrics.declarations import evaluate
-from roamcast.metrics.outcome import look, measure
+from roamcast.metrics.run_metrics import measure, metric_input
 from validation.ns2 import read_unicast_trace
 
 TRACES = Path(__file__).parent / "traces"
@@ -22,7 +22,7 @@ OLD, NEW = (TRACES / f"line-{form}.tr" for form in ("old", "new"))
 
 
 def facts(path, **told):
-    return assemble(str(path), read(Piece(str(path))), Telling(**told)).facts
+    return assemble(str(path), read(FilePart(str(path))), TraceDescription(**told)).facts
 
 
 def rows(found, table):
@@ -45,7 +45,7 @@ def test_both_formats_of_what_ns2_writes_now_tell_the_same(ns2, routing, traffic
     ifq = "CMUPriQueue" if routing == "DSR" else "Queue/DropTail/PriQueue"
     traces = [ns2(f"{new}", new=new, routing=routing, traffic=traffic, ifq=ifq) for new in (0, 1)]
     old, new = (facts(path) for path in traces)
-    assert not [row for path in traces for row in read(Piece(str(path))) if isinstance(row, Bad)]
+    assert not [row for path in traces for row in read(FilePart(str(path))) if isinstance(row, BadLine)]
     for table in TABLES.keys() - {"legs"}:
         assert rows(old, table) == rows(new, table), table
     assert rows(new, "publications")
@@ -55,7 +55,7 @@ def test_an_ns2_run_is_measured_as_validation_measures_it(ns2):
     path = ns2("run", new=1, seconds=8)
     with path.open() as lines:
         theirs = read_unicast_trace(lines, 0.0)
-    ours = evaluate(look(facts(path)))
+    ours = evaluate(metric_input(facts(path)))
     assert theirs.delivery == ours["delivery_rate"] > 0
     assert theirs.delay == pytest.approx(ours["delay_mean"])
     assert theirs.routing == ours["messages_routing"]
@@ -83,7 +83,7 @@ def test_a_message_that_no_one_answered_had_no_frame_and_failed():
 
 
 def test_airtime_follows_from_the_rates():
-    slow, quick = (facts(OLD, rates=Rates(data=rate)) for rate in (1e6, 2e6))
+    slow, quick = (facts(OLD, rates=LinkRates(data=rate)) for rate in (1e6, 2e6))
     times = [
         [row["airtime"] for row in rows(found, "transmissions") if row["to"] != -1] for found in (slow, quick)
     ]
@@ -105,14 +105,14 @@ def test_a_node_retries_until_it_is_acknowledged():
         line("s", "2.0", "RTR"),  # the same packet once more, as a router that salvages it does
         line("s", "2.1", "MAC"),
     ]
-    found = assemble("t", [parse(number, each) for number, each in enumerate(text)], Telling()).facts
+    found = assemble("t", [parse(number, each) for number, each in enumerate(text)], TraceDescription()).facts
     assert [(row["time"], row["attempts"]) for row in rows(found, "transmissions")] == [(1.1, 2), (2.1, 1)]
     assert {row["publication"] for row in rows(found, "transmissions")} == {1}
 
 
 def test_what_a_trace_cannot_tell_is_said(ns2):
     path = ns2("quiet", new=0, mac="OFF", traffic="message")
-    found = assemble(str(path), read(Piece(str(path))), Telling())
+    found = assemble(str(path), read(FilePart(str(path))), TraceDescription())
     told = " ".join(found.notes)
     for word in ("-macTrace", "each repetition", "where everyone was"):
         assert word in told
@@ -131,7 +131,7 @@ def test_bad_lines_are_kept_apart_with_where_and_why(tmp_path):
     bad = [b"r nonsense\n", b"s 1e999 _0_ RTR --- 0 cbr 5 [0 0 0 0]\n", b"\xff\xfe\n", b"+ 1.0 0 2 cbr 10\n"]
     path = tmp_path / "t.tr"
     path.write_bytes(b"".join([*good[:50], *bad, *good[50:]]))
-    found = assemble(str(path), read(Piece(str(path))), Telling())
+    found = assemble(str(path), read(FilePart(str(path))), TraceDescription())
     assert rows(found.facts, "deliveries") == rows(facts(OLD), "deliveries")
     first = sum(map(len, good[:50]))
     assert [row.offset for row in found.bad] == [first + sum(map(len, bad[:n])) for n in range(4)]
@@ -151,7 +151,7 @@ def test_a_file_that_is_no_trace_is_refused(tmp_path):
 @settings(max_examples=6)
 @example(size=1170)
 def test_every_line_is_read_once_however_a_file_is_cut(size):
-    whole = list(read(Piece(str(OLD))))
+    whole = list(read(FilePart(str(OLD))))
     pieces = split(str(OLD), size, splittable=True)
     assert [row for piece in pieces for row in read(piece)] == whole
 
@@ -188,12 +188,12 @@ def mutated(draw):
 def test_no_line_does_harm(lines, tmp_path_factory):
     path = tmp_path_factory.mktemp("fuzz") / "t.tr"
     path.write_text("\n".join(lines), encoding="utf-8")
-    found = list(read(Piece(str(path))))
+    found = list(read(FilePart(str(path))))
     assert len(found) <= len("\n".join(lines).splitlines()) + len(lines)
     try:
-        assembled = assemble(str(path), found, Telling())
+        assembled = assemble(str(path), found, TraceDescription())
     except IngestError:
-        assert sum(isinstance(row, Record) for row in found) < max(len(found) / 2, 1)
+        assert sum(isinstance(row, TraceRecord) for row in found) < max(len(found) / 2, 1)
         return
     assert isinstance(assembled.facts, Facts)
-    evaluate(look(assembled.facts))
+    evaluate(metric_input(assembled.facts))

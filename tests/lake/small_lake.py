@@ -11,8 +11,8 @@ import roamcast
 from roamcast.facts.pack import PACK, count_rows, pack
 from roamcast.facts.schema import TABLES
 from roamcast.lake import batch as batches
-from roamcast.lake.place import Place
 from roamcast.lake.staging import digest
+from roamcast.lake.storage import StorageUrl
 
 
 def facts_of(run: str, rows: int = 3) -> dict[str, pa.Table]:
@@ -38,7 +38,7 @@ def stage(store, run: str, tables=None) -> dict:
             files[file.name] = {"size": file.stat().st_size, "digest": digest(file), "rows": len(rows)}
         rows = sum(file["rows"] for file in files.values())
         manifest = {"run": run, "status": "done", "error": "", "files": files, "rows": rows, "cpu": 0.1}
-        store.staging.keep(work, manifest)
+        store.staging.stage(work, manifest)
     return manifest
 
 
@@ -51,7 +51,7 @@ def stage_packed(store, run: str, tables=None, about: str = "{}") -> dict:
         rows = count_rows(file)
         files = {PACK: {"size": len(content), "digest": digest(file), "rows": rows}}
         manifest = {"run": run, "status": "done", "error": "", "files": files, "rows": rows, "cpu": 0.1}
-        store.staging.keep(Path(name), manifest)
+        store.staging.stage(Path(name), manifest)
     return manifest
 
 
@@ -77,8 +77,8 @@ class Killed(BaseException):
     """The command ends here, as if by SIGKILL."""
 
 
-_CHANGING = [(Place, "write"), (Place, "create"), (Place, "remove")]
-_CHANGING += [(batches._Sink, "__init__"), (batches._Sink, "finish")]
+_CHANGING = [(StorageUrl, "write"), (StorageUrl, "create"), (StorageUrl, "remove")]
+_CHANGING += [(batches._HashedFile, "__init__"), (batches._HashedFile, "finish")]
 _AS_IT_IS = {place: getattr(*place) for place in _CHANGING}
 
 

@@ -10,7 +10,7 @@ import roamcast
 from roamcast.lake import compaction
 from roamcast.lake.batch import table_file, tag_rows
 from roamcast.lake.columns import TABLES, conform
-from roamcast.lake.log import Batch, Done, Entry, File
+from roamcast.lake.log import Batch, Commit, CommittedRun, TableFile
 from roamcast.lake.rows import BatchFiles
 from roamcast.lake.staging import digest
 from roamcast.pipeline.committing.commit import Committer
@@ -28,8 +28,8 @@ def commit_older(store, run):
         place = table_file(store.facts, table, f"older{run}")
         place.local.parent.mkdir(parents=True, exist_ok=True)
         pq.write_table(rows, place.local, write_page_checksum=True)
-        files[table] = File(place.local.stat().st_size, len(rows), digest(place.local))
-    entry = Entry([Batch(f"older{run}", {run: Done(rows=4, size=1)}, files)])
+        files[table] = TableFile(place.local.stat().st_size, len(rows), digest(place.local))
+    entry = Commit([Batch(f"older{run}", {run: CommittedRun(rows=4, size=1)}, files)])
     assert store.log.append(store.snapshot(), entry) is not None
 
 

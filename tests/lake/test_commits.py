@@ -9,14 +9,14 @@ from small_lake import Killed, content, expected, ready, stage, stage_packed, st
 
 from roamcast.facts.pack import PACK
 from roamcast.lake import compaction
+from roamcast.pipeline.campaign_folder import CampaignFolder
 from roamcast.pipeline.committing.commit import Committer
-from roamcast.pipeline.store import Store
 
 RUNS = [f"{number:020x}" for number in range(1, 12)]
 
 
 def open_store(folder):
-    store = Store(folder)
+    store = CampaignFolder(folder)
     store.create()
     (store.folder / "campaign.json").write(b"{}")
     return store
@@ -24,7 +24,7 @@ def open_store(folder):
 
 def recover(folder):
     """What the next command does first."""
-    store = Store(folder)
+    store = CampaignFolder(folder)
     store.tidy()
     Committer(None, store).commit(ready(store))
     return store
@@ -38,7 +38,7 @@ def check(folder, runs):
     """The lake holds each of `runs` once, row for row, and no file besides."""
     for table in ("deliveries", "drops"):
         assert content(folder, table) == expected(runs, table)
-    store = Store(folder)
+    store = CampaignFolder(folder)
     named = {
         folder / "facts" / table / f"{batch.name}.parquet"
         for batch in store.snapshot().batches.values()
@@ -100,7 +100,7 @@ def test_a_compaction_that_ends_at_any_step_loses_nothing_and_doubles_nothing(tm
 
 
 def test_of_two_drivers_that_commit_the_same_runs_one_does(tmp_path):
-    stores = open_store(tmp_path), Store(tmp_path)
+    stores = open_store(tmp_path), CampaignFolder(tmp_path)
     for run in RUNS[:4]:
         stage(stores[0], run)
     taken = ready(stores[0])
@@ -189,7 +189,7 @@ def test_damage_in_the_lake_costs_the_runs_that_it_touches_and_no_other(tmp_path
     [name] = store.snapshot().batches
     (tmp_path / "facts" / "drops" / f"{name}.parquet").unlink()
     assert store.survey(RUNS[:6]).damaged.keys() == set(RUNS[1:6])
-    Committer(None, store).repair(list(store.find_hurt(store.snapshot())))
+    Committer(None, store).repair(list(store.damaged_batches(store.snapshot())))
     assert not store.snapshot().batches
 
 
@@ -231,7 +231,7 @@ def _play(folder, history):
     open_store(folder)
     there = set()
     for what, *how in history:
-        store, other = Store(folder), Store(folder)
+        store, other = CampaignFolder(folder), CampaignFolder(folder)
         if what == "stage":
             for run in how[0] - there:
                 stage(store, run)
@@ -269,4 +269,4 @@ def _meet(store, other, what, ends, meets):
 def test_a_folder_of_the_older_layout_is_told_in_a_line(tmp_path):
     (tmp_path / "runs" / "run=1").mkdir(parents=True)
     with pytest.raises(Exception, match=r"is of an older layout .* run the campaign into another folder"):
-        Store(tmp_path).create()
+        CampaignFolder(tmp_path).create()

@@ -12,7 +12,8 @@ from roamcast.pipeline.committing.commit import Committer
 
 ABOUT = (
     '{"scenario": "s", "protocol": "flooding", "parameters": {}, "seed": 1, "duration": 1.0, "warmup": 0.0, '
-    '"range": 250.0, "nodes": 2, "kinds": {}, "version": "0", "happenings": 0, "frames": {}, "drops": {}}'
+    '"range": 250.0, "nodes": 2, "kinds": {}, "version": "0", "events_processed": 0, "frames": {}, '
+    '"drops": {}}'
 )
 
 

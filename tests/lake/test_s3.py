@@ -11,10 +11,10 @@ import pytest
 from small_lake import content, expected, ready, stage
 
 from roamcast.errors import UserError
-from roamcast.lake.place import Place, _connect
 from roamcast.lake.s3 import make_client
+from roamcast.lake.storage import StorageUrl, _connect
+from roamcast.pipeline.campaign_folder import CampaignFolder
 from roamcast.pipeline.committing.commit import Committer
-from roamcast.pipeline.store import Store
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 RUNS = [f"{number:020x}" for number in range(1, 12)]
@@ -57,16 +57,16 @@ def bucket(tmp_path_factory):
 
 
 def test_an_object_is_created_once(bucket):
-    place = Place(f"s3a://{bucket}/once/1.json")
+    place = StorageUrl(f"s3a://{bucket}/once/1.json")
     assert place.create(b"mine") and not place.create(b"yours")
     assert place.read() == b"mine" and str(place) == f"s3://{bucket}/once/1.json"
-    assert list(Place(f"s3://{bucket}/once").list()) == ["1.json"]
+    assert list(StorageUrl(f"s3://{bucket}/once").list()) == ["1.json"]
     place.remove()
     assert not place.exists()
 
 
 def test_commits_compactions_and_damage_go_as_on_a_disk(bucket, tmp_path):
-    store = Store(f"s3://{bucket}/commits")
+    store = CampaignFolder(f"s3://{bucket}/commits")
     store.create()
     (store.folder / "campaign.json").write(b"{}")
     for run in RUNS[:9]:
@@ -84,7 +84,7 @@ def test_commits_compactions_and_damage_go_as_on_a_disk(bucket, tmp_path):
 
 
 def test_of_two_drivers_in_one_bucket_one_commits(bucket):
-    one, other = Store(f"s3://{bucket}/two"), Store(f"s3://{bucket}/two")
+    one, other = CampaignFolder(f"s3://{bucket}/two"), CampaignFolder(f"s3://{bucket}/two")
     (one.folder / "campaign.json").write(b"{}")
     for run in RUNS[:2]:
         stage(one, run)
@@ -122,7 +122,7 @@ def test_a_campaign_runs_in_a_bucket_from_end_to_end(bucket, tmp_path):
     assert again.returncode == 0 and "nothing to do" in again.stderr, again.stderr
     assert roamcast("campaign", "verify", folder).returncode == 0
     assert "2 done" in roamcast("campaign", "status", folder).stdout
-    assert Place(f"{folder}/report.html").exists()
+    assert StorageUrl(f"{folder}/report.html").exists()
     assert roamcast("why", folder, "--json").returncode == 0
     where = roamcast("campaign", "watch", folder, "--once")
     assert where.returncode == 2 and "--checkpoint" in where.stderr and where.stderr.count("\n") == 1
@@ -130,13 +130,13 @@ def test_a_campaign_runs_in_a_bucket_from_end_to_end(bucket, tmp_path):
     assert watched.returncode == 0, watched.stderr
     for name in ("metrics", "summary", "verdicts"):
         ours, theirs = (
-            Place(f"{folder}/{tables}/{name}.parquet").read() for tables in ("watch/tables", "tables")
+            StorageUrl(f"{folder}/{tables}/{name}.parquet").read() for tables in ("watch/tables", "tables")
         )
         assert ours == theirs, name
 
 
 def test_an_unknown_scheme_and_a_missing_bucket_are_told_in_a_line(bucket):
     with pytest.raises(UserError, match="nothing can be kept under gopher://"):
-        Place("gopher://hole/x")
+        StorageUrl("gopher://hole/x")
     with pytest.raises(UserError, match="cannot keep a campaign here"):
-        Store("s3://nowhere-at-all/x").create()
+        CampaignFolder("s3://nowhere-at-all/x").create()

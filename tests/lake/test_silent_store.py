@@ -5,8 +5,8 @@ import socket
 import pytest
 
 from roamcast.errors import UserError
-from roamcast.lake.place import Place, _connect
-from roamcast.pipeline.store import Store
+from roamcast.lake.storage import StorageUrl, _connect
+from roamcast.pipeline.campaign_folder import CampaignFolder
 
 
 @pytest.fixture
@@ -19,18 +19,18 @@ def place(monkeypatch):
             monkeypatch.setenv(key, value)
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{nobody.getsockname()[1]}")
         _connect.cache_clear()
-        yield Place("s3://bucket/campaign")
+        yield StorageUrl("s3://bucket/campaign")
         _connect.cache_clear()
 
 
 @pytest.mark.parametrize(
     "ask",
     [
-        Place.exists,
-        Place.list,
-        Place.open,
-        lambda place: Store(place).create(),
-        lambda place: Store(place).read_campaign(),
+        StorageUrl.exists,
+        StorageUrl.list,
+        StorageUrl.open,
+        lambda place: CampaignFolder(place).create(),
+        lambda place: CampaignFolder(place).read_campaign(),
     ],
     ids=["exists", "list", "open", "create", "read"],
 )

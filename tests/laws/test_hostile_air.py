@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roamcast.content.kind import Integer
+from roamcast.content.field_type import Integer
 from roamcast.content.schema import EventType
 from roamcast.routing.cbr.cbr import Cbr
 from roamcast.routing.cbr.ft import FtCbr
 from roamcast.routing.cbr.messages import Advert, MostCovering, Subscription
 from roamcast.routing.cbr.parameters import CbrParameters, FtCbrParameters
-from roamcast.routing.cbr.raft.messages import Ack, Addressee, Period, Subscribe, XcastEvent
+from roamcast.routing.cbr.raft.messages import Ack, Addressee, InterestPeriod, Subscribe, XcastEvent
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
 from roamcast.routing.cbr.raft.raft import RaftCbr
 from roamcast.routing.router import Publication
@@ -68,7 +68,7 @@ def test_no_noise_breaks_cbr(words, most_covering):
     mesh = listen(
         lambda host: FtCbr(host, FtCbrParameters(covering=True, most_covering=most_covering)), words
     )
-    assert all(-1 <= sent.message.about < 2**63 for sent in mesh.sent)
+    assert all(-1 <= sent.message.publication_id < 2**63 for sent in mesh.sent)
     # Forged leases last 15 s a hop, forged serials of adverts as long; then all is as it was.
     mesh.run(for_=120)
     mesh.deliveries.clear()
@@ -84,7 +84,7 @@ def test_no_noise_breaks_cbr(words, most_covering):
 @given(noise(RaftCbr))
 def test_no_noise_breaks_raft(words):
     mesh = listen(RaftCbr, words)
-    assert all(-1 <= sent.message.about < 2**63 for sent in mesh.sent)
+    assert all(-1 <= sent.message.publication_id < 2**63 for sent in mesh.sent)
     mesh.publish(0, THREE)
     mesh.run(for_=5)
 
@@ -116,13 +116,13 @@ def test_a_flood_of_fake_advertisements_leaves_tables_bounded_and_the_run_goes_o
 
 
 def test_fake_subscribers_and_publishers_leave_raft_tables_bounded():
-    small = RaftCbrParameters(adverts=50, subscribers=50, publishers=50, cached=50, reorder=50)
+    small = RaftCbrParameters(adverts=50, subscribers=50, publishers=50, cached_events=50, reorder_buffer=50)
     mesh = Mesh.line(2, lambda host: RaftCbr(host, small))
     mesh.advertise(0, EVERYTHING)
     mesh.subscribe(1, NARROW)
     mesh.run(for_=60)
     for fake in range(2_000):
-        wish = Subscribe(1000 + fake, 1, 1, -1, 0, 0, (Period(NARROW, 0, 0),))
+        wish = Subscribe(1000 + fake, 1, 1, -1, 0, 0, (InterestPeriod(NARROW, 0, 0),))
         mesh.routers[0].receive(Datagram(1000 + fake, 0, 9, wish), 1, 0.0)
         mesh.routers[1].receive(Advert(1000 + fake, NARROW, 1, fake, 1), 0, 0.0)
         forged = Publication(0, 10**6 + fake, THREE)
@@ -138,7 +138,7 @@ def test_fake_subscribers_and_publishers_leave_raft_tables_bounded():
 
 
 def test_events_for_nobody_leave_the_custody_of_a_broker_bounded():
-    small = RaftCbrParameters(cached=50)
+    small = RaftCbrParameters(cached_events=50)
     mesh = Mesh.line(3, lambda host: RaftCbr(host, small))
     mesh.run(for_=30)
     broker = mesh.routers[1]

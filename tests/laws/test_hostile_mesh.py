@@ -6,14 +6,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from roamcast.content.field_type import Integer, String
 from roamcast.content.filter import Filter
-from roamcast.content.kind import Integer, String
 from roamcast.content.schema import EventType
-from roamcast.content.summary import Shape, Summary
-from roamcast.routing.odmrp.messages import Announcement, Entry, JoinRequest, JoinTable
+from roamcast.content.summary import BloomShape, Summary
+from roamcast.routing.odmrp.messages import Announcement, JoinEntry, JoinRequest, JoinTable
 from roamcast.routing.odmrp.odmrp import Odmrp
 from roamcast.routing.odmrp.parameters import OdmrpParameters
-from roamcast.routing.odmrp.pubsub.messages import ContentRequest, Join, SummaryTable, Way, Wish
+from roamcast.routing.odmrp.pubsub.messages import (
+    BrokerSubscriptions,
+    ContentRequest,
+    GroupJoin,
+    SourceJoins,
+    SummaryTable,
+)
 from roamcast.routing.odmrp.pubsub.parameters import PubSubParameters
 from roamcast.routing.odmrp.pubsub.pubsub import PubSubOdmrp
 from roamcast.routing.router import Drop, Publication
@@ -56,7 +62,7 @@ def test_no_noise_breaks_the_mesh_for_good(router, seed, heard):
     for to, sender in heard:
         mesh.inject(to, next(said), sender)
         mesh.run(for_=0.01)
-    assert all(-1 <= sent.message.about < 2**63 for sent in mesh.sent)
+    assert all(-1 <= sent.message.publication_id < 2**63 for sent in mesh.sent)
     for each in mesh.routers:
         assert all(size.entries <= size.limit for size in each.tables().values())
     mesh.run(for_=80)  # what is forged lapses after the timeout
@@ -72,7 +78,7 @@ def test_no_noise_breaks_the_mesh_for_good(router, seed, heard):
 @pytest.mark.parametrize("router", ROUTERS)
 def test_a_message_that_claims_to_come_from_me_is_refused(router):
     mesh = Mesh.line(2, router)
-    mesh.know(Coupon)
+    mesh.add_event_type(Coupon)
     first = router.messages[0]
     said = hostile_messages(router, Random(1), nodes=range(2), patterns=PATTERNS, publications=PUBLICATIONS)
     own = next(message for message in said if type(message) is first)
@@ -87,7 +93,7 @@ def test_a_million_channels_leave_the_tables_of_odmrp_bounded():
     relay = mesh.routers[1]
     for fake in range(3_000):
         relay.receive(JoinRequest(77, fake, 31, fake + 1), 0, 0.0)
-        relay.receive(JoinTable(fake + 1, (Entry(77, 1),)), 2, 0.0)
+        relay.receive(JoinTable(fake + 1, (JoinEntry(77, 1),)), 2, 0.0)
         relay.receive(Announcement(1000 + fake, fake, 31, 0, (NARROW,)), 0, 0.0)
         if fake < 400 and fake % 40 == 39:
             mesh.run(for_=0.06)  # what is to be said is said
@@ -106,7 +112,7 @@ def test_a_million_channels_leave_the_tables_of_odmrp_bounded():
 def test_a_source_with_more_channels_than_it_may_use_forgets_the_oldest():
     small = OdmrpParameters(groups=20, known=100)
     mesh = Mesh.line(2, lambda host: Odmrp(host, small))
-    mesh.know(Coupon)
+    mesh.add_event_type(Coupon)
     source = mesh.routers[0]
     for fake in range(100):
         source.receive(Announcement(1000 + fake, fake, 31, 0, (Coupon.zone >= -fake,)), 1, 0.0)
@@ -120,11 +126,16 @@ def test_a_source_with_more_channels_than_it_may_use_forgets_the_oldest():
 
 def test_a_join_table_towards_a_source_that_is_not_known_makes_no_forwarding_node():
     for router, table in (
-        (Odmrp, JoinTable(5, (Entry(77, 1),))),
-        (PubSubOdmrp, SummaryTable((Way(77, 1, (Join(2, 1, 1),)),), (Wish(2, 1, (NARROW,), b""),))),
+        (Odmrp, JoinTable(5, (JoinEntry(77, 1),))),
+        (
+            PubSubOdmrp,
+            SummaryTable(
+                (SourceJoins(77, 1, (GroupJoin(2, 1, 1),)),), (BrokerSubscriptions(2, 1, (NARROW,), b""),)
+            ),
+        ),
     ):
         mesh = Mesh.line(3, router)
-        mesh.know(Coupon)
+        mesh.add_event_type(Coupon)
         assert mesh.inject(1, table, sender=2) is None
         assert len(mesh.routers[1].group) == 0
 
@@ -132,11 +143,14 @@ def test_a_join_table_towards_a_source_that_is_not_known_makes_no_forwarding_nod
 def test_what_a_publisher_remembers_of_forged_members_is_bounded():
     mesh = listening(PubSubOdmrp)
     publisher = mesh.routers[0]
-    wish = Wish(9, 1, (NARROW,), b"")
-    publisher.receive(SummaryTable((Way(0, 0, (Join(9, 1, 1),)),), (wish,)), 1, 0.0)
+    wish = BrokerSubscriptions(9, 1, (NARROW,), b"")
+    publisher.receive(SummaryTable((SourceJoins(0, 0, (GroupJoin(9, 1, 1),)),), (wish,)), 1, 0.0)
     for fake in range(500):
-        told = (Join(1000 + fake, 1, 1), Join(9, fake, 1))  # strangers, and one who joins everything
-        publisher.receive(SummaryTable((Way(0, 0, told),)), 1, 0.0)
+        told = (
+            GroupJoin(1000 + fake, 1, 1),
+            GroupJoin(9, fake, 1),
+        )  # strangers, and one who joins everything
+        publisher.receive(SummaryTable((SourceJoins(0, 0, told),)), 1, 0.0)
     assert len(publisher.groups._strangers) <= publisher.parameters.roster
     assert len(publisher.groups.members.get(9, mesh.now).joined) == 8
     assert len(publisher._acknowledged) == 255
@@ -144,15 +158,15 @@ def test_what_a_publisher_remembers_of_forged_members_is_bounded():
 
 
 def test_forged_members_and_joins_leave_the_tables_of_pubsub_bounded():
-    small = PubSubParameters(routes=50, groups=50, members=50, below=50, forwarding_filter=True)
+    small = PubSubParameters(routes=50, groups=50, members=50, forwarded_joins=50, forwarding_filter=True)
     mesh = Mesh.line(3, lambda host: PubSubOdmrp(host, small))
     mesh.advertise(0, EVERYTHING)
     mesh.subscribe(2, NARROW)
     mesh.run(for_=2)
     for fake in range(2_000):
-        wish = Wish(1000 + fake, 1, (NARROW,), b"")
+        wish = BrokerSubscriptions(1000 + fake, 1, (NARROW,), b"")
         for node in (0, 1):
-            table = SummaryTable((Way(0, node, (Join(1000 + fake, fake % 7, 1),)),), (wish,))
+            table = SummaryTable((SourceJoins(0, node, (GroupJoin(1000 + fake, fake % 7, 1),)),), (wish,))
             mesh.routers[node].receive(table, 1 - node, 0.0)
         mesh.routers[1].receive(ContentRequest(2000 + fake, fake, 31, (EVERYTHING,)), 0, 0.0)
     for router in mesh.routers:
@@ -172,15 +186,15 @@ def test_a_summary_of_everything_costs_noise_and_one_of_nonsense_is_refused():
         (b"\xff" * 40, Drop.MALFORMED),
         (everything[:-1], Drop.MALFORMED),
     ):
-        wish = Wish(9, 1, (), data)
-        table = SummaryTable((Way(0, 0, (Join(9, 0, 1),)),), (wish,))
+        wish = BrokerSubscriptions(9, 1, (), data)
+        table = SummaryTable((SourceJoins(0, 0, (GroupJoin(9, 0, 1),)),), (wish,))
         assert mesh.inject(0, table, sender=1) is answer
     mesh.deliveries.clear()
     mesh.publish(0, SEVEN)
     mesh.publish(0, THREE)
     mesh.run(for_=1)
     assert mesh.delivered == [(3, THREE)]
-    words = Summary.of([Word.text == f"word {n}" for n in range(400)], Shape(8192, 4)).to_bytes()
+    words = Summary.of([Word.text == f"word {n}" for n in range(400)], BloomShape(8192, 4)).to_bytes()
     assert len(words) > 1024
-    long = SummaryTable((Way(0, 0, (Join(9, 0, 1),)),), (Wish(9, 1, (), words),))
+    long = SummaryTable((SourceJoins(0, 0, (GroupJoin(9, 0, 1),)),), (BrokerSubscriptions(9, 1, (), words),))
     assert mesh.inject(0, long, sender=1) is Drop.MALFORMED

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roamcast.content.kind import Integer
+from roamcast.content.field_type import Integer
 from roamcast.content.schema import EventType
 from roamcast.routing.router import Drop, Publication
 from roamcast.routing.tpsr.messages import (
@@ -20,13 +20,13 @@ from roamcast.routing.tpsr.messages import (
     RoutedEvent,
     RouteSubscription,
 )
-from roamcast.routing.tpsr.parameters import LastResort, PPubsParameters, SubscriptionFlood, TpsrParameters
+from roamcast.routing.tpsr.parameters import FallbackFlood, PPubsParameters, SubscriptionFlood, TpsrParameters
 from roamcast.routing.tpsr.ppubs import PPubs
 from roamcast.routing.tpsr.tpsr import Tpsr
 from roamcast.testing import Mesh
 from roamcast.testing.messages import hostile_messages
+from roamcast.wire.codec import encode
 from roamcast.wire.errors import WireError
-from roamcast.wire.vocabulary import encode
 
 Coupon = EventType("coupon", {"zone": Integer()})
 NARROW = Coupon.zone == 3
@@ -42,12 +42,12 @@ PARAMETERS = {
     "future work": TpsrParameters(local_repair=True, adaptive_delay=True),
     "cramped": TpsrParameters(
         subscribers=3,
-        watched=2,
-        remember=4,
+        pending_jobs=2,
+        publication_limit=4,
         last_hop="forward",
         ranking="sound",
-        subscription=SubscriptionFlood(waiting=1, remember=2),
-        last_resort=LastResort(waiting=1, remember=2),
+        subscription=SubscriptionFlood(pending_limit=1, flood_limit=2),
+        last_resort=FallbackFlood(pending_limit=1, flood_limit=2),
     ),
 }
 
@@ -73,7 +73,7 @@ def listen(router, words):
         for each in mesh.routers:
             assert all(size.entries <= size.limit for size in each.tables().values())
     mesh.run(for_=20)
-    assert all(-1 <= sent.message.about < 2**63 for sent in mesh.sent)
+    assert all(-1 <= sent.message.publication_id < 2**63 for sent in mesh.sent)
     for sent in mesh.sent:
         encode(sent.message)  # nothing is said that could not be written
     return mesh
@@ -147,7 +147,7 @@ def test_a_subscription_whose_route_does_not_end_at_its_speaker_is_malformed(sen
 
 def test_nobody_talks_to_itself():
     mesh = Mesh.line(2, Tpsr)
-    mesh.know(Coupon)
+    mesh.add_event_type(Coupon)
     for message in (
         RouteSubscription(9, 1, (NARROW,), 0.0, (1,)),
         RoutedEvent(PUBLICATIONS[0], 0.0, (Job(1, 0, frozenset({1})),)),
@@ -166,7 +166,7 @@ def test_a_route_that_leads_through_the_hearer_is_not_taken():
 
 def test_unknown_recipients_cost_one_flood_and_no_more():
     mesh = Mesh.line(3, Tpsr)
-    mesh.know(Coupon)
+    mesh.add_event_type(Coupon)
     stranger = RoutedEvent(Publication(7, 1, THREE), 0.0, (Job(1, 0, frozenset({77, 78})),))
     for _ in range(5):
         mesh.inject(1, stranger, sender=0)
@@ -177,11 +177,11 @@ def test_unknown_recipients_cost_one_flood_and_no_more():
 def test_floods_of_fake_subscribers_publications_and_jobs_leave_tables_bounded():
     small = TpsrParameters(
         subscribers=20,
-        watched=20,
-        remember=100,
+        pending_jobs=20,
+        publication_limit=100,
         local_repair=True,
-        subscription=SubscriptionFlood(waiting=20, remember=100),
-        last_resort=LastResort(waiting=20, remember=100),
+        subscription=SubscriptionFlood(pending_limit=20, flood_limit=100),
+        last_resort=FallbackFlood(pending_limit=20, flood_limit=100),
     )
     mesh = Mesh.line(3, partial(Tpsr, parameters=small))
     mesh.subscribe(2, NARROW)
@@ -205,7 +205,7 @@ def test_floods_of_fake_subscribers_publications_and_jobs_leave_tables_bounded()
 
 
 def test_floods_of_fake_publications_leave_p_pubs_bounded():
-    small = PPubsParameters(waiting=20, remember=100)
+    small = PPubsParameters(pending_limit=20, flood_limit=100)
     mesh = Mesh.line(2, partial(PPubs, parameters=small))
     for fake in range(1000):
         mesh.routers[0].receive(PampaEvent(Publication(1000 + fake, LAST, THREE), 255), 1, 0.0)

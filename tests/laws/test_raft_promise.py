@@ -18,8 +18,8 @@ from random import Random
 import msgspec
 import pytest
 
+from roamcast.content.field_type import Integer
 from roamcast.content.filter import Filter
-from roamcast.content.kind import Integer
 from roamcast.content.schema import EventType
 from roamcast.routing.cbr.raft.messages import XcastEvent
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters, RaftDsdvParameters
@@ -65,12 +65,12 @@ class History:
             recall=PATIENCE,
             cache_lease=random.choice([0.5, 10.0]),
             ping_wait=random.choice([2.0, 10.0]),
-            cached=random.choice([2, 1024]),
-            reorder=random.choice([2, 1024]),
-            kept=random.choice([1, 3, 10, MUCH, MUCH, MUCH]),
+            cached_events=random.choice([2, 1024]),
+            reorder_buffer=random.choice([2, 1024]),
+            unacknowledged_events=random.choice([1, 3, 10, MUCH, MUCH, MUCH]),
             dsdv=RaftDsdvParameters(period=5.0, settling=1.0, link_feedback=True),
         )
-        self.kept = parameters.kept
+        self.kept = parameters.unacknowledged_events
         self.mesh = Mesh(nodes, lambda host: RaftCbr(host, parameters), self.edges, links=links, seed=seed)
         roles = random.sample(range(nodes), nodes)
         self.publishers = roles[: random.randint(1, 2)]
@@ -126,7 +126,7 @@ class History:
                 self.places[node] = (x, y)
         for a, b in combinations(range(len(self.places)), 2):
             near = dist(self.places[a], self.places[b]) <= RANGE
-            (self.mesh.join if near else self.mesh.part)(a, b)
+            (self.mesh.join if near else self.mesh.cut)(a, b)
 
     def publish(self) -> None:
         publisher = self.random.choice(self.publishers)
@@ -136,7 +136,7 @@ class History:
     def publish_one(self, publisher: int) -> None:
         event = Coupon(zone=self.random.randrange(5))
         sessions = self.mesh.routers[publisher].publishing.sessions
-        known = [node for node, session in sessions.items() if session.wants(event)]
+        known = [node for node, session in sessions.items() if session.matches(event)]
         publication = self.mesh.publish(publisher, event)
         self.published[publication.id] = (self.mesh.now, event)
         for node in known:
@@ -170,7 +170,7 @@ class History:
 
     def churn(self) -> None:
         a, b = self.random.choice(sorted(self.edges))
-        (self.mesh.part if self.random.random() < 0.5 else self.mesh.join)(a, b)
+        (self.mesh.cut if self.random.random() < 0.5 else self.mesh.join)(a, b)
 
     def crash(self) -> None:
         if self.dead and self.random.random() < 0.5:
@@ -210,7 +210,7 @@ class History:
         full = (drop for drop in self.mesh.drops if drop.reason is Drop.TABLE_FULL)
         # What merely waited for a route has a destination still, and is retransmitted.
         return {
-            drop.message.about
+            drop.message.publication_id
             for drop in full
             if isinstance(drop.message, XcastEvent)
             and not drop.message.destinations

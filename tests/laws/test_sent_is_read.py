@@ -2,11 +2,11 @@
 
 import pytest
 
-from roamcast.content.kind import Integer
+from roamcast.content.field_type import Integer
 from roamcast.content.schema import EventType
 from roamcast.routing import catalogue
 from roamcast.testing import Mesh
-from roamcast.wire.vocabulary import Vocabulary, encode
+from roamcast.wire.codec import MessageCodec, encode
 
 Note = EventType("note", {"zone": Integer()})
 PREDICTING = {"odmrp", "pubsub-odmrp"}
@@ -27,7 +27,7 @@ def test_a_message_sent_is_the_message_read(protocol):
         mesh.run(for_=30)
         mesh.publish(0, Note(zone=zone))
     mesh.run(for_=30)
-    words = Vocabulary(router.messages, {Note.name: Note})
+    words = MessageCodec(router.messages, {Note.name: Note})
     assert mesh.delivered
     for sent in mesh.sent:
         assert words.decode(encode(sent.message)) == sent.message

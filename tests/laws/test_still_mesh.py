@@ -8,9 +8,9 @@ from random import Random
 
 import pytest
 
+from roamcast.content.field_type import Decimal, Enumeration, String
 from roamcast.content.filter import Filter
-from roamcast.content.grouping.following import METHODS
-from roamcast.content.kind import Decimal, Enumeration, String
+from roamcast.content.grouping.incremental import METHODS
 from roamcast.content.schema import EventType
 from roamcast.routing.odmrp.odmrp import Odmrp
 from roamcast.routing.odmrp.parameters import OdmrpParameters
@@ -32,8 +32,8 @@ ROUTERS = {
     "odmrp, one channel": partial(Odmrp, parameters=OdmrpParameters(channels="one")),
     "odmrp, events follow": partial(Odmrp, parameters=OdmrpParameters(piggyback=False)),
     **{method: pubsub(grouping=method, forwarding_filter=True, combine=False) for method in METHODS},
-    "an event asks": pubsub(asks="event", grouping="signature", combine=False),
-    "events follow": pubsub(piggyback=False, asks="event"),
+    "an event asks": pubsub(query_content="event", grouping="signature", combine=False),
+    "events follow": pubsub(piggyback=False, query_content="event"),
     "summaries": pubsub(summary_bytes=64, forwarding_filter=True, clusters=2),
 }
 

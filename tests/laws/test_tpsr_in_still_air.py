@@ -6,13 +6,13 @@ from functools import partial
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roamcast.content.kind import Integer
+from roamcast.content.field_type import Integer
 from roamcast.content.schema import EventType
 from roamcast.routing.tpsr.messages import JobAck, PampaEvent, RoutedEvent
 from roamcast.routing.tpsr.parameters import SubscriptionFlood, TpsrParameters
 from roamcast.routing.tpsr.tpsr import Tpsr
 from roamcast.testing import Mesh
-from roamcast.testing.swarm.ground import connect
+from roamcast.testing.swarm.topology import connect
 
 Coupon = EventType("coupon", {"zone": Integer()})
 NARROW = Coupon.zone == 3

@@ -34,5 +34,5 @@ def test_in_many_healed_networks_everyone_gets_what_it_wants(protocol):
 
 def test_the_promise_is_asked_of_events_that_nobody_kept_back():
     record = play(history(2, "tpsr"))
-    assert record.probes and record.wishes
+    assert record.probes and record.subscriptions
     assert not any(drop.reason is Drop.SUPPRESSED for drop in record.drops)

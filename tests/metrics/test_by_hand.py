@@ -6,12 +6,12 @@ import pytest
 
 from roamcast.facts.schema import TABLES
 from roamcast.metrics.communities import orphans
-from roamcast.metrics.constants import Constants, Energy
+from roamcast.metrics.constants import EnergyModel, MetricConstants
 from roamcast.metrics.declarations import METRICS, evaluate
-from roamcast.metrics.measured import Measured, Setting
+from roamcast.metrics.metric_input import MetricInput, RunSettings
 from roamcast.metrics.ratio import divide, mean
 
-SETTING = Setting(nodes=4, warmup=10.0, range=100.0, header=20, beacons=frozenset({"Beacon"}))
+SETTING = RunSettings(nodes=4, warmup=10.0, range=100.0, header=20, beacons=frozenset({"Beacon"}))
 
 RUN = {
     "publications": {"publication": [7, 3, 5, 9, 4], "time": [10.0, 9.9, 12.0, 30.0, 20.0]},
@@ -90,7 +90,7 @@ BY_HAND = {
     "fresh_rate": 2 / 3,
     "hit_rate": 1 / 3,
     "overhead": 5 - 1,
-    "overhead_normalised": 4 + 9 * 2,
+    "overhead_weighted": 4 + 9 * 2,
     "overhead_per_request": 4 / 5,
     "messages": 5,
     "messages_event": 2,
@@ -101,9 +101,9 @@ BY_HAND = {
     "frames": 1 + 3 + 2 + 1,
     "bytes": 200 + 900 + 100 + 10,
     "airtime": 0.1 + 0.2 + 0.3 + 0.4 + 0.05,
-    "normalised_overhead": 5 + 9 * 2,
-    "overhead_per_event": 5 / 4,
-    "transmissions_per_delivery": 5 / 4,
+    "messages_weighted": 5 + 9 * 2,
+    "messages_per_event": 5 / 4,
+    "messages_per_delivery": 5 / 4,
     "neighbours": 2 / 4,
     "drops": 3,
     "drops_link": 2,
@@ -143,7 +143,7 @@ class Invented:
 
 
 def look(rows, **changes):
-    return Measured(Invented(rows), SETTING._replace(**changes))
+    return MetricInput(Invented(rows), SETTING._replace(**changes))
 
 
 @pytest.mark.parametrize("name", BY_HAND)
@@ -165,7 +165,7 @@ def test_of_nothing_there_is_no_mean_and_no_share():
 
 
 def test_the_energy_of_frames_by_hand():
-    cost = Energy(
+    cost = EnergyModel(
         **{
             **{"unicast_send_per_byte": 1e2, "unicast_send_per_frame": 1e4},
             **{"unicast_receive_per_byte": 3e2, "unicast_receive_per_frame": 3e4},
@@ -177,7 +177,7 @@ def test_the_energy_of_frames_by_hand():
     broadcast, unicast = 200 + 20 + 10 + 20, 3 * 320 + 2 * 70
     near = RUN["legs"] | {"x0": [0.0, 50.0, 60.0, 70.0], "x1": [0.0, 50.0, 60.0, 70.0]}
     for legs, neighbours in ((RUN["legs"], 0.5), (near, 3.0)):
-        of = Measured(Invented(RUN | {"legs": legs}), SETTING, Constants(energy=cost))
+        of = MetricInput(Invented(RUN | {"legs": legs}), SETTING, MetricConstants(energy=cost))
         spent = broadcast * (5e2 + neighbours * 7e2) + 2 * (5e4 + neighbours * 7e4)
         spent += unicast * 4e2 + 5 * 4e4
         spent += max(neighbours - 1, 0) * (unicast * 11e2 + 5 * 11e4)
@@ -206,6 +206,6 @@ def test_communities_count_for_as_long_as_they_last_from_the_end_of_the_warm_up_
 
 
 def test_gamma_weighs_event_messages():
-    of = Measured(Invented(RUN), SETTING, Constants(gamma=3.0))
-    assert METRICS["normalised_overhead"].compute(of) == 5 + 2 * 2
-    assert METRICS["overhead_normalised"].compute(of) == 4 + 2 * 2
+    of = MetricInput(Invented(RUN), SETTING, MetricConstants(gamma=3.0))
+    assert METRICS["messages_weighted"].compute(of) == 5 + 2 * 2
+    assert METRICS["overhead_weighted"].compute(of) == 4 + 2 * 2

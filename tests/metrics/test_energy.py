@@ -3,11 +3,11 @@
 import pytest
 from pydantic import ValidationError
 
-from roamcast.metrics.constants import Constants, Energy
+from roamcast.metrics.constants import EnergyModel, MetricConstants
 
 
 def test_the_defaults_are_feeneys_measurements():
-    assert Energy().model_dump() == {
+    assert EnergyModel().model_dump() == {
         "unicast_send_per_byte": 1.9,
         "unicast_send_per_frame": 420.0,
         "unicast_receive_per_byte": 0.42,
@@ -19,11 +19,11 @@ def test_the_defaults_are_feeneys_measurements():
         "overhear_per_byte": -0.49,
         "overhear_per_frame": 97.2,
     }
-    assert Constants().gamma == 10.0
-    assert Constants().energy == Energy()
+    assert MetricConstants().gamma == 10.0
+    assert MetricConstants().energy == EnergyModel()
 
 
 @pytest.mark.parametrize("gamma", [0.0, -1.0, float("nan"), float("inf")])
 def test_an_event_must_weigh_something(gamma):
     with pytest.raises(ValidationError):
-        Constants(gamma=gamma)
+        MetricConstants(gamma=gamma)

@@ -6,10 +6,10 @@ import pytest
 
 from roamcast.campaign.campaign import Campaign
 from roamcast.campaign.plan import make_plan
-from roamcast.metrics.constants import Constants
+from roamcast.metrics.constants import MetricConstants
 from roamcast.metrics.declarations import evaluate
-from roamcast.metrics.outcome import look
-from roamcast.pipeline.measuring.increment import Measuring
+from roamcast.metrics.run_metrics import metric_input
+from roamcast.pipeline.measuring.incremental import IncrementalMetrics
 from roamcast.routing import catalogue
 from roamcast.routing.router import Role
 from roamcast.scenario.read import load
@@ -22,7 +22,7 @@ LIGHTHOUSE = '''
 from roamcast.routing.flooding import Flooding
 from roamcast.wire.message import Category, Message, Role
 
-class Hello(Message, kind=200, category=Category.ROUTING, role=Role.BEACONS):
+class Hello(Message, number=200, category=Category.ROUTING, role=Role.BEACONS):
     """A node is there."""
 
 class Lighthouse(Flooding):
@@ -59,12 +59,12 @@ def lighthouse(tmp_path, monkeypatch):
 
 def test_beacons_of_a_third_party_router_are_no_overhead(lighthouse):
     facts = simulate(load(SQUARE), lighthouse, 1)
-    found = look(facts)
-    kinds = found.sent.kinds
+    found = metric_input(facts)
+    kinds = found.transmissions.kinds
     assert kinds["Hello"] > 100 and kinds["Flood"] > 100
-    values = evaluate(found, ["overhead", "overhead_normalised", "messages"])
+    values = evaluate(found, ["overhead", "overhead_weighted", "messages"])
     assert values["overhead"] == kinds["Flood"] and values["messages"] == kinds.total()
-    assert values["overhead_normalised"] == 10 * kinds["Flood"]
+    assert values["overhead_weighted"] == 10 * kinds["Flood"]
 
 
 def test_a_campaign_knows_the_beacons_of_a_third_party_router(lighthouse):
@@ -76,7 +76,7 @@ def test_a_campaign_knows_the_beacons_of_a_third_party_router(lighthouse):
         "sweeps": {"one": {"protocols": ["lighthouse", "flooding"]}},
     }
     plan = make_plan(Campaign.model_validate(asked))
-    settings = Measuring(None, plan, Constants()).settings
+    settings = IncrementalMetrics(None, plan, MetricConstants()).settings
     assert {run.router: settings[run.id].beacons for run in plan.runs} == {
         "lighthouse": {"Hello"},
         "flooding": frozenset(),
@@ -84,13 +84,15 @@ def test_a_campaign_knows_the_beacons_of_a_third_party_router(lighthouse):
 
 
 def test_announcements_that_odmrp_floods_are_overhead():
-    found = look(simulate(load(STREET), "odmrp", 1))
-    assert found.sent.kinds["Announcement"] > 0
-    assert evaluate(found, ["overhead"])["overhead"] == found.sent.kinds.total()
+    found = metric_input(simulate(load(STREET), "odmrp", 1))
+    assert found.transmissions.kinds["Announcement"] > 0
+    assert evaluate(found, ["overhead"])["overhead"] == found.transmissions.kinds.total()
 
 
 def test_no_built_in_beacon_goes_beyond_the_neighbours():
     messages = {message for name in catalogue.BUILT_IN for message in catalogue.find(name).messages}
     beacons = {message for message in messages if not message.envelope and message.role is Role.BEACONS}
     assert {beacon.__name__ for beacon in beacons} == {"Beacon", "CommunityBeacon", "MostCovering"}
-    assert all(beacon.key is None for beacon in beacons), "a message with a key is known again when flooded"
+    assert all(beacon.dedup_field is None for beacon in beacons), (
+        "a message with a key is known again when flooded"
+    )

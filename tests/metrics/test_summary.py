@@ -2,10 +2,10 @@
 
 import msgspec
 
-from roamcast.metrics.outcome import Metrics
+from roamcast.metrics.run_metrics import RunMetrics
 from roamcast.metrics.summary import lines
 
-PLAIN = Metrics(
+PLAIN = RunMetrics(
     scenario="tiny",
     protocol="cbr",
     seed=1,
@@ -19,7 +19,7 @@ PLAIN = Metrics(
     expected=2000,
     delivered=1000,
     false_deliveries=3,
-    duplicates=4,
+    duplicate_deliveries=4,
     messages={"event": 7, "control": 0, "total": 7},
     requests=0,
     satisfied_rate=None,

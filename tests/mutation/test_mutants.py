@@ -359,7 +359,7 @@ def test_what_is_called_equivalent_is_a_mutant_of_a_line_that_stands_there():
 
 
 def test_modules_and_tests_are_known_by_their_names():
-    assert module_of(Path("src/roamcast/content/box/ranges.py")) == "roamcast.content.box.ranges"
+    assert module_of(Path("src/roamcast/content/box/range_set.py")) == "roamcast.content.box.range_set"
     assert module_of(Path("src/roamcast/content/xpath/__init__.py")) == "roamcast.content.xpath"
     assert FastTest("tests/a/test_b.py::test_c[x::y]", 1.0, False).file == "tests/a/test_b.py"
     assert json.loads(json.dumps([str(path) for path in sources()]))[0].startswith("src/roamcast/campaign/")

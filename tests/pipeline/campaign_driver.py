@@ -13,11 +13,11 @@ import roamcast
 from roamcast.campaign.campaign import Campaign
 from roamcast.errors import UserError
 from roamcast.facts.schema import TABLES as FACTS
+from roamcast.pipeline.campaign_folder import CampaignFolder
+from roamcast.pipeline.campaign_runner import CampaignRunner, ProgressListener
 from roamcast.pipeline.committing import commit
-from roamcast.pipeline.conduct import Conductor, Listener
-from roamcast.pipeline.running import head_start
-from roamcast.pipeline.spark.cluster import Cluster
-from roamcast.pipeline.store import Store
+from roamcast.pipeline.running import early_runs
+from roamcast.pipeline.spark.cluster import SparkOptions
 
 SHOPPING = Path(__file__).parents[2] / "scenarios" / "shopping.toml"
 COUNT = "workload.subscribe.walkers.count"
@@ -45,7 +45,7 @@ TABLES = ("plan", "points", "metrics", "summary", "differences", "verdicts")
 
 def tables(folder):
     """The bytes of every table that must not depend on how the campaign came about."""
-    return {name: Store(folder).table_file(name).read() for name in TABLES}
+    return {name: CampaignFolder(folder).table_file(name).read() for name in TABLES}
 
 
 def facts(folder):
@@ -78,11 +78,11 @@ if __name__ == "__main__":
     if often := os.environ.get("ROAMCAST_TEST_OFTEN"):
         commit_often(float(often), Path(os.environ["ROAMCAST_TEST_JOINING"]))
     if "ROAMCAST_TEST_AHEAD" not in os.environ:
-        head_start.MOST_SIZE = 0.0
-    listener = Listener(say=lambda line: print(line, flush=True))
-    where = Cluster(remote=sys.argv[2]) if sys.argv[2].startswith("sc:") else Cluster(sys.argv[2])
+        early_runs.MOST_SIZE = 0.0
+    listener = ProgressListener(say=lambda line: print(line, flush=True))
+    where = SparkOptions(remote=sys.argv[2]) if sys.argv[2].startswith("sc:") else SparkOptions(sys.argv[2])
     try:
-        Conductor(CAMPAIGN, Store(sys.argv[1]), listener, runner=RUNNER).conduct(where)
+        CampaignRunner(CAMPAIGN, CampaignFolder(sys.argv[1]), listener, runner=RUNNER).run(where)
     except UserError as error:
         sys.exit(str(error))
     print("finished", flush=True)

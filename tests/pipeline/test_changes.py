@@ -10,9 +10,9 @@ from test_conduct import campaign
 
 from roamcast.campaign.tables import METRICS_TABLE, POINTS
 from roamcast.metrics.declarations import METRICS
-from roamcast.pipeline.changes import Change, compare_campaigns
+from roamcast.pipeline.campaign_folder import CampaignFolder
+from roamcast.pipeline.changes import MetricChange, compare_campaigns
 from roamcast.pipeline.measuring.intervals import student
-from roamcast.pipeline.store import Store
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def keep(tmp_path):
             for (point, protocol, seed), run, _ in rows
         ]
         metrics = [{"run": run} | dict.fromkeys(METRICS) | told for _, run, told in rows if told]
-        store = Store(tmp_path / f"out{next(numbers)}")
+        store = CampaignFolder(tmp_path / f"out{next(numbers)}")
         store.create()
         store.write_campaign(campaign())
         store.write_table("points", pa.Table.from_pylist(points, POINTS))
@@ -66,9 +66,9 @@ def test_a_mean_of_one_seed_has_no_interval_and_nobody_can_tell(keep):
 
 
 def test_a_difference_as_long_as_half_its_interval_is_not_significant():
-    edge = Change("s", "p", "a", "messages", 2, 1.0, 3.0, half=2.0)
+    edge = MetricChange("s", "p", "a", "messages", 2, 1.0, 3.0, half=2.0)
     assert edge.significant is False
-    assert Change("s", "p", "a", "messages", 2, 3.0, 0.5, half=2.0).significant is True
+    assert MetricChange("s", "p", "a", "messages", 2, 3.0, 0.5, half=2.0).significant is True
 
 
 def test_the_surest_come_first_and_what_nobody_can_tell_last(keep):

@@ -7,8 +7,8 @@ from invented_facts import invent
 
 from roamcast.campaign.campaign import Campaign
 from roamcast.errors import UserError
-from roamcast.pipeline.conduct import Conductor, Listener
-from roamcast.pipeline.store import Store
+from roamcast.pipeline.campaign_folder import CampaignFolder
+from roamcast.pipeline.campaign_runner import CampaignRunner, ProgressListener
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
@@ -43,7 +43,7 @@ def names(*given):
 
 
 def conduct(asked, store, spark, listener=None):
-    conductor = Conductor(asked, store, listener, runner=RUNNER)
+    conductor = CampaignRunner(asked, store, listener, runner=RUNNER)
     with conductor.prepare():
         conductor.work(spark)
     return conductor.account
@@ -55,7 +55,7 @@ def tables(store):
 
 
 def test_a_campaign_goes_from_plan_to_verdict_and_repeats_nothing(spark, tmp_path, monkeypatch):
-    store = Store(tmp_path / "out")
+    store = CampaignFolder(tmp_path / "out")
     first = conduct(campaign(), store, spark)
     assert first.simulated == 12
     assert {row["status"] for row in store.read_table("runs").to_pylist()} == {"done"}
@@ -75,13 +75,15 @@ def test_a_campaign_goes_from_plan_to_verdict_and_repeats_nothing(spark, tmp_pat
     assert not any((tmp_path / "out" / "staged").iterdir())
     assert tables(store) == told
     said = []
-    Conductor(campaign(), store, Listener(say=said.append)).conduct("no such master")  # nobody asks for it
+    CampaignRunner(campaign(), store, ProgressListener(say=said.append)).run(
+        "no such master"
+    )  # nobody asks for it
     assert said == ["all 12 runs are done and measured: nothing to do"]
     assert conduct(campaign(seeds=4), store, spark).simulated == 4
 
 
 def test_runs_that_raise_hang_die_or_hog_are_rows_with_their_error_and_the_rest_go_on(spark, tmp_path):
-    store = Store(tmp_path)
+    store = CampaignFolder(tmp_path)
     asked = campaign(
         seeds=1,
         sweeps=names("raise", "hang", "die", "hog", "fine", "good"),
@@ -103,7 +105,7 @@ def test_runs_that_raise_hang_die_or_hog_are_rows_with_their_error_and_the_rest_
 
 
 def test_two_commands_do_not_write_to_one_folder(tmp_path):
-    store = Store(tmp_path)
+    store = CampaignFolder(tmp_path)
     store.create()
     with store.lock(), pytest.raises(UserError, match="is running this campaign"), store.lock():
         pass

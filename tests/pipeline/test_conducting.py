@@ -5,10 +5,10 @@ from invented_facts import invent
 from small_lake import content, ready, stage
 from test_conduct import COUNT, RUNNER, campaign
 
-from roamcast.pipeline import conduct as conducting
+from roamcast.pipeline import campaign_runner as conducting
+from roamcast.pipeline.campaign_folder import CampaignFolder, PlanStatus
+from roamcast.pipeline.campaign_runner import CampaignRunner, ProgressListener, StageTimes, runs_table
 from roamcast.pipeline.committing.commit import Committer
-from roamcast.pipeline.conduct import Account, Conductor, Listener, runs_table
-from roamcast.pipeline.store import Store, Survey
 
 
 def facts_of(run):
@@ -26,7 +26,9 @@ def conductor(tmp_path, said):
     """Of a campaign of four runs, none of them done."""
     sweep = {"protocols": ["flooding", "slow"], "grid": {COUNT: [10, 50]}, "set": {"warmup": "0 s"}}
     asked = campaign(seeds=1, claims={}, sweeps={"people": sweep})
-    return Conductor(asked, Store(tmp_path / "out"), Listener(say=said.append), runner=RUNNER)
+    return CampaignRunner(
+        asked, CampaignFolder(tmp_path / "out"), ProgressListener(say=said.append), runner=RUNNER
+    )
 
 
 def batch_of(store):
@@ -63,7 +65,7 @@ def test_damage_in_the_lake_is_taken_out_and_told(conductor, said):
         (store.facts / "drops" / f"{batch.name}.parquet").remove()
         survey = conductor.survey()
         assert survey.damaged.keys() == set(runs)
-        conductor._tell(survey)
+        conductor._report_progress(survey)
         conductor._repair(Committer(None, store))
     gone = [f"{run}: drops/{batch.name}.parquet is gone" for run in survey.damaged]
     assert said == [f"4 damaged, to be simulated again: {'; '.join(gone[:3])} and 1 more"]
@@ -86,19 +88,21 @@ def test_runs_whose_rows_cannot_be_read_are_taken_out_and_others_stay(conductor)
 
 
 def test_what_is_known_of_a_folder_is_told(conductor, said):
-    conductor._tell(Survey())
+    conductor._report_progress(PlanStatus())
     assert said == []
-    conductor._tell(Survey(failed={"a": {}, "b": {}}, staged={"c": {}}, done={"d": {}, "e": {}}))
+    conductor._report_progress(
+        PlanStatus(failed={"a": {}, "b": {}}, staged={"c": {}}, done={"d": {}, "e": {}})
+    )
     assert said == ["2 failed before, to be tried again", "3 of 4 runs are done already"]
     said.clear()
-    conductor._tell(Survey(damaged={str(number): f"what {number}" for number in range(3)}))
+    conductor._report_progress(PlanStatus(damaged={str(number): f"what {number}" for number in range(3)}))
     assert said == ["3 damaged, to be simulated again: 0: what 0; 1: what 1; 2: what 2"]
 
 
 def test_the_table_of_runs_tells_what_became_of_each(conductor):
     done, failed, *others = (run.id for run in conductor.plan.runs)
     took = {"status": "done", "wall": 2.0, "cpu": 1.0, "memory": 5, "rows": 7, "size": 9, "error": ""}
-    survey = Survey(done={done: took}, failed={failed: {"status": "failed", "error": "why"}})
+    survey = PlanStatus(done={done: took}, failed={failed: {"status": "failed", "error": "why"}})
     rows = {row["run"]: row for row in runs_table(conductor.plan, survey).to_pylist()}
     assert rows[done] == took | {"run": done}
     assert (rows[failed]["status"], rows[failed]["error"], rows[failed]["rows"]) == ("failed", "why", None)
@@ -108,7 +112,7 @@ def test_the_table_of_runs_tells_what_became_of_each(conductor):
 def test_what_a_stage_takes_is_added_up(monkeypatch):
     clock = iter([10.0, 13.0, 20.0, 24.0])
     monkeypatch.setattr(conducting, "perf_counter", lambda: next(clock))
-    account = Account()
+    account = StageTimes()
     with account.time("some"):
         pass
     with pytest.raises(KeyError), account.time("some"):

@@ -6,8 +6,8 @@ import campaign_driver
 import pytest
 
 from roamcast.errors import UserError
-from roamcast.pipeline.conduct import Conductor
-from roamcast.pipeline.store import Store
+from roamcast.pipeline.campaign_folder import CampaignFolder
+from roamcast.pipeline.campaign_runner import CampaignRunner
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.xdist_group("spark")]
 
@@ -26,7 +26,7 @@ def small_disk(tmp_path):
 
 
 def conduct(out, spark):
-    conductor = Conductor(campaign_driver.CAMPAIGN, Store(out), runner=campaign_driver.RUNNER)
+    conductor = CampaignRunner(campaign_driver.CAMPAIGN, CampaignFolder(out), runner=campaign_driver.RUNNER)
     with conductor.prepare():
         conductor.work(spark)
     return conductor.account
@@ -35,7 +35,7 @@ def conduct(out, spark):
 def test_a_full_disk_stops_with_a_clear_word_and_resumes_when_there_is_room(spark, small_disk, tmp_path):
     with pytest.raises(UserError, match=r"the disk is full .*make room and run again"):
         conduct(small_disk, spark)
-    store = Store(small_disk)
+    store = CampaignFolder(small_disk)
     kept = len(store.snapshot().runs() | store.staging.survey())
     assert 0 < kept < 24
     subprocess.run(["mount", "-o", "remount,size=64m", str(small_disk)], check=True)

@@ -13,9 +13,9 @@ from pathlib import Path
 import campaign_driver
 import pytest
 
+from roamcast.pipeline.campaign_folder import CampaignFolder
+from roamcast.pipeline.campaign_runner import CampaignRunner
 from roamcast.pipeline.committing.commit import Committer
-from roamcast.pipeline.conduct import Conductor
-from roamcast.pipeline.store import Store
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 HERE = Path(__file__).parent
@@ -79,7 +79,7 @@ def _parent(pid):
 def done(out):
     """The runs that are staged or committed; a driver may be at work meanwhile."""
     staged = {file.parent.name[4:] for file in (out / "staged").glob("run=*/manifest.json")}
-    return staged | Store(out).snapshot().runs().keys()
+    return staged | CampaignFolder(out).snapshot().runs().keys()
 
 
 def calls_of(calls):
@@ -90,7 +90,7 @@ def calls_of(calls):
 def whole(spark, tmp_path_factory):
     """The same campaign, uninterrupted, on local[2]."""
     out = tmp_path_factory.mktemp("whole")
-    conductor = Conductor(campaign_driver.CAMPAIGN, Store(out), runner=campaign_driver.RUNNER)
+    conductor = CampaignRunner(campaign_driver.CAMPAIGN, CampaignFolder(out), runner=campaign_driver.RUNNER)
     with conductor.prepare():
         conductor.work(spark)
     return out
@@ -173,7 +173,7 @@ def test_twenty_kills_five_of_them_in_compactions_lose_nothing_and_double_nothin
             assert calls_of(calls).count(run) == made.count(run), f"{run} was done and simulated again"
         if "finished" in told:
             assert_same(out, whole)
-            store = Store(out)
+            store = CampaignFolder(out)
             known = sorted(store.snapshot().runs())
             with store.lock():  # start over, all but a few
                 Committer(None, store).drop(frozenset(known[: random.randrange(12, 24)]))

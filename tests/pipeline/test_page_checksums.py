@@ -9,16 +9,16 @@ from test_store import IDS, asked
 
 import roamcast
 from roamcast.campaign.plan import make_plan
-from roamcast.cli.sql import ask
+from roamcast.cli.sql import run_query
 from roamcast.lake.log import LakeError
+from roamcast.pipeline.campaign_folder import CampaignFolder
 from roamcast.pipeline.committing.commit import Committer
-from roamcast.pipeline.store import Store
 from roamcast.pipeline.views import open_tables
 
 
 @pytest.fixture
 def store(tmp_path):
-    made = Store(tmp_path / "out")
+    made = CampaignFolder(tmp_path / "out")
     made.create()
     made.write_campaign(asked())
     for run in IDS:
@@ -84,7 +84,9 @@ def test_a_query_gives_no_other_values(store, spark):
     tables = open_tables(str(store.folder))
 
     def query():
-        found = ask(spark, tables, "select sum(time), sum(node), sum(publication), count(*) from deliveries")
+        found = run_query(
+            spark, tables, "select sum(time), sum(node), sum(publication), count(*) from deliveries"
+        )
         return found.collect()
 
     assert count_errors(deliveries(store), 12, query) > 6

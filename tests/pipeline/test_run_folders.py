@@ -13,8 +13,8 @@ from invented_facts import NODES, invent
 from roamcast.campaign.tables import METRICS_TABLE, PLAN, POINTS
 from roamcast.facts.schema import TABLES
 from roamcast.facts.tables import FactsError
-from roamcast.lake.place import Place
-from roamcast.pipeline.errors import StoreError
+from roamcast.lake.storage import StorageUrl
+from roamcast.pipeline.errors import CampaignFolderError
 from roamcast.pipeline.lock import find_holder, hold
 from roamcast.pipeline.views import ViewsError, open_tables, register_views
 
@@ -26,7 +26,7 @@ def write_run(folder, seed):
     run = {
         **{"scenario": "s", "protocol": "flooding", "parameters": {"jitter": 0.01}, "seed": seed},
         **{"version": "v", "nodes": NODES, "duration": 100.0, "warmup": 40.0, "range": 250.0},
-        **{"frames": {}, "drops": {}, "happenings": 1},
+        **{"frames": {}, "drops": {}, "events_processed": 1},
     }
     (folder / "run.json").write_text(json.dumps(run))
 
@@ -89,33 +89,36 @@ def test_tables_of_several_runs_are_views_whose_columns_say_what_they_mean(spark
 
 HOLD = """
 import sys
-from roamcast.lake.place import Place
+from roamcast.lake.storage import StorageUrl
 from roamcast.pipeline.lock import hold
-with hold(Place(sys.argv[1]), "minding it"):
+with hold(StorageUrl(sys.argv[1]), "minding it"):
     print("held", flush=True)
     input()
 """
 
 
 def test_a_folder_has_one_holder_who_is_known_and_whose_end_frees_it(tmp_path):
-    place = Place(tmp_path)
+    place = StorageUrl(tmp_path)
     assert find_holder(place) is None
     command = [sys.executable, "-c", HOLD, str(tmp_path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout.readline() == "held\n"
         assert find_holder(place) == other.pid
-        with pytest.raises(StoreError) as told, hold(place, "minding it"):
+        with pytest.raises(CampaignFolderError) as told, hold(place, "minding it"):
             pass
         assert str(told.value) == f"{place}: process {other.pid} is minding it"
         other.kill()
     assert find_holder(place) is None
     with hold(place):
         assert find_holder(place) == os.getpid()
-        with pytest.raises(StoreError, match=f"process {os.getpid()} is running this campaign"), hold(place):
+        with (
+            pytest.raises(CampaignFolderError, match=f"process {os.getpid()} is running this campaign"),
+            hold(place),
+        ):
             pass
 
 
 def test_a_folder_far_away_is_held_by_nobody_and_kept_from_nobody():
-    far = Place("s3://bucket/campaign")
+    far = StorageUrl("s3://bucket/campaign")
     with hold(far), hold(far):
         assert find_holder(far) is None

@@ -11,10 +11,10 @@ from roamcast.campaign.plan import make_plan
 from roamcast.campaign.tables import METRICS_TABLE, RUNS, SUMMARY
 from roamcast.lake import compaction
 from roamcast.metrics.declarations import METRICS
+from roamcast.pipeline.campaign_folder import CampaignFolder
+from roamcast.pipeline.campaign_runner import CampaignRunner
 from roamcast.pipeline.committing.commit import Committer
-from roamcast.pipeline.conduct import Conductor
-from roamcast.pipeline.errors import StoreError
-from roamcast.pipeline.store import Store
+from roamcast.pipeline.errors import CampaignFolderError
 
 IDS = [f"{number:020x}" for number in range(1, 7)]
 
@@ -26,7 +26,7 @@ def asked(**changes):
 
 @pytest.fixture
 def store(tmp_path):
-    made = Store(tmp_path / "out")
+    made = CampaignFolder(tmp_path / "out")
     made.create()
     return made
 
@@ -39,25 +39,25 @@ def test_what_was_asked_is_read_again_with_its_notes(store):
 
 def test_a_folder_without_a_campaign_or_with_a_damaged_one_is_told(store):
     file = store.folder.local / "campaign.json"
-    with pytest.raises(StoreError, match=r"no campaign was run here \(no campaign.json\)"):
+    with pytest.raises(CampaignFolderError, match=r"no campaign was run here \(no campaign.json\)"):
         store.read_campaign()
     file.write_text("{")
-    with pytest.raises(StoreError, match=r"campaign.json: cannot be read; run the campaign again"):
+    with pytest.raises(CampaignFolderError, match=r"campaign.json: cannot be read; run the campaign again"):
         store.read_campaign()
     file.unlink()
     file.mkdir()
-    with pytest.raises(StoreError, match=r"campaign.json: cannot be read: \S"):
+    with pytest.raises(CampaignFolderError, match=r"campaign.json: cannot be read: \S"):
         store.read_campaign()
 
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(StoreError, match="cannot keep a campaign here: "):
-        Store(tmp_path / "file" / "out").create()
+    with pytest.raises(CampaignFolderError, match="cannot keep a campaign here: "):
+        CampaignFolder(tmp_path / "file" / "out").create()
 
 
 def test_a_table_that_is_not_made_is_told_and_metrics_that_are_not_known_are_none(store):
-    with pytest.raises(StoreError, match="has no table 'summary' yet; run the campaign first"):
+    with pytest.raises(CampaignFolderError, match="has no table 'summary' yet; run the campaign first"):
         store.read_table("summary")
     table, defined = store.read_metrics()
     assert table.schema == METRICS_TABLE and len(table) == 0 and defined == {}
@@ -79,7 +79,7 @@ def test_the_same_rows_are_the_same_bytes_in_whatever_order_they_come(store):
     table, defined = store.read_metrics()
     assert table["run"].to_pylist() == ["a", "b", "c"] and defined == {"messages": "1"}
     assert store.read_table("metrics")["messages"].to_pylist() == [3.0] * 3
-    elsewhere = Store(store.folder, "watch/tables")
+    elsewhere = CampaignFolder(store.folder, "watch/tables")
     assert elsewhere.table_file("metrics") != store.table_file("metrics")
 
 
@@ -123,7 +123,7 @@ def test_every_planned_run_is_done_staged_failed_missing_or_damaged(store):
         stage(store, run)
     Committer(None, store).commit(ready(store))
     stage(store, IDS[2])
-    store.staging.say({"run": IDS[3], "status": "failed", "error": "why", "files": {}})
+    store.staging.write_manifest({"run": IDS[3], "status": "failed", "error": "why", "files": {}})
     (store.staging.run_folder(IDS[4]).local).mkdir()
     (store.staging.run_folder(IDS[4]).local / "manifest.json").write_text("{")
     found = store.survey([*IDS, "unplanned"][:6])
@@ -148,7 +148,7 @@ def test_a_batch_whose_file_is_gone_or_has_another_length_is_hurt_with_all_its_r
         size = file.stat().st_size
         file.write_bytes(file.read_bytes() + b"x")
         told = f"drops/{batch.name}.parquet has {size + 1} bytes, not {size}"
-    assert store.find_hurt(store.snapshot()) == {batch.name: told}
+    assert store.damaged_batches(store.snapshot()) == {batch.name: told}
     found = store.survey(IDS[:3])
     assert found.damaged == dict.fromkeys(IDS[:2], told)
     assert found.missing == IDS[:2] and list(found.done) == [IDS[2]]
@@ -186,7 +186,7 @@ def test_batches_that_were_taken_out_lose_their_files_and_no_others(store):
 
 def test_when_a_command_has_ended_any_reader_of_parquet_sees_each_row_once(tmp_path, monkeypatch):
     monkeypatch.setattr(compaction.choose, "__defaults__", (2, compaction.LARGE))
-    conductor = Conductor(asked(), Store(tmp_path / "out"))
+    conductor = CampaignRunner(asked(), CampaignFolder(tmp_path / "out"))
     with conductor.prepare():
         for run in IDS[:4]:
             stage(conductor.store, run)

@@ -6,10 +6,10 @@ import pytest
 
 from roamcast.facts.schema import TABLES
 from roamcast.facts.tables import Facts
-from roamcast.ingest.about import Telling
 from roamcast.ingest.assembly import assemble
-from roamcast.ingest.pieces import Bad, Piece
-from roamcast.ingest.readers.ns2trace import Record, read
+from roamcast.ingest.description import TraceDescription
+from roamcast.ingest.file_parts import BadLine, FilePart
+from roamcast.ingest.readers.ns2trace import TraceRecord, read
 from roamcast.ingest.source import SOURCES, register
 
 TRACES = Path(__file__).parents[1] / "ingest" / "traces"
@@ -22,10 +22,10 @@ def test_a_trace_is_read_in_pieces_with_its_bad_lines(spark, tmp_path):
     frame = spark.read.format("roamcast.ns2trace").option("split", 8000).load(str(path))
     assert frame.rdd.getNumPartitions() == 2
     assert "s sent" in frame.schema["event"].metadata["comment"]
-    expected = list(read(Piece(str(path))))
+    expected = list(read(FilePart(str(path))))
     found = [row[1:] for row in frame.orderBy("offset").collect()]
-    assert [Record(*row[:-2]) for row in found[:-1]] == expected[:-1]
-    assert isinstance(expected[-1], Bad)
+    assert [TraceRecord(*row[:-2]) for row in found[:-1]] == expected[:-1]
+    assert isinstance(expected[-1], BadLine)
     assert (found[-1][0], *found[-1][-2:]) == expected[-1]
 
 
@@ -53,11 +53,11 @@ def test_facts_made_on_spark_are_those_made_in_memory(spark, tmp_path):
     from roamcast.ingest.distributed import ingest_runs
 
     paths = [str(TRACES / f"line-{form}.tr") for form in ("old", "new")]
-    told = Telling(range=250.0)
+    told = TraceDescription(range=250.0)
     made, bad = ingest_runs(spark, {path: tmp_path / Path(path).stem for path in paths}, told)
     assert not bad
     for run in made:
-        expected = assemble(run.path, read(Piece(run.path)), told)
+        expected = assemble(run.path, read(FilePart(run.path)), told)
         assert Facts.read(run.folder).digests() == expected.facts.digests()
         assert run.notes == expected.notes
         assert {name for name in TABLES if len(expected.facts[name])} >= {

@@ -9,8 +9,8 @@ from small_lake import ready, stage
 
 import roamcast
 from roamcast.campaign.tables import POINTS
+from roamcast.pipeline.campaign_folder import CampaignFolder
 from roamcast.pipeline.committing.commit import Committer
-from roamcast.pipeline.store import Store
 from roamcast.pipeline.views import open_tables, register_views
 
 SQUARE = Path(__file__).parents[1] / "golden" / "square.toml"
@@ -19,7 +19,7 @@ SQUARE = Path(__file__).parents[1] / "golden" / "square.toml"
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_the_runs_of_a_campaign_are_asked_together(spark, tmp_path):
-    store = Store(tmp_path / "out")
+    store = CampaignFolder(tmp_path / "out")
     store.create()
     delivered = {}
     for seed in (1, 2):

@@ -8,15 +8,15 @@ from test_report import COUNT, SHOPPING, Well
 
 from roamcast.campaign.campaign import Campaign
 from roamcast.campaign.checks import make_tables
-from roamcast.campaign.plan import make_plan, shape
+from roamcast.campaign.plan import apply_options, make_plan
 from roamcast.campaign.readings import choose
 from roamcast.campaign.tables import TABLES
-from roamcast.pipeline.store import Store
+from roamcast.pipeline.campaign_folder import CampaignFolder
+from roamcast.report.json_result import to_record
 from roamcast.report.markdown import write_markdown
 from roamcast.report.page.page import make_page
-from roamcast.report.readings import reread
-from roamcast.report.record import record
-from roamcast.report.result import Result
+from roamcast.report.readings import judge_readings
+from roamcast.report.result import CampaignResult
 
 
 def reading(*alternatives):
@@ -62,9 +62,9 @@ def make_result(folder, most=16):
             "design": {"most": most},
         }
     )
-    shaped = shape(campaign, readings=True)
+    shaped = apply_options(campaign, readings=True)
     plan, rows = make_plan(shaped), choose(campaign.readings, campaign.design)
-    store = Store(folder)
+    store = CampaignFolder(folder)
     store.create()
     store.write_campaign(shaped, readings=True, command="roamcast reproduce it --readings")
     store.write_plan(plan)
@@ -82,7 +82,7 @@ def make_result(folder, most=16):
     tables |= {name: made[name].to_pylist() for name in ("checks", "terms")} | {"verdicts": verdicts}
     for name, table in tables.items():
         store.write_table(name, pa.Table.from_pylist(table, TABLES[name]))
-    return Result(store)
+    return CampaignResult(store)
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +91,7 @@ def result(tmp_path_factory):
 
 
 def test_each_claim_is_answered_and_what_decides_it_is_named(result):
-    found = {each.name: (each.answer, each.decided_by) for each in reread(result)}
+    found = {each.name: (each.answer, each.decided_by) for each in judge_readings(result)}
     assert found == {
         "always": ("held under all 12 readings", "nothing: all readings agree"),
         "never": ("held under none of 12 readings", "nothing: all readings agree"),
@@ -110,7 +110,7 @@ def test_each_claim_is_answered_and_what_decides_it_is_named(result):
 
 
 def test_a_single_choice_that_decides_is_found_in_a_covering_design_too(tmp_path):
-    found = {each.name: each.decided_by for each in reread(make_result(tmp_path, most=1))}
+    found = {each.name: each.decided_by for each in judge_readings(make_result(tmp_path, most=1))}
     assert {name: found[name] for name in ("always", "never", "by pace", "by speed")} == {
         "always": "nothing: all readings agree",
         "never": "nothing: all readings agree",
@@ -120,7 +120,7 @@ def test_a_single_choice_that_decides_is_found_in_a_covering_design_too(tmp_path
 
 
 def test_marks_and_numbers_stand_by_combination(result):
-    by_name = {each.name: each for each in reread(result)}
+    by_name = {each.name: each for each in judge_readings(result)}
     rows = [
         dict(zip(READINGS, chosen, strict=True))
         for chosen in product(*(r["alternatives"] for r in READINGS.values()))
@@ -150,6 +150,6 @@ def test_the_report_and_the_record_tell_the_same(result, tmp_path):
     reader.feed(page)
     assert not reader.open and not reader.asked
     assert "held under 6 of 12 readings: where pace is even" in page
-    told = {each["name"]: each for each in record(result, tmp_path)["readings"]}
+    told = {each["name"]: each for each in to_record(result, tmp_path)["readings"]}
     assert told["by pace"]["deciding"] == ("pace",)
     assert [under["verdict"] for under in told["never"]["under"]] == ["not held"] * 12

@@ -18,18 +18,18 @@ from roamcast.campaign.checks import make_tables
 from roamcast.campaign.plan import make_plan
 from roamcast.campaign.tables import TABLES
 from roamcast.cli.app import invoke
-from roamcast.cli.shared.conducting import finish
+from roamcast.cli.shared.campaign_command import finish
 from roamcast.metrics.declarations import METRICS
-from roamcast.pipeline.store import Store
+from roamcast.pipeline.campaign_folder import CampaignFolder
 from roamcast.report.drawings.axes import name_key, place_values
-from roamcast.report.drawings.figures import Panels
+from roamcast.report.drawings.figures import FigurePanels
+from roamcast.report.json_result import to_record
 from roamcast.report.markdown import make_markdown
+from roamcast.report.numbers import format_estimate, short, with_interval
 from roamcast.report.page.appendix import make_appendix
 from roamcast.report.page.page import make_page
 from roamcast.report.page.verdicts import make_claims
-from roamcast.report.record import record
-from roamcast.report.result import Result
-from roamcast.report.rounding import short, tell, with_interval
+from roamcast.report.result import CampaignResult
 
 COUNT = "workload.subscribe.walkers.count"
 SHOPPING = Path(__file__).parents[2] / "scenarios" / "shopping.toml"
@@ -72,11 +72,11 @@ def result(tmp_path_factory):
             },
         }
     )
-    store = Store(tmp_path_factory.mktemp("campaign"))
+    store = CampaignFolder(tmp_path_factory.mktemp("campaign"))
     store.create()
     store.write_campaign(campaign, quick=True, seconds={"session": 7.0})
     write_tables(store, campaign)
-    return Result(store)
+    return CampaignResult(store)
 
 
 def write_tables(store, campaign, deliver=0.7):
@@ -87,7 +87,7 @@ def write_tables(store, campaign, deliver=0.7):
     values = {
         "delivery_rate": deliver,
         "delay_mean": 0.09,
-        "transmissions_per_delivery": 4.0,
+        "messages_per_delivery": 4.0,
         **dict.fromkeys(KINDS, 5000.0),
     }
     used = {"wall": 1.0, "cpu": 0.9, "memory": 1 << 20, "rows": 10, "size": 100}
@@ -175,7 +175,7 @@ def test_a_failed_run_is_listed_with_the_command_that_shows_it_again(result, pag
 
 
 def test_a_program_reads_claims_points_and_failures(result):
-    told = json.loads(json.dumps(record(result, Path("report.html"))))
+    told = json.loads(json.dumps(to_record(result, Path("report.html"))))
     assert told["quick"] and told["seeds"] == [1, 2, 3, 4, 5, 6] and told["runs"] == {"done": 35, "failed": 1}
     assert told["failures"][0]["error"] == "RuntimeError: <b>fire</b>"
     verdicts = {claim["name"]: claim["verdict"] for claim in told["claims"]}
@@ -213,9 +213,9 @@ def test_the_same_tables_give_the_same_page(result, page):
 
 def test_figures_come_as_files_for_papers(result, tmp_path):
     for kind in ("png", "svg"):
-        Panels(result, "one").save(tmp_path / f"one.{kind}")
+        FigurePanels(result, "one").save(tmp_path / f"one.{kind}")
         assert (tmp_path / f"one.{kind}").stat().st_size > 5000
-    files = Panels(result, "one").save_each(tmp_path, "one", "pdf")
+    files = FigurePanels(result, "one").save_each(tmp_path, "one", "pdf")
     names = ["one-delivery_rate.pdf", "one-delay_mean.pdf", "one-messages_event-stacked.pdf"]
     assert [file.name for file in files] == names
     for file in files:
@@ -240,9 +240,9 @@ def test_values_in_different_units_are_not_put_on_one_scale():
 
 def test_plots_of_neighbouring_panels_are_of_one_size_and_delays_on_a_log_axis(result, monkeypatch):
     drawn = []
-    kept = Panels._panel
-    monkeypatch.setattr(Panels, "_panel", lambda *a: (kept(*a), drawn.append(a[1]))[0])
-    panels = Panels(result, "one")
+    kept = FigurePanels._panel
+    monkeypatch.setattr(FigurePanels, "_panel", lambda *a: (kept(*a), drawn.append(a[1]))[0])
+    panels = FigurePanels(result, "one")
     shapes = {re.search(r'viewBox="[^"]*"', panels.svg(row, stack))[0] for row, stack in panels.panels}
     assert len(shapes) == 1 and len({axes.get_position().bounds for axes in drawn}) == 1
     assert [axes.get_yscale() for axes in drawn] == ["linear", "log", "linear"]
@@ -267,14 +267,14 @@ def row(mean, lower, upper, count=10):
 
 
 def test_an_interval_is_told_by_its_half_or_where_it_is_lopsided_by_its_ends():
-    assert tell(row(0.7, 0.65, 0.75)) == "0.700 ± 0.050"
-    assert tell(row(0.954, 0.661, 0.995)) == "0.954 (0.661 to 0.995)"
-    assert tell(row(0.954, 0.661, 0.995), factor=100, unit="%") == "95.4 % (66.1 to 99.5 %)"
+    assert format_estimate(row(0.7, 0.65, 0.75)) == "0.700 ± 0.050"
+    assert format_estimate(row(0.954, 0.661, 0.995)) == "0.954 (0.661 to 0.995)"
+    assert format_estimate(row(0.954, 0.661, 0.995), factor=100, unit="%") == "95.4 % (66.1 to 99.5 %)"
 
 
 def test_with_few_seeds_the_seeds_are_told_and_no_interval():
-    assert tell(row(0.7, -40.0, 50.0, count=2)) == "0.70 [0.50 to 1.00]"
-    assert tell(row(0.7, 0, 0, count=1)) == "0.7"
+    assert format_estimate(row(0.7, -40.0, 50.0, count=2)) == "0.70 [0.50 to 1.00]"
+    assert format_estimate(row(0.7, 0, 0, count=1)) == "0.7"
 
 
 def test_numbers_read_well():
@@ -349,11 +349,11 @@ def of_own(campaign, **changes):
 
 
 def report(campaign, folder, **notes):
-    store = Store(folder)
+    store = CampaignFolder(folder)
     store.create()
     store.write_campaign(campaign, **notes)
     write_tables(store, campaign)
-    return Result(store)
+    return CampaignResult(store)
 
 
 def test_a_campaign_of_ones_own_has_no_column_for_the_paper(result, tmp_path):
@@ -372,7 +372,7 @@ def test_a_sweep_over_the_number_of_nodes_states_all_of_them(result, tmp_path):
 
 def test_with_few_seeds_figures_show_the_seeds_as_dots(result, tmp_path):
     few = report(of_own(result.campaign, seeds=2), tmp_path)
-    drawn = [Panels(told, "one").svg(None, ["delivery_rate"]) for told in (few, result)]
+    drawn = [FigurePanels(told, "one").svg(None, ["delivery_rate"]) for told in (few, result)]
     assert drawn[0].count('<g id="PathCollection') > 0 == drawn[1].count('<g id="PathCollection')
     assert "(few seeds)" in make_claims(few, few.claims)
 
@@ -385,7 +385,7 @@ def test_an_edited_claim_is_never_shown_with_the_verdict_of_the_old_one(result, 
     told.store.write_campaign(
         edited, command="roamcast campaign run c.toml --out x"
     )  # then it is interrupted
-    stale = Result(told.store)
+    stale = CampaignResult(told.store)
     assert stale.stale == {"checks", "terms", "verdicts"}
     page = make_page(stale)
     assert "Go on with: roamcast campaign run c.toml" in page
@@ -397,7 +397,7 @@ def test_an_edited_sweep_makes_every_number_stale(result, tmp_path):
     told = report(result.campaign, tmp_path)
     told.store.write_campaign(told.campaign.model_copy(update={"seeds": 7}))
     told.store.write_plan(make_plan(told.campaign.model_copy(update={"seeds": 7})))
-    stale = Result(told.store)
+    stale = CampaignResult(told.store)
     assert {"runs", "metrics", "summary", "verdicts"} <= stale.stale
     page = make_page(stale)
     assert "<strong>held</strong>" not in page and "<svg" not in page
@@ -406,7 +406,7 @@ def test_an_edited_sweep_makes_every_number_stale(result, tmp_path):
 def test_tables_of_nobody_knows_what_are_stale(result, tmp_path):
     told = report(result.campaign, tmp_path)
     told.store.table_file("metrics").write(b"no table")
-    assert {"metrics", "summary", "differences", "verdicts"} <= Result(told.store).stale
+    assert {"metrics", "summary", "differences", "verdicts"} <= CampaignResult(told.store).stale
 
 
 def test_failed_runs_end_in_a_warning_and_claims_that_do_not_hold_count_when_strict(result, tmp_path, capsys):

@@ -7,7 +7,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamcast.routing.faults import Fault, Outage, What, absent, draw_outages, faults_of
+from roamcast.routing.faults import Fault, FaultKind, Outage, absent_nodes, draw_outages, faults_of
 
 outages = st.lists(
     st.builds(
@@ -19,16 +19,16 @@ outages = st.lists(
 )
 
 
-@given(outages, st.sampled_from([What.CRASH, What.SLEEP, What.RADIO_OFF]))
+@given(outages, st.sampled_from([FaultKind.CRASH, FaultKind.SLEEP, FaultKind.RADIO_OFF]))
 def test_a_node_is_out_of_order_exactly_while_an_outage_lasts(given_outages, what):
     faults = list(faults_of(3, {what: given_outages}))
     assert faults == sorted(faults, key=lambda fault: fault.time)
-    out = 3 in absent(faults)
+    out = 3 in absent_nodes(faults)
     for moment in range(120):
         for fault in faults:
             if fault.time == moment:
-                assert out is (fault.what is not what)  # they alternate
-                out = fault.what is what
+                assert out is (fault.kind is not what)  # they alternate
+                out = fault.kind is what
         assert out is any(start <= moment < end for start, end in given_outages)
 
 
@@ -37,20 +37,20 @@ def test_a_node_is_down_just_while_a_crash_or_a_sleep_lasts_and_crashes_when_eac
     crashes, sleeps
 ):
     faults = sorted(
-        faults_of(3, {What.CRASH: crashes, What.SLEEP: sleeps}),
-        key=lambda fault: (fault.time, fault.node, fault.what.value),
+        faults_of(3, {FaultKind.CRASH: crashes, FaultKind.SLEEP: sleeps}),
+        key=lambda fault: (fault.time, fault.node, fault.kind.value),
     )
-    up, asleep = 3 not in absent(faults), False
+    up, asleep = 3 not in absent_nodes(faults), False
     for moment in range(120):
         for fault in faults:
             if fault.time == moment:
-                if fault.what is What.CRASH and up:
+                if fault.kind is FaultKind.CRASH and up:
                     up = asleep = False
-                elif fault.what in (What.START, What.ARRIVE):
+                elif fault.kind in (FaultKind.START, FaultKind.ARRIVE):
                     up = True
-                elif fault.what is What.SLEEP and up:
+                elif fault.kind is FaultKind.SLEEP and up:
                     asleep = True
-                elif fault.what is What.WAKE:
+                elif fault.kind is FaultKind.WAKE:
                     asleep = False
         assert (up and not asleep) is not any(start <= moment < end for start, end in [*crashes, *sleeps])
         assert not (up and any(start <= moment < end for start, end in crashes))
@@ -71,4 +71,6 @@ def test_even_outages_come_at_even_intervals():
 
 
 def test_who_never_arrives_is_absent_all_the_same():
-    assert list(faults_of(1, {What.CRASH: [Outage(0, math.inf)]})) == [Fault(math.inf, 1, What.ARRIVE)]
+    assert list(faults_of(1, {FaultKind.CRASH: [Outage(0, math.inf)]})) == [
+        Fault(math.inf, 1, FaultKind.ARRIVE)
+    ]

@@ -1,5 +1,5 @@
+from roamcast.content.field_type import Integer
 from roamcast.content.filter import Filter
-from roamcast.content.kind import Integer
 from roamcast.content.schema import EventType
 from roamcast.routing.flooding import Flood, Flooding
 from roamcast.routing.router import Drop

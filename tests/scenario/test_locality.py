@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roamcast.routing.router import Position
-from roamcast.scenario.locality.hubs import lay_hubs
+from roamcast.scenario.locality.hubs import place_hubs
 from roamcast.scenario.locality.topics import AreaMap
 from roamcast.scenario.model import Scenario
 from roamcast.scenario.read import load
@@ -47,8 +47,8 @@ def city(**changes):
 @settings(max_examples=30)
 @given(st.integers(0, 10**6))
 def test_hubs_lie_in_the_area_and_do_not_overlap(seed):
-    hubs = lay_hubs(city(), seed)
-    assert len(hubs) == 3 and hubs == lay_hubs(city(), seed) != lay_hubs(city(), seed + 1)
+    hubs = place_hubs(city(), seed)
+    assert len(hubs) == 3 and hubs == place_hubs(city(), seed) != place_hubs(city(), seed + 1)
     for place, hub in enumerate(hubs):
         assert 0 <= hub.x <= 750 and 0 <= hub.y <= 750
         assert not any(hub.overlaps(other) for other in hubs[:place])
@@ -57,15 +57,15 @@ def test_hubs_lie_in_the_area_and_do_not_overlap(seed):
 def test_a_large_city_finds_room_for_its_hubs_up_to_nearly_half_of_the_area():
     for count, side in ((40, 80), (100, 68)):
         large = city(hubs__count=count, hubs__side=side, workload__areas={"quarters": 2})
-        hubs = lay_hubs(large, 5)
-        assert len(hubs) == count and hubs == lay_hubs(large, 5)
+        hubs = place_hubs(large, 5)
+        assert len(hubs) == count and hubs == place_hubs(large, 5)
         for place, hub in enumerate(hubs):
             assert 0 <= hub.x <= 1000 - side and 0 <= hub.y <= 1000 - side
             assert not any(hub.overlaps(other) for other in hubs[:place])
 
 
 def test_those_at_home_in_hubs_stay_there_and_are_dealt_out_evenly():
-    hubs, legs = lay_hubs(city(), 7), movement(city(), 7)
+    hubs, legs = place_hubs(city(), 7), movement(city(), 7)
     for node, x, y in zip(legs.node, legs.x1, legs.y1, strict=True):
         if node < 30:
             assert hubs[node // 10].contains(x, y)
@@ -95,7 +95,7 @@ def test_who_publishes_does_not_ask_where_that_is_said():
 )
 def test_the_offset_of_an_area(rule, offsets):
     scenario = city(workload__areas={"quarters": 2, "hubs": [0, 3, 4], "offset": rule})
-    areas = AreaMap(scenario.area, scenario.workload.areas, lay_hubs(scenario, 1), 12)
+    areas = AreaMap(scenario.area, scenario.workload.areas, place_hubs(scenario, 1), 12)
     assert areas._offsets == offsets
     numbers = {areas.number_at(x, y) for x in range(0, 1001, 25) for y in range(0, 1001, 25)}
     assert numbers == set(range(7))
@@ -103,9 +103,9 @@ def test_the_offset_of_an_area(rule, offsets):
 
 def test_the_first_topic_of_an_area_is_asked_for_most_by_zipfs_law():
     (asking, *_) = requesters(city(), 3)
-    hub = lay_hubs(city(), 3)[1]
+    hub = place_hubs(city(), 3)[1]
     inside = Position(hub.x + 100, hub.y + 100)
-    drawn = Counter(str(asking.wish(number, inside)) for number in range(4000))
+    drawn = Counter(str(asking.filter_at(number, inside)) for number in range(4000))
     expected = [place**-0.8 for place in range(1, 13)]
     first = asking.topics._topics.filter(1 + 3 * 12 // 7)
     assert drawn.most_common(1)[0][0] == str(first)

@@ -7,7 +7,7 @@ import pytest
 
 from roamcast.scenario.model import Scenario
 from roamcast.scenario.read import load
-from roamcast.scenario.resolved import digest_files, spell_out
+from roamcast.scenario.resolved import digest_files, resolve
 from roamcast.scenario.shipped import shipped
 from roamcast.sim.run import simulate
 
@@ -33,7 +33,7 @@ def _named(told):
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_what_is_spelled_out_is_plain_and_reads_back_as_the_same(file):
     scenario = load(file)
-    plain = spell_out(scenario)
+    plain = resolve(scenario)
     told = json.loads(json.dumps(plain))
     # It runs where the files that it names are; their names have lost their folder.
     with_files = {path.name: path for path in file.parent.rglob("*") if path.is_file()}
@@ -45,7 +45,7 @@ def test_what_is_spelled_out_is_plain_and_reads_back_as_the_same(file):
         inner[last] = str(with_files[name])
     again = Scenario.model_validate(told)
     assert again.content.types == scenario.content.types
-    assert spell_out(again) == plain
+    assert resolve(again) == plain
 
 
 DATED = """\
@@ -67,7 +67,7 @@ interest = ["/note[day = '2005-03-09']", "/coupon[zone = 3]"]
 def test_types_that_were_inferred_are_declared_and_the_run_is_the_same(tmp_path):
     file = tmp_path / "dated.toml"
     file.write_text(DATED)
-    told = json.loads(json.dumps(spell_out(load(file))))
+    told = json.loads(json.dumps(resolve(load(file))))
     assert told["workload"]["types"] == {
         "coupon": {"zone": {"kind": "integer", "min": 1, "max": 12}},
         "note": {"day": "date", "level": "decimal", "loud": "boolean"},
@@ -81,7 +81,7 @@ def test_types_that_were_inferred_are_declared_and_the_run_is_the_same(tmp_path)
 
 def test_files_are_named_without_folders_and_known_by_their_content():
     relay = load(ROOT / "tests" / "golden" / "relay.toml")
-    told = spell_out(relay)
+    told = resolve(relay)
     assert (told["mobility"]["ns2"], told["workload"]["schedule"]) == ("relay.mov", "relay.csv")
     digests = digest_files(relay)
     assert digests.keys() == {"mobility.ns2", "workload.schedule"}

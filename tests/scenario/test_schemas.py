@@ -9,7 +9,7 @@ from roamcast.content.declare import declare_type, write_type
 from roamcast.content.schema_file import load_schema
 from roamcast.facts.tables import Facts
 from roamcast.scenario.read import ScenarioError, load
-from roamcast.scenario.resolved import digest_files, spell_out
+from roamcast.scenario.resolved import digest_files, resolve
 from roamcast.scenario.shipped import locate
 from roamcast.sim.run import simulate
 from roamcast.sim.workload import plan
@@ -105,7 +105,7 @@ def test_the_digest_of_a_schema_covers_the_files_that_it_includes(library):
 
 
 def test_a_scenario_spelled_out_names_files_without_folders(library):
-    plain = spell_out(load(library))
+    plain = resolve(load(library))
     assert plain["workload"]["schema"] == ["book.xsd", "loan.json"]
     assert plain["workload"]["publish"]["desk"]["content"]["documents"][0] == "first.xml"
 

@@ -6,7 +6,7 @@ from math import inf
 import pytest
 
 from roamcast.routing import catalogue
-from roamcast.routing.faults import What
+from roamcast.routing.faults import FaultKind
 from roamcast.scenario.model import Scenario
 from roamcast.sim.faults.draw import draw_faults
 from roamcast.sim.run import simulate
@@ -154,10 +154,10 @@ def test_faults_are_a_function_of_scenario_and_seed():
     assert drawn == draw_faults(scenario, 1) != draw_faults(scenario, 2)
     assert drawn == sorted(drawn, key=lambda fault: fault.time)
     assert {fault.node for fault in drawn} == {RELAY, READER}
-    assert all(20 <= fault.time < 40 for fault in drawn if fault.what is What.RADIO_OFF)
+    assert all(20 <= fault.time < 40 for fault in drawn if fault.kind is FaultKind.RADIO_OFF)
     fewer = {"x": {"group": "relay", "count": 1, "arrive": (5, 9)}}
     (late,) = draw_faults(street(fewer), 3)
-    assert late.what is What.ARRIVE
+    assert late.kind is FaultKind.ARRIVE
     assert 5 <= late.time <= 9
 
 

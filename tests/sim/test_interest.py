@@ -44,8 +44,8 @@ def test_every_place_has_exactly_the_interest_of_its_zone(x, y):
 
 def test_interest_follows_position():
     someone = subscribers(shopping(), 1)[0]
-    assert someone.wants(Position(10, 10), 0) == (GRID.filter(1),)
-    assert someone.wants(Position(990, 490), 1) == (GRID.filter(8),)
+    assert someone.filters_at(Position(10, 10), 0) == (GRID.filter(1),)
+    assert someone.filters_at(Position(990, 490), 1) == (GRID.filter(8),)
 
 
 def test_ten_subscribers_are_among_the_twenty_of_the_same_seed():
@@ -60,29 +60,29 @@ def test_locality_gives_a_share_of_subscribers_one_interest_for_ever():
     chosen = subscribers(shopping("workload.subscribe.walkers.locality=0.3"), 2)
     alike = [s for s in chosen if not s.follows]
     assert len(alike) == 15
-    assert len({s.wants(Position(x, 10), x) for s in alike for x in (1, 600)}) == 1
+    assert len({s.filters_at(Position(x, 10), x) for s in alike for x in (1, 600)}) == 1
 
 
 def test_bias_leans_to_the_own_zone_and_is_the_same_at_each_telling():
     someone = subscribers(load(SCENARIOS / "open-field.toml"), 1)[0]
-    looks = [someone.wants(Position(10, 10), look) for look in range(400)]
-    assert looks == [someone.wants(Position(10, 10), look) for look in range(400)]
+    looks = [someone.filters_at(Position(10, 10), look) for look in range(400)]
+    assert looks == [someone.filters_at(Position(10, 10), look) for look in range(400)]
     at_home = Counter(looks).most_common(1)[0][1] / len(looks)
     assert 0.74 < at_home < 0.88  # 0.8 + 0.2/16, give or take three deviations
 
 
 def test_the_oracle_expects_whoever_wants_it_now_except_the_publisher():
     oracle = Oracle()
-    oracle.begin(1, GRID.filter(3))
-    oracle.begin(2, GRID.filter(3))
-    oracle.begin(2, GRID.filter(3))
-    oracle.begin(5, GRID.filter(4))
+    oracle.add(1, GRID.filter(3))
+    oracle.add(2, GRID.filter(3))
+    oracle.add(2, GRID.filter(3))
+    oracle.add(5, GRID.filter(4))
     assert oracle.expected(GRID.event(3), publisher=0) == [1, 2]
     assert oracle.expected(GRID.event(3), publisher=2) == [1]
-    oracle.end(2, GRID.filter(3))
-    oracle.end(1, GRID.filter(3))
+    oracle.remove(2, GRID.filter(3))
+    oracle.remove(1, GRID.filter(3))
     assert oracle.expected(GRID.event(3), publisher=0) == [2]
-    oracle.end(2, GRID.filter(3))
+    oracle.remove(2, GRID.filter(3))
     assert oracle.expected(GRID.event(3), publisher=0) == []
     assert oracle.expected(EventType("other", {})(), publisher=0) == []
 
@@ -97,20 +97,20 @@ def test_the_oracle_expects_whoever_wants_it_now_except_the_publisher():
 )
 def test_a_look_is_left_out_only_where_nothing_can_have_changed(x, y, heading, speed, tick, look):
     someone = subscribers(shopping(), 1)[0]._replace(pace=speed, tick=tick, phase=tick / 3)
-    following = someone.next_look(Position(x, y), look)
+    following = someone.next_poll(Position(x, y), look)
     assert following > look
     for left_out in range(look + 1, following):
         gone = speed * (someone.time_of(left_out) - someone.time_of(look))
         there = Position(x + gone * math.cos(heading), y + gone * math.sin(heading))
         if 0 <= there.x <= 1000 and 0 <= there.y <= 500:
-            assert someone.wants(there, left_out) == someone.wants(Position(x, y), look)
+            assert someone.filters_at(there, left_out) == someone.filters_at(Position(x, y), look)
 
 
 def test_who_stands_still_looks_once_and_who_leans_looks_every_time():
     someone = subscribers(shopping(), 1)[0]
-    assert someone._replace(pace=0.0).next_look(Position(1, 1), 0) is None
-    assert someone._replace(bias=0.5).next_look(Position(125, 125), 7) == 8
-    assert someone._replace(pace=math.inf).next_look(Position(125, 125), 7) == 8
+    assert someone._replace(pace=0.0).next_poll(Position(1, 1), 0) is None
+    assert someone._replace(bias=0.5).next_poll(Position(125, 125), 7) == 8
+    assert someone._replace(pace=math.inf).next_poll(Position(125, 125), 7) == 8
 
 
 def test_every_event_of_the_market_matches_sixty_percent_of_the_subscriptions():

@@ -16,7 +16,7 @@ from .twin import MAC, RADIO, RANGE, SENSE, Sent, outcomes, received_power
 class Note:
     category = 0
     size = 512
-    about = -1
+    publication_id = -1
 
 
 class Listener:

@@ -10,21 +10,21 @@ from roamcast.wire.fields import Hops, Node, PublicationId
 SQUARE = Path(__file__).parents[1] / "golden" / "square.toml"
 
 
-class Told(Message, kind=200, category=Category.EVENT, role=Role.CARRIES, key="about"):
+class Told(Message, number=200, category=Category.EVENT, role=Role.CARRIES, dedup_field="publication_id"):
     publication: Publication
     hops: Hops = 0
 
 
-class Reply(Message, kind=201, category=Category.CONTROL, role=Role.ACKNOWLEDGES):
+class Reply(Message, number=201, category=Category.CONTROL, role=Role.ACKNOWLEDGES):
     id: PublicationId
 
 
-class Letter(Message, kind=202):
+class Letter(Message, number=202):
     to: Node
     inside: Message
 
 
-class Mixed(Message, kind=203, role=Role.CARRIES):
+class Mixed(Message, number=203, role=Role.CARRIES):
     hops: Hops
 
     @property
@@ -52,7 +52,7 @@ class Chatter(Router):
             self.host.call_later(0.2 * self.host.random.random(), self.answer, message, sender)
 
     def answer(self, message, sender):
-        self.host.send(Reply(message.about), sender)
+        self.host.send(Reply(message.publication_id), sender)
         self.host.send(Letter(sender, message), sender)
         self.host.broadcast(Mixed(self.host.node % 2))
 

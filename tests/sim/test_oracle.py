@@ -27,10 +27,10 @@ def test_the_oracle_equals_asking_everyone(history, level, cause, publisher):
     event = ALERT(level=level, cause=cause)
     for begins, who, wanted in history:
         if begins:
-            oracle.begin(who, wanted)
+            oracle.add(who, wanted)
             wishes.append((who, wanted))
         elif (who, wanted) in wishes:
-            oracle.end(who, wanted)
+            oracle.remove(who, wanted)
             wishes.remove((who, wanted))
         asked = {who for who, wanted in wishes if wanted.matches(event)}
         assert oracle.audience(event).tolist() == sorted(asked)

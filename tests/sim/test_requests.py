@@ -56,7 +56,7 @@ def test_conservation_of_requests(protocol, faults, monkeypatch):
     """Every request that a router was asked ends exactly once, as deliveries and crashes say that it must."""
     router = catalogue.find(protocol)
     asked, ended = Counter(), Counter()
-    request, satisfied = router.request, router.satisfied
+    request, satisfied = router.request, router.cancel_request
 
     def count_request(self, wanted):
         asked[self.host.node] += 1
@@ -67,7 +67,7 @@ def test_conservation_of_requests(protocol, faults, monkeypatch):
         satisfied(self, wanted)
 
     monkeypatch.setattr(router, "request", count_request)
-    monkeypatch.setattr(router, "satisfied", count_satisfied)
+    monkeypatch.setattr(router, "cancel_request", count_satisfied)
     scenario = market(faults=faults)
     facts = simulate(scenario, protocol, 3)
     items = {
@@ -130,9 +130,9 @@ class Hoarder(Flooding):
                 self.host.deliver(publication)
         self.within = False
 
-    def satisfied(self, wanted):
+    def cancel_request(self, wanted):
         assert not self.within, "a router is not called from within its own call"
-        super().satisfied(wanted)
+        super().cancel_request(wanted)
 
 
 def test_a_cached_copy_satisfies_at_once_and_is_told_as_such(monkeypatch):
@@ -151,7 +151,7 @@ def test_what_is_asked_for_follows_the_seed_the_skew_and_the_place():
     def wishes(seed=1, **request):
         here = Position(0, 0)
         chosen = requesters(market(**request), seed)
-        return [[str(asking.wish(n, here)) for n in range(200)] for asking in chosen]
+        return [[str(asking.filter_at(n, here)) for n in range(200)] for asking in chosen]
 
     assert wishes() == wishes() != wishes(seed=2)
     even, skewed = (Counter(wish for own in wishes(skew=skew) for wish in own) for skew in (0.0, 2.0))

@@ -87,7 +87,7 @@ def lost(world):
 
 class Event(Letter):
     @property
-    def about(self):
+    def publication_id(self):
         return 7
 
 

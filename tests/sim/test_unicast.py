@@ -11,7 +11,7 @@ from .twin import MAC, RADIO
 
 class Letter:
     category = 0
-    about = -1
+    publication_id = -1
 
     def __init__(self, number=0, size=512):
         self.number = number

@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from roamcast.content.kind import Integer
+from roamcast.content.field_type import Integer
 from roamcast.content.schema import EventType
 from roamcast.routing.cbr.cbr import Cbr
 from roamcast.routing.cbr.ft import FtCbr
@@ -55,7 +55,7 @@ def test_neighbours_renew_each_others_news_of_a_dead_publisher_as_published(publ
     mesh.run(for_=30)
     mesh.kill(0)
     mesh.run(for_=15 + 4 * 7 + 15)
-    remembered = [n for n in range(1, 9) if mesh.routers[n].adverts.offers(mesh.now)]
+    remembered = [n for n in range(1, 9) if mesh.routers[n].adverts.routes(mesh.now)]
     assert remembered == (list(range(1, 9)) if published else [])
 
 
@@ -105,7 +105,7 @@ def test_what_nobody_wants_is_not_sent_unless_that_is_asked_for():
 def test_an_event_on_a_broken_link_waits_for_a_ping_as_published(published):
     # 0 - 1 - 3, and 2 beside 1 and 3.
     mesh = raft(published, 4, [(0, 1), (1, 2), (1, 3), (2, 3)], [3])
-    mesh.part(1, 3)
+    mesh.cut(1, 3)
     mesh.publish(0, THREE)
     mesh.run(for_=1)
     assert numbers(mesh, 3) == ([] if published else [1])

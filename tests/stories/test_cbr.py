@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from roamcast.content.kind import Integer
+from roamcast.content.field_type import Integer
 from roamcast.content.schema import EventType
 from roamcast.routing.cbr.cbr import Cbr
 from roamcast.routing.cbr.messages import Advert, MostCovering, Subscription, TreeEvent
@@ -34,7 +34,7 @@ def subscriptions_to(mesh, node, since=0.0):
 
 def next_hop(mesh, node):
     """The neighbour over which `node` reaches the only publisher."""
-    [offer] = mesh.routers[node].adverts.offers(mesh.now)
+    [offer] = mesh.routers[node].adverts.routes(mesh.now)
     return offer.ways[0].neighbour
 
 
@@ -56,7 +56,7 @@ def test_an_advertisement_is_flooded_once_and_tells_the_distance():
     mesh.advertise(0, EVERYTHING)
     mesh.run(for_=0.1)
     assert len(mesh.sent_of(Advert)) == 9
-    [offer] = mesh.routers[8].adverts.offers(mesh.now)
+    [offer] = mesh.routers[8].adverts.routes(mesh.now)
     assert [way.hops for way in offer.ways] == [3, 3]
 
 
@@ -79,7 +79,7 @@ def test_what_is_not_renewed_lapses_hop_by_hop():
     mesh.publish(0, THREE)
     mesh.run(for_=1)
     assert mesh.sent_of(TreeEvent) == []
-    assert {d.reason for d in mesh.drops if d.message.about > 0} <= {Drop.EXPIRED, Drop.UNWANTED}
+    assert {d.reason for d in mesh.drops if d.message.publication_id > 0} <= {Drop.EXPIRED, Drop.UNWANTED}
 
 
 def test_a_dead_publisher_is_forgotten_although_neighbours_repeat_its_advertisement():
@@ -88,7 +88,7 @@ def test_a_dead_publisher_is_forgotten_although_neighbours_repeat_its_advertisem
     mesh.run(for_=30)
     mesh.kill(0)
     mesh.run(for_=15 + 4 * 7 + 15)
-    assert all(mesh.routers[n].adverts.offers(mesh.now) == [] for n in range(1, 9))
+    assert all(mesh.routers[n].adverts.routes(mesh.now) == [] for n in range(1, 9))
 
 
 def test_a_publisher_born_again_outdoes_the_serials_of_its_earlier_life():
@@ -255,7 +255,7 @@ def test_a_subscriber_that_leaves_and_returns_is_served_again():
     mesh = line(3)
     mesh.subscribe(2, NARROW)
     mesh.run(for_=1)
-    mesh.part(1, 2)
+    mesh.cut(1, 2)
     mesh.run(for_=40)
     mesh.publish(0, THREE)
     mesh.join(1, 2)
@@ -269,7 +269,7 @@ def test_a_publisher_that_moves_is_found_again():
     mesh = line(5)
     mesh.subscribe(4, NARROW)
     mesh.run(for_=10)
-    mesh.part(0, 1)
+    mesh.cut(0, 1)
     mesh.join(0, 3)
     mesh.run(for_=30)
     mesh.publish(0, THREE)
@@ -409,7 +409,7 @@ def test_beyond_the_allowed_detour_the_shortest_way_is_taken():
     mesh = Mesh(7, most_covering, longer)
     mesh.advertise(0, EVERYTHING)
     mesh.run(for_=1)
-    mesh.part(3, 5)
+    mesh.cut(3, 5)
     mesh.run(for_=40)
     mesh.subscribe(3, NARROW)
     mesh.run(for_=1)

@@ -54,7 +54,7 @@ def test_a_request_waits_for_the_next_publication_and_the_second_is_answered_fro
     published = mesh.publish(0, Content(topic=1))
     mesh.run(for_=0.1)
     assert [(d.node, d.publication) for d in mesh.deliveries] == [(6, published)]
-    mesh.routers[6].satisfied(topic(1))
+    mesh.routers[6].cancel_request(topic(1))
     mesh.sent.clear()
     assert answer(mesh, 6, 1) == [published]
     assert not mesh.sent_of(ProviderEvent)
@@ -136,7 +136,7 @@ def test_a_cached_answer_is_the_newest_copy_that_the_principal_had():
     for _ in range(3):
         published.append(mesh.publish(0, Content(topic=1)))
         mesh.run(for_=1)
-    mesh.routers[4].satisfied(topic(1))
+    mesh.routers[4].cancel_request(topic(1))
     assert answer(mesh, 4, 1) == [published[-1]]
 
 
@@ -147,7 +147,7 @@ def test_a_provider_displaced_by_two_hops_is_still_found():
     mesh = lay(places, enhanced=False, advertise=200.0, advert_lease=500.0)
     provide(mesh, 4)
     mesh.place(4, 800.0, 280.0)
-    mesh.part(4, 3)
+    mesh.cut(4, 3)
     with mesh.fault(lose(ProviderAdvert)):
         mesh.run(for_=20)
     mesh.sent.clear()
@@ -165,13 +165,13 @@ def test_a_delegate_near_by_serves_who_asks_late():
     mesh.advertise(0, topic(1))
     mesh.run(for_=8)
     for router in mesh.routers:
-        router.community.lead(1)
+        router.community.become_principal(1)
     answer(mesh, 8, 1)
     published = mesh.publish(0, Content(topic=1))
     mesh.run(for_=2)
     mesh.sent.clear()
     for router in mesh.routers:
-        router.community.lead(1)
+        router.community.become_principal(1)
     assert answer(mesh, 10, 1) == [published]
     assert mesh.sent_of(Delegation)
     assert {s.node for s in mesh.sent_of(ProviderEvent)} <= {8, 9, 10}
@@ -193,7 +193,7 @@ def test_a_tree_carries_one_copy_where_separate_streams_carry_several():
         mesh.advertise(0, topic(1))
         mesh.run(for_=8)
         for router in mesh.routers:
-            router.community.lead(1)
+            router.community.become_principal(1)
         for node in (6, 7):
             mesh.request(node, topic(1))
         mesh.run(for_=2)
@@ -243,7 +243,7 @@ def test_a_grid_belongs_to_the_head_nearest_to_its_middle_and_to_another_when_th
     construct(mesh)
     assert communities(mesh) == [1, 1, 1, 4, 4]
     mesh.place(1, 600, 330)
-    mesh.part(0, 1)
+    mesh.cut(0, 1)
     for neighbours in ((0, 2), (1, 3), (1, 4)):
         mesh.join(*neighbours)
     mesh.run(for_=60)
@@ -264,7 +264,7 @@ def test_grid_heads_serve_their_square():
 
 
 def test_parameters_that_contradict_each_other_are_refused():
-    for wrong in ({"wish_lease": 15.0}, {"service_lease": 50.0}, {"gpsr": {"implicit": True}}):
+    for wrong in ({"subscription_lease": 15.0}, {"service_lease": 50.0}, {"gpsr": {"implicit": True}}):
         with pytest.raises(ValueError, match=r"must outlast two|gpsr.implicit"):
             CloneParameters(**wrong)
     with pytest.raises(ValueError, match="voting"):
@@ -274,7 +274,7 @@ def test_parameters_that_contradict_each_other_are_refused():
 
 @pytest.mark.parametrize(("gathering", "passed"), [(0.0, 4), (1.0, 2)])
 def test_equal_wishes_on_their_way_are_one_until_an_answer_has_come(gathering, passed):
-    mesh = lay(street(4), gathering=gathering, **QUICK)
+    mesh = lay(street(4), subscription_aggregation=gathering, **QUICK)
     provide(mesh, 0)
     principal = communities(mesh)[3]
     assert principal == communities(mesh)[2] != 2
@@ -284,7 +284,7 @@ def test_equal_wishes_on_their_way_are_one_until_an_answer_has_come(gathering, p
         mesh.sent.clear()
         for asking in (3, 3):
             mesh.inject(2, CommunityWish(topic(1), False, 1), asking)
-        relay.hand_on(mesh.publish(0, Content(topic=1)), 1)
+        relay.forward_event(mesh.publish(0, Content(topic=1)), 1)
         for asking in (3, 3):
             mesh.inject(2, CommunityWish(topic(1), False, 1), asking)
         onward = [sent for sent in mesh.sent_of(CommunityWish) if sent.node == 2 and sent.to == 1]

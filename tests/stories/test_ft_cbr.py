@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from roamcast.content.kind import Integer
+from roamcast.content.field_type import Integer
 from roamcast.content.schema import EventType
 from roamcast.routing.cbr.cbr import Cbr
 from roamcast.routing.cbr.ft import FtCbr
@@ -39,7 +39,7 @@ def test_every_hop_acknowledges_and_nothing_is_flooded():
 
 def test_a_flood_finds_a_child_two_hops_away():
     mesh = tree([(0, 1), (1, 2), (0, 3)], 4, [1])
-    mesh.part(0, 1)
+    mesh.cut(0, 1)
     mesh.join(1, 3)
     mesh.publish(0, THREE)
     mesh.run(for_=0.49)
@@ -50,7 +50,7 @@ def test_a_flood_finds_a_child_two_hops_away():
 
 def test_a_flood_does_not_find_a_child_three_hops_away():
     mesh = tree([(0, 1), (0, 3), (3, 4)], 5, [1])
-    mesh.part(0, 1)
+    mesh.cut(0, 1)
     mesh.join(1, 4)
     mesh.publish(0, THREE)
     mesh.run(for_=3)
@@ -60,7 +60,7 @@ def test_a_flood_does_not_find_a_child_three_hops_away():
 
 def test_only_silent_children_are_searched_for():
     mesh = tree([(0, 1), (0, 2), (0, 3), (1, 3)], 4, [1, 2])
-    mesh.part(0, 2)
+    mesh.cut(0, 2)
     mesh.publish(0, THREE)
     mesh.run(for_=3)
     floods = [s for s in mesh.sent_of(TreeEvent) if s.message.flood == 2]
@@ -70,7 +70,7 @@ def test_only_silent_children_are_searched_for():
 def test_a_found_child_goes_on_with_its_own_children():
     # 1 has moved behind 3; 2 still hangs on 1.
     mesh = tree([(0, 1), (1, 2), (0, 3)], 4, [1, 2])
-    mesh.part(0, 1)
+    mesh.cut(0, 1)
     mesh.join(1, 3)
     mesh.publish(0, THREE)
     mesh.run(for_=2)
@@ -81,7 +81,7 @@ def test_a_child_that_relays_the_flood_for_its_parent_gets_the_event_too():
     # 1 was next to 0 and now is behind its own child 2: the flood comes to 1 from 2.
     mesh = tree([(0, 1), (1, 2)], 3, [2])
     mesh.join(0, 2)
-    mesh.part(0, 1)
+    mesh.cut(0, 1)
     mesh.publish(0, THREE)
     mesh.run(for_=2)
     assert mesh.delivered == [(2, THREE)]
@@ -124,7 +124,7 @@ def test_nobody_floods_the_same_event_twice():
 def test_the_publisher_relays_a_search_for_a_child_that_came_to_it():
     # 2 was behind 1 and has come next to the publisher, which does not know what it wants.
     mesh = tree([(0, 1), (1, 2)], 3, [2])
-    mesh.part(1, 2)
+    mesh.cut(1, 2)
     mesh.join(0, 2)
     mesh.publish(0, THREE)
     mesh.run(for_=1)
@@ -135,7 +135,7 @@ def test_the_publisher_relays_a_search_for_a_child_that_came_to_it():
 
 def test_who_overheard_the_last_hop_of_a_flood_relays_a_later_one():
     mesh = Mesh.line(3, FtCbr)
-    mesh.know(Coupon)
+    mesh.add_event_type(Coupon)
     event = Publication(7, 1, THREE)
     assert mesh.inject(1, TreeEvent(event, frozenset([9]), 1), sender=0) is Drop.NOT_MINE
     assert mesh.inject(1, TreeEvent(event, frozenset([2]), 2), sender=0) is None
@@ -159,7 +159,7 @@ def test_who_has_forwarded_an_event_relays_the_first_flood_of_it_and_no_other():
 def test_a_publisher_that_is_handed_its_own_event_acknowledges_it():
     # Each wants it of the next: the event goes once around.
     mesh = Mesh(3, FtCbr, [(0, 1), (1, 2), (2, 0)])
-    mesh.know(Coupon)
+    mesh.add_event_type(Coupon)
     for parent, child in [(0, 1), (1, 2), (2, 0)]:
         mesh.inject(parent, Subscription(NARROW), sender=child)
     mesh.publish(0, THREE)
@@ -178,13 +178,13 @@ def test_an_event_is_not_sent_back_to_the_child_that_it_came_from():
 
 def test_an_event_forgotten_before_its_children_answered_is_told():
     mesh = Mesh(2, partial(FtCbr, parameters=FtCbrParameters(unacked=1)), [(0, 1)])
-    mesh.know(Coupon)
+    mesh.add_event_type(Coupon)
     mesh.inject(0, Subscription(NARROW), sender=1)
-    mesh.part(0, 1)
+    mesh.cut(0, 1)
     first, second = mesh.publish(0, THREE), mesh.publish(0, THREE)
     mesh.run(for_=2)
-    assert [(d.message.about, d.reason) for d in mesh.drops] == [(first.id, Drop.TABLE_FULL)]
-    assert [s.message.about for s in mesh.sent_of(TreeEvent) if s.message.flood] == [second.id]
+    assert [(d.message.publication_id, d.reason) for d in mesh.drops] == [(first.id, Drop.TABLE_FULL)]
+    assert [s.message.publication_id for s in mesh.sent_of(TreeEvent) if s.message.flood] == [second.id]
 
 
 def test_the_death_of_a_relay_between_renewals_is_survived():

@@ -6,11 +6,18 @@ from itertools import pairwise, product
 
 import pytest
 
-from roamcast.content.kind import Integer
+from roamcast.content.field_type import Integer
 from roamcast.content.schema import EventType
-from roamcast.routing.odmrp.channels import Sending, channel_of
+from roamcast.routing.odmrp.channels import ChannelSource, channel_of
 from roamcast.routing.odmrp.link_expiry import link_lifetime
-from roamcast.routing.odmrp.messages import Announcement, ChannelData, Entry, JoinData, JoinRequest, JoinTable
+from roamcast.routing.odmrp.messages import (
+    Announcement,
+    ChannelData,
+    JoinData,
+    JoinEntry,
+    JoinRequest,
+    JoinTable,
+)
 from roamcast.routing.odmrp.odmrp import Odmrp
 from roamcast.routing.odmrp.parameters import OdmrpParameters
 from roamcast.routing.router import Drop
@@ -109,7 +116,7 @@ def test_two_sources_share_the_forwarding_nodes_of_a_channel():
     mesh.run(for_=1)
     group = forwarding(mesh, NARROW)
     # The second source has sent no join request yet, and still finds the mesh of the first.
-    mesh.routers[1]._sending[channel_of(NARROW)] = sending = Sending(OdmrpParameters())
+    mesh.routers[1]._sending[channel_of(NARROW)] = sending = ChannelSource(OdmrpParameters())
     sending.flood(mesh.now)
     mesh.publish(1, THREE)
     mesh.run(for_=1)
@@ -162,7 +169,7 @@ def test_a_join_table_is_sent_again_until_the_next_hop_is_heard_to_pass_it_on():
     mesh.run(for_=1)
     # Once: node 2 hears node 1 pass it on, and node 1 hears the source say that it has come.
     assert [(s.node, s.message.entries) for s in mesh.sent_of(JoinTable)[3:]] == [
-        (2, (Entry(0, 1),)), (1, (Entry(0, 0),)), (0, (Entry(0, 0),)),
+        (2, (JoinEntry(0, 1),)), (1, (JoinEntry(0, 0),)), (0, (JoinEntry(0, 0),)),
     ]  # fmt: skip
 
 
@@ -181,7 +188,7 @@ def test_each_wait_for_a_join_table_is_as_long_as_published_or_twice_as_long(bac
 
 def test_a_source_says_again_what_no_neighbour_was_heard_to_repeat():
     for insist, copies in ((1, 1), (3, 3)):
-        mesh = Mesh.line(4, partial(Odmrp, parameters=OdmrpParameters(insist=insist)))
+        mesh = Mesh.line(4, partial(Odmrp, parameters=OdmrpParameters(passive_ack_tries=insist)))
         settled(mesh, (3, NARROW))
         mesh.publish(0, THREE)
         mesh.run(for_=1)
@@ -192,7 +199,7 @@ def test_a_source_says_again_what_no_neighbour_was_heard_to_repeat():
             mesh.publish(0, THREE)
             mesh.run(for_=2)
         assert carriers(mesh)[3:] == [0] * copies
-    assert Odmrp.as_published["insist"] == 1
+    assert Odmrp.as_published["passive_ack_tries"] == 1
 
 
 def test_a_source_with_members_next_door_only_expects_no_repetition_of_data():
@@ -267,8 +274,8 @@ def test_without_piggyback_the_event_follows_its_join_request():
     ("nodes", "parameters"),
     [
         (33, {}),  # as far as a join request goes
-        (9, {"hop_limit": 8, "jitter": 0.0, "reply_jitter": 0.0, "gather": 0.0}),
-        (9, {"hop_limit": 8, "jitter": 0.1, "reply_jitter": 0.2, "gather": 0.3}),
+        (9, {"hop_limit": 8, "jitter": 0.0, "reply_jitter": 0.0, "reply_aggregation": 0.0}),
+        (9, {"hop_limit": 8, "jitter": 0.1, "reply_jitter": 0.2, "reply_aggregation": 0.3}),
     ],
 )
 def test_events_that_follow_wait_until_the_farthest_member_has_joined(nodes, parameters):

@@ -5,9 +5,9 @@ from itertools import pairwise, product
 
 import pytest
 
+from roamcast.content.field_type import Decimal, Enumeration, Integer, String
 from roamcast.content.filter import Filter
-from roamcast.content.grouping.following import METHODS
-from roamcast.content.kind import Decimal, Enumeration, Integer, String
+from roamcast.content.grouping.incremental import METHODS
 from roamcast.content.schema import EventType
 from roamcast.routing.odmrp.pubsub.groups import UNASSIGNED
 from roamcast.routing.odmrp.pubsub.messages import (
@@ -16,7 +16,7 @@ from roamcast.routing.odmrp.pubsub.messages import (
     ContentRequest,
     EventRequest,
     GroupEvent,
-    Join,
+    GroupJoin,
     SummaryTable,
 )
 from roamcast.routing.odmrp.pubsub.parameters import PubSubParameters
@@ -34,7 +34,12 @@ EVANS = CD(category="jazz", composer="Evans", price=12)
 HARRISON = CD(category="pop", composer="Harrison", price=12)
 
 # As the papers have it: the event asks, and what nobody was asked about goes to those who are known.
-AS_PUBLISHED = {"asks": "event", "unasked": "known", "combine": False, "brief": False}
+AS_PUBLISHED = {
+    "query_content": "event",
+    "unqueried_events": "known",
+    "combine": False,
+    "omit_known_subscriptions": False,
+}
 
 
 def router(**parameters):
@@ -112,7 +117,7 @@ def test_as_published_the_event_asks_and_only_who_may_want_it_answers():
 
 
 def test_what_nobody_was_asked_about_travels_in_a_join_request_of_its_own():
-    mesh = line(5, (2, Coupon.zone == 3), (4, Coupon.zone == 7), asks="event")
+    mesh = line(5, (2, Coupon.zone == 3), (4, Coupon.zone == 7), query_content="event")
     mesh.publish(0, THREE)
     mesh.run(for_=1)
     mesh.publish(0, SEVEN)
@@ -124,7 +129,7 @@ def test_what_nobody_was_asked_about_travels_in_a_join_request_of_its_own():
 
 
 def test_a_batch_asks_about_the_latest_events_together():
-    mesh = line(4, (3, Coupon.zone == 7), asks="batch", unasked="known")
+    mesh = line(4, (3, Coupon.zone == 7), query_content="batch", unqueried_events="known")
     for _ in range(2):
         mesh.publish(0, THREE)
         mesh.publish(0, SEVEN)
@@ -160,7 +165,7 @@ def test_subscriptions_that_a_publisher_knows_are_not_told_again_while_it_goes_o
 
 
 def test_a_broker_that_has_just_answered_does_not_answer_the_next_event_as_well():
-    mesh = line(3, (2, ANY), asks="event")
+    mesh = line(3, (2, ANY), query_content="event")
     with mesh.fault(lose(SummaryTable, to=0)):
         for event in (THREE, SEVEN):
             mesh.publish(0, event)
@@ -171,7 +176,7 @@ def test_a_broker_that_has_just_answered_does_not_answer_the_next_event_as_well(
 
 def test_while_newcomers_keep_answering_an_event_asks_for_itself():
     for settle, found in ((0.5, [(2, THREE), (3, THREE)]), (0.0, [(2, THREE)])):
-        mesh = line(4, settle=settle)
+        mesh = line(4, settling_time=settle)
         mesh.subscribe(2, ANY)
         with mesh.fault(lose(SummaryTable, from_=3)):
             mesh.subscribe(3, ANY)
@@ -186,7 +191,7 @@ def test_while_newcomers_keep_answering_an_event_asks_for_itself():
 @pytest.mark.parametrize("asks", ["event", "batch", "advertisement"])
 def test_events_that_come_before_anybody_has_answered_miss_nobody(asks, piggyback):
     settle = 0.5 if piggyback else 0.05
-    mesh = line(8, (7, ANY), (1, ANY), asks=asks, piggyback=piggyback, settle=settle)
+    mesh = line(8, (7, ANY), (1, ANY), query_content=asks, piggyback=piggyback, settling_time=settle)
     mesh.run(for_=60)  # and whatever an advertisement has set has lapsed
     for _ in range(20):
         mesh.publish(0, THREE)
@@ -328,7 +333,7 @@ def test_a_relay_that_has_not_heard_what_a_broker_wants_now_lets_everything_thro
     relay = mesh.routers[1].membership
     [known] = relay.below(0, UNASSIGNED)
     assert known.filters == (Coupon.zone == 3,)
-    relay.pass_on(0, Join(2, UNASSIGNED, known.version + 1), None)
+    relay.pass_on(0, GroupJoin(2, UNASSIGNED, known.version + 1), None)
     assert list(relay.below(0, UNASSIGNED)) == [None]
 
 
@@ -459,7 +464,7 @@ def test_whoever_publishes_at_a_broker_all_its_other_subscribers_get_the_event_o
 
 def test_a_broker_serves_its_own_clients_alone():
     mesh = Mesh.line(6, router(clients_per_broker=3))
-    mesh.know(Coupon)
+    mesh.add_event_type(Coupon)
     broker = mesh.routers[0].clients
     assert broker.arrive(ClientWish((ANY,)), 4, 1) is Drop.MALFORMED  # 4 is a client of 3
     assert broker.filters() == []
@@ -469,7 +474,7 @@ def test_a_broker_serves_its_own_clients_alone():
 
 def test_a_broker_forgets_a_client_that_is_silent_for_a_lease_and_the_oldest_of_too_many():
     mesh = Mesh.line(4, router(clients_per_broker=4, client_lease=25.0, members=2))
-    mesh.know(Coupon)
+    mesh.add_event_type(Coupon)
     broker = mesh.routers[0].clients
     for client in (1, 2, 3):
         broker.arrive(ClientWish((Coupon.zone == client,)), client, 1)

@@ -2,28 +2,28 @@
 
 from functools import partial
 
-from roamcast.content.kind import Integer
+from roamcast.content.field_type import Integer
 from roamcast.content.schema import EventType
 from roamcast.routing.cbr.raft.messages import (
     HIGHEST,
     LOWEST,
     Ack,
-    Hole,
+    InterestPeriod,
     Nack,
-    Period,
     Ping,
+    SequenceGap,
     Subscribe,
     SubscribeAck,
     XcastEvent,
-    nothing_yet,
+    first_version,
 )
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters, RaftDsdvParameters
 from roamcast.routing.cbr.raft.raft import RaftCbr
 from roamcast.routing.router import Drop
-from roamcast.routing.unicast.dsdv.messages import DsdvUpdate, Entry
+from roamcast.routing.unicast.dsdv.messages import DsdvEntry, DsdvUpdate
 from roamcast.routing.unicast.unicast import Datagram
 from roamcast.testing import LinkModel, Mesh
-from roamcast.wire.message import inner
+from roamcast.wire.message import unwrap
 
 Coupon = EventType("coupon", {"zone": Integer()})
 EVERYTHING = Coupon.zone >= 0
@@ -63,7 +63,7 @@ def deafen(mesh, node, message_type):
 
         def receive(message, sender, signal):
             passed_on = isinstance(message, Datagram) and message.destination != node
-            if type(inner(message)) in router.deaf_to and not passed_on:
+            if type(unwrap(message)) in router.deaf_to and not passed_on:
                 return Drop.EXPIRED
             return hear(message, sender, signal)
 
@@ -168,7 +168,7 @@ def test_a_lost_acknowledgement_is_repeated_after_a_ping_and_nothing_is_delivere
 
 def test_what_was_addressed_is_delivered_although_the_interest_has_changed():
     mesh = line(3, [2])
-    mesh.part(1, 2)
+    mesh.cut(1, 2)
     mesh.publish(0, THREE)
     mesh.unsubscribe(2, NARROW)
     mesh.run(for_=30)
@@ -182,7 +182,7 @@ def test_what_was_addressed_is_delivered_although_the_interest_has_changed():
 
 def test_a_subscriber_that_left_for_long_gets_everything_in_order_when_it_returns():
     mesh = line(4, [3])
-    mesh.part(2, 3)
+    mesh.cut(2, 3)
     for _ in range(40):
         mesh.publish(0, THREE)
         mesh.run(for_=2)
@@ -201,8 +201,8 @@ def test_no_more_than_a_window_is_repeated_before_it_is_acknowledged():
     deafen(mesh, 0, Ack)
     hear_again()
     mesh.sent.clear()
-    nothing = nothing_yet(mesh.routers[1].incarnation)
-    mesh.inject(0, Datagram(1, 0, 9, Nack(0, 1, (), nothing, (Hole(LOWEST, HIGHEST),), 1)), sender=1)
+    nothing = first_version(mesh.routers[1].incarnation)
+    mesh.inject(0, Datagram(1, 0, 9, Nack(0, 1, (), nothing, (SequenceGap(LOWEST, HIGHEST),), 1)), sender=1)
     mesh.run(for_=0.9)
     assert len([s for s in mesh.sent_of(XcastEvent) if s.node == 0]) == 8
 
@@ -299,7 +299,7 @@ def test_an_event_for_an_earlier_incarnation_is_refused_by_a_later_one():
 
 def test_a_publisher_short_of_room_gives_up_the_oldest_and_goes_on():
     parameters = RaftCbrParameters(
-        kept=3, dsdv=RaftDsdvParameters(period=3, settling=0.0, link_feedback=True)
+        unacknowledged_events=3, dsdv=RaftDsdvParameters(period=3, settling=0.0, link_feedback=True)
     )
     small = partial(RaftCbr, parameters=parameters)
     mesh = Mesh.line(2, small)
@@ -307,7 +307,7 @@ def test_a_publisher_short_of_room_gives_up_the_oldest_and_goes_on():
     mesh.run(for_=10)
     mesh.subscribe(1, NARROW)
     mesh.run(for_=5)
-    mesh.part(0, 1)
+    mesh.cut(0, 1)
     for _ in range(10):
         mesh.publish(0, THREE)
     mesh.run(for_=5)
@@ -338,7 +338,7 @@ def test_subscribing_and_unsubscribing_in_one_moment_is_one_message():
 
 def test_events_published_while_a_subscription_was_on_its_way_are_not_lost():
     mesh = line(3, [])
-    mesh.part(0, 1)
+    mesh.cut(0, 1)
     mesh.publish(0, THREE)
     mesh.run(for_=1)
     mesh.subscribe(2, NARROW)
@@ -377,7 +377,7 @@ def test_what_was_published_for_a_new_wish_is_not_overtaken_by_what_comes_for_th
 
 def test_events_published_during_an_outage_go_only_to_subscriptions_of_that_time():
     mesh = line(3, [2])
-    mesh.part(0, 1)
+    mesh.cut(0, 1)
     mesh.run(for_=30)
     for _ in range(5):
         mesh.publish(0, THREE)
@@ -395,7 +395,9 @@ def test_events_published_during_an_outage_go_only_to_subscriptions_of_that_time
     assert numbers(mesh, 2) == [1, 2, 3, 4, 5, 7, 9, 11, 13, 15]
     assert mesh.routers[0].publishing.events == {}
     arrived = [
-        each.message.about for each in mesh.sent[sent:] if each.to == 2 and type(each.message) is XcastEvent
+        each.message.publication_id
+        for each in mesh.sent[sent:]
+        if each.to == 2 and type(each.message) is XcastEvent
     ]
     assert set(arrived) <= {1, 2, 3, 4, 5, 6, 7, 9, 11, 13, 15}  # 6: the ping was answered before the change
 
@@ -414,7 +416,7 @@ def test_a_new_edition_places_the_copies_that_wait():
     hear_again()
     mesh.run(for_=5)
     assert numbers(mesh, 2) == [1, 2, 3, 4, 5, 6]
-    again = [each.message.about for each in mesh.sent[sent:] if type(each.message) is XcastEvent]
+    again = [each.message.publication_id for each in mesh.sent[sent:] if type(each.message) is XcastEvent]
     assert set(again) == {1}, "only the event that was put in between is sent"
 
 
@@ -468,7 +470,7 @@ def test_a_subscription_brings_nothing_that_is_older_than_the_wish():
 def test_an_event_goes_around_a_link_that_has_broken():
     # 0 - 1 - 3, and 2 beside 1 and 3.
     mesh = network(4, [(0, 1), (1, 2), (1, 3), (2, 3)], [3], router=unnoticing)
-    mesh.part(1, 3)
+    mesh.cut(1, 3)
     mesh.publish(0, THREE)
     mesh.run(for_=0.2)
     assert numbers(mesh, 3) == [1]
@@ -477,7 +479,7 @@ def test_an_event_goes_around_a_link_that_has_broken():
 
 def test_a_broker_that_found_no_way_delivers_when_there_is_one_although_the_publisher_has_gone():
     mesh = line(4, [3], router=unnoticing)
-    mesh.part(2, 3)
+    mesh.cut(2, 3)
     mesh.publish(0, THREE)
     mesh.run(for_=0.1)
     mesh.kill(0)
@@ -490,7 +492,7 @@ def test_a_broker_that_found_no_way_delivers_when_there_is_one_although_the_publ
 
 def test_a_broker_gives_up_what_nobody_can_be_given():
     mesh = line(4, [3], router=unnoticing)
-    mesh.part(2, 3)
+    mesh.cut(2, 3)
     mesh.publish(0, THREE)
     mesh.run(for_=60)
     assert mesh.routers[2].custody.waiting == {}
@@ -500,7 +502,7 @@ def test_a_broker_gives_up_what_nobody_can_be_given():
 
 def test_the_publisher_tries_a_failed_link_again_at_once_and_does_not_wait_for_the_next_ping():
     mesh = line(2, [1], router=unnoticing)
-    mesh.part(0, 1)
+    mesh.cut(0, 1)
     mesh.publish(0, THREE)
     mesh.run(for_=0.15)
     mesh.join(0, 1)
@@ -514,8 +516,10 @@ def test_a_broker_without_a_way_hands_the_event_back_to_the_node_it_came_from():
     mesh = line(5, [4], router=unnoticing)
     mesh.join(2, 4)
     mesh.run(for_=0.01)
-    mesh.inject(2, DsdvUpdate((Entry(77, 1, 2),)), sender=4)  # 2 has heard 4, and knows no route over it yet
-    mesh.part(3, 4)
+    mesh.inject(
+        2, DsdvUpdate((DsdvEntry(77, 1, 2),)), sender=4
+    )  # 2 has heard 4, and knows no route over it yet
+    mesh.cut(3, 4)
     assert mesh.routers[2].unicast.next_hop(4) == 3
     mesh.publish(0, THREE)
     mesh.run(for_=0.05)
@@ -528,7 +532,7 @@ def test_a_subscription_that_waited_long_in_a_queue_still_brings_what_was_publis
     mesh.subscribe(2, NARROW)
     mesh.run(for_=0)  # the subscription leaves, and is long on its way
     mesh.links = quick
-    mesh.part(1, 2)  # its copies do not overtake it
+    mesh.cut(1, 2)  # its copies do not overtake it
     mesh.run(for_=1)
     late = mesh.publish(0, THREE)
     mesh.run(for_=30)
@@ -546,7 +550,7 @@ def test_what_was_published_before_it_was_wanted_is_passed_over_however_long_the
     mesh.subscribe(2, NARROW)
     mesh.run(for_=0)
     mesh.links = quick
-    mesh.part(1, 2)
+    mesh.cut(1, 2)
     mesh.run(for_=31)
     mesh.join(1, 2)
     mesh.run(for_=30)
@@ -557,7 +561,7 @@ def test_what_was_published_before_it_was_wanted_is_passed_over_however_long_the
 
 def test_an_event_that_a_broker_keeps_grows_older():
     mesh = line(3, [2], router=unnoticing)
-    mesh.part(1, 2)
+    mesh.cut(1, 2)
     published = mesh.now
     mesh.publish(0, THREE)
     mesh.run(for_=5)
@@ -586,8 +590,8 @@ def test_who_is_further_than_the_chain_may_be_long_is_sent_events_alone():
 
 def test_a_subscription_in_the_name_of_another_is_corrected_by_that_node():
     mesh = line(3, [2])
-    last = nothing_yet(0)
-    forged = Subscribe(1, 0, 1, last, 0, 1, (Period(EVERYTHING, 0, 0),))
+    last = first_version(0)
+    forged = Subscribe(1, 0, 1, last, 0, 1, (InterestPeriod(EVERYTHING, 0, 0),))
     mesh.inject(0, Datagram(1, 0, 30, forged), 1)
     for _ in range(3):
         mesh.publish(0, SEVEN)

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from roamcast.content.kind import Integer
+from roamcast.content.field_type import Integer
 from roamcast.content.schema import EventType
 from roamcast.routing.router import Drop, Publication
 from roamcast.routing.tpsr.messages import Job, JobAck, PampaEvent, Rescue, RoutedEvent, RouteSubscription
@@ -107,7 +107,7 @@ def test_a_route_is_also_learnt_from_the_subscription_of_another():
     # 3 moves from behind 1 to behind 2, and repeats the subscription of 4 from there.
     mesh = laid(Mesh(5, Tpsr, [(0, 1), (0, 2), (1, 3), (3, 4)]), [3])
     assert mesh.routers[0].table.route(3, mesh.now).hops == (1, 3)
-    mesh.part(1, 3)
+    mesh.cut(1, 3)
     mesh.join(2, 3)
     laid(mesh, [4])
     assert mesh.routers[0].table.route(3, mesh.now).hops == (2, 3)
@@ -184,7 +184,7 @@ def test_who_hears_lies_in_its_own_name_goes_beyond_them():
 def test_a_broken_link_costs_retries_then_a_flood_then_a_new_route():
     # 0 - 1 - 2, and 0 - 3 - 2 in reserve.
     mesh = laid(Mesh(4, Tpsr, [(0, 1), (1, 2), (0, 3)]), [2])
-    mesh.part(1, 2)
+    mesh.cut(1, 2)
     mesh.join(3, 2)
     began = mesh.now
     mesh.publish(0, THREE)
@@ -260,7 +260,7 @@ def test_the_last_hop_is_heard_as_the_parameters_say(last_hop, acks, sends):
 
 def test_nobody_waits_for_a_last_hop_that_need_not_answer():
     mesh = laid(Mesh.line(3, tpsr(last_hop="none")), [2])
-    mesh.part(1, 2)
+    mesh.cut(1, 2)
     mesh.publish(0, THREE)
     mesh.run(for_=2)
     assert routed(mesh) == [0, 1] and mesh.sent_of(PampaEvent) == []
@@ -359,8 +359,8 @@ DIAMOND = [(0, 1), (0, 2), (0, 3), (1, 4), (2, 4), (3, 4), (1, 2), (2, 3)]
 def test_with_local_repair_a_neighbour_that_knows_another_way_saves_the_flood():
     mesh = laid(Mesh(5, tpsr(local_repair=True), DIAMOND), [4])
     used = mesh.routers[0].table.route(4, mesh.now).hops[0]
-    mesh.part(used, 4)
-    mesh.part(0, used)
+    mesh.cut(used, 4)
+    mesh.cut(0, used)
     mesh.publish(0, THREE)
     mesh.run(for_=2)
     assert mesh.delivered == [(4, THREE)]
@@ -377,7 +377,7 @@ def test_with_local_repair_a_neighbour_that_knows_another_way_saves_the_flood():
 
 def test_where_no_neighbour_knows_a_way_local_repair_ends_in_the_flood():
     mesh = laid(Mesh(4, tpsr(local_repair=True), [(0, 1), (1, 2), (0, 3)]), [2])
-    mesh.part(1, 2)
+    mesh.cut(1, 2)
     mesh.join(3, 2)
     mesh.publish(0, THREE)
     mesh.run(for_=3)
@@ -387,8 +387,8 @@ def test_where_no_neighbour_knows_a_way_local_repair_ends_in_the_flood():
 
 def test_a_subscriber_that_came_near_answers_a_rescue_itself():
     mesh = laid(Mesh(4, tpsr(local_repair=True), [(0, 1), (1, 2), (0, 3)]), [2])
-    mesh.part(1, 2)
-    mesh.part(0, 1)
+    mesh.cut(1, 2)
+    mesh.cut(0, 1)
     mesh.join(0, 2)
     mesh.publish(0, THREE)
     mesh.run(for_=3)

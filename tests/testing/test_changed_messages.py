@@ -9,18 +9,18 @@ from hypothesis import strategies as st
 from roamcast.routing.cbr.messages import Advert
 from roamcast.routing.flooding import Flood
 from roamcast.testing.changes import change_number, numbers_of
-from roamcast.wire.message import invent
-from roamcast.wire.vocabulary import Vocabulary, encode
+from roamcast.wire.codec import MessageCodec, encode
+from roamcast.wire.message import generate
 from tests.wire.inventing import TYPES, invention, messages_of_all_protocols
 
 MESSAGES = messages_of_all_protocols()
-WORDS = Vocabulary(MESSAGES, TYPES)
+WORDS = MessageCodec(MESSAGES, TYPES)
 
 
 @pytest.mark.parametrize("kind", MESSAGES, ids=lambda kind: kind.__name__)
 @given(st.integers(0, 2**32))
 def test_one_number_is_changed_and_the_rest_stays(kind, seed):
-    message = invent(kind, invention(Random(seed), MESSAGES))
+    message = generate(kind, invention(Random(seed), MESSAGES))
     changed = change_number(message, Random(seed), range(5))
     if changed is None:
         return  # no numbers, or none that can be changed alone
@@ -34,7 +34,7 @@ def test_one_number_is_changed_and_the_rest_stays(kind, seed):
 
 @pytest.mark.parametrize("kind", MESSAGES, ids=lambda kind: kind.__name__)
 def test_most_messages_can_be_changed(kind):
-    made = [invent(kind, invention(Random(seed), MESSAGES)) for seed in range(20)]
+    made = [generate(kind, invention(Random(seed), MESSAGES)) for seed in range(20)]
     with_numbers = [message for message in made if list(numbers_of(message))]
     changed = [change_number(message, Random(1), range(5)) for message in with_numbers]
     assert sum(each is not None for each in changed) >= 0.7 * len(with_numbers)

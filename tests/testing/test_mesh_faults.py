@@ -6,7 +6,7 @@ from roamcast.content.filter import Filter
 from roamcast.content.schema import EventType
 from roamcast.routing import catalogue
 from roamcast.routing.flooding import Flooding
-from roamcast.testing import Fault, Mesh, What
+from roamcast.testing import Fault, FaultKind, Mesh
 from roamcast.testing.host import Clock
 
 News = EventType("news", {})
@@ -47,7 +47,7 @@ def test_a_crash_ends_timers_and_late_calls_and_a_start_is_a_new_incarnation():
 
 
 def test_a_sleeper_keeps_its_memory_and_does_late_what_it_missed():
-    mesh = Mesh.line(2, Flooding, faults=[Fault(1.5, 0, What.SLEEP), Fault(4.25, 0, What.WAKE)])
+    mesh = Mesh.line(2, Flooding, faults=[Fault(1.5, 0, FaultKind.SLEEP), Fault(4.25, 0, FaultKind.WAKE)])
     fired = []
     for second in (3, 1, 2):
         mesh.hosts[0].call_later(second, fired.append, second)
@@ -66,7 +66,7 @@ def test_a_sleeper_keeps_its_memory_and_does_late_what_it_missed():
 
 
 def test_a_radio_that_is_off_neither_hears_nor_sends_while_timers_go_on():
-    mesh = Mesh.line(3, Flooding, faults=[Fault(1, 1, What.RADIO_OFF), Fault(2, 1, What.RADIO_ON)])
+    mesh = Mesh.line(3, Flooding, faults=[Fault(1, 1, FaultKind.RADIO_OFF), Fault(2, 1, FaultKind.RADIO_ON)])
     fired = []
     tick(mesh, 1, fired)
     mesh.subscribe(2, EVERYTHING)
@@ -89,7 +89,7 @@ def test_who_arrives_late_starts_then_and_for_the_first_time():
         def start(self):
             started.append((self.host.node, self.host.now(), self.host.incarnation))
 
-    mesh = Mesh.line(2, Eager, faults=[Fault(5, 1, What.ARRIVE)])
+    mesh = Mesh.line(2, Eager, faults=[Fault(5, 1, FaultKind.ARRIVE)])
     mesh.run(for_=10)
     assert started == [(0, 0, 0), (1, 5, 0)]
 

@@ -23,10 +23,10 @@ class Listener(Router):
         self.heard, self.failed = [], []
 
     def receive(self, message, sender, signal):
-        self.heard.append((round(self.host.now(), 6), message.about, sender))
+        self.heard.append((round(self.host.now(), 6), message.publication_id, sender))
 
     def link_failed(self, message, to):
-        self.failed.append((message.about, to))
+        self.failed.append((message.publication_id, to))
 
 
 def note(number):
@@ -145,9 +145,9 @@ def test_every_broadcast_is_heard_or_lost_at_everyone_in_range(chosen, loss, see
             mesh.hosts[number % 4].broadcast(note(number))
         mesh.run(for_=9)
     heard = Counter((id, node) for node in range(4) for _, id, _ in mesh.routers[node].heard)
-    lost = Counter((lost.message.about, lost.to) for lost in mesh.lost)
+    lost = Counter((lost.message.publication_id, lost.to) for lost in mesh.lost)
     for number in range(10):
-        id = note(number).about
+        id = note(number).publication_id
         for node in set(range(4)) - {number % 4}:
             accounts = (heard[id, node] > 0) + lost[id, node] + lost[id, -1]
             assert accounts == 1
@@ -184,7 +184,7 @@ def test_what_the_link_is_about_to_give_up_on_can_be_withdrawn():
     for number in (1, 2):
         mesh.hosts[1].send(note(number), 2)
     mesh.hosts[1].send(note(3), 0)
-    assert [message.about & 0xFF for message in mesh.hosts[1].withdraw(2)] == [1, 2]
+    assert [message.publication_id & 0xFF for message in mesh.hosts[1].withdraw(2)] == [1, 2]
     mesh.run(for_=1)
     assert mesh.routers[1].failed == []
     assert numbers(mesh, 0) == [3]

@@ -9,7 +9,7 @@ import pytest
 
 import bench
 from roamcast.campaign.plan import make_plan
-from roamcast.scenario.locality.hubs import lay_hubs
+from roamcast.scenario.locality.hubs import place_hubs
 from roamcast.scenario.read import load
 from roamcast.scenario.shipped import locate
 
@@ -36,7 +36,7 @@ def test_the_city_can_grow(nodes):
     assert nodes / (city.area.width * city.area.height) == pytest.approx(50e-6, rel=1e-3)
     for protocol in PROTOCOLS:
         assert city.parameters(protocol)
-    assert len(lay_hubs(city, 101)) == nodes // 50
+    assert len(place_hubs(city, 101)) == nodes // 50
 
 
 def test_there_are_benches():

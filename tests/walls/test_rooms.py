@@ -1,5 +1,6 @@
-"""A newcomer finds any line at the first guess: small folders, names that stand once, a true picture."""
+"""Layout of the package: small folders, class names with one meaning, a current picture of the imports."""
 
+import ast
 import importlib.util
 from collections import defaultdict
 from pathlib import Path
@@ -19,43 +20,8 @@ CROWDED = {
 }
 "Folders with more files, and why they still are."
 
-DRAWERS = {"messages", "parameters", "errors"}
-"Every family has these, as the design says."
-
-TWICE = {
-    "campaign": "the verb, and what it conducts",
-    "changes": "between two campaigns, and how the terminal shows them",
-    "check": "the verb for files, and the check of executors",
-    "cluster": "the verb, and where Spark runs",
-    "columns": "of one run in its folder; of the lake",
-    "copies": "the baseline that sends one to each receiver; why copies were lost",
-    "diff": "the verb, and the comparison",
-    "draw": "faults of a run; histories of the swarm",
-    "faults": "what may befall a node; the keys of a scenario that say so",
-    "filter": "the verb, and the thing",
-    "host": "what a router sees in a mesh, and in the simulator",
-    "judge": "claims of a paper; histories of the swarm",
-    "map": "the verb, and the drawing",
-    "play": "faults of a run; histories of the swarm",
-    "publishing": "of RAFT-CBR; of the two tiers",
-    "requests": "who asks for what; how it was answered",
-    "progress": "of a campaign, and how the terminal shows it",
-    "record": "of a report, of an explanation, of a history",
-    "readings": "of a paper, and how the report tells of them",
-    "reference": "writes the page of scenarios, and that of messages",
-    "result": "of a run, and of a campaign",
-    "run": "the verb, and the run",
-    "schema": "of event types, and of facts",
-    "session": "with a subscriber, and with Spark",
-    "summary": "of subscriptions, and of a run",
-    "tables": "of facts, and of a campaign",
-    "upkeep": "the verbs, and what they do",
-    "watch": "the verb, and what it does",
-    "why": "the verb, and the answer",
-    "wishes": "of the two tiers, on their way; of brokers, as they tell them",
-    "workload": "the keys of a scenario, and the plan of a run",
-}
-"Module names that stand in two rooms, each with the two things that it names."
+SHARED: dict[str, str] = {}
+"Public class names that stand for two things, each with the reason; fewer than ten."
 
 
 def modules():
@@ -70,12 +36,15 @@ def test_no_folder_holds_more_files_than_one_can_look_over():
     assert crowded <= CROWDED.keys()
 
 
-def test_a_module_name_stands_once_or_is_listed_with_its_reason():
-    places = defaultdict(set)
+def test_a_public_class_name_stands_for_one_thing_or_is_listed_with_its_reason():
+    defined = defaultdict(list)
     for path in modules():
-        places[path.stem].add(path.parent)
-    twice = {name for name, folders in places.items() if len(folders) > 1} - DRAWERS
-    assert twice == TWICE.keys()
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                defined[node.name].append(str(path.relative_to(PACKAGE)))
+    twice = {name: files for name, files in defined.items() if len(files) > 1}
+    assert twice.keys() == SHARED.keys(), twice
+    assert len(SHARED) < 10
 
 
 def test_the_picture_of_the_rooms_shows_the_imports_as_they_are():

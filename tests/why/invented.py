@@ -5,17 +5,17 @@ from itertools import pairwise
 import pyarrow as pa
 
 from roamcast.facts.schema import TABLES
-from roamcast.facts.tables import Facts, Kind, Run
+from roamcast.facts.tables import Facts, MessageKind, RunManifest
 
 KINDS = {
-    "Parcel": Kind("event", "carries"),
-    "Murmur": Kind("subscription", "wishes"),
-    "Nod": Kind("control", "grants"),
-    "Thanks": Kind("control", "acknowledges"),
+    "Parcel": MessageKind("event", "carries"),
+    "Murmur": MessageKind("subscription", "wishes"),
+    "Nod": MessageKind("control", "grants"),
+    "Thanks": MessageKind("control", "acknowledges"),
 }
 "No router of ours says any of this: what counts is the role."
 
-TREE = {"travel": "tree", "wish_lease": 15.0}
+TREE = {"travel": "tree", "subscription_lease": 15.0}
 NEWS = '{"news":{"topic":1}}'
 SCENARIO = {
     "workload": {
@@ -64,9 +64,9 @@ def facts(
     events=None,
 ):
     """Events of node 0, one at t=10 unless told otherwise, expected at the last node."""
-    run = Run(
+    run = RunManifest(
         scenario="s", protocol="p", parameters={}, seed=1, version="0", nodes=nodes,
-        duration=100.0, warmup=0.0, range=250.0, frames={}, drops={}, happenings=0,
+        duration=100.0, warmup=0.0, range=250.0, frames={}, drops={}, events_processed=0,
         kinds=KINDS, traits=traits or {}, resolved=SCENARIO | {"nodes": {"all": {"count": nodes}}},
     )  # fmt: skip
     wants = interests if interests is not None else [(0.0, nodes - 1, "/news", True)]

@@ -4,7 +4,7 @@ import pytest
 
 from roamcast.scenario.model import Scenario
 from roamcast.sim.run import simulate
-from roamcast.why.story import tell
+from roamcast.why.explanation import explain_event
 from roamcast.why.tally import tally
 
 STREET = {
@@ -37,7 +37,7 @@ def missed(told, start, end):
         told["publications"]["publication"].to_pylist(), told["publications"]["time"].to_pylist(), strict=True
     )
     missed = [id for id, time in publications if start <= time < end and id not in delivered]
-    return [tell(told, id, READER) for id in missed]
+    return [explain_event(told, id, READER) for id in missed]
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

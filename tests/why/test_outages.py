@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamcast.facts.contacts import Contacts
-from roamcast.why.outages import Outage, Outages, describe
+from roamcast.why.outages import NodeOutage, OutageIndex, describe
 
 moments = st.integers(0, 20).map(float)
 
@@ -40,7 +40,7 @@ def meetings(draw):
 
 @given(histories(), meetings())
 def test_two_meet_just_while_they_are_in_range_and_both_in_order(rows, contacts):
-    outages = Outages(rows)
+    outages = OutageIndex(rows)
     left = outages.cut(contacts)
     for a, b in ((0, 1), (0, 2), (1, 2)):
         for time in np.arange(0.5, 20, 0.5):
@@ -58,7 +58,7 @@ def test_two_meet_just_while_they_are_in_range_and_both_in_order(rows, contacts)
 @given(histories(), moments, moments)
 def test_a_node_is_out_of_order_throughout_a_time_or_at_some_moment_of_it(rows, one, other):
     start, end = min(one, other) + 0.25, max(one, other) + 0.75
-    outages = Outages(rows)
+    outages = OutageIndex(rows)
     for node in range(3):
         down = [not works(rows, node, time) for time in np.arange(start, end + 0.1, 0.5)]
         assert outages.throughout(node, start, end) == all(down)
@@ -68,17 +68,17 @@ def test_a_node_is_out_of_order_throughout_a_time_or_at_some_moment_of_it(rows, 
 def test_only_a_node_that_returns_anew_or_never_has_forgotten():
     slept = [(10.0, 1, "up", 0.0), (15.0, 1, "up", 1.0)]
     crashed = [*slept, (15.0, 1, "incarnation", 1.0)]
-    assert Outages(slept).forgot(1, 5.0, 50.0) is None
-    assert Outages(crashed).forgot(1, 5.0, 50.0) == 10.0
-    assert Outages(crashed).forgot(1, 12.0, 50.0) is None
-    assert Outages(slept[:1]).forgot(1, 5.0, 50.0) == 10.0
-    assert Outages([(10.0, 1, "radio", 0.0)]).forgot(1, 5.0, 50.0) is None
+    assert OutageIndex(slept).forgot(1, 5.0, 50.0) is None
+    assert OutageIndex(crashed).forgot(1, 5.0, 50.0) == 10.0
+    assert OutageIndex(crashed).forgot(1, 12.0, 50.0) is None
+    assert OutageIndex(slept[:1]).forgot(1, 5.0, 50.0) == 10.0
+    assert OutageIndex([(10.0, 1, "radio", 0.0)]).forgot(1, 5.0, 50.0) is None
 
 
 def test_a_crash_is_one_outage_whatever_the_radio_does_meanwhile():
     crashed = [(10.0, 1, "up", 0.0), (15.0, 1, "up", 1.0), (15.0, 1, "incarnation", 1.0)]
     switched = [(8.0, 1, "radio", 0.0), (12.0, 1, "radio", 1.0), (13.0, 1, "radio", 0.0)]
-    outages = Outages(sorted([*crashed, *switched], key=lambda row: row[0]))
+    outages = OutageIndex(sorted([*crashed, *switched], key=lambda row: row[0]))
     assert outages.forgot(1, 9.0, 50.0) == 10.0
     assert outages.forgot(1, 11.0, 50.0) is None
     assert outages.of(1) == [(8.0, 10.0, False), (10.0, 15.0, True), (15.0, inf, False)]
@@ -87,9 +87,9 @@ def test_a_crash_is_one_outage_whatever_the_radio_does_meanwhile():
 @pytest.mark.parametrize(
     ("outage", "told"),
     [
-        (Outage(0.0, 5.0, True), "node 3 was not there from t=0.0 to t=5.0"),
-        (Outage(2.0, inf, True), "node 3 was down from t=2.0 to the end"),
-        (Outage(2.0, 4.0, False), "node 3 had its radio off from t=2.0 to t=4.0"),
+        (NodeOutage(0.0, 5.0, True), "node 3 was not there from t=0.0 to t=5.0"),
+        (NodeOutage(2.0, inf, True), "node 3 was down from t=2.0 to the end"),
+        (NodeOutage(2.0, 4.0, False), "node 3 had its radio off from t=2.0 to t=4.0"),
     ],
 )
 def test_an_outage_in_a_sentence(outage, told):

@@ -8,7 +8,7 @@ from roamcast.routing import catalogue
 from roamcast.scenario.model import Scenario
 from roamcast.sim.run import simulate
 from roamcast.why.causes import Cause
-from roamcast.why.story import tell
+from roamcast.why.explanation import explain_event
 from roamcast.why.tally import tally
 from roamcast.why.trail import Trail
 from roamcast.why.why import Explainer
@@ -56,7 +56,7 @@ def test_every_miss_gets_an_answer_that_a_person_can_read(protocol):
     assert events.explained > EXPLAINED.get(protocol, 0.8)
     for each in events.causes:
         publisher, sequence = map(int, each.about.split("/"))
-        story = tell(told, publisher << 32 | sequence, each.node)
+        story = explain_event(told, publisher << 32 | sequence, each.node)
         assert story.cause == each.cause and story.wanted == "/news"
         assert story.story[-1].startswith("so it was lost: ")
 
@@ -72,25 +72,25 @@ def test_no_path_is_said_only_if_none_existed_with_the_edge_counted_in():
         (250.0, Cause.AT_THE_EDGE),
         (250 - EDGE / 2, Cause.AT_THE_EDGE),
     ):
-        told = tell(facts(at(distance)), 1, 2)
+        told = explain_event(facts(at(distance)), 1, 2)
         assert told.cause == expected.key and told.proven, distance
-    assert "not certain" in tell(facts(at(250.0)), 1, 2).story[-2]
-    assert not tell(facts(at(250 - 3 * EDGE)), 1, 2).proven
+    assert "not certain" in explain_event(facts(at(250.0)), 1, 2).story[-2]
+    assert not explain_event(facts(at(250 - 3 * EDGE)), 1, 2).proven
 
 
 def test_a_subscriber_that_was_off_to_the_end_and_one_that_returned():
     off = [(9.0, 2, "radio", 0.0)]
-    told = tell(facts(STILL, states=off), 1, 2)
+    told = explain_event(facts(STILL, states=off), 1, 2)
     assert told.cause == "subscriber_off" and told.proven
     assert "node 2 had its radio off from t=9.0 to the end" in told.story
     back = [*off, (60.0, 2, "radio", 1.0)]
     sent = [(10.1, 0, -1, "event", "Parcel", 1, False), (10.2, 1, -1, "event", "Parcel", 1, False)]
-    told = tell(facts(STILL, states=back, sent=sent), 1, 2)
+    told = explain_event(facts(STILL, states=back, sent=sent), 1, 2)
     assert told.cause == "subscriber_off" and told.proven
 
 
 def test_relays_that_were_off_left_no_path():
-    told = tell(facts(STILL, states=[(5.0, 1, "up", 0.0)]), 1, 2)
+    told = explain_event(facts(STILL, states=[(5.0, 1, "up", 0.0)]), 1, 2)
     assert told.cause == "cut_off" and told.proven
     assert "node 1 was down from t=5.0 to the end" in told.story
 

@@ -18,7 +18,7 @@ from roamcast.facts.tracks import Tracks
 from roamcast.scenario.model import Scenario
 from roamcast.sim import kernel
 from roamcast.sim.run import simulate
-from roamcast.why.reach import Reach
+from roamcast.why.reachability import Reachability
 
 RANGE = 250.0
 DURATION = 60.0
@@ -139,7 +139,9 @@ def wander(seed):
 
 def test_those_who_wander_hear_at_once_later_or_never():
     """Else the law below would be about nothing."""
-    firsts = np.array([Reach(tracks(*wander(seed)), RANGE).first_hearing(0, 10.0) for seed in range(100)])
+    firsts = np.array(
+        [Reachability(tracks(*wander(seed)), RANGE).first_hearing(0, 10.0) for seed in range(100)]
+    )
     for share in ((firsts[:, 1:] == 10.0), (firsts > 10.0) & (firsts < inf), np.isinf(firsts)):
         assert share.any(axis=1).sum() > 20
 
@@ -147,7 +149,7 @@ def test_those_who_wander_hear_at_once_later_or_never():
 @given(st.integers(0, 10**6), st.sampled_from([0.0, 10.0, 30.5]))
 def test_word_comes_as_early_as_a_slow_search_finds(seed, since):
     walks = wander(seed)
-    reach = Reach(tracks(*walks), RANGE)
+    reach = Reachability(tracks(*walks), RANGE)
     slow = first_hearing(walks, reach.contacts, 0, since)
     assert reach.first_hearing(0, since).tolist() == slow
     for target, when in enumerate(slow):
@@ -167,11 +169,11 @@ def test_word_comes_as_early_as_a_slow_search_finds(seed, since):
 def test_a_chain_of_meetings_is_a_path_in_time():
     # Node 1 leaves node 0 for node 2: word of before can travel from 0 to 2, word of after cannot.
     carrier = [(0.0, 200.0, 0.0), (10.0, 200.0, 0.0), (20.0, 800.0, 0.0), (DURATION, 800.0, 0.0)]
-    reach = Reach(tracks(still(0.0, 0.0), carrier, still(1000.0, 0.0)), RANGE)
+    reach = Reachability(tracks(still(0.0, 0.0), carrier, still(1000.0, 0.0)), RANGE)
     assert reach.meets(0, 2, 0.0, 30.0) and reach.meets(0, 2, 10.8, 30.0)
     assert not reach.meets(0, 2, 10.9, DURATION)  # 254 m away by then
     assert not reach.together(0, 2, 0.0)
-    assert reach.joined(0, 1, 10.8) and not reach.joined(0, 1, 10.9)
+    assert reach.in_range(0, 1, 10.8) and not reach.in_range(0, 1, 10.9)
     assert reach.distance(0, 1, 15.0) == pytest.approx(500.0)
 
 
@@ -202,7 +204,7 @@ def test_the_legs_of_a_run_put_everyone_where_the_kernel_has_them(seed):
         world.run_until(float(time))
         now = world.now()
         places = np.array(world.positions()).reshape(-1, 2)
-        assert np.abs(walked.places(now) - places).max() < 1e-9
+        assert np.abs(walked.positions(now) - places).max() < 1e-9
         for node in range(WALK.count):
             near = {peer for peer, _, power in world.receivers(node) if power > 0}
             joined = {
@@ -232,9 +234,9 @@ def test_a_movement_file_with_orders_in_the_middle_of_a_walk_is_told_without_gap
     walked = Tracks(facts["legs"], 1)
     walked.check(scenario.duration)
     assert (walked.start[1:] == walked.end[:-1]).all() and (walked.end > walked.start).all()
-    assert walked.place(0, 7.0).tolist() == pytest.approx([20.0, 0.0])
-    assert walked.place(0, 10.0).tolist() == pytest.approx([20.0, 0.0])
-    assert walked.place(0, 40.0).tolist() == pytest.approx([0.0, 0.0])
+    assert walked.position(0, 7.0).tolist() == pytest.approx([20.0, 0.0])
+    assert walked.position(0, 10.0).tolist() == pytest.approx([20.0, 0.0])
+    assert walked.position(0, 40.0).tolist() == pytest.approx([0.0, 0.0])
     assert facts.run.files.keys() == {"mobility.ns2"}
 
 
@@ -252,7 +254,7 @@ def test_two_hundred_walkers_for_ten_minutes_are_no_burden():
     columns = [legs.node, legs.time, end, legs.x0, legs.y0, legs.x1, legs.y1]
     table = pa.Table.from_arrays([pa.array(c) for c in columns], names=TABLES["legs"].names)
     began = process_time()
-    reach = Reach(Tracks(table, 200), RANGE)
+    reach = Reachability(Tracks(table, 200), RANGE)
     for source in range(20):
         reach.first_hearing(source, 25.0 * source)
     assert len(reach.contacts.a) > 10_000

@@ -7,7 +7,7 @@ import pytest
 from roamcast.facts.tables import FactsError
 from roamcast.scenario.model import Scenario
 from roamcast.sim.run import simulate
-from roamcast.why.story import tell_request
+from roamcast.why.explanation import explain_request
 from roamcast.why.tally import tally
 
 from .invented import NEWS, STILL, asking, event, facts, legs, losing
@@ -24,7 +24,7 @@ def ask(places=STILL, outcome="expired", answered=nan, publication=-1, **world):
 
 def cause(told):
     [only] = tally(told).requests.causes
-    story = tell_request(told, 2 << 32 | 1)
+    story = explain_request(told, 2 << 32 | 1)
     assert (story.cause, only.times, only.about, only.node) == (only.cause, 1, "2/1", 2)
     assert story.wanted == "/news[topic = 1]"
     return story.cause, story.proven
@@ -36,7 +36,7 @@ def test_nobody_published_what_was_asked_for():
     assert cause(ask(events=[(1, 13.5, NEWS)])) == ("unpublished", True)
     earlier = ask(events=[(1, 3.0, NEWS)])
     assert cause(earlier) == ("unpublished", False)
-    assert "1 had been published before" in "\n".join(tell_request(earlier, 2 << 32 | 1).story)
+    assert "1 had been published before" in "\n".join(explain_request(earlier, 2 << 32 | 1).story)
 
 
 def test_no_path_led_to_whoever_asked():
@@ -110,12 +110,12 @@ def test_the_node_was_off_or_crashed():
 def test_the_answer_came_late():
     told = ask(delivered=[(1, 2, 13.25)])
     assert cause(told) == ("late", True)
-    assert "0.250 s after that" in "\n".join(tell_request(told, 2 << 32 | 1).story)
+    assert "0.250 s after that" in "\n".join(explain_request(told, 2 << 32 | 1).story)
 
 
 def test_what_took_so_long_until_a_request_was_satisfied():
     told = ask(outcome="satisfied", answered=12.5, publication=1, delivered=[(1, 2, 12.5)])
-    story = tell_request(told, 2 << 32 | 1)
+    story = explain_request(told, 2 << 32 | 1)
     assert (story.outcome, story.cause) == ("satisfied", "")
     assert story.story[1:] == [
         "t=10.000 a match was published as 0/1, 2.000 s after it was asked for",
@@ -126,9 +126,9 @@ def test_what_took_so_long_until_a_request_was_satisfied():
 
 def test_a_request_that_is_not_there():
     with pytest.raises(FactsError, match="there are 1, as 2/1"):
-        tell_request(ask(), 7)
+        explain_request(ask(), 7)
     with pytest.raises(FactsError, match="nobody asked for anything"):
-        tell_request(facts(STILL), 7)
+        explain_request(facts(STILL), 7)
 
 
 @pytest.mark.parametrize("protocol", ["flooding", "cbr", "raft-cbr", "dsdv-unicast"])

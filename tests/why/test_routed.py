@@ -1,17 +1,17 @@
 """Routes: what is told of an event that should have come along a route which a flood of wishes laid."""
 
 from roamcast.why.causes import Cause
-from roamcast.why.story import tell
+from roamcast.why.explanation import explain_event
 
 from .invented import STILL, asking, event, facts, losing
 
-ROUTED = {"travel": "routed", "wish_lease": 500.0}
+ROUTED = {"travel": "routed", "subscription_lease": 500.0}
 ASKED = [asking(5.0, 2, -1), asking(5.2, 1, -1), asking(5.4, 0, -1)]
 "The wish of 2 goes to everyone, over 1 to the publisher 0."
 
 
 def explain(**told):
-    return tell(facts(STILL, traits=ROUTED, **told), 1, 2)
+    return explain_event(facts(STILL, traits=ROUTED, **told), 1, 2)
 
 
 def test_a_wish_that_was_still_being_flooded_was_not_yet_known():

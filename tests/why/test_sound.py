@@ -46,7 +46,7 @@ def test_a_leg_of_nobody():
 
 
 def test_traits_that_are_no_times():
-    for trait in ({"wish_lease": "long"}, {"recall": [1]}, {"recall": True}):
+    for trait in ({"subscription_lease": "long"}, {"recall": [1]}, {"recall": True}):
         with pytest.raises(FactsError, match="no number of seconds"):
             tally(facts(STILL, traits=trait))
 

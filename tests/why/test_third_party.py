@@ -8,21 +8,30 @@ from types import ModuleType
 import pytest
 
 from roamcast.routing import catalogue
-from roamcast.routing.router import Category, Drop, Message, Publication, Role, Router, Traits, Travel
+from roamcast.routing.router import (
+    Category,
+    Dissemination,
+    Drop,
+    Message,
+    ProtocolTraits,
+    Publication,
+    Role,
+    Router,
+)
 from roamcast.scenario.model import Scenario
 from roamcast.sim.run import simulate
-from roamcast.why.story import tell
+from roamcast.why.explanation import explain_event
 from roamcast.why.tally import tally
 
 PACKAGE = Path(__file__).parents[2] / "src" / "roamcast"
 PAGE = Path(__file__).parents[2] / "docs" / "routers.md"
 
 
-class Yearning(Message, kind=190, category=Category.CONTROL, role=Role.WISHES):
+class Yearning(Message, number=190, category=Category.CONTROL, role=Role.WISHES):
     """Everything is wanted here; filed under control, where nobody would look for a wish."""
 
 
-class Bucket(Message, kind=191, category=Category.EVENT, role=Role.CARRIES):
+class Bucket(Message, number=191, category=Category.EVENT, role=Role.CARRIES):
     """An event, handed from node to node."""
 
     publication: Publication
@@ -35,7 +44,7 @@ class Brigade(Router):
 
     @classmethod
     def traits(cls, parameters):
-        return Traits(travel=Travel.TREE, wish_lease=3.0)
+        return ProtocolTraits(travel=Dissemination.TREE, subscription_lease=3.0)
 
     def start(self):
         self.heard = -10.0
@@ -61,7 +70,7 @@ class Brigade(Router):
             return None
         if sender != self.host.node - 1:
             return Drop.NOT_MINE
-        if self.wants(message.publication.event):
+        if self.matches(message.publication.event):
             self.host.deliver(message.publication)
             return None
         if message.publication.event["topic"] % 2 == 0:
@@ -103,7 +112,7 @@ def test_a_brigade_is_climbed_by_its_wishes_to_the_bucket_that_leaked(monkeypatc
     assert 3 < events.missed < events.expected
     assert [each.cause for each in events.causes] == ["table_full"]
     publisher, sequence = map(int, events.causes[0].about.split("/"))
-    story = tell(told, publisher << 32 | sequence, 3).story
+    story = explain_event(told, publisher << 32 | sequence, 3).story
     assert any("node 2 never had it" in sentence for sentence in story)
     assert any("node 1: a table or buffer had no room" in sentence for sentence in story)
 
@@ -138,7 +147,12 @@ def test_why_knows_no_router_message_or_parameter_by_name():
     words = set(re.findall(r"\w+", text))
     # Reasons, traits, categories, facts and what a link does belong to every router; that a parameter is
     # called the same is no matter.
-    spoken = {*(reason.name.lower() for reason in Drop), *Traits.__struct_fields__, "requests", "timeout"}
+    spoken = {
+        *(reason.name.lower() for reason in Drop),
+        *ProtocolTraits.__struct_fields__,
+        "requests",
+        "timeout",
+    }
     spoken.update(category.name.lower() for category in Category)
     for name in catalogue.BUILT_IN:
         router = catalogue.find(name)

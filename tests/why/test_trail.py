@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from roamcast.facts.tables import FactsError, Kind
-from roamcast.why.story import tell
+from roamcast.facts.tables import FactsError, MessageKind
+from roamcast.why.explanation import explain_event
 from roamcast.why.trail import PROPAGATION, Trail
 
 from .invented import ADDRESSED, ASKED, LINE, STILL, asking, event, facts, legs, losing
@@ -31,9 +31,9 @@ def test_no_path_is_not_said_of_a_link_that_may_still_have_been_trying():
     came = legs((0.0, far), (11.0, far), (11.5, LINE))
     trying = [event(10.1, 0, 1), event(10.2, 1, 2, failed=True)]
     on = [(13.0, node, -1, "control", "Thanks", -1, False) for node in (0, 1)]
-    assert tell(facts(came, sent=[*trying, *on], traits=ADDRESSED), 1, 2).cause == "retry_limit"
+    assert explain_event(facts(came, sent=[*trying, *on], traits=ADDRESSED), 1, 2).cause == "retry_limit"
     soon = [(10.9, node, -1, "control", "Thanks", -1, False) for node in (0, 1)]
-    assert tell(facts(came, sent=[*trying, *soon], traits=ADDRESSED), 1, 2).cause == "apart"
+    assert explain_event(facts(came, sent=[*trying, *soon], traits=ADDRESSED), 1, 2).cause == "apart"
 
 
 def test_holders_are_those_who_sent_delivered_or_let_it_go_not_those_who_lost_a_frame():
@@ -45,7 +45,7 @@ def test_holders_are_those_who_sent_delivered_or_let_it_go_not_those_who_lost_a_
 
 def test_where_no_role_is_told_the_category_must_do():
     told = facts(STILL, sent=[*ASKED, event(10.1, 0)])
-    untold = {"Parcel": Kind("event"), "Thanks": Kind("control")}
+    untold = {"Parcel": MessageKind("event"), "Thanks": MessageKind("control")}
     told.run = msgspec.structs.replace(told.run, kinds=untold)
     trail = Trail(told)
     assert len(trail.sent[1]) == 1 and trail.told.keys() == {1, 2}

@@ -4,8 +4,8 @@ import pytest
 
 from roamcast.facts.tables import FactsError
 from roamcast.why.causes import Cause
+from roamcast.why.explanation import explain_event
 from roamcast.why.names import name_publication, read_publication, read_request
-from roamcast.why.story import tell
 from roamcast.why.tally import tally
 
 from .invented import (
@@ -37,7 +37,7 @@ def cause(told):
 def test_a_subscriber_that_was_never_in_reach_is_proven_unreachable():
     told = facts(legs((0.0, FAR)))
     assert cause(told) is Cause.UNREACHABLE
-    assert tell(told, 1, 2).proven
+    assert explain_event(told, 1, 2).proven
 
 
 def test_a_collision_at_the_subscriber():
@@ -48,13 +48,13 @@ def test_a_collision_at_the_subscriber():
         traits=TREE,
     )
     assert cause(told) is Cause.COLLIDED
-    assert "t=10.204 node 2 lost the frame: collided" in tell(told, 1, 2).story
+    assert "t=10.204 node 2 lost the frame: collided" in explain_event(told, 1, 2).story
 
 
 def test_the_question_climbs_to_where_the_event_was_last_seen():
     told = facts(STILL, sent=[*ASKED, event(10.1, 0)], lost=[losing(10.104, 1, 0, "deaf")], traits=TREE)
     assert cause(told) is Cause.DEAF
-    assert "node 1 never had it" in tell(told, 1, 2).story
+    assert "node 1 never had it" in explain_event(told, 1, 2).story
 
 
 def test_a_wish_that_everyone_around_hears_is_climbed_like_one_that_one_hears():
@@ -83,8 +83,8 @@ def test_nobody_was_told():
 
 def test_what_others_have_forgotten_is_as_good_as_untold():
     sent = [asking(1.0, 2, 1)]
-    assert cause(facts(STILL, sent=sent, traits=TREE | {"wish_lease": 5.0})) is Cause.NO_PARENT
-    told = tell(facts(STILL, sent=sent, traits=TREE | {"wish_lease": None}), 1, 2)
+    assert cause(facts(STILL, sent=sent, traits=TREE | {"subscription_lease": 5.0})) is Cause.NO_PARENT
+    told = explain_event(facts(STILL, sent=sent, traits=TREE | {"subscription_lease": None}), 1, 2)
     assert "node 2 had told node 1 at t=1.0 what it wants" in told.story
 
 
@@ -113,7 +113,7 @@ def test_a_flood_is_explained_where_it_stopped():
     lost = [losing(10.105, 1, 0, "collided")]
     told = facts(still, sent=[event(10.1, 0)], lost=lost, nodes=4)
     assert cause(told) is Cause.COLLIDED
-    story = tell(told, 1, 3).story
+    story = explain_event(told, 1, 3).story
     assert "nobody within range of node 3 sent it" in story and "2 links away, it stopped:" in story
     kept = [losing(10.11, 2, 1, "suppressed")]
     told = facts(still, sent=[event(10.1, 0), event(10.105, 1)], lost=kept, nodes=4)
@@ -134,7 +134,7 @@ def test_copies_that_all_ended_alike_tell_the_cause_and_others_do_not():
     ends = [losing(10.1, 1, -1, "no_route"), losing(10.2, 1, -1, "hop_limit")]
     told = facts(STILL, sent=sent, lost=ends, traits=ADDRESSED)
     assert cause(told) is Cause.UNEXPLAINED
-    assert "one of these was its copy; the facts do not tell which" in tell(told, 1, 2).story
+    assert "one of these was its copy; the facts do not tell which" in explain_event(told, 1, 2).story
     assert cause(facts(STILL, sent=sent, lost=ends[:1], traits=ADDRESSED)) is Cause.NO_ROUTE
 
 
@@ -179,7 +179,7 @@ def test_an_event_that_waits_for_its_turn_behind_a_backlog():
 
     def of(delivered, **more):
         told = facts(STILL, sent=known, events=events, delivered=delivered, traits=ordered, **more)
-        return tell(told, 50, 2)
+        return explain_event(told, 50, 2)
 
     slow = [(sequence, 2, 89.0 + sequence) for sequence in range(1, 11)]
     verdict = of(slow)
@@ -207,9 +207,9 @@ def test_an_event_given_up_for_another_tells_nothing_of_this_node():
     both = facts(STILL, lost=[losing(10.1, 0, -1, "expired")], traits=PATIENT)
     both.tables["expectations"] = table("expectations", (1, 1), (1, 2))
     both.tables["interests"] = table("interests", (0.0, 1, "/news", True), (0.0, 2, "/news", True))
-    assert tell(both, 1, 2).cause == "unexplained"
+    assert explain_event(both, 1, 2).cause == "unexplained"
     both.tables["drops"] = table("drops", *[losing(10.1, 0, -1, "expired")] * 2)
-    assert tell(both, 1, 2).cause == "lapsed"
+    assert explain_event(both, 1, 2).cause == "lapsed"
 
 
 def test_a_copy_that_was_with_a_node_when_it_crashed():
@@ -229,14 +229,14 @@ def test_what_came_when_it_was_no_longer_wanted():
 
 def test_the_wish_that_matched_is_named_not_the_latest():
     wants = [(0.0, 2, "/news[topic < 5]", True), (4.0, 2, "/news[topic = 7]", True)]
-    told = tell(facts(STILL, interests=wants), 1, 2)
+    told = explain_event(facts(STILL, interests=wants), 1, 2)
     assert told.wanted == "/news[topic < 5]"
     assert "node 2 had wanted /news[topic < 5] since t=0.0" in told.story
 
 
 def test_the_way_of_a_delivered_event_is_told_hop_by_hop():
     told = facts(STILL, sent=[*ASKED, event(10.1, 0), event(10.2, 1)], delivered=[(1, 2, 10.21)], traits=TREE)
-    story = tell(told, 1, 2)
+    story = explain_event(told, 1, 2)
     assert story.outcome == "delivered"
     assert [line.split(" (")[0] for line in story.story[2:]] == [
         "t=10.100 node 0 sent it to its neighbours",
@@ -259,11 +259,11 @@ def test_events_and_requests_have_names_for_people():
 
 def test_questions_about_what_is_not_there_are_answered_with_what_is():
     with pytest.raises(FactsError, match="there are 0/1 to 0/1"):
-        tell(facts(STILL), 2, 1)
+        explain_event(facts(STILL), 2, 1)
     with pytest.raises(FactsError, match="nobody published anything"):
-        tell(facts(STILL, events=[]), 2, 1)
+        explain_event(facts(STILL, events=[]), 2, 1)
     with pytest.raises(FactsError, match="nodes 0 to 2"):
-        tell(facts(STILL), 1, 7)
+        explain_event(facts(STILL), 1, 7)
 
 
 def test_facts_that_do_not_tell_where_everyone_was_prove_nothing():

@@ -2,10 +2,10 @@
 
 from random import Random
 
-from roamcast.content.kind import Decimal, Integer, String
+from roamcast.content.field_type import Decimal, Integer, String
 from roamcast.content.schema import EventType
 from roamcast.routing import catalogue
-from roamcast.wire.fields import Invention
+from roamcast.wire.fields import GenerationContext
 from roamcast.wire.publication import Publication
 
 Coupon = EventType("coupon", {"zone": Integer()})
@@ -28,11 +28,11 @@ def messages_of_all_protocols():
     """Every kind of message that some router in the catalogue says."""
     return sorted(
         {message for name in catalogue.BUILT_IN for message in catalogue.find(name).messages},
-        key=lambda message: message.kind,
+        key=lambda message: message.number,
     )
 
 
-def invention(random: Random, messages=()) -> Invention:
-    return Invention(
+def invention(random: Random, messages=()) -> GenerationContext:
+    return GenerationContext(
         random, nodes=(0, 1, 2, 3, 7), patterns=PATTERNS, publications=PUBLICATIONS, messages=messages
     )

@@ -7,16 +7,16 @@ from typing import Annotated, NamedTuple
 
 import pytest
 
+from roamcast.content.field_type import String
 from roamcast.content.filter import Filter
-from roamcast.content.kind import String
 from roamcast.content.schema import EventType
+from roamcast.wire.byte_reader import ByteReader
+from roamcast.wire.codec import LONGEST, MessageCodec, encode
 from roamcast.wire.errors import DeclarationError, WireError
-from roamcast.wire.field import HIGHEST_NODE, Invention
-from roamcast.wire.fields import Blob, Hops, Listed, Node, PublicationId, Real, Whole, field_of
-from roamcast.wire.message import Category, Message, MessageType, Role, invent
-from roamcast.wire.octets import Octets
+from roamcast.wire.field import HIGHEST_NODE, GenerationContext
+from roamcast.wire.fields import Blob, Float, Hops, Int, ListOf, Node, PublicationId, field_of
+from roamcast.wire.message import Category, Message, MessageType, Role, generate
 from roamcast.wire.publication import Publication
-from roamcast.wire.vocabulary import LONGEST, Vocabulary, encode
 from tests.wire.inventing import PUBLICATIONS, TYPES, Coupon, invention
 
 BEACON = {"category": Category.CONTROL, "role": Role.BEACONS}
@@ -25,45 +25,45 @@ Note = EventType("note", {"text": String()})
 
 class Pair(NamedTuple):
     name: Annotated[bytes, Blob(4)]
-    count: Annotated[int, Whole(2, least=1)]
+    count: Annotated[int, Int(2, least=1)]
 
-    def flaw(self):
+    def inconsistency(self):
         return "it counts to thirteen" if self.count == 13 else None
 
 
 class Span(NamedTuple):
-    first: Annotated[int, Whole(2, least=1)]
+    first: Annotated[int, Int(2, least=1)]
     last: Hops
 
 
-class Numbers(Message, kind=200, **BEACON):
+class Numbers(Message, number=200, **BEACON):
     node: Node
-    small: Annotated[int, Whole(1, least=-128)]
-    some: Annotated[int, Whole(2, least=3, most=500)]
-    real: Annotated[float, Real(4, least=-2.0, most=8.0)]
-    any: Annotated[float, Real(unknown=True)]
+    small: Annotated[int, Int(1, least=-128)]
+    some: Annotated[int, Int(2, least=3, most=500)]
+    real: Annotated[float, Float(4, least=-2.0, most=8.0)]
+    any: Annotated[float, Float(unknown=True)]
     yes: bool
 
 
-class Lists(Message, kind=201, **BEACON):
+class Lists(Message, number=201, **BEACON):
     about_id: PublicationId
-    pairs: Annotated[tuple[Pair, ...], Listed(255, least=1)]
-    nodes: Annotated[frozenset[Node], Listed(256)]
+    pairs: Annotated[tuple[Pair, ...], ListOf(255, least=1)]
+    nodes: Annotated[frozenset[Node], ListOf(256)]
 
-    def flaw(self):
+    def inconsistency(self):
         return "it serves 66" if self.about_id == 66 else None
 
 
-class Carried(Message, kind=255, category=Category.EVENT, role=Role.CARRIES):
+class Carried(Message, number=255, category=Category.EVENT, role=Role.CARRIES):
     publication: Publication
     hops: Hops = 0
 
 
-class Told(Message, kind=1, **BEACON):
-    wanted: Annotated[tuple[Hops, ...], Listed(65_535)]
+class Told(Message, number=1, **BEACON):
+    wanted: Annotated[tuple[Hops, ...], ListOf(65_535)]
 
 
-WORDS = Vocabulary((Numbers, Lists, Carried, Told), {**TYPES, "note": Note})
+WORDS = MessageCodec((Numbers, Lists, Carried, Told), {**TYPES, "note": Note})
 
 
 def written(field, value):
@@ -74,7 +74,7 @@ def written(field, value):
 
 
 def read(field, data):
-    octets = Octets(data, {}, TYPES)
+    octets = ByteReader(data, {}, TYPES)
     value = field.read(octets)
     octets.close(0)
     return value
@@ -83,20 +83,20 @@ def read(field, data):
 @pytest.mark.parametrize(
     ("field", "inside", "outside"),
     [
-        (Whole(1), (0, 255), (-1, 256, True, 1.0, None)),
-        (Whole(1, least=-128), (-128, -1, 127), (-129, 128)),
-        (Whole(1, least=-128, most=5), (-128, 5), (6,)),
-        (Whole(2, least=7, most=9), (7, 9), (6, 10)),
-        (Whole(2, least=1), (1, 65_535), (0, 65_536)),
+        (Int(1), (0, 255), (-1, 256, True, 1.0, None)),
+        (Int(1, least=-128), (-128, -1, 127), (-129, 128)),
+        (Int(1, least=-128, most=5), (-128, 5), (6,)),
+        (Int(2, least=7, most=9), (7, 9), (6, 10)),
+        (Int(2, least=1), (1, 65_535), (0, 65_536)),
         (field_of(Node), (0, HIGHEST_NODE), (-1, HIGHEST_NODE + 1)),
         (field_of(PublicationId), (0, 2**63 - 1), (-1, 2**63)),
-        (Real(4, least=-2.0, most=8.0), (-2.0, 8.0), (-2.125, 8.5, math.nan, 3)),
-        (Real(8), (-1e308, 1e308), (math.inf, -math.inf, math.nan)),
-        (Real(4), (-1e38,), (1e39,)),
+        (Float(4, least=-2.0, most=8.0), (-2.0, 8.0), (-2.125, 8.5, math.nan, 3)),
+        (Float(8), (-1e308, 1e308), (math.inf, -math.inf, math.nan)),
+        (Float(4), (-1e38,), (1e39,)),
         (Blob(3), (b"", b"abc"), (b"abcd", "abc", bytearray(b"a"))),
-        (Listed(2, least=1).of(Whole(1), ordered=True), ((1,), (2, 1)), ((), (1, 2, 3), [1], frozenset({1}))),
+        (ListOf(2, least=1).of(Int(1), ordered=True), ((1,), (2, 1)), ((), (1, 2, 3), [1], frozenset({1}))),
         (
-            Listed(2).of(Whole(1), ordered=False),
+            ListOf(2).of(Int(1), ordered=False),
             (frozenset(), frozenset({2, 9})),
             ((1,), frozenset({1, 2, 3})),
         ),
@@ -118,13 +118,13 @@ def test_a_bound_is_written_and_read_and_what_is_beyond_has_no_bytes(field, insi
 @pytest.mark.parametrize(
     ("field", "data"),
     [
-        (Whole(2, least=7, most=9), "0006 000a"),
-        (Whole(1, least=-128, most=5), "06"),
-        (Real(4, least=-2.0, most=8.0), "c0080000 41080000 7fc00000 7f800000"),
-        (Real(8), "7ff0000000000000 fff0000000000000 7ff8000000000000"),
+        (Int(2, least=7, most=9), "0006 000a"),
+        (Int(1, least=-128, most=5), "06"),
+        (Float(4, least=-2.0, most=8.0), "c0080000 41080000 7fc00000 7f800000"),
+        (Float(8), "7ff0000000000000 fff0000000000000 7ff8000000000000"),
         (Blob(3), "000461626364"),
-        (Listed(2, least=1).of(Whole(1), ordered=True), "00 03010203"),
-        (Listed(2).of(Whole(1), ordered=False), "03010203 020202 020201"),
+        (ListOf(2, least=1).of(Int(1), ordered=True), "00 03010203"),
+        (ListOf(2).of(Int(1), ordered=False), "03010203 020202 020201"),
         (field_of(bool), "02 ff"),
         (field_of(Pair), "0000000d 00000000 00056162636465 0001"),
     ],
@@ -136,7 +136,7 @@ def test_bytes_of_what_is_beyond_a_bound_are_refused(field, data):
 
 
 def test_nan_is_written_in_one_way_where_it_is_allowed():
-    field = Real(4, least=0.0, unknown=True)
+    field = Float(4, least=0.0, unknown=True)
     assert math.isnan(read(field, written(field, math.nan)))
     assert written(field, -math.nan) == written(field, math.nan)
     with pytest.raises(WireError):
@@ -144,8 +144,8 @@ def test_nan_is_written_in_one_way_where_it_is_allowed():
 
 
 def test_a_list_of_255_counts_with_one_byte_and_one_of_256_with_two():
-    assert len(written(Listed(255).of(Whole(1), ordered=True), (1,) * 255)) == 1 + 255
-    assert len(written(Listed(256).of(Whole(1), ordered=True), (1,) * 256)) == 2 + 256
+    assert len(written(ListOf(255).of(Int(1), ordered=True), (1,) * 255)) == 1 + 255
+    assert len(written(ListOf(256).of(Int(1), ordered=True), (1,) * 256)) == 2 + 256
 
 
 @pytest.mark.parametrize(
@@ -153,14 +153,14 @@ def test_a_list_of_255_counts_with_one_byte_and_one_of_256_with_two():
 )
 def test_bounds_that_no_byte_has_cannot_be_declared(bounds):
     with pytest.raises(ValueError, match="do not fit into 1 bytes"):
-        Whole(1, **bounds)
-    assert (Whole(1, least=5, most=5).least, Whole(1, least=-128, most=127).most) == (5, 127)
+        Int(1, **bounds)
+    assert (Int(1, least=5, most=5).least, Int(1, least=-128, most=127).most) == (5, 127)
 
 
 def test_kinds_are_bytes_and_none_is_zero():
-    assert (Told.kind, Carried.kind) == (1, 255)
+    assert (Told.number, Carried.number) == (1, 255)
     with pytest.raises(DeclarationError, match="from 1 to 255, not 0"):
-        MessageType("None_", (Message,), {"__annotations__": {}}, kind=0, **BEACON)
+        MessageType("None_", (Message,), {"__annotations__": {}}, number=0, **BEACON)
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_a_filter_is_told_up_to_the_last_byte_that_its_length_can_say(letters, f
     if flaw is None:
         field.write(out, wanted)
         assert len(out) == 2 + 65_535 == field.length(wanted)
-        assert field.read(Octets(bytes(out), {}, {"note": Note})) == wanted
+        assert field.read(ByteReader(bytes(out), {}, {"note": Note})) == wanted
     else:
         with pytest.raises(WireError, match=flaw):
             field.write(out, wanted)
@@ -241,32 +241,32 @@ def test_the_length_of_records_that_differ_is_the_sum_of_theirs():
 
 
 def test_a_message_that_always_contradicts_itself_cannot_be_invented():
-    class Wrong(Message, kind=202, **BEACON):
+    class Wrong(Message, number=202, **BEACON):
         count: Hops
 
-        def flaw(self):
+        def inconsistency(self):
             return "always"
 
     class Odd(NamedTuple):
         count: Hops
 
-        def flaw(self):
+        def inconsistency(self):
             return "always"
 
     with pytest.raises(DeclarationError, match="no Wrong without a flaw"):
-        invent(Wrong, invention(Random(1)))
+        generate(Wrong, invention(Random(1)))
     with pytest.raises(AssertionError, match="no Odd could be invented"):
-        field_of(Odd).invent(invention(Random(1)))
+        field_of(Odd).generate(invention(Random(1)))
 
 
 def test_a_seed_invents_the_same_messages_for_good():
     """A seed that a finding names must show the same hostile messages to whoever looks at it later."""
     chance = Random(8)
-    about = Invention(
+    about = GenerationContext(
         chance, patterns=(Coupon.zone > 1,), publications=PUBLICATIONS, messages=(Numbers, Lists)
     )
     told = sha256()
     for _ in range(600):
         for kind in (Numbers, Lists, Carried):
-            told.update(encode(invent(kind, about)))
+            told.update(encode(generate(kind, about)))
     assert told.hexdigest()[:16] == "d13692d3160d4914"

@@ -5,67 +5,67 @@ from typing import Annotated, NamedTuple
 import pytest
 
 from roamcast.content.filter import Filter
+from roamcast.wire.codec import MessageCodec, encode
 from roamcast.wire.errors import DeclarationError, WireError
-from roamcast.wire.fields import Blob, Hops, Listed, Node, PublicationId, Real, Whole
+from roamcast.wire.fields import Blob, Float, Hops, Int, ListOf, Node, PublicationId
 from roamcast.wire.message import Category, Message, Role
 from roamcast.wire.publication import Publication
-from roamcast.wire.vocabulary import Vocabulary, encode
 from tests.wire.inventing import PATTERNS, PUBLICATIONS, TYPES, Coupon
 
 CONTROL = {"category": Category.CONTROL, "role": Role.BEACONS}
 
 
-class Hole(NamedTuple):
-    first: Annotated[int, Whole(2)]
-    last: Annotated[int, Whole(2)]
+class SequenceGap(NamedTuple):
+    first: Annotated[int, Int(2)]
+    last: Annotated[int, Int(2)]
 
-    def flaw(self):
+    def inconsistency(self):
         return "it ends before it begins" if self.last < self.first else None
 
 
-class Beacon(Message, kind=200, category=Category.CONTROL, role=Role.BEACONS):
+class Beacon(Message, number=200, category=Category.CONTROL, role=Role.BEACONS):
     node: Node
-    power: Annotated[float, Real(4, least=0.0, unknown=True)]
+    power: Annotated[float, Float(4, least=0.0, unknown=True)]
     up: bool
 
 
-class Asked(Message, kind=201, category=Category.CONTROL, role=Role.ASKS_AGAIN):
+class Asked(Message, number=201, category=Category.CONTROL, role=Role.ASKS_AGAIN):
     id: PublicationId
-    holes: Annotated[tuple[Hole, ...], Listed(3)]
-    among: Annotated[frozenset[Node], Listed(300)]
+    holes: Annotated[tuple[SequenceGap, ...], ListOf(3)]
+    among: Annotated[frozenset[Node], ListOf(300)]
     summary: Annotated[bytes, Blob(8)] = b""
 
 
-class Carried(Message, kind=202, category=Category.EVENT, role=Role.CARRIES, key="about"):
+class Carried(Message, number=202, category=Category.EVENT, role=Role.CARRIES, dedup_field="publication_id"):
     publication: Publication
     hops: Hops = 0
 
 
-class Standard(Message, kind=203, category=Category.ROUTING, role=Role.FINDS_ROUTE):
+class Standard(Message, number=203, category=Category.ROUTING, role=Role.FINDS_ROUTE):
     wanted: Filter
 
     @property
-    def least(self):
+    def minimum_size(self):
         return 44
 
 
-class Letter(Message, kind=204):
+class Letter(Message, number=204):
     to: Node
     inside: Message
 
 
-WORDS = Vocabulary((Beacon, Asked, Carried, Standard, Letter), TYPES)
+WORDS = MessageCodec((Beacon, Asked, Carried, Standard, Letter), TYPES)
 
 
 def test_a_message_of_fixed_fields_has_one_size():
     assert Beacon.size == Beacon.length == 1 + 4 + 4 + 1
-    assert Beacon.about == -1
+    assert Beacon.publication_id == -1
     assert encode(Beacon(5, 0.5, True)) == bytes([200, 0, 0, 0, 5, 0x3F, 0, 0, 0, 1])
 
 
 def test_lists_and_sets_count_their_length():
-    asked = Asked(77, (Hole(1, 2), Hole(5, 9)), frozenset({9, 4}), b"abc")
-    assert asked.about == 77
+    asked = Asked(77, (SequenceGap(1, 2), SequenceGap(5, 9)), frozenset({9, 4}), b"abc")
+    assert asked.publication_id == 77
     assert asked.size == 1 + 8 + (1 + 2 * 4) + (2 + 2 * 4) + (2 + 3) == len(encode(asked))
     assert WORDS.decode(encode(asked)) == asked
 
@@ -73,7 +73,7 @@ def test_lists_and_sets_count_their_length():
 def test_a_message_that_carries_a_publication_is_padded_to_its_size():
     event = Publication(3, 2 << 24 | 7, Coupon(zone=4), 100)
     carried = Carried(event, 3)
-    assert (carried.about, carried.size) == (event.id, 100)
+    assert (carried.publication_id, carried.size) == (event.id, 100)
     assert encode(carried).endswith(bytes(100 - carried.length))
     assert WORDS.decode(encode(carried)) == carried
     long = Carried(Publication(3, 7, Coupon(zone=4), 1))
@@ -94,7 +94,7 @@ def test_a_length_that_a_standard_fixes_is_kept():
 def test_an_envelope_is_what_it_holds():
     letter = Letter(4, Carried(PUBLICATIONS[0], 2))
     assert (letter.category, letter.role) == (Category.EVENT, Role.CARRIES)
-    assert letter.about == PUBLICATIONS[0].id
+    assert letter.publication_id == PUBLICATIONS[0].id
     assert letter.size == 512
     assert letter.length == 5 + letter.inside.length
     assert WORDS.decode(encode(letter)) == letter
@@ -119,8 +119,8 @@ def test_an_envelope_in_an_envelope_is_refused_on_both_sides():
         Beacon(1, 1e300, True),
         Beacon(1, 0.5, 1),
         Asked(-1, (), frozenset()),
-        Asked(1, (Hole(2, 1),), frozenset()),
-        Asked(1, (Hole(0, 1),) * 4, frozenset()),
+        Asked(1, (SequenceGap(2, 1),), frozenset()),
+        Asked(1, (SequenceGap(0, 1),) * 4, frozenset()),
         Asked(1, (), frozenset({-4})),
         Asked(1, (), frozenset(), b"123456789"),
         Carried(Publication(2**31, 1, Coupon(zone=1))),
@@ -164,25 +164,27 @@ def test_what_is_too_long_for_a_datagram_is_refused():
 
 
 def test_event_types_that_are_not_known_here_are_refused():
-    strangers = Vocabulary((Carried, Standard))
+    strangers = MessageCodec((Carried, Standard))
     for message in (Carried(PUBLICATIONS[0]), Standard(PATTERNS[0])):
         with pytest.raises(WireError, match="not known here"):
             strangers.decode(encode(message))
 
 
 def test_what_cannot_be_declared_is_told_to_its_author():
-    with pytest.raises(DeclarationError, match="say its kind"):
+    with pytest.raises(DeclarationError, match="declare its number"):
         type(Message)("Mute", (Message,), {"__annotations__": {}})
     with pytest.raises(DeclarationError, match="does not say how it is written"):
-        type(Message)("Vague", (Message,), {"__annotations__": {"count": int}}, kind=210, **CONTROL)
+        type(Message)("Vague", (Message,), {"__annotations__": {"count": int}}, number=210, **CONTROL)
     with pytest.raises(DeclarationError, match="cannot be called 'size'"):
-        type(Message)("Odd", (Message,), {"__annotations__": {"size": Node}}, kind=210, **CONTROL)
+        type(Message)("Odd", (Message,), {"__annotations__": {"size": Node}}, number=210, **CONTROL)
     with pytest.raises(DeclarationError, match="say its category"):
-        type(Message)("Idle", (Message,), {"__annotations__": {}}, kind=210)
+        type(Message)("Idle", (Message,), {"__annotations__": {}}, number=210)
     with pytest.raises(DeclarationError, match="from 1 to 255"):
-        type(Message)("High", (Message,), {"__annotations__": {}}, kind=256, **CONTROL)
-    with pytest.raises(DeclarationError, match="Listed goes with"):
-        hints = {"nodes": Annotated[list[Node], Listed(3)]}
-        type(Message)("Loose", (Message,), {"__annotations__": hints}, kind=210, **CONTROL)
+        type(Message)("High", (Message,), {"__annotations__": {}}, number=256, **CONTROL)
+    with pytest.raises(DeclarationError, match="ListOf goes with"):
+        hints = {"nodes": Annotated[list[Node], ListOf(3)]}
+        type(Message)("Loose", (Message,), {"__annotations__": hints}, number=210, **CONTROL)
     with pytest.raises(DeclarationError, match="both of kind"):
-        Vocabulary((Beacon, type(Message)("Twin", (Message,), {"__annotations__": {}}, kind=200, **CONTROL)))
+        MessageCodec(
+            (Beacon, type(Message)("Twin", (Message,), {"__annotations__": {}}, number=200, **CONTROL))
+        )

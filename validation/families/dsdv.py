@@ -24,16 +24,16 @@ FIELD_TEXT = """\
 most of what is lost is lost while routes are still being found: messages that waited for a route are
 released together, and of five of them ARP keeps one. Earlier pages showed 0.07 to 0.13 less than ns-2: there,
 who sends data tells of the ways to its receivers as soon as it hears of them, before they have settled
-(`tell_awaited`). A table is told in one message however long it is
+(`advertise_awaited`). A table is told in one message however long it is
 (`entries_per_update = 1024`), as in ns-2; by our default more than 120 routes are told in two, which counts
 as more messages."""
 
 PARAMETERS = {
     "link_feedback": False,
     "entries_per_update": 1024,
-    "tell_awaited": True,
+    "advertise_awaited": True,
     "settle_anew": True,
-    "held_timeout": 0.0,
+    "queue_timeout": 0.0,
 }
 """As in ns-2: word of failed links is ignored, a table is one message, awaited routes are told at once, the
 others settle anew with each fresh number, and messages wait for a route as long as it takes."""

@@ -16,8 +16,8 @@ import roamcast
 from roamcast.facts.tracks import Tracks
 from roamcast.scenario.model import Scenario
 from roamcast.scenario.traces.movement import Legs, write_ns2
-from roamcast.sim.result import Result
-from roamcast.why.reach import Reach
+from roamcast.sim.result import RunResult
+from roamcast.why.reachability import Reachability
 from validation.plan import Plan, Topic
 from validation.report import Check
 
@@ -60,7 +60,7 @@ def bounce(speed: float, seconds: float, seed: int) -> Legs:
     return Legs(nodes.astype(np.int32), *(column.astype(float) for column in columns))
 
 
-def play(speed: float, seconds: float, seed: int, protocol: str, **parameters: Any) -> Result:
+def play(speed: float, seconds: float, seed: int, protocol: str, **parameters: Any) -> RunResult:
     """One run of the study."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -97,10 +97,10 @@ def play(speed: float, seconds: float, seed: int, protocol: str, **parameters: A
         return roamcast.run(scenario, protocol, seed)
 
 
-def reachable(result: Result) -> float:
+def reachable(result: RunResult) -> float:
     """The share of expected pairs that a path joined when the event was published."""
     facts = result.facts
-    reach = Reach(Tracks(facts["legs"], NODES), RANGE)
+    reach = Reachability(Tracks(facts["legs"], NODES), RANGE)
     sent = {row["publication"]: row for row in facts["publications"].to_pylist() if row["time"] >= WARMUP}
     expected = [row for row in facts["expectations"].to_pylist() if row["publication"] in sent]
     joined = 0
@@ -112,7 +112,7 @@ def reachable(result: Result) -> float:
 
 def measure(speed: float, seconds: float, seed: int) -> tuple[float, float]:
     """What ODMRP as published delivers, and what was reachable."""
-    settings = {"channels": "one", "refresh": 3.0, "timeout": 9.0, "backoff": 1.0, "insist": 1}
+    settings = {"channels": "one", "refresh": 3.0, "timeout": 9.0, "backoff": 1.0, "passive_ack_tries": 1}
     result = play(speed / 3.6, seconds, seed, "odmrp", **settings)
     return result.metrics.delivery_rate or 0.0, reachable(result)
 

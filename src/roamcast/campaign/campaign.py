@@ -12,12 +12,27 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
-from roamcast.campaign.claims import Claim, Crossing, Difference, Ordering, Ratio, Trend
-from roamcast.campaign.entry import Entry, MetricName, Setting, Settings, agrees, disagreement, member
-from roamcast.campaign.readings import Design, Reading, check_readings
+from roamcast.campaign.claims import (
+    Claim,
+    CrossingClaim,
+    DifferenceClaim,
+    OrderingClaim,
+    RatioClaim,
+    TrendClaim,
+)
+from roamcast.campaign.readings import Reading, ReadingDesign, check_readings
+from roamcast.campaign.section import (
+    CampaignSection,
+    MetricName,
+    Setting,
+    Settings,
+    agrees,
+    disagreement,
+    member,
+)
 from roamcast.campaign.sweep import Sweep
 from roamcast.files import safe_name
-from roamcast.metrics.constants import Constants
+from roamcast.metrics.constants import MetricConstants
 from roamcast.scenario.explain import line_of
 from roamcast.units import Bytes, Seconds
 
@@ -29,7 +44,7 @@ Stack = Annotated[
 ]
 
 
-class Variant(Entry):
+class Variant(CampaignSection):
     """A protocol under a label, with the parameters that make it differ from its defaults."""
 
     router: str | None = None
@@ -42,7 +57,7 @@ class Variant(Entry):
     "What figures call it; the label if absent."
 
 
-class Figure(Entry):
+class Figure(CampaignSection):
     """A figure: one panel for each metric, a line for each series, intervals on every point."""
 
     title: str
@@ -73,7 +88,7 @@ class Figure(Entry):
     "Whether lines show, beside the interval of each point, the least and the most over its seeds."
 
 
-class Limits(Entry):
+class RunLimits(CampaignSection):
     """What one run may use before it is given up."""
 
     time: Annotated[Seconds, Field(gt=0)] = 1800.0
@@ -82,7 +97,7 @@ class Limits(Entry):
     "Memory of one run."
 
 
-class Quick(Entry):
+class QuickSettings(CampaignSection):
     """What `--quick` makes of the campaign."""
 
     seeds: Annotated[int, Field(strict=True, ge=1, le=MOST_SEEDS)] = 2
@@ -92,7 +107,7 @@ class Quick(Entry):
     "Settings changed at every point, as a shorter duration."
 
 
-class Campaign(Entry):
+class Campaign(CampaignSection):
     """A whole campaign file."""
 
     title: str
@@ -116,20 +131,20 @@ class Campaign(Entry):
     claims: dict[str, Claim] = Field(default_factory=dict)
     readings: dict[str, Reading] = Field(default_factory=dict)
     "What the paper leaves open."
-    design: Design = Design()
-    limits: Limits = Limits()
-    quick: Quick = Quick()
-    measure: Constants = Constants()
+    design: ReadingDesign = ReadingDesign()
+    limits: RunLimits = RunLimits()
+    quick: QuickSettings = QuickSettings()
+    measure: MetricConstants = MetricConstants()
 
     _file: Path | None = PrivateAttr(None)
     _text: str = PrivateAttr("")
 
-    def came_from(self, file: Path, text: str) -> Campaign:
+    def origin_of(self, file: Path, text: str) -> Campaign:
         """Itself, knowing its file, so that mistakes can be told by line."""
         self._file, self._text = file, text
         return self
 
-    def place_of(self, *paths: str) -> str:
+    def line_of(self, *paths: str) -> str:
         """Where in its file the first of the dotted `paths` stands that does; `--set` if it has no file."""
         if self._file is None:
             return "--set"
@@ -143,7 +158,7 @@ class Campaign(Entry):
         return list(range(1, self.seeds + 1)) if isinstance(self.seeds, int) else self.seeds
 
     @model_validator(mode="after")
-    def _agree(self) -> Campaign:
+    def _check_consistency(self) -> Campaign:
         if len(set(self.seed_list)) != len(self.seed_list):
             raise ValueError("seeds must differ from each other")
         runs = sum(sweep.size * len(sweep.protocols) for sweep in self.sweeps.values()) * len(self.seed_list)
@@ -176,18 +191,18 @@ class Campaign(Entry):
     def _check_claim(self, place: str, claim: Claim) -> None:
         sweep = self.sweeps[member(claim.sweep, self.sweeps, f"{place}.sweep", "sweep")]
         spoken: list[tuple[str, str, list[Mapping[str, Setting]]]]
-        if isinstance(claim, Ordering):
+        if isinstance(claim, OrderingClaim):
             spoken = [(f"{place}.protocols", label, [claim.where]) for label in claim.protocols]
-        elif isinstance(claim, Ratio | Difference):
+        elif isinstance(claim, RatioClaim | DifferenceClaim):
             spoken = [
                 (f"{place}.{side}", end.protocol, [claim.where | end.where, claim.where | (end.less or {})])
                 for side, end in (("of", claim.of), ("to", claim.to))
             ]
         else:
             spoken = [(f"{place}.protocol", claim.protocol, [claim.where])]
-        if isinstance(claim, Crossing):
+        if isinstance(claim, CrossingClaim):
             spoken.append((f"{place}.passes", claim.passes, [claim.where]))
-        if isinstance(claim, Trend | Crossing):
+        if isinstance(claim, TrendClaim | CrossingClaim):
             member(claim.along, sweep.axes, f"{place}.along", "axis of the sweep")
         points = sweep.expand()
         for where, label, selections in spoken:

@@ -17,9 +17,18 @@ from typing import Any
 import pyarrow as pa
 
 from roamcast.campaign.campaign import Campaign
-from roamcast.campaign.claims import Band, Claim, Crossing, Difference, Ordering, Ratio, Trend, Where
-from roamcast.campaign.entry import Setting, agrees
-from roamcast.campaign.plan import Place, point_text
+from roamcast.campaign.claims import (
+    BandClaim,
+    Claim,
+    CrossingClaim,
+    DifferenceClaim,
+    MetricSelector,
+    OrderingClaim,
+    RatioClaim,
+    TrendClaim,
+)
+from roamcast.campaign.plan import PlannedCell, point_text
+from roamcast.campaign.section import Setting, agrees
 from roamcast.campaign.tables import CHECKS, TERMS
 from roamcast.metrics.declarations import METRICS
 
@@ -45,27 +54,27 @@ class Check:
 def make_checks(campaign: Campaign, claim: Claim) -> list[Check]:
     """What must hold for `claim` to hold; empty if the campaign's sweep no longer has its points."""
     points = campaign.sweeps[claim.sweep].expand()
-    if isinstance(claim, Ratio | Difference):
+    if isinstance(claim, RatioClaim | DifferenceClaim):
         return list(_compare(claim, points))
     chosen = [point for point in points if agrees(point, claim.where)]
-    if isinstance(claim, Trend):
+    if isinstance(claim, TrendClaim):
         return list(_trend(claim, chosen))
-    if isinstance(claim, Crossing):
+    if isinstance(claim, CrossingClaim):
         return list(_cross(claim, chosen))
     groups = [[point] for point in chosen] if claim.points == "each" else [chosen] * bool(chosen)
-    if isinstance(claim, Band):
+    if isinstance(claim, BandClaim):
         return [_band(claim, group) for group in groups]
     return [check for group in groups for check in _order(claim, group)]
 
 
-def _band(claim: Band, group: list[dict[str, Setting]]) -> Check:
+def _band(claim: BandClaim, group: list[dict[str, Setting]]) -> Check:
     scale = METRICS[claim.metric].scale
     check = Check(f"{claim.protocol} {_at(group)}", claim.low, claim.high, scale=scale)
     _weigh(check.above, group, claim.protocol, claim.metric, 1.0)
     return check
 
 
-def _order(claim: Ordering, group: list[dict[str, Setting]]) -> Iterator[Check]:
+def _order(claim: OrderingClaim, group: list[dict[str, Setting]]) -> Iterator[Check]:
     for less, more in zip(claim.protocols, claim.protocols[1:], strict=False):
         scale = _scale_of_difference(claim.metric)
         check = Check(f"{more} less {less} {_at(group)}", 0.0, None, strict=True, scale=scale)
@@ -84,7 +93,7 @@ class _Line:
     slopes: list[float]
 
 
-def _lines(claim: Trend | Crossing, chosen: list[dict[str, Setting]]) -> Iterator[_Line]:
+def _lines(claim: TrendClaim | CrossingClaim, chosen: list[dict[str, Setting]]) -> Iterator[_Line]:
     """A line for each value of the other axes, or one for all; none through points that lie on one place."""
     lines: dict[str, list[dict[str, Setting]]] = {}
     for point in chosen:
@@ -98,7 +107,7 @@ def _lines(claim: Trend | Crossing, chosen: list[dict[str, Setting]]) -> Iterato
             yield _Line(points, places, middle, [(place - middle) / spread for place in places])
 
 
-def _cross(claim: Crossing, chosen: list[dict[str, Setting]]) -> Iterator[Check]:
+def _cross(claim: CrossingClaim, chosen: list[dict[str, Setting]]) -> Iterator[Check]:
     for line in _lines(claim, chosen):
         ends = f"from {min(line.places):g} to {max(line.places):g}"
         check = Check(
@@ -115,7 +124,7 @@ def _cross(claim: Crossing, chosen: list[dict[str, Setting]]) -> Iterator[Check]
         yield check
 
 
-def _trend(claim: Trend, chosen: list[dict[str, Setting]]) -> Iterator[Check]:
+def _trend(claim: TrendClaim, chosen: list[dict[str, Setting]]) -> Iterator[Check]:
     bounds = {
         "rising": (0.0, None),
         "falling": (None, 0.0),
@@ -139,8 +148,8 @@ def _trend(claim: Trend, chosen: list[dict[str, Setting]]) -> Iterator[Check]:
         yield check
 
 
-def _compare(claim: Ratio | Difference, points: list[dict[str, Setting]]) -> Iterator[Check]:
-    divided = isinstance(claim, Ratio)
+def _compare(claim: RatioClaim | DifferenceClaim, points: list[dict[str, Setting]]) -> Iterator[Check]:
+    divided = isinstance(claim, RatioClaim)
     word = "over" if divided else "less"
     if claim.points == "mean" or claim.of.where or claim.to.where or claim.of.less or claim.to.less:
         pairs = [(claim.where, claim.where)]
@@ -150,7 +159,7 @@ def _compare(claim: Ratio | Difference, points: list[dict[str, Setting]]) -> Ite
     for of_where, to_where in pairs:
         sides = []
         for end, where in ((claim.of, of_where), (claim.to, to_where)):
-            side = _side(end, claim.metric, where, points)
+            side = _operand_value(end, claim.metric, where, points)
             if side is None:
                 return
             sides.append(side)
@@ -170,8 +179,8 @@ def _scale_of_difference(*metrics: str) -> str:
     return "difference" if shares else "any"
 
 
-def _side(
-    end: Where, metric: str, where: Mapping[str, Setting], points: list[dict[str, Setting]]
+def _operand_value(
+    end: MetricSelector, metric: str, where: Mapping[str, Setting], points: list[dict[str, Setting]]
 ) -> tuple[dict[Key, float], str] | None:
     weights: dict[Key, float] = {}
     group = [point for point in points if agrees(point, dict(where) | end.where)]
@@ -207,7 +216,7 @@ def number(value: Any) -> float:
     return float(value)
 
 
-def make_tables(campaign: Campaign, places: Iterable[Place]) -> dict[str, pa.Table]:
+def make_tables(campaign: Campaign, places: Iterable[PlannedCell]) -> dict[str, pa.Table]:
     """The tables `checks` and `terms` of all claims; `places` tell the runs of each point."""
     runs = _index(places)
     checks: list[dict[str, Any]] = []
@@ -239,7 +248,7 @@ def make_tables(campaign: Campaign, places: Iterable[Place]) -> dict[str, pa.Tab
     return {"checks": pa.Table.from_pylist(checks, CHECKS), "terms": pa.Table.from_pylist(terms, TERMS)}
 
 
-def _index(places: Iterable[Place]) -> dict[tuple[str, str, str], list[tuple[int, str]]]:
+def _index(places: Iterable[PlannedCell]) -> dict[tuple[str, str, str], list[tuple[int, str]]]:
     found: dict[tuple[str, str, str], list[tuple[int, str]]] = {}
     for place in places:
         found.setdefault((place.sweep, place.point, place.protocol), []).append((place.seed, place.run))

@@ -6,10 +6,10 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field, model_validator
 
-from roamcast.campaign.entry import Entry, MetricName, Settings
+from roamcast.campaign.section import CampaignSection, MetricName, Settings
 
 
-class Where(Entry):
+class MetricSelector(CampaignSection):
     """Which numbers a claim speaks of."""
 
     protocol: str
@@ -21,7 +21,7 @@ class Where(Entry):
     "Take off the number at these points: the rise from there to `where`."
 
 
-class _Claim(Entry):
+class _Claim(CampaignSection):
     says: str
     "The claim, in our own words."
     section: str = ""
@@ -38,7 +38,7 @@ class _Claim(Entry):
     "Whether it must hold at each point or for the mean over the points."
 
 
-class Band(_Claim):
+class BandClaim(_Claim):
     """A metric of one protocol lies between two numbers."""
 
     kind: Literal["band"]
@@ -47,12 +47,12 @@ class Band(_Claim):
     high: float | None = None
 
     @model_validator(mode="after")
-    def _agree(self) -> Band:
+    def _check_consistency(self) -> BandClaim:
         _check_band(self.low, self.high)
         return self
 
 
-class Ordering(_Claim):
+class OrderingClaim(_Claim):
     """A metric rises from protocol to protocol, in the order given; compared on common seeds."""
 
     kind: Literal["ordering"]
@@ -60,7 +60,7 @@ class Ordering(_Claim):
     "Smallest first."
 
 
-class Trend(_Claim):
+class TrendClaim(_Claim):
     """A metric of one protocol rises, falls or stays level along an axis (least-squares line)."""
 
     kind: Literal["trend"]
@@ -71,37 +71,37 @@ class Trend(_Claim):
     "How far, of its mean, the line of a level metric may climb or sink from end to end."
 
 
-class Ratio(_Claim):
+class RatioClaim(_Claim):
     """One number divided by another lies in a band."""
 
     kind: Literal["ratio"]
-    of: Where
-    to: Where
+    of: MetricSelector
+    to: MetricSelector
     low: float | None = None
     high: float | None = None
 
     @model_validator(mode="after")
-    def _agree(self) -> Ratio:
+    def _check_consistency(self) -> RatioClaim:
         _check_band(self.low, self.high)
         return self
 
 
-class Difference(_Claim):
+class DifferenceClaim(_Claim):
     """One number less another lies in a band."""
 
     kind: Literal["difference"]
-    of: Where
-    to: Where
+    of: MetricSelector
+    to: MetricSelector
     low: float | None = None
     high: float | None = None
 
     @model_validator(mode="after")
-    def _agree(self) -> Difference:
+    def _check_consistency(self) -> DifferenceClaim:
         _check_band(self.low, self.high)
         return self
 
 
-class Crossing(_Claim):
+class CrossingClaim(_Claim):
     """Where along an axis one protocol's metric passes another's lies in a band.
 
     A least-squares line is fitted to their differences over the points, seed by seed: where is it zero?
@@ -116,7 +116,7 @@ class Crossing(_Claim):
     high: float | None = None
 
     @model_validator(mode="after")
-    def _agree(self) -> Crossing:
+    def _check_consistency(self) -> CrossingClaim:
         _check_band(self.low, self.high)
         return self
 
@@ -129,5 +129,6 @@ def _check_band(low: float | None, high: float | None) -> None:
 
 
 Claim: TypeAlias = Annotated[
-    Band | Ordering | Trend | Ratio | Difference | Crossing, Field(discriminator="kind")
+    BandClaim | OrderingClaim | TrendClaim | RatioClaim | DifferenceClaim | CrossingClaim,
+    Field(discriminator="kind"),
 ]

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from roamcast.campaign.campaign import Campaign, Variant
-from roamcast.campaign.entry import Setting
+from roamcast.campaign.reading_combinations import expand_readings
 from roamcast.campaign.readings import defaults, overrides
-from roamcast.campaign.rereading import under_readings
+from roamcast.campaign.section import Setting
 from roamcast.campaign.sweep import Sweep
 from roamcast.campaign.tables import PLAN, POINTS
 from roamcast.campaign.version import code_version
@@ -39,7 +39,7 @@ class CampaignError(UserError):
 
 
 @dataclass(frozen=True)
-class Run:
+class PlannedRun:
     """One run: all that decides its facts, and what its metrics need to know."""
 
     id: str
@@ -58,7 +58,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Place:
+class PlannedCell:
     """Where a run belongs: a point of a sweep, under a label, with a seed."""
 
     sweep: str
@@ -69,11 +69,11 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Plan:
+class CampaignPlan:
     """The runs of a campaign, each once, and their places."""
 
-    runs: tuple[Run, ...]
-    places: tuple[Place, ...]
+    runs: tuple[PlannedRun, ...]
+    places: tuple[PlannedCell, ...]
 
     def tables(self) -> dict[str, pa.Table]:
         """The tables `plan` and `points`."""
@@ -84,10 +84,12 @@ class Plan:
         }
 
     @classmethod
-    def read(cls, plan: pa.Table, points: pa.Table) -> Plan:
+    def read(cls, plan: pa.Table, points: pa.Table) -> CampaignPlan:
         """The plan that these tables hold, whichever code made it."""
         runs = ({"id" if key == "run" else key: row[key] for key in row} for row in plan.to_pylist())
-        return cls(tuple(Run(**run) for run in runs), tuple(Place(**row) for row in points.to_pylist()))
+        return cls(
+            tuple(PlannedRun(**run) for run in runs), tuple(PlannedCell(**row) for row in points.to_pylist())
+        )
 
 
 def read_campaign(path: str | Path) -> Campaign:
@@ -96,7 +98,7 @@ def read_campaign(path: str | Path) -> Campaign:
     text, data = read_toml(path)
     if "area" in data and "sweeps" not in data:
         raise CampaignError(f"{path}: is a scenario; compare protocols in it with: roamcast compare {path}")
-    campaign = validate(Campaign, data, str(path), text).came_from(path, text)
+    campaign = validate(Campaign, data, str(path), text).origin_of(path, text)
     sweeps = {
         name: sweep
         if sweep.scenario is None
@@ -117,10 +119,10 @@ def _find_scenario(campaign: Campaign, path: Path, named: Path, key: str) -> Pat
     known = shipped("scenarios")
     if str(named) in known:
         return known[str(named)]
-    raise CampaignError(f"{campaign.place_of(key)}: no such file: {found}")
+    raise CampaignError(f"{campaign.line_of(key)}: no such file: {found}")
 
 
-def check_campaign(path: str | Path) -> Plan:
+def check_campaign(path: str | Path) -> CampaignPlan:
     """Read the campaign at `path` and plan it whole: whatever is wrong with it is said here."""
     campaign = read_campaign(path)
     plan = make_plan(campaign)
@@ -146,7 +148,7 @@ def check_alternatives(campaign: Campaign, path: str | Path) -> None:
                 raise CampaignError(f"{where}: {'.'.join(place)}: {told}") from None
 
 
-def shape(
+def apply_options(
     campaign: Campaign,
     *,
     seeds: int | None = None,
@@ -185,22 +187,22 @@ def shape(
         raise CampaignError("the campaign declares no readings, or nothing is claimed that they could decide")
     if seeds is not None:
         shaped = shaped.model_copy(update={"design": shaped.design.model_copy(update={"seeds": None})})
-    return under_readings(shaped)
+    return expand_readings(shaped)
 
 
-def make_plan(campaign: Campaign) -> Plan:
+def make_plan(campaign: Campaign) -> CampaignPlan:
     """Every run of the campaign, each once, however many points share it."""
-    runs: dict[str, Run] = {}
-    places: list[Place] = []
+    runs: dict[str, PlannedRun] = {}
+    places: list[PlannedCell] = []
     for name, sweep in campaign.sweeps.items():
         for point in sweep.expand():
             for label in sweep.protocols:
                 first = _make_run_at(campaign, sweep, point, label, partial(_origin, campaign, name, label))
                 for seed in campaign.seed_list:
-                    run = reseed(first, seed)
+                    run = with_seed(first, seed)
                     runs.setdefault(run.id, run)
-                    places.append(Place(name, point_text(point), label, seed, run.id))
-    return Plan(tuple(runs.values()), tuple(places))
+                    places.append(PlannedCell(name, point_text(point), label, seed, run.id))
+    return CampaignPlan(tuple(runs.values()), tuple(places))
 
 
 def _make_run_at(
@@ -209,7 +211,7 @@ def _make_run_at(
     point: Mapping[str, Setting],
     label: str,
     origin: Callable[[str], str] = lambda _: "--set",
-) -> Run:
+) -> PlannedRun:
     """The run of `label` at a point of a sweep under the sweep's reading, with the first seed."""
     variant = campaign.protocols[label]
     settings, parameters = overrides(campaign.readings, defaults(campaign.readings) | sweep.reading)
@@ -225,7 +227,7 @@ def _origin(campaign: Campaign, sweep: str, label: str, key: str) -> str:
     router = campaign.protocols[label].router or label
     of_sweep = [f"sweeps.{sweep}.{part}.{key}" for part in ("grid", "zip", "set")]
     parameter = key.removeprefix(f"protocol.{router}.")
-    return campaign.place_of(
+    return campaign.line_of(
         *of_sweep,
         f"protocols.{label}.parameters.{parameter}",
         f"protocols.{label}.{parameter}",
@@ -242,7 +244,7 @@ def make_run(
     seed: int,
     *,
     origin: Callable[[str], str] = lambda _: "--set",
-) -> Run:
+) -> PlannedRun:
     """The run of `label` with `settings` and `seed` on the scenario in `file`."""
     router = variant.router or label
     named: dict[str, Setting] = {"profile": variant.profile} if variant.profile is not None else {}
@@ -251,7 +253,7 @@ def make_run(
     scenario = load(file, changed, origin)
     parameters = scenario.parameters(router).model_dump(mode="json")
     alone = scenario.model_copy(update={"protocols": {router: parameters}})
-    run = Run(
+    run = PlannedRun(
         id="",
         router=router,
         parameters=_json(parameters),
@@ -266,10 +268,10 @@ def make_run(
         inputs=_digest_inputs(scenario),
         command=_command(file, router, changed),
     )
-    return reseed(run, seed)
+    return with_seed(run, seed)
 
 
-def reseed(run: Run, seed: int) -> Run:
+def with_seed(run: PlannedRun, seed: int) -> PlannedRun:
     """The same run with another seed, and so another id."""
     content = _json([run.scenario, run.inputs, run.router, run.parameters, seed, run.version])
     digest = hashlib.blake2b(content.encode(), digest_size=10).hexdigest()

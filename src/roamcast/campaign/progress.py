@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
-from roamcast.campaign.plan import Run
+from roamcast.campaign.plan import PlannedRun
 
 
 @dataclass
-class _Pace:
+class _RunRate:
     """What is known of a router's runs, added up: what waits, and what the others took for their size."""
 
     waiting: int = 0
@@ -26,7 +26,7 @@ class _Pace:
 class Progress:
     """How far a simulation is."""
 
-    runs: Sequence[Run]
+    runs: Sequence[PlannedRun]
     slots: int
     "How many runs are done at a time."
     done: int = 0
@@ -44,7 +44,7 @@ class Progress:
     def __post_init__(self) -> None:
         self._by_id = {run.id: run for run in self.runs}
         self._ended: dict[str, Mapping[str, Any]] = {}
-        self._paces: dict[str, _Pace] = {}
+        self._paces: dict[str, _RunRate] = {}
         for run in self.runs:
             self._wait(run, 1)
 
@@ -53,7 +53,7 @@ class Progress:
         """Seconds that it may still take, if anything is known about it."""
         return None if self.ends is None else max(self.ends - monotonic(), 0.0)
 
-    def hear(self, told: Iterable[Mapping[str, Any]], now: float) -> None:
+    def update(self, told: Iterable[Mapping[str, Any]], now: float) -> None:
         """Learn what tasks have told since the last time: `run`, `status`, `wall` and `error` of each.
 
         It takes as long as what is new, however many runs there are.
@@ -76,12 +76,12 @@ class Progress:
             waiting = len(self.runs) - len(self._ended)
             self.ends = now + rest / max(min(self.slots, waiting), 1)
 
-    def _wait(self, run: Run, sign: int) -> None:
-        pace = self._paces.setdefault(run.router, _Pace())
+    def _wait(self, run: PlannedRun, sign: int) -> None:
+        pace = self._paces.setdefault(run.router, _RunRate())
         pace.waiting += sign
         pace.size = pace.size + sign * size(run) if pace.waiting else 0.0
 
-    def _note(self, run: Run, outcome: Mapping[str, Any], sign: int) -> None:
+    def _note(self, run: PlannedRun, outcome: Mapping[str, Any], sign: int) -> None:
         self.done += sign * (outcome["status"] == "done")
         self.failed += sign * (outcome["status"] == "failed")
         if outcome["status"] == "disk full":
@@ -99,7 +99,9 @@ class Progress:
             self.ends = now + (now - self._began) / self.done * (len(self.runs) - self.done)
 
 
-def estimate(runs: Iterable[Run], known: Iterable[tuple[Run, float | None]]) -> dict[str, float]:
+def estimate(
+    runs: Iterable[PlannedRun], known: Iterable[tuple[PlannedRun, float | None]]
+) -> dict[str, float]:
     """How long each of `runs` may take: by its size, and by what its protocol took per size in `known`.
 
     In the unit of `known`; if nothing is known, in none.
@@ -113,6 +115,6 @@ def estimate(runs: Iterable[Run], known: Iterable[tuple[Run, float | None]]) -> 
     return {run.id: size(run) * mean.get(run.router, usual) for run in runs}
 
 
-def size(run: Run) -> float:
+def size(run: PlannedRun) -> float:
     """How much there is to simulate, in seconds times nodes."""
     return run.duration * run.nodes

@@ -14,13 +14,13 @@ from typing import Annotated
 
 from pydantic import Field
 
-from roamcast.campaign.entry import Entry, Setting, Settings, disagreement, member
+from roamcast.campaign.section import CampaignSection, Setting, Settings, disagreement, member
 
 Combination = dict[str, str]
 "The chosen alternative of every reading."
 
 
-class Alternative(Entry):
+class Alternative(CampaignSection):
     """One way to read a passage, and what it changes."""
 
     says: str = ""
@@ -33,7 +33,7 @@ class Alternative(Entry):
     "By reading: the alternative without which this one makes no sense."
 
 
-class Reading(Entry):
+class Reading(CampaignSection):
     """One choice that a paper leaves open."""
 
     open: Annotated[str, Field(min_length=1)]
@@ -47,7 +47,7 @@ class Reading(Entry):
     alternatives: Annotated[dict[str, Alternative], Field(min_length=2)]
 
 
-class Design(Entry):
+class ReadingDesign(CampaignSection):
     """What `--readings` makes of the campaign."""
 
     most: Annotated[int, Field(ge=1)] = 16
@@ -74,7 +74,7 @@ def is_sensible(readings: Mapping[str, Reading], combination: Mapping[str, str])
     )
 
 
-def choose(readings: Mapping[str, Reading], design: Design) -> list[Combination]:
+def choose(readings: Mapping[str, Reading], design: ReadingDesign) -> list[Combination]:
     """The combinations to be judged, the default first, then those that change least."""
     if not readings:
         return [{}]

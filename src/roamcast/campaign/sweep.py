@@ -9,13 +9,13 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
-from roamcast.campaign.entry import Axes, Entry, Setting, Settings
+from roamcast.campaign.section import Axes, CampaignSection, Setting, Settings
 
 MOST_POINTS = 100_000
 "Of one sweep."
 
 
-class Sweep(Entry):
+class Sweep(CampaignSection):
     """Points at which every protocol runs: the product of a grid, zipped lists and explicit points."""
 
     protocols: Annotated[list[str], Field(min_length=1)]
@@ -34,7 +34,7 @@ class Sweep(Entry):
     "By reading: the alternative that holds here instead of the default."
 
     @model_validator(mode="after")
-    def _agree(self) -> Sweep:
+    def _check_consistency(self) -> Sweep:
         lengths = {key: len(values) for key, values in self.zip.items()}
         if len(set(lengths.values())) > 1:
             told = ", ".join(f"{key} has {length}" for key, length in lengths.items())

@@ -19,28 +19,30 @@ import roamcast
 from roamcast.errors import UserError
 
 
-class Verb(NamedTuple):
+class Command(NamedTuple):
     """Where a verb lives, and what the list of verbs says of it."""
 
     module: str
     help: str
 
 
-VERBS: dict[str, Verb] = {
-    "run": Verb("roamcast.cli.run", "Run one scenario under one protocol and print its metrics."),
-    "why": Verb("roamcast.cli.why", "Explain why events were not delivered or requests not satisfied."),
-    "diff": Verb("roamcast.cli.diff", "Show the first differences between two runs."),
-    "protocols": Verb("roamcast.cli.protocols", "List the protocols, or the parameters of one."),
-    "map": Verb("roamcast.cli.map", "Draw a map of a scenario: nodes, zones, publishers, movement."),
-    "check": Verb("roamcast.cli.check", "Check scenario and campaign files without running them."),
-    "compare": Verb("roamcast.cli.compare", "Compare protocols in one scenario on common seeds."),
-    "campaign": Verb("roamcast.cli.campaign", "Run, watch and report a campaign; maintain its folder."),
-    "cluster": Verb("roamcast.cli.cluster", "Check whether a Spark cluster can run campaigns."),
-    "reproduce": Verb("roamcast.cli.reproduce", "Run the evaluation of a paper and judge its claims."),
-    "swarm": Verb("roamcast.cli.swarm", "Test protocols with generated faults against invariants."),
-    "sql": Verb("roamcast.cli.sql", "Query the tables of a campaign or of runs with SQL."),
-    "ingest": Verb("roamcast.cli.ingest", "Import ns-2 traces as facts, and movement traces as scenarios."),
-    "filter": Verb("roamcast.cli.filter", "Explain, match and group subscriptions."),
+COMMANDS: dict[str, Command] = {
+    "run": Command("roamcast.cli.run", "Run one scenario under one protocol and print its metrics."),
+    "why": Command("roamcast.cli.why", "Explain why events were not delivered or requests not satisfied."),
+    "diff": Command("roamcast.cli.diff", "Show the first differences between two runs."),
+    "protocols": Command("roamcast.cli.protocols", "List the protocols, or the parameters of one."),
+    "map": Command("roamcast.cli.map", "Draw a map of a scenario: nodes, zones, publishers, movement."),
+    "check": Command("roamcast.cli.check", "Check scenario and campaign files without running them."),
+    "compare": Command("roamcast.cli.compare", "Compare protocols in one scenario on common seeds."),
+    "campaign": Command("roamcast.cli.campaign", "Run, watch and report a campaign; maintain its folder."),
+    "cluster": Command("roamcast.cli.cluster", "Check whether a Spark cluster can run campaigns."),
+    "reproduce": Command("roamcast.cli.reproduce", "Run the evaluation of a paper and judge its claims."),
+    "swarm": Command("roamcast.cli.swarm", "Test protocols with generated faults against invariants."),
+    "sql": Command("roamcast.cli.sql", "Query the tables of a campaign or of runs with SQL."),
+    "ingest": Command(
+        "roamcast.cli.ingest", "Import ns-2 traces as facts, and movement traces as scenarios."
+    ),
+    "filter": Command("roamcast.cli.filter", "Explain, match and group subscriptions."),
 }
 "A new verb is one line here, and its module."
 
@@ -55,7 +57,7 @@ def build(verb: str | None) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback(invoke_without_command=True)(_top)
-    for name, (module, help) in VERBS.items():
+    for name, (module, help) in COMMANDS.items():
         loaded = import_module(module) if name == verb else None
         if loaded is not None and hasattr(loaded, "app"):
             app.add_typer(loaded.app, name=name, help=help)
@@ -100,12 +102,12 @@ def invoke(arguments: Sequence[str], loaded: Callable[[], object] = lambda: None
         print(f"roamcast: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:
-        _leave_stdout()
+        _silence_stdout()
         return 1
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
-        _leave_stdout()
+        _silence_stdout()
         print(f"roamcast: cannot write: {error.strerror}", file=sys.stderr)
         return 2
     except (KeyboardInterrupt, SystemExit) as end:
@@ -125,6 +127,6 @@ def _exit_code(end: KeyboardInterrupt | SystemExit) -> int:
     return end.code if isinstance(end.code, int) else 0 if end.code is None else 1
 
 
-def _leave_stdout() -> None:
+def _silence_stdout() -> None:
     """What is still to be written goes nowhere, or Python would complain at its exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

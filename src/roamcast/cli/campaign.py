@@ -9,12 +9,21 @@ from typing import Annotated
 
 import typer
 
-from roamcast.cli import upkeep, watch
+from roamcast.cli import maintenance, watch
 from roamcast.cli.shared.limits import FAILED, MOST_SEEDS
-from roamcast.cli.shared.sparking import Conf, EventLog, Master, Remote, Replace, Strict, Ui, choose
+from roamcast.cli.shared.spark_options import (
+    Conf,
+    EventLog,
+    Master,
+    Remote,
+    Replace,
+    Strict,
+    Ui,
+    choose_session,
+)
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
-for _verb in (watch.watch, upkeep.verify, upkeep.prune, upkeep.diff):
+for _verb in (watch.watch, maintenance.verify, maintenance.prune, maintenance.diff):
     app.command(_verb.__name__)(_verb)
 
 Folder = Annotated[str, typer.Argument(metavar="DIR", help="Campaign folder or URL.")]
@@ -39,28 +48,30 @@ def run(
     quick: Annotated[bool, typer.Option("--quick", help="Run few seeds and points.")] = False,
     only: Annotated[
         list[str] | None,
-        typer.Option(metavar="FIGURE", help="Run only what this figure needs. May be repeated."),
+        typer.Option("--figure", metavar="FIGURE", help="Run only what this figure needs. May be repeated."),
     ] = None,
     replace: Replace = False,
     strict: Strict = False,
     json: Json = False,
 ) -> None:
     """Run what is not done yet, then measure, judge and report; run again to resume."""
-    from roamcast.cli.shared.conducting import conduct_file, finish
+    from roamcast.cli.shared.campaign_command import finish, run_campaign_file
 
-    where = choose(master, remote, conf, ui, event_log)
-    result = conduct_file(file, out, where=where, seeds=seeds, quick=quick, only=only or [], replace=replace)
+    where = choose_session(master, remote, conf, ui, event_log)
+    result = run_campaign_file(
+        file, out, where=where, seeds=seeds, quick=quick, only=only or [], replace=replace
+    )
     finish(result, json, strict)
 
 
 @app.command("status")
 def status(folder: Folder, json: Json = False) -> None:
     """Print how many runs are done, failed and missing."""
-    from roamcast.pipeline.store import Store
-    from roamcast.report.standing import Standing
+    from roamcast.pipeline.campaign_folder import CampaignFolder
+    from roamcast.report.status import CampaignStatus
 
-    standing = Standing(Store(folder))
-    print(_to_json(standing.record()) if json else standing.tell())
+    standing = CampaignStatus(CampaignFolder(folder))
+    print(_to_json(standing.record()) if json else standing.describe())
 
 
 @app.command("runs")
@@ -74,11 +85,11 @@ def runs(
     """List the runs."""
     from rich.console import Console
 
-    from roamcast.pipeline.store import Store
-    from roamcast.report.standing import Standing
+    from roamcast.pipeline.campaign_folder import CampaignFolder
+    from roamcast.report.status import CampaignStatus
     from roamcast.report.terminal import show_runs
 
-    rows = Standing(Store(folder)).runs()
+    rows = CampaignStatus(CampaignFolder(folder)).runs()
     chosen = [row for row in rows if not failed or row["status"] == "failed"]
     if json:
         print(_to_json(chosen))
@@ -112,14 +123,14 @@ def report(
     event_log: EventLog = None,
 ) -> None:
     """Write DIR/report.html from finished runs; verdicts of other code are recomputed."""
-    from roamcast.cli.shared.conducting import judge_again, measure_again, save_figures, write_report
-    from roamcast.pipeline.store import Store
-    from roamcast.report.result import Result, warn
+    from roamcast.cli.shared.campaign_command import judge_again, remeasure, save_figures, write_report
+    from roamcast.pipeline.campaign_folder import CampaignFolder
+    from roamcast.report.result import CampaignResult, warn
 
-    store = Store(folder)
-    where = choose(master, remote, conf, ui, event_log)
-    (measure_again if measure else judge_again)(store, where, shlex.join(["roamcast", *sys.argv[1:]]))
-    result = Result(store)
+    store = CampaignFolder(folder)
+    where = choose_session(master, remote, conf, ui, event_log)
+    (remeasure if measure else judge_again)(store, where, shlex.join(["roamcast", *sys.argv[1:]]))
+    result = CampaignResult(store)
     print(write_report(result))
     for kind in figures or []:
         for file in save_figures(result, kind):

@@ -31,12 +31,12 @@ def command(
 
 def _check_scenario(file: Path) -> str:
     from roamcast.sim.interest import subscribers
-    from roamcast.sim.run import rehearse
+    from roamcast.sim.run import dry_run
     from roamcast.sim.workload import plan
 
     scenario = load(file)
     for protocol in scenario.protocols or ("flooding",):
-        rehearse(scenario, protocol, str(file))
+        dry_run(scenario, protocol, str(file))
     publications = len(plan(scenario, seed=1).publications)
     wanting = len(subscribers(scenario, seed=1))
     return (
@@ -52,10 +52,10 @@ _MOST_REHEARSALS = 200
 def _check_campaign(file: Path) -> str:
     from roamcast.campaign.plan import check_campaign
     from roamcast.scenario.model import Scenario
-    from roamcast.sim.run import rehearse
+    from roamcast.sim.run import dry_run
 
     plan = check_campaign(file)
     points = {(run.scenario, run.router): run for run in plan.runs}
     for run in list(points.values())[:_MOST_REHEARSALS]:
-        rehearse(Scenario.model_validate_json(run.scenario), run.router, f"{file}: {run.command}")
+        dry_run(Scenario.model_validate_json(run.scenario), run.router, f"{file}: {run.command}")
     return f"a campaign of {len(plan.runs)} runs at {len({place.point for place in plan.places})} points"

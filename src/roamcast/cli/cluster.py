@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from roamcast.cli.shared.limits import FAILED
-from roamcast.cli.shared.sparking import Conf, EventLog, Master, Remote, Ui, choose
+from roamcast.cli.shared.spark_options import Conf, EventLog, Master, Remote, Ui, choose_session
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -37,7 +37,7 @@ def check(
     from roamcast.pipeline.spark.check import examine
     from roamcast.pipeline.spark.session import open_session
 
-    where = choose(master, remote, conf, ui, event_log)
+    where = choose_session(master, remote, conf, ui, event_log)
 
     def say(line: str) -> None:
         print(line, file=sys.stderr, flush=True)

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from roamcast.cli.shared.limits import MOST_SEEDS
-from roamcast.cli.shared.sparking import Conf, EventLog, Master, Remote, Replace, Strict, Ui, choose
+from roamcast.cli.shared.spark_options import (
+    Conf,
+    EventLog,
+    Master,
+    Remote,
+    Replace,
+    Strict,
+    Ui,
+    choose_session,
+)
 from roamcast.errors import UserError
 from roamcast.files import safe_name
 
@@ -48,7 +57,7 @@ def command(
 ) -> None:
     """Run protocols in one scenario on common seeds and compare their metrics."""
     from roamcast.campaign.campaign import Campaign
-    from roamcast.cli.shared.conducting import conduct, finish, name_file
+    from roamcast.cli.shared.campaign_command import finish, output_name, run_campaign
     from roamcast.routing.catalogue import find
     from roamcast.scenario.read import load, read_toml, split_override
     from roamcast.scenario.shipped import locate
@@ -75,10 +84,10 @@ def command(
     folder = out or f"out/compare-{safe_name(known.name)}"
     words = ["roamcast", "compare", scenario, "--protocols", ",".join(chosen), "--seeds", str(seeds)]
     words += ["--out", folder, *(word for pair in set_ or [] for word in ("--set", pair))]
-    where = choose(master, remote, conf, ui, event_log)
-    words += where.words()
-    question = {"compare": name_file(file, "scenarios"), "set": settings, "protocols": sorted(chosen)}
-    result = conduct(campaign, folder, shlex.join(words), question, where=where, replace=replace)
+    where = choose_session(master, remote, conf, ui, event_log)
+    words += where.arguments()
+    question = {"compare": output_name(file, "scenarios"), "set": settings, "protocols": sorted(chosen)}
+    result = run_campaign(campaign, folder, shlex.join(words), question, where=where, replace=replace)
     finish(result, json, strict)
 
 

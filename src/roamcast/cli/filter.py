@@ -39,7 +39,7 @@ Master = Annotated[
 ]
 
 
-class Method(StrEnum):
+class GroupingMethod(StrEnum):
     """How to group."""
 
     KMEANS = "kmeans"
@@ -57,7 +57,7 @@ def explain(
     json: AsJson = False,
 ) -> None:
     """Show the normal form, the fields used, an event that matches and one that does not."""
-    from roamcast.content.box.order import PAIR, members
+    from roamcast.content.box.field_order import PAIR, members
     from roamcast.content.filter import Filter
     from roamcast.content.printer import write_part
     from roamcast.content.schema_file import load_schema
@@ -71,7 +71,7 @@ def explain(
     alternatives = [
         [write_part(wanted.type, p, domain) for p, domain in each] for each in wanted.conjunctions
     ]
-    usual = {} if loaded is None else loaded.usual(wanted.type)
+    usual = {} if loaded is None else loaded.example_texts(wanted.type)
     matching, doubt = _write_first(loaded, wanted.examples(usual))
     other, other_doubt = _write_first(loaded, wanted.counterexamples(usual))
     told: dict[str, Any] = {
@@ -142,7 +142,7 @@ def match(
 
     loaded = load_schema(schema, defaults)
     if spark:
-        from roamcast.cli.filtering import match_many
+        from roamcast.cli.filter_spark import match_many
 
         match_many(events, many, loaded.types, out, master=master, pairs=pairs, json=json)
         return
@@ -168,7 +168,7 @@ def groups(
         Path, typer.Argument(metavar="FILE", help="Subscriptions, one per line; # comments; - is stdin.")
     ],
     *,
-    method: Annotated[Method, typer.Option(help="Grouping method.")] = Method.KMEANS,
+    method: Annotated[GroupingMethod, typer.Option(help="Grouping method.")] = GroupingMethod.KMEANS,
     schema: Schema = None,
     channels: Annotated[
         int | None,
@@ -192,9 +192,9 @@ def groups(
     from roamcast.content.schema_file import load_schema
 
     if spark:
-        from roamcast.cli.filtering import group_many
+        from roamcast.cli.filter_spark import group_many
 
-        if schema is None or method is not Method.KMEANS or event is not None or draw is not None:
+        if schema is None or method is not GroupingMethod.KMEANS or event is not None or draw is not None:
             raise typer.BadParameter(
                 "--spark needs --schema, and takes neither --event, --draw nor another method"
             )
@@ -238,23 +238,27 @@ def groups(
         print(f"\ndrawn: {draw}")
 
 
-def _group(method: Method, filters: list[Filter], channels: int | None, event: Event | None) -> list[Any]:
-    if method is Method.LEAST:
+def _group(
+    method: GroupingMethod, filters: list[Filter], channels: int | None, event: Event | None
+) -> list[Any]:
+    if method is GroupingMethod.LEAST:
         from roamcast.content.grouping import least_constrained
 
         return list(least_constrained(filters, event))
-    if method is Method.GRAPH:
+    if method is GroupingMethod.GRAPH:
         from roamcast.content.grouping.graph import graph_groups
 
         return list(graph_groups(filters))
-    if method is Method.KMEANS:
+    if method is GroupingMethod.KMEANS:
         from roamcast.content.grouping.kmeans import kmeans_groups
 
         return list(kmeans_groups(filters, channels, event))
     from roamcast.content.grouping import hierarchy
 
     clustered = (
-        hierarchy.agglomerative_groups if method is Method.AGGLOMERATIVE else hierarchy.divisive_groups
+        hierarchy.agglomerative_groups
+        if method is GroupingMethod.AGGLOMERATIVE
+        else hierarchy.divisive_groups
     )
     return list(clustered(filters, channels))
 
@@ -293,7 +297,7 @@ def _with_parameters(texts: list[str], types: dict[str, EventType], values: dict
 
 def _write_first(schema: XmlSchema | JsonSchema | None, events: Iterator[Event]) -> tuple[str | None, str]:
     """A document for one of some events, and what is to be said about it."""
-    from roamcast.content.errors import Undecided
+    from roamcast.content.errors import FilterTooComplex
     from roamcast.content.xml.document import write_xml
 
     try:
@@ -301,7 +305,7 @@ def _write_first(schema: XmlSchema | JsonSchema | None, events: Iterator[Event])
             document, doubt = schema.write_first(events) or (None, "")
         else:
             document, doubt = next((write_xml(event) for event in events), None), ""
-    except Undecided as error:
+    except FilterTooComplex as error:
         return "(not found)", str(error)
     if document is None:
         return None, ""

@@ -15,7 +15,7 @@ from roamcast.errors import UserError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from roamcast.ingest.about import Telling
+    from roamcast.ingest.description import TraceDescription
     from roamcast.metrics.metric import Value
 
 _SHOWN = {
@@ -55,7 +55,7 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
     beside: Annotated[
         list[Path] | None,
         typer.Option(
-            "--beside",
+            "--with-run",
             metavar="FACTS",
             help="Facts folder of a run of ours to include in the metrics table. May be repeated.",
         ),
@@ -72,28 +72,30 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
     master: Annotated[
         str | None, typer.Option(metavar="URL", help="URL of a Spark master; embedded Spark if omitted.")
     ] = None,
-    replace: Annotated[bool, typer.Option("--replace", help="Overwrite the import of other files.")] = False,
+    replace: Annotated[
+        bool, typer.Option("--overwrite", help="Overwrite the import of other files.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")] = False,
 ) -> None:
     """Import ns-2 traces as facts, or movement traces as scenarios."""
     import json as json_
 
-    from roamcast.ingest.intake import claim, conclude, recognise, take_movement
+    from roamcast.ingest.importing import check_output, conclude, import_movement, recognise
 
     if presence not in ("recorded", "always"):
         raise UserError(f"--presence {presence!r}: expected recorded or always")
     found, form = recognise(files, format)
-    told = _tell_of(warmup, range, data_rate, basic_rate)._replace(seed=seed, movement=movement)
+    told = _print_notes(warmup, range, data_rate, basic_rate)._replace(seed=seed, movement=movement)
     question = {"files": found, "format": form.name, "geo": geo, "presence": presence}
     question["told"] = told._asdict()
-    claim(out, question, replace=replace)
+    check_output(out, question, replace=replace)
     report: dict[str, Any]
     if form.name != "ns2trace":
         options = {"geo": str(geo).lower()}
-        report = {"movement": take_movement(found, form, options, out, always=presence == "always")}
+        report = {"movement": import_movement(found, form, options, out, always=presence == "always")}
     else:
         session = None if not spark and master is None else master or ""
-        report = {"runs": _take_traces(found, told, out, beside or [], session)}
+        report = {"runs": _import_traces(found, told, out, beside or [], session)}
     conclude(out, question, report)
     if json:
         print(json_.dumps(report))
@@ -101,16 +103,16 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
         _show(report, out)
 
 
-def _take_traces(
-    files: list[str], told: Telling, out: Path, beside: list[Path], master: str | None
+def _import_traces(
+    files: list[str], told: TraceDescription, out: Path, beside: list[Path], master: str | None
 ) -> list[dict[str, Any]]:
     """With a `master`, if only an empty one, on Spark; else only what is too large for this process."""
-    from roamcast.ingest.intake import take_traces
+    from roamcast.ingest.importing import import_traces
 
     for folder in beside:
         if not (folder / "run.json").is_file():
-            raise UserError(f"--beside {folder}: no run.json, so no facts of a run")
-    runs = take_traces(files, told, out, lambda: _session(master or None), spark=master is not None)
+            raise UserError(f"--with-run {folder}: no run.json, so no facts of a run")
+    runs = import_traces(files, told, out, lambda: _session(master or None), spark=master is not None)
     rows = [run | _measure(out / run["folder"]) for run in runs]
     rows += [{"folder": str(folder), "notes": []} | _measure(folder) for folder in beside]
     _write_metrics(rows, out)
@@ -119,35 +121,35 @@ def _take_traces(
 
 @contextmanager
 def _session(master: str | None) -> Iterator[SparkSession]:
-    from roamcast.pipeline.spark.errors import briefly
+    from roamcast.pipeline.spark.errors import format_error
     from roamcast.pipeline.spark.session import open_session
 
-    with open_session(master) as started, briefly("reading traces"):
+    with open_session(master) as started, format_error("reading traces"):
         yield started
 
 
-def _tell_of(warmup: str, range: str | None, data_rate: str, basic_rate: str) -> Telling:
-    from roamcast.ingest.about import Telling
-    from roamcast.ingest.sending import Rates
+def _print_notes(warmup: str, range: str | None, data_rate: str, basic_rate: str) -> TraceDescription:
+    from roamcast.ingest.description import TraceDescription
+    from roamcast.ingest.transmissions import LinkRates
     from roamcast.units import parse_length, parse_rate, parse_time
 
-    rates = Rates(parse_rate(data_rate), parse_rate(basic_rate))
+    rates = LinkRates(parse_rate(data_rate), parse_rate(basic_rate))
     reach = None if range is None else parse_length(range)
     if min(rates) <= 0 or (reach is not None and reach <= 0) or parse_time(warmup) < 0:
         raise UserError("rates and range must be more than 0, and the warm-up no less")
-    return Telling(warmup=parse_time(warmup), range=reach, rates=rates)
+    return TraceDescription(warmup=parse_time(warmup), range=reach, rates=rates)
 
 
 def _measure(folder: Path) -> dict[str, Any]:
     """A run's metrics from its folder, by the code that campaigns use."""
-    from roamcast.ingest.folder import Folder
+    from roamcast.ingest.folder import FolderSource
     from roamcast.metrics.declarations import evaluate
-    from roamcast.metrics.measured import Measured
-    from roamcast.metrics.outcome import setting_of
+    from roamcast.metrics.metric_input import MetricInput
+    from roamcast.metrics.run_metrics import setting_of
 
-    run = Folder(folder).run()
+    run = FolderSource(folder).run()
     about = {"scenario": run.scenario, "protocol": run.protocol, "seed": run.seed}
-    return about | {"metrics": evaluate(Measured(Folder(folder), setting_of(run)))}
+    return about | {"metrics": evaluate(MetricInput(FolderSource(folder), setting_of(run)))}
 
 
 def _write_metrics(rows: list[dict[str, Any]], out: Path) -> None:
@@ -196,7 +198,7 @@ def _show(report: dict[str, Any], out: Path) -> None:
     for title in _SHOWN.values():
         table.add_column(title, justify="right")
     for row in report["runs"]:
-        shown = (_tell(name, row["metrics"][name]) for name in _SHOWN)
+        shown = (_print_result(name, row["metrics"][name]) for name in _SHOWN)
         table.add_row(row["scenario"], row["protocol"], *shown)
     console.print(table)
     for row in report["runs"]:
@@ -205,7 +207,7 @@ def _show(report: dict[str, Any], out: Path) -> None:
     console.print(f"facts and metrics in {out}", highlight=False, soft_wrap=True)
 
 
-def _tell(name: str, value: Value) -> str:
+def _print_result(name: str, value: Value) -> str:
     if value is None:
         return "-"
     if name == "delivery_rate":

@@ -12,7 +12,7 @@ from roamcast.errors import UserError
 from roamcast.files import safe_name
 
 if TYPE_CHECKING:
-    from roamcast.report.drawings.map import Ground
+    from roamcast.report.drawings.map import MapData
     from roamcast.scenario.model import Scenario
 
 FORMATS = ("svg", "png", "pdf")
@@ -52,7 +52,7 @@ def command(
     file = out or Path(f"{safe_name(world.name)}-map.svg")
     if file.suffix.removeprefix(".") not in FORMATS:
         raise UserError(f"--out {file}: a map is a file of {', '.join(FORMATS)}")
-    ground = look_over(world, seed, moment)
+    ground = map_data(world, seed, moment)
     try:
         save_map(ground, file)
     except OSError as error:
@@ -61,11 +61,11 @@ def command(
     print(file)
 
 
-def look_over(scenario: Scenario, seed: int, moment: float | None = None) -> Ground:
+def map_data(scenario: Scenario, seed: int, moment: float | None = None) -> MapData:
     """The ground of a scenario as a run with `seed` meets it."""
-    from roamcast.report.drawings.map import survey
+    from roamcast.report.drawings.map import make_map_data
     from roamcast.sim.kernel import movement
     from roamcast.sim.workload import plan
 
     publishers = {node for node, _ in plan(scenario, seed).advertisements}
-    return survey(scenario, movement(scenario, seed), publishers, moment)
+    return make_map_data(scenario, movement(scenario, seed), publishers, moment)

@@ -10,7 +10,7 @@ import typer
 from roamcast.routing import catalogue
 from roamcast.routing.profiles import AS_PUBLISHED
 from roamcast.routing.router import Parameters, Router
-from roamcast.scenario.reference import tell_default
+from roamcast.scenario.reference import describe_default
 
 
 def command(
@@ -63,7 +63,7 @@ def parameters(name: str) -> list[dict[str, Any]]:
         default = field.get_default(call_default_factory=True, validated_data={})
         if isinstance(default, Parameters):
             default = default.model_dump(mode="json")
-        row: dict[str, Any] = {"parameter": key, "default": default, "written": tell_default(field)}
+        row: dict[str, Any] = {"parameter": key, "default": default, "written": describe_default(field)}
         row["about"] = field.description or ""
         if profile:
             changed = {given: value for given, value in profile.items() if given.partition(".")[0] == key}

@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from roamcast.cli.app import VERBS, build
+from roamcast.cli.app import COMMANDS, build
 
 _HEAD = """# Command line
 
@@ -25,7 +25,7 @@ Generated from the code; `roamcast COMMAND --help` prints the same.
 def page() -> str:
     """Return the reference as Markdown: each command with its arguments and options."""
     lines = [_HEAD]
-    for name, verb in VERBS.items():
+    for name, verb in COMMANDS.items():
         commands: dict[str, Any] = vars(typer.main.get_command(build(name)))["commands"]
         lines += [f"\n## roamcast {name}\n", verb.help]
         lines += _describe(commands[name], f"roamcast {name}")

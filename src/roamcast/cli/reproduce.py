@@ -8,7 +8,16 @@ from typing import Annotated
 import typer
 
 from roamcast.cli.shared.limits import MOST_SEEDS
-from roamcast.cli.shared.sparking import Conf, EventLog, Master, Remote, Replace, Strict, Ui, choose
+from roamcast.cli.shared.spark_options import (
+    Conf,
+    EventLog,
+    Master,
+    Remote,
+    Replace,
+    Strict,
+    Ui,
+    choose_session,
+)
 
 
 def command(
@@ -30,7 +39,7 @@ def command(
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option(metavar="FIGURE", help="Run only what this figure needs. May be repeated."),
+        typer.Option("--figure", metavar="FIGURE", help="Run only what this figure needs. May be repeated."),
     ] = None,
     out: Annotated[
         str | None, typer.Option(help="Results folder for facts, tables and report, or s3://...")
@@ -45,7 +54,7 @@ def command(
     json: Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")] = False,
 ) -> None:
     """Run a paper's campaign and print each claim with our number and its verdict."""
-    from roamcast.cli.shared.conducting import conduct_file, finish
+    from roamcast.cli.shared.campaign_command import finish, run_campaign_file
     from roamcast.scenario.shipped import locate
 
     file = locate(paper, "campaigns")
@@ -53,10 +62,10 @@ def command(
     words = ["roamcast", "reproduce", paper, "--out", folder]
     words += ["--readings"] * readings + ["--quick"] * quick
     words += ["--seeds", str(seeds)] if seeds else []
-    words += [word for figure in only or [] for word in ("--only", figure)]
-    where = choose(master, remote, conf, ui, event_log)
-    words += where.words()
-    result = conduct_file(
+    words += [word for figure in only or [] for word in ("--figure", figure)]
+    where = choose_session(master, remote, conf, ui, event_log)
+    words += where.arguments()
+    result = run_campaign_file(
         file,
         folder,
         where=where,

@@ -17,7 +17,7 @@ from roamcast.scenario.shipped import locate
 
 if TYPE_CHECKING:
     from roamcast.facts.tables import Facts
-    from roamcast.metrics.outcome import Metrics
+    from roamcast.metrics.run_metrics import RunMetrics
     from roamcast.scenario.model import Scenario
 
 
@@ -42,7 +42,7 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
         Path | None, typer.Option(metavar="DIR", help="Write the facts of the run to this folder.")
     ] = None,
     replace: Annotated[
-        bool, typer.Option("--replace", help="Overwrite a different run in the facts folder.")
+        bool, typer.Option("--overwrite", help="Overwrite a different run in the facts folder.")
     ] = False,
     count_expectations: Annotated[
         bool,
@@ -54,14 +54,14 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
     json: Annotated[bool, typer.Option("--json", help="Print the metrics as one JSON object.")] = False,
 ) -> None:
     """Run one scenario under one protocol and print its metrics."""
-    from roamcast.metrics.outcome import measure
+    from roamcast.metrics.run_metrics import measure
     from roamcast.routing import catalogue
     from roamcast.sim.run import simulate
 
     world = load(locate(scenario), settings or ())
     catalogue.find(protocol)
     if facts is not None:
-        _claim(facts, world, protocol, seed, replace)
+        _check_output_folder(facts, world, protocol, seed, replace)
     with TemporaryDirectory(prefix="roamcast-run-") as spare:
         folder = facts or Path(spare)
         play = partial(simulate, world, protocol, seed, folder=folder, count_expectations=count_expectations)
@@ -75,22 +75,22 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
             import msgspec
 
             from roamcast.metrics.declarations import evaluate
-            from roamcast.metrics.outcome import look
+            from roamcast.metrics.run_metrics import metric_input
 
-            told = metrics.to_dict() | {"measures": evaluate(look(happened))}
+            told = metrics.to_dict() | {"measures": evaluate(metric_input(happened))}
             print(msgspec.json.encode(told).decode())
         else:
             _show(metrics, facts)
 
 
-def _claim(folder: Path, scenario: Scenario, protocol: str, seed: int, replace: bool) -> None:
+def _check_output_folder(folder: Path, scenario: Scenario, protocol: str, seed: int, replace: bool) -> None:
     """Refuse a folder that holds another run, before this one takes its time."""
-    from roamcast.cli.shared.belonging import claim_facts
-    from roamcast.scenario.resolved import digest_files, spell_out
+    from roamcast.cli.shared.output_folder import reserve_facts_folder
+    from roamcast.scenario.resolved import digest_files, resolve
 
     told = {"scenario": scenario.name, "protocol": protocol, "seed": seed}
-    told |= {"resolved": spell_out(scenario), "files": digest_files(scenario)}
-    claim_facts(
+    told |= {"resolved": resolve(scenario), "files": digest_files(scenario)}
+    reserve_facts_folder(
         folder, told | {"parameters": scenario.parameters(protocol).model_dump(mode="json")}, replace=replace
     )
 
@@ -124,7 +124,7 @@ def _show_progress(play: Callable[..., Facts], title: str, duration: float) -> F
         return play(progress=lambda now: bar.update(task, completed=now))
 
 
-def _show(metrics: Metrics, facts: Path | None) -> None:
+def _show(metrics: RunMetrics, facts: Path | None) -> None:
     from rich.console import Console
     from rich.table import Table
 

@@ -15,7 +15,7 @@ from roamcast.errors import UserError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from roamcast.pipeline.views import Tables
+    from roamcast.pipeline.views import TableSource
 
 
 def command(
@@ -29,7 +29,9 @@ def command(
     *,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object per row.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV with a header.")] = False,
-    rows: Annotated[int, typer.Option(min=1, max=1_000_000, help="Maximum number of rows printed.")] = 50,
+    rows: Annotated[
+        int, typer.Option("--max-rows", min=1, max=1_000_000, help="Maximum number of rows printed.")
+    ] = 50,
     master: Annotated[
         str | None, typer.Option(help="URL of a Spark master; by default all processors of this machine.")
     ] = None,
@@ -43,23 +45,23 @@ def command(
     if query is None:
         _list(tables, json)
         return
-    from roamcast.pipeline.spark.errors import briefly
+    from roamcast.pipeline.spark.errors import format_error
     from roamcast.pipeline.spark.session import open_session
 
-    with open_session(master) as spark, briefly("answering"):
-        frame = ask(spark, tables, query)
+    with open_session(master) as spark, format_error("answering"):
+        frame = run_query(spark, tables, query)
         if json:
-            for row in _answer(frame, tables):
+            for row in _rows(frame, tables):
                 print(json_.dumps(row, ensure_ascii=False, default=str))
         elif csv:
             writer = csv_.writer(sys.stdout, lineterminator="\n")
             writer.writerow(frame.columns)
-            writer.writerows(row.values() for row in _answer(frame, tables))
+            writer.writerows(row.values() for row in _rows(frame, tables))
         else:
             _show(frame, tables, rows)
 
 
-def ask(spark: SparkSession, tables: Tables, query: str) -> DataFrame:
+def run_query(spark: SparkSession, tables: TableSource, query: str) -> DataFrame:
     """The answer to a query, once it is seen that the tables can give one."""
     from pyspark.errors import AnalysisException, ParseException
     from pyspark.logger import PySparkLogger
@@ -72,10 +74,10 @@ def ask(spark: SparkSession, tables: Tables, query: str) -> DataFrame:
     try:
         return spark.sql(query)
     except (AnalysisException, ParseException) as error:
-        raise _complaint(error, tables) from None
+        raise _query_error(error, tables) from None
 
 
-def _answer(frame: DataFrame, tables: Tables) -> Iterator[dict[str, Any]]:
+def _rows(frame: DataFrame, tables: TableSource) -> Iterator[dict[str, Any]]:
     """The rows one after the other; what goes wrong while they are made is a fault of the query."""
     from pyspark.errors import AnalysisException, ArithmeticException, NumberFormatException
 
@@ -83,10 +85,10 @@ def _answer(frame: DataFrame, tables: Tables) -> Iterator[dict[str, Any]]:
         for row in frame.toLocalIterator():
             yield row.asDict(recursive=True)
     except (AnalysisException, ArithmeticException, NumberFormatException) as error:
-        raise _complaint(error, tables) from None
+        raise _query_error(error, tables) from None
 
 
-def _complaint(error: Exception, tables: Tables) -> UserError:
+def _query_error(error: Exception, tables: TableSource) -> UserError:
     """Spark's words in one line, with the tables that there are."""
     text = str(error).split("\n\nJVM stacktrace")[0]
     lines = [line.strip() for line in text.splitlines() if line.strip()]
@@ -97,7 +99,7 @@ def _complaint(error: Exception, tables: Tables) -> UserError:
     )
 
 
-def _list(tables: Tables, json: bool) -> None:
+def _list(tables: TableSource, json: bool) -> None:
     found = {name: [_column(field) for field in tables.schema(name)] for name in tables.tables}
     if json:
         print(json_.dumps(found, ensure_ascii=False))
@@ -118,26 +120,26 @@ def _column(field: Any) -> dict[str, str]:
     return {"name": field.name, "type": str(kind), "unit": unit, "meaning": meaning}
 
 
-def _show(frame: DataFrame, tables: Tables, most: int) -> None:
+def _show(frame: DataFrame, tables: TableSource, most: int) -> None:
     from itertools import islice
 
     from rich.console import Console
     from rich.table import Table
 
-    found = list(islice(_answer(frame, tables), most + 1))
+    found = list(islice(_rows(frame, tables), most + 1))
     table = Table()
     numeric = {field.name for field in frame.schema if field.dataType.typeName() not in ("string", "boolean")}
     for name in frame.columns:
         table.add_column(name, justify="right" if name in numeric else "left")
     for row in found[:most]:
-        table.add_row(*(_tell(value) for value in row.values()))
+        table.add_row(*(_print_table(value) for value in row.values()))
     console = Console()
     console.print(table)
     if len(found) > most:
-        console.print(f"the first {most} rows; --rows, --csv and --json tell more", highlight=False)
+        console.print(f"the first {most} rows; use --max-rows, --csv or --json for more", highlight=False)
 
 
-def _tell(value: Any) -> str:
+def _print_table(value: Any) -> str:
     if value is None:
         return "-"
     if isinstance(value, float):

@@ -19,11 +19,11 @@ def command(
         list[str] | None, typer.Argument(metavar="NAME...", help="Protocols; all if omitted.")
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(help="First seed; random if omitted. Without --for, only this history.")
+        int | None, typer.Option(help="First seed; random if omitted. Without --duration, only this history.")
     ] = None,
     for_: Annotated[
         str | None,
-        typer.Option("--for", metavar="TIME", help="Run histories for this long, for example 10m."),
+        typer.Option("--duration", metavar="TIME", help="Run histories for this long, for example 10m."),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -32,7 +32,7 @@ def command(
 
     from roamcast.testing.swarm.explore import explore
     from roamcast.testing.swarm.history import write
-    from roamcast.testing.swarm.judge import Finding, as_test
+    from roamcast.testing.swarm.judge import LawViolation, as_test
 
     names = protocols or catalogue.working()[0]
     for name in names:
@@ -41,7 +41,7 @@ def command(
     seconds = parse_quantity(for_ or fallback, _TIME, "10m")
     first = int.from_bytes(os.urandom(4)) if seed is None else seed
 
-    def tell(finding: Finding) -> None:
+    def tell(finding: LawViolation) -> None:
         history = finding.history
         print(f"\n{history.protocol}, seed {history.seed}, law {finding.law!r}: {finding.told}")
         if finding.error is not None:

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from roamcast.cli.shared.limits import FAILED
-from roamcast.cli.shared.progress import stopping
-from roamcast.cli.shared.sparking import Conf, EventLog, Master, Ui, choose
+from roamcast.cli.shared.progress import stop_on_interrupt
+from roamcast.cli.shared.spark_options import Conf, EventLog, Master, Ui, choose_session
 
 if TYPE_CHECKING:
     from rich.live import Live
 
-    from roamcast.lake.place import Place
+    from roamcast.lake.storage import StorageUrl
     from roamcast.pipeline.watching.watch import Watcher
-    from roamcast.report.drawings.map import Ground
-    from roamcast.report.result import Result
+    from roamcast.report.drawings.map import MapData
+    from roamcast.report.result import CampaignResult
 
 _BETWEEN_LINES = 10.0
 "Seconds between lines where there is no terminal to draw on."
@@ -45,15 +45,17 @@ def watch(
     from roamcast.pipeline.watching.watch import Watcher
 
     screen = _Screen(json=json, follow=not once)
-    watcher = Watcher(folder, checkpoint=checkpoint, say=screen.say, show=screen.show, publish=screen.publish)
-    screen.say(f"starting Spark to watch {len(watcher.plan.runs)} runs ...")
+    watcher = Watcher(
+        folder, checkpoint=checkpoint, say=screen.print_line, show=screen.show, publish=screen.publish
+    )
+    screen.print_line(f"starting Spark to watch {len(watcher.plan.runs)} runs ...")
     again = shlex.join(["roamcast", "campaign", "watch", folder])
     with (
-        stopping(f"stopped watching; go on with: {again}", screen.clear),
-        open_session(choose(master, None, conf, ui, event_log)) as spark,
+        stop_on_interrupt(f"stopped watching; go on with: {again}", screen.clear),
+        open_session(choose_session(master, None, conf, ui, event_log)) as spark,
     ):
         watcher.watch(spark, once=once)
-    if screen.end() and watcher.finished:
+    if screen.print_result() and watcher.finished:
         raise typer.Exit(FAILED)
 
 
@@ -63,39 +65,39 @@ class _Screen:
     def __init__(self, *, json: bool, follow: bool) -> None:
         self.json = json
         self.follow = follow
-        self.result: Result | None = None
-        self.page: Place | None = None
-        self._ground: list[Ground | None] = []
+        self.result: CampaignResult | None = None
+        self.page: StorageUrl | None = None
+        self._ground: list[MapData | None] = []
         self._live: Live | None = None
         self._told, self._last = "", 0.0
 
-    def say(self, line: str) -> None:
+    def print_line(self, line: str) -> None:
         """A line about what happens now, where nothing is drawn."""
         if self._live is None:
             print(line, file=sys.stderr, flush=True)
 
     def publish(self, watcher: Watcher) -> None:
         """Write the page of what is measured now; a line of JSON, if that was asked for."""
-        from roamcast.cli.shared.conducting import look_at_ground
+        from roamcast.cli.shared.campaign_command import first_run_map
+        from roamcast.report.json_result import to_record
         from roamcast.report.page.page import make_page
-        from roamcast.report.record import record
-        from roamcast.report.result import Result
+        from roamcast.report.result import CampaignResult
 
-        result = Result(watcher.store, watcher.so_far)
+        result = CampaignResult(watcher.store, watcher.so_far)
         if not self._ground:
-            self._ground.append(look_at_ground(result))
+            self._ground.append(first_run_map(result))
         file = watcher.store.folder / "watch.html"
         follow = self.follow and result.so_far is not None
         file.write(make_page(result, self._ground[0], follow=follow).encode())
         if self.page is None:
-            self.say(f"page: {file}")
+            self.print_line(f"page: {file}")
         self.result, self.page = result, file
         if self.json:
-            print(json_format.dumps(record(result, file)), flush=True)
+            print(json_format.dumps(to_record(result, file)), flush=True)
 
     def show(self, watcher: Watcher) -> None:
         """Draw anew on a terminal; elsewhere a line now and then."""
-        from roamcast.report.so_far import describe, draw
+        from roamcast.report.live_view import describe, draw
 
         line = describe(watcher)
         if not sys.stderr.isatty():
@@ -117,9 +119,9 @@ class _Screen:
             self._live.stop()
             self._live = None
 
-    def end(self) -> int:
+    def print_result(self) -> int:
         """Tell what came out; how many runs failed."""
-        from roamcast.cli.shared.conducting import show_result, warn_of_failures
+        from roamcast.cli.shared.campaign_command import show_result, warn_of_failures
 
         assert self.result is not None
         if not self.json:

@@ -12,7 +12,7 @@ import typer
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from roamcast.why.record import RunTally, Story, Tally
+    from roamcast.why.results import CauseTally, Explanation, RunTally
 
 
 def command(  # noqa: PLR0917 - typer takes options as parameters
@@ -37,37 +37,37 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
 ) -> None:
     """Explain why events were not delivered and requests not satisfied."""
     from roamcast.errors import UserError
-    from roamcast.lake.place import Place
+    from roamcast.lake.storage import StorageUrl
 
     if (event is None) != (node is None):
         raise UserError("--event and --node go together: give both for one story, none for all causes")
     if request is not None and event is not None:
         raise UserError("--request and --event are two stories: ask for one at a time")
-    if (Place(folder) / "campaign.json").exists():
+    if (StorageUrl(folder) / "campaign.json").exists():
         if event is not None or request is not None:
             raise UserError(f"{folder} is a campaign; a story is one run's: give {folder}/run=ID")
-        _tell_campaign(folder, points, json)
+        _print_campaign(folder, points, json)
     elif points:
         raise UserError(f"--points is for campaigns, and {folder} is not the folder of one")
     elif event is not None or request is not None:
-        _tell_story(_story(folder, event, node, request), json)
+        _print_explanation(_explanation(folder, event, node, request), json)
     else:
-        _tell_run(folder, json)
+        _print_run(folder, json)
 
 
-def _story(folder: str, event: str | None, node: int | None, request: str | None) -> Story:
+def _explanation(folder: str, event: str | None, node: int | None, request: str | None) -> Explanation:
     from roamcast.lake.reading import read_facts
+    from roamcast.why.explanation import explain_event, explain_request
     from roamcast.why.names import read_publication, read_request
-    from roamcast.why.story import tell, tell_request
 
     if request is not None:
-        return tell_request(read_facts(folder), read_request(request))
+        return explain_request(read_facts(folder), read_request(request))
     assert event is not None and node is not None
     publication = read_publication(event)
-    return tell(read_facts(folder), publication, node)
+    return explain_event(read_facts(folder), publication, node)
 
 
-def _tell_story(story: Story, json: bool) -> None:
+def _print_explanation(story: Explanation, json: bool) -> None:
     import msgspec
 
     if json:
@@ -76,7 +76,7 @@ def _tell_story(story: Story, json: bool) -> None:
         print("\n".join(story.story))
 
 
-def _tell_run(folder: str, json: bool) -> None:
+def _print_run(folder: str, json: bool) -> None:
     from rich.console import Console
 
     from roamcast.lake.reading import read_facts
@@ -92,22 +92,22 @@ def _tell_run(folder: str, json: bool) -> None:
             Console().print(table)
 
 
-def _tell_campaign(folder: str, points: bool, json: bool) -> None:
+def _print_campaign(folder: str, points: bool, json: bool) -> None:
     from rich.console import Console
 
     from roamcast.cli.shared.progress import count_runs
     from roamcast.lake.reading import read_facts
-    from roamcast.pipeline.store import Store
-    from roamcast.report.result import tell_point
-    from roamcast.report.standing import Standing
+    from roamcast.pipeline.campaign_folder import CampaignFolder
+    from roamcast.report.result import describe_point
+    from roamcast.report.status import CampaignStatus
     from roamcast.why.tally import tally_runs
 
-    store = Store(folder)
-    standing = Standing(store)
+    store = CampaignFolder(folder)
+    standing = CampaignStatus(store)
     labels: dict[str, str] = {}
     for row in store.read_table("points").to_pylist():
         # A run that serves several points is told at the first.
-        at = f", {row['sweep']} at {tell_point(row['point'])}" if points else ""
+        at = f", {row['sweep']} at {describe_point(row['point'])}" if points else ""
         label = f"{row['protocol']}{at}"
         labels.setdefault(row["run"], label)
     runs = [(labels[run], str(store.folder / f"run={run}")) for run in sorted(standing.survey.done)]
@@ -155,7 +155,7 @@ def _tables(told: RunTally, lead: str = "") -> list[Table]:
     return tables
 
 
-def _table(counted: Tally, title: str, case: str) -> Table:
+def _table(counted: CauseTally, title: str, case: str) -> Table:
     from rich.table import Table
 
     share = f", {counted.missed / counted.expected:.1%}" if counted.missed else ""
@@ -170,5 +170,7 @@ def _table(counted: Tally, title: str, case: str) -> Table:
         told = case.format(each.about, each.node)
         where = f"{Path(each.run).name}\n{told}" if each.run else told
         share = f"{each.times / counted.missed:.1%}"
-        table.add_row(each.says, f"{each.times:,}", share, f"{each.proven:,}" if each.proven else "", where)
+        table.add_row(
+            each.description, f"{each.times:,}", share, f"{each.proven:,}" if each.proven else "", where
+        )
     return table

@@ -6,22 +6,31 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from typing import Any
 
+from roamcast.content.area_type import AreaType
 from roamcast.content.errors import ContentError
-from roamcast.content.kind import Boolean, Date, Decimal, Enumeration, Integer, Kind, Presence, String
-from roamcast.content.kind_area import Area
-from roamcast.content.kind_time import Duration, Moment
-from roamcast.content.repetition import MAX_RECORDS, Records
+from roamcast.content.field_type import (
+    Boolean,
+    Date,
+    Decimal,
+    Enumeration,
+    FieldType,
+    Integer,
+    Presence,
+    String,
+)
+from roamcast.content.record_list import MAX_RECORDS, RecordList
 from roamcast.content.schema import EventType
+from roamcast.content.time_types import DateTime, Duration
 
-_KINDS: dict[str, Callable[..., Kind]] = {
+_KINDS: dict[str, Callable[..., FieldType]] = {
     "string": String,
     "integer": Integer,
     "decimal": Decimal,
     "boolean": Boolean,
     "date": Date,
-    "datetime": Moment,
+    "datetime": DateTime,
     "duration": Duration,
-    "area": Area,
+    "area": AreaType,
     "presence": Presence,
 }
 
@@ -36,7 +45,7 @@ def declare_type(name: str, fields: Mapping[str, Any]) -> EventType:
     element that repeats is `{"kind": "records", "fields": {...}}`, in which `.` is its own value. The key
     `/` lists the containers that a document has even if all their fields are missing.
     """
-    kinds: dict[str, Kind] = {}
+    kinds: dict[str, FieldType] = {}
     optional: list[str] = []
     for path, told in fields.items():
         if path == CONTAINERS:
@@ -79,7 +88,7 @@ def infer_type(name: str, samples: Iterable[Mapping[str, Any]]) -> EventType:
     return EventType(name, kinds, optional=tuple(path for path in seen if len(seen[path]) < count))
 
 
-def _read_records(path: str, table: dict[str, Any]) -> Kind:
+def _read_records(path: str, table: dict[str, Any]) -> FieldType:
     fields, least = table.pop("fields", None), table.pop("least", 0)
     del table["kind"]
     if table:
@@ -88,10 +97,10 @@ def _read_records(path: str, table: dict[str, Any]) -> Kind:
         raise ContentError("records have a table of 'fields'")
     if type(least) is not int or not 0 <= least <= MAX_RECORDS:
         raise ContentError(f"'least' is a whole number from 0 to {MAX_RECORDS}, not {str(least)[:40]!r}")
-    return Records(declare_type(path.rpartition("/")[2].removeprefix("@"), fields), least)
+    return RecordList(declare_type(path.rpartition("/")[2].removeprefix("@"), fields), least)
 
 
-def _read_kind(table: dict[str, Any]) -> Kind:
+def _read_kind(table: dict[str, Any]) -> FieldType:
     kind = table.pop("kind", None)
     if isinstance(kind, list | tuple):
         collapse = table.pop("collapse", False)
@@ -117,14 +126,14 @@ def _read_kind(table: dict[str, Any]) -> Kind:
     return _KINDS[kind](**table)
 
 
-def _write_kind(kind: Kind) -> dict[str, Any]:
+def _write_kind(kind: FieldType) -> dict[str, Any]:
     if isinstance(kind, Enumeration):
         return {"kind": list(kind.values)} | ({"collapse": True} if kind.collapse else {})
-    if isinstance(kind, Records):
+    if isinstance(kind, RecordList):
         told_records = {"kind": kind.name, "fields": write_type(kind.record)}
         return told_records | ({"least": kind.least} if kind.least else {})
     told: dict[str, Any] = {"kind": kind.name}
-    if isinstance(kind, Area) and kind.shape:
+    if isinstance(kind, AreaType) and kind.shape:
         told["shape"] = kind.shape
     if isinstance(kind, Integer | Decimal | Date):
         plain = type(kind)()
@@ -135,7 +144,7 @@ def _write_kind(kind: Kind) -> dict[str, Any]:
     return told
 
 
-def _infer_kind(where: str, values: list[Any]) -> Kind:
+def _infer_kind(where: str, values: list[Any]) -> FieldType:
     for kind, types in (
         (Boolean(), bool),
         (Integer(), int),

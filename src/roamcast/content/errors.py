@@ -23,5 +23,5 @@ class CodecError(ContentError):
     """Bytes that are not exactly what an encoder would have written."""
 
 
-class Undecided(ContentError):
+class FilterTooComplex(ContentError):
     """A question about filters that would take too long to answer."""

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 
 from roamcast.content.errors import ContentError
-from roamcast.content.kind import Kind
-from roamcast.content.repetition import Records
+from roamcast.content.field_type import FieldType
+from roamcast.content.record_list import RecordList
 from roamcast.content.schema import EventType
 
 MAX_JSON = 1 << 20
@@ -19,7 +19,7 @@ MAX_JSON = 1 << 20
 class Event(msgspec.Struct, frozen=True, cache_hash=True, gc=False):
     """What is said: its type, and a value for each field, in the type's order.
 
-    The values are in stored form (see `roamcast.content.kind`), None where a field is missing;
+    The values are in stored form (see `roamcast.content.field_type`), None where a field is missing;
     people use `event["price"]` and `Event.of`.
     """
 
@@ -31,7 +31,7 @@ class Event(msgspec.Struct, frozen=True, cache_hash=True, gc=False):
         """An event from Python values by path, or nested as JSON nests them."""
         found: list[Any] = [None] * len(type.fields)
         for path, value in _flatten(type, values, ""):
-            place = type.place(path)
+            place = type.index(path)
             if found[place] is not None:
                 raise ContentError(f"{type.name}: {path!r} is given twice")
             try:
@@ -44,7 +44,7 @@ class Event(msgspec.Struct, frozen=True, cache_hash=True, gc=False):
     def complete(cls, type: EventType, stored: list[Any]) -> Event:
         """An event from stored values, once nothing that it needs is missing."""
         for place, field in enumerate(type.fields):
-            if isinstance(field.kind, Records):
+            if isinstance(field.kind, RecordList):
                 stored[place] = tuple(stored[place] or ())
                 if not stored[place] and field.kind.least:
                     raise ContentError(f"{type.name}: {field.path!r} is missing")
@@ -61,7 +61,7 @@ class Event(msgspec.Struct, frozen=True, cache_hash=True, gc=False):
 
     def __getitem__(self, path: str) -> Any:
         """The value at `path` as a Python value; None if it is missing."""
-        place = self.type.place(path)
+        place = self.type.index(path)
         stored = self.values[place]
         return None if stored is None else self.type.fields[place].kind.load(stored)
 
@@ -145,9 +145,9 @@ def _nested(type: EventType, values: tuple[Any, ...]) -> dict[str, Any]:
     return nested
 
 
-def _plain(kind: Kind, stored: Any) -> Any:
+def _plain(kind: FieldType, stored: Any) -> Any:
     """A value as JSON has it."""
-    if isinstance(kind, Records):
+    if isinstance(kind, RecordList):
         if kind.plain:
             return [_plain(kind.record.fields[0].kind, values[0]) for values in stored]
         return [_nested(kind.record, values) for values in stored]
@@ -168,8 +168,8 @@ def _flatten(type: EventType, values: Mapping[str, Any], outer: str) -> Iterator
         if not isinstance(key, str):
             raise ContentError(f"{type.name}: {key!r} is not the name of a field")
         path = f"{outer}/{key}" if outer and key else outer or key
-        if isinstance(value, Mapping) and not (type.has(path) and type.inside(path) is None):
-            if type.inside(path) is None:
+        if isinstance(value, Mapping) and not (type.has(path) and type.fields_below(path) is None):
+            if type.fields_below(path) is None:
                 raise type.unknown(path)
             yield from _flatten(type, value, path)
         elif value is not None:

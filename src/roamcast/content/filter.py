@@ -8,10 +8,10 @@ from typing import Any, TypeAlias
 
 from roamcast.content.box import conjunction as boxes
 from roamcast.content.box.conjunction import Conjunction
-from roamcast.content.box.order import PAIR, value_at
-from roamcast.content.errors import ContentError, Undecided
+from roamcast.content.box.field_order import PAIR, value_at
+from roamcast.content.errors import ContentError, FilterTooComplex
 from roamcast.content.event import Event
-from roamcast.content.kind import Domain
+from roamcast.content.field_type import Domain
 from roamcast.content.schema import EventType
 
 Test: TypeAlias = Callable[[tuple[Any, ...]], bool]
@@ -110,9 +110,9 @@ class Filter:
         if self.type is not other.type:
             return False
         if len(self.conjunctions) == 1 and len(other.conjunctions) == 1:
-            return boxes.meet_somewhere(self.type, self.conjunctions[0], other.conjunctions[0])
+            return boxes.intersects_jointly(self.type, self.conjunctions[0], other.conjunctions[0])
         return any(
-            boxes.meet_somewhere(self.type, a, b) for a in self.conjunctions for b in other.conjunctions
+            boxes.intersects_jointly(self.type, a, b) for a in self.conjunctions for b in other.conjunctions
         )
 
     def equivalent(self, other: Filter) -> bool:
@@ -155,7 +155,7 @@ class Filter:
         """
         everything = self.type.everything
         for whole in self.conjunctions:
-            conjunction = boxes.settled(self.type, whole) if boxes.compares(whole) else whole
+            conjunction = boxes.fix_compared_fields(self.type, whole) if boxes.compares(whole) else whole
             if conjunction is None:
                 continue
             allowed = dict(conjunction)
@@ -271,7 +271,7 @@ class Filter:
                 continue
             looked += 1
             if looked > PIECE_LIMIT:
-                raise Undecided(f"no event outside was found in {PIECE_LIMIT} places")
+                raise FilterTooComplex(f"no event outside was found in {PIECE_LIMIT} places")
             pieces = boxes.subtract(self.type, piece, self.conjunctions[number])
             left.extend((each, number + 1) for each in reversed(pieces))
 

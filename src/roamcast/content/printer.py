@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from roamcast.content.box.areas import Areas, RegionTest
+from roamcast.content.box.area_set import AreaSet, RegionTest
 from roamcast.content.box.conjunction import Conjunction, bare
 from roamcast.content.box.constraint import write_glob
-from roamcast.content.box.discs import Discs
+from roamcast.content.box.field_order import PAIR, SIGNS, members
 from roamcast.content.box.glob import CASELESS, Glob
-from roamcast.content.box.order import PAIR, SIGNS, members
-from roamcast.content.box.ranges import Ranges, Span, after, before
-from roamcast.content.box.repeats import Repeats
-from roamcast.content.box.texts import Texts
-from roamcast.content.earth.sphere import Disc
-from roamcast.content.kind import Decimal, Domain, Integer, plain_number
+from roamcast.content.box.point_set import PointSet
+from roamcast.content.box.range_set import RangeSet, Span, after, before
+from roamcast.content.box.record_list_set import RecordListSet
+from roamcast.content.box.string_set import StringSet
+from roamcast.content.earth.sphere import Circle
+from roamcast.content.field_type import Decimal, Domain, Integer, plain_number
 from roamcast.content.schema import EventType, Field
 
 if TYPE_CHECKING:
@@ -33,14 +33,14 @@ def write_filter(filter: Filter) -> str:
 def write_constraint(field: Field, domain: Domain) -> str:
     """One field's constraint, in parentheses if it has an `or` in it."""
     path = field.path
-    if isinstance(domain, Repeats):
+    if isinstance(domain, RecordListSet):
         return " and ".join(_write_repeats(path, domain))
-    assert not isinstance(domain, Discs)
-    if isinstance(domain, Ranges):
+    assert not isinstance(domain, PointSet)
+    if isinstance(domain, RangeSet):
         alternatives = _write_ranges(field, domain)
     else:
         alternatives = (
-            _write_areas(path, domain) if isinstance(domain, Areas) else _write_texts(field, domain)
+            _write_areas(path, domain) if isinstance(domain, AreaSet) else _write_texts(field, domain)
         )
     if domain.absent:
         alternatives.append(f"not({path})")
@@ -52,17 +52,17 @@ def write_part(type: EventType, place: int, domain: Domain) -> str:
     if place < PAIR:
         return write_constraint(type.fields[place], domain)
     one, other = (type.fields[at].path for at in members(place))
-    if isinstance(domain, Discs):
+    if isinstance(domain, PointSet):
         return " and ".join(_write_discs(type, members(place), domain))
-    assert isinstance(domain, Ranges)
+    assert isinstance(domain, RangeSet)
     if not domain.absent:
         return f"{one}{_operator(domain)}{other}"
-    [rest] = domain.outside(Ranges(((-1, 1),)))  # what it may not be, if both are there
+    [rest] = domain.outside(RangeSet(((-1, 1),)))  # what it may not be, if both are there
     told = ("<", ">=") if rest.spans == ((-1, 1),) else (_operator(rest),)
     return " and ".join(f"not({one}{operator}{other})" for operator in told)
 
 
-def _write_discs(type: EventType, fields: tuple[int, int], domain: Discs) -> Iterator[str]:
+def _write_discs(type: EventType, fields: tuple[int, int], domain: PointSet) -> Iterator[str]:
     container = type.fields[fields[0]].path.rpartition("/")[0] or "."
     inside = [_write_disc(container, disc) for disc in domain.inside]
     outside = [f"not({_write_disc(container, disc)})" for disc in domain.outside_of]
@@ -71,7 +71,7 @@ def _write_discs(type: EventType, fields: tuple[int, int], domain: Discs) -> Ite
     yield from inside + outside
 
 
-def _write_areas(path: str, domain: Areas) -> list[str]:
+def _write_areas(path: str, domain: AreaSet) -> list[str]:
     if domain.void:
         return []
     required = [_write_test(path, test) for test in domain.required] or [path]
@@ -80,17 +80,17 @@ def _write_areas(path: str, domain: Areas) -> list[str]:
 
 def _write_test(path: str, test: RegionTest) -> str:
     function = "within" if test.all else "intersects"
-    if isinstance(test.region, Disc):
+    if isinstance(test.region, Circle):
         return _write_disc(path, test.region, function)
     return f"{function}({path}, box({', '.join(map(plain_number, test.region))}))"
 
 
-def _write_disc(path: str, disc: Disc, function: str = "within") -> str:
+def _write_disc(path: str, disc: Circle, function: str = "within") -> str:
     lat, lon, radius = map(plain_number, disc)
     return f'{function}({path}, circle({lat}, {lon}, "{radius} m"))'
 
 
-def _operator(domain: Ranges) -> str:
+def _operator(domain: RangeSet) -> str:
     return next(operator for operator, signs in SIGNS.items() if signs.spans == domain.spans)
 
 
@@ -112,7 +112,7 @@ def _write_conjunction(filter: Filter, each: Conjunction) -> str:
     return f"[{' and '.join(written)}]"
 
 
-def _write_repeats(path: str, domain: Repeats) -> list[str]:
+def _write_repeats(path: str, domain: RecordListSet) -> list[str]:
     """A test for each filter that some record must satisfy, and one for what none may."""
     written = [_write_some(path, each) for each in domain.required]
     return written if domain.refused.empty else [*written, f"not({_write_some(path, domain.refused)})"]
@@ -127,7 +127,7 @@ def _write_some(path: str, filter: Filter) -> str:
     return f"{path}[{' or '.join(inner)}]" if all(inner) else path
 
 
-def _write_ranges(field: Field, domain: Ranges) -> list[str]:
+def _write_ranges(field: Field, domain: RangeSet) -> list[str]:
     everything: Any = field.kind.everything(absent=False)
     if domain.spans == everything.spans:
         return [field.path]
@@ -169,7 +169,7 @@ def _literal(field: Field, stored: Any) -> str:
     return text if isinstance(field.kind, Integer | Decimal) else quote(text)
 
 
-def _write_texts(field: Field, domain: Texts) -> list[str]:
+def _write_texts(field: Field, domain: StringSet) -> list[str]:
     path = field.path
     if domain.values is not None:
         return [f"{path}={quote(write_glob((value,)))}" for value in domain.values]

@@ -12,14 +12,14 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
-from roamcast.content.box.order import PAIR, everything
+from roamcast.content.box.field_order import PAIR, everything
 from roamcast.content.errors import ContentError
-from roamcast.content.kind import Domain, Kind, Presence
-from roamcast.content.repetition import VALUE, Records
+from roamcast.content.field_type import Domain, FieldType, Presence
+from roamcast.content.record_list import VALUE, RecordList
 
 if TYPE_CHECKING:
-    from roamcast.content.build import Term
     from roamcast.content.event import Event
+    from roamcast.content.expression import FieldExpression
 
 MAX_FIELDS = 4096
 MAX_DEPTH = 256
@@ -41,7 +41,7 @@ class Field(msgspec.Struct, frozen=True):
 
     path: str
     "From the root, as XPath writes it: `price`, `@id`, `artist/name`, `artist/@born`; `.` of a record."
-    kind: Kind
+    kind: FieldType
     optional: bool = False
 
     @property
@@ -99,7 +99,7 @@ class EventType:
     def __new__(
         cls,
         name: str,
-        fields: Mapping[str, Kind] | tuple[Field, ...],
+        fields: Mapping[str, FieldType] | tuple[Field, ...],
         *,
         optional: tuple[str, ...] = (),
         always: tuple[str, ...] = (),
@@ -138,7 +138,7 @@ class EventType:
                 if f.path.endswith(f"/{VALUE}")
             ),
             "record_depth": max(
-                (1 + f.kind.record.record_depth for f in fields if isinstance(f.kind, Records)), default=0
+                (1 + f.kind.record.record_depth for f in fields if isinstance(f.kind, RecordList)), default=0
             ),
             "_places": places,
             "_containers": containers,
@@ -178,15 +178,15 @@ class EventType:
 
         return Event.of(self, {**(values or {}), **named})
 
-    def __getitem__(self, path: str) -> Term:
+    def __getitem__(self, path: str) -> FieldExpression:
         """The field at `path`, to build filters with."""
-        from roamcast.content.build import Term
+        from roamcast.content.expression import FieldExpression
 
         if path in self._containers:
-            return Term(self, path, None)
-        return Term(self, path, self.place(path))
+            return FieldExpression(self, path, None)
+        return FieldExpression(self, path, self.index(path))
 
-    def __getattr__(self, name: str) -> Term:
+    def __getattr__(self, name: str) -> FieldExpression:
         if name.startswith("__"):
             raise AttributeError(name)
         try:
@@ -194,21 +194,21 @@ class EventType:
         except ContentError as error:
             raise AttributeError(str(error)) from None
 
-    def place(self, path: str) -> int:
+    def index(self, path: str) -> int:
         """The place of the field at `path`; `@` may be left out where nothing else is so called."""
         try:
             return self._shortcuts[path]
         except KeyError:
             raise self.unknown(path) from None
 
-    def whole(self, place: int) -> Domain:
+    def domain(self, place: int) -> Domain:
         """What a field, or the order of a pair of fields, can be at all."""
         return self.everything[place] if place < PAIR else everything(self, place)
 
     def record(self, path: str) -> EventType:
         """The type of the records of the repeated element at `path`."""
-        kind = self.fields[self.place(path)].kind
-        if not isinstance(kind, Records):
+        kind = self.fields[self.index(path)].kind
+        if not isinstance(kind, RecordList):
             raise ContentError(f"{path!r} of {self.name} does not repeat")
         return kind.record
 
@@ -217,7 +217,7 @@ class EventType:
         if path in self._containers:
             return ContentError(f"{path!r} of {self.name} holds other fields and has no value itself")
         for field in self.fields:
-            if isinstance(field.kind, Records) and path.startswith(f"{field.path}/"):
+            if isinstance(field.kind, RecordList) and path.startswith(f"{field.path}/"):
                 return ContentError(f"{field.path!r} of {self.name} repeats: there is no one {path!r}")
         near = difflib.get_close_matches(path, self._places, n=1)
         hint = (
@@ -229,17 +229,17 @@ class EventType:
         """Whether there is a field at exactly `path`."""
         return path in self._places
 
-    def inside(self, container: str) -> tuple[int, ...] | None:
+    def fields_below(self, container: str) -> tuple[int, ...] | None:
         """The places of the fields below a container (`""`: the root), or None if there is no such one."""
         return self._containers.get(container)
 
-    def hollow(self, path: str) -> bool:
+    def is_hollow(self, path: str) -> bool:
         """Whether an element at `path` that holds nothing could not be told from a missing one."""
-        if path in self._places or path not in self._containers or self.evidence(path) is None:
+        if path in self._places or path not in self._containers or self.presence_fields(path) is None:
             return False
         return f"{path}/{VALUE}" not in self._places
 
-    def evidence(self, path: str) -> tuple[int, ...] | None:
+    def presence_fields(self, path: str) -> tuple[int, ...] | None:
         """The places of which any that is not missing shows that `path` is there; None if it always is."""
         if path in self._places:
             return (self._places[path],)
@@ -270,7 +270,7 @@ def _check(name: str, fields: tuple[Field, ...], always: tuple[str, ...]) -> dic
         if field.path in seen:
             raise ContentError(f"{name} has the field {field.path!r} twice")
         seen.add(field.path)
-        if isinstance(field.kind, Records):
+        if isinstance(field.kind, RecordList):
             _check_records(name, field, field.kind)
         if field.path == VALUE:
             inside[""].append(place)
@@ -292,7 +292,7 @@ def _check_steps(name: str, field: Field) -> None:
             raise ContentError(f"{name}: {step!r} in {field.path!r} cannot be a name")
 
 
-def _check_records(name: str, field: Field, kind: Records) -> None:
+def _check_records(name: str, field: Field, kind: RecordList) -> None:
     """A repeated element is a sequence, of which none is one; it lies in not too many others."""
     if field.optional:
         raise ContentError(f"{name}: {field.path!r} repeats, and is never missing: it may have no records")

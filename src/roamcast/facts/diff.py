@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from roamcast.facts.schema import TABLES
-from roamcast.facts.tables import TOLD_OF_THE_CODE, Facts
+from roamcast.facts.tables import CODE_DEPENDENT_KEYS, Facts
 
 ABSENT = "absent"
 "Stands for a key that one of two runs does not have."
@@ -21,7 +21,7 @@ COUNTED = ("frames", "drops")
 "What of a run is counted while it is played."
 
 
-class Change(msgspec.Struct, frozen=True):
+class ValueDifference(msgspec.Struct, frozen=True):
     """Something about a run that another run has otherwise."""
 
     key: str
@@ -30,7 +30,7 @@ class Change(msgspec.Struct, frozen=True):
     theirs: Any
 
 
-class Parting(msgspec.Struct, frozen=True):
+class FirstDifference(msgspec.Struct, frozen=True):
     """The first row of a table in which two runs differ."""
 
     table: str
@@ -51,16 +51,16 @@ class Parting(msgspec.Struct, frozen=True):
         return min(times, default=float("nan"))
 
 
-class Difference(msgspec.Struct, frozen=True):
+class RunDifference(msgspec.Struct, frozen=True):
     """All that tells two runs apart; see `equal`."""
 
-    run: list[Change]
+    run: list[ValueDifference]
     "In what was run."
-    counts: list[Change]
+    counts: list[ValueDifference]
     "In the whole run's counts, of frames and of what routers let go."
-    code: list[Change]
+    code: list[ValueDifference]
     "What tells of the code and not of what happened; two runs may differ in it and be equal."
-    tables: list[Parting]
+    tables: list[FirstDifference]
     "The table that parts first in time comes first."
 
     @property
@@ -69,24 +69,24 @@ class Difference(msgspec.Struct, frozen=True):
         return not (self.run or self.counts or self.tables)
 
 
-def compare(ours: Facts, theirs: Facts) -> Difference:
+def compare(ours: Facts, theirs: Facts) -> RunDifference:
     """Compare the facts of two runs, row by row."""
-    run: list[Change] = []
-    counts: list[Change] = []
-    code: list[Change] = []
+    run: list[ValueDifference] = []
+    counts: list[ValueDifference] = []
+    code: list[ValueDifference] = []
     for change in _changes(msgspec.to_builtins(ours.run), msgspec.to_builtins(theirs.run)):
         part = change.key.partition(".")[0]
-        (code if part in TOLD_OF_THE_CODE else counts if part in COUNTED else run).append(change)
+        (code if part in CODE_DEPENDENT_KEYS else counts if part in COUNTED else run).append(change)
     partings = [found for name in TABLES if (found := _part(name, ours[name], theirs[name])) is not None]
     # A nan is smaller than nothing: tables without time come last.
     partings.sort(key=lambda found: (found.time != found.time, found.time))
     if run or counts or partings:  # then the number of kernel events says nothing of the code
-        counts += [change for change in code if change.key == "happenings"]
-        code = [change for change in code if change.key != "happenings"]
-    return Difference(run, counts, code, partings)
+        counts += [change for change in code if change.key == "events_processed"]
+        code = [change for change in code if change.key != "events_processed"]
+    return RunDifference(run, counts, code, partings)
 
 
-def _changes(ours: Any, theirs: Any, key: str = "") -> Iterator[Change]:
+def _changes(ours: Any, theirs: Any, key: str = "") -> Iterator[ValueDifference]:
     if isinstance(ours, dict) and isinstance(theirs, dict):
         for name in [*ours, *(name for name in theirs if name not in ours)]:
             yield from _changes(ours.get(name, ABSENT), theirs.get(name, ABSENT), f"{key}.{name}".lstrip("."))
@@ -94,10 +94,10 @@ def _changes(ours: Any, theirs: Any, key: str = "") -> Iterator[Change]:
         for place, (one, other) in enumerate(zip(ours, theirs, strict=True)):
             yield from _changes(one, other, f"{key}[{place}]")
     elif ours != theirs:
-        yield Change(key, ours, theirs)
+        yield ValueDifference(key, ours, theirs)
 
 
-def _part(name: str, ours: pa.Table, theirs: pa.Table) -> Parting | None:
+def _part(name: str, ours: pa.Table, theirs: pa.Table) -> FirstDifference | None:
     common = min(len(ours), len(theirs))
     first = common
     for column in ours.column_names:
@@ -114,7 +114,7 @@ def _part(name: str, ours: pa.Table, theirs: pa.Table) -> Parting | None:
             for column in columns
             if _differs(ours[column].slice(first, 1), theirs[column].slice(first, 1)).any()
         ]
-    return Parting(name, first, rows[0], rows[1], columns, (len(ours), len(theirs)))
+    return FirstDifference(name, first, rows[0], rows[1], columns, (len(ours), len(theirs)))
 
 
 def _differs(ours: pa.ChunkedArray, theirs: pa.ChunkedArray) -> npt.NDArray[np.bool_]:
@@ -139,7 +139,7 @@ def _row(table: pa.Table, place: int) -> dict[str, Any] | None:
     return row
 
 
-def describe(difference: Difference, ours: str, theirs: str) -> list[str]:
+def describe(difference: RunDifference, ours: str, theirs: str) -> list[str]:
     """A difference in words, a line each; `ours` and `theirs` are what to call the runs."""
     lines = []
     for head, changes in (

@@ -9,10 +9,10 @@ from roamcast.content.errors import ContentError
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.content.schema import EventType
-from roamcast.facts.tables import FactsError, Run
+from roamcast.facts.tables import FactsError, RunManifest
 
 
-def event_types(run: Run) -> dict[str, EventType]:
+def event_types(run: RunManifest) -> dict[str, EventType]:
     """The event types of a run by name, as its resolved scenario declares them."""
     try:
         return {name: declare_type(name, told) for name, told in run.resolved["workload"]["types"].items()}
@@ -25,7 +25,7 @@ def event_types(run: Run) -> dict[str, EventType]:
 class Matcher:
     """Reads the events (JSON) and filters (XPath) of one run, each text once."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: RunManifest) -> None:
         self.types = event_types(run)
         self.event = lru_cache(maxsize=1 << 14)(self._event)
         self.filter = lru_cache(maxsize=1 << 14)(self._filter)

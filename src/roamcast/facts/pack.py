@@ -25,7 +25,7 @@ _ABOUT = "about"
 "The part that tells what was run."
 
 
-class Pack(NamedTuple):
+class FactsPack(NamedTuple):
     """What is in a pack."""
 
     about: str
@@ -47,7 +47,7 @@ def pack(about: str, tables: Mapping[str, pa.Table]) -> bytes:
     return b"".join([json.dumps(told).encode(), b"\n", *parts.values()])
 
 
-def unpack(content: bytes) -> Pack:
+def unpack(content: bytes) -> FactsPack:
     """The same again; ValueError or an Arrow error if it is not whole."""
     line, _, _ = content.partition(b"\n")
     lengths: dict[str, int] = json.loads(line)["bytes"]
@@ -60,7 +60,7 @@ def unpack(content: bytes) -> Pack:
         for (name, length), start in zip(lengths.items(), starts[:-1], strict=True)
     }
     about = parts.pop(_ABOUT).to_pybytes().decode()
-    return Pack(about, {name: pa.ipc.open_stream(part).read_all() for name, part in parts.items()})
+    return FactsPack(about, {name: pa.ipc.open_stream(part).read_all() for name, part in parts.items()})
 
 
 def count_rows(file: Path) -> int:

@@ -20,7 +20,7 @@ import pyarrow as pa
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.facts.schema import TABLES
-from roamcast.facts.tables import Facts, Run, from_rows
+from roamcast.facts.tables import Facts, RunManifest, from_rows
 from roamcast.facts.writer import FactsWriter
 from roamcast.routing.router import Category, Drop, NodeId, Publication
 
@@ -33,7 +33,7 @@ OUTCOMES = ("satisfied", "expired", "open", "abandoned")
 "What becomes of a request."
 
 
-class Words(NamedTuple):
+class CodedColumn(NamedTuple):
     """A column of words: a code for each row, and the word of each code."""
 
     codes: npt.NDArray[Any]
@@ -43,7 +43,7 @@ class Words(NamedTuple):
 Audience: TypeAlias = npt.NDArray[np.int32]
 "Nodes in order."
 
-Column: TypeAlias = npt.NDArray[Any] | Words
+Column: TypeAlias = npt.NDArray[Any] | CodedColumn
 
 
 class Recorder:
@@ -182,11 +182,11 @@ class Recorder:
         return dict(sorted({kind: category for _, kind, category in ranked}.items()))
 
     @property
-    def held(self) -> int:
+    def pending_rows(self) -> int:
         """Rows of applications that are in memory, a row at a time."""
         return len(self._sizes) + len(self._publications) + len(self._expectations["node"])
 
-    def settle(self) -> None:
+    def flush(self) -> None:
         """Make rows of what was held back. All that happened until now must have been taken down: drops are
         put in order of time, and none may come that is earlier."""
         self._expect_delivered()
@@ -203,9 +203,9 @@ class Recorder:
         for column in (*self._expectations.values(), *self._deliveries.values()):
             del column[:]
 
-    def facts(self, run: Run) -> Facts:
+    def facts(self, run: RunManifest) -> Facts:
         """All that was taken down, as tables: in memory, or to be read from the folder."""
-        self.settle()
+        self.flush()
         # By when they were made, and known only once they are answered: these wait for the end.
         in_order = sorted(self._requests, key=lambda row: (row[2], row[0]))
         self._add("requests", from_rows("requests", in_order))
@@ -214,15 +214,15 @@ class Recorder:
             return Facts(run, {name: _join(name, pieces) for name, pieces in self._tables.items()})
         return Facts(run, self._writer.finish(run))
 
-    def abandon(self) -> None:
+    def discard(self) -> None:
         """Remove what was written of a run that came to no end."""
         if self._writer is not None:
-            self._writer.abandon()
+            self._writer.discard()
 
     def _note_dropped_kinds(self) -> None:
         for columns in self._drops:
             kind, category = columns["kind"], columns["category"]
-            if isinstance(kind, Words) and isinstance(category, Words):
+            if isinstance(kind, CodedColumn) and isinstance(category, CodedColumn):
                 self._kinds.update((True, *pair) for pair in _occurring(kind, category))
 
     def _add(self, name: str, rows: pa.Table) -> None:
@@ -242,12 +242,12 @@ def _from_arrays(name: str, columns: dict[str, array[Any]]) -> pa.Table:
     return _from_columns(name, {key: np.array(column) for key, column in columns.items()})
 
 
-def _decode(column: pa.ChunkedArray) -> Words:
+def _decode(column: pa.ChunkedArray) -> CodedColumn:
     words = column.combine_chunks()
-    return Words(words.indices.to_numpy(), words.dictionary.to_pylist())
+    return CodedColumn(words.indices.to_numpy(), words.dictionary.to_pylist())
 
 
-def _occurring(one: Words, other: Words) -> set[tuple[str, str]]:
+def _occurring(one: CodedColumn, other: CodedColumn) -> set[tuple[str, str]]:
     """The pairs of words that stand in a row of two columns."""
     both = one.codes.astype(np.int64) * len(other.words) + other.codes
     found = np.flatnonzero(np.bincount(both)).tolist()
@@ -269,22 +269,24 @@ def _merge(sources: list[dict[str, Column]]) -> dict[str, Column]:
         return whole
     order = np.argsort(time, kind="stable")
     return {
-        name: Words(column.codes[order], column.words) if isinstance(column, Words) else column[order]
+        name: CodedColumn(column.codes[order], column.words)
+        if isinstance(column, CodedColumn)
+        else column[order]
         for name, column in whole.items()
     }
 
 
 def _concatenate(columns: list[Column]) -> Column:
-    plain = [column for column in columns if not isinstance(column, Words)]
+    plain = [column for column in columns if not isinstance(column, CodedColumn)]
     if plain:
         return np.concatenate(plain)
     words: dict[str, int] = {}
     codes = []
     for column in columns:
-        if isinstance(column, Words):
+        if isinstance(column, CodedColumn):
             new = np.array([words.setdefault(word, len(words)) for word in column.words], np.int16)
             codes.append(new[column.codes])
-    return Words(np.concatenate(codes), list(words))
+    return CodedColumn(np.concatenate(codes), list(words))
 
 
 def _from_columns(name: str, columns: dict[str, Column]) -> pa.Table:
@@ -293,14 +295,14 @@ def _from_columns(name: str, columns: dict[str, Column]) -> pa.Table:
     arrays = []
     for field in schema:
         column = columns[field.name]
-        if isinstance(column, Words):
+        if isinstance(column, CodedColumn):
             arrays.append(_encode(column))
         else:
             arrays.append(pa.array(np.ascontiguousarray(column)).cast(field.type))
     return pa.Table.from_arrays(arrays, schema=schema)
 
 
-def _encode(column: Words) -> pa.DictionaryArray:
+def _encode(column: CodedColumn) -> pa.DictionaryArray:
     """The column as Arrow has it, with each word that occurs once, and no other.
 
     Of a word that is there twice the Parquet writer would count both and write one, and fill up the page

@@ -13,24 +13,32 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from roamcast.facts.columns import Folder
+from roamcast.facts.folder import FactsFolder
 from roamcast.facts.schema import TABLES
 from roamcast.facts.writer import RUN_FILE, FactsError, FactsWriter
 
-__all__ = ["RUN_FILE", "TOLD_OF_THE_CODE", "Facts", "FactsError", "Kind", "Run", "read_table"]
+__all__ = [
+    "CODE_DEPENDENT_KEYS",
+    "RUN_FILE",
+    "Facts",
+    "FactsError",
+    "MessageKind",
+    "RunManifest",
+    "read_table",
+]
 
-TOLD_OF_THE_CODE = ("version", "happenings")
+CODE_DEPENDENT_KEYS = ("version", "events_processed")
 "What of a run tells of the code, not of what happened: equal facts may differ in it."
 
 
-class Kind(msgspec.Struct, frozen=True):
+class MessageKind(msgspec.Struct, frozen=True):
     """What a kind of message is for."""
 
     category: str
     role: str = ""
 
 
-class Run(msgspec.Struct, frozen=True, kw_only=True):
+class RunManifest(msgspec.Struct, frozen=True, kw_only=True):
     """What was run; the same for the same scenario, protocol, seed and code, on every machine."""
 
     scenario: str
@@ -47,14 +55,14 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     "Frames sent, heard and lost, by cause, as the kernel counted them."
     drops: dict[str, int]
     "Messages that routers let go, by reason."
-    happenings: int
+    events_processed: int
     "Events that the kernel processed."
     resolved: dict[str, Any] = {}
     """The scenario with every key, default and event type spelled out, in SI units; `Scenario.model_validate`
     reads it. Files are named without their folders."""
     files: dict[str, str] = {}
     "The SHA-256 of each file that the scenario names, by its key."
-    kinds: dict[str, Kind] = {}
+    kinds: dict[str, MessageKind] = {}
     "The kinds of messages that were sent or dropped."
     traits: dict[str, Any] = {}
     "What the router declares of itself: how it travels and what it promises."
@@ -63,9 +71,11 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 class Facts:
     """The tables of one run (see `roamcast.facts.schema`), and what was run."""
 
-    def __init__(self, run: Run, tables: Mapping[str, pa.Table], cpu_seconds: float | None = None) -> None:
+    def __init__(
+        self, run: RunManifest, tables: Mapping[str, pa.Table], cpu_seconds: float | None = None
+    ) -> None:
         self.run = run
-        self.tables = tables if isinstance(tables, Folder) else dict(tables)
+        self.tables = tables if isinstance(tables, FactsFolder) else dict(tables)
         "By name; read from the run's folder when they are asked for, if they were written while it ran."
         self.cpu_seconds = cpu_seconds
         "Spent on the run, where that is known; not a fact, since it differs from run to run."
@@ -87,7 +97,7 @@ class Facts:
         if not folder.is_dir():
             raise FactsError(f"{folder}: no such folder of facts")
         try:
-            run = msgspec.json.decode((folder / RUN_FILE).read_bytes(), type=Run)
+            run = msgspec.json.decode((folder / RUN_FILE).read_bytes(), type=RunManifest)
         except FileNotFoundError:
             raise FactsError(f"{folder}: no {RUN_FILE}, so no run finished writing its facts here") from None
         except (OSError, ValueError) as error:  # msgspec's own errors are ValueErrors
@@ -99,7 +109,7 @@ class Facts:
     def digests(self) -> dict[str, str]:
         """A hash of each table and of what was run, whatever the library that stores them."""
         about = msgspec.to_builtins(self.run)
-        told = {key: value for key, value in about.items() if key not in TOLD_OF_THE_CODE}
+        told = {key: value for key, value in about.items() if key not in CODE_DEPENDENT_KEYS}
         digests = {"run": hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()}
         for name in TABLES:
             hashed = hashlib.sha256()

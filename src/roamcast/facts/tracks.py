@@ -42,7 +42,7 @@ class Tracks:
             if not len(start) or start[0] > 0 or end[-1] < duration or (start[1:] > end[:-1]).any():
                 raise FactsError(f"legs: they do not tell where node {node} was at all times of the run")
 
-    def place(self, node: int, time: float) -> Reals:
+    def position(self, node: int, time: float) -> Reals:
         """Where a node was; before its first leg and after its last it stands still."""
         own = slice(self.first[node], self.first[node + 1])
         leg = self.first[node] + max(int(np.searchsorted(self.start[own], time, "right")) - 1, 0)
@@ -51,6 +51,6 @@ class Tracks:
         passed = max(time - self.start[leg], 0.0)
         return np.asarray(self.place0[leg] + passed * self.velocity[leg])
 
-    def places(self, time: float) -> Reals:
+    def positions(self, time: float) -> Reals:
         """Where everyone was, in order of node."""
-        return np.array([self.place(node, time) for node in range(self.nodes)]).reshape(-1, 2)
+        return np.array([self.position(node, time) for node in range(self.nodes)]).reshape(-1, 2)

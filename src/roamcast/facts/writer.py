@@ -19,12 +19,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from roamcast.errors import UserError
-from roamcast.facts.columns import Folder
+from roamcast.facts.folder import FactsFolder
 from roamcast.facts.pack import MOST_ROWS, PACK, pack
 from roamcast.facts.schema import TABLES
 
 if TYPE_CHECKING:
-    from roamcast.facts.tables import Run
+    from roamcast.facts.tables import RunManifest
 
 RUN_FILE = "run.json"
 "Written last: a folder without it is not a whole run."
@@ -55,12 +55,12 @@ class FactsWriter:
         with self._blaming():
             self._tables[name].append(rows)
 
-    def finish(self, run: Run) -> Mapping[str, pa.Table]:
+    def finish(self, run: RunManifest) -> Mapping[str, pa.Table]:
         """Write what is left, let tables appear under their names, and last say what was run; the tables."""
         about = json.dumps(msgspec.to_builtins(run), indent=2, sort_keys=True) + "\n"
         with self._blaming():
             if self.packed and sum(table.rows for table in self._tables.values()) <= MOST_ROWS:
-                held = {name: table.held() for name, table in self._tables.items()}
+                held = {name: table.pending_rows() for name, table in self._tables.items()}
                 (self.folder / PACK).write_bytes(pack(about, held))
                 return held
             for table in self._tables.values():
@@ -69,19 +69,19 @@ class FactsWriter:
             for name, table in self._tables.items():
                 table.path.replace(self.folder / f"{name}.parquet")
             (self.folder / RUN_FILE).write_text(about, encoding="utf-8")
-        return Folder(self.folder)
+        return FactsFolder(self.folder)
 
-    def abandon(self) -> None:
+    def discard(self) -> None:
         """Remove what was written, if it is not finished."""
         for table in self._tables.values():
-            table.abandon()
+            table.discard()
 
     @contextmanager
     def _blaming(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:
-            self.abandon()
+            self.discard()
             raise FactsError(f"{self.folder}: facts cannot be written: {error.strerror or error}") from None
 
 
@@ -110,7 +110,7 @@ class TableWriter:
             rest = whole.slice(self._waiting - self._waiting % ROW_GROUP)
             self._held, self._waiting = [rest], len(rest)
 
-    def held(self) -> pa.Table:
+    def pending_rows(self) -> pa.Table:
         """The rows that are not yet written."""
         return self._code(pa.concat_tables(self._held)) if self._waiting else self._schema.empty_table()
 
@@ -122,7 +122,7 @@ class TableWriter:
         if self._file is not None:
             self._file.close()
 
-    def abandon(self) -> None:
+    def discard(self) -> None:
         """Remove the file."""
         if self._file is not None:
             with suppress(OSError, ValueError, pa.ArrowException):
@@ -138,13 +138,13 @@ class TableWriter:
 
     def _code(self, rows: pa.Table) -> pa.Table:
         columns = [
-            code_words(column) if pa.types.is_dictionary(field.type) else column.combine_chunks()
+            encode_dictionary(column) if pa.types.is_dictionary(field.type) else column.combine_chunks()
             for field, column in zip(self._schema, rows.columns, strict=True)
         ]
         return pa.Table.from_arrays(columns, schema=self._schema)
 
 
-def code_words(column: pa.ChunkedArray) -> pa.DictionaryArray:
+def encode_dictionary(column: pa.ChunkedArray) -> pa.DictionaryArray:
     """The column with the words that occur in it, each once, coded by the alphabet.
 
     Of a word that is there twice the Parquet writer would count both and write one, and fill up the page

@@ -16,28 +16,28 @@ import pyarrow as pa
 
 from roamcast.facts.schema import TABLES
 from roamcast.facts.tables import Facts, from_rows
-from roamcast.ingest.about import Tally, Telling, drop_peer, is_told, name_cause
-from roamcast.ingest.pieces import Bad, IngestError, refuse_mostly_bad
-from roamcast.ingest.readers.ns2trace import Record
-from roamcast.ingest.sending import categorise, follow, is_message, name_kind, net_size
-from roamcast.ingest.walks import find_moves, read_moves, trace_legs
+from roamcast.ingest.description import TraceCounts, TraceDescription, drop_peer, has_rows, name_cause
+from roamcast.ingest.file_parts import BadLine, IngestError, refuse_mostly_bad
+from roamcast.ingest.node_movement import find_moves, read_moves, trace_legs
+from roamcast.ingest.readers.ns2trace import TraceRecord
+from roamcast.ingest.transmissions import categorise, follow, is_message, name_kind, net_size
 
 
-class Assembled(NamedTuple):
+class AssembledRun(NamedTuple):
     """An ns-2 run as facts."""
 
     facts: Facts
-    bad: list[Bad]
+    bad: list[BadLine]
     notes: list[str]
 
 
-def assemble(path: str, rows: Iterable[Record | Bad], told: Telling) -> Assembled:
+def assemble(path: str, rows: Iterable[TraceRecord | BadLine], told: TraceDescription) -> AssembledRun:
     """The facts of the trace of `path`, whose rows are given in its order."""
-    records: list[Record] = []
-    bad: list[Bad] = []
-    tally = Tally()
+    records: list[TraceRecord] = []
+    bad: list[BadLine] = []
+    tally = TraceCounts()
     for row in rows:
-        if isinstance(row, Bad):
+        if isinstance(row, BadLine):
             bad.append(row)
         else:
             records.append(row)
@@ -79,10 +79,10 @@ def assemble(path: str, rows: Iterable[Record | Bad], told: Telling) -> Assemble
         tally.run(path, told),
         {name: legs if name == "legs" else from_rows(name, tables.get(name, [])) for name in TABLES},
     )
-    return Assembled(facts, bad, tally.notes(told, moved=moves is not None))
+    return AssembledRun(facts, bad, tally.notes(told, moved=moves is not None))
 
 
-def check(path: str, lines: int, bad: int, first: Bad | None) -> None:
+def check(path: str, lines: int, bad: int, first: BadLine | None) -> None:
     """Refuse a file that is no trace, or of which most lines are not understood."""
     if lines == 0:
         why = f": byte {first.offset}: {first.why}" if first else ""
@@ -91,22 +91,22 @@ def check(path: str, lines: int, bad: int, first: Bad | None) -> None:
         refuse_mostly_bad(path, lines, bad, first.offset, first.why)
 
 
-def packet(record: Record) -> tuple[int, str]:
+def packet(record: TraceRecord) -> tuple[int, str]:
     """By what a packet of an agent is known through the network; of routing packets nothing is."""
     return record.uid, "" if categorise(record) == "routing" else record.kind
 
 
-def is_publication(record: Record) -> bool:
+def is_publication(record: TraceRecord) -> bool:
     """Whether an agent publishes something here."""
     return record.layer == "AGT" and record.event == "s" and is_message(record) and record.kind != "ack"
 
 
-def is_delivery(record: Record) -> bool:
+def is_delivery(record: TraceRecord) -> bool:
     """Whether an agent gets something here."""
     return record.layer == "AGT" and record.event == "r" and is_message(record) and record.kind != "ack"
 
 
-def _published(records: list[Record]) -> Iterator[Record]:
+def _published(records: list[TraceRecord]) -> Iterator[TraceRecord]:
     """The first line of each packet's publication."""
     seen: set[tuple[int, str]] = set()
     for record in records:
@@ -115,7 +115,7 @@ def _published(records: list[Record]) -> Iterator[Record]:
             yield record
 
 
-def number(records: list[Record]) -> dict[tuple[int, str], int]:
+def number(records: list[TraceRecord]) -> dict[tuple[int, str], int]:
     """The publication of each packet."""
     counts: Counter[int] = Counter()
     found = {}
@@ -125,26 +125,26 @@ def number(records: list[Record]) -> dict[tuple[int, str], int]:
     return found
 
 
-def publication_row(record: Record, publication: int) -> tuple[Any, ...]:
+def publication_row(record: TraceRecord, publication: int) -> tuple[Any, ...]:
     """A row of `publications`."""
     whole = {record.kind: {"uid": record.uid} | ({"to": record.target} if record.target >= 0 else {})}
     event = json.dumps(whole, separators=(",", ":"))
     return publication, record.time, record.node, net_size(record), event
 
 
-def expecting(record: Record, present: Iterable[int]) -> Iterable[int]:
+def expecting(record: TraceRecord, present: Iterable[int]) -> Iterable[int]:
     """Who should get a packet."""
     if record.target >= 0:
         return (record.target,)
     return (node for node in present if node != record.node)
 
 
-def drop_row(record: Record) -> tuple[Any, ...] | None:
+def drop_row(record: TraceRecord) -> tuple[Any, ...] | None:
     """A row of `drops` but for the publication; None for what is only counted."""
     if record.event != "d" or not is_message(record):
         return None
     cause = name_cause(record.reason, record.layer)
-    if not is_told(cause):
+    if not has_rows(cause):
         return None
     return record.time, record.node, drop_peer(record), categorise(record), name_kind(record), cause
 

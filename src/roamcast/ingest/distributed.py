@@ -17,13 +17,13 @@ import pyarrow.parquet as pq
 from roamcast.facts.schema import TABLES
 from roamcast.facts.tables import Facts
 from roamcast.fingerprint import checked
-from roamcast.ingest.about import Tally, Telling
 from roamcast.ingest.assembly import check, drop_row, publication_row
-from roamcast.ingest.pieces import Bad
-from roamcast.ingest.readers.ns2trace import Record
-from roamcast.ingest.sending import LINK_KINDS, ROUTING_PORT, Sent, follow
+from roamcast.ingest.description import TraceCounts, TraceDescription
+from roamcast.ingest.file_parts import BadLine
+from roamcast.ingest.node_movement import find_moves, read_moves, trace_legs
+from roamcast.ingest.readers.ns2trace import TraceRecord
 from roamcast.ingest.source import register
-from roamcast.ingest.walks import find_moves, read_moves, trace_legs
+from roamcast.ingest.transmissions import LINK_KINDS, ROUTING_PORT, TraceTransmission, follow
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -32,7 +32,7 @@ _GROUP = 1 << 17
 "Rows of a row group."
 
 
-class Ingested(NamedTuple):
+class IngestedRun(NamedTuple):
     """A run whose facts are in a folder."""
 
     path: str
@@ -43,8 +43,8 @@ class Ingested(NamedTuple):
 
 
 def ingest_runs(
-    spark: SparkSession, folders: dict[str, Path], told: Telling
-) -> tuple[list[Ingested], list[dict[str, Any]]]:
+    spark: SparkSession, folders: dict[str, Path], told: TraceDescription
+) -> tuple[list[IngestedRun], list[dict[str, Any]]]:
     """Write the facts of each trace (by path) into its folder; what was made, and the bad lines."""
     from pyspark import StorageLevel
 
@@ -54,7 +54,7 @@ def ingest_runs(
         tallies = _count(rows, folders)
         bad = [row.asDict() for row in _bad(rows).limit(_MOST_BAD).toLocalIterator()]
         for path, tally in tallies.items():
-            mine = [Bad(row["offset"], row["why"], row["text"]) for row in bad if row["file"] == path]
+            mine = [BadLine(row["offset"], row["why"], row["text"]) for row in bad if row["file"] == path]
             check(path, tally.lines, tally.bad, mine[0] if mine else None)
         return _write_all(rows.where("bad is null"), folders, tallies, told), bad
     finally:
@@ -69,7 +69,7 @@ def _bad(rows: DataFrame) -> DataFrame:
     return rows.where("bad is not null").selectExpr("file", "offset", "bad as why", "text")
 
 
-def _count(rows: DataFrame, folders: dict[str, Path]) -> dict[str, Tally]:
+def _count(rows: DataFrame, folders: dict[str, Path]) -> dict[str, TraceCounts]:
     from pyspark.sql import functions as f
 
     named = f.when(_is_message() & (f.col("detail") != ""), f.concat_ws(" ", "kind", "detail")).otherwise(
@@ -81,7 +81,7 @@ def _count(rows: DataFrame, folders: dict[str, Path]) -> dict[str, Tally]:
         f.max(f.greatest("node", "source", "target")).alias("last"),
         f.max("time").alias("end"),
     )
-    tallies = {path: Tally() for path in folders}
+    tallies = {path: TraceCounts() for path in folders}
     for row in counted.toLocalIterator():
         tally = tallies[row["file"]]
         if row["event"] is None:
@@ -96,8 +96,8 @@ def _count(rows: DataFrame, folders: dict[str, Path]) -> dict[str, Tally]:
 
 
 def _write_all(
-    records: DataFrame, folders: dict[str, Path], tallies: dict[str, Tally], told: Telling
-) -> list[Ingested]:
+    records: DataFrame, folders: dict[str, Path], tallies: dict[str, TraceCounts], told: TraceDescription
+) -> list[IngestedRun]:
     from pyspark.sql import functions as f
 
     published = _published(records)
@@ -138,7 +138,7 @@ def _write_all(
             tables["legs"] = trace_legs(movement, tally.end)
         Facts(tally.run(path, told), tables).write(folder)
         made.append(
-            Ingested(path, folder, tally.notes(told, moved=movement is not None), tally.lines, tally.bad)
+            IngestedRun(path, folder, tally.notes(told, moved=movement is not None), tally.lines, tally.bad)
         )
     return made
 
@@ -183,10 +183,10 @@ def _identify(frame: DataFrame, known: DataFrame) -> DataFrame:
     return frame.join(known, ["file", "uid", "packet"], "left").fillna(-1, ["publication"])
 
 
-_RECORD = list(Record._fields)
+_RECORD = list(TraceRecord._fields)
 
 
-def _records(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, Record, dict[str, Any]]]:
+def _records(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, TraceRecord, dict[str, Any]]]:
     """The records of batches, each with its file and the columns that records do not have."""
     for batch in batches:
         names = batch.schema.names
@@ -195,14 +195,14 @@ def _records(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, Record, d
         for row in zip(*columns, strict=True):
             yield (
                 row[0],
-                Record(*row[1 : len(_RECORD) + 1]),
+                TraceRecord(*row[1 : len(_RECORD) + 1]),
                 dict(zip(others, row[len(_RECORD) + 1 :], strict=True)),
             )
 
 
 def _map(
     frame: DataFrame,
-    work: Callable[[Iterator[tuple[str, Record, dict[str, Any]]]], Iterator[tuple[Any, ...]]],
+    work: Callable[[Iterator[tuple[str, TraceRecord, dict[str, Any]]]], Iterator[tuple[Any, ...]]],
     schema: pa.Schema,
 ) -> DataFrame:
     from pyspark.sql.pandas.types import from_arrow_schema
@@ -239,7 +239,7 @@ _PACKET = [pa.field("uid", pa.int64()), pa.field("packet", pa.string())]
 
 
 def _publications(published: DataFrame) -> DataFrame:
-    def work(rows: Iterator[tuple[str, Record, dict[str, Any]]]) -> Iterator[tuple[Any, ...]]:
+    def work(rows: Iterator[tuple[str, TraceRecord, dict[str, Any]]]) -> Iterator[tuple[Any, ...]]:
         for file, record, other in rows:
             yield (file, record.offset, *publication_row(record, other["publication"]))
 
@@ -247,7 +247,7 @@ def _publications(published: DataFrame) -> DataFrame:
 
 
 def _drops(records: DataFrame) -> DataFrame:
-    def work(rows: Iterator[tuple[str, Record, dict[str, Any]]]) -> Iterator[tuple[Any, ...]]:
+    def work(rows: Iterator[tuple[str, TraceRecord, dict[str, Any]]]) -> Iterator[tuple[Any, ...]]:
         for file, record, _ in rows:
             row = drop_row(record)
             if row is not None:
@@ -258,11 +258,11 @@ def _drops(records: DataFrame) -> DataFrame:
     return _map(records.where("event = 'd'"), work, pa.schema([_FILE, _OFFSET, *_PACKET, *columns]))
 
 
-def _sent(records: DataFrame, tallies: dict[str, Tally], told: Telling) -> DataFrame:
+def _sent(records: DataFrame, tallies: dict[str, TraceCounts], told: TraceDescription) -> DataFrame:
     traced = {path: tally.traced("MAC") for path, tally in tallies.items()}
     rates = told.rates
 
-    def work(rows: Iterator[tuple[str, Record, dict[str, Any]]]) -> Iterator[tuple[Any, ...]]:
+    def work(rows: Iterator[tuple[str, TraceRecord, dict[str, Any]]]) -> Iterator[tuple[Any, ...]]:
         number = 0
         for file, own in _by_file(rows):
             for sent in follow(own, rates, link_traced=traced[file]):
@@ -272,14 +272,18 @@ def _sent(records: DataFrame, tallies: dict[str, Tally], told: Telling) -> DataF
     columns = {field.name: field for field in _plain("transmissions")} | {
         field.name: field for field in _PACKET
     }
-    schema = pa.schema([_FILE, pa.field("number", pa.int64()), *(columns[name] for name in Sent._fields)])
+    schema = pa.schema(
+        [_FILE, pa.field("number", pa.int64()), *(columns[name] for name in TraceTransmission._fields)]
+    )
     wanted = records.where("layer in ('RTR', 'MAC', 'IFQ', 'LL')").select("file", *_RECORD)
     return _map(
         wanted.repartition("file", "node").sortWithinPartitions("file", "node", "offset"), work, schema
     )
 
 
-def _by_file(rows: Iterator[tuple[str, Record, dict[str, Any]]]) -> Iterator[tuple[str, Iterator[Record]]]:
+def _by_file(
+    rows: Iterator[tuple[str, TraceRecord, dict[str, Any]]],
+) -> Iterator[tuple[str, Iterator[TraceRecord]]]:
     """Records in order, file after file, without keeping them."""
     from itertools import groupby
 
@@ -287,7 +291,9 @@ def _by_file(rows: Iterator[tuple[str, Record, dict[str, Any]]]) -> Iterator[tup
         yield file, (record for _, record, _ in own)
 
 
-def _collect_moves(records: DataFrame, tallies: dict[str, Tally], told: Telling) -> dict[str, Any]:
+def _collect_moves(
+    records: DataFrame, tallies: dict[str, TraceCounts], told: TraceDescription
+) -> dict[str, Any]:
     """The movement of each run: one place of each node, and the lines of movement."""
     from pyspark.sql import functions as f
 
@@ -297,9 +303,9 @@ def _collect_moves(records: DataFrame, tallies: dict[str, Tally], told: Telling)
     places = (
         records.join(first, ["file", "node", "offset"]).unionByName(records.where("event = 'M'")).distinct()
     )
-    found: dict[str, list[Record]] = {path: [] for path in tallies}
+    found: dict[str, list[TraceRecord]] = {path: [] for path in tallies}
     for row in places.select("file", *_RECORD).toLocalIterator():
-        found[row["file"]].append(Record(*row[1:]))
+        found[row["file"]].append(TraceRecord(*row[1:]))
     return {
         path: find_moves(sorted(rows, key=lambda record: record.offset), tallies[path].nodes)
         for path, rows in found.items()

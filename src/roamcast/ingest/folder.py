@@ -10,19 +10,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from roamcast.facts.schema import TABLES
-from roamcast.facts.tables import RUN_FILE, FactsError, Run
+from roamcast.facts.tables import RUN_FILE, FactsError, RunManifest
 
 
-class Folder:
+class FolderSource:
     """What `Facts.write` wrote, read column by column."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def run(self) -> Run:
+    def run(self) -> RunManifest:
         """What was run."""
         try:
-            return msgspec.json.decode((self.folder / RUN_FILE).read_bytes(), type=Run)
+            return msgspec.json.decode((self.folder / RUN_FILE).read_bytes(), type=RunManifest)
         except (OSError, ValueError) as error:
             raise FactsError(f"{self.folder / RUN_FILE}: no facts of a run: {error}") from None
 

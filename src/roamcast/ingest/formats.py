@@ -8,19 +8,19 @@ from typing import Any
 
 import pyarrow as pa
 
-from roamcast.ingest.pieces import Bad, IngestError, Piece, open_binary
+from roamcast.ingest.file_parts import BadLine, FilePart, IngestError, open_binary
 from roamcast.ingest.readers import bonnmotion, gps, ns2movement, ns2trace, position, sumofcd
 
 
 @dataclass(frozen=True)
-class Format:
+class TraceFormat:
     """A format of traces."""
 
     name: str
     meaning: str
     schema: pa.Schema
     "Of the rows that its reader makes."
-    read: Callable[[Piece, Mapping[str, str]], Iterator[Any]]
+    read: Callable[[FilePart, Mapping[str, str]], Iterator[Any]]
     "A piece of a file and options in, rows and bad lines out."
     splittable: Callable[[str], bool]
     "Whether a file, by its name, can be entered halfway."
@@ -30,38 +30,38 @@ def _switch(options: Mapping[str, str], name: str) -> bool:
     return options.get(name, "false").lower() == "true"
 
 
-FORMATS: dict[str, Format] = {
+FORMATS: dict[str, TraceFormat] = {
     each.name: each
     for each in (
-        Format(
+        TraceFormat(
             "ns2trace",
             "ns-2's wireless traces, old format and new",
             ns2trace.SCHEMA,
             lambda piece, _: ns2trace.read(piece),
             lambda _: True,
         ),
-        Format(
+        TraceFormat(
             "ns2movement",
             "ns-2's movement files (setdest)",
             ns2movement.SCHEMA,
             lambda piece, _: ns2movement.read(piece),
             lambda _: True,
         ),
-        Format(
+        TraceFormat(
             "bonnmotion",
             "BonnMotion's waypoints, a node a line",
             position.SCHEMA,
             lambda piece, _: bonnmotion.read(piece),
             lambda _: False,  # a node is called by the number of its line
         ),
-        Format(
+        TraceFormat(
             "sumofcd",
             "SUMO's floating car data (XML)",
             position.SCHEMA,
             lambda piece, options: sumofcd.read(piece, _switch(options, "geo")),
             lambda _: False,
         ),
-        Format(
+        TraceFormat(
             "gps",
             "positions of satellite receivers (CSV or GPX)",
             position.SCHEMA,
@@ -75,14 +75,14 @@ FORMATS: dict[str, Format] = {
 _LOOKED_AT = 1 << 16
 
 
-def find(name: str) -> Format:
+def find(name: str) -> TraceFormat:
     """The format of a name."""
     if name not in FORMATS:
         raise IngestError(f"{name!r} is no format that is understood; there are {', '.join(FORMATS)}")
     return FORMATS[name]
 
 
-def detect(path: str) -> Format:
+def detect(path: str) -> TraceFormat:
     """The format of a file by its beginning; where that is not certain, an error that asks for it."""
     with open_binary(path) as file:
         head = file.read(_LOOKED_AT)
@@ -140,6 +140,8 @@ def _most(lines: list[str], fits: Callable[[str], bool]) -> bool:
     return bool(telling) and sum(map(fits, telling)) > len(telling) / 2
 
 
-def read(form: Format, piece: Piece, options: Mapping[str, str] | None = None) -> Iterator[Any | Bad]:
+def read(
+    form: TraceFormat, piece: FilePart, options: Mapping[str, str] | None = None
+) -> Iterator[Any | BadLine]:
     """The rows and bad lines of a piece."""
     return form.read(piece, options or {})

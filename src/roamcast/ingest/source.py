@@ -14,8 +14,8 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from roamcast.fingerprint import make_check, package_version
-from roamcast.ingest.formats import FORMATS, Format, read
-from roamcast.ingest.pieces import Bad, IngestError, Piece, find_files, split
+from roamcast.ingest.file_parts import BadLine, FilePart, IngestError, find_files, split
+from roamcast.ingest.formats import FORMATS, TraceFormat, read
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -29,7 +29,7 @@ _BATCH = 10_000
 PREFIX = "roamcast."
 
 
-def row_schema(form: Format) -> pa.Schema:
+def row_schema(form: TraceFormat) -> pa.Schema:
     """The columns that a source of this format has."""
     file = pa.field("file", pa.string(), metadata={"meaning": "that the line is of"})
     bad = pa.field(
@@ -39,13 +39,13 @@ def row_schema(form: Format) -> pa.Schema:
     return pa.schema([file, *form.schema, bad, text])
 
 
-def batches(form: Format, piece: Piece, options: dict[str, str]) -> Iterator[pa.RecordBatch]:
+def batches(form: TraceFormat, piece: FilePart, options: dict[str, str]) -> Iterator[pa.RecordBatch]:
     """The rows of a piece, good and bad, in batches."""
     schema = row_schema(form)
     width = len(form.schema)
     rows: list[tuple[Any, ...]] = []
     for row in read(form, piece, options):
-        if isinstance(row, Bad):
+        if isinstance(row, BadLine):
             nothing = (None,) * (width - 1)
             rows.append((piece.path, row.offset, *nothing, row.why, row.text))
         else:
@@ -65,7 +65,7 @@ def _batch(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:
 
 
 class _Slice(InputPartition):  # type: ignore[misc]
-    def __init__(self, piece: Piece) -> None:
+    def __init__(self, piece: FilePart) -> None:
         super().__init__(tuple(piece))
 
 
@@ -90,7 +90,7 @@ class _Reader(DataSourceReader):  # type: ignore[misc]
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of a piece."""
         self.check()
-        return batches(FORMATS[self.form], Piece(*partition.value), self.options)
+        return batches(FORMATS[self.form], FilePart(*partition.value), self.options)
 
 
 def _paths(options: dict[str, str]) -> list[str]:

@@ -15,9 +15,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from roamcast.lake.columns import TABLES, conform, words_of
-from roamcast.lake.log import Batch, File
-from roamcast.lake.place import Place
+from roamcast.lake.columns import TABLES, conform, dictionary_columns
+from roamcast.lake.log import Batch, TableFile
+from roamcast.lake.storage import StorageUrl
 
 GROUP_ROWS = 1 << 18
 "Rows of a row group: what a reader holds at a time."
@@ -26,7 +26,7 @@ Piece = tuple[str, pa.Table]
 "Rows of one run, and the run."
 
 
-class Damaged(Exception):
+class DamagedRows(Exception):
     """Rows that are not what was written."""
 
     def __init__(self, runs: Mapping[str, str]) -> None:
@@ -39,20 +39,20 @@ def new_name() -> str:
     return uuid.uuid4().hex[:16]
 
 
-def table_file(facts: Place, table: str, batch: str) -> Place:
+def table_file(facts: StorageUrl, table: str, batch: str) -> StorageUrl:
     """The file of a table of a batch."""
     return facts / table / f"{batch}.parquet"
 
 
 def join_batches(
-    facts: Place, table: str, name: str, batches: Sequence[Batch], drop: frozenset[str]
-) -> File | None:
+    facts: StorageUrl, table: str, name: str, batches: Sequence[Batch], drop: frozenset[str]
+) -> TableFile | None:
     """Write the table of batch `name` from others, without the runs `drop`; None if nothing is left."""
     streams = [split_runs(facts, table, batch, drop) for batch in batches if table in batch.files]
     return write_pieces(facts, table, name, heapq.merge(*streams, key=lambda piece: piece[0]))
 
 
-def split_runs(facts: Place, table: str, batch: Batch, drop: frozenset[str]) -> Iterator[Piece]:
+def split_runs(facts: StorageUrl, table: str, batch: Batch, drop: frozenset[str]) -> Iterator[Piece]:
     """The rows of a batch's table but for those of `drop`, run by run, a row group at a time."""
     with open_file(facts, table, batch) as file:
         opened = open_table(file, table)
@@ -82,7 +82,7 @@ def _is_readable(opened: pq.ParquetFile, group: int) -> bool:
     return True
 
 
-def open_file(facts: Place, table: str, batch: Batch) -> pa.NativeFile:
+def open_file(facts: StorageUrl, table: str, batch: Batch) -> pa.NativeFile:
     """Open the file of a batch's table; OSError if its footer is not the one that was written.
 
     Without this check a flipped bit in a column's name would read as a column that the file does not have.
@@ -101,7 +101,7 @@ def open_file(facts: Place, table: str, batch: Batch) -> pa.NativeFile:
 def open_table(file: pa.NativeFile, table: str) -> pq.ParquetFile:
     """A file of facts for reading: words stay coded, and every page is checked."""
     metadata = pq.read_metadata(file)
-    words = [name for name in words_of(table) if name in metadata.schema.names]
+    words = [name for name in dictionary_columns(table) if name in metadata.schema.names]
     return pq.ParquetFile(file, metadata=metadata, read_dictionary=words, page_checksum_verification=True)
 
 
@@ -134,12 +134,12 @@ def tag_rows(run: str, table: str, rows: pa.Table) -> pa.Table:
     return pa.Table.from_arrays(columns, schema=schema)
 
 
-def write_pieces(facts: Place, table: str, name: str, pieces: Iterator[Piece]) -> File | None:
+def write_pieces(facts: StorageUrl, table: str, name: str, pieces: Iterator[Piece]) -> TableFile | None:
     """Write pieces as one file; what it is, or None if there were no rows."""
     target = table_file(facts, table, name)
     (facts / table).make_folder()
     waiting: list[pa.Table] = []
-    sink: _Sink | None = None
+    sink: _HashedFile | None = None
     writer: pq.ParquetWriter | None = None
     count = rows = 0
 
@@ -147,7 +147,7 @@ def write_pieces(facts: Place, table: str, name: str, pieces: Iterator[Piece]) -
         nonlocal sink, writer, rows, waiting
         joined = pa.concat_tables(waiting).unify_dictionaries().combine_chunks().cast(TABLES[table])
         if sink is None or writer is None:
-            sink = _Sink(target)
+            sink = _HashedFile(target)
             writer = pq.ParquetWriter(sink, TABLES[table], compression="zstd", write_page_checksum=True)
         writer.write_table(joined, row_group_size=GROUP_ROWS)
         waiting, rows = [], 0
@@ -172,10 +172,10 @@ def write_pieces(facts: Place, table: str, name: str, pieces: Iterator[Piece]) -
         raise
 
 
-class _Sink:
+class _HashedFile:
     """A file that is written, counted and hashed, and has its name only when it is whole."""
 
-    def __init__(self, target: Place) -> None:
+    def __init__(self, target: StorageUrl) -> None:
         self.target = target
         self.hashed = hashlib.blake2b(digest_size=16)
         self.footer = hashlib.blake2b(digest_size=16)
@@ -218,7 +218,7 @@ class _Sink:
     def close(self) -> None:
         """Parquet's writer closes what it writes to; the file is closed when it is whole."""
 
-    def finish(self, rows: int) -> File:
+    def finish(self, rows: int) -> TableFile:
         if self.draft is not None:
             self.stream.flush()
             os.fsync(self.stream.fileno())
@@ -226,7 +226,7 @@ class _Sink:
         if self.draft is not None:
             self.draft.replace(str(self.target))
         footer_size = self.size - (self.footer_start or 0)
-        return File(self.size, rows, self.hashed.hexdigest(), footer_size, self.footer.hexdigest())
+        return TableFile(self.size, rows, self.hashed.hexdigest(), footer_size, self.footer.hexdigest())
 
     def abandon(self) -> None:
         with suppress(OSError):

@@ -40,7 +40,7 @@ Columns may be null, because a file of an older version lacks the columns that w
 """
 
 
-def words_of(table: str) -> list[str]:
+def dictionary_columns(table: str) -> list[str]:
     """The columns of a table that hold words, each word once."""
     return [field.name for field in TABLES[table] if pa.types.is_dictionary(field.type)]
 

@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 from roamcast.fingerprint import checked
 from roamcast.lake.batch import open_file, table_file
 from roamcast.lake.columns import TABLES, conform, spark_schema
-from roamcast.lake.log import Batch, LakeError, Log, Snapshot
-from roamcast.lake.place import Place
+from roamcast.lake.log import Batch, CommitLog, LakeError, Snapshot
+from roamcast.lake.storage import StorageUrl
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
@@ -34,11 +34,11 @@ CHECK_PAGES = {"parquet.page.verify-checksum.enabled": "true"}
 class Lake:
     """The tables in a campaign's folder, as they were committed when it was opened or refreshed."""
 
-    def __init__(self, url: str | Path | Place, tables: str = TABLES_FOLDER) -> None:
-        self.place = Place(url)
+    def __init__(self, url: str | Path | StorageUrl, tables: str = TABLES_FOLDER) -> None:
+        self.place = StorageUrl(url)
         self.made = self.place / tables
         self.facts = self.place / FACTS_FOLDER
-        self.log = Log(self.facts / LOG_FOLDER)
+        self.log = CommitLog(self.facts / LOG_FOLDER)
         self.snapshot: Snapshot = self.log.read()
 
     def refresh(self) -> Snapshot:
@@ -59,7 +59,7 @@ class Lake:
         with self._made(table).open() as file:
             return pq.read_schema(file)
 
-    def files(self, table: str, runs: Collection[str] | None = None) -> list[Place]:
+    def files(self, table: str, runs: Collection[str] | None = None) -> list[StorageUrl]:
         """The files of a table of facts, their footers checked; if `runs` are given, those that hold one."""
         batches = [
             batch
@@ -121,7 +121,7 @@ class Lake:
                 return batch
         raise LakeError(f"{self.place}: has no run {run}; its runs: roamcast campaign runs {self.place}")
 
-    def _made(self, table: str) -> Place:
+    def _made(self, table: str) -> StorageUrl:
         file = self.made / f"{table}.parquet"
         if not file.exists():
             raise LakeError(f"{self.place}: has no table {table!r}; it has {', '.join(self.tables)}")
@@ -130,7 +130,7 @@ class Lake:
 
 def open_lake(url: str | Path) -> Lake:
     """The lake of a campaign's folder, or `LakeError` if there is none."""
-    place = Place(url)
+    place = StorageUrl(url)
     if not (place / "campaign.json").exists() and not (place / FACTS_FOLDER).list():
         raise LakeError(f"{place}: no campaign was run here (no campaign.json)")
     return Lake(place)
@@ -138,7 +138,7 @@ def open_lake(url: str | Path) -> Lake:
 
 def _read(url: str, names: list[str], table: str | None) -> Iterator[pa.RecordBatch]:
     """The rows of a file, a batch at a time; `table` names the table of facts that it is of."""
-    with Place(url).open() as file:
+    with StorageUrl(url).open() as file:
         for batch in pq.ParquetFile(file, page_checksum_verification=True).iter_batches(columns=names):
             rows = pa.Table.from_batches([batch])
             yield from _plain(rows if table is None else conform(rows, table)).to_batches()

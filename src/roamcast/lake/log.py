@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from roamcast.errors import UserError
-from roamcast.lake.place import Place
+from roamcast.lake.storage import StorageUrl
 
 CHECKPOINT_EVERY = 16
 "Entries; so many are read at most besides a checkpoint."
@@ -30,7 +30,7 @@ class LakeError(UserError):
     """Facts that cannot be read, or whose log contradicts itself."""
 
 
-class File(msgspec.Struct, frozen=True):
+class TableFile(msgspec.Struct, frozen=True):
     """A file of one table of a batch."""
 
     size: int
@@ -42,7 +42,7 @@ class File(msgspec.Struct, frozen=True):
     "Digest of the footer; empty if the file was written before there was one."
 
 
-class Done(msgspec.Struct, frozen=True):
+class CommittedRun(msgspec.Struct, frozen=True):
     """What a run took, and what it wrote."""
 
     rows: int
@@ -58,8 +58,8 @@ class Batch(msgspec.Struct, frozen=True):
     """Runs that were committed together: a file for each table, sorted by run; none where it has no rows."""
 
     name: str
-    runs: dict[str, Done]
-    files: dict[str, File]
+    runs: dict[str, CommittedRun]
+    files: dict[str, TableFile]
 
     @property
     def size(self) -> int:
@@ -67,7 +67,7 @@ class Batch(msgspec.Struct, frozen=True):
         return sum(file.size for file in self.files.values())
 
 
-class Entry(msgspec.Struct, frozen=True):
+class Commit(msgspec.Struct, frozen=True):
     """One commit."""
 
     add: list[Batch] = []
@@ -86,11 +86,11 @@ class Snapshot(msgspec.Struct, frozen=True):
     "Of the last entry."
     batches: dict[str, Batch] = {}
 
-    def runs(self) -> dict[str, Done]:
+    def runs(self) -> dict[str, CommittedRun]:
         """Every run that is committed."""
         return {run: done for batch in self.batches.values() for run, done in batch.runs.items()}
 
-    def after(self, entry: Entry) -> Snapshot:
+    def after(self, entry: Commit) -> Snapshot:
         """What counts after one entry more, or `LakeError` if a run would be lost, doubled or unknown."""
         if unknown := set(entry.remove) - self.batches.keys():
             raise LakeError(f"the log removes the batch {min(unknown)}, which is not there")
@@ -106,10 +106,10 @@ class Snapshot(msgspec.Struct, frozen=True):
         return Snapshot(self.number + 1, kept)
 
 
-class Log:
+class CommitLog:
     """The log in a folder."""
 
-    def __init__(self, folder: Place) -> None:
+    def __init__(self, folder: StorageUrl) -> None:
         self.folder = folder
 
     def read(self, known: Snapshot | None = None) -> Snapshot:
@@ -135,12 +135,12 @@ class Log:
         found = (_ENTRY.fullmatch(name) for name in self.folder.list())
         return 1 + max((int(each[2]) for each in found if each and not each[1]), default=-1)
 
-    def entry(self, number: int) -> Entry:
+    def entry(self, number: int) -> Commit:
         """One commit, or `LakeError` if it cannot be read."""
-        found: Entry = self._load(_entry(number), Entry)
+        found: Commit = self._load(_entry(number), Commit)
         return found
 
-    def append(self, snapshot: Snapshot, entry: Entry) -> Snapshot | None:
+    def append(self, snapshot: Snapshot, entry: Commit) -> Snapshot | None:
         """Commit `entry` on top of `snapshot`; what counts then, or None if another entry came before."""
         then = snapshot.after(entry)
         self.folder.make_folder()
@@ -150,7 +150,7 @@ class Log:
             (self.folder / _checkpoint(then.number)).write(msgspec.json.encode(then))
         return then
 
-    def commit(self, change: Callable[[Snapshot], Entry | None], known: Snapshot | None = None) -> Snapshot:
+    def commit(self, change: Callable[[Snapshot], Commit | None], known: Snapshot | None = None) -> Snapshot:
         """Commit what `change` makes of what counts now, asked again whenever another came before.
 
         Nothing is committed if it answers None.

@@ -8,18 +8,18 @@ import msgspec
 import pyarrow as pa
 
 from roamcast.facts.schema import TABLES
-from roamcast.facts.tables import Facts, FactsError, Run
+from roamcast.facts.tables import Facts, FactsError, RunManifest
 from roamcast.lake.lake import open_lake
-from roamcast.lake.log import Batch, File
-from roamcast.lake.place import Place
+from roamcast.lake.log import Batch, TableFile
 from roamcast.lake.rows import BatchFiles
+from roamcast.lake.storage import StorageUrl
 
 _MARK = "run="
 
 
 def read_facts(where: str) -> Facts:
     """The facts of the run at `where`, or `FactsError`."""
-    place = Place(where)
+    place = StorageUrl(where)
     campaign, _, last = str(place).rpartition("/")
     if last.startswith(_MARK) and not (place / "run.json").exists():
         return read_run(campaign, last.removeprefix(_MARK))
@@ -41,7 +41,7 @@ def read_run(campaign: str, run: str) -> Facts:
         for name, rows in tables.items():
             _check_columns(f"{campaign}/{_MARK}{run}", name, rows)
         whole = {name: rows.cast(TABLES[name]) for name, rows in tables.items()}
-        return Facts(msgspec.json.decode(told[0], type=Run), whole)
+        return Facts(msgspec.json.decode(told[0], type=RunManifest), whole)
     except (OSError, ValueError, pa.ArrowException) as error:  # msgspec's own errors are ValueErrors
         raise FactsError(f"{campaign}/{_MARK}{run}: damaged: {' '.join(str(error).split())}") from None
 
@@ -56,6 +56,6 @@ def _check_columns(where: str, table: str, rows: pa.Table) -> None:
 
 
 @lru_cache(maxsize=4)
-def _open_batch(facts: str, name: str, files: tuple[tuple[str, File], ...]) -> BatchFiles:
+def _open_batch(facts: str, name: str, files: tuple[tuple[str, TableFile], ...]) -> BatchFiles:
     """The files of a batch, kept open: reading runs in their order decodes each row group once."""
-    return BatchFiles(Place(facts), Batch(name, {}, dict(files)))
+    return BatchFiles(StorageUrl(facts), Batch(name, {}, dict(files)))

@@ -11,14 +11,14 @@ import pyarrow as pa
 from roamcast.lake.batch import cut, open_file, open_table, runs_between
 from roamcast.lake.columns import TABLES, conform
 from roamcast.lake.log import Batch
-from roamcast.lake.place import Place
+from roamcast.lake.storage import StorageUrl
 
 
 class BatchFiles:
     """The files of a batch, asked run by run; cheapest in the order of runs."""
 
     def __init__(
-        self, facts: Place, batch: Batch, columns: Mapping[str, Sequence[str]] | None = None
+        self, facts: StorageUrl, batch: Batch, columns: Mapping[str, Sequence[str]] | None = None
     ) -> None:
         self.facts = facts
         self.batch = batch

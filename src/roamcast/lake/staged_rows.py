@@ -9,16 +9,16 @@ from typing import Any
 
 import pyarrow as pa
 
-from roamcast.facts.pack import PACK, Pack, unpack
-from roamcast.lake.batch import Damaged, Piece, open_table, tag_rows, write_pieces
-from roamcast.lake.log import File
-from roamcast.lake.place import Place
+from roamcast.facts.pack import PACK, FactsPack, unpack
+from roamcast.lake.batch import DamagedRows, Piece, open_table, tag_rows, write_pieces
+from roamcast.lake.log import TableFile
 from roamcast.lake.staging import Staging, digest_open
+from roamcast.lake.storage import StorageUrl
 
 
 def read_packs(
     staging: Staging, runs: Mapping[str, Mapping[str, Any]]
-) -> tuple[dict[str, Pack], dict[str, str]]:
+) -> tuple[dict[str, FactsPack], dict[str, str]]:
     """The packs of those of the staged `runs` that have one, and what is wrong with damaged ones."""
     packs, wrong = {}, {}
     for run, files in runs.items():
@@ -32,13 +32,13 @@ def read_packs(
 
 def join_staged(
     staging: Staging,
-    facts: Place,
+    facts: StorageUrl,
     table: str,
     name: str,
     runs: Mapping[str, Mapping[str, Any]],
     *,
-    packs: Mapping[str, Pack] = MappingProxyType({}),
-) -> File | None:
+    packs: Mapping[str, FactsPack] = MappingProxyType({}),
+) -> TableFile | None:
     """Write the table of batch `name` from the staged `runs` (with their files as manifests tell them).
 
     What is in `packs` is taken from there. Raises `Damaged` if a staged file is not what its manifest says;
@@ -51,13 +51,13 @@ def join_staged(
         if what := find_damage(staging.run_folder(run), _staged_name(table), runs[run]):
             wrong[run] = what
     if wrong:
-        raise Damaged(wrong)
+        raise DamagedRows(wrong)
     file = f"{table}.parquet"
     filled = [run for run in sorted(runs) if runs[run].get(file, {}).get("rows") != 0]  # many are empty
     return write_pieces(facts, table, name, _staged(staging, table, filled, packs))
 
 
-def find_damage(folder: Place, name: str, files: Mapping[str, Any]) -> str:
+def find_damage(folder: StorageUrl, name: str, files: Mapping[str, Any]) -> str:
     """What is wrong with a staged file; empty if nothing is, or if the run has none of that name."""
     told = files.get(name)
     if told is None:
@@ -76,7 +76,9 @@ def _staged_name(table: str) -> str:
     return "run.json" if table == "about" else f"{table}.parquet"
 
 
-def _staged(staging: Staging, table: str, runs: Sequence[str], packs: Mapping[str, Pack]) -> Iterator[Piece]:
+def _staged(
+    staging: Staging, table: str, runs: Sequence[str], packs: Mapping[str, FactsPack]
+) -> Iterator[Piece]:
     for run in runs:
         if run in packs:
             about, tables = packs[run]

@@ -23,7 +23,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from roamcast.lake.place import Place
+from roamcast.lake.storage import StorageUrl
 
 MANIFEST = "manifest.json"
 TRACEBACK = "traceback.txt"
@@ -34,10 +34,10 @@ _LOOKERS = 8
 class Staging:
     """The staged runs of a campaign."""
 
-    def __init__(self, place: Place | str) -> None:
-        self.place = Place(place)
+    def __init__(self, place: StorageUrl | str) -> None:
+        self.place = StorageUrl(place)
 
-    def run_folder(self, run: str) -> Place:
+    def run_folder(self, run: str) -> StorageUrl:
         """Where a run is staged."""
         return self.place / f"run={run}"
 
@@ -47,7 +47,7 @@ class Staging:
             return self.place.local / f".work-{run}-{os.getpid()}"
         return Path(tempfile.gettempdir()) / f"roamcast-work-{run}-{os.getpid()}"
 
-    def keep(self, work: Path, manifest: dict[str, Any], traceback: str = "") -> None:
+    def stage(self, work: Path, manifest: dict[str, Any], traceback: str = "") -> None:
         """Stage what is in `work` as `manifest` tells, and the manifest last."""
         folder = self.run_folder(manifest["run"])
         if manifest["status"] == "done" and not _rename(work, folder):
@@ -57,12 +57,15 @@ class Staging:
                     (work / name).replace(folder.local / name)
                 else:
                     _upload(work / name, folder / name)
-        self.say(manifest, traceback)
+        self.write_manifest(manifest, traceback)
 
-    def say(self, manifest: Mapping[str, Any], traceback: str = "") -> None:
+    def write_manifest(self, manifest: Mapping[str, Any], traceback: str = "") -> None:
         """Say what became of a run; a failure never hides that it was done."""
         folder = self.run_folder(manifest["run"])
-        if manifest["status"] != "done" and (self.look(manifest["run"]) or {}).get("status") == "done":
+        if (
+            manifest["status"] != "done"
+            and (self.read_manifest(manifest["run"]) or {}).get("status") == "done"
+        ):
             return
         folder.make_folder()
         if traceback:
@@ -72,7 +75,7 @@ class Staging:
         # Not synced, as the files are not: if the power is lost, their digests tell what is.
         (folder / MANIFEST).write(json.dumps(dict(manifest), sort_keys=True).encode(), synced=False)
 
-    def look(self, run: str) -> dict[str, Any] | None:
+    def read_manifest(self, run: str) -> dict[str, Any] | None:
         """The manifest of a run; None if it has none, one that says `damaged` if it cannot be understood."""
         damaged = {"run": run, "status": "damaged", "error": "its manifest cannot be read", "files": {}}
         try:
@@ -90,7 +93,7 @@ class Staging:
         """The manifests of all staged runs, whole or damaged, and of those that failed."""
         runs = [name[4:] for name, found in self.place.list().items() if name.startswith("run=")]
         with ThreadPoolExecutor(_LOOKERS) as pool:
-            looked = zip(runs, pool.map(self.look, runs), strict=True)
+            looked = zip(runs, pool.map(self.read_manifest, runs), strict=True)
             return {run: manifest for run, manifest in looked if manifest is not None}
 
     def remove(self, run: str) -> None:
@@ -110,9 +113,9 @@ class Staging:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
-def digest(file: Path | Place) -> str:
+def digest(file: Path | StorageUrl) -> str:
     """The digest of a file's bytes."""
-    with Place(file).open() as content:
+    with StorageUrl(file).open() as content:
         return digest_open(content)
 
 
@@ -124,7 +127,7 @@ def digest_open(content: pa.NativeFile) -> str:
     return hashed.hexdigest()
 
 
-def _rename(work: Path, folder: Place) -> bool:
+def _rename(work: Path, folder: StorageUrl) -> bool:
     """Let the folder `work` itself be the staged one; False if there is one already, or on another store."""
     if folder.local is None:
         return False
@@ -135,7 +138,7 @@ def _rename(work: Path, folder: Place) -> bool:
     return True
 
 
-def _upload(file: Path, place: Place) -> None:
+def _upload(file: Path, place: StorageUrl) -> None:
     system, path = place.file_system
     with file.open("rb") as source, system.open_output_stream(path) as sink:
         shutil.copyfileobj(source, sink, 1 << 22)

@@ -7,11 +7,11 @@ from collections import Counter
 import numpy as np
 import numpy.typing as npt
 
-from roamcast.metrics.measured import READS, Measured
-from roamcast.metrics.metric import Group, Value
+from roamcast.metrics.metric import MetricSet, Value
+from roamcast.metrics.metric_input import READS, MetricInput
 from roamcast.metrics.ratio import mean
 
-COMMUNITIES = Group()
+COMMUNITIES = MetricSet()
 "By name, in the order in which tables show them."
 
 STATE = "community"
@@ -20,18 +20,18 @@ ORPHAN = 3
 
 
 @COMMUNITIES.metric("Communities")
-def communities(of: Measured) -> Value:
+def communities(of: MetricInput) -> Value:
     """communities that nodes say they belong to, mean over the time from the warm-up to the last change"""
     return _mean_over_time(of, 0)
 
 
 @COMMUNITIES.metric("Orphan communities", better="less")
-def orphans(of: Measured) -> Value:
+def orphans(of: MetricInput) -> Value:
     """of these, communities of fewer than three nodes"""
     return _mean_over_time(of, 1)
 
 
-def _mean_over_time(of: Measured, column: int) -> float | None:
+def _mean_over_time(of: MetricInput, column: int) -> float | None:
     """Each count by how long it stood: a construction changes much within a second."""
     times, counts = _follow(of)
     lasted = np.diff(times)
@@ -40,7 +40,7 @@ def _mean_over_time(of: Measured, column: int) -> float | None:
     return float((lasted * counts[column][:-1]).sum() / lasted.sum())
 
 
-def _follow(of: Measured) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+def _follow(of: MetricInput) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
     """How many communities and orphans there were from the end of the warm-up on, and since when each."""
     table = of.source.read("states", *READS["states"])
     names = np.asarray(table["name"].to_pylist(), object)

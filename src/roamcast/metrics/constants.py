@@ -11,7 +11,7 @@ class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
 
 
-class Energy(_Part):
+class EnergyModel(_Part):
     """Feeney's linear model: a frame of so many bytes costs `per_byte * bytes + per_frame` microjoules.
 
     The defaults are her measurements of a 2 Mb/s WaveLAN card, with the cost of idling taken off: a
@@ -31,9 +31,9 @@ class Energy(_Part):
     "Of a unicast frame heard by a neighbour that it is not for."
 
 
-class Constants(_Part):
+class MetricConstants(_Part):
     """Constants that the metrics leave to the person who measures."""
 
     gamma: Annotated[float, Field(gt=0)] = 10.0
     "How many other messages one event message weighs in the normalised overhead."
-    energy: Energy = Energy()
+    energy: EnergyModel = EnergyModel()

@@ -15,17 +15,17 @@ from functools import cache, cached_property
 from types import FunctionType, ModuleType
 from typing import Any
 
-from roamcast.metrics.constants import Constants
+from roamcast.metrics.constants import MetricConstants
 from roamcast.metrics.declarations import METRICS
-from roamcast.metrics.measured import READS, Measured
+from roamcast.metrics.metric_input import READS, MetricInput
 
 _ROOMS = ("roamcast.metrics", "roamcast.facts")
 
-_APART: tuple[Any, ...] = (Measured, READS)
+_APART: tuple[Any, ...] = (MetricInput, READS)
 "What every metric names: of the first only the parts that it asks, of the other the columns in its code."
 
 
-def digest_definitions(constants: Constants) -> dict[str, str]:
+def digest_definitions(constants: MetricConstants) -> dict[str, str]:
     """The digest of every metric under `constants`, by name."""
     values = {name: repr(getattr(constants, name)) for name in type(constants).model_fields}
     found = {}
@@ -37,7 +37,7 @@ def digest_definitions(constants: Constants) -> dict[str, str]:
 
 
 @cache
-def definition(compute: Callable[[Measured], Any]) -> tuple[str, frozenset[str]]:
+def definition(compute: Callable[[MetricInput], Any]) -> tuple[str, frozenset[str]]:
     """The code that a metric's function comes to, and every attribute that this code names."""
     sources: dict[str, str] = {}
     named: set[str] = set()
@@ -64,7 +64,7 @@ def _look_up(found: Any, names: frozenset[str]) -> Iterator[tuple[str, Any]]:
     """What the names in a function or class stand for: globals of its module, and parts of `Measured`."""
     around = vars(inspect.getmodule(found))
     for name in sorted(names):
-        part = inspect.getattr_static(Measured, name, None)
+        part = inspect.getattr_static(MetricInput, name, None)
         if isinstance(part, cached_property):
             yield name, part.func
         elif isinstance(part, FunctionType):

@@ -2,87 +2,87 @@
 
 from __future__ import annotations
 
-from roamcast.metrics.measured import Measured
-from roamcast.metrics.metric import Group, Value
+from roamcast.metrics.metric import MetricSet, Value
+from roamcast.metrics.metric_input import MetricInput
 from roamcast.metrics.ratio import divide, mean
 
-DELIVERY = Group()
+DELIVERY = MetricSet()
 "By name, in the order in which tables show them."
 
 
 @DELIVERY.metric("Publications")
-def publications(of: Measured) -> Value:
+def publications(of: MetricInput) -> Value:
     """events published"""
     return of.pairs.publications
 
 
 @DELIVERY.metric("Expected")
-def expected(of: Measured) -> Value:
+def expected(of: MetricInput) -> Value:
     """pairs of an event and a node that wanted it when it was published"""
     return of.pairs.expected
 
 
 @DELIVERY.metric("Delivered", better="more")
-def delivered(of: Measured) -> Value:
+def delivered(of: MetricInput) -> Value:
     """expected pairs that were delivered, however late"""
     return len(of.pairs.delays)
 
 
 @DELIVERY.metric("Delivery rate", better="more", scale="share", trials=("expected",))
-def delivery_rate(of: Measured) -> Value:
+def delivery_rate(of: MetricInput) -> Value:
     """delivered / expected"""
     return divide(len(of.pairs.delays), of.pairs.expected)
 
 
 @DELIVERY.metric("Delivery rate, mean per event", better="more", scale="share", trials=("publications",))
-def delivery_rate_mean(of: Measured) -> Value:
+def delivery_rate_mean(of: MetricInput) -> Value:
     """mean over events that someone expected of the share of its expectants that got it"""
     return mean(of.pairs.shares)
 
 
 @DELIVERY.metric("False deliveries", better="less")
-def false_deliveries(of: Measured) -> Value:
+def false_deliveries(of: MetricInput) -> Value:
     """pairs delivered that were not expected"""
-    return of.pairs.surprised
+    return of.pairs.unexpected
 
 
 @DELIVERY.metric("Duplicates", better="less")
-def duplicate_deliveries(of: Measured) -> Value:
+def duplicate_deliveries(of: MetricInput) -> Value:
     """deliveries after the first of their pair"""
-    return of.pairs.repeated
+    return of.pairs.duplicates
 
 
 @DELIVERY.metric("Delay", unit="s", better="less")
-def delay_mean(of: Measured) -> Value:
+def delay_mean(of: MetricInput) -> Value:
     """from publication to first delivery, mean over delivered"""
     return mean(of.pairs.delays)
 
 
 @DELIVERY.metric("Delay, median", unit="s", better="less")
-def delay_p50(of: Measured) -> Value:
+def delay_p50(of: MetricInput) -> Value:
     """median of that delay"""
     return of.pairs.percentile(50)
 
 
 @DELIVERY.metric("Delay, 90th percentile", unit="s", better="less")
-def delay_p90(of: Measured) -> Value:
+def delay_p90(of: MetricInput) -> Value:
     """90th percentile of that delay"""
     return of.pairs.percentile(90)
 
 
 @DELIVERY.metric("Delay, 95th percentile", unit="s", better="less")
-def delay_p95(of: Measured) -> Value:
+def delay_p95(of: MetricInput) -> Value:
     """95th percentile of that delay"""
     return of.pairs.percentile(95)
 
 
 @DELIVERY.metric("Delay, 99th percentile", unit="s", better="less")
-def delay_p99(of: Measured) -> Value:
+def delay_p99(of: MetricInput) -> Value:
     """99th percentile of that delay"""
     return of.pairs.percentile(99)
 
 
 @DELIVERY.metric("Delay, longest", unit="s", better="less")
-def delay_max(of: Measured) -> Value:
+def delay_max(of: MetricInput) -> Value:
     """longest of that delay"""
     return of.pairs.percentile(100)

@@ -8,60 +8,60 @@ from __future__ import annotations
 
 import numpy as np
 
-from roamcast.metrics.measured import Measured, Reals
-from roamcast.metrics.metric import Group, Value
+from roamcast.metrics.metric import MetricSet, Value
+from roamcast.metrics.metric_input import MetricInput, Reals
 from roamcast.metrics.ratio import divide, mean
 
-DISSEMINATION = Group()
+DISSEMINATION = MetricSet()
 "By name, in the order in which tables show them."
 
 
 @DISSEMINATION.metric("Throughput", unit="1/s", better="more")
-def throughput(of: Measured) -> Value:
+def throughput(of: MetricInput) -> Value:
     """expected pairs delivered per second, from the first publication to the last such delivery"""
-    return divide(len(of.pairs.delays), of.pairs.lasting)
+    return divide(len(of.pairs.delays), of.pairs.seconds)
 
 
 @DISSEMINATION.metric("Event bytes", unit="B", better="less")
-def bytes_event(of: Measured) -> Value:
+def bytes_event(of: MetricInput) -> Value:
     """sizes of the messages that are events, summed over their frames"""
-    return of.sent.volumes["event"]
+    return of.transmissions.volumes["event"]
 
 
 @DISSEMINATION.metric("Control bytes", unit="B", better="less")
-def bytes_control(of: Measured) -> Value:
+def bytes_control(of: MetricInput) -> Value:
     """sizes of all other messages (subscriptions, routing, control), summed over their frames"""
-    return of.sent.bytes - of.sent.volumes["event"]
+    return of.transmissions.bytes - of.transmissions.volumes["event"]
 
 
 @DISSEMINATION.metric("Channels")
-def channels(of: Measured) -> Value:
+def channels(of: MetricInput) -> Value:
     """the most channels or groups that a source sent to at once, mean over sources that had any"""
     most = _most(of, "channels")
     return mean(most[most > 0])
 
 
 @DISSEMINATION.metric("Forwarding groups", better="less")
-def forwarding_groups(of: Measured) -> Value:
+def forwarding_groups(of: MetricInput) -> Value:
     """the most channels or groups that a node forwarded for at once, mean over all nodes"""
     return divide(float(np.sort(_most(of, "forwarding_groups")).sum()), of.setting.nodes)
 
 
 @DISSEMINATION.metric("Noise", better="less")
-def noise(of: Measured) -> Value:
+def noise(of: MetricInput) -> Value:
     """events that came on a channel or group to a member of it with nobody who wanted them"""
     return _risen(of, "noise")
 
 
 @DISSEMINATION.metric("False joins", better="less")
-def false_joins(of: Measured) -> Value:
+def false_joins(of: MetricInput) -> Value:
     """answers to a join request by brokers with nobody who wanted what it asked about"""
     return _risen(of, "false_joins")
 
 
-def _most(of: Measured, name: str) -> Reals:
+def _most(of: MetricInput, name: str) -> Reals:
     """The highest that a level was at each node that told it, from the warm-up on."""
-    node, time, value = of.told(name)
+    node, time, value = of.states(name)
     later = np.append(node[1:] == node[:-1], False) if len(node) else np.zeros(0, bool)
     following = np.append(time[1:], 0.0) if len(node) else np.zeros(0)
     holds = (time >= of.setting.warmup) | ~later | (following > of.setting.warmup)
@@ -71,9 +71,9 @@ def _most(of: Measured, name: str) -> Reals:
     return most
 
 
-def _risen(of: Measured, name: str) -> int:
+def _risen(of: MetricInput, name: str) -> int:
     """By how much a count rose at all nodes together, from the warm-up on."""
-    node, time, value = of.told(name)
+    node, time, value = of.states(name)
     if not len(node):
         return 0
     before = np.where(np.append(False, node[1:] == node[:-1]), np.append(0.0, value[:-1]), 0.0)

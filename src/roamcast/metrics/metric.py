@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from roamcast.metrics.measured import Measured
+    from roamcast.metrics.metric_input import MetricInput
 
 Value: TypeAlias = float | int | None
 "None where there is nothing to divide by, or nothing was told."
@@ -27,14 +27,14 @@ class Metric:
     meaning: str
     title: str
     "What figures and tables call it."
-    compute: Callable[[Measured], Value]
+    compute: Callable[[MetricInput], Value]
     scale: Scale = "amount"
     "Where its values can lie, and so the intervals of its means."
     trials: tuple[str, ...] = ()
     "Of a share: the metrics whose product is the number of trials that it is a share of."
 
 
-class Group(dict[str, Metric]):
+class MetricSet(dict[str, Metric]):
     """Metrics that belong together, by name; a function becomes one of them by the decorator `metric`."""
 
     def metric(
@@ -45,10 +45,10 @@ class Group(dict[str, Metric]):
         better: Literal["more", "less", ""] = "",
         scale: Scale = "amount",
         trials: tuple[str, ...] = (),
-    ) -> Callable[[Callable[[Measured], Value]], Callable[[Measured], Value]]:
+    ) -> Callable[[Callable[[MetricInput], Value]], Callable[[MetricInput], Value]]:
         """Declare a function as a metric: it has the function's name and means what its docstring says."""
 
-        def declare(compute: Callable[[Measured], Value]) -> Callable[[Measured], Value]:
+        def declare(compute: Callable[[MetricInput], Value]) -> Callable[[MetricInput], Value]:
             name, meaning = compute.__name__, compute.__doc__ or ""
             self[name] = Metric(name, unit, better, " ".join(meaning.split()), title, compute, scale, trials)
             return compute

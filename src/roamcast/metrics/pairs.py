@@ -12,7 +12,7 @@ Reals = npt.NDArray[np.float64]
 Columns = tuple[npt.NDArray[np.float64], ...]
 
 
-class Pairs(NamedTuple):
+class DeliveryPairs(NamedTuple):
     """Expected and delivered pairs of an event and a node, of the events that count."""
 
     publications: int
@@ -21,11 +21,11 @@ class Pairs(NamedTuple):
     "From publication to first delivery of each expected pair that was delivered, sorted."
     shares: Reals
     "Of the expectants of each event that somebody expected, those who got it; sorted."
-    surprised: int
+    unexpected: int
     "Pairs delivered that were not expected."
-    repeated: int
+    duplicates: int
     "Deliveries after the first of their pair."
-    lasting: float
+    seconds: float
     "Seconds from the first publication to the last first delivery of an expected pair; 0 if there is none."
 
     def percentile(self, share: float) -> float | None:
@@ -33,7 +33,7 @@ class Pairs(NamedTuple):
         return float(np.percentile(self.delays, share)) if len(self.delays) else None
 
 
-def pair_up(published: Columns, expected: Columns, delivered: Columns, warmup: float) -> Pairs:
+def pair_up(published: Columns, expected: Columns, delivered: Columns, warmup: float) -> DeliveryPairs:
     """The pairs of `published` (publication, time), `expected` (publication, node) and `delivered`
     (publication, node, time)."""
     counted = published[1] >= warmup
@@ -54,14 +54,14 @@ def pair_up(published: Columns, expected: Columns, delivered: Columns, warmup: f
         _, counts = _pair(ids, expected[0][~listed], -expected[1][~listed])
         asking[counts >> 32] = counts & 0xFFFFFFFF
     shares = np.bincount(of, minlength=len(ids))[asking > 0] / asking[asking > 0]
-    return Pairs(
+    return DeliveryPairs(
         publications=len(ids),
         expected=int(asking.sum()),
         delays=np.sort(when[hit] - times[of]),
         shares=np.sort(shares),
-        surprised=int(first.sum() - hit.sum()),
-        repeated=int(len(got) - first.sum()),
-        lasting=float(when[hit].max() - times.min()) if hit.any() else 0.0,
+        unexpected=int(first.sum() - hit.sum()),
+        duplicates=int(len(got) - first.sum()),
+        seconds=float(when[hit].max() - times.min()) if hit.any() else 0.0,
     )
 
 

@@ -4,75 +4,75 @@ from __future__ import annotations
 
 import numpy as np
 
-from roamcast.metrics.measured import Measured
-from roamcast.metrics.metric import Group, Value
+from roamcast.metrics.metric import MetricSet, Value
+from roamcast.metrics.metric_input import MetricInput
 from roamcast.metrics.ratio import divide, mean
 
-REQUESTS = Group()
+REQUESTS = MetricSet()
 "By name, in the order in which tables show them."
 
 
 @REQUESTS.metric("Requests")
-def requests(of: Measured) -> Value:
+def requests(of: MetricInput) -> Value:
     """requests made"""
-    return len(of.asked.satisfied)
+    return len(of.requests.satisfied)
 
 
 @REQUESTS.metric("Requests satisfied", better="more", scale="share", trials=("requests",))
-def satisfied_rate(of: Measured) -> Value:
+def satisfied_rate(of: MetricInput) -> Value:
     """share of the requests that were satisfied before they expired, were abandoned or the run ended"""
-    return divide(int(of.asked.satisfied.sum()), len(of.asked.satisfied))
+    return divide(int(of.requests.satisfied.sum()), len(of.requests.satisfied))
 
 
 @REQUESTS.metric("Response delay", unit="s", better="less")
-def response_delay(of: Measured) -> Value:
+def response_delay(of: MetricInput) -> Value:
     """from a request to what satisfied it, mean over satisfied requests"""
-    return mean(of.asked.delay)
+    return mean(of.requests.delay)
 
 
 @REQUESTS.metric("Response delay, median", unit="s", better="less")
-def response_delay_p50(of: Measured) -> Value:
+def response_delay_p50(of: MetricInput) -> Value:
     """median of that delay"""
-    return float(np.percentile(of.asked.delay, 50)) if len(of.asked.delay) else None
+    return float(np.percentile(of.requests.delay, 50)) if len(of.requests.delay) else None
 
 
 @REQUESTS.metric("Response delay, 95th percentile", unit="s", better="less")
-def response_delay_p95(of: Measured) -> Value:
+def response_delay_p95(of: MetricInput) -> Value:
     """95th percentile of that delay"""
-    return float(np.percentile(of.asked.delay, 95)) if len(of.asked.delay) else None
+    return float(np.percentile(of.requests.delay, 95)) if len(of.requests.delay) else None
 
 
 @REQUESTS.metric("Requests answered fresh", scale="share", trials=("requests", "satisfied_rate"))
-def fresh_rate(of: Measured) -> Value:
+def fresh_rate(of: MetricInput) -> Value:
     """share of the satisfied requests whose event was published after the request, not cached"""
-    return divide(int(of.asked.fresh.sum()), len(of.asked.fresh))
+    return divide(int(of.requests.fresh.sum()), len(of.requests.fresh))
 
 
 @REQUESTS.metric("Requests answered from a cache", scale="share", trials=("requests", "satisfied_rate"))
-def hit_rate(of: Measured) -> Value:
+def hit_rate(of: MetricInput) -> Value:
     """share of the satisfied requests whose event was published before the request, and kept by someone"""
-    return divide(int((~of.asked.fresh).sum()), len(of.asked.fresh))
+    return divide(int((~of.requests.fresh).sum()), len(of.requests.fresh))
 
 
 @REQUESTS.metric("Overhead", better="less")
-def overhead(of: Measured) -> Value:
+def overhead(of: MetricInput) -> Value:
     """messages that nodes sent, except beacons: messages whose role in the facts is `beacons`"""
-    return of.sent.categories.total() - beacons(of)
+    return of.transmissions.categories.total() - beacons(of)
 
 
 @REQUESTS.metric("Overhead, normalised", better="less")
-def overhead_normalised(of: Measured) -> Value:
+def overhead_weighted(of: MetricInput) -> Value:
     """the same, an event message weighing gamma others"""
-    extra = (of.constants.gamma - 1) * of.sent.categories["event"]
-    return of.sent.categories.total() - beacons(of) + extra
+    extra = (of.constants.gamma - 1) * of.transmissions.categories["event"]
+    return of.transmissions.categories.total() - beacons(of) + extra
 
 
 @REQUESTS.metric("Overhead per request", better="less")
-def overhead_per_request(of: Measured) -> Value:
+def overhead_per_request(of: MetricInput) -> Value:
     """that overhead, not normalised, per request made"""
-    return divide(of.sent.categories.total() - beacons(of), len(of.asked.satisfied))
+    return divide(of.transmissions.categories.total() - beacons(of), len(of.requests.satisfied))
 
 
-def beacons(of: Measured) -> int:
+def beacons(of: MetricInput) -> int:
     """Return the number of messages whose role is to say that a node is there."""
-    return sum(of.sent.kinds[kind] for kind in of.setting.beacons)
+    return sum(of.transmissions.kinds[kind] for kind in of.setting.beacons)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from roamcast.metrics.outcome import Metrics
+from roamcast.metrics.run_metrics import RunMetrics
 
 Line = tuple[str, str]
 
 
-def lines(metrics: Metrics) -> list[list[Line]]:
+def lines(metrics: RunMetrics) -> list[list[Line]]:
     """The metrics as sections of (name, value), as people read them."""
     return [
         [
             ("delivered", _share(metrics.delivery_rate)),
             ("of expected deliveries", f"{metrics.delivered:,} of {metrics.expected:,}"),
             ("events published", f"{metrics.publications:,}"),
-            ("duplicates, false deliveries", f"{metrics.duplicates:,}, {metrics.false_deliveries:,}"),
+            (
+                "duplicates, false deliveries",
+                f"{metrics.duplicate_deliveries:,}, {metrics.false_deliveries:,}",
+            ),
         ],
         [
             ("delay, mean", _time(metrics.delay_mean)),
@@ -32,7 +35,7 @@ def lines(metrics: Metrics) -> list[list[Line]]:
     ]
 
 
-def _requests(metrics: Metrics) -> list[Line]:
+def _requests(metrics: RunMetrics) -> list[Line]:
     """Of requests and tables, where there are any."""
     found = []
     if metrics.requests:
@@ -48,7 +51,7 @@ def _requests(metrics: Metrics) -> list[Line]:
     return found
 
 
-def _frames(metrics: Metrics) -> list[tuple[str, int]]:
+def _frames(metrics: RunMetrics) -> list[tuple[str, int]]:
     return [(name.replace("_", " "), count) for name, count in metrics.frames.items() if count]
 
 

@@ -9,14 +9,14 @@ from typing import Any
 import msgspec
 
 from roamcast.metrics.declarations import METRICS
+from roamcast.pipeline.campaign_folder import CampaignFolder
 from roamcast.pipeline.measuring.intervals import student
-from roamcast.pipeline.store import Store
 
 Key = tuple[str, str, str]
 "Sweep, point and protocol."
 
 
-class Change(msgspec.Struct, frozen=True):
+class MetricChange(msgspec.Struct, frozen=True):
     """A metric at a point of both campaigns, seed by seed: means over the seeds that both have."""
 
     sweep: str
@@ -40,10 +40,10 @@ class Change(msgspec.Struct, frozen=True):
         return None if self.half is None else abs(self.difference) > self.half
 
 
-class Changes(msgspec.Struct, frozen=True):
+class CampaignChanges(msgspec.Struct, frozen=True):
     """All that differs."""
 
-    changes: list[Change]
+    changes: list[MetricChange]
     "Metrics whose values differ under some seed, surest first."
     compared: int
     "Pairs of runs: the same point, protocol and seed in both."
@@ -54,9 +54,9 @@ class Changes(msgspec.Struct, frozen=True):
     only_after: int
 
 
-def compare_campaigns(before: Store, after: Store) -> Changes:
+def compare_campaigns(before: CampaignFolder, after: CampaignFolder) -> CampaignChanges:
     """What changed from one campaign to the other."""
-    one, other = _by_place(before), _by_place(after)
+    one, other = _by_cell(before), _by_cell(after)
     common = sorted(one.keys() & other.keys())
     pairs: dict[tuple[Key, str], list[tuple[float, float]]] = defaultdict(list)
     for place in common:
@@ -66,8 +66,10 @@ def compare_campaigns(before: Store, after: Store) -> Changes:
                 pairs[place[:3], metric].append(values)
     differing = {key: values for key, values in pairs.items() if any(a != b for a, b in values)}
     changes = [_weigh(*key, values, len(differing)) for key, values in differing.items()]
-    changes.sort(key=lambda change: (not change.significant, -_sureness(change), change.metric, change.point))
-    return Changes(
+    changes.sort(
+        key=lambda change: (not change.significant, -_significance(change), change.metric, change.point)
+    )
+    return CampaignChanges(
         changes=changes,
         compared=len(common),
         same_facts=sum(one[place]["run"] == other[place]["run"] for place in common),
@@ -76,7 +78,7 @@ def compare_campaigns(before: Store, after: Store) -> Changes:
     )
 
 
-def _weigh(place: Key, metric: str, values: list[tuple[float, float]], together: int) -> Change:
+def _weigh(place: Key, metric: str, values: list[tuple[float, float]], together: int) -> MetricChange:
     count = len(values)
     differences = sorted(b - a for a, b in values)
     mean = sum(differences) / count
@@ -85,17 +87,17 @@ def _weigh(place: Key, metric: str, values: list[tuple[float, float]], together:
         spread = sqrt(sum((each - mean) ** 2 for each in differences) / (count - 1))
         half = student(count, together) * spread / sqrt(count)
     before = sum(sorted(a for a, _ in values)) / count
-    return Change(*place, metric, count, before, before + mean, half)
+    return MetricChange(*place, metric, count, before, before + mean, half)
 
 
-def _sureness(change: Change) -> float:
+def _significance(change: MetricChange) -> float:
     """How many halves of its interval a difference is."""
     if change.half is None:
         return 0.0
     return abs(change.difference) / change.half if change.half else float("inf")
 
 
-def _by_place(store: Store) -> dict[tuple[str, str, str, int], dict[str, Any]]:
+def _by_cell(store: CampaignFolder) -> dict[tuple[str, str, str, int], dict[str, Any]]:
     """The metrics of each run that is measured, by where it belongs."""
     store.check_layout()
     measured = {row["run"]: row for row in store.read_table("metrics").to_pylist()}

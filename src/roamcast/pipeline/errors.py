@@ -5,5 +5,5 @@ from __future__ import annotations
 from roamcast.errors import UserError
 
 
-class StoreError(UserError):
+class CampaignFolderError(UserError):
     """A campaign's folder that cannot be used as asked."""

@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from roamcast.lake.place import Place
-from roamcast.pipeline.errors import StoreError
+from roamcast.lake.storage import StorageUrl
+from roamcast.pipeline.errors import CampaignFolderError
 
 _LOCK = ".lock"
 
 
 @contextmanager
-def hold(folder: Place, doing: str = "running this campaign") -> Iterator[None]:
+def hold(folder: StorageUrl, doing: str = "running this campaign") -> Iterator[None]:
     """Keep other commands from `doing` the same here, where the folder is on a local disk."""
     if folder.local is None:
         yield
@@ -26,14 +26,14 @@ def hold(folder: Place, doing: str = "running this campaign") -> Iterator[None]:
         except BlockingIOError:
             file.seek(0)
             other = file.read().strip() or "another process"
-            raise StoreError(f"{folder}: process {other} is {doing}") from None
+            raise CampaignFolderError(f"{folder}: process {other} is {doing}") from None
         file.truncate(0)
         file.write(f"{os.getpid()}\n")
         file.flush()
         yield
 
 
-def find_holder(folder: Place) -> int | None:
+def find_holder(folder: StorageUrl) -> int | None:
     """The process that holds the folder now, if one does and that can be known."""
     try:
         kept = ((folder.local or Path("/dev/null")) / _LOCK).stat()

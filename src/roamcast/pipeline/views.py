@@ -16,11 +16,11 @@ import pyarrow as pa
 from roamcast.campaign.tables import METRICS_TABLE, PLAN, POINTS
 from roamcast.errors import UserError
 from roamcast.facts.schema import TABLES as FACTS
-from roamcast.facts.tables import RUN_FILE, Facts, FactsError, Run
+from roamcast.facts.tables import RUN_FILE, Facts, FactsError, RunManifest
 from roamcast.lake.columns import spark_schema
 from roamcast.lake.lake import CHECK_PAGES, open_lake
 from roamcast.metrics.declarations import evaluate
-from roamcast.metrics.outcome import look
+from roamcast.metrics.run_metrics import metric_input
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -30,7 +30,7 @@ class ViewsError(UserError):
     """A folder without tables, or a question that they cannot answer."""
 
 
-class Tables(Protocol):
+class TableSource(Protocol):
     """Tables that know their columns; a lake is one."""
 
     @property
@@ -44,7 +44,7 @@ class Tables(Protocol):
         """A table as a DataFrame."""
 
 
-def open_tables(folder: str) -> Tables:
+def open_tables(folder: str) -> TableSource:
     """The tables of a folder."""
     place = Path(folder)
     if (place / "campaign.json").is_file() or "://" in folder:
@@ -57,7 +57,7 @@ def open_tables(folder: str) -> Tables:
     raise ViewsError(f"{folder}: neither a campaign nor the facts of runs")
 
 
-def register_views(spark: SparkSession, tables: Tables) -> list[str]:
+def register_views(spark: SparkSession, tables: TableSource) -> list[str]:
     """Make every table a view of the session; their names."""
     for name in tables.tables:
         describe(tables.frame(spark, name), tables.schema(name)).createOrReplaceTempView(name)
@@ -123,7 +123,7 @@ class RunFolders:
         rows = []
         for name, folder in self.folders.items():
             if table == "metrics":
-                values = evaluate(look(Facts.read(folder)))
+                values = evaluate(metric_input(Facts.read(folder)))
                 row: dict[str, Any] = {
                     key: None if value is None else float(value) for key, value in values.items()
                 }
@@ -138,8 +138,8 @@ class RunFolders:
         return rows
 
 
-def _read_run(folder: Path) -> Run:
+def _read_run(folder: Path) -> RunManifest:
     try:
-        return msgspec.json.decode((folder / RUN_FILE).read_bytes(), type=Run)
+        return msgspec.json.decode((folder / RUN_FILE).read_bytes(), type=RunManifest)
     except (OSError, ValueError) as error:
         raise FactsError(f"{folder / RUN_FILE}: damaged: {error}") from None

@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from roamcast.metrics.declarations import METRICS
+from roamcast.report.numbers import FEW, Row, format_estimate, join_names, percent
 from roamcast.report.ranking import Place, find_gap, find_leaders
-from roamcast.report.result import Result
-from roamcast.report.rounding import FEW, Row, join, percent, tell
+from roamcast.report.result import CampaignResult
 
 ALIKE = 0.02
 "Delivery rates whose difference surely is no larger are taken for equal."
 
-_RATE, _COST = "delivery_rate", "transmissions_per_delivery"
+_RATE, _COST = "delivery_rate", "messages_per_delivery"
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,10 @@ class Answer:
     "The answer first, then what speaks against it."
 
 
-def answer(result: Result, place: Place, protocols: list[str]) -> Answer:
+def answer(result: CampaignResult, place: Place, protocols: list[str]) -> Answer:
     """The answer at one point of a sweep."""
     rates = {p: row for p in protocols if (row := result.values.get((*place, p, _RATE)))}
-    if refusal := _refuse(result, place, protocols, rates):
+    if refusal := _no_answer(result, place, protocols, rates):
         return refusal
     leaders = find_leaders(result, place, _RATE, protocols)
     if len(leaders) == 1:
@@ -48,7 +48,9 @@ def answer(result: Result, place: Place, protocols: list[str]) -> Answer:
     return _cheapest(result, place, protocols, leaders, rates)
 
 
-def _refuse(result: Result, place: Place, protocols: list[str], rates: dict[str, Row]) -> Answer | None:
+def _no_answer(
+    result: CampaignResult, place: Place, protocols: list[str], rates: dict[str, Row]
+) -> Answer | None:
     """Why nobody can be best, if nobody can."""
     undecided = False
     if not rates:
@@ -67,7 +69,9 @@ def _refuse(result: Result, place: Place, protocols: list[str], rates: dict[str,
     return Answer(None, undecided=undecided, sentences=[told])
 
 
-def _one_best(result: Result, place: Place, protocols: list[str], best: str, rates: dict[str, Row]) -> Answer:
+def _one_best(
+    result: CampaignResult, place: Place, protocols: list[str], best: str, rates: dict[str, Row]
+) -> Answer:
     told = [f"{best} serves this scenario best: {_serves(result, place, best)}."]
     seeds = result.by_seed(*place, best, _RATE)
     worst = min(seeds, key=lambda seed: seeds[seed])
@@ -78,16 +82,16 @@ def _one_best(result: Result, place: Place, protocols: list[str], best: str, rat
     if gap is not None:
         points = f"{100 * gap.mean:.1f} ± {100 * gap.half:.1f} points"
         told.append(f"{second} comes next: seed by seed it delivers {points} less.")
-    return Answer(best, sentences=told + _tell_others(result, place, protocols, best))
+    return Answer(best, sentences=told + _compare_others(result, place, protocols, best))
 
 
 def _cheapest(
-    result: Result, place: Place, protocols: list[str], leaders: list[str], rates: dict[str, Row]
+    result: CampaignResult, place: Place, protocols: list[str], leaders: list[str], rates: dict[str, Row]
 ) -> Answer:
     """Of several that deliver alike, the one that needs the fewest messages, if that is sure."""
     cheapest = find_leaders(result, place, _COST, leaders)
     if len(cheapest) != 1:
-        told = f"{join(leaders)} serve this scenario equally well: they deliver the same to two points"
+        told = f"{join_names(leaders)} serve this scenario equally well: they deliver the same to two points"
         return Answer(
             None, leaders, sentences=[f"{told}, and none is surely cheaper.", _list(leaders, rates)]
         )
@@ -95,11 +99,11 @@ def _cheapest(
     others = [p for p in leaders if p != best]
     told = f"{best} serves this scenario best: {_serves(result, place, best)}."
     verb = "delivers" if len(others) == 1 else "deliver"
-    same = f"{join(others)} {verb} the same to two points, for more messages."
-    return Answer(best, leaders, sentences=[told, same, *_tell_others(result, place, protocols, best)])
+    same = f"{join_names(others)} {verb} the same to two points, for more messages."
+    return Answer(best, leaders, sentences=[told, same, *_compare_others(result, place, protocols, best)])
 
 
-def _alone(result: Result, place: Place, protocol: str, rates: dict[str, Row]) -> str:
+def _alone(result: CampaignResult, place: Place, protocol: str, rates: dict[str, Row]) -> str:
     if not rates[protocol]["mean"]:
         return f"{protocol} delivers nothing of what was wanted; it is compared with nobody."
     return f"{protocol} is compared with nobody: {_serves(result, place, protocol)}."
@@ -115,33 +119,33 @@ def _too_few(rates: dict[str, Row], seeds: int) -> str:
 
 def _cannot_tell(leaders: list[str], rates: dict[str, Row], seeds: int) -> str:
     return (
-        f"{seeds} seeds cannot tell whether {join(leaders, 'or')} serves this scenario best; more seeds may. "
+        f"{seeds} seeds do not decide whether {join_names(leaders, 'or')} serves this scenario best. "
         f"{_list(leaders, rates)}"
     )
 
 
 def _list(names: list[str], rates: dict[str, Row]) -> str:
     told = [f"{p} {percent(rates[p])}" for p in names if p in rates]
-    return f"Delivered of what was wanted: {join(told)}."
+    return f"Delivered of what was wanted: {join_names(told)}."
 
 
-def _alike(result: Result, place: Place, leaders: list[str]) -> bool:
+def _alike(result: CampaignResult, place: Place, leaders: list[str]) -> bool:
     """Whether the intervals leave no room for a difference in delivery that matters."""
     pairs = list(combinations(leaders, 2))
     gaps = [find_gap(result, place, _RATE, pair, len(pairs)) for pair in pairs]
     return all(gap is not None and abs(gap.mean) + gap.half <= ALIKE for gap in gaps)
 
 
-def _serves(result: Result, place: Place, protocol: str) -> str:
+def _serves(result: CampaignResult, place: Place, protocol: str) -> str:
     parts = [f"it delivers {percent(result.values[*place, protocol, _RATE])} of what was wanted"]
     if delay := result.values.get((*place, protocol, "delay_mean")):
-        parts.append(f"after {tell(delay, unit='s')} on the mean")
+        parts.append(f"after {format_estimate(delay, unit='s')} on the mean")
     if cost := result.values.get((*place, protocol, _COST)):
-        parts.append(f"for {tell(cost)} messages per delivery")
+        parts.append(f"for {format_estimate(cost)} messages per delivery")
     return ", ".join(parts)
 
 
-def _tell_others(result: Result, place: Place, protocols: list[str], best: str) -> list[str]:
+def _compare_others(result: CampaignResult, place: Place, protocols: list[str], best: str) -> list[str]:
     """Who is surely better than the best at something else, and what that costs in delivery."""
     found: dict[str, list[str]] = {}
     for metric, word in (("delay_mean", "quicker"), (_COST, "cheaper")):
@@ -150,7 +154,9 @@ def _tell_others(result: Result, place: Place, protocols: list[str], best: str) 
             continue
         leader = min(leaders, key=lambda p: result.values[*place, p, metric]["mean"])
         unit = METRICS[metric].unit or "messages per delivery"
-        told = tell(result.values[*place, leader, metric], unit=unit if metric == "delay_mean" else "")
+        told = format_estimate(
+            result.values[*place, leader, metric], unit=unit if metric == "delay_mean" else ""
+        )
         found.setdefault(leader, []).append(f"{word} ({told}{' messages' if metric == _COST else ''})")
     return [
         f"{other} is {' and '.join(what)}, but delivers {percent(result.values[*place, other, _RATE])}."

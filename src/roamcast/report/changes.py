@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from roamcast.metrics.declarations import METRICS
-from roamcast.pipeline.changes import Change, Changes
-from roamcast.report.result import tell_point
-from roamcast.report.rounding import short
+from roamcast.pipeline.changes import CampaignChanges, MetricChange
+from roamcast.report.numbers import short
+from roamcast.report.result import describe_point
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 MOST_SHOWN = 40
 
 
-def show_changes(found: Changes, console: Console) -> None:
+def show_changes(found: CampaignChanges, console: Console) -> None:
     """Show the significant changes as a table, and count the rest."""
     from rich.table import Table
 
@@ -45,11 +45,11 @@ def show_changes(found: Changes, console: Console) -> None:
         )
 
 
-def _row(change: Change) -> list[str]:
+def _row(change: MetricChange) -> list[str]:
     half = f" ± {short(change.half)}" if change.half else ""
     return [
         change.protocol,
-        f"{change.sweep}: {tell_point(change.point)}",
+        f"{change.sweep}: {describe_point(change.point)}",
         METRICS[change.metric].title,
         short(change.before),
         short(change.after),

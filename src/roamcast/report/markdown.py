@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from roamcast.report.drawings.figures import Panels
-from roamcast.report.drawings.gatherings import gatherings_of, save_communities
+from roamcast.report.drawings.communities import community_snapshots, save_communities
+from roamcast.report.drawings.figures import FigurePanels
 from roamcast.report.page.readings_page import readings_markdown
 from roamcast.report.page.verdicts import claims_of, sum_up
-from roamcast.report.result import Judged, Result, warn
+from roamcast.report.result import CampaignResult, JudgedClaim, warn
 
 
-def write_markdown(result: Result, file: Path) -> None:
+def write_markdown(result: CampaignResult, file: Path) -> None:
     """Write `file`, and the figures into a folder of its name; or its claims under all readings."""
     if result.notes.get("readings"):
         file.write_text(readings_markdown(result), encoding="utf-8")
@@ -20,13 +20,13 @@ def write_markdown(result: Result, file: Path) -> None:
     figures = file.with_suffix("")
     figures.mkdir(parents=True, exist_ok=True)
     for name in result.campaign.figures:
-        Panels(result, name).save(figures / f"{name}.svg")
-        if shown := gatherings_of(result, name):
+        FigurePanels(result, name).save(figures / f"{name}.svg")
+        if shown := community_snapshots(result, name):
             save_communities(shown, figures / f"{name}-communities.svg")
     file.write_text(make_markdown(result, figures.name), encoding="utf-8")
 
 
-def make_markdown(result: Result, figures: str) -> str:
+def make_markdown(result: CampaignResult, figures: str) -> str:
     """The page's text; `figures` is the folder of its figures."""
     campaign = result.campaign
     lines = [f"# {campaign.title}", ""]
@@ -55,11 +55,11 @@ def make_markdown(result: Result, figures: str) -> str:
         lines += _claims(result, claims_of(result, None))
     for name, figure in campaign.figures.items():
         lines += [f"## {figure.title}", "", f"![{figure.title}]({figures}/{name}.svg)", ""]
-        if shown := gatherings_of(result, name):
+        if shown := community_snapshots(result, name):
             lines += [f"![communities on the map]({figures}/{name}-communities.svg)", ""]
             lines += [f"{'; '.join(each.describe() for each in shown)}, at {shown[0].moment:g} s.", ""]
         lines += _claims(result, claims_of(result, name))
-    broken = [f"- {judged.name}: {line}" for judged in result.claims for line in judged.broken]
+    broken = [f"- {judged.name}: {line}" for judged in result.claims for line in judged.failed_checks]
     if broken:
         lines += ["## Where a claim did not hold", "", *broken, ""]
     failures = result.failures()
@@ -68,7 +68,7 @@ def make_markdown(result: Result, figures: str) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _protocols(result: Result) -> list[str]:
+def _protocols(result: CampaignResult) -> list[str]:
     """What each label stands for, where labels are more than names of protocols."""
     variants = result.campaign.protocols
     if all(variant.profile is None and not variant.parameters for variant in variants.values()):
@@ -81,7 +81,7 @@ def _protocols(result: Result) -> list[str]:
     return [*lines, ""]
 
 
-def _claims(result: Result, claims: list[Judged]) -> list[str]:
+def _claims(result: CampaignResult, claims: list[JudgedClaim]) -> list[str]:
     if not claims:
         return []
     paper = bool(result.campaign.paper) or any(judged.claim.paper for judged in claims)
@@ -93,9 +93,9 @@ def _claims(result: Result, claims: list[Judged]) -> list[str]:
             claim.says,
             ", ".join(part for part in (claim.section, claim.figure) if part),
             *([claim.paper] if paper else []),
-            judged.asked,
-            judged.ours,
-            f"**{judged.verdict}** {judged.doubt}".strip(),
+            judged.bounds_text,
+            judged.value_text,
+            f"**{judged.verdict}** {judged.doubt_text}".strip(),
         )
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return [*lines, ""]

@@ -19,30 +19,32 @@ import numpy as np
 
 from roamcast.metrics.declarations import METRICS
 from roamcast.pipeline.measuring.intervals import CONFIDENCE, difference_interval, p_value
-from roamcast.report.result import Result
-from roamcast.report.rounding import FEW, Row, tell
+from roamcast.report.numbers import FEW, Row, format_estimate
+from roamcast.report.result import CampaignResult
 
 Place = tuple[str, str]
 "A sweep, and a point of it."
 
 SIDE_BY_SIDE = (
-    *("delivery_rate", "delay_mean", "delay_p95", "messages", "transmissions_per_delivery"),
+    *("delivery_rate", "delay_mean", "delay_p95", "messages", "messages_per_delivery"),
     *("airtime", "energy"),
 )
 "The metrics that a comparison shows."
 
-HEADLINES = ("delivery_rate", "delay_mean", "transmissions_per_delivery")
+HEADLINES = ("delivery_rate", "delay_mean", "messages_per_delivery")
 "The metrics that its picture shows."
 
 
-class Gap(NamedTuple):
+class MetricGap(NamedTuple):
     """How much more one protocol has of a metric than another, seed by seed, ± half of its interval."""
 
     mean: float
     half: float
 
 
-def rank(result: Result, place: Place, metric: str, protocols: list[str]) -> dict[str, tuple[str, str]]:
+def rank(
+    result: CampaignResult, place: Place, metric: str, protocols: list[str]
+) -> dict[str, tuple[str, str]]:
     """For each protocol with a value: the value in words, and `best`, `tie` (several may be best) or nothing.
 
     Nobody is best alone, with few seeds, or without delivering anything.
@@ -50,10 +52,10 @@ def rank(result: Result, place: Place, metric: str, protocols: list[str]) -> dic
     rows = {p: row for p in protocols if (row := result.values.get((*place, p, metric)))}
     leaders = find_leaders(result, place, metric, protocols)
     mark = "best" if len(leaders) == 1 else "tie"
-    return {p: (tell(row), mark if p in leaders else "") for p, row in rows.items()}
+    return {p: (format_estimate(row), mark if p in leaders else "") for p, row in rows.items()}
 
 
-def find_leaders(result: Result, place: Place, metric: str, protocols: list[str]) -> list[str]:
+def find_leaders(result: CampaignResult, place: Place, metric: str, protocols: list[str]) -> list[str]:
     """The protocols that may be best at `metric`; empty if nobody can be best."""
     means = {
         p: row["mean"]
@@ -84,7 +86,7 @@ def eliminate(candidates: list[str], chances: Mapping[tuple[str, str], float]) -
     return left
 
 
-def _chance(result: Result, place: Place, metric: str, pair: tuple[str, str], sign: int) -> float:
+def _chance(result: CampaignResult, place: Place, metric: str, pair: tuple[str, str], sign: int) -> float:
     """The p-value of the hypothesis that the first of `pair`, whose mean is better, is not.
 
     Amounts above zero are compared by their ratios, seed by seed: one bad seed with a hundred times the delay
@@ -103,19 +105,19 @@ def _chance(result: Result, place: Place, metric: str, pair: tuple[str, str], si
     return p_value(row["mean"], row["deviation"], row["count"], row["trials"])
 
 
-def _serves(result: Result, place: Place, protocol: str) -> bool:
+def _serves(result: CampaignResult, place: Place, protocol: str) -> bool:
     """Whether it delivers anything; what delivers nothing is best at nothing."""
     rate = result.values.get((*place, protocol, "delivery_rate"))
     return rate is None or rate["mean"] > 0
 
 
-def _few(result: Result, place: Place, protocol: str, metric: str) -> bool:
+def _few(result: CampaignResult, place: Place, protocol: str, metric: str) -> bool:
     return bool(result.values[*place, protocol, metric]["count"] < FEW)
 
 
 def find_gap(
-    result: Result, place: Place, metric: str, pair: tuple[str, str], together: int = 1
-) -> Gap | None:
+    result: CampaignResult, place: Place, metric: str, pair: tuple[str, str], together: int = 1
+) -> MetricGap | None:
     """How much more the first of `pair` has; `together` such intervals hold at once (Bonferroni)."""
     row = _difference(result, place, metric, pair)
     if row is None or row["deviation"] is None:
@@ -123,10 +125,10 @@ def find_gap(
     numbers = (row["mean"], row["deviation"], row["count"], row["trials"])
     of = (np.array([np.nan if number is None else number], np.float64) for number in numbers)
     lower, upper = difference_interval(*of, together=together)
-    return Gap(row["mean"], float(upper[0] - lower[0]) / 2)
+    return MetricGap(row["mean"], float(upper[0] - lower[0]) / 2)
 
 
-def _difference(result: Result, place: Place, metric: str, pair: tuple[str, str]) -> Row | None:
+def _difference(result: CampaignResult, place: Place, metric: str, pair: tuple[str, str]) -> Row | None:
     """The paired differences of two protocols: the first's number less the second's."""
     row = result.differences.get((*place, metric, *pair))
     if row is None and (row := result.differences.get((*place, metric, *pair[::-1]))) is not None:

@@ -8,23 +8,23 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from roamcast.campaign.claims import Claim
+from roamcast.campaign.reading_combinations import combination_name
 from roamcast.campaign.readings import Combination, Reading, changes, choose
-from roamcast.campaign.rereading import name_under
 from roamcast.campaign.tables import HELD, NOT_HELD, NOT_JUDGED, UNDECIDED
-from roamcast.report.result import Judged, Result
-from roamcast.report.rounding import short
+from roamcast.report.numbers import short
+from roamcast.report.result import CampaignResult, JudgedClaim
 
 MOST_DECIDING = 2
 "Choices that are looked at together for what decides a claim."
 
 
 @dataclass(frozen=True)
-class Reread:
+class ClaimReadings:
     """A claim with its verdict under each combination, and the choices by which the verdicts differ."""
 
     name: str
     claim: Claim
-    judged: list[Judged]
+    judged: list[JudgedClaim]
     "By combination."
     deciding: tuple[str, ...] | None
     "The readings by which decided verdicts differ; empty if none do, None if no one or two alone do."
@@ -85,31 +85,31 @@ class Reread:
         return told
 
 
-def reread(result: Result) -> list[Reread]:
+def judge_readings(result: CampaignResult) -> list[ClaimReadings]:
     """Every claim of a campaign that was judged under its readings, in the file's order."""
     campaign = result.campaign
     rows = choose(campaign.readings, campaign.design)
     by_name = {judged.name: judged for judged in result.claims}
     found = []
     for name, claim in campaign.claims.items():
-        under = [by_name.get(name_under(name, number)) for number in range(len(rows))]
+        under = [by_name.get(combination_name(name, number)) for number in range(len(rows))]
         judged = [one for one in under if one is not None]
         if len(judged) == len(rows):
-            found.append(Reread(name, claim, judged, decide(rows, judged), campaign.readings, rows))
+            found.append(ClaimReadings(name, claim, judged, decide(rows, judged), campaign.readings, rows))
     return found
 
 
-def decide(rows: Sequence[Combination], judged: Sequence[Judged]) -> tuple[str, ...] | None:
+def decide(rows: Sequence[Combination], judged: Sequence[JudgedClaim]) -> tuple[str, ...] | None:
     """The fewest readings by whose alternatives the verdicts can be told apart, if they can be told.
 
     Undecided verdicts are left aside.
     """
     pairs = zip(rows, judged, strict=True)
     decided = [(row, one.verdict) for row, one in pairs if one.verdict != UNDECIDED]
-    return _tell_apart([row for row, _ in decided], [verdict for _, verdict in decided])
+    return _deciding_choices([row for row, _ in decided], [verdict for _, verdict in decided])
 
 
-def _tell_apart(rows: Sequence[Combination], verdicts: Sequence[str]) -> tuple[str, ...] | None:
+def _deciding_choices(rows: Sequence[Combination], verdicts: Sequence[str]) -> tuple[str, ...] | None:
     if len(set(verdicts)) <= 1:
         return ()
     for size in range(1, MOST_DECIDING + 1):
@@ -127,7 +127,7 @@ def _tell_apart(rows: Sequence[Combination], verdicts: Sequence[str]) -> tuple[s
     return None
 
 
-def tell_combination(readings: dict[str, Reading], combination: Combination) -> str:
+def describe_combination(readings: dict[str, Reading], combination: Combination) -> str:
     """A combination in words: what is not the default."""
     changed = changes(readings, combination)
     return ", ".join(f"{name} {chosen}" for name, chosen in changed.items()) or "the defaults"

@@ -10,15 +10,15 @@ from types import MappingProxyType
 from roamcast.campaign.campaign import Campaign
 from roamcast.campaign.checks import settings_of
 from roamcast.campaign.claims import Claim
-from roamcast.campaign.entry import Setting
+from roamcast.campaign.section import Setting
 from roamcast.campaign.tables import HELD, NOT_HELD, NOT_JUDGED, UNDECIDED
 from roamcast.metrics.declarations import METRICS
-from roamcast.pipeline.store import Store
-from roamcast.report.rounding import FEW, Row, short, tell
+from roamcast.pipeline.campaign_folder import CampaignFolder
+from roamcast.report.numbers import FEW, Row, format_estimate, short
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedClaim:
     """A claim, its checks with our numbers, and the verdict."""
 
     name: str
@@ -44,31 +44,31 @@ class Judged:
         return None if not known or None in known else all(known)
 
     @property
-    def doubt(self) -> str:
+    def doubt_text(self) -> str:
         """Why the verdict is no firmer, in parentheses; empty if it is as firm as can be."""
         if self.verdict == NOT_JUDGED:
             return ""
         return "(few seeds)" if any(check["count"] < FEW for check in self.checks) else ""
 
     @property
-    def told(self) -> str:
+    def verdict_text(self) -> str:
         """The verdict as it may be told now."""
         return f"{self.verdict} so far" if self.so_far else self.verdict
 
     @property
-    def ours(self) -> str:
+    def value_text(self) -> str:
         """Our number, with its interval; the least and the most where there are several."""
         known = [check for check in self.checks if check["ours"] is not None]
         if not known:
             return "-"
         if len(known) == 1:
-            return tell(known[0], "ours")
+            return format_estimate(known[0], "ours")
         ordered = sorted(known, key=lambda check: check["ours"])
-        ends = [tell(check, "ours") for check in (ordered[0], ordered[-1])]
+        ends = [format_estimate(check, "ours") for check in (ordered[0], ordered[-1])]
         return f"{ends[0]} to {ends[1]} ({len(known)} checks)"
 
     @property
-    def asked(self) -> str:
+    def bounds_text(self) -> str:
         """What was asked of our number."""
         of = {
             "ordering": "each step ",
@@ -86,16 +86,16 @@ class Judged:
         return f"{METRICS[self.claim.metric].title}: {of.get(self.claim.kind, '')}{bound}"
 
     @property
-    def broken(self) -> list[str]:
+    def failed_checks(self) -> list[str]:
         """The checks that did not hold, in words."""
         found = [check for check in self.checks if check["verdict"] == NOT_HELD]
-        return [f"{check['tells']}: {tell(check, 'ours')}" for check in found]
+        return [f"{check['tells']}: {format_estimate(check, 'ours')}" for check in found]
 
 
-class Result:
+class CampaignResult:
     """All that a campaign's folder says; `so_far`: of how many runs, while there are more to come."""
 
-    def __init__(self, store: Store, so_far: int | None = None) -> None:
+    def __init__(self, store: CampaignFolder, so_far: int | None = None) -> None:
         self.store = store
         self.so_far = so_far
         store.check_layout()
@@ -107,7 +107,7 @@ class Result:
         }
 
     @property
-    def claims(self) -> list[Judged]:
+    def claims(self) -> list[JudgedClaim]:
         """The campaign's claims, judged, in the file's order; none where the verdicts are not of them."""
         if "verdicts" in self.stale:
             return []
@@ -177,7 +177,7 @@ class Result:
         }
         rows = sorted(first.items(), key=lambda item: (order[item[0][0], item[0][2]], item[0][1]))
         return [
-            (sweep, tell_point(point), protocol, command[row["run"]])
+            (sweep, describe_point(point), protocol, command[row["run"]])
             for (sweep, point, protocol), row in rows
         ]
 
@@ -185,21 +185,21 @@ class Result:
 _TOLD = ("plan", "points", "runs", "metrics", "summary", "differences", "verdicts")
 
 
-def judge_claims(campaign: Campaign, verdicts: list[Row]) -> list[Judged]:
+def judge_claims(campaign: Campaign, verdicts: list[Row]) -> list[JudgedClaim]:
     """Each claim with its checks."""
     return [
-        Judged(name, claim, [row for row in verdicts if row["claim"] == name])
+        JudgedClaim(name, claim, [row for row in verdicts if row["claim"] == name])
         for name, claim in campaign.claims.items()
     ]
 
 
-def tell_point(point: str, fixed: Mapping[str, Setting] = MappingProxyType({})) -> str:
+def describe_point(point: str, fixed: Mapping[str, Setting] = MappingProxyType({})) -> str:
     """A point in words, with what its sweep sets at every point."""
     settings = dict(fixed) | settings_of(point)
     return ", ".join(f"{key} = {value}" for key, value in settings.items()) or "as the scenario is"
 
 
-def warn(result: Result) -> str:
+def warn(result: CampaignResult) -> str:
     """What is wrong with a result whose tables are stale, and what to do."""
     again = result.notes.get("command") or "roamcast campaign run"
     return (

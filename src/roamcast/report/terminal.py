@@ -12,11 +12,11 @@ from roamcast.campaign.plan import point_text
 from roamcast.campaign.tables import HELD, NOT_HELD, NOT_JUDGED, UNDECIDED
 from roamcast.metrics.declarations import METRICS
 from roamcast.report.answer import answer
+from roamcast.report.numbers import FEW
 from roamcast.report.page.verdicts import sum_up
 from roamcast.report.ranking import SIDE_BY_SIDE, Place, rank
-from roamcast.report.readings import reread
-from roamcast.report.result import Result, tell_point
-from roamcast.report.rounding import FEW
+from roamcast.report.readings import judge_readings
+from roamcast.report.result import CampaignResult, describe_point
 
 _TITLES, _CELLS = 22, 14
 "Columns that the metrics' names and each protocol's numbers take."
@@ -31,7 +31,7 @@ _LEGEND = (
 _LEGEND_OF_FEW = f"With fewer than {FEW} seeds: the mean, and in brackets the least and the most of them."
 
 
-def show_claims(result: Result, console: Console) -> None:
+def show_claims(result: CampaignResult, console: Console) -> None:
     """Every claim with the paper's figure and section, our number and the verdict."""
     console.print(f"[bold]{escape(result.campaign.title)}[/]", highlight=False)
     table = Table(box=None, show_header=False, padding=(0, 1, 1, 0))
@@ -41,22 +41,22 @@ def show_claims(result: Result, console: Console) -> None:
         claim = judged.claim
         place = ", ".join(part for part in (claim.section, claim.figure) if part)
         paper = f"paper: {escape(claim.paper or '-')}; " if result.campaign.paper or claim.paper else ""
-        doubt = f" [dim]{judged.doubt}[/]" if judged.doubt else ""
+        doubt = f" [dim]{judged.doubt_text}[/]" if judged.doubt_text else ""
         table.add_row(
-            f"[{COLOURS[judged.verdict]}]{judged.told}[/]",
+            f"[{COLOURS[judged.verdict]}]{judged.verdict_text}[/]",
             f"{escape(claim.says)} [dim]{escape(place)}[/]\n"
-            f"{paper}ours: [bold]{escape(judged.ours)}[/]{doubt}\n"
-            f"[dim]asked: {escape(judged.asked)}[/]",
+            f"{paper}ours: [bold]{escape(judged.value_text)}[/]{doubt}\n"
+            f"[dim]asked: {escape(judged.bounds_text)}[/]",
         )
     console.print(table, highlight=False)
     console.print(f"[bold]{escape(sum_up(result.claims))}[/]", highlight=False)
 
 
-def show_readings(result: Result, console: Console) -> None:
+def show_readings(result: CampaignResult, console: Console) -> None:
     """Every claim with the readings under which it holds, and what decides it."""
     console.print(f"[bold]{result.campaign.title}[/]", highlight=False)
     table = Table(box=None, show_header=False, padding=(0, 1, 1, 0))
-    for each in reread(result):
+    for each in judge_readings(result):
         claim = each.claim
         place = ", ".join(part for part in (claim.section, claim.figure) if part)
         table.add_row(
@@ -66,13 +66,13 @@ def show_readings(result: Result, console: Console) -> None:
     console.print(table, highlight=False)
 
 
-def show_comparison(result: Result, console: Console) -> None:
+def show_comparison(result: CampaignResult, console: Console) -> None:
     """The protocols of each point side by side, and the answer."""
     for sweep, asked in result.campaign.sweeps.items():
         for point in asked.expand():
             place = (sweep, point_text(point))
             if len(asked.expand()) > 1:
-                console.print(f"[bold]{escape(tell_point(place[1]))}[/]", highlight=False)
+                console.print(f"[bold]{escape(describe_point(place[1]))}[/]", highlight=False)
             at_once = max(1, (console.width - _TITLES) // _CELLS)
             for first in range(0, len(asked.protocols), at_once):
                 shown = slice(first, first + at_once)
@@ -84,7 +84,7 @@ def show_comparison(result: Result, console: Console) -> None:
     console.print(f"[dim]{_LEGEND_OF_FEW if few else _LEGEND}[/]", highlight=False)
 
 
-def side_by_side(result: Result, place: Place, protocols: list[str], chosen: slice) -> Table:
+def side_by_side(result: CampaignResult, place: Place, protocols: list[str], chosen: slice) -> Table:
     """A table of the `chosen` of the protocols: as many as fit beside each other."""
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column("", max_width=_TITLES - 1)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from roamcast.routing.router import NodeId
 
 
-class What(Enum):
+class FaultKind(Enum):
     """What befalls a node."""
 
     ARRIVE = "arrive"
@@ -36,7 +36,7 @@ class Fault(NamedTuple):
 
     time: float
     node: NodeId
-    what: What
+    kind: FaultKind
 
 
 class Outage(NamedTuple):
@@ -47,9 +47,9 @@ class Outage(NamedTuple):
 
 
 OUTAGES = {
-    What.CRASH: What.START,
-    What.SLEEP: What.WAKE,
-    What.RADIO_OFF: What.RADIO_ON,
+    FaultKind.CRASH: FaultKind.START,
+    FaultKind.SLEEP: FaultKind.WAKE,
+    FaultKind.RADIO_OFF: FaultKind.RADIO_ON,
 }
 "What begins an outage, and what ends it."
 
@@ -72,19 +72,19 @@ def draw_outages(
         start = end + lasting(every)
 
 
-def faults_of(node: NodeId, outages: Mapping[What, Iterable[Outage]]) -> Iterator[Fault]:
+def faults_of(node: NodeId, outages: Mapping[FaultKind, Iterable[Outage]]) -> Iterator[Fault]:
     """The faults of one node, from its outages by kind; outages of a kind that overlap or touch are one.
 
     A node that is down from the beginning arrives at the end of that, be it never. A node that crashes in its
     sleep, or would fall asleep while it is down, starts again when both outages are over.
     """
     merged = {begins: _merge(own) for begins, own in outages.items()}
-    if merged.get(What.SLEEP) and merged.get(What.CRASH):
-        merged[What.CRASH] = _outlast(merged[What.CRASH], merged[What.SLEEP])
+    if merged.get(FaultKind.SLEEP) and merged.get(FaultKind.CRASH):
+        merged[FaultKind.CRASH] = _outlast(merged[FaultKind.CRASH], merged[FaultKind.SLEEP])
     for begins, own in merged.items():
         for start, end in own:
-            if begins is What.CRASH and start <= 0:
-                yield Fault(end, node, What.ARRIVE)
+            if begins is FaultKind.CRASH and start <= 0:
+                yield Fault(end, node, FaultKind.ARRIVE)
                 continue
             yield Fault(start, node, begins)
             if end < math.inf:
@@ -117,6 +117,6 @@ def _outlast(crashes: list[Outage], sleeps: list[Outage]) -> list[Outage]:
     return extended
 
 
-def absent(faults: Iterable[Fault]) -> set[NodeId]:
+def absent_nodes(faults: Iterable[Fault]) -> set[NodeId]:
     """The nodes that are not there from the beginning."""
-    return {fault.node for fault in faults if fault.what is What.ARRIVE}
+    return {fault.node for fault in faults if fault.kind is FaultKind.ARRIVE}

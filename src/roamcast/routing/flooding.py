@@ -25,7 +25,7 @@ from roamcast.units import Seconds
 from roamcast.wire.fields import Hops
 
 
-class Flood(Message, kind=1, category=Category.EVENT, role=Role.CARRIES, key="about"):
+class Flood(Message, number=1, category=Category.EVENT, role=Role.CARRIES, dedup_field="publication_id"):
     """A publication on its way to everyone."""
 
     publication: Publication
@@ -39,7 +39,7 @@ class FloodingParameters(Parameters):
     "Each node waits up to this long before it repeats; without it neighbours repeat at once and collide."
     hop_limit: int = Field(64, ge=0, le=255)
     "A message that has travelled this far is not repeated."
-    remember: int = 65536
+    seen_limit: int = 65536
     "Publications remembered as seen; the oldest is forgotten first."
 
 
@@ -52,7 +52,7 @@ class Flooding(Router):
 
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
         super().__init__(host, parameters)
-        self.seen = Seen(self.parameters.remember)
+        self.seen = Seen(self.parameters.seen_limit)
         self.handled = self.seen  # the simulator asks it about copies, and saves most calls of receive
         # Looked up once: every event asks for these at every node.
         self._jitter = self.parameters.jitter
@@ -60,7 +60,7 @@ class Flooding(Router):
 
     def tables(self) -> Mapping[str, Footprint]:
         """The size of its only table."""
-        return {"seen": Footprint(len(self.seen), 8 * len(self.seen), self.parameters.remember)}
+        return {"seen": Footprint(len(self.seen), 8 * len(self.seen), self.parameters.seen_limit)}
 
     def publish(self, publication: Publication) -> None:
         """Broadcast a new event; the publisher does not deliver to itself."""
@@ -72,7 +72,7 @@ class Flooding(Router):
         publication = message.publication
         if not self.seen.add(publication.id):
             return DUPLICATE
-        if self.wants(publication.event):
+        if self.matches(publication.event):
             self.host.deliver(publication)
         hops = message.hops
         if hops >= self._hop_limit:

@@ -25,7 +25,7 @@ def page() -> str:
     for protocol in catalogue.BUILT_IN:
         for message in catalogue.find(protocol).messages:
             speakers.setdefault(message, []).append(protocol)
-    ordered = sorted(speakers, key=lambda message: message.kind)
+    ordered = sorted(speakers, key=lambda message: message.number)
     return "\n".join([HEAD, *(_section(message, speakers[message]) for message in ordered)])
 
 
@@ -37,7 +37,7 @@ def _section(message: type[Message], protocols: list[str]) -> str:
         category = getattr(message.category, "name", "varies").lower()
         said = f"Category {category}; it {getattr(message.role, 'value', 'varies')}."
     lines = [
-        f"## {message.kind}: {message.__name__}",
+        f"## {message.number}: {message.__name__}",
         "",
         f"{purpose} {said} Spoken by {', '.join(protocols)}.",
         "",

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.routing.state.seen import Seen
-from roamcast.routing.traits import Promise, Traits, Travel
+from roamcast.routing.traits import DeliveryGuarantee, Dissemination, ProtocolTraits
 from roamcast.wire.field import NodeId
 from roamcast.wire.message import Category, Message, Role
 from roamcast.wire.publication import Publication
@@ -30,6 +30,8 @@ __all__ = [
     "DUPLICATE",
     "NOT_MINE",
     "Category",
+    "DeliveryGuarantee",
+    "Dissemination",
     "Drop",
     "Footprint",
     "Host",
@@ -37,13 +39,11 @@ __all__ = [
     "NodeId",
     "Parameters",
     "Position",
-    "Promise",
+    "ProtocolTraits",
     "Publication",
     "Role",
     "Router",
     "Timer",
-    "Traits",
-    "Travel",
     "Velocity",
 ]
 
@@ -188,7 +188,7 @@ class Router:
     "Whether `audience` is granted: only baselines that are told their receivers in advance ask for it."
     needs_location: ClassVar[bool] = False
     "Whether it asks its host where it is: it runs only where the scenario grants location."
-    knows_places: ClassVar[bool] = False
+    knows_positions: ClassVar[bool] = False
     "Whether `whereabouts` is granted: only baselines that may be told where others are ask for it."
 
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
@@ -200,13 +200,13 @@ class Router:
         may look here and save the call. Optional: one and the same table for the life of the router."""
         self.audience: Callable[[Publication], Iterable[NodeId]] = _nobody
         "Who wants a publication at this moment; set by the world where `knows_audience`, in order of node."
-        self.whereabouts: Callable[[NodeId], Position | None] = _nowhere
+        self.position_of: Callable[[NodeId], Position | None] = _nowhere
         "Where a node is at this moment; set by the world where `knows_places`."
 
     @classmethod
-    def traits(cls, parameters: Parameters) -> Traits:
+    def traits(cls, parameters: Parameters) -> ProtocolTraits:
         """How this protocol behaves with `parameters`; `why` and the tests go by it."""
-        return Traits()
+        return ProtocolTraits()
 
     def tables(self) -> Mapping[str, Footprint]:
         """The size of each of its tables, by name; noted in the facts now and then."""
@@ -235,11 +235,11 @@ class Router:
         """Ask for one event that `wanted` matches: the next to come, or one that somebody still has."""
         self.subscribe(wanted)
 
-    def satisfied(self, wanted: Filter) -> None:
+    def cancel_request(self, wanted: Filter) -> None:
         """Ask no more: it has come, or nobody waits any longer; never called from within `deliver`."""
         self.unsubscribe(wanted)
 
-    def wants(self, event: Event) -> bool:
+    def matches(self, event: Event) -> bool:
         """Whether the application on this node wants `event` now."""
         for wanted in self.interests:  # noqa: SIM110 -- a generator would cost more than most filters
             if wanted.matches(event):

@@ -7,7 +7,7 @@ from enum import Enum
 import msgspec
 
 
-class Travel(Enum):
+class Dissemination(Enum):
     """How events find their way; the value is how a person would say it."""
 
     FLOODED = "whoever hears an event may pass it on"
@@ -16,23 +16,23 @@ class Travel(Enum):
     ADDRESSED = "events are sent to nodes that are known to want them"
 
 
-class Promise(Enum):
+class DeliveryGuarantee(Enum):
     """How far a protocol goes for an event; the value is how a person would say it."""
 
     BEST_EFFORT = "an event that is lost may stay lost"
     UNTIL_ACKNOWLEDGED = "an event is sent again until it is acknowledged"
 
 
-class Traits(msgspec.Struct, frozen=True, kw_only=True):
+class ProtocolTraits(msgspec.Struct, frozen=True, kw_only=True):
     """How a protocol behaves with the parameters given."""
 
-    travel: Travel = Travel.FLOODED
-    promise: Promise = Promise.BEST_EFFORT
+    travel: Dissemination = Dissemination.FLOODED
+    promise: DeliveryGuarantee = DeliveryGuarantee.BEST_EFFORT
     once: bool = True
     "Whether no application gets an event twice from one incarnation of its router."
     ordered: bool = False
     "Whether an application gets each publisher's events in the order of their publication."
-    wish_lease: float | None = None
+    subscription_lease: float | None = None
     "Seconds that others remember a wish which is not renewed; None: wishes are not told, or do not lapse."
     recall: float = 0.0
     "Seconds that a wish reaches back: what was published before it was known is still sent."

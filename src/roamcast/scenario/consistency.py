@@ -33,7 +33,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(known) or 'nothing'}"
 
 
-def disagreements(scenario: Scenario, context: Any = None) -> Iterator[tuple[str, str]]:
+def inconsistencies(scenario: Scenario, context: Any = None) -> Iterator[tuple[str, str]]:
     """Each disagreement between parts: the key that must change, and what is wrong with it.
 
     `context` is the validation context; protocols' parameters are validated in it as the rest was.

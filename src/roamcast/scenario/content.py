@@ -15,8 +15,8 @@ from roamcast.content.schema_file import load_schema, read_document
 from roamcast.errors import UserError
 from roamcast.scenario.consistency import too_large
 from roamcast.scenario.locality.topics import TopicList
-from roamcast.scenario.traces.schedule import Scheduled, ScheduleError, read_cells, read_schedule
-from roamcast.scenario.workload import Documents, Template
+from roamcast.scenario.traces.schedule import ScheduledPublication, ScheduleError, read_cells, read_schedule
+from roamcast.scenario.workload import Documents, EventTemplate
 from roamcast.scenario.zones import ZoneGrid
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Misunderstood(UserError):
+class ContentProblem(UserError):
     """A key of a scenario whose types, templates or filters make no sense."""
 
     def __init__(self, key: str, problem: str) -> None:
@@ -38,7 +38,7 @@ class Misunderstood(UserError):
         self.problem = problem
 
 
-class Content:
+class ScenarioContent:
     """What a scenario's applications speak of; see `Scenario.content`."""
 
     def __init__(self, scenario: Scenario) -> None:
@@ -53,7 +53,7 @@ class Content:
             for name, type in schema.types.items():
                 if declared.setdefault(name, type) != type:
                     problem = f"the event type {name!r} is declared twice, with different fields"
-                    raise Misunderstood("workload.schema", problem)
+                    raise ContentProblem("workload.schema", problem)
         rows = (
             read_schedule(workload.schedule, scenario.count, scenario.duration) if workload.schedule else []
         )
@@ -67,8 +67,8 @@ class Content:
             "The event types by name: declared, of schemas, zones or topics, or inferred from publications."
         except ContentError as error:
             if workload.schedule is None:
-                raise Misunderstood("workload.publish", str(error)) from None
-            raise Misunderstood("workload.schedule", f"{workload.schedule}: {error}") from None
+                raise ContentProblem("workload.publish", str(error)) from None
+            raise ContentProblem("workload.schedule", f"{workload.schedule}: {error}") from None
         self.documents: dict[str, list[Event]] = {
             group: self._read_documents(group, publishing.content)
             for group, publishing in workload.publish.items()
@@ -79,7 +79,7 @@ class Content:
         self._check_templates(scenario)
         for key, text in _filter_texts(scenario):
             _understand(key, self.filter, text)
-        self.scheduled: list[tuple[Scheduled, Event]] = []
+        self.scheduled: list[tuple[ScheduledPublication, Event]] = []
         "The lines of the schedule, each with its event."
         for row in rows:
             if row.size > scenario.mac.max_message:
@@ -113,17 +113,19 @@ class Content:
 
     def _check_templates(self, scenario: Scenario) -> None:
         for group, publishing in scenario.workload.publish.items():
-            if isinstance(publishing.content, Template):
+            if isinstance(publishing.content, EventTemplate):
                 made = self.types[publishing.content.type]
                 for sample in _samples(publishing.content):
                     _understand(f"workload.publish.{group}.content", made, sample)
 
 
-def _infer(known: Mapping[str, EventType], scenario: Scenario, rows: list[Scheduled]) -> dict[str, EventType]:
+def _infer(
+    known: Mapping[str, EventType], scenario: Scenario, rows: list[ScheduledPublication]
+) -> dict[str, EventType]:
     """The types of all that is published and not of a `known` type, by name."""
     samples: dict[str, list[Mapping[str, Any]]] = {}
     for publishing in scenario.workload.publish.values():
-        if isinstance(publishing.content, Template) and publishing.content.type not in known:
+        if isinstance(publishing.content, EventTemplate) and publishing.content.type not in known:
             samples.setdefault(publishing.content.type, []).extend(_samples(publishing.content))
     for row in rows:
         if row.type not in known:
@@ -135,7 +137,7 @@ def _understand(key: str, read: Callable[..., T], *arguments: Any) -> T:
     try:
         return read(*arguments)
     except ContentError as error:
-        raise Misunderstood(key, str(error)) from None
+        raise ContentProblem(key, str(error)) from None
 
 
 def _read_any(schemas: list[XmlSchema | JsonSchema], path: Path) -> Event:
@@ -164,7 +166,7 @@ def _filter_texts(scenario: Scenario) -> Iterator[tuple[str, str]]:
             yield from ((f"workload.request.{group}.interest", text) for text in requesting.interest)
 
 
-def _samples(template: Template) -> list[dict[str, Any]]:
+def _samples(template: EventTemplate) -> list[dict[str, Any]]:
     """Events of the template that together show every value that it can draw."""
     names = list(template.values)
     choices = [value if isinstance(value, list) else [value] for value in template.values.values()]

@@ -67,7 +67,7 @@ def explain(
             and len(paths) > 1
         ):
             continue  # a table or list was given where a word would do; what is wrong inside it matters
-        place = (blame(source, text, path, overridden), ".".join(path))
+        place = (source_of(source, text, path, overridden), ".".join(path))
         wrong.setdefault(place, {})[_message(problem, path, kind)] = None
     lines = [
         f"{where}: {shorten(key)}: {'; or '.join(messages)}" if key else f"{where}: {'; or '.join(messages)}"
@@ -101,7 +101,7 @@ def shorten(text: str) -> str:
     return text if len(text) <= 80 else f"{text[:76]} ..."
 
 
-def blame(source: str, text: str, path: list[str], overridden: Mapping[str, str]) -> str:
+def source_of(source: str, text: str, path: list[str], overridden: Mapping[str, str]) -> str:
     """Whom to blame for the key at `path`: an override, by where it comes from, or a line of the file."""
     key = ".".join(path)
     for known, origin in overridden.items():

@@ -6,11 +6,11 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from roamcast.scenario.part import Count, NotNegative, Part, Positive
+from roamcast.scenario.section import Count, NotNegative, Positive, ScenarioSection
 from roamcast.units import Seconds
 
 
-class Outages(Part):
+class OutageSettings(ScenarioSection):
     """When something is out of order, and for how long."""
 
     every: Annotated[Seconds, Positive] | None = None
@@ -27,7 +27,7 @@ class Outages(Part):
     "When outages begin that are not left to chance; these last exactly `down`."
 
     @model_validator(mode="after")
-    def _agree(self) -> Outages:
+    def _check_consistency(self) -> OutageSettings:
         if self.every is None and not self.at:
             raise ValueError('say when: every = "60 s" (by chance) or at = ["60 s"]')
         if self.every is not None and self.down is None:
@@ -35,14 +35,14 @@ class Outages(Part):
         return self
 
 
-class Crashes(Outages):
+class CrashSettings(OutageSettings):
     """When nodes crash, and when they start again."""
 
     memory: Literal["lost", "kept"] = "lost"
     "Whether they start anew, in a next incarnation, or go on where they stopped."
 
 
-class Moments(NamedTuple):
+class TimeRange(NamedTuple):
     """From when to when something may happen."""
 
     min: Annotated[Seconds, NotNegative]
@@ -53,7 +53,7 @@ def _exact(given: Any) -> Any:
     return (given, given) if isinstance(given, str) else given
 
 
-class Faults(Part):
+class FaultSettings(ScenarioSection):
     """What befalls a group of nodes, or some by number; drawn from the seed, the same for every protocol."""
 
     group: str | None = None
@@ -62,17 +62,17 @@ class Faults(Part):
     "How many of the group, chosen by the seed; all if absent."
     nodes: list[Annotated[int, Field(strict=True, ge=0)]] = Field(default_factory=list)
     "The nodes that it befalls, by number, instead of a group."
-    crash: Crashes | None = None
+    crash: CrashSettings | None = None
     "They crash: router, timers and queue are gone."
-    radio: Outages | None = None
+    radio: OutageSettings | None = None
     "Their radio is off: they hear and send nothing."
-    arrive: Annotated[Moments | None, BeforeValidator(_exact)] = None
+    arrive: Annotated[TimeRange | None, BeforeValidator(_exact)] = None
     "When they start, if not at the beginning: at one time, or each at random between two."
-    leave: Annotated[Moments | None, BeforeValidator(_exact)] = None
+    leave: Annotated[TimeRange | None, BeforeValidator(_exact)] = None
     "When they are gone for good: at one time, or each at random between two."
 
     @model_validator(mode="after")
-    def _agree(self) -> Faults:
+    def _check_consistency(self) -> FaultSettings:
         if (self.group is None) == (not self.nodes):
             raise ValueError('say whom it befalls: group = "NAME" or nodes = [1, 2]')
         if self.count is not None and self.group is None:

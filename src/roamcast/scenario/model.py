@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 from pydantic_core import PydanticCustomError
 
-from roamcast.scenario.faults import Faults
-from roamcast.scenario.part import Count, NotNegative, Part, Positive
+from roamcast.scenario.faults import FaultSettings
+from roamcast.scenario.section import Count, NotNegative, Positive, ScenarioSection
 from roamcast.scenario.workload import Workload
 from roamcast.units import (
     BitsPerSecond,
@@ -28,7 +28,7 @@ from roamcast.units import (
 
 if TYPE_CHECKING:
     from roamcast.routing.router import Parameters
-    from roamcast.scenario.content import Content
+    from roamcast.scenario.content import ScenarioContent
     from roamcast.scenario.traces.movement import Legs
 
 
@@ -36,7 +36,7 @@ EVERYONE = "*"
 "The group of all nodes, in a workload."
 
 
-class Area(Part):
+class Area(ScenarioSection):
     """The plane in which everything happens, with its origin in the south-west corner."""
 
     width: Annotated[Meters, Positive]
@@ -47,7 +47,7 @@ class Area(Part):
         return 0 <= x <= self.width and 0 <= y <= self.height
 
 
-class Rectangle(Part):
+class Rectangle(ScenarioSection):
     """A part of the area, given by its south-west corner and its size."""
 
     x: Annotated[Meters, NotNegative]
@@ -63,7 +63,7 @@ class Point(NamedTuple):
     y: Annotated[Meters, NotNegative]
 
 
-class Hubs(Part):
+class Hubs(ScenarioSection):
     """Squares in which people gather; they do not overlap."""
 
     count: Count
@@ -72,7 +72,7 @@ class Hubs(Part):
     "Their south-west corners; drawn by the seed if absent."
 
 
-class Speeds(NamedTuple):
+class SpeedRange(NamedTuple):
     """The slowest and the fastest that a node walks."""
 
     min: Annotated[MetersPerSecond, NotNegative]
@@ -83,13 +83,13 @@ def _steady(given: Any) -> Any:
     return (given, given) if isinstance(given, str) else given
 
 
-class Group(Part):
+class NodeGroup(ScenarioSection):
     """Nodes that behave alike."""
 
     count: Count
     mobility: Literal["static", "waypoint", "file"] = "static"
     "Whether they stand still, walk a random waypoint, or follow the scenario's movement file."
-    speed: Annotated[Speeds | None, BeforeValidator(_steady)] = None
+    speed: Annotated[SpeedRange | None, BeforeValidator(_steady)] = None
     "Each leg's speed is drawn between these; a single speed is both. Needed by walkers."
     draw: Literal["uniform", "fastest"] = "uniform"
     "Whether each leg's speed is drawn anew, or always the fastest."
@@ -103,7 +103,7 @@ class Group(Part):
     "Where static nodes stand, one place each; drawn at random if absent."
 
     @model_validator(mode="after")
-    def _agree(self) -> Group:
+    def _check_consistency(self) -> NodeGroup:
         if self.mobility == "waypoint":
             if self.speed is None:
                 raise ValueError('walkers need a speed, as in speed = { min = "0.5 m/s", max = "1 m/s" }')
@@ -122,14 +122,14 @@ class Group(Part):
         return self
 
 
-class Movement(Part):
+class MovementFile(ScenarioSection):
     """Movement recorded elsewhere, instead of generated."""
 
     ns2: Path
     "An ns-2 movement file; relative to the scenario's file."
 
 
-class Connected(Part):
+class ConnectivityRequirement(ScenarioSection):
     """Movements in which nobody is cut off for long: others are drawn again."""
 
     to: str
@@ -142,7 +142,7 @@ FARTHEST = 1e6
 "Metres that a signal is followed: the kernel counts its way in picoseconds, and has 32 bits for them."
 
 
-class Radio(Part):
+class Radio(ScenarioSection):
     """The radio, with the defaults of ns-2 (a WaveLAN card of 914 MHz)."""
 
     range: Annotated[Meters, Positive] = 250.0
@@ -157,7 +157,7 @@ class Radio(Part):
     propagation: Literal["two-ray", "friis"] = "two-ray"
 
     @model_validator(mode="after")
-    def _agree(self) -> Radio:
+    def _check_consistency(self) -> Radio:
         if self.carrier_sense < self.range:
             raise ValueError("carrier_sense must not be shorter than range")
         if self.carrier_sense > FARTHEST:
@@ -165,7 +165,7 @@ class Radio(Part):
         return self
 
 
-class Mac(Part):
+class Mac(ScenarioSection):
     """The 802.11 DCF and the queue above it, with the constants of the usual ns-2 studies."""
 
     rate: Annotated[BitsPerSecond, Positive] = 2e6
@@ -202,13 +202,13 @@ class Mac(Part):
     "Whether addresses of neighbours are asked for, as in ns-2: a query, a reply, one message kept meanwhile."
 
     @model_validator(mode="after")
-    def _agree(self) -> Mac:
+    def _check_consistency(self) -> Mac:
         if self.cw_max < self.cw_min:
             raise ValueError("cw_max must not be below cw_min")
         return self
 
 
-class Scenario(Part):
+class Scenario(ScenarioSection):
     """One world per file: where, who, how they move, what they hear and what they say."""
 
     name: Annotated[str, Field(min_length=1)]
@@ -223,36 +223,36 @@ class Scenario(Part):
     "Whether nodes know where they are."
     sample: Annotated[Seconds, Positive] = 60.0
     "Between two looks at the sizes of everyone's tables, for the facts."
-    groups: Annotated[dict[str, Group], Field(alias="nodes", min_length=1)]
+    groups: Annotated[dict[str, NodeGroup], Field(alias="nodes", min_length=1)]
     "Nodes by group; they are numbered from 0, group after group."
     hubs: Hubs | None = None
     "Where people gather."
-    mobility: Movement | None = None
+    mobility: MovementFile | None = None
     'Recorded movement for the groups with `mobility = "file"`; for all nodes if there is no such group.'
-    connected: Connected | None = None
+    connected: ConnectivityRequirement | None = None
     "Take only generated movements without long partitions; any if absent."
     radio: Radio = Radio()
     mac: Mac = Mac()
     workload: Workload = Workload()
-    faults: dict[str, Faults] = Field(default_factory=dict)
+    faults: dict[str, FaultSettings] = Field(default_factory=dict)
     "What befalls nodes, under names of your choice."
     protocols: Annotated[dict[str, dict[str, Any]], Field(alias="protocol", default_factory=dict)]
     "Parameters of protocols that differ from their defaults, by protocol."
 
     @model_validator(mode="after")
-    def _agree(self, info: ValidationInfo) -> Scenario:
-        from roamcast.scenario.consistency import disagreements
+    def _check_consistency(self, info: ValidationInfo) -> Scenario:
+        from roamcast.scenario.consistency import inconsistencies
 
-        for key, problem in disagreements(self, info.context):
+        for key, problem in inconsistencies(self, info.context):
             raise PydanticCustomError("disagreement", "{problem}", {"key": key, "problem": problem})
         return self
 
     @cached_property
-    def content(self) -> Content:
+    def content(self) -> ScenarioContent:
         """Event types, zones, filters and scheduled events, read once and checked."""
-        from roamcast.scenario.content import Content
+        from roamcast.scenario.content import ScenarioContent
 
-        return Content(self)
+        return ScenarioContent(self)
 
     @cached_property
     def recorded_legs(self) -> Legs | None:

@@ -13,8 +13,8 @@ from pydantic import BaseModel, ValidationError
 from roamcast.errors import UserError
 from roamcast.files import DEEPEST, MOST_TRACE, FileError, check_depth, read_text
 from roamcast.scenario.consistency import nearest
-from roamcast.scenario.content import Misunderstood
-from roamcast.scenario.explain import blame, explain, shorten
+from roamcast.scenario.content import ContentProblem
+from roamcast.scenario.explain import explain, shorten, source_of
 from roamcast.scenario.model import Scenario
 from roamcast.scenario.workload import Documents, Workload
 from roamcast.units import FROM_FILE
@@ -49,8 +49,8 @@ def load(
     scenario = _resolve(validate(Scenario, data, str(path), text, overridden), path)
     try:
         _ = scenario.content  # read and checked here, and kept for all who ask
-    except Misunderstood as error:
-        where = blame(str(path), text, error.key.split("."), overridden)
+    except ContentProblem as error:
+        where = source_of(str(path), text, error.key.split("."), overridden)
         raise ScenarioError(f"{where}: {error}") from None
     return scenario
 

@@ -113,7 +113,7 @@ def _words(annotation: Any) -> Iterator[str]:
         )
 
 
-def tell_default(field: FieldInfo) -> str:
+def describe_default(field: FieldInfo) -> str:
     """A field's default as a file writes it, with its unit."""
     value = field.get_default(call_default_factory=True, validated_data={})
     if isinstance(value, int | float) and not isinstance(value, bool):

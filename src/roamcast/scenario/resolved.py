@@ -15,7 +15,7 @@ Key = tuple[str | int, ...]
 "The parts of a dotted key of a scenario file."
 
 
-def spell_out(scenario: Scenario) -> dict[str, Any]:
+def resolve(scenario: Scenario) -> dict[str, Any]:
     """Return every key in SI units, with defaults and event types; `Scenario.model_validate` reads it again.
 
     Files are named without their folders, so that the same scenario gives the same data on every machine.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from roamcast.content.event import Event
+from roamcast.content.field_type import Integer
 from roamcast.content.filter import Filter
-from roamcast.content.kind import Integer
 from roamcast.content.schema import EventType
 from roamcast.scenario.model import Area
 from roamcast.scenario.workload import Zones
@@ -33,7 +33,7 @@ class ZoneGrid:
         row = min(max(int(y // self.side), 0), self.rows - 1)
         return row * self.columns + column + 1
 
-    def room_at(self, x: float, y: float) -> float:
+    def distance_to_border(self, x: float, y: float) -> float:
         """How far one can surely go from a place without leaving its zone."""
         side = self.side
         return min(x % side, side - x % side, y % side, side - y % side)

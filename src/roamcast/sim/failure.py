@@ -32,7 +32,7 @@ class RouterFailed(Exception):
         "The whole of it, for whoever mends the router."
 
 
-def blame(protocol: str, error: Exception | SystemExit, now: float) -> Exception | SystemExit:
+def router_failure(protocol: str, error: Exception | SystemExit, now: float) -> Exception | SystemExit:
     """The failure of a router, if one was at work when `error` was raised; else the error itself."""
     if isinstance(error, UserError | MemoryError | RouterFailed):
         return error

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from roamcast.content.filter import Filter
 from roamcast.routing.router import NodeId, Position
-from roamcast.scenario.content import Content
+from roamcast.scenario.content import ScenarioContent
 from roamcast.scenario.model import Scenario
-from roamcast.scenario.workload import Subscribing
+from roamcast.scenario.workload import SubscriberSettings
 from roamcast.scenario.zones import ZoneGrid
 from roamcast.sim.workload import choose
 
@@ -38,7 +38,7 @@ class Interest(NamedTuple):
         """Whether its interest changes with its position."""
         return self.grid is not None
 
-    def wants(self, position: Position, look: int) -> tuple[Filter, ...]:
+    def filters_at(self, position: Position, look: int) -> tuple[Filter, ...]:
         """What it wants after its look number `look` (from 0), made at `position`."""
         if self.grid is None:
             return self.fixed
@@ -52,11 +52,11 @@ class Interest(NamedTuple):
         """When it makes its look number `look`."""
         return self.phase + (look - 1) * self.tick if look else 0.0
 
-    def last_look(self, now: float) -> int:
+    def last_poll(self, now: float) -> int:
         """The number of the last look that is due by now."""
         return 0 if now < self.phase else math.floor((now - self.phase) / self.tick + 1e-9) + 1
 
-    def next_look(self, position: Position, look: int) -> int | None:
+    def next_poll(self, position: Position, look: int) -> int | None:
         """The first look after `look` that may find it in another zone than `position`'s; None if none can.
 
         A walker far from the edge of its zone cannot have left it by its next look: this saves the others.
@@ -67,7 +67,7 @@ class Interest(NamedTuple):
             return look + 1
         if self.pace == 0:
             return None
-        earliest = self.time_of(look) + self.grid.room_at(*position) / self.pace
+        earliest = self.time_of(look) + self.grid.distance_to_border(*position) / self.pace
         return max(look + 1, math.ceil((earliest - self.phase) / self.tick - 1e-9) + 1)
 
 
@@ -88,7 +88,7 @@ def subscribers(scenario: Scenario, seed: int) -> list[Interest]:
             chosen.append(
                 _interest(
                     subscribing,
-                    _deal(deck, place, subscribing.choose or 1) if deck else listed,
+                    _assigned_filters(deck, place, subscribing.choose or 1) if deck else listed,
                     content.grid,
                     node,
                     common if place < alike else None,
@@ -105,12 +105,12 @@ def _shuffle(listed: list[Filter], seed: int, group: str) -> list[Filter]:
     return deck
 
 
-def _deal(deck: list[Filter], place: int, count: int) -> list[Filter]:
+def _assigned_filters(deck: list[Filter], place: int, count: int) -> list[Filter]:
     """What the subscriber at a place is dealt: the next filters, from the beginning again after the last."""
     return [deck[(place * count + n) % len(deck)] for n in range(min(count, len(deck)))]
 
 
-def _common(subscribing: Subscribing, content: Content, seed: int) -> tuple[Filter, ...]:
+def _common(subscribing: SubscriberSettings, content: ScenarioContent, seed: int) -> tuple[Filter, ...]:
     if subscribing.common is not None:
         return (content.filter(subscribing.common),)
     grid = content.grid
@@ -119,7 +119,7 @@ def _common(subscribing: Subscribing, content: Content, seed: int) -> tuple[Filt
 
 
 def _interest(
-    subscribing: Subscribing,
+    subscribing: SubscriberSettings,
     listed: list[Filter],
     grid: ZoneGrid | None,
     node: NodeId,

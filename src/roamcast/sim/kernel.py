@@ -11,8 +11,8 @@ from typing import Any
 from roamcast._kernel import World
 from roamcast.errors import UserError
 from roamcast.routing.router import Category
-from roamcast.scenario.locality.hubs import Square, lay_hubs
-from roamcast.scenario.model import Group, Mac, Radio, Scenario
+from roamcast.scenario.locality.hubs import Square, place_hubs
+from roamcast.scenario.model import Mac, NodeGroup, Radio, Scenario
 from roamcast.scenario.traces.movement import Legs
 from roamcast.sim.partitions import longest_partition
 
@@ -26,7 +26,7 @@ class NeverConnected(UserError):
 
 def build(scenario: Scenario, seed: int) -> World:
     """A kernel world with the scenario's nodes in it, not yet started."""
-    drawn = seed % 2**64 if scenario.connected is None else _connected_seed(_Drawing(scenario), seed)
+    drawn = seed % 2**64 if scenario.connected is None else _connected_seed(_MovementKey(scenario), seed)
     return _build(scenario, seed, drawn)
 
 
@@ -35,7 +35,7 @@ def _build(scenario: Scenario, seed: int, drawn: int) -> World:
     world = World(_radio(scenario.radio), _mac(scenario.mac), drawn)
     legs = scenario.recorded_legs
     recorded = {node: number for number, node in enumerate(scenario.followers)}
-    hubs = lay_hubs(scenario, seed)
+    hubs = place_hubs(scenario, seed)
     for name, nodes in scenario.members():
         for place, node in enumerate(nodes):
             if legs is not None and node in recorded:
@@ -52,7 +52,7 @@ def movement(scenario: Scenario, seed: int) -> Legs:
     return Legs(**columns)
 
 
-class _Drawing:
+class _MovementKey:
     """What decides whether a movement is connected; equal if that is."""
 
     def __init__(self, scenario: Scenario) -> None:
@@ -61,14 +61,14 @@ class _Drawing:
         self._key = repr((parts, scenario.radio.range))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Drawing) and other._key == self._key
+        return isinstance(other, _MovementKey) and other._key == self._key
 
     def __hash__(self) -> int:
         return hash(self._key)
 
 
 @lru_cache(maxsize=16)
-def _connected_seed(drawing: _Drawing, seed: int) -> int:
+def _connected_seed(drawing: _MovementKey, seed: int) -> int:
     """The first of a sequence of kernel seeds, the run's own first, whose movement is connected."""
     scenario, asked = drawing.scenario, drawing.scenario.connected
     assert asked is not None, "only asked of scenarios that want it"
@@ -105,7 +105,7 @@ def _add_ordered(world: World, legs: Legs) -> None:
     world.add_ordered(float(legs.x0[0]), float(legs.y0[0]), *(column.tolist() for column in orders))
 
 
-def _home(scenario: Scenario, group: Group, place: int, hubs: list[Square]) -> Iterable[float]:
+def _home(scenario: Scenario, group: NodeGroup, place: int, hubs: list[Square]) -> Iterable[float]:
     """South-west corner and size of where a group's node number `place` lives."""
     if group.home == "hubs":
         x, y, side = hubs[place * len(hubs) // group.count]
@@ -115,7 +115,7 @@ def _home(scenario: Scenario, group: Group, place: int, hubs: list[Square]) -> I
     return 0.0, 0.0, scenario.area.width, scenario.area.height
 
 
-def _add(world: World, group: Group, place: int, chance: str, home: Iterable[float]) -> None:
+def _add(world: World, group: NodeGroup, place: int, chance: str, home: Iterable[float]) -> None:
     x, y, width, height = home
     if group.mobility == "waypoint":
         assert group.speed is not None, "the scenario has checked that walkers have a speed"

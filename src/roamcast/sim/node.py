@@ -58,7 +58,7 @@ class Node:
         self._kernel.attach(self.number, self.router, self.router.promiscuous)
         self.up = True
 
-    def be_absent(self) -> None:
+    def mark_absent(self) -> None:
         """Not be there yet."""
         self._switch_radio()
 

@@ -22,7 +22,7 @@ class Oracle:
         self._audiences: dict[tuple[Filter, ...], Audience] = {}
         "By the filters that match; valid until an interest changes."
 
-    def begin(self, node: NodeId, wanted: Filter) -> None:
+    def add(self, node: NodeId, wanted: Filter) -> None:
         """Note that `node` starts wanting something."""
         nodes = self._wanting.get(wanted)
         if nodes is None:
@@ -31,7 +31,7 @@ class Oracle:
         nodes[node] = nodes.get(node, 0) + 1
         self._audiences.clear()
 
-    def end(self, node: NodeId, wanted: Filter) -> None:
+    def remove(self, node: NodeId, wanted: Filter) -> None:
         """Note that `node` stops wanting it."""
         nodes = self._wanting[wanted]
         nodes[node] -= 1

@@ -10,15 +10,15 @@ from typing import NamedTuple
 
 from roamcast.content.filter import Filter
 from roamcast.routing.router import NodeId, Position
-from roamcast.scenario.locality.hubs import lay_hubs
+from roamcast.scenario.locality.hubs import place_hubs
 from roamcast.scenario.locality.topics import AreaMap, TopicList
 from roamcast.scenario.model import Scenario
-from roamcast.scenario.workload import Requesting
+from roamcast.scenario.workload import RequesterSettings
 from roamcast.scenario.zones import ZoneGrid
 from roamcast.sim.workload import choose, plan
 
 
-class Shifted:
+class ShiftedTopics:
     """Topics drawn by Zipf's law, shifted by the area of who asks."""
 
     def __init__(self, topics: TopicList, areas: AreaMap | None, skew: float) -> None:
@@ -35,15 +35,15 @@ class Shifted:
         return self._topics.filter(1 + (min(rank, len(self._topics) - 1) + offset) % len(self._topics))
 
 
-class Asking(NamedTuple):
+class RequestPlan(NamedTuple):
     """What one requester asks for."""
 
     node: NodeId
-    requesting: Requesting
+    requesting: RequesterSettings
     listed: tuple[Filter, ...]
     "What it chooses from, if it does not ask for the zone where it is."
     grid: ZoneGrid | None
-    topics: Shifted | None
+    topics: ShiftedTopics | None
     "What it asks for by where it is, if it asks for topics."
     end: float
     "It asks nothing from then on."
@@ -61,7 +61,7 @@ class Asking(NamedTuple):
             number += 1
             time = first + number * every if even else time + clock.expovariate(1 / every)
 
-    def wish(self, number: int, position: Position) -> Filter:
+    def filter_at(self, number: int, position: Position) -> Filter:
         """What its request number `number` asks for, made at `position`."""
         if self.topics is not None:
             return self.topics.draw(f"{self.seed}/wish/{self.node}/{number}", position)
@@ -72,11 +72,11 @@ class Asking(NamedTuple):
         return Random(f"{self.seed}/wish/{self.node}/{number}").choices(self.listed, weights)[0]
 
 
-def requesters(scenario: Scenario, seed: int) -> list[Asking]:
+def requesters(scenario: Scenario, seed: int) -> list[RequestPlan]:
     """The requesters of a run, in order of node; a function of the scenario and the seed alone."""
     content = scenario.content
     publish = {advertised.node for advertised in plan(scenario, seed).advertisements}
-    chosen: list[Asking] = []
+    chosen: list[RequestPlan] = []
     for group, requesting in scenario.workload.request.items():
         random = Random(f"{seed}/requesters/{group}")
         texts = [] if isinstance(requesting.interest, str) else requesting.interest
@@ -90,13 +90,13 @@ def requesters(scenario: Scenario, seed: int) -> list[Asking]:
             places = sorted(Random(f"{seed}/wishes/{node}").sample(range(len(listed)), count))
             own = tuple(listed[place] for place in places)
             end = scenario.duration - scenario.quiet
-            chosen.append(Asking(node, requesting, own, content.grid, topics, end, seed))
+            chosen.append(RequestPlan(node, requesting, own, content.grid, topics, end, seed))
     return sorted(chosen, key=lambda asking: asking.node)
 
 
-def _shifted(scenario: Scenario, requesting: Requesting, seed: int) -> Shifted:
+def _shifted(scenario: Scenario, requesting: RequesterSettings, seed: int) -> ShiftedTopics:
     topics, areas = scenario.content.topics, scenario.workload.areas
     assert topics is not None, "a scenario whose requests are about topics has topics"
-    hubs = lay_hubs(scenario, seed)
+    hubs = place_hubs(scenario, seed)
     shifts = None if areas is None else AreaMap(scenario.area, areas, hubs, len(topics))
-    return Shifted(topics, shifts, requesting.skew)
+    return ShiftedTopics(topics, shifts, requesting.skew)

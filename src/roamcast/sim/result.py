@@ -11,7 +11,7 @@ from typing import Any
 from roamcast.facts.tables import Facts
 from roamcast.metrics.declarations import evaluate
 from roamcast.metrics.metric import Value
-from roamcast.metrics.outcome import Metrics, look, measure
+from roamcast.metrics.run_metrics import RunMetrics, measure, metric_input
 from roamcast.metrics.summary import lines
 from roamcast.scenario.model import Scenario
 from roamcast.scenario.read import load
@@ -19,7 +19,7 @@ from roamcast.scenario.shipped import locate
 from roamcast.sim.run import simulate
 
 
-class Result:
+class RunResult:
     """What came of a run."""
 
     def __init__(self, scenario: Scenario, facts: Facts) -> None:
@@ -28,14 +28,14 @@ class Result:
         "Arrow tables by name: `result.facts['deliveries']`."
 
     @cached_property
-    def metrics(self) -> Metrics:
+    def metrics(self) -> RunMetrics:
         """The run in numbers."""
         return measure(self.facts)
 
     @cached_property
     def measures(self) -> dict[str, Value]:
         """Every metric by name, as campaigns have them (docs/tables.md)."""
-        return evaluate(look(self.facts))
+        return evaluate(metric_input(self.facts))
 
     def __repr__(self) -> str:
         m = self.metrics
@@ -56,12 +56,12 @@ class Result:
         return f"<table><caption style='text-align:left'>{head}</caption><tr>{''.join(columns)}</tr></table>"
 
 
-def play(
+def run_scenario(
     scenario: str | Path | Scenario,
     protocol: str = "flooding",
     seed: int = 1,
     settings: Iterable[str] | Mapping[str, Any] = (),
-) -> Result:
+) -> RunResult:
     """Run a scenario (its file, or the name of a shipped one) with `settings` changed."""
     world = scenario if isinstance(scenario, Scenario) else load(locate(str(scenario)), settings)
-    return Result(world, simulate(world, protocol, seed))
+    return RunResult(world, simulate(world, protocol, seed))

@@ -15,11 +15,11 @@ import msgspec
 from roamcast import __version__
 from roamcast.errors import UserError
 from roamcast.facts.recorder import Recorder
-from roamcast.facts.tables import Facts, Kind, Run
+from roamcast.facts.tables import Facts, MessageKind, RunManifest
 from roamcast.routing.catalogue import find, roles
-from roamcast.routing.router import Drop, Traits
+from roamcast.routing.router import Drop, ProtocolTraits
 from roamcast.scenario.model import Scenario
-from roamcast.scenario.resolved import digest_files, spell_out
+from roamcast.scenario.resolved import digest_files, resolve
 from roamcast.sim.world import World
 
 
@@ -42,23 +42,23 @@ def simulate(
     began = time.process_time()
     recorder = Recorder(folder, packed, count_expectations=count_expectations)
     try:
-        with _seldom_collecting():
+        with _rare_garbage_collection():
             world = World(scenario, protocol, seed, recorder)
             world.run(progress)
         facts = recorder.facts(_describe(scenario, protocol, seed, world, recorder))
     except BaseException:
-        recorder.abandon()
+        recorder.discard()
         raise
     facts.cpu_seconds = time.process_time() - began
     return facts
 
 
-def _describe(scenario: Scenario, protocol: str, seed: int, world: World, recorder: Recorder) -> Run:
+def _describe(scenario: Scenario, protocol: str, seed: int, world: World, recorder: Recorder) -> RunManifest:
     """What was run, and what its counts came to."""
     counters = world.counters
     router, parameters = find(protocol), scenario.parameters(protocol)
     told = roles(protocol)
-    return Run(
+    return RunManifest(
         scenario=scenario.name,
         protocol=protocol,
         parameters=parameters.model_dump(mode="json"),
@@ -68,26 +68,28 @@ def _describe(scenario: Scenario, protocol: str, seed: int, world: World, record
         duration=scenario.duration,
         warmup=scenario.warmup,
         range=scenario.radio.range,
-        frames={name: count for name, count in counters.items() if name != "happenings"},
+        frames={name: count for name, count in counters.items() if name != "events_processed"},
         drops={
             reason.name.lower(): world.drop_counts[reason] for reason in Drop if world.drop_counts[reason]
         },
-        happenings=counters["happenings"],
-        resolved=spell_out(scenario),
+        events_processed=counters["events_processed"],
+        resolved=resolve(scenario),
         files=digest_files(scenario),
-        kinds={kind: Kind(category, told.get(kind, "")) for kind, category in recorder.kinds().items()},
+        kinds={
+            kind: MessageKind(category, told.get(kind, "")) for kind, category in recorder.kinds().items()
+        },
         traits=_spell_traits(router.traits(parameters)),
     )
 
 
-def _spell_traits(traits: Traits) -> dict[str, Any]:
+def _spell_traits(traits: ProtocolTraits) -> dict[str, Any]:
     spelt = msgspec.structs.asdict(traits)
     told = {name: value for name, value in spelt.items() if value != ""}
     return {name: value.name.lower() if isinstance(value, Enum) else value for name, value in told.items()}
 
 
 @contextmanager
-def _seldom_collecting() -> Iterator[None]:
+def _rare_garbage_collection() -> Iterator[None]:
     """Look for cyclic garbage seldom: a run makes hardly any, and its many live objects are dear to visit."""
     thresholds = gc.get_threshold()
     gc.freeze()
@@ -103,11 +105,11 @@ _MOMENT = 1e-3
 "Seconds that pass in a rehearsal."
 
 
-class CannotRun(UserError):
+class RunRefused(UserError):
     """A scenario that is right in itself and that a run would die of."""
 
 
-def rehearse(scenario: Scenario, protocol: str, source: str) -> None:
+def dry_run(scenario: Scenario, protocol: str, source: str) -> None:
     """Start a run of `scenario` under `protocol` and end it at once; `source` is blamed for what fails."""
     brief = scenario.model_copy(update={"duration": min(scenario.duration, _MOMENT)})
     try:
@@ -116,7 +118,7 @@ def rehearse(scenario: Scenario, protocol: str, source: str) -> None:
     except UserError:
         raise
     except MemoryError:
-        raise CannotRun(f"{source}: a run would not find room in this machine's memory") from None
+        raise RunRefused(f"{source}: a run would not find room in this machine's memory") from None
     except Exception as error:
         told = " ".join(str(error).split())
-        raise CannotRun(f"{source}: a run would fail: {type(error).__name__}: {told}") from error
+        raise RunRefused(f"{source}: a run would fail: {type(error).__name__}: {told}") from error

@@ -9,12 +9,12 @@ from typing import NamedTuple
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.routing.router import NodeId
-from roamcast.scenario.content import Content
+from roamcast.scenario.content import ScenarioContent
 from roamcast.scenario.model import Scenario
-from roamcast.scenario.workload import Documents, Publishing
+from roamcast.scenario.workload import Documents, PublisherSettings
 
 
-class Planned(NamedTuple):
+class PlannedPublication(NamedTuple):
     """A publication to come, if its publisher is alive then; it is numbered when it is published."""
 
     time: float
@@ -23,30 +23,33 @@ class Planned(NamedTuple):
     size: int
 
 
-class Advertised(NamedTuple):
+class PlannedAdvertisement(NamedTuple):
     """What a publisher says, before it starts, that it is going to publish."""
 
     node: NodeId
     offered: Filter
 
 
-class Plan(NamedTuple):
+class PublicationSchedule(NamedTuple):
     """All that the applications of a run will publish, in order of time."""
 
-    publications: list[Planned]
-    advertisements: list[Advertised]
+    publications: list[PlannedPublication]
+    advertisements: list[PlannedAdvertisement]
 
 
-def plan(scenario: Scenario, seed: int) -> Plan:
+def plan(scenario: Scenario, seed: int) -> PublicationSchedule:
     """Plan the publications of a run; a function of the scenario and the seed alone."""
     content = scenario.content
     if scenario.workload.schedule is not None:
         said = sorted({(row.publisher, row.type) for row, _ in content.scheduled})
-        return Plan(
-            [Planned(row.time, row.publisher, event, row.size) for row, event in content.scheduled],
-            [Advertised(node, Filter.everything(content.types[name])) for node, name in said],
+        return PublicationSchedule(
+            [
+                PlannedPublication(row.time, row.publisher, event, row.size)
+                for row, event in content.scheduled
+            ],
+            [PlannedAdvertisement(node, Filter.everything(content.types[name])) for node, name in said],
         )
-    publications: list[Planned] = []
+    publications: list[PlannedPublication] = []
     advertisements = []
     for group, publishing in scenario.workload.publish.items():
         publishers = choose(scenario.nodes_of(group), publishing.count, Random(f"{seed}/publishers/{group}"))
@@ -56,15 +59,15 @@ def plan(scenario: Scenario, seed: int) -> Plan:
                 own = content.topics.share(place, len(publishers))
                 if own:
                     publications += _generate_topics(scenario, publishing, node, own, seed)
-                    advertisements.append(Advertised(node, content.topics.offered(own)))
+                    advertisements.append(PlannedAdvertisement(node, content.topics.offered(own)))
             continue
         offers = _offers(publishing, content, group)
         for node in publishers:
             publications += _generate(scenario, publishing, group, node, seed)
-            advertisements += [Advertised(node, offered) for offered in offers]
+            advertisements += [PlannedAdvertisement(node, offered) for offered in offers]
     # A publisher's own are in order already, and stay so.
     publications.sort(key=lambda planned: (planned.time, planned.publisher))
-    return Plan(publications, sorted(advertisements, key=lambda advertised: advertised.node))
+    return PublicationSchedule(publications, sorted(advertisements, key=lambda advertised: advertised.node))
 
 
 def choose(nodes: range, count: int | None, random: Random) -> list[NodeId]:
@@ -75,30 +78,32 @@ def choose(nodes: range, count: int | None, random: Random) -> list[NodeId]:
 
 
 def _generate(
-    scenario: Scenario, publishing: Publishing, group: str, node: NodeId, seed: int
-) -> list[Planned]:
+    scenario: Scenario, publishing: PublisherSettings, group: str, node: NodeId, seed: int
+) -> list[PlannedPublication]:
     clock = Random(f"{seed}/times/{node}")
     chance = Random(f"{seed}/content/{node}")
     return [
-        Planned(time, node, _event(publishing, scenario.content, group, turn, chance), publishing.size)
+        PlannedPublication(
+            time, node, _event(publishing, scenario.content, group, turn, chance), publishing.size
+        )
         for turn, time in enumerate(_times(scenario, publishing, clock))
     ]
 
 
 def _generate_topics(
-    scenario: Scenario, publishing: Publishing, node: NodeId, own: range, seed: int
-) -> list[Planned]:
+    scenario: Scenario, publishing: PublisherSettings, node: NodeId, own: range, seed: int
+) -> list[PlannedPublication]:
     """A publisher's topics, each at times of its own, in order of time."""
     topics = scenario.content.topics
     assert topics is not None, "a scenario whose content is topics has topics"
     planned = []
     for topic in own:
         times = _times(scenario, publishing, Random(f"{seed}/times/{node}/{topic}"))
-        planned += [Planned(time, node, topics.event(topic), publishing.size) for time in times]
+        planned += [PlannedPublication(time, node, topics.event(topic), publishing.size) for time in times]
     return sorted(planned, key=lambda each: each.time)
 
 
-def _times(scenario: Scenario, publishing: Publishing, clock: Random) -> Iterator[float]:
+def _times(scenario: Scenario, publishing: PublisherSettings, clock: Random) -> Iterator[float]:
     """When something is published, `burst` times at each.
 
     Where all that is wanted is asked for, nobody counts what is published late, and requests of the last
@@ -119,7 +124,9 @@ def _times(scenario: Scenario, publishing: Publishing, clock: Random) -> Iterato
             time += clock.expovariate(1 / publishing.every)
 
 
-def _event(publishing: Publishing, content: Content, group: str, turn: int, random: Random) -> Event:
+def _event(
+    publishing: PublisherSettings, content: ScenarioContent, group: str, turn: int, random: Random
+) -> Event:
     if isinstance(publishing.content, str):
         grid = content.grid
         assert grid is not None, "a scenario whose content is zones has zones"
@@ -133,7 +140,7 @@ def _event(publishing: Publishing, content: Content, group: str, turn: int, rand
     return content.types[publishing.content.type](drawn)
 
 
-def _offers(publishing: Publishing, content: Content, group: str) -> list[Filter]:
+def _offers(publishing: PublisherSettings, content: ScenarioContent, group: str) -> list[Filter]:
     """Return the filters that the publishers of a group advertise: one for each event type."""
     if publishing.advertise is not None:
         return [content.filter(publishing.advertise)]

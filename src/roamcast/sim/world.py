@@ -11,9 +11,9 @@ import numpy.typing as npt
 from roamcast import _kernel
 from roamcast.content.filter import Filter
 from roamcast.errors import UserError
-from roamcast.facts.recorder import CATEGORIES, UNTOLD, Recorder, Words
+from roamcast.facts.recorder import CATEGORIES, UNTOLD, CodedColumn, Recorder
 from roamcast.routing.catalogue import find
-from roamcast.routing.faults import absent
+from roamcast.routing.faults import absent_nodes
 from roamcast.routing.router import Drop, NodeId, Position, Publication, Router
 from roamcast.scenario.model import Scenario
 from roamcast.sim import kernel
@@ -21,9 +21,9 @@ from roamcast.sim.apps.application import Application
 from roamcast.sim.apps.publisher import Publisher
 from roamcast.sim.apps.requester import Requester
 from roamcast.sim.apps.subscriber import Subscriber
-from roamcast.sim.failure import blame
+from roamcast.sim.failure import router_failure
 from roamcast.sim.faults.draw import draw_faults
-from roamcast.sim.faults.play import play_faults
+from roamcast.sim.faults.inject import inject_faults
 from roamcast.sim.host import SimHost, generators
 from roamcast.sim.interest import subscribers
 from roamcast.sim.node import Node
@@ -83,7 +83,7 @@ class World:
         self._parameters = scenario.parameters(protocol)
         self.nodes = [Node(self.kernel, number, self._host, self._router) for number in range(scenario.count)]
         self._faults = draw_faults(scenario, seed)
-        late = absent(self._faults)
+        late = absent_nodes(self._faults)
         for node in self.nodes:
             if node.number not in late:
                 node.boot()
@@ -103,7 +103,7 @@ class World:
             self.counters = self.kernel.counters()
             self.drop_counts = self.kernel.drop_counts()
         except (Exception, SystemExit) as error:
-            raise blame(self.protocol, error, self.now()) from error
+            raise router_failure(self.protocol, error, self.now()) from error
         finally:
             self.kernel.close()  # routers, hosts and kernel refer to each other
 
@@ -115,15 +115,15 @@ class World:
             until = self.scenario.duration * done / slices
             self.kernel.run_until(until)
             held = self.kernel.recorded()
-            if done < slices and held + self.recorder.held >= MOST_ROWS:
+            if done < slices and held + self.recorder.pending_rows >= MOST_ROWS:
                 self._collect()
-                self.recorder.settle()
+                self.recorder.flush()
             if held - before > MOST_ROWS:  # whatever is written when: it must not depend on that
                 done, slices = 2 * done, 2 * slices
             if progress is not None:
                 progress(until)
 
-    def note_publication(self, publication: Publication) -> None:
+    def record_publication(self, publication: Publication) -> None:
         """Take down that an event is published now, and who should get it."""
         self.kernel.note_published(publication.id)
         self.recorder.publication(self.now(), publication)
@@ -131,18 +131,18 @@ class World:
         if self._published is not None:
             self._published[publication.id] = self.now()
 
-    def note_interest(self, node: NodeId, wanted: Filter, *, begins: bool) -> None:
+    def record_interest(self, node: NodeId, wanted: Filter, *, begins: bool) -> None:
         """Take down that a node starts or stops wanting something."""
-        (self.oracle.begin if begins else self.oracle.end)(node, wanted)
+        (self.oracle.add if begins else self.oracle.remove)(node, wanted)
         self.recorder.interest(self.now(), node, wanted, begins=begins)
 
-    def note_request(self, node: NodeId, wanted: Filter) -> None:
+    def record_request(self, node: NodeId, wanted: Filter) -> None:
         """Know that a node asks for something: nothing is expected of that, but it is in the audience."""
-        self._asked.begin(node, wanted)
+        self._asked.add(node, wanted)
 
-    def note_answer(self, node: NodeId, wanted: Filter) -> None:
+    def record_answer(self, node: NodeId, wanted: Filter) -> None:
         """Know that it asks for that no more."""
-        self._asked.end(node, wanted)
+        self._asked.remove(node, wanted)
 
     def published_at(self, publication: int) -> float:
         """When an event was published, in a world with requesters."""
@@ -156,14 +156,14 @@ class World:
         try:
             router = self._router_type(host, self._parameters)
         except (Exception, SystemExit) as error:
-            raise blame(self.protocol, error, self.now()) from error
+            raise router_failure(self.protocol, error, self.now()) from error
         if self._router_type.knows_audience:
             router.audience = self._audience
-        if self._router_type.knows_places:
-            router.whereabouts = self._whereabouts
+        if self._router_type.knows_positions:
+            router.position_of = self._positions
         return router
 
-    def _whereabouts(self, node: NodeId) -> Position | None:
+    def _positions(self, node: NodeId) -> Position | None:
         return self.nodes[node].position() if 0 <= node < len(self.nodes) else None
 
     def _audience(self, publication: Publication) -> list[NodeId]:
@@ -174,7 +174,7 @@ class World:
         return sorted({*wanting, *self._asked.expected(event, publisher)})
 
     def _begin(self) -> None:
-        play_faults(self, self._faults)
+        inject_faults(self, self._faults)
         for node in self.nodes:
             if node.up:
                 node.router.start()
@@ -225,11 +225,11 @@ class World:
         """Hand over what the kernel took down, up to now."""
         kinds = self.kernel.kinds()
         self.recorder.deliveries(**self.kernel.deliveries())
-        self.recorder.transmissions(**_worded(self.kernel.transmissions(), kinds))
-        self.recorder.drops(**_worded(self.kernel.lost_frames(), kinds, LINK_CAUSES))
-        self.recorder.drops(**_worded(self.kernel.router_drops(), kinds, ROUTER_CAUSES))
+        self.recorder.transmissions(**_decode_columns(self.kernel.transmissions(), kinds))
+        self.recorder.drops(**_decode_columns(self.kernel.lost_frames(), kinds, LINK_CAUSES))
+        self.recorder.drops(**_decode_columns(self.kernel.router_drops(), kinds, ROUTER_CAUSES))
         states: dict[str, Any] = self.kernel.states()
-        self.recorder.states(**states | {"name": Words(states["name"], self.kernel.state_names())})
+        self.recorder.states(**states | {"name": CodedColumn(states["name"], self.kernel.state_names())})
         self.kernel.forget()
 
 
@@ -246,10 +246,12 @@ def _legs(world: _kernel.World, duration: float) -> dict[str, npt.NDArray[Any]]:
     return {name: column[lasts] for name, column in columns.items()}
 
 
-def _worded(columns: dict[str, Any], kinds: list[str], causes: list[str] | None = None) -> dict[str, Any]:
+def _decode_columns(
+    columns: dict[str, Any], kinds: list[str], causes: list[str] | None = None
+) -> dict[str, Any]:
     """The kernel's columns with words instead of codes."""
-    columns["category"] = Words(columns["category"], CATEGORIES)
-    columns["kind"] = Words(columns["kind"], kinds)
+    columns["category"] = CodedColumn(columns["category"], CATEGORIES)
+    columns["kind"] = CodedColumn(columns["kind"], kinds)
     if causes is not None:
-        columns["cause"] = Words(columns["cause"], causes)
+        columns["cause"] = CodedColumn(columns["cause"], causes)
     return columns

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 import msgspec
 
 from roamcast.routing.router import Message, NodeId, Publication
+from roamcast.wire.codec import encode
 from roamcast.wire.errors import WireError
-from roamcast.wire.field import HIGHEST_NODE, Field, Invention
-from roamcast.wire.lists import Listed, Record
+from roamcast.wire.field import HIGHEST_NODE, FieldCodec, GenerationContext
+from roamcast.wire.lists import ListOf, TupleOf
 from roamcast.wire.message import Payload
-from roamcast.wire.numbers import Flag, NodeField, Real, Whole
+from roamcast.wire.numbers import Flag, Float, Int, NodeField
 from roamcast.wire.publication import PublicationField
-from roamcast.wire.vocabulary import encode
 
 TRIES = 20
 "A changed field may contradict another one; then another change is tried."
@@ -26,7 +26,7 @@ TRIES = 20
 class Number(NamedTuple):
     """One number in a message, and how the message is made with another value there."""
 
-    field: Field
+    field: FieldCodec
     value: Any
     replace: Callable[[Any], Any]
 
@@ -58,20 +58,20 @@ def numbers_of(message: Message) -> Iterator[Number]:
             yield _within(number, partial(_in_message, message, name))
 
 
-def _numbers(field: Field, value: Any) -> Iterator[Number]:
-    if isinstance(field, Whole | Real | Flag):
+def _numbers(field: FieldCodec, value: Any) -> Iterator[Number]:
+    if isinstance(field, Int | Float | Flag):
         yield Number(field, value, lambda new: new)
     elif isinstance(field, Payload):
         yield from numbers_of(value)
     elif isinstance(field, PublicationField):
         yield Number(NodeField(), value.publisher, lambda new: _publication(value, publisher=new))
-        yield Number(Whole(4), value.sequence, lambda new: _publication(value, sequence=new))
-    elif isinstance(field, Listed):
+        yield Number(Int(4), value.sequence, lambda new: _publication(value, sequence=new))
+    elif isinstance(field, ListOf):
         items = value if field.ordered else tuple(sorted(value))
         for place, item in enumerate(items):
             for number in _numbers(field.item, item):
                 yield _within(number, partial(_in_list, type(value), items, place))
-    elif isinstance(field, Record):
+    elif isinstance(field, TupleOf):
         for name, inner in field.fields.items():
             for number in _numbers(inner, getattr(value, name)):
                 yield _within(number, partial(_in_record, value, name))
@@ -105,11 +105,11 @@ def _other(number: Number, random: Random, nodes: Sequence[NodeId]) -> Any:
         return not value
     if isinstance(field, NodeField):
         return random.choice((*nodes, *nodes, HIGHEST_NODE))
-    if isinstance(field, Real):
+    if isinstance(field, Float):
         if math.isfinite(value) and random.random() < 0.5:
             return field.nearest(value * random.choice((-1.0, 0.5, 2.0, 100.0)))
-        return field.invent(Invention(random, nodes=nodes))
-    assert isinstance(field, Whole)
+        return field.generate(GenerationContext(random, nodes=nodes))
+    assert isinstance(field, Int)
     size = field.most - field.least + 1
     near = value + random.choice((-300, -20, -2, -1, 1, 2, 3, 20, 300))
     far = field.least + (value - field.least + size // 2 + random.randint(-2, 2)) % size

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from roamcast.routing.router import BROADCAST, Drop, Message, NodeId, Position, Publication, Velocity
-from roamcast.testing.records import Dropped, Sent, State
+from roamcast.testing.records import DroppedMessage, ReportedState, SentMessage
 
 if TYPE_CHECKING:
     from roamcast.testing.mesh import Mesh
@@ -72,20 +72,20 @@ class MeshHost:
     def broadcast(self, message: Message) -> None:
         """Send to every living neighbour."""
         if self.ended:
-            self._mesh.belated.append(Sent(self._mesh.now, self.node, message, BROADCAST))
+            self._mesh.belated.append(SentMessage(self._mesh.now, self.node, message, BROADCAST))
         else:
             self._mesh.broadcast_from(self.node, message)
 
     def send(self, message: Message, to: NodeId) -> None:
         """Send to one neighbour; `link_failed` follows if it cannot be reached."""
         if self.ended:
-            self._mesh.belated.append(Sent(self._mesh.now, self.node, message, to))
+            self._mesh.belated.append(SentMessage(self._mesh.now, self.node, message, to))
         else:
             self._mesh.send_from(self.node, message, to)
 
     def withdraw(self, neighbour: NodeId) -> list[Message]:
         """Take back what the link has not brought to `neighbour` yet and never will."""
-        return [] if self.ended else self._mesh.take_back(self.node, neighbour)
+        return [] if self.ended else self._mesh.withdraw(self.node, neighbour)
 
     def call_later(self, delay: float, action: Callable[..., object], *args: Any) -> MeshTimer:
         """Call `action(*args)` after `delay` virtual seconds by the clock of the node."""
@@ -118,12 +118,12 @@ class MeshHost:
     def drop(self, message: Message, reason: Drop, to: NodeId = BROADCAST) -> None:
         """Note a drop for the story to check."""
         if not self.ended:
-            self._mesh.drops.append(Dropped(self._mesh.now, self.node, message, reason, to))
+            self._mesh.drops.append(DroppedMessage(self._mesh.now, self.node, message, reason, to))
 
     def state(self, name: str, value: float) -> None:
         """Note what the router says of itself for the story to check."""
         if not self.ended:
-            self._mesh.states.append(State(self._mesh.now, self.node, name, value))
+            self._mesh.states.append(ReportedState(self._mesh.now, self.node, name, value))
 
     def end(self) -> None:
         """Crash: no timer fires, and a router that does not know yet speaks to nobody."""

@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeAlias
 import msgspec
 
 from roamcast.routing.router import Category, Message, NodeId
-from roamcast.wire.message import inner
+from roamcast.wire.message import unwrap
 
 Sort: TypeAlias = type[Message] | Category
 "Messages of a type, or of a category."
@@ -39,7 +39,7 @@ class LinkModel(msgspec.Struct, frozen=True, omit_defaults=True):
     "Attempts of a unicast before the sender is told that the link failed."
 
 
-class Crossing(NamedTuple):
+class LinkTransmission(NamedTuple):
     """A message on its way to one node in range; without a message, the link's own acknowledgement."""
 
     message: Message | None
@@ -47,19 +47,19 @@ class Crossing(NamedTuple):
     to: NodeId
 
 
-class Rule:
+class LinkRule:
     """What happens to messages on their way; this one does nothing."""
 
     def admits(self, message: Message, sender: NodeId, random: Random) -> bool:
         """Whether the link takes a message from its router at all."""
         return True
 
-    def carry(self, crossing: Crossing, delays: list[float], random: Random) -> list[float]:
+    def carry(self, crossing: LinkTransmission, delays: list[float], random: Random) -> list[float]:
         """After how long each copy arrives, given what it would be without this rule; none is a loss."""
         return delays
 
 
-class Which(NamedTuple):
+class MessageSelector(NamedTuple):
     """The messages that a rule is about."""
 
     sorts: tuple[Sort, ...]
@@ -67,7 +67,7 @@ class Which(NamedTuple):
     receivers: Nodes
     share: float
 
-    def concerns(self, crossing: Crossing, random: Random) -> bool:
+    def concerns(self, crossing: LinkTransmission, random: Random) -> bool:
         """Whether the rule strikes this time."""
         return (
             _among(self.senders, crossing.sender)
@@ -77,69 +77,69 @@ class Which(NamedTuple):
         )
 
 
-class _Lose(Rule):
-    def __init__(self, which: Which) -> None:
+class _Lose(LinkRule):
+    def __init__(self, which: MessageSelector) -> None:
         self._which = which
 
-    def carry(self, crossing: Crossing, delays: list[float], random: Random) -> list[float]:
+    def carry(self, crossing: LinkTransmission, delays: list[float], random: Random) -> list[float]:
         return [] if self._which.concerns(crossing, random) else delays
 
 
-class _Duplicate(Rule):
-    def __init__(self, which: Which, after: float) -> None:
+class _Duplicate(LinkRule):
+    def __init__(self, which: MessageSelector, after: float) -> None:
         self._which = which
         self._after = after
 
-    def carry(self, crossing: Crossing, delays: list[float], random: Random) -> list[float]:
+    def carry(self, crossing: LinkTransmission, delays: list[float], random: Random) -> list[float]:
         if crossing.message is None or not self._which.concerns(crossing, random):
             return delays
         return [*delays, *(delay + self._after * random.random() for delay in delays)]
 
 
-class _Delay(Rule):
-    def __init__(self, which: Which, by: float, jitter: float) -> None:
+class _Delay(LinkRule):
+    def __init__(self, which: MessageSelector, by: float, jitter: float) -> None:
         self._which = which
         self._by = by
         self._jitter = jitter
 
-    def carry(self, crossing: Crossing, delays: list[float], random: Random) -> list[float]:
+    def carry(self, crossing: LinkTransmission, delays: list[float], random: Random) -> list[float]:
         if crossing.message is None or not self._which.concerns(crossing, random):
             return delays
         return [delay + self._by + self._jitter * random.random() for delay in delays]
 
 
-class _FullQueue(Rule):
-    def __init__(self, which: Which) -> None:
+class _FullQueue(LinkRule):
+    def __init__(self, which: MessageSelector) -> None:
         self._which = which
 
     def admits(self, message: Message, sender: NodeId, random: Random) -> bool:
-        return not self._which.concerns(Crossing(message, sender, sender), random)
+        return not self._which.concerns(LinkTransmission(message, sender, sender), random)
 
 
-class _Partition(Rule):
+class _Partition(LinkRule):
     def __init__(self, sides: tuple[Collection[NodeId], ...]) -> None:
         self._side = {node: side for side, nodes in enumerate(sides) for node in nodes}
 
-    def carry(self, crossing: Crossing, delays: list[float], random: Random) -> list[float]:
+    def carry(self, crossing: LinkTransmission, delays: list[float], random: Random) -> list[float]:
         apart = self._side.get(crossing.sender) != self._side.get(crossing.to)
         return [] if apart else delays
 
 
-def lose(*sorts: Sort, from_: Nodes = None, to: Nodes = None, share: float = 1.0) -> Rule:
+def lose(*sorts: Sort, from_: Nodes = None, to: Nodes = None, share: float = 1.0) -> LinkRule:
     """Lose messages of these types or categories (all, if none is named) on their way."""
-    return _Lose(Which(sorts, from_, to, share))
+    return _Lose(MessageSelector(sorts, from_, to, share))
 
 
-def one_way(a: NodeId, b: NodeId) -> Rule:
+def one_way(a: NodeId, b: NodeId) -> LinkRule:
     """Have `b` hear `a`, but not `a` hear `b`."""
     return lose(from_=b, to=a)
 
 
 def duplicate(
     *sorts: Sort, from_: Nodes = None, to: Nodes = None, share: float = 1.0, after: float = 0.01
-) -> Rule:
+) -> LinkRule:
     """Have messages arrive twice, the second time up to `after` seconds later."""
-    return _Duplicate(Which(sorts, from_, to, share), after)
+    return _Duplicate(MessageSelector(sorts, from_, to, share), after)
 
 
 def delay(
@@ -149,17 +149,17 @@ def delay(
     from_: Nodes = None,
     to: Nodes = None,
     share: float = 1.0,
-) -> Rule:
+) -> LinkRule:
     """Have messages arrive `by` and up to `jitter` seconds later: enough of that reorders them."""
-    return _Delay(Which(sorts, from_, to, share), by, jitter)
+    return _Delay(MessageSelector(sorts, from_, to, share), by, jitter)
 
 
-def full_queue(node: Nodes = None, *sorts: Sort, share: float = 1.0) -> Rule:
+def full_queue(node: Nodes = None, *sorts: Sort, share: float = 1.0) -> LinkRule:
     """Have no room for what a node sends: it never leaves, and the router is not told."""
-    return _FullQueue(Which(sorts, node, None, share))
+    return _FullQueue(MessageSelector(sorts, node, None, share))
 
 
-def partition(*sides: Collection[NodeId]) -> Rule:
+def partition(*sides: Collection[NodeId]) -> LinkRule:
     """Keep sides from hearing each other; nodes that are not named are a side of their own."""
     return _Partition(sides)
 
@@ -172,4 +172,4 @@ def _of_sorts(message: Message | None, sorts: tuple[Sort, ...]) -> bool:
     if message is None:
         return False
     types = tuple(sort for sort in sorts if isinstance(sort, type))
-    return isinstance(message, types) or isinstance(inner(message), types) or message.category in sorts
+    return isinstance(message, types) or isinstance(unwrap(message), types) or message.category in sorts

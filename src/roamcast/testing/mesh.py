@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.content.schema import EventType
-from roamcast.routing.faults import Fault, What, absent
+from roamcast.routing.faults import Fault, FaultKind, absent_nodes
 from roamcast.routing.numbering import INCARNATIONS, SequenceNumbers
 from roamcast.routing.router import (
     BROADCAST,
@@ -26,14 +26,14 @@ from roamcast.routing.router import (
     Router,
     Velocity,
 )
-from roamcast.testing.air import Air
 from roamcast.testing.host import Clock, MeshHost, MeshTimer
-from roamcast.testing.links import LinkModel, Rule
-from roamcast.testing.places import Places
-from roamcast.testing.records import Delivered, Dropped, Lost, Sent, State
+from roamcast.testing.links import LinkModel, LinkRule
+from roamcast.testing.mesh_links import MeshLinks
+from roamcast.testing.positions import NodePositions
+from roamcast.testing.records import DeliveredEvent, DroppedMessage, LostMessage, ReportedState, SentMessage
+from roamcast.wire.codec import encode
 from roamcast.wire.errors import WireError
-from roamcast.wire.message import inner
-from roamcast.wire.vocabulary import encode
+from roamcast.wire.message import unwrap
 
 RouterFactory: TypeAlias = Callable[["MeshHost"], Router]
 
@@ -61,28 +61,28 @@ class Mesh:
     ) -> None:
         self.seed = seed
         self.now = 0.0
-        self.sent: list[Sent] = []
-        self.lost: list[Lost] = []
-        self.drops: list[Dropped] = []
-        self.deliveries: list[Delivered] = []
-        self.states: list[State] = []
-        self.belated: list[Sent] = []
+        self.sent: list[SentMessage] = []
+        self.lost: list[LostMessage] = []
+        self.drops: list[DroppedMessage] = []
+        self.deliveries: list[DeliveredEvent] = []
+        self.states: list[ReportedState] = []
+        self.belated: list[SentMessage] = []
         "What routers tried to send when their node had crashed; it went nowhere."
         self._order = itertools.count()
         self._due: list[tuple[float, int, Callable[..., object], tuple[Any, ...]]] = []
-        self._places = Places()
+        self._places = NodePositions()
         self._failing: list[tuple[NodeId, NodeId, Message, MeshTimer]] = []
         self._factory = router
         self._clocks = clocks
         plan = list(faults)
-        late = absent(plan)
+        late = absent_nodes(plan)
         self._up = [node not in late for node in range(nodes)]
         self._radio = [True] * nodes
         self._numbers = [SequenceNumbers(0) for _ in range(nodes)]
         self.hosts = [MeshHost(self, node, clock=clocks.get(node)) for node in range(nodes)]
         self.routers = [self._wake(host) for host in self.hosts]
         kinds = {kind for router in self.routers for kind in router.messages}
-        self._air = Air(links or LinkModel(), kinds, seed)
+        self._air = MeshLinks(links or LinkModel(), kinds, seed)
         for a, b in edges:
             self.join(a, b)
         for node in range(nodes):
@@ -92,7 +92,7 @@ class Mesh:
                 self.hosts[node].end()
         for fault in sorted(plan, key=lambda fault: fault.time):
             if fault.time < math.inf:
-                self.call_at(fault.time, self.befall, fault.node, fault.what)
+                self.call_at(fault.time, self.inject_fault, fault.node, fault.kind)
 
     @classmethod
     def line(cls, nodes: int, router: RouterFactory, **options: Any) -> Mesh:
@@ -118,12 +118,12 @@ class Mesh:
         """Who got what, in order."""
         return [(d.node, d.publication.event) for d in self.deliveries]
 
-    def sent_of(self, message_type: type[Message]) -> list[Sent]:
+    def sent_of(self, message_type: type[Message]) -> list[SentMessage]:
         """The messages of one type that were sent, without the envelope if they were in one."""
         return [
-            sent if isinstance(sent.message, message_type) else sent._replace(message=inner(sent.message))
+            sent if isinstance(sent.message, message_type) else sent._replace(message=unwrap(sent.message))
             for sent in self.sent
-            if isinstance(sent.message, message_type) or isinstance(inner(sent.message), message_type)
+            if isinstance(sent.message, message_type) or isinstance(unwrap(sent.message), message_type)
         ]
 
     def drop_counts(self) -> Counter[Drop]:
@@ -145,9 +145,9 @@ class Mesh:
         """Bring two nodes into range of each other."""
         self._air.join(a, b)
 
-    def part(self, a: NodeId, b: NodeId) -> None:
+    def cut(self, a: NodeId, b: NodeId) -> None:
         """Take two nodes out of each other's range."""
-        self._air.part(a, b)
+        self._air.cut(a, b)
 
     def neighbours(self, node: NodeId) -> list[NodeId]:
         """Who is in range of `node` and on the air, in order."""
@@ -192,12 +192,12 @@ class Mesh:
     # Faults ---------------------------------------------------------------------------------------
 
     @property
-    def rules(self) -> list[Rule]:
+    def rules(self) -> list[LinkRule]:
         """What every message passes on its way; see `fault`."""
         return self._air.rules
 
     @contextmanager
-    def fault(self, *rules: Rule) -> Iterator[None]:
+    def fault(self, *rules: LinkRule) -> Iterator[None]:
         """Have links follow more rules as long as the block lasts."""
         self._air.rules += rules
         try:
@@ -206,39 +206,39 @@ class Mesh:
             for rule in rules:
                 self._air.rules.remove(rule)
 
-    def befall(self, node: NodeId, what: What) -> None:
+    def inject_fault(self, node: NodeId, what: FaultKind) -> None:
         """Have something befall a node now; what it is already changes nothing."""
         host = self.hosts[node]
-        if what is What.CRASH and self._up[node]:
+        if what is FaultKind.CRASH and self._up[node]:
             self._up[node] = False
             host.end()
-        elif what in (What.START, What.ARRIVE) and not self._up[node]:
+        elif what in (FaultKind.START, FaultKind.ARRIVE) and not self._up[node]:
             self._up[node] = True
-            incarnation = 0 if what is What.ARRIVE else (host.incarnation + 1) % INCARNATIONS
+            incarnation = 0 if what is FaultKind.ARRIVE else (host.incarnation + 1) % INCARNATIONS
             self.hosts[node] = MeshHost(self, node, incarnation, self._clocks.get(node))
             self._numbers[node] = SequenceNumbers(incarnation)
             self.routers[node] = self._wake(self.hosts[node])
             self.routers[node].start()
-        elif what is What.SLEEP:
+        elif what is FaultKind.SLEEP:
             host.asleep = not host.ended
-        elif what is What.WAKE:
+        elif what is FaultKind.WAKE:
             host.wake()
-        elif what in (What.RADIO_OFF, What.RADIO_ON):
-            self._radio[node] = what is What.RADIO_ON
+        elif what in (FaultKind.RADIO_OFF, FaultKind.RADIO_ON):
+            self._radio[node] = what is FaultKind.RADIO_ON
 
     def kill(self, node: NodeId) -> None:
         """Crash a node: it neither hears, speaks nor remembers its timers."""
-        self.befall(node, What.CRASH)
+        self.inject_fault(node, FaultKind.CRASH)
 
     def revive(self, node: NodeId) -> None:
         """Start a crashed node anew, with an empty router, in its next incarnation."""
-        self.befall(node, What.START)
+        self.inject_fault(node, FaultKind.START)
 
     # Applications ---------------------------------------------------------------------------------
 
     def subscribe(self, node: NodeId, wanted: Filter) -> None:
         """Have the application on `node` want something."""
-        self.know(wanted.type)
+        self.add_event_type(wanted.type)
         self.routers[node].subscribe(wanted)
 
     def unsubscribe(self, node: NodeId, wanted: Filter) -> None:
@@ -247,24 +247,24 @@ class Mesh:
 
     def request(self, node: NodeId, wanted: Filter) -> None:
         """Have the application on `node` ask for one event."""
-        self.know(wanted.type)
+        self.add_event_type(wanted.type)
         self.routers[node].request(wanted)
 
     def advertise(self, node: NodeId, offered: Filter) -> None:
         """Have the application on `node` announce what it will publish."""
-        self.know(offered.type)
+        self.add_event_type(offered.type)
         self.routers[node].advertise(offered)
 
     def publish(self, node: NodeId, event: Event, size: int = 512) -> Publication:
         """Publish an event from `node` now."""
-        self.know(event.type)
+        self.add_event_type(event.type)
         publication = Publication(node, self._numbers[node].take(), event, size)
         self.routers[node].publish(publication)
         return publication
 
-    def know(self, type: EventType) -> None:
+    def add_event_type(self, type: EventType) -> None:
         """Have all nodes know an event type; those of wishes, offers and publications they know anyway."""
-        self._air.know(type)
+        self._air.add_event_type(type)
 
     def inject(
         self, to: NodeId, message: Message | bytes, sender: NodeId, signal: float = math.nan
@@ -276,7 +276,7 @@ class Mesh:
         try:
             understood = self._air.words.decode(message if isinstance(message, bytes) else encode(message))
         except WireError:
-            self.drops.append(Dropped(self.now, to, message, Drop.MALFORMED))
+            self.drops.append(DroppedMessage(self.now, to, message, Drop.MALFORMED))
             return Drop.MALFORMED
         return self.hear(to, understood, sender, signal)
 
@@ -287,7 +287,7 @@ class Mesh:
         if not self._leaves(node, message, BROADCAST):
             return
         if not self._on_air(node):
-            self.lost.append(Lost(self.now, node, message, BROADCAST))
+            self.lost.append(LostMessage(self.now, node, message, BROADCAST))
         for other in self.neighbours(node):
             self._carry(message, node, other, self._air.cross(message, node, other))
 
@@ -311,7 +311,7 @@ class Mesh:
                 for delay in self._air.overhear(message, node, other):
                     self.call_at(self.now + delay, self._overhear, other, message, node, to)
 
-    def take_back(self, node: NodeId, neighbour: NodeId) -> list[Message]:
+    def withdraw(self, node: NodeId, neighbour: NodeId) -> list[Message]:
         """What `node` sent to a neighbour and the link is about to give up on; it will not be told."""
         taken = [each for each in self._failing if each[0] == node and each[1] == neighbour]
         self._failing = [each for each in self._failing if each not in taken]
@@ -322,16 +322,16 @@ class Mesh:
     def hear(self, node: NodeId, message: Message, sender: NodeId, signal: float) -> Drop | None:
         """Have a node hear a message now, if it is on the air."""
         if not self._on_air(node):
-            self.lost.append(Lost(self.now, sender, message, node))
+            self.lost.append(LostMessage(self.now, sender, message, node))
             return None
         reason = self.routers[node].receive(message, sender, signal)
         if reason is not None:
-            self.drops.append(Dropped(self.now, node, message, reason))
+            self.drops.append(DroppedMessage(self.now, node, message, reason))
         return reason
 
     def deliver_at(self, node: NodeId, publication: Publication) -> None:
         """Hand an event to the application on `node`."""
-        self.deliveries.append(Delivered(self.now, node, publication))
+        self.deliveries.append(DeliveredEvent(self.now, node, publication))
 
     # Links ----------------------------------------------------------------------------------------
 
@@ -339,11 +339,11 @@ class Mesh:
         router = self._factory(host)
         if router.knows_audience:
             router.audience = self._audience
-        if router.knows_places:
-            router.whereabouts = self._whereabouts
+        if router.knows_positions:
+            router.position_of = self._positions
         return router
 
-    def _whereabouts(self, node: NodeId) -> Position | None:
+    def _positions(self, node: NodeId) -> Position | None:
         try:
             return self.position(node)
         except PermissionError:
@@ -351,7 +351,7 @@ class Mesh:
 
     def _audience(self, publication: Publication) -> list[NodeId]:
         wanting = enumerate(self.routers)
-        return [n for n, r in wanting if n != publication.publisher and r.wants(publication.event)]
+        return [n for n, r in wanting if n != publication.publisher and r.matches(publication.event)]
 
     def _on_air(self, node: NodeId) -> bool:
         return self._up[node] and self._radio[node] and not self.hosts[node].asleep
@@ -361,15 +361,15 @@ class Mesh:
 
     def _leaves(self, node: NodeId, message: Message, to: NodeId) -> bool:
         """Whether a message gets from the router onto the air."""
-        self.sent.append(Sent(self.now, node, message, to))
+        self.sent.append(SentMessage(self.now, node, message, to))
         admitted = self._air.admits(message, node)
         if not admitted:
-            self.lost.append(Lost(self.now, node, message, BROADCAST))
+            self.lost.append(LostMessage(self.now, node, message, BROADCAST))
         return admitted
 
     def _carry(self, message: Message, node: NodeId, to: NodeId, delays: list[float]) -> None:
         if not delays:
-            self.lost.append(Lost(self.now, node, message, to))
+            self.lost.append(LostMessage(self.now, node, message, to))
         elif self.as_bytes:
             message = self._air.as_bytes(message)
         signal = self._places.signal(node, to, self.now)

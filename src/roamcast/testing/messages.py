@@ -8,11 +8,11 @@ from typing import Any
 
 from roamcast.content.filter import Filter
 from roamcast.routing.router import Message, NodeId, Publication, Router
-from roamcast.wire.field import Field
-from roamcast.wire.fields import Invention
-from roamcast.wire.lists import Listed, Record
-from roamcast.wire.message import Payload, invent
-from roamcast.wire.numbers import NodeField, Served
+from roamcast.wire.field import FieldCodec
+from roamcast.wire.fields import GenerationContext
+from roamcast.wire.lists import ListOf, TupleOf
+from roamcast.wire.message import Payload, generate
+from roamcast.wire.numbers import NodeField, PublicationRef
 from roamcast.wire.publication import PublicationField
 
 
@@ -25,11 +25,11 @@ def hostile_messages(
     publications: Sequence[Publication],
 ) -> Iterator[Message]:
     """Messages of every kind that a router understands, without end: plausible, or at their bounds."""
-    about = Invention(
+    about = GenerationContext(
         random, nodes=nodes, patterns=patterns, publications=publications, messages=router.messages
     )
     while True:
-        yield invent(random.choice(router.messages), about)
+        yield generate(random.choice(router.messages), about)
 
 
 def nodes_named(message: Message) -> set[NodeId]:
@@ -37,19 +37,19 @@ def nodes_named(message: Message) -> set[NodeId]:
     return set().union(*(_named(field, getattr(message, name)) for name, field in message.fields.items()))
 
 
-def _named(field: Field, value: Any) -> set[NodeId]:
-    parts: list[tuple[Field, Any]] = []
+def _named(field: FieldCodec, value: Any) -> set[NodeId]:
+    parts: list[tuple[FieldCodec, Any]] = []
     named: set[NodeId] = set()
     if isinstance(field, NodeField):
         named = {value}
-    elif isinstance(field, Served):
+    elif isinstance(field, PublicationRef):
         named = {value >> 32}
     elif isinstance(field, PublicationField):
         named = {value.publisher}
     elif isinstance(field, Payload):
         named = nodes_named(value)
-    elif isinstance(field, Listed):
+    elif isinstance(field, ListOf):
         parts = [(field.item, item) for item in value]
-    elif isinstance(field, Record):
+    elif isinstance(field, TupleOf):
         parts = [(inner, getattr(value, name)) for name, inner in field.fields.items()]
     return named.union(*(_named(*part) for part in parts))

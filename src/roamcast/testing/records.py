@@ -7,7 +7,7 @@ from typing import NamedTuple
 from roamcast.routing.router import BROADCAST, Drop, Message, NodeId, Publication
 
 
-class Sent(NamedTuple):
+class SentMessage(NamedTuple):
     """A message that a node gave to its links."""
 
     time: float
@@ -16,7 +16,7 @@ class Sent(NamedTuple):
     to: NodeId
 
 
-class Lost(NamedTuple):
+class LostMessage(NamedTuple):
     """A message that someone in range was to hear, or (-1) that never left, and a rule or a loss took it."""
 
     time: float
@@ -25,7 +25,7 @@ class Lost(NamedTuple):
     to: NodeId
 
 
-class Dropped(NamedTuple):
+class DroppedMessage(NamedTuple):
     """A message that a router let go, with its reason."""
 
     time: float
@@ -37,7 +37,7 @@ class Dropped(NamedTuple):
     "Whom it was for, where that is one node."
 
 
-class Delivered(NamedTuple):
+class DeliveredEvent(NamedTuple):
     """An event that reached an application."""
 
     time: float
@@ -45,7 +45,7 @@ class Delivered(NamedTuple):
     publication: Publication
 
 
-class State(NamedTuple):
+class ReportedState(NamedTuple):
     """Something that a router said of itself."""
 
     time: float

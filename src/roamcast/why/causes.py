@@ -50,7 +50,7 @@ class Cause(Enum):
         return self.name.lower()
 
 
-class Verdict(NamedTuple):
+class Diagnosis(NamedTuple):
     """A cause, and the sentences that lead to it."""
 
     cause: Cause
@@ -99,6 +99,6 @@ _SAID = {
 }
 
 
-def say(reason: str) -> str:
+def describe_reason(reason: str) -> str:
     """What a reason in the facts means."""
     return _SAID.get(reason, reason)

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections import Counter
 
-from roamcast.why.causes import ENDS, FRAME_LOSSES, Cause, Verdict, say
+from roamcast.why.causes import ENDS, FRAME_LOSSES, Cause, Diagnosis, describe_reason
 from roamcast.why.outages import describe
-from roamcast.why.trail import Lost, Trail
+from roamcast.why.trail import Trail, TrailDrop
 
 TOLD = 3
 "Sentences on reasons of one kind; the others are counted."
 
 
-def find_frontier(trail: Trail, publication: int, node: int) -> Verdict:
+def find_frontier(trail: Trail, publication: int, node: int) -> Diagnosis:
     """Why an event came no nearer to `node`."""
     start, end = trail.published[publication], trail.last_sent(publication)
     neighbours = trail.up.neighbours(start, end)
@@ -31,7 +31,7 @@ def find_frontier(trail: Trail, publication: int, node: int) -> Verdict:
         around = {peer for each in ring for peer in neighbours.get(each, ())} - holders - seen
         seen |= around
         ring, hops = sorted(around), hops + 1
-    return Verdict(Cause.UNEXPLAINED, [f"nobody within range of node {node} sent it"])
+    return Diagnosis(Cause.UNEXPLAINED, [f"nobody within range of node {node} sent it"])
 
 
 def _lead(hops: int) -> list[str]:
@@ -89,18 +89,18 @@ def _kept(trail: Trail, publication: int, holder: int, inside: set[int]) -> list
     return []
 
 
-def _ended(trail: Trail, publication: int, lost: Lost) -> tuple[Cause, str]:
+def _ended(trail: Trail, publication: int, lost: TrailDrop) -> tuple[Cause, str]:
     cause = ENDS[lost.cause]
     if cause is Cause.RELAY_OFF and lost.node == trail.publisher(publication):
         cause = Cause.PUBLISHER_OFF
-    return cause, f"t={lost.time:.3f} node {lost.node}: {say(lost.cause)}"
+    return cause, f"t={lost.time:.3f} node {lost.node}: {describe_reason(lost.cause)}"
 
 
-def _weigh(found: list[tuple[Cause, str]], lead: list[str]) -> Verdict:
+def _weigh(found: list[tuple[Cause, str]], lead: list[str]) -> Diagnosis:
     """The most frequent of several reasons, with some of their sentences."""
     counts = Counter(cause for cause, _ in found)
     cause, times = counts.most_common(1)[0]
     story = [sentence for each, sentence in found if each is cause][:TOLD]
     more = [f"and {times - TOLD} more such"] if times > TOLD else []
     others = [f"besides: {other.value} ({count})" for other, count in counts.items() if other is not cause]
-    return Verdict(cause, [*lead, *story, *more, *others])
+    return Diagnosis(cause, [*lead, *story, *more, *others])

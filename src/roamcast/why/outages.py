@@ -12,7 +12,7 @@ import numpy as np
 from roamcast.facts.contacts import Contacts
 
 
-class Outage(NamedTuple):
+class NodeOutage(NamedTuple):
     """A time in which a node heard and sent nothing."""
 
     start: float
@@ -21,12 +21,12 @@ class Outage(NamedTuple):
     "Whether the node itself did not run; otherwise only its radio was off."
 
 
-class Outages:
+class OutageIndex:
     """Those of all nodes; a node of which nothing is told was always there."""
 
     def __init__(self, states: Iterable[tuple[float, int, str, float]]) -> None:
         """Read rows of (time, node, name, value) in order of time."""
-        self._of: dict[int, list[Outage]] = defaultdict(list)
+        self._of: dict[int, list[NodeOutage]] = defaultdict(list)
         self._restarts: dict[int, list[float]] = defaultdict(list)
         works: dict[int, dict[str, bool]] = defaultdict(lambda: {"up": True, "radio": True})
         since: dict[int, float] = {}
@@ -40,20 +40,20 @@ class Outages:
             if works[node] == before or not (before["up"] or works[node]["up"]):
                 continue  # a node that is down stays down, whatever its radio does
             if not all(before.values()) and time > since[node]:
-                self._of[node].append(Outage(since[node], time, not before["up"]))
+                self._of[node].append(NodeOutage(since[node], time, not before["up"]))
             since[node] = time
         for node, now in works.items():
             if not all(now.values()):
-                self._of[node].append(Outage(since[node], inf, not now["up"]))
+                self._of[node].append(NodeOutage(since[node], inf, not now["up"]))
 
     def __bool__(self) -> bool:
         return bool(self._of)
 
-    def of(self, node: int) -> list[Outage]:
+    def of(self, node: int) -> list[NodeOutage]:
         """The outages of a node, in order."""
         return self._of.get(node, [])
 
-    def during(self, node: int, start: float, end: float) -> Outage | None:
+    def during(self, node: int, start: float, end: float) -> NodeOutage | None:
         """The first outage of a node that overlaps a time, if there is one."""
         return next((each for each in self.of(node) if each.start <= end and each.end > start), None)
 
@@ -90,7 +90,7 @@ class Outages:
         order = np.lexsort((parts[2], parts[1], parts[0]))
         return Contacts(*(column[order] for column in parts))
 
-    def _left(self, outages: list[Outage], first: float, last: float) -> Iterable[tuple[float, float]]:
+    def _left(self, outages: list[NodeOutage], first: float, last: float) -> Iterable[tuple[float, float]]:
         for each in outages:
             if each.end <= first or each.start > last:
                 continue
@@ -101,7 +101,7 @@ class Outages:
             yield first, last
 
 
-def describe(node: int, outage: Outage) -> str:
+def describe(node: int, outage: NodeOutage) -> str:
     """An outage in a sentence."""
     what = f"node {node} was down" if outage.down else f"node {node} had its radio off"
     if outage.down and outage.start == 0:

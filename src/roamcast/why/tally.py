@@ -7,9 +7,9 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 
 from roamcast.facts.tables import Facts, FactsError
-from roamcast.why.asking import RequestExplainer
 from roamcast.why.names import name_publication
-from roamcast.why.record import RunTally, Tally
+from roamcast.why.request_explainer import RequestExplainer
+from roamcast.why.results import CauseTally, RunTally
 from roamcast.why.trail import Trail
 from roamcast.why.why import Explainer
 
@@ -20,10 +20,10 @@ def tally(facts: Facts) -> RunTally:
     return RunTally(protocol=trail.run.protocol, events=_events(trail), requests=_requests(trail))
 
 
-def _events(trail: Trail) -> Tally:
+def _events(trail: Trail) -> CauseTally:
     explainer = Explainer(trail)
     expected = sum(trail.published[publication] >= trail.run.warmup for publication, _ in trail.expected)
-    counted = Tally(expected=expected)
+    counted = CauseTally(expected=expected)
     for publication, node in trail.misses():
         verdict = explainer.explain(publication, node)
         counted.add(verdict.cause, verdict.proven, name_publication(publication), node)
@@ -31,9 +31,9 @@ def _events(trail: Trail) -> Tally:
     return counted
 
 
-def _requests(trail: Trail) -> Tally:
+def _requests(trail: Trail) -> CauseTally:
     explainer = RequestExplainer(trail)
-    counted = Tally(expected=len(explainer.counted()))
+    counted = CauseTally(expected=len(explainer.counted()))
     for request in explainer.failures():
         verdict = explainer.explain(request)
         counted.add(verdict.cause, verdict.proven, name_publication(request.request), request.node)
@@ -56,7 +56,9 @@ class ManyRuns:
             return
         known = self.protocols.get(label)
         if known is None:
-            known = self.protocols[label] = RunTally(protocol=label, runs=0, events=Tally(), requests=Tally())
+            known = self.protocols[label] = RunTally(
+                protocol=label, runs=0, events=CauseTally(), requests=CauseTally()
+            )
         known.runs += 1
         known.events.merge(told.events, folder)
         known.requests.merge(told.requests, folder)

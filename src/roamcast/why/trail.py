@@ -18,10 +18,10 @@ from roamcast.facts.matching import Matcher
 from roamcast.facts.tables import Facts, FactsError
 from roamcast.facts.tracks import Tracks
 from roamcast.why.causes import FRAME_LOSSES
+from roamcast.why.integrity import check_integrity
 from roamcast.why.line import Line
-from roamcast.why.outages import Outages
-from roamcast.why.reach import Reach
-from roamcast.why.sound import check_sound
+from roamcast.why.outages import OutageIndex
+from roamcast.why.reachability import Reachability
 
 ROLES_OF_CATEGORIES = {"event": "carries", "subscription": "wishes"}
 "What a message does whose role the facts do not tell."
@@ -33,7 +33,7 @@ PROPAGATION = 0.001
 "Seconds: more than any signal takes within carrier-sense range."
 
 
-class Sent(NamedTuple):
+class TrailTransmission(NamedTuple):
     """A message that a node put on the air."""
 
     time: float
@@ -45,7 +45,7 @@ class Sent(NamedTuple):
     "By when its last frame was off the air."
 
 
-class Lost(NamedTuple):
+class TrailDrop(NamedTuple):
     """A message that went no further."""
 
     time: float
@@ -55,7 +55,7 @@ class Lost(NamedTuple):
     cause: str
 
 
-class Wish(NamedTuple):
+class SubscriptionPeriod(NamedTuple):
     """A time in which a node wanted something."""
 
     wanted: str
@@ -63,7 +63,7 @@ class Wish(NamedTuple):
     until: float
 
 
-class Request(NamedTuple):
+class TrailRequest(NamedTuple):
     """Something that a node asked for once."""
 
     request: int
@@ -84,14 +84,14 @@ class Trail:
             raise FactsError(
                 "these facts do not tell the radio range, without which no loss can be explained"
             )
-        check_sound(facts)
+        check_integrity(facts)
         self.run = run
         tracks = Tracks(facts["legs"], run.nodes)
         tracks.check(run.duration)
-        self.reach = Reach(tracks, run.range)
+        self.reach = Reachability(tracks, run.range)
         "By movement alone."
-        self.outages = Outages(_rows(facts["states"], "time", "node", "name", "value"))
-        self.up = Reach(tracks, run.range, outages=self.outages) if self.outages else self.reach
+        self.outages = OutageIndex(_rows(facts["states"], "time", "node", "name", "value"))
+        self.up = Reachability(tracks, run.range, outages=self.outages) if self.outages else self.reach
         "By movement, among nodes that were up and had their radio on."
         self.matcher = Matcher(run)
         publications = facts["publications"]
@@ -103,20 +103,22 @@ class Trail:
             self.delivered.setdefault((publication, node), time)
         self.expected = list(_rows(facts["expectations"], "publication", "node"))
         self.requests = [
-            Request(*row)
+            TrailRequest(*row)
             for row in _rows(
                 facts["requests"], "request", "node", "time", "wanted", "outcome", "answered", "publication"
             )
         ]
         transmissions = _with_ends(facts["transmissions"], run.duration)
         carrying = self._of_role(transmissions, "carries")
-        self.sent = _by_publication(carrying, Sent, "to", "kind", "failed", "end")
+        self.sent = _by_publication(carrying, TrailTransmission, "to", "kind", "failed", "end")
         dropped = self._of_role(facts["drops"], "carries")
-        self.lost = _by_publication(dropped, Lost, "peer", "kind", "cause")
+        self.lost = _by_publication(dropped, TrailDrop, "peer", "kind", "cause")
         self.wishes = self._wishes(facts["interests"])
         self.told = self._told(transmissions)
         let_go = self._of_role(facts["drops"], "wishes")
-        self.unheeded = sorted(Lost(*row) for row in _rows(let_go, "time", "node", "peer", "kind", "cause"))
+        self.unheeded = sorted(
+            TrailDrop(*row) for row in _rows(let_go, "time", "node", "peer", "kind", "cause")
+        )
         "Wishes that went no further, in order."
         self._servers = self._served(facts["states"], run.traits.get("served_by") or "")
         self.granted = self._granted(transmissions)
@@ -135,7 +137,7 @@ class Trail:
             if self.published[publication] >= self.run.warmup and (publication, node) not in self.delivered
         ]
 
-    def wish(self, publication: int, node: int) -> Wish | None:
+    def matching_subscription(self, publication: int, node: int) -> SubscriptionPeriod | None:
         """The wish of a node that an event matched when it was published; the oldest, if it had several."""
         time, event = self.published[publication], self.contents[publication]
         standing = [wish for wish in self.wishes.get(node, []) if wish.since <= time <= wish.until]
@@ -195,7 +197,7 @@ class Trail:
         )
 
     @cached_property
-    def wish_times(self) -> np.ndarray[Any, np.dtype[np.float64]]:
+    def subscription_times(self) -> np.ndarray[Any, np.dtype[np.float64]]:
         """When anyone said what it, or another, wants; in order."""
         return np.sort([sent.time for messages in self.told.values() for sent in messages])
 
@@ -229,13 +231,13 @@ class Trail:
         kind, category = kinds.indices.to_numpy(), categories.indices.to_numpy()
         return table.take(np.nonzero(has[kind] | (untold[kind] & may[category]))[0])
 
-    def _told(self, transmissions: pa.Table) -> dict[int, list[Sent]]:
+    def _told(self, transmissions: pa.Table) -> dict[int, list[TrailTransmission]]:
         """What each node said of what it wants, in order."""
-        told: dict[int, list[Sent]] = defaultdict(list)
+        told: dict[int, list[TrailTransmission]] = defaultdict(list)
         for row in _rows(
             self._of_role(transmissions, "wishes"), "time", "node", "to", "kind", "failed", "end"
         ):
-            told[row[1]].append(Sent(*row))
+            told[row[1]].append(TrailTransmission(*row))
         for messages in told.values():
             messages.sort()
         return told
@@ -258,16 +260,16 @@ class Trail:
             times.sort()
         return granted
 
-    def _wishes(self, interests: pa.Table) -> dict[int, list[Wish]]:
+    def _wishes(self, interests: pa.Table) -> dict[int, list[SubscriptionPeriod]]:
         begun: dict[tuple[int, str], float] = {}
-        found: dict[int, list[Wish]] = defaultdict(list)
+        found: dict[int, list[SubscriptionPeriod]] = defaultdict(list)
         for time, node, wanted, begins in _rows(interests, "time", "node", "wanted", "begins"):
             if begins:
                 begun[node, wanted] = time
             else:
-                found[node].append(Wish(wanted, begun.pop((node, wanted), 0.0), time))
+                found[node].append(SubscriptionPeriod(wanted, begun.pop((node, wanted), 0.0), time))
         for (node, wanted), since in begun.items():
-            found[node].append(Wish(wanted, since, self.run.duration))
+            found[node].append(SubscriptionPeriod(wanted, since, self.run.duration))
         return found
 
 

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from math import inf
 
-from roamcast.why.causes import Cause, Verdict
-from roamcast.why.climb import Climb, let_go
+from roamcast.why.causes import Cause, Diagnosis
 from roamcast.why.copies import follow_copies
 from roamcast.why.frontier import find_frontier
 from roamcast.why.outages import describe
-from roamcast.why.promise import Promised
+from roamcast.why.reliable_delivery import ReliableDelivery
+from roamcast.why.reverse_path import ReversePath, dropped_at
 from roamcast.why.routed import follow_routes
-from roamcast.why.served import follow_service
-from roamcast.why.trail import Trail, Wish
+from roamcast.why.served_nodes import follow_service
+from roamcast.why.trail import SubscriptionPeriod, Trail
 
 
 class Explainer:
@@ -30,23 +30,23 @@ class Explainer:
         self.travel: str = traits.get("travel", "flooded")
         self.patient: bool = traits.get("promise") == "until_acknowledged"
         "Whether the protocol tries until it is done."
-        self.lease: float | None = traits.get("wish_lease")
+        self.lease: float | None = traits.get("subscription_lease")
         self.recall: float = traits.get("recall") or 0.0
         self.served: bool = bool(traits.get("served_by"))
         "Whether nodes are served by others."
 
     def explain(
-        self, publication: int, node: int, *, until: float = inf, wish: Wish | None = None
-    ) -> Verdict:
+        self, publication: int, node: int, *, until: float = inf, wish: SubscriptionPeriod | None = None
+    ) -> Diagnosis:
         """Why `node` had not got an event `until` a time; `wish`: what it wanted, if that is no interest."""
         trail = self.trail
         until = min(until, trail.run.duration)
         proof = self._prove(publication, node, trail.published[publication], until)
         if proof is not None:
             return proof
-        wish = wish if wish is not None else trail.wish(publication, node)
+        wish = wish if wish is not None else trail.matching_subscription(publication, node)
         if self.patient:
-            return Promised(trail, publication, self.recall).explain(node, wish)
+            return ReliableDelivery(trail, publication, self.recall).explain(node, wish)
         changed = self._changed(publication, node, wish)
         if changed is not None:
             return changed
@@ -55,7 +55,7 @@ class Explainer:
         if proof is not None:
             return proof
         if self.travel == "tree" and trail.told:
-            verdict = Climb(trail, publication, self.lease).explain(node)
+            verdict = ReversePath(trail, publication, self.lease).explain(node)
         elif self.travel == "routed" and trail.told:
             verdict = follow_routes(trail, publication, node)
         elif self.served and wish is not None:
@@ -63,17 +63,17 @@ class Explainer:
         elif self.travel == "addressed":
             verdict = follow_copies(trail, publication, node)
         elif node in trail.holders[publication]:
-            verdict = Verdict(Cause.UNEXPLAINED, [f"node {node} had it, and did not deliver it"])
+            verdict = Diagnosis(Cause.UNEXPLAINED, [f"node {node} had it, and did not deliver it"])
         else:
             verdict = find_frontier(trail, publication, node)
         outage = trail.outages.during(node, trail.published[publication], aired)
         if outage is not None and verdict.cause in (Cause.UNEXPLAINED, Cause.RELAY_OFF):
-            return Verdict(Cause.SUBSCRIBER_OFF, [describe(node, outage)])
+            return Diagnosis(Cause.SUBSCRIBER_OFF, [describe(node, outage)])
         return verdict
 
     def _prove(
         self, publication: int, node: int, start: float, end: float, *, on_the_air: bool = False
-    ) -> Verdict | None:
+    ) -> Diagnosis | None:
         """What movement, outages and the range's edge prove of a time."""
         trail, publisher = self.trail, self.trail.publisher(publication)
         ways = f"from node {publisher} to node {node} from t={start:.1f} to"
@@ -81,12 +81,12 @@ class Explainer:
         if not trail.reach.meets(publisher, node, start, end):
             cause = Cause.APART if on_the_air else Cause.UNREACHABLE
             sent = ", when the last copy was off the air" if on_the_air else ""
-            return Verdict(cause, [f"no path led {ways} {ended}{sent}"], proven=True)
+            return Diagnosis(cause, [f"no path led {ways} {ended}{sent}"], proven=True)
         if trail.outages.throughout(node, start, end):
             outage = trail.outages.during(node, start, end)
-            return Verdict(Cause.SUBSCRIBER_OFF, [describe(node, outage)] if outage else [], proven=True)
+            return Diagnosis(Cause.SUBSCRIBER_OFF, [describe(node, outage)] if outage else [], proven=True)
         if not trail.up.meets(publisher, node, start, end):
-            return Verdict(
+            return Diagnosis(
                 Cause.CUT_OFF,
                 [
                     f"no path led {ways} {ended} over nodes that were up, with their radio on",
@@ -96,7 +96,7 @@ class Explainer:
             )
         if not trail.up.sure.meets(publisher, node, start, end):
             micrometres = trail.reach.edge * 1e6
-            return Verdict(
+            return Diagnosis(
                 Cause.AT_THE_EDGE,
                 [
                     f"a path led {ways} {ended} only over a link within {micrometres:g} micrometre of the"
@@ -114,17 +114,17 @@ class Explainer:
         struck = [describe(node, outage) for node, outage in outages if outage is not None]
         return [*struck[:3], *([f"and {len(struck) - 3} more"] if len(struck) > 3 else [])]
 
-    def _changed(self, publication: int, node: int, wish: Wish | None) -> Verdict | None:
+    def _changed(self, publication: int, node: int, wish: SubscriptionPeriod | None) -> Diagnosis | None:
         """Whether it came when the node wanted it no longer."""
         trail = self.trail
         if node not in trail.holders[publication] or wish is None:
             return None
         times = [sent.time for sent in trail.sent.get(publication, []) if sent.node == node]
-        here = let_go(trail, publication, node)
+        here = dropped_at(trail, publication, node)
         first = min([*times, *([here.time] if here is not None else [])])
         if wish.until > first:
             return None
-        return Verdict(
+        return Diagnosis(
             Cause.CHANGED,
             [f"t={first:.3f} node {node} had it, and wanted {wish.wanted} only until t={wish.until:.3f}"],
         )

@@ -7,24 +7,24 @@ from typing import Any
 
 from roamcast.content.errors import ContentError
 from roamcast.content.filter import Filter
+from roamcast.wire.byte_reader import ByteReader
 from roamcast.wire.errors import WireError
-from roamcast.wire.field import Field, Invention
-from roamcast.wire.octets import Octets
+from roamcast.wire.field import FieldCodec, GenerationContext
 
 # The same few filters are told again at every renewal, and measured with every message that tells them.
 _encode = lru_cache(maxsize=4096)(Filter.to_bytes)
 
 
 @lru_cache(maxsize=4096)
-def pattern_size(pattern: Filter) -> int:
+def filter_size(pattern: Filter) -> int:
     """Bytes of a filter in a message."""
     return 2 + len(_encode(pattern))
 
 
-class Pattern(Field):
+class FilterField(FieldCodec):
     """A filter, with its length before it."""
 
-    length = staticmethod(pattern_size)
+    length = staticmethod(filter_size)
 
     def write(self, out: bytearray, value: Any) -> None:
         """As `Filter.to_bytes` has it."""
@@ -39,15 +39,15 @@ class Pattern(Field):
         out += len(data).to_bytes(2, "big")
         out += data
 
-    def read(self, octets: Octets) -> Filter:
+    def read(self, octets: ByteReader) -> Filter:
         """A filter over one of the event types known here."""
-        data = octets.take(octets.whole(2))
+        data = octets.take(octets.integer(2))
         try:
             return Filter.from_bytes(data, octets.types)
         except ContentError as error:
             raise WireError(str(error)) from None
 
-    def invent(self, about: Invention) -> Filter:
+    def generate(self, about: GenerationContext) -> Filter:
         """One of the filters that are about."""
         return about.random.choice(about.patterns)
 
@@ -56,7 +56,7 @@ class Pattern(Field):
         return "2 B and the filter's own"
 
 
-class Blob(Field):
+class Blob(FieldCodec):
     """Bytes that mean something elsewhere (a summary), no more than `most`, with their length before them."""
 
     def __init__(self, most: int) -> None:
@@ -73,16 +73,16 @@ class Blob(Field):
         out += len(value).to_bytes(2, "big")
         out += value
 
-    def read(self, octets: Octets) -> bytes:
+    def read(self, octets: ByteReader) -> bytes:
         """As they are."""
-        count = octets.whole(2)
+        count = octets.integer(2)
         if count > self.most:
             raise WireError(f"{count} bytes where {self.most} are the most")
         return octets.take(count)
 
-    def invent(self, about: Invention) -> bytes:
+    def generate(self, about: GenerationContext) -> bytes:
         """Noise."""
-        return about.random.randbytes(about.whole(0, min(self.most, 64)))
+        return about.random.randbytes(about.integer(0, min(self.most, 64)))
 
     def describe(self) -> str:
         """Bytes."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from random import Random
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from roamcast.wire.octets import Octets
+from roamcast.wire.byte_reader import ByteReader
 
 if TYPE_CHECKING:
     from roamcast.content.filter import Filter
@@ -20,7 +20,7 @@ HIGHEST_NODE = 2**31 - 1
 "Of node ids; what is beyond has no place in the facts."
 
 
-class Invention:
+class GenerationContext:
     """What invented values are made from: chance, and nodes, filters, publications and kinds of message."""
 
     def __init__(
@@ -38,14 +38,14 @@ class Invention:
         self.publications = publications
         self.messages = messages
 
-    def whole(self, least: int, most: int) -> int:
+    def integer(self, least: int, most: int) -> int:
         """A whole number: often at a bound, often small, now and then anything."""
         near = self.random.choice((least, most, least + 1, most - 1, self.random.randint(0, 40)))
         drawn = near if self.random.random() < 0.7 else self.random.randint(least, most)
         return min(max(drawn, least), most)
 
 
-class Field(ABC):
+class FieldCodec(ABC):
     """One kind of field."""
 
     fixed: int | None = None
@@ -64,11 +64,11 @@ class Field(ABC):
         """Append `value`, or raise a `WireError` if it is out of bounds."""
 
     @abstractmethod
-    def read(self, octets: Octets) -> Any:
+    def read(self, octets: ByteReader) -> Any:
         """The next value, or a `WireError` if there is none within bounds."""
 
     @abstractmethod
-    def invent(self, about: Invention) -> Any:
+    def generate(self, about: GenerationContext) -> Any:
         """Some value that can be written."""
 
     @abstractmethod

@@ -5,13 +5,13 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
+from roamcast.wire.byte_reader import ByteReader
 from roamcast.wire.errors import WireError
-from roamcast.wire.field import Field, Invention
+from roamcast.wire.field import FieldCodec, GenerationContext
 from roamcast.wire.numbers import Flag
-from roamcast.wire.octets import Octets
 
 
-class Listed(Field):
+class ListOf(FieldCodec):
     """Several values of one kind, no more than `most`, with their number before them.
 
     A tuple keeps its order. A frozenset is written in rising order, and read in no other.
@@ -21,12 +21,12 @@ class Listed(Field):
         self.most = most
         self.least = least
         self.count_bytes = 1 if most <= 0xFF else 2
-        self.item: Field = Flag()
+        self.item: FieldCodec = Flag()
         self.ordered = True
 
-    def of(self, item: Field, *, ordered: bool) -> Listed:
+    def of(self, item: FieldCodec, *, ordered: bool) -> ListOf:
         """The same for items of a kind."""
-        listed = Listed(self.most, least=self.least)
+        listed = ListOf(self.most, least=self.least)
         listed.item, listed.ordered = item, ordered
         return listed
 
@@ -50,9 +50,9 @@ class Listed(Field):
         for item in value if self.ordered else sorted(value):
             self.item.write(out, item)
 
-    def read(self, octets: Octets) -> tuple[Any, ...] | frozenset[Any]:
+    def read(self, octets: ByteReader) -> tuple[Any, ...] | frozenset[Any]:
         """The number, then the items."""
-        count = octets.whole(self.count_bytes)
+        count = octets.integer(self.count_bytes)
         if not self.least <= count <= self.most:
             raise WireError(f"{count} items; {self.least} to {self.most} are allowed")
         items = tuple(self.item.read(octets) for _ in range(count))
@@ -62,10 +62,10 @@ class Listed(Field):
             raise WireError("a set out of order")
         return frozenset(items)
 
-    def invent(self, about: Invention) -> tuple[Any, ...] | frozenset[Any]:
+    def generate(self, about: GenerationContext) -> tuple[Any, ...] | frozenset[Any]:
         """A few items, seldom as many as there may be."""
         most = self.most if about.random.random() < 0.05 else min(self.most, self.least + 5)
-        items = [self.item.invent(about) for _ in range(about.random.randint(self.least, most))]
+        items = [self.item.generate(about) for _ in range(about.random.randint(self.least, most))]
         return tuple(items) if self.ordered else frozenset(items)
 
     def describe(self) -> str:
@@ -74,10 +74,10 @@ class Listed(Field):
         return f"{kind}: {self.count_bytes} B and {self.least} to {self.most} x ({self.item.describe()})"
 
 
-class Record(Field):
+class TupleOf(FieldCodec):
     """The fields of a NamedTuple, one after the other."""
 
-    def __init__(self, kind: type[Any], fields: dict[str, Field]) -> None:
+    def __init__(self, kind: type[Any], fields: dict[str, FieldCodec]) -> None:
         self.kind = kind
         self.fields = fields
         lengths = [field.fixed for field in fields.values()]
@@ -97,22 +97,22 @@ class Record(Field):
             field.write(out, part)
         self._check(value)
 
-    def read(self, octets: Octets) -> Any:
+    def read(self, octets: ByteReader) -> Any:
         """All of them, in order."""
         value = self.kind(*(field.read(octets) for field in self.fields.values()))
         self._check(value)
         return value
 
     def _check(self, value: Any) -> None:
-        flaw = value.flaw() if hasattr(self.kind, "flaw") else None
+        flaw = value.inconsistency() if hasattr(self.kind, "inconsistency") else None
         if flaw is not None:
             raise WireError(flaw)
 
-    def invent(self, about: Invention) -> Any:
+    def generate(self, about: GenerationContext) -> Any:
         """Every field by itself, until they agree."""
         for _ in range(1000):
-            value = self.kind(*(field.invent(about) for field in self.fields.values()))
-            if not hasattr(self.kind, "flaw") or value.flaw() is None:
+            value = self.kind(*(field.generate(about) for field in self.fields.values()))
+            if not hasattr(self.kind, "inconsistency") or value.inconsistency() is None:
                 return value
         raise AssertionError(f"no {self.kind.__name__} could be invented")
 

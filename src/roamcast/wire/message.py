@@ -1,11 +1,11 @@
 """A message is declared once: its kind, what it is for, what it does, and its fields with their bounds.
 
-    class Nack(Message, kind=37, category=Category.CONTROL, role=Role.ASKS_AGAIN):
+    class Nack(Message, number=37, category=Category.CONTROL, role=Role.ASKS_AGAIN):
         publisher: Node
         subscriber: Node
-        holes: Annotated[tuple[Hole, ...], Listed(64)]
+        holes: Annotated[tuple[SequenceGap, ...], ListOf(64)]
 
-Its bytes, its size on the air and its strict reading follow (`roamcast.wire.vocabulary`), and so do its page
+Its bytes, its size on the air and its strict reading follow (`roamcast.wire.codec`), and so do its page
 in the documentation and the hostile messages of the tests.
 """
 
@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, dataclass_transform, get_type_h
 
 import msgspec
 
+from roamcast.wire.byte_reader import ByteReader
 from roamcast.wire.errors import DeclarationError, WireError
-from roamcast.wire.field import Field, Invention
+from roamcast.wire.field import FieldCodec, GenerationContext
 from roamcast.wire.fields import field_of
-from roamcast.wire.numbers import Served
-from roamcast.wire.octets import Octets
+from roamcast.wire.numbers import PublicationRef
 from roamcast.wire.publication import PublicationField
 
 
@@ -49,7 +49,19 @@ class Role(Enum):
 
 
 RESERVED = frozenset(
-    {"about", "category", "envelope", "fields", "flaw", "key", "kind", "least", "length", "role", "size"}
+    {
+        "category",
+        "dedup_field",
+        "envelope",
+        "fields",
+        "inconsistency",
+        "length",
+        "minimum_size",
+        "number",
+        "publication_id",
+        "role",
+        "size",
+    }
 )
 "Names that no field may have."
 
@@ -64,20 +76,22 @@ class MessageType(msgspec.StructMeta):
         bases: tuple[type, ...],
         namespace: dict[str, Any],
         *,
-        kind: int | None = None,
+        number: int | None = None,
         category: Category | None = None,
         role: Role | None = None,
-        key: str | None = None,
+        dedup_field: str | None = None,
         **config: Any,
     ) -> Any:
-        """Make a message class; all but the base say their `kind`, `category` and `role`."""
+        """Make a message class; all but the base declare `number`, `category` and `role`."""
         cls: Any = super().__new__(mcls, name, bases, namespace, **config)
-        if kind is None:
+        if number is None:
             if any(isinstance(base, MessageType) for base in bases):
-                raise DeclarationError(f"{name}: say its kind, as class {name}(Message, kind=130, ...)")
+                raise DeclarationError(
+                    f"{name}: declare its number, as in class {name}(Message, number=130, ...)"
+                )
             return cls
-        if not 0 < kind < 256:
-            raise DeclarationError(f"{name}: a kind is a number from 1 to 255, not {kind}")
+        if not 0 < number < 256:
+            raise DeclarationError(f"{name}: a message number is from 1 to 255, not {number}")
         hints = get_type_hints(cls, include_extras=True)
         for field in cls.__struct_fields__:
             if field in RESERVED:
@@ -86,8 +100,8 @@ class MessageType(msgspec.StructMeta):
             cls.fields = {field: _field(hints[field]) for field in cls.__struct_fields__}
         except DeclarationError as error:
             raise DeclarationError(f"{name}: {error}") from None
-        cls.kind = kind
-        cls.key = key
+        cls.number = number
+        cls.dedup_field = dedup_field
         cls.envelope = next((n for n, field in cls.fields.items() if isinstance(field, Payload)), None)
         for said, value in (("category", category), ("role", role)):
             if value is not None:
@@ -103,12 +117,12 @@ class MessageType(msgspec.StructMeta):
 class Message(msgspec.Struct, metaclass=MessageType, frozen=True, gc=False):
     """Base of everything that travels one hop; immutable, so that hosts may share it."""
 
-    kind: ClassVar[int]
+    number: ClassVar[int]
     "The first byte on the air; ours are below 128, yours above."
     category: ClassVar[Category]
     role: ClassVar[Role]
-    fields: ClassVar[dict[str, Field]] = {}
-    key: ClassVar[str | None] = None
+    fields: ClassVar[dict[str, FieldCodec]] = {}
+    dedup_field: ClassVar[str | None] = None
     "The attribute by which routers remember it as handled (see `Router.handled`); None: they do not."
     envelope: ClassVar[str | None] = None
     "The field that holds another message, if there is one: kind, category and publication are then of that."
@@ -118,10 +132,10 @@ class Message(msgspec.Struct, metaclass=MessageType, frozen=True, gc=False):
         def __init_subclass__(
             cls,
             *,
-            kind: int = ...,
+            number: int = ...,
             category: Category = ...,
             role: Role = ...,
-            key: str | None = ...,
+            dedup_field: str | None = ...,
             frozen: bool = ...,
             gc: bool = ...,
         ) -> None: ...
@@ -135,19 +149,19 @@ class Message(msgspec.Struct, metaclass=MessageType, frozen=True, gc=False):
             """Bytes on the air above the network header, padding included."""
 
         @property
-        def about(self) -> int:
+        def publication_id(self) -> int:
             """The id of the publication this message serves, or -1; the facts follow an event by it."""
 
         @property
-        def least(self) -> int:
+        def minimum_size(self) -> int:
             """It is padded to so many bytes, if it has fewer."""
 
-    def flaw(self) -> str | None:
+    def inconsistency(self) -> str | None:
         """How its fields contradict each other, if they do; such a message is neither written nor read."""
         return None
 
 
-class Payload(Field):
+class Payload(FieldCodec):
     """Another message in an envelope, without its padding; no envelope holds an envelope."""
 
     def length(self, value: Any) -> int:
@@ -160,34 +174,34 @@ class Payload(Field):
             raise WireError(f"{value!r} is no message for an envelope")
         write_body(out, value)
 
-    def read(self, octets: Octets) -> Message:
+    def read(self, octets: ByteReader) -> Message:
         """A message of a kind known here."""
         message = read_body(octets)
         if message.envelope is not None:
             raise WireError("an envelope in an envelope")
         return message
 
-    def invent(self, about: Invention) -> Message:
+    def generate(self, about: GenerationContext) -> Message:
         """Any message that an envelope may hold."""
         plain = [kind for kind in about.messages if kind.envelope is None]
-        return invent(about.random.choice(plain), about)
+        return generate(about.random.choice(plain), about)
 
     def describe(self) -> str:
         """A message."""
         return "another message, without its padding"
 
 
-def inner(message: Message) -> Message:
+def unwrap(message: Message) -> Message:
     """What an envelope holds; any other message itself."""
     return message if message.envelope is None else getattr(message, message.envelope)
 
 
 def write_body(out: bytearray, message: Message) -> None:
     """Append a message without padding."""
-    flaw = message.flaw()
+    flaw = message.inconsistency()
     if flaw is not None:
         raise WireError(f"{type(message).__name__}: {flaw}")
-    out.append(message.kind)
+    out.append(message.number)
     for name, field in message.fields.items():
         try:
             field.write(out, getattr(message, name))
@@ -195,46 +209,46 @@ def write_body(out: bytearray, message: Message) -> None:
             raise WireError(f"{type(message).__name__}.{name}: {error}") from None
 
 
-def read_body(octets: Octets) -> Message:
+def read_body(octets: ByteReader) -> Message:
     """Read a message without padding."""
-    number = octets.whole(1)
+    number = octets.integer(1)
     kind = octets.kinds.get(number)
     if kind is None:
         raise WireError(f"messages of kind {number} are not known here")
     message: Message = kind(*[field.read(octets) for field in kind.fields.values()])
-    flaw = message.flaw()
+    flaw = message.inconsistency()
     if flaw is not None:
         raise WireError(f"{kind.__name__}: {flaw}")
     return message
 
 
-def invent(kind: type[Message], about: Invention) -> Message:
+def generate(kind: type[Message], about: GenerationContext) -> Message:
     """Some message of a kind that can be written, however hostile."""
     for _ in range(1000):
-        message = kind(*[field.invent(about) for field in kind.fields.values()])
-        if message.flaw() is None:
+        message = kind(*[field.generate(about) for field in kind.fields.values()])
+        if message.inconsistency() is None:
             return message
     raise DeclarationError(f"no {kind.__name__} without a flaw was found in a thousand tries")
 
 
-def _field(annotation: Any) -> Field:
+def _field(annotation: Any) -> FieldCodec:
     return Payload() if annotation is Message else field_of(annotation)
 
 
 def _follow(cls: Any, namespace: dict[str, Any]) -> None:
-    """Give a message class what follows from its fields: `length`, `least`, `size` and `about`."""
+    """Derive `length`, `minimum_size`, `size` and `publication_id` of a message class from its fields."""
     fixed = 1 + sum(field.fixed for field in cls.fields.values() if field.fixed is not None)
     lengths: dict[str, Callable[[Any], int]] = {}
     terms = [str(fixed)]
-    least = "self.least" if "least" in namespace else "0"
+    least = "self.minimum_size" if "minimum_size" in namespace else "0"
     about = None
     for name, field in cls.fields.items():
         if isinstance(field, PublicationField | Payload):
             terms.append(f"self.{name}.length")
-            if "least" not in namespace:
-                least = f"self.{name}.{'size' if isinstance(field, PublicationField) else 'least'}"
-            about = f"self.{name}.{'id' if isinstance(field, PublicationField) else 'about'}"
-        elif isinstance(field, Served):
+            if "minimum_size" not in namespace:
+                least = f"self.{name}.{'size' if isinstance(field, PublicationField) else 'minimum_size'}"
+            about = f"self.{name}.{'id' if isinstance(field, PublicationField) else 'publication_id'}"
+        elif isinstance(field, PublicationRef):
             about = f"self.{name}"
         elif (formula := field.formula(f"self.{name}")) is not None:
             terms.append(formula)
@@ -249,10 +263,10 @@ def _follow(cls: Any, namespace: dict[str, Any]) -> None:
         cls.size = (
             cls.length if least == "0" else _compute(f"n if (n := {length}) > (m := {least}) else m", lengths)
         )
-    if "least" not in namespace:
-        cls.least = 0 if least == "0" else _compute(least, {})
-    if "about" not in namespace:
-        cls.about = -1 if about is None else _compute(about, {})
+    if "minimum_size" not in namespace:
+        cls.minimum_size = 0 if least == "0" else _compute(least, {})
+    if "publication_id" not in namespace:
+        cls.publication_id = -1 if about is None else _compute(about, {})
 
 
 def _compute(expression: str, names: dict[str, Any]) -> property:

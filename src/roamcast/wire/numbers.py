@@ -6,12 +6,12 @@ import math
 import struct
 from typing import Any
 
+from roamcast.wire.byte_reader import ByteReader
 from roamcast.wire.errors import WireError
-from roamcast.wire.field import HIGHEST_NODE, Field, Invention, NodeId
-from roamcast.wire.octets import Octets
+from roamcast.wire.field import HIGHEST_NODE, FieldCodec, GenerationContext, NodeId
 
 
-class Whole(Field):
+class Int(FieldCodec):
     """A whole number of a few bytes, between two bounds; negative ones are written as two's complement."""
 
     def __init__(self, bytes: int, *, least: int = 0, most: int | None = None) -> None:
@@ -33,55 +33,55 @@ class Whole(Field):
             raise WireError(f"{value!r} is not a whole number from {self.least} to {self.most}")
         out += value.to_bytes(self.fixed or 0, "big", signed=self.signed)
 
-    def read(self, octets: Octets) -> int:
+    def read(self, octets: ByteReader) -> int:
         """The highest byte first."""
         value = int.from_bytes(octets.take(self.fixed or 0), "big", signed=self.signed)
         if not self.least <= value <= self.most:
             raise WireError(f"{value} is not between {self.least} and {self.most}")
         return value
 
-    def invent(self, about: Invention) -> int:
+    def generate(self, about: GenerationContext) -> int:
         """Bounds are tried more often than what lies between."""
-        return about.whole(self.least, self.most)
+        return about.integer(self.least, self.most)
 
     def describe(self) -> str:
         """Bytes, and bounds where they are not the bytes' own."""
         return f"{self.fixed} B, {self.least} to {self.most}"
 
 
-class NodeField(Whole):
+class NodeField(Int):
     """The id of a node."""
 
     def __init__(self) -> None:
         super().__init__(4, most=HIGHEST_NODE)
 
-    def invent(self, about: Invention) -> NodeId:
+    def generate(self, about: GenerationContext) -> NodeId:
         """Mostly a node that exists."""
-        return about.random.choice(about.nodes) if about.random.random() < 0.8 else super().invent(about)
+        return about.random.choice(about.nodes) if about.random.random() < 0.8 else super().generate(about)
 
     def describe(self) -> str:
         """A node."""
         return "4 B, a node"
 
 
-class Served(Whole):
+class PublicationRef(Int):
     """The id of the publication that the message serves."""
 
     def __init__(self) -> None:
         super().__init__(8, most=2**63 - 1)
 
-    def invent(self, about: Invention) -> int:
+    def generate(self, about: GenerationContext) -> int:
         """Mostly of a publication that exists."""
         if about.publications and about.random.random() < 0.7:
             return int(about.random.choice(about.publications).id)
-        return super().invent(about)
+        return super().generate(about)
 
     def describe(self) -> str:
         """A publication's id."""
         return "8 B, the id of a publication"
 
 
-class Real(Field):
+class Float(FieldCodec):
     """A finite number, or where `unknown` is allowed nan, of four bytes or eight."""
 
     def __init__(
@@ -111,7 +111,7 @@ class Real(Field):
         except OverflowError:
             raise WireError(f"{value!r} does not fit into {self.fixed} bytes") from None
 
-    def read(self, octets: Octets) -> float:
+    def read(self, octets: ByteReader) -> float:
         """As IEEE 754 has it."""
         data = octets.take(self.fixed or 0)
         value = float(self._code.unpack(data)[0])
@@ -119,7 +119,7 @@ class Real(Field):
             raise WireError(f"{value!r} is not a number from {self.least:g} to {self.most:g}")
         return value
 
-    def invent(self, about: Invention) -> float:
+    def generate(self, about: GenerationContext) -> float:
         """Bounds, where there are any, or something between."""
         bounds = [bound for bound in (self.least, self.most) if math.isfinite(bound)]
         if self.unknown and about.random.random() < 0.1:
@@ -142,7 +142,7 @@ class Real(Field):
         return f"{self.fixed} B, a number" + (" or unknown" if self.unknown else "")
 
 
-class Flag(Field):
+class Flag(FieldCodec):
     """Yes or no."""
 
     fixed = 1
@@ -157,14 +157,14 @@ class Flag(Field):
             raise WireError(f"{value!r} is neither yes nor no")
         out.append(value)
 
-    def read(self, octets: Octets) -> bool:
+    def read(self, octets: ByteReader) -> bool:
         """0 or 1, and nothing else."""
-        byte = octets.whole(1)
+        byte = octets.integer(1)
         if byte > 1:
             raise WireError(f"{byte} is neither yes nor no")
         return bool(byte)
 
-    def invent(self, about: Invention) -> bool:
+    def generate(self, about: GenerationContext) -> bool:
         """Either."""
         return about.random.random() < 0.5
 

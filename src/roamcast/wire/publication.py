@@ -10,9 +10,9 @@ import msgspec
 from roamcast.content.codec import decode_event, encode_event
 from roamcast.content.errors import ContentError
 from roamcast.content.event import Event
+from roamcast.wire.byte_reader import ByteReader
 from roamcast.wire.errors import WireError
-from roamcast.wire.field import HIGHEST_NODE, Field, Invention, NodeId
-from roamcast.wire.octets import Octets
+from roamcast.wire.field import HIGHEST_NODE, FieldCodec, GenerationContext, NodeId
 
 HEADER = 12
 "Bytes before the event: publisher, sequence number, padded size and the event's length."
@@ -41,7 +41,7 @@ class Publication(msgspec.Struct, frozen=True, gc=False):
         msgspec.structs.force_setattr(self, "length", HEADER + len(_encode(self.event)))
 
 
-class PublicationField(Field):
+class PublicationField(FieldCodec):
     """A publication that the message carries."""
 
     def length(self, value: Any) -> int:
@@ -64,25 +64,25 @@ class PublicationField(Field):
         out += len(data).to_bytes(2, "big")
         out += data
 
-    def read(self, octets: Octets) -> Publication:
+    def read(self, octets: ByteReader) -> Publication:
         """A publication of one of the event types known here."""
-        publisher, sequence, size = octets.whole(4), octets.whole(4), octets.whole(2)
+        publisher, sequence, size = octets.integer(4), octets.integer(4), octets.integer(2)
         if publisher > HIGHEST_NODE:
             raise WireError(f"there is no node {publisher}")
         try:
-            event = decode_event(octets.take(octets.whole(2)), octets.types)
+            event = decode_event(octets.take(octets.integer(2)), octets.types)
         except ContentError as error:
             raise WireError(str(error)) from None
         return Publication(publisher, sequence, event, size)
 
-    def invent(self, about: Invention) -> Publication:
+    def generate(self, about: GenerationContext) -> Publication:
         """One that exists, or one that nobody ever published."""
         known = about.random.choice(about.publications)
         if about.random.random() < 0.5:
             return known
         return Publication(
             about.random.choice(about.nodes),
-            about.whole(0, 2**32 - 1),
+            about.integer(0, 2**32 - 1),
             known.event,
             about.random.choice((known.size, 0, 64, 1500)),
         )

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from roamcast.cli.app import invoke
-from roamcast.cli.shared.belonging import Occupied, claim_folder
-from roamcast.lake.log import Batch, Done, Entry
-from roamcast.pipeline.store import Store
+from roamcast.cli.shared.output_folder import FolderInUse, reserve_folder
+from roamcast.lake.log import Batch, Commit, CommittedRun
+from roamcast.pipeline.campaign_folder import CampaignFolder
 
 SQUARE = str(Path(__file__).parents[2] / "golden" / "square.toml")
 BRIEF = ["--set", "duration=40 s", "--set", "warmup=0 s", "--set", "quiet=0 s"]
@@ -19,34 +19,34 @@ OTHER = ONE | {"protocols": ["cbr", "ft-cbr"]}
 @pytest.fixture
 def store(tmp_path):
     """A folder that belongs to ONE, with two runs."""
-    store = Store(tmp_path / "out")
+    store = CampaignFolder(tmp_path / "out")
     store.create()
     kept = {"question": ONE, "command": "roamcast compare shopping", "campaign": {}}
     (store.folder / "campaign.json").write(json.dumps(kept).encode())
-    batches = [Batch(f"batch-{run}", {run: Done(rows=0, size=0)}, {}) for run in ("a", "b")]
-    store.log.append(store.snapshot(), Entry(add=batches))
+    batches = [Batch(f"batch-{run}", {run: CommittedRun(rows=0, size=0)}, {}) for run in ("a", "b")]
+    store.log.append(store.snapshot(), Commit(add=batches))
     store.table_file("verdicts").write(b"old")
     (store.folder / "report.html").write(b"old")
     return store
 
 
 def test_the_same_question_goes_on_where_it_was(store):
-    claim_folder(store, ONE, ["a", "b", "c"], replace=False)
+    reserve_folder(store, ONE, ["a", "b", "c"], replace=False)
     assert store.table_file("verdicts").exists()
 
 
 def test_another_question_is_refused_and_nothing_is_touched(store):
-    with pytest.raises(Occupied, match="belongs to another question") as told:
-        claim_folder(store, OTHER, ["b"], replace=False)
-    assert "(made by: roamcast compare shopping)" in str(told.value) and "--replace" in str(told.value)
+    with pytest.raises(FolderInUse, match="belongs to another question") as told:
+        reserve_folder(store, OTHER, ["b"], replace=False)
+    assert "(made by: roamcast compare shopping)" in str(told.value) and "--overwrite" in str(told.value)
     assert store.table_file("verdicts").exists() and "a" in store.snapshot().runs()
 
 
 def test_replace_gives_up_the_old_results_and_keeps_the_runs_that_both_need(store):
-    claim_folder(store, OTHER, ["b"], replace=True)
+    reserve_folder(store, OTHER, ["b"], replace=True)
     assert not store.table_file("verdicts").exists() and not (store.folder / "report.html").exists()
     assert store.snapshot().runs().keys() == {"b"}
-    claim_folder(store, OTHER, ["b"], replace=False)
+    reserve_folder(store, OTHER, ["b"], replace=False)
 
 
 def test_a_run_is_not_written_over_another_run(tmp_path, capsys):
@@ -60,7 +60,7 @@ def test_a_run_is_not_written_over_another_run(tmp_path, capsys):
         assert invoke([*run, *other]) == 2
         assert "holds another run (square, flooding, seed 1); give another folder" in capsys.readouterr().err
         assert (facts / "run.json").read_bytes() == before
-    assert invoke([*run, "--seed", "2", "--replace"]) == 0
+    assert invoke([*run, "--seed", "2", "--overwrite"]) == 0
     assert (facts / "run.json").read_bytes() != before
 
 

@@ -4,21 +4,21 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from random import Random
 
-from roamcast.content.covering import Cover
+from roamcast.content.covering import MinimalCover
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
+from roamcast.content.grouping.cluster import cost, least_constrained
 from roamcast.content.grouping.features import cluster_count, vectors
-from roamcast.content.grouping.following import METHODS, follow
 from roamcast.content.grouping.graph import SubscriptionGraph, graph_groups
-from roamcast.content.grouping.group import cost, least_constrained
 from roamcast.content.grouping.hierarchy import agglomerative_groups, divisive_groups
+from roamcast.content.grouping.incremental import METHODS, make_incremental
 from roamcast.content.grouping.kmeans import kmeans_groups
 from roamcast.content.grouping.partition import event_space_groups, signature, signature_groups
 from roamcast.content.grouping.sample import sample_events
 from roamcast.content.match import MatchIndex
-from roamcast.content.summary import Shape, Summary
+from roamcast.content.summary import BloomShape, Summary
+from roamcast.content.summary.false_positives import FalsePositiveSample
 from roamcast.content.summary.selectivity import Selectivity
-from roamcast.content.summary.strangers import Strangers
 
 from .generated import drawn, example, number, told
 
@@ -54,8 +54,8 @@ def grouped(sort: str, first: int) -> Iterator[str]:
     for row in vectors(filters):
         yield " ".join(number(float(value)) for value in row)
     yield SubscriptionGraph(filters).to_text()
-    start = Summary.of(filters, Shape(256, 2), apart=True)
-    for judge in (Selectivity(filters), Strangers(filters)):
+    start = Summary.of(filters, BloomShape(256, 2), apart=True)
+    for judge in (Selectivity(filters), FalsePositiveSample(filters)):
         yield number(judge.weight(start))
     yield start.to_bytes().hex()
 
@@ -65,7 +65,7 @@ def followed(sort: str, first: int, method: str) -> Iterator[str]:
     r = Random(f"followed/{sort}/{first}/{method}")
     filters = gathered(sort, first)
     events = sample_events(filters, 12, first)
-    following, there = follow(method, r.choice((None, 3))), set[int]()
+    following, there = make_incremental(method, r.choice((None, 3))), set[int]()
     for step in range(3 * len(filters)):
         key = r.randrange(len(filters))
         if key in there and r.random() < 0.6:
@@ -85,7 +85,7 @@ def found(sort: str, first: int) -> Iterator[str]:
     filters = gathered(sort, first)
     events: list[Event] = sample_events(filters, 25, first)
     index: MatchIndex[int] = MatchIndex()
-    covers = Cover(few=0), Cover(few=6)
+    covers = MinimalCover(few=0), MinimalCover(few=6)
     for step in range(4 * len(filters)):
         key = r.randrange(len(filters))
         if key in index and r.random() < 0.6:

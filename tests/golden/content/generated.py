@@ -12,22 +12,22 @@ from operator import and_, or_
 from random import Random
 from typing import Any
 
+from roamcast.content.area_type import AreaType
 from roamcast.content.codec import decode_event, encode_event
-from roamcast.content.covering import Cover
+from roamcast.content.covering import MinimalCover
 from roamcast.content.errors import ContentError
 from roamcast.content.event import Event
+from roamcast.content.field_type import Decimal, Enumeration, Integer, String
 from roamcast.content.filter import Filter
+from roamcast.content.grouping.bounded_cover import BoundedCover, share
 from roamcast.content.grouping.hull import hull, union
-from roamcast.content.grouping.tight import TightCover, share
-from roamcast.content.kind import Decimal, Enumeration, Integer, String
-from roamcast.content.kind_area import Area
-from roamcast.content.kind_time import Duration, Moment
 from roamcast.content.match import MatchIndex
-from roamcast.content.repetition import Records
+from roamcast.content.record_list import RecordList
 from roamcast.content.schema import EventType, Field
-from roamcast.content.summary import Digest, Shape, Summary
+from roamcast.content.summary import BloomShape, EventDigest, Summary
 from roamcast.content.summary.fitting import fit, within
 from roamcast.content.summary.selectivity import Selectivity
+from roamcast.content.time_types import DateTime, Duration
 from tests.content import generate
 
 SPOT = EventType(
@@ -37,17 +37,19 @@ SPOT = EventType(
         Field("@lon", Decimal(-180, 180)),
         Field("near/lat", Decimal(-90, 90), True),
         Field("near/lon", Decimal(-180, 180), True),
-        Field("zone", Area(), True),
-        Field("ring", Area("polygon"), True),
-        Field("round", Area("circle"), True),
+        Field("zone", AreaType(), True),
+        Field("ring", AreaType("polygon"), True),
+        Field("round", AreaType("circle"), True),
     ),
 )
-LEG = EventType("leg", (Field("from", Moment()), Field("to", Moment()), Field("km", Integer(0, 99), True)))
+LEG = EventType(
+    "leg", (Field("from", DateTime()), Field("to", DateTime()), Field("km", Integer(0, 99), True))
+)
 TRIP = EventType(
     "trip",
     (
-        Field("start", Moment()),
-        Field("end", Moment(), True),
+        Field("start", DateTime()),
+        Field("end", DateTime(), True),
         Field("pause", Duration(), True),
         Field("price", Decimal()),
         Field("limit", Decimal(0, 50), True),
@@ -55,7 +57,7 @@ TRIP = EventType(
         Field("name", String()),
         Field("other", String(), True),
         Field("sort", Enumeration(("bus", "tram", "ferry"))),
-        Field("leg", Records(LEG)),
+        Field("leg", RecordList(LEG)),
     ),
 )
 LATS = (-90, -89.5, -45, 0, 0.25, 47, 48.2, 48.3, 89, 90)
@@ -191,7 +193,7 @@ def alone(each: Filter, events: list[Event]) -> Iterator[str]:
         for event in found:
             data = encode_event(event)
             assert decode_event(data, event.type) == event
-            yield f"{event} {event.to_json()} {data.hex()} {Digest.of(event).to_bytes().hex()}"
+            yield f"{event} {event.to_json()} {data.hex()} {EventDigest.of(event).to_bytes().hex()}"
     for part in each.conjunctions:
         yield told(lambda part=part: number(share(each.type, part)))  # type: ignore[misc]
 
@@ -206,10 +208,10 @@ def together(filters: list[Filter], events: list[Event]) -> Iterator[str]:
         yield f"{index.match(event)} {[each.matches(event) for each in filters]} {summary.admits(event)}"
     yield summary.to_bytes().hex()
     yield number(Selectivity(filters).weight(summary))
-    yield told(lambda: [str(each) for each in Cover(filters, few=0).minimal()])
+    yield told(lambda: [str(each) for each in MinimalCover(filters, few=0).minimal()])
     yield told(lambda: hull(filters))
     yield told(lambda: union(filters, 2))
-    yield told(lambda: TightCover.of(filters, 2))
+    yield told(lambda: BoundedCover.of(filters, 2))
     index.remove(0)
     yield f"{[index.match(event) for event in events]}"
 
@@ -219,7 +221,7 @@ def short(sort: str, seed: int) -> Iterator[str]:
     _, filters, _ = drawn(sort, seed)
     for limit in (20, 30, 45, 80):
         yield told(lambda limit=limit: within(filters, limit).to_bytes().hex())  # type: ignore[misc]
-    yield told(lambda: fit(Summary.of(filters, Shape(64, 2)), 24).to_bytes().hex())
+    yield told(lambda: fit(Summary.of(filters, BloomShape(64, 2)), 24).to_bytes().hex())
 
 
 COUNTS = {"any": 50, "spot": 16, "trip": 24}

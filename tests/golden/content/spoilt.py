@@ -17,7 +17,7 @@ from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.content.json.json_schema import JsonSchema
 from roamcast.content.schema import EventType
-from roamcast.content.summary import Digest, Shape, Summary
+from roamcast.content.summary import BloomShape, EventDigest, Summary
 from roamcast.content.xml.document import read_xml, write_xml
 from roamcast.content.xml.xsd import XmlSchema
 from tests.content import generate
@@ -292,7 +292,7 @@ def declared(text: str, r: Random) -> str:
     type = schema.type()
     event = Filter.everything(type).example()
     assert event is not None
-    said = [fields(type), str(schema.usual(type)), told(lambda: schema.write(event))]
+    said = [fields(type), str(schema.example_texts(type)), told(lambda: schema.write(event))]
     for each in (event, generate.event(r, type)) if plain(type) else (event,):
         data = told(lambda each=each: schema.write(each).decode())  # type: ignore[misc]
         said += [data, *(told(lambda one=one: schema.read(one)) for one in spoilt_xml(r, data, 5))]  # type: ignore[misc]
@@ -371,11 +371,11 @@ def bytes_of_things(sort: str) -> Iterator[str]:
             *((encode_filter(each), partial(decode_filter, types=type)) for each in filters),
             *((encode_event(each), partial(decode_event, types=type)) for each in events),
             *(
-                (Digest.of(each).to_bytes(), lambda data: Digest.from_bytes(data).to_bytes().hex())
+                (EventDigest.of(each).to_bytes(), lambda data: EventDigest.from_bytes(data).to_bytes().hex())
                 for each in events[:1]
             ),
             (
-                Summary.of(filters, Shape(64, 2)).to_bytes(),
+                Summary.of(filters, BloomShape(64, 2)).to_bytes(),
                 lambda data: Summary.from_bytes(data).to_bytes().hex(),
             ),
         ]

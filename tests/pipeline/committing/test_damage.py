@@ -7,12 +7,12 @@ from invented_facts import invent
 from small_lake import ready, stage
 
 from roamcast.lake.batch import table_file
+from roamcast.pipeline.campaign_folder import CampaignFolder
 from roamcast.pipeline.committing.commit import Committer
 from roamcast.pipeline.committing.damage import find_damaged, find_lost
-from roamcast.pipeline.committing.upkeep import verify
-from roamcast.pipeline.errors import StoreError
+from roamcast.pipeline.committing.maintenance import verify
+from roamcast.pipeline.errors import CampaignFolderError
 from roamcast.pipeline.lock import find_holder, hold
-from roamcast.pipeline.store import Store
 
 RUNS = ("00000001", "00000002", "00000003")
 
@@ -20,7 +20,7 @@ RUNS = ("00000001", "00000002", "00000003")
 @pytest.fixture
 def store(tmp_path):
     """Three runs, committed in one batch."""
-    made = Store(tmp_path / "out")
+    made = CampaignFolder(tmp_path / "out")
     made.create()
     for run in RUNS:
         stage(made, run, invent(int(run)))
@@ -72,7 +72,7 @@ def test_who_holds_a_folder_is_known_and_keeps_others_out(store):
         assert find_holder(store.folder) == os.getpid()
         assert (store.folder.local / ".lock").read_text() == f"{os.getpid()}\n"
         with (
-            pytest.raises(StoreError, match=f"process {os.getpid()} is testing this"),
+            pytest.raises(CampaignFolderError, match=f"process {os.getpid()} is testing this"),
             hold(store.folder, "testing this"),
         ):
             pass

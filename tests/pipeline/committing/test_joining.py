@@ -9,19 +9,26 @@ import pytest
 from small_lake import ready, stage
 
 from roamcast.lake.columns import TABLES
+from roamcast.pipeline.campaign_folder import CampaignFolder
+from roamcast.pipeline.committing import batch_tasks
 from roamcast.pipeline.committing import commit as committing
-from roamcast.pipeline.committing import joining
+from roamcast.pipeline.committing.batch_tasks import (
+    MOST_BYTES,
+    MOST_RUNS,
+    BatchTask,
+    split_batches,
+    spread_tables,
+    write_batch_tables,
+)
 from roamcast.pipeline.committing.commit import Committer
-from roamcast.pipeline.committing.joining import MOST_BYTES, MOST_RUNS, Join, join, portion, spread_tables
 from roamcast.pipeline.running.simulate import DiskFull
-from roamcast.pipeline.store import Store
 
 RUNS = [f"{number:020x}" for number in range(1, 8)]
 
 
 @pytest.fixture
 def store(tmp_path):
-    made = Store(tmp_path)
+    made = CampaignFolder(tmp_path)
     made.create()
     return made
 
@@ -36,7 +43,7 @@ def staged(*sizes):
 
 def test_a_batch_takes_so_many_runs_in_their_order():
     given = staged(*[10] * (2 * MOST_RUNS + 1))
-    found = portion(dict(reversed(given.items())))
+    found = split_batches(dict(reversed(given.items())))
     assert [len(batch) for batch in found] == [MOST_RUNS, MOST_RUNS, 1]
     assert [run for batch in found for run in batch] == sorted(given)
 
@@ -52,16 +59,16 @@ def test_a_batch_takes_so_many_runs_in_their_order():
     ],
 )
 def test_a_batch_of_several_runs_takes_so_many_bytes(sizes, counts):
-    assert [len(batch) for batch in portion(staged(*sizes))] == counts
+    assert [len(batch) for batch in split_batches(staged(*sizes))] == counts
 
 
 def test_the_long_tables_of_a_large_batch_are_tasks_of_their_own():
-    assert spread_tables(joining._ALONE - 1) == [tuple(TABLES)]
-    sends, drops, rest = spread_tables(joining._ALONE)
+    assert spread_tables(batch_tasks._ALONE - 1) == [tuple(TABLES)]
+    sends, drops, rest = spread_tables(batch_tasks._ALONE)
     assert (sends, drops) == (("transmissions",), ("drops",))
     assert sorted(sends + drops + rest) == sorted(TABLES)
-    half = {"files": {"size": joining._ALONE // 2}}
-    assert joining.spread_runs({"one": half, "two": half}) == spread_tables(joining._ALONE)
+    half = {"files": {"size": batch_tasks._ALONE // 2}}
+    assert batch_tasks.spread_runs({"one": half, "two": half}) == spread_tables(batch_tasks._ALONE)
 
 
 def failing(number):
@@ -73,25 +80,25 @@ def failing(number):
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
 def test_a_task_that_finds_the_disk_full_says_so(monkeypatch, store, number):
-    monkeypatch.setattr(joining, "join_staged", failing(number))
-    told = join(store.staged, str(store.facts), Join("new", ("drops",), {}))
+    monkeypatch.setattr(batch_tasks, "join_staged", failing(number))
+    told = write_batch_tables(store.staged, str(store.facts), BatchTask("new", ("drops",), {}))
     assert told.files == told.damaged == {} and os.strerror(number) in told.full
 
 
 def test_any_other_trouble_with_the_disk_is_an_error(monkeypatch, store):
-    monkeypatch.setattr(joining, "join_staged", failing(errno.EIO))
+    monkeypatch.setattr(batch_tasks, "join_staged", failing(errno.EIO))
     with pytest.raises(OSError, match=os.strerror(errno.EIO)):
-        join(store.staged, str(store.facts), Join("new", ("drops",), {}))
+        write_batch_tables(store.staged, str(store.facts), BatchTask("new", ("drops",), {}))
 
 
 def test_a_commit_on_a_full_disk_leaves_no_file_and_keeps_what_is_staged(monkeypatch, store):
     stage(store, RUNS[0])
-    whole = joining.join_staged
+    whole = batch_tasks.join_staged
 
     def join_some(staging, lake, table, *rest, **more):
         return failing(errno.ENOSPC)() if table == "drops" else whole(staging, lake, table, *rest, **more)
 
-    monkeypatch.setattr(joining, "join_staged", join_some)
+    monkeypatch.setattr(batch_tasks, "join_staged", join_some)
     with pytest.raises(DiskFull, match=r"the disk is full \(.*\); make room and run again"):
         Committer(None, store).commit(ready(store))
     assert not list(store.facts.local.rglob("*.parquet"))
@@ -171,12 +178,12 @@ def await_(what):
 
 def committed(store):
     """What another process would see."""
-    return Store(store.folder).snapshot().runs().keys()
+    return CampaignFolder(store.folder).snapshot().runs().keys()
 
 
 def test_what_is_staged_while_runs_go_on_is_committed_once_there_is_enough(monkeypatch, store):
     monkeypatch.setattr(committing, "_OFTEN", 2)
-    with Committer(None, store).at_work(lambda _: None):
+    with Committer(None, store)._busy(lambda _: None):
         (thread,) = (each for each in threading.enumerate() if each.name == "commit")
         assert thread.daemon, "a commit that hangs must not keep the process"
         stage(store, RUNS[0])
@@ -190,16 +197,16 @@ def test_what_is_staged_while_runs_go_on_is_committed_once_there_is_enough(monke
 def test_what_is_staged_does_not_wait_for_ever_and_damage_is_told_once(monkeypatch, store):
     monkeypatch.setattr(committing, "_LONGEST", 0.0)
     told = []
-    store.staging.say({"run": RUNS[5], "status": "failed", "error": "x", "files": {}})
+    store.staging.write_manifest({"run": RUNS[5], "status": "failed", "error": "x", "files": {}})
     for run in RUNS[:2]:
         stage(store, run)
     (store.staging.run_folder(RUNS[0]) / "drops.parquet").remove()
-    with Committer(None, store).at_work(told.append):
+    with Committer(None, store)._busy(told.append):
         await_(lambda: told)
         stage(store, RUNS[2])
         await_(lambda: committed(store) == set(RUNS[1:3]))
     assert told == [f"{RUNS[0]} was damaged before it was committed: drops.parquet is gone"]
-    assert store.staging.look(RUNS[5])["status"] == "failed"
+    assert store.staging.read_manifest(RUNS[5])["status"] == "failed"
 
 
 def test_what_the_commits_could_not_do_is_raised_when_the_runs_have_ended(monkeypatch, store):
@@ -213,8 +220,8 @@ def test_what_the_commits_could_not_do_is_raised_when_the_runs_have_ended(monkey
 
     committer = Committer(None, store)
     monkeypatch.setattr(committer, "commit", fail)
-    with pytest.raises(KeyError, match="of the commit"), committer.at_work(lambda _: None):
+    with pytest.raises(KeyError, match="of the commit"), committer._busy(lambda _: None):
         failed.wait()
-    with pytest.raises(ZeroDivisionError), committer.at_work(lambda _: None):
+    with pytest.raises(ZeroDivisionError), committer._busy(lambda _: None):
         raise ZeroDivisionError
     assert not [each for each in threading.enumerate() if each.name == "commit"]

@@ -12,15 +12,15 @@ from roamcast.campaign.plan import make_plan
 from roamcast.campaign.tables import METRICS_TABLE
 from roamcast.cli.app import invoke
 from roamcast.metrics import definition
-from roamcast.metrics.constants import Constants
+from roamcast.metrics.constants import MetricConstants
 from roamcast.metrics.declarations import METRICS
 from roamcast.metrics.definition import digest_definitions
+from roamcast.pipeline.campaign_folder import CampaignFolder
+from roamcast.pipeline.campaign_runner import runs_table
 from roamcast.pipeline.changes import compare_campaigns
 from roamcast.pipeline.committing.commit import Committer
-from roamcast.pipeline.committing.upkeep import prune, verify
-from roamcast.pipeline.conduct import runs_table
-from roamcast.pipeline.measuring.increment import Measuring
-from roamcast.pipeline.store import Store
+from roamcast.pipeline.committing.maintenance import prune, verify
+from roamcast.pipeline.measuring.incremental import IncrementalMetrics
 
 
 def campaign(*protocols):
@@ -44,11 +44,11 @@ def measured(made, tmp_path):
     """The same, to be changed."""
     store, plan = made
     shutil.copytree(store.folder.local, tmp_path / "out")
-    return Store(tmp_path / "out"), plan
+    return CampaignFolder(tmp_path / "out"), plan
 
 
 def measure(folder):
-    store = Store(folder)
+    store = CampaignFolder(folder)
     store.create()
     asked = campaign(*BOTH)
     plan = make_plan(asked)
@@ -59,7 +59,7 @@ def measure(folder):
         if len(ready(store)) == 2:
             Committer(None, store).commit(ready(store))
     said = []
-    assert Measuring(store, plan, Constants()).work(None, done(store), said.append) == {}
+    assert IncrementalMetrics(store, plan, MetricConstants()).work(None, done(store), said.append) == {}
     assert said == ["measuring 8 runs ..."]
     return store, plan
 
@@ -72,12 +72,12 @@ def test_what_is_measured_stays_and_what_is_new_is_measured(measured):
     store, plan = measured
     whole = store.table_file("metrics").read()
     said = []
-    assert Measuring(store, plan, Constants()).work(None, done(store), said.append) == {}
+    assert IncrementalMetrics(store, plan, MetricConstants()).work(None, done(store), said.append) == {}
     assert not said and store.table_file("metrics").read() == whole
     some = sorted(done(store))[:5]
-    Measuring(store, plan, Constants()).work(None, some, said.append)
+    IncrementalMetrics(store, plan, MetricConstants()).work(None, some, said.append)
     assert len(store.read_table("metrics")) == 5 and not said
-    Measuring(store, plan, Constants()).work(None, done(store), said.append)
+    IncrementalMetrics(store, plan, MetricConstants()).work(None, done(store), said.append)
     assert said == ["measuring 3 runs ..."] and store.table_file("metrics").read() == whole
 
 
@@ -89,22 +89,22 @@ def test_a_metric_defined_anew_is_measured_again_and_no_other(measured):
         for name in (store.facts / table).list():
             (store.facts / table / name).remove()
     said = []
-    heavier = Constants(gamma=3)
-    assert Measuring(store, plan, heavier).work(None, done(store), said.append) == {}
+    heavier = MetricConstants(gamma=3)
+    assert IncrementalMetrics(store, plan, heavier).work(None, done(store), said.append) == {}
     assert said == ["measuring 8 runs (2 metrics defined anew) ..."]
     after = store.read_table("metrics").to_pylist()
     touched = {
         name for one, other in zip(before, after, strict=True) for name in one if one[name] != other[name]
     }
-    assert touched == {"normalised_overhead", "overhead_normalised"}
-    Measuring(store, plan, Constants()).work(None, done(store), said.append)
+    assert touched == {"messages_weighted", "overhead_weighted"}
+    IncrementalMetrics(store, plan, MetricConstants()).work(None, done(store), said.append)
     assert store.table_file("metrics").read() == whole
 
 
 def test_the_digest_of_a_metric_changes_with_its_code_and_with_nothing_else(monkeypatch):
-    first = digest_definitions(Constants())
+    first = digest_definitions(MetricConstants())
     assert len(first) == len(METRICS)
-    energy = digest_definitions(Constants.model_validate({"energy": {"overhear_per_frame": 1.0}}))
+    energy = digest_definitions(MetricConstants.model_validate({"energy": {"overhear_per_frame": 1.0}}))
     assert {name for name in METRICS if energy[name] != first[name]} == {"energy"}
     parsed = definition._parse
 
@@ -114,7 +114,7 @@ def test_the_digest_of_a_metric_changes_with_its_code_and_with_nothing_else(monk
 
     monkeypatch.setattr(definition, "_parse", otherwise)
     definition.definition.cache_clear()
-    moved = digest_definitions(Constants())
+    moved = digest_definitions(MetricConstants())
     definition.definition.cache_clear()
     assert {name for name in METRICS if moved[name] != first[name]} == {"energy", "neighbours"}
 
@@ -124,7 +124,7 @@ def test_a_run_that_cannot_be_read_does_not_stop_the_measuring_of_others(measure
     batch = min(store.snapshot().batches.values(), key=lambda each: each.name)
     (store.facts / "deliveries" / f"{batch.name}.parquet").remove()
     store.table_file("metrics").remove()
-    trouble = Measuring(store, plan, Constants()).work(None, done(store), lambda _: None)
+    trouble = IncrementalMetrics(store, plan, MetricConstants()).work(None, done(store), lambda _: None)
     assert trouble.keys() == batch.runs.keys() and len(store.read_table("metrics")) == 6
     assert "No such file" in next(iter(trouble.values()))
 
@@ -166,7 +166,7 @@ def test_two_campaigns_are_compared_seed_by_seed(measured, tmp_path, capsys):
     assert invoke(["campaign", "diff", str(store.folder), str(store.folder)]) == 0
     assert "nothing changed significantly" in capsys.readouterr().out
     shutil.copytree(store.folder.local, tmp_path / "other")
-    other = Store(tmp_path / "other")
+    other = CampaignFolder(tmp_path / "other")
     rows = other.read_table("metrics").to_pylist()
     lifted = [row | {"messages": row["messages"] + 1000} for row in rows]
     other.write_table("metrics", pa.Table.from_pylist(lifted, METRICS_TABLE), {})
@@ -180,13 +180,13 @@ def test_two_campaigns_are_compared_seed_by_seed(measured, tmp_path, capsys):
 
 
 def test_a_finished_campaign_knows_that_there_is_nothing_to_do(measured):
-    from roamcast.pipeline.conduct import Conductor
+    from roamcast.pipeline.campaign_runner import CampaignRunner
 
     store, plan = measured
-    conductor = Conductor(campaign(*BOTH), store)
+    conductor = CampaignRunner(campaign(*BOTH), store)
     survey = conductor.survey()
     assert len(survey.done) == 8 and not conductor.is_finished(survey)
     store.write_table("runs", runs_table(plan, survey))
     assert "metrics" in store.stale()
-    Measuring(store, plan, Constants()).work(None, done(store), lambda _: None)
+    IncrementalMetrics(store, plan, MetricConstants()).work(None, done(store), lambda _: None)
     assert "metrics" not in store.stale()

@@ -3,9 +3,9 @@
 import pyarrow as pa
 
 from roamcast.content.errors import ContentError
+from roamcast.content.field_type import Decimal, Integer, String
 from roamcast.content.filter import Filter
 from roamcast.content.grouping.features import embed
-from roamcast.content.kind import Decimal, Integer, String
 from roamcast.content.schema import EventType
 from roamcast.pipeline.matching.clustering import (
     count_groups,

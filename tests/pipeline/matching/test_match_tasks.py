@@ -9,7 +9,13 @@ from bench.loads import QUOTE, Realistic
 from roamcast.content.errors import ContentError
 from roamcast.content.filter import Filter
 from roamcast.pipeline.matching import match_join
-from roamcast.pipeline.matching.match_join import MATCHES, SMALL, Way, choose_way, read_filter
+from roamcast.pipeline.matching.match_join import (
+    MATCHES,
+    SMALL,
+    BroadcastSide,
+    choose_broadcast_side,
+    read_filter,
+)
 
 TYPES = {QUOTE.name: QUOTE}
 
@@ -40,14 +46,16 @@ def ways(filters, events, pairs):
     coded = [[text.encode() if text is not None else None for text in texts] for texts in (filters, events)]
     visits = [*batches(coded[0], kind=0), *batches(coded[1], kind=1)]
     work = {
-        Way.EVENTS: match_join._indexing(lambda: match_join._pairs_of(asked), TYPES, pairs)(batches(filters)),
-        Way.FILTERS: match_join._streaming(kept, TYPES, pairs)(batches(events)),
-        Way.NEITHER: match_join._visiting(TYPES, pairs, text=True)(iter(visits)),
+        BroadcastSide.EVENTS: match_join._indexing(lambda: match_join._pairs_of(asked), TYPES, pairs)(
+            batches(filters)
+        ),
+        BroadcastSide.FILTERS: match_join._streaming(kept, TYPES, pairs)(batches(events)),
+        BroadcastSide.NEITHER: match_join._visiting(TYPES, pairs, text=True)(iter(visits)),
     }
     return {way: pa.Table.from_batches(list(found), MATCHES).to_pylist() for way, found in work.items()}
 
 
-@pytest.mark.parametrize("way", Way)
+@pytest.mark.parametrize("way", BroadcastSide)
 def test_every_way_finds_the_pairs_that_match_each_once(load, way):
     filters, events, told = load
     found = ways(filters, events, pairs=True)[way]
@@ -55,7 +63,7 @@ def test_every_way_finds_the_pairs_that_match_each_once(load, way):
     assert {(row["count"], row["why"]) for row in found} == {(1, None)}
 
 
-@pytest.mark.parametrize("way", Way)
+@pytest.mark.parametrize("way", BroadcastSide)
 def test_every_way_counts_what_matches_also_if_nothing_does(load, way):
     filters, events, told = load
     found = ways(filters, events, pairs=False)[way]
@@ -64,7 +72,7 @@ def test_every_way_counts_what_matches_also_if_nothing_does(load, way):
     assert {(row["filter"], row["why"]) for row in found} == {(None, None)}
 
 
-@pytest.mark.parametrize("way", Way)
+@pytest.mark.parametrize("way", BroadcastSide)
 def test_what_is_not_understood_is_told_with_its_reason_and_the_rest_goes_on(load, way):
     filters, events, told = load
     found = ways([*filters, "/Nonsense[", None, "/Nonsense["], [*events, "{", None], pairs=True)[way]
@@ -106,13 +114,13 @@ def test_rows_are_gathered_to_batches_of_a_size_with_a_rest():
 @pytest.mark.parametrize(
     ("filters", "events", "way"),
     [
-        (SMALL, SMALL, Way.FILTERS),
-        (SMALL, SMALL + 1, Way.FILTERS),
-        (SMALL + 1, SMALL, Way.EVENTS),
-        (SMALL, SMALL - 1, Way.EVENTS),
-        (SMALL + 1, SMALL + 1, Way.NEITHER),
-        (0, 0, Way.FILTERS),
+        (SMALL, SMALL, BroadcastSide.FILTERS),
+        (SMALL, SMALL + 1, BroadcastSide.FILTERS),
+        (SMALL + 1, SMALL, BroadcastSide.EVENTS),
+        (SMALL, SMALL - 1, BroadcastSide.EVENTS),
+        (SMALL + 1, SMALL + 1, BroadcastSide.NEITHER),
+        (0, 0, BroadcastSide.FILTERS),
     ],
 )
 def test_what_is_small_goes_to_everyone_up_to_its_bound(filters, events, way):
-    assert choose_way(filters, events) is way
+    assert choose_broadcast_side(filters, events) is way

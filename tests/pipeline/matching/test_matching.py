@@ -5,13 +5,13 @@ from random import Random
 import pytest
 
 from bench.loads import QUOTE, Realistic
+from roamcast.content.field_type import Integer, String
 from roamcast.content.filter import Filter
 from roamcast.content.grouping.kmeans import kmeans_groups
-from roamcast.content.kind import Integer, String
 from roamcast.content.match import MatchIndex
 from roamcast.content.schema import EventType
 from roamcast.pipeline.matching.clustering import cluster, to_groups
-from roamcast.pipeline.matching.match_join import SMALL, Way, choose_way, match
+from roamcast.pipeline.matching.match_join import SMALL, BroadcastSide, choose_broadcast_side, match
 
 TYPES = {QUOTE.name: QUOTE}
 
@@ -29,14 +29,18 @@ def frames(spark, filters, events):
 
 
 def test_the_smaller_goes_to_everyone():
-    assert choose_way(1000, 10 * SMALL) is Way.FILTERS
-    assert choose_way(10 * SMALL, 1000) is Way.EVENTS
-    assert choose_way(SMALL + 1, SMALL + 1) is Way.NEITHER
-    assert choose_way(2000, 1000) is Way.EVENTS
+    assert choose_broadcast_side(1000, 10 * SMALL) is BroadcastSide.FILTERS
+    assert choose_broadcast_side(10 * SMALL, 1000) is BroadcastSide.EVENTS
+    assert choose_broadcast_side(SMALL + 1, SMALL + 1) is BroadcastSide.NEITHER
+    assert choose_broadcast_side(2000, 1000) is BroadcastSide.EVENTS
 
 
 @pytest.mark.parametrize(
-    "way", [*(pytest.param(way, marks=pytest.mark.slow) for way in (Way.EVENTS, Way.FILTERS)), Way.NEITHER]
+    "way",
+    [
+        *(pytest.param(way, marks=pytest.mark.slow) for way in (BroadcastSide.EVENTS, BroadcastSide.FILTERS)),
+        BroadcastSide.NEITHER,
+    ],
 )
 def test_counts_are_those_of_the_index_of_one_machine(spark, way):
     filters, events = load(300, 40)
@@ -63,7 +67,7 @@ def test_pairs_and_bytes(spark):
         [(key, bytearray(filter.to_bytes())) for key, filter in enumerate(filters)], "id long, filter binary"
     )
     published = frames(spark, [], [event.to_json() for event in events])[1]
-    for way in Way:
+    for way in BroadcastSide:
         found = match(coded, published, TYPES, way=way, pairs=True).collect()
         assert {(row["event"], row["filter"]) for row in found} == expected
         assert len(found) == len(expected)

@@ -72,7 +72,7 @@ def measure_overhead(facts, warmup, requests, gamma=10.0):
     events = sum(t["category"] == "event" for t in facts["transmissions"] if t["time"] >= warmup)
     return {
         "overhead": len(spent),
-        "overhead_normalised": len(spent) + (gamma - 1) * events,
+        "overhead_weighted": len(spent) + (gamma - 1) * events,
         "overhead_per_request": len(spent) / requests if requests else None,
     }
 
@@ -123,7 +123,7 @@ def measure_sent(facts, warmup, gamma=10.0):
         "bytes_event": sum(t["attempts"] * t["size"] for t in sent if t["category"] == "event"),
         "bytes_control": sum(t["attempts"] * t["size"] for t in sent if t["category"] != "event"),
         "airtime": sum(math.floor(t["airtime"] * 1e9 + 0.5) for t in sent) / 1e9,
-        "normalised_overhead": len(sent) + (gamma - 1) * found["messages_event"],
+        "messages_weighted": len(sent) + (gamma - 1) * found["messages_event"],
         "drops": len(lost),
         "drops_link": sum(cause in ("collision", "retry_limit", "queue_full") for cause in lost),
     }
@@ -212,7 +212,7 @@ def measure(facts, warmup, reach, header):
     found |= measure_communities(rows, warmup) | measure_overhead(rows, warmup, found["requests"])
     found["neighbours"] = measure_neighbours(rows, warmup, reach)
     found["energy"] = measure_energy(rows, warmup, found["neighbours"], header)
-    for name, unit in (("overhead_per_event", "publications"), ("transmissions_per_delivery", "delivered")):
+    for name, unit in (("messages_per_event", "publications"), ("messages_per_delivery", "delivered")):
         found[name] = found["messages"] / found[unit] if found[unit] else None
     assert found.keys() == METRICS.keys()
     return found

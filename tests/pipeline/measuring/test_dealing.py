@@ -4,15 +4,15 @@ import pytest
 from invented_facts import NODES, invent
 from small_lake import ready, stage
 
-from roamcast.lake.log import Batch, Done, File, Snapshot
-from roamcast.metrics.constants import Constants
-from roamcast.metrics.measured import Setting
+from roamcast.lake.log import Batch, CommittedRun, Snapshot, TableFile
+from roamcast.metrics.constants import MetricConstants
+from roamcast.metrics.metric_input import RunSettings
+from roamcast.pipeline.campaign_folder import CampaignFolder
 from roamcast.pipeline.committing.commit import Committer
 from roamcast.pipeline.measuring import measure as measuring
-from roamcast.pipeline.measuring.measure import MEASURED, deal, measure
-from roamcast.pipeline.store import Store
+from roamcast.pipeline.measuring.measure import MEASURED, measure, split_tasks
 
-SETTING = Setting(NODES, 0.0, 250.0, 20, frozenset({"CommunityBeacon"}))
+SETTING = RunSettings(NODES, 0.0, 250.0, 20, frozenset({"CommunityBeacon"}))
 
 
 def snapshot_of(*batches):
@@ -21,15 +21,15 @@ def snapshot_of(*batches):
     for name, rows in enumerate(batches):
         runs = {}
         for count in rows:
-            runs[f"{number:04d}"] = Done(rows=count, size=1)
+            runs[f"{number:04d}"] = CommittedRun(rows=count, size=1)
             number += 1
-        found[f"b{name}"] = Batch(f"b{name}", runs, {"drops": File(size=1, rows=1, digest="")})
+        found[f"b{name}"] = Batch(f"b{name}", runs, {"drops": TableFile(size=1, rows=1, digest="")})
     return Snapshot(0, found)
 
 
 def deal_out(snapshot, tasks, leave_out=()):
     settings = {run: SETTING for run in snapshot.runs() if run not in leave_out}
-    found = deal(snapshot, settings, tasks)
+    found = split_tasks(snapshot, settings, tasks)
     assert all(portion.batch.runs == {} for portion in found)
     assert all(portion.batch.files == snapshot.batches[portion.batch.name].files for portion in found)
     assert all(setting is SETTING for portion in found for _, setting in portion.runs)
@@ -59,7 +59,7 @@ def test_what_is_not_asked_for_counts_for_nothing():
 
 @pytest.fixture(scope="module")
 def lake(tmp_path_factory):
-    store = Store(tmp_path_factory.mktemp("lake"))
+    store = CampaignFolder(tmp_path_factory.mktemp("lake"))
     store.create()
     for seed in range(4):
         stage(store, f"{seed:08d}", invent(seed))
@@ -79,7 +79,7 @@ def test_only_the_metrics_that_are_asked_for_are_measured_however_runs_are_dealt
     found = []
     for least in (50_000, 1):
         monkeypatch.setattr(measuring, "_LEAST_ROWS", least)
-        table = measure(None, lake.facts, snapshot, settings, constants=Constants(), names=names)
+        table = measure(None, lake.facts, snapshot, settings, constants=MetricConstants(), names=names)
         assert table.schema == MEASURED
         found.append(by_run(table))
     assert found[0] == found[1] and len(found[0]) == 4
@@ -94,6 +94,6 @@ def test_what_is_wrong_with_a_run_is_one_line(lake, monkeypatch):
 
     monkeypatch.setattr(measuring, "evaluate", fail)
     settings = dict.fromkeys(lake.snapshot().runs(), SETTING)
-    found = measure(None, lake.facts, lake.snapshot(), settings, constants=Constants()).to_pylist()
+    found = measure(None, lake.facts, lake.snapshot(), settings, constants=MetricConstants()).to_pylist()
     assert {row["trouble"] for row in found} == {("ValueError: some thing " + "x" * 1000)[:300]}
     assert len(found) == 4 and {row["messages"] for row in found} == {None}

@@ -18,10 +18,10 @@ from roamcast.campaign.lineage import MADE_FROM, MEASURED
 from roamcast.campaign.plan import make_plan
 from roamcast.campaign.tables import METRICS_TABLE, POINTS, TABLES
 from roamcast.metrics.declarations import METRICS
+from roamcast.pipeline.campaign_folder import CampaignFolder
 from roamcast.pipeline.measuring.derive import derive_again
 from roamcast.pipeline.measuring.judge import judge
 from roamcast.pipeline.measuring.summarise import compare, summarise
-from roamcast.pipeline.store import Store
 from roamcast.report.drawings.strips import draw_strips
 
 HEAD = {"says": "x", "sweep": "people", "metric": "messages"}
@@ -317,7 +317,7 @@ def test_a_quotient_is_that_of_the_sums_and_needs_a_base_above_0(spark):
 @pytest.mark.xdist_group("spark")
 def test_what_other_code_judged_is_judged_again_from_the_metrics(spark, made, tmp_path):
     plan, metrics, _, _ = made
-    store = Store(tmp_path)
+    store = CampaignFolder(tmp_path)
     store.create()
     store.write_campaign(CAMPAIGN)
     store.write_plan(plan)

@@ -4,22 +4,22 @@ import pytest
 from invented_facts import NODES, invent
 from small_lake import ready, stage
 
-from roamcast.metrics.constants import Constants
+from roamcast.metrics.constants import MetricConstants
 from roamcast.metrics.declarations import METRICS
-from roamcast.metrics.measured import Setting
+from roamcast.metrics.metric_input import RunSettings
+from roamcast.pipeline.campaign_folder import CampaignFolder
 from roamcast.pipeline.committing.commit import Committer
-from roamcast.pipeline.measuring.measure import deal, measure, measure_portion
-from roamcast.pipeline.store import Store
+from roamcast.pipeline.measuring.measure import measure, measure_task, split_tasks
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
 
 def settings_of(runs, warmup):
-    return dict.fromkeys(runs, Setting(NODES, warmup, 250.0, 20, frozenset({"CommunityBeacon"})))
+    return dict.fromkeys(runs, RunSettings(NODES, warmup, 250.0, 20, frozenset({"CommunityBeacon"})))
 
 
 def commit(folder, runs):
-    store = Store(folder)
+    store = CampaignFolder(folder)
     store.create()
     for run, facts in runs.items():
         stage(store, run, facts)
@@ -37,7 +37,7 @@ def invented(tmp_path_factory):
 def test_every_metric_equals_its_slow_twin(spark, invented, warmup):
     store, runs = invented
     settings = settings_of(runs, warmup)
-    found = measure(spark, store.facts, store.snapshot(), settings, constants=Constants()).to_pylist()
+    found = measure(spark, store.facts, store.snapshot(), settings, constants=MetricConstants()).to_pylist()
     assert {row["run"] for row in found} == runs.keys()
     for row in found:
         expected = metric_twins.measure(runs[row["run"]], warmup, 250.0, 20)
@@ -61,8 +61,8 @@ def test_row_groups_of_any_length_with_plain_words_give_the_same_metrics(tmp_pat
         for run, facts in runs.items()
     }
     store = commit(tmp_path, plain)
-    for portion in deal(store.snapshot(), settings_of(runs, 40.0), 2):
-        for row in measure_portion(store.facts, portion, Constants(), list(METRICS)):
+    for portion in split_tasks(store.snapshot(), settings_of(runs, 40.0), 2):
+        for row in measure_task(store.facts, portion, MetricConstants(), list(METRICS)):
             expected = metric_twins.measure(runs[row["run"]], 40.0, 250.0, 20)
             for metric in METRICS:
                 told = None if expected[metric] is None else pytest.approx(expected[metric], rel=1e-12)
@@ -71,14 +71,14 @@ def test_row_groups_of_any_length_with_plain_words_give_the_same_metrics(tmp_pat
 
 def test_no_runs_give_an_empty_table_of_the_same_shape(spark, tmp_path):
     store = commit(tmp_path, {})
-    found = measure(spark, store.facts, store.snapshot(), {}, constants=Constants())
+    found = measure(spark, store.facts, store.snapshot(), {}, constants=MetricConstants())
     assert found.column_names == ["run", *METRICS, "trouble"]
     assert len(found) == 0
 
 
 def test_a_run_that_cannot_be_read_is_a_row_that_says_so_beside_the_others(tmp_path):
     runs = {f"{seed:08d}": invent(seed) for seed in (3, 4)}
-    store = Store(tmp_path)
+    store = CampaignFolder(tmp_path)
     store.create()
     for run, facts in runs.items():
         stage(store, run, facts)
@@ -87,8 +87,8 @@ def test_a_run_that_cannot_be_read_is_a_row_that_says_so_beside_the_others(tmp_p
     (store.facts / "legs" / f"{first.name}.parquet").remove()
     rows = [
         row
-        for portion in deal(store.snapshot(), settings_of(runs, 0.0), 2)
-        for row in measure_portion(store.facts, portion, Constants(), list(METRICS))
+        for portion in split_tasks(store.snapshot(), settings_of(runs, 0.0), 2)
+        for row in measure_task(store.facts, portion, MetricConstants(), list(METRICS))
     ]
     told = {row["run"]: row.get("trouble") for row in rows}
     assert "No such file" in told["00000003"] and "legs" in told["00000003"]

@@ -7,21 +7,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from invented_facts import NODES, WARMUP, invent
 
-from roamcast.facts.tables import Facts, Kind, Run
+from roamcast.facts.tables import Facts, MessageKind, RunManifest
 from roamcast.metrics import declarations
 from roamcast.metrics.declarations import METRICS, evaluate
-from roamcast.metrics.outcome import look, measure
 from roamcast.metrics.pairs import pair_up
+from roamcast.metrics.run_metrics import measure, metric_input
 
 HEADER = 20
 
 
 def facts_of(tables, warmup=WARMUP):
-    run = Run(
+    run = RunManifest(
         scenario="s", protocol="p", parameters={}, seed=1, version="0", nodes=NODES, duration=100.0,
-        warmup=warmup, range=250.0, frames={}, drops={}, happenings=0,
+        warmup=warmup, range=250.0, frames={}, drops={}, events_processed=0,
         resolved={"mac": {"network_header": HEADER}},
-        kinds={"CommunityBeacon": Kind("routing", "beacons")},
+        kinds={"CommunityBeacon": MessageKind("routing", "beacons")},
     )  # fmt: skip
     return Facts(run, tables)
 
@@ -33,7 +33,7 @@ def approx(expected):
 def agree(seed, warmup=WARMUP):
     """Whether the metrics of invented facts equal those of the twins."""
     tables = invent(seed)
-    return evaluate(look(facts_of(tables, warmup))) == approx(
+    return evaluate(metric_input(facts_of(tables, warmup))) == approx(
         metric_twins.measure(tables, warmup, 250.0, HEADER)
     )
 
@@ -42,14 +42,14 @@ def agree(seed, warmup=WARMUP):
 @pytest.mark.parametrize("seed", range(60))
 def test_every_metric_equals_its_slow_twin(seed, warmup):
     tables = invent(seed)
-    found = evaluate(look(facts_of(tables, warmup)))
+    found = evaluate(metric_input(facts_of(tables, warmup)))
     assert found == approx(metric_twins.measure(tables, warmup, 250.0, HEADER))
 
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_the_generated_facts_put_every_metric_to_the_test(metric):
     """Two cases in three have a value, and hardly two the same; else the law above would be about nothing."""
-    found = [evaluate(look(facts_of(invent(seed))), [metric])[metric] for seed in range(60)]
+    found = [evaluate(metric_input(facts_of(invent(seed))), [metric])[metric] for seed in range(60)]
     told = [value for value in found if value is not None]
     assert len(told) > 40
     assert len(set(told)) > 12
@@ -61,16 +61,16 @@ MUTANTS = {
     "delay_p50": lambda of: of.pairs.percentile(51),
     "delay_mean": lambda of: of.pairs.percentile(50),
     "delivery_rate": lambda of: of.pairs.shares.mean() if len(of.pairs.shares) else None,
-    "false_deliveries": lambda of: of.pairs.surprised + of.pairs.repeated,
-    "fresh_rate": lambda of: of.asked.fresh.sum() / max(len(of.asked.satisfied), 1),
-    "hit_rate": lambda of: 1 - of.asked.fresh.sum() / max(len(of.asked.satisfied), 1),
-    "overhead": lambda of: of.sent.categories.total(),
-    "messages_failed": lambda of: of.sent.failed + 1,
+    "false_deliveries": lambda of: of.pairs.unexpected + of.pairs.duplicates,
+    "fresh_rate": lambda of: of.requests.fresh.sum() / max(len(of.requests.satisfied), 1),
+    "hit_rate": lambda of: 1 - of.requests.fresh.sum() / max(len(of.requests.satisfied), 1),
+    "overhead": lambda of: of.transmissions.categories.total(),
+    "messages_failed": lambda of: of.transmissions.failed + 1,
     "throughput": lambda of: len(of.pairs.delays) / 60.0,
-    "bytes_control": lambda of: of.sent.bytes,
-    "noise": lambda of: int(of.told("noise")[2].sum()),
-    "channels": lambda of: float(of.told("channels")[2].max(initial=0.0)) or None,
-    "table_entries": lambda of: float(of.held.bytes.mean()) if len(of.held.bytes) else None,
+    "bytes_control": lambda of: of.transmissions.bytes,
+    "noise": lambda of: int(of.states("noise")[2].sum()),
+    "channels": lambda of: float(of.states("channels")[2].max(initial=0.0)) or None,
+    "table_entries": lambda of: float(of.table_samples.bytes.mean()) if len(of.table_samples.bytes) else None,
 }
 
 
@@ -89,7 +89,7 @@ def test_a_run_tells_what_campaigns_tell(seed):
     twin = metric_twins.measure(tables, WARMUP, 250.0, HEADER)
     for name in told.to_dict().keys() & METRICS.keys() - {"messages", "frames", "drops"}:
         assert getattr(told, name) == (None if twin[name] is None else pytest.approx(twin[name])), name
-    assert told.duplicates == twin["duplicate_deliveries"]
+    assert told.duplicate_deliveries == twin["duplicate_deliveries"]
     for category in ("event", "subscription", "routing", "control"):
         assert told.messages[category] == twin[f"messages_{category}"]
     assert told.messages["total"] == twin["messages"]
@@ -155,8 +155,8 @@ def test_pairs_equal_their_twin_in_any_order(history, warmup, random):
         "publications": found.publications,
         "expected": found.expected,
         "delivered": len(found.delays),
-        "false_deliveries": found.surprised,
-        "duplicate_deliveries": found.repeated,
+        "false_deliveries": found.unexpected,
+        "duplicate_deliveries": found.duplicates,
         "delay_p95": found.percentile(95),
         "delay_max": found.percentile(100),
     }

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from roamcast.campaign.campaign import Campaign
-from roamcast.campaign.plan import Run, make_plan
+from roamcast.campaign.plan import PlannedRun, make_plan
 from roamcast.lake.staging import Staging
-from roamcast.pipeline.running.task import Task, execute, execute_all, find_runner, keeper_of
+from roamcast.pipeline.running.task import RunTask, execute, execute_all, find_runner, supervisor_of
 from roamcast.routing.catalogue import BUILT_IN
 
 SCENARIOS = Path(__file__).parents[3] / "scenarios"
 RUNNER = "synthetic_runner:run"
-RUN = Run("0" * 20, "flooding", "{}", 1, "{}", 10.0, 0.0, 250.0, 20, 10, "v", "{}", "command")
+RUN = PlannedRun("0" * 20, "flooding", "{}", 1, "{}", 10.0, 0.0, 250.0, 20, 10, "v", "{}", "command")
 
 
 @pytest.fixture
@@ -37,10 +37,10 @@ def ask(tmp_path, monkeypatch):
             replace(RUN, id=f"{number:020x}", scenario=json.dumps({"name": name}), router=router)
             for number, name in enumerate(names)
         ]
-        return [Task(run, str(tmp_path / "staged"), seconds, memory, RUNNER) for run in runs]
+        return [RunTask(run, str(tmp_path / "staged"), seconds, memory, RUNNER) for run in runs]
 
     yield tasks
-    keeper_of(RUNNER).end()
+    supervisor_of(RUNNER).stop()
 
 
 def test_short_runs_of_every_protocol_write_the_same_in_company_as_alone(tmp_path):
@@ -72,7 +72,7 @@ def test_short_runs_of_every_protocol_write_the_same_in_company_as_alone(tmp_pat
         backwards = {told["run"]: told for told in execute_all(tasks_in(tmp_path / "b", runs[::-1]))}
         alone = {told["run"]: told for told in map(execute, tasks_in(tmp_path / "c", runs))}
     finally:
-        keeper_of("any").end()
+        supervisor_of("any").stop()
     assert len(alone) == len(protocols)
     for run, told in alone.items():
         assert told["status"] == "done", told
@@ -81,7 +81,7 @@ def test_short_runs_of_every_protocol_write_the_same_in_company_as_alone(tmp_pat
 
 
 def tasks_in(folder, runs):
-    return [Task(run, str(folder), 60.0, 1e9) for run in runs]
+    return [RunTask(run, str(folder), 60.0, 1e9) for run in runs]
 
 
 def test_runs_in_company_share_a_process_and_are_staged_as_others_are(ask, calls, tmp_path):
@@ -91,7 +91,7 @@ def test_runs_in_company_share_a_process_and_are_staged_as_others_are(ask, calls
     assert [calls(each["run"]) for each in told] == [1, 1, 1]
     staging = Staging(str(tmp_path / "staged"))
     for each in told:
-        assert staging.look(each["run"]) == each
+        assert staging.read_manifest(each["run"]) == each
         assert each["cpu"] > 0 and each["memory"] > 0 and each["wall"] > 0 and each["version"] == "v"
         for name, file in each["files"].items():
             assert (tmp_path / "staged" / f"run={each['run']}" / name).stat().st_size == file["size"]

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from roamcast.pipeline.running.framing import Closed, receive, send, split
+from roamcast.pipeline.running.framing import PipeClosed, receive, send, split
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def test_a_message_that_breaks_off_is_none(pipe, part):
     os.write(pipe[1], part)
     os.close(pipe[1])
     pipe[1] = None
-    with pytest.raises(Closed):
+    with pytest.raises(PipeClosed):
         receive(pipe[0])
 
 

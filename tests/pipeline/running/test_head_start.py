@@ -12,16 +12,16 @@ from time import monotonic, sleep
 import pytest
 from test_conduct import COUNT, campaign
 
-from roamcast.campaign.plan import Run
+from roamcast.campaign.plan import PlannedRun
 from roamcast.lake.staging import Staging
-from roamcast.pipeline import conduct as conducting
-from roamcast.pipeline.conduct import Conductor, Listener
-from roamcast.pipeline.running.head_start import HeadStart, choose_short
-from roamcast.pipeline.running.task import Task
-from roamcast.pipeline.store import Store
+from roamcast.pipeline import campaign_runner as conducting
+from roamcast.pipeline.campaign_folder import CampaignFolder
+from roamcast.pipeline.campaign_runner import CampaignRunner, ProgressListener
+from roamcast.pipeline.running.early_runs import EarlyRuns, choose_short
+from roamcast.pipeline.running.task import RunTask
 
 RUNNER = "synthetic_runner:run"
-RUN = Run("0" * 20, "flooding", "{}", 1, "{}", 10.0, 0.0, 250.0, 20, 10, "v", "{}", "command")
+RUN = PlannedRun("0" * 20, "flooding", "{}", 1, "{}", 10.0, 0.0, 250.0, 20, 10, "v", "{}", "command")
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def ask(tmp_path, monkeypatch):
             replace(RUN, id=f"{number:020x}", scenario=json.dumps({"name": name}))
             for number, name in enumerate(names)
         ]
-        return [[Task(run, str(tmp_path / "staged"), 20.0, 300e6, RUNNER)] for run in runs]
+        return [[RunTask(run, str(tmp_path / "staged"), 20.0, 300e6, RUNNER)] for run in runs]
 
     return portions
 
@@ -57,9 +57,9 @@ def until(true, seconds=20.0):
 
 def test_runs_are_done_and_staged_as_tasks_do_them_and_then_all_is_over(ask, tmp_path):
     heard, over = [], threading.Event()
-    with HeadStart(ask("fine", "raise", "fine"), 2, heard.append, over.set) as ahead:
+    with EarlyRuns(ask("fine", "raise", "fine"), 2, heard.append, over.set) as ahead:
         assert over.wait(20)
-        ended = ahead.end()
+        ended = ahead.finish()
     statuses = {f"{number:020x}": status for number, status in enumerate(("done", "failed", "done"))}
     assert ended == statuses
     assert {each["run"]: each["status"] for each in heard} == statuses
@@ -70,9 +70,9 @@ def test_runs_are_done_and_staged_as_tasks_do_them_and_then_all_is_over(ask, tmp
 
 def test_when_it_is_ended_what_is_under_way_is_waited_for_and_nothing_more_begins(ask, calls):
     heard = []
-    with HeadStart(ask(*["fine"] * 8), 1, heard.append, lambda: heard.append("over")) as ahead:
+    with EarlyRuns(ask(*["fine"] * 8), 1, heard.append, lambda: heard.append("over")) as ahead:
         until(lambda: heard)
-        ended = ahead.end()
+        ended = ahead.finish()
     assert 1 <= len(ended) < 8 and set(ended.values()) == {"done"}
     assert len(list(calls.iterdir())) == len(ended) == len(heard)
 
@@ -80,18 +80,18 @@ def test_when_it_is_ended_what_is_under_way_is_waited_for_and_nothing_more_begin
 def test_runs_of_a_process_that_is_killed_are_left_and_nothing_of_it_stays(ask, calls, monkeypatch):
     monkeypatch.setenv("ROAMCAST_TEST_HOLD", "0")
     over = []
-    with HeadStart(ask("held", "held"), 1, then=lambda: over.append(True)) as ahead:
+    with EarlyRuns(ask("held", "held"), 1, then=lambda: over.append(True)) as ahead:
         until(lambda: list(calls.iterdir()))
         run = int(next(calls.iterdir()).name.split("-")[1])
         os.kill(ahead._workers[0][0].pid, signal.SIGKILL)
-        assert ahead.end() == {}
+        assert ahead.finish() == {}
         until(lambda: not Path(f"/proc/{run}").exists())
     assert not over
 
 
 def test_who_leaves_without_ending_it_waits_for_nothing(ask, calls, monkeypatch):
     monkeypatch.setenv("ROAMCAST_TEST_HOLD", "0")
-    with pytest.raises(KeyboardInterrupt), HeadStart(ask("held", "held"), 2):
+    with pytest.raises(KeyboardInterrupt), EarlyRuns(ask("held", "held"), 2):
         until(lambda: len(list(calls.iterdir())) == 2)
         raise KeyboardInterrupt
     runs = [int(file.name.split("-")[1]) for file in calls.iterdir()]
@@ -100,8 +100,8 @@ def test_who_leaves_without_ending_it_waits_for_nothing(ask, calls, monkeypatch)
 
 def test_where_nothing_is_to_do_nothing_is_started():
     over = []
-    with HeadStart([], 2, then=lambda: over.append(True)) as ahead:
-        assert ahead.end() == {} and not ahead._workers
+    with EarlyRuns([], 2, then=lambda: over.append(True)) as ahead:
+        assert ahead.finish() == {} and not ahead._workers
     assert not over
 
 
@@ -137,9 +137,11 @@ def test_a_run_that_failed_before_spark_was_there_is_not_tried_again_by_the_same
     said = []
     for turn in (1, 2):
         shown = []
-        listener = Listener(said.append, lambda progress, shown=shown: shown.append(ended_of(progress)))
-        conductor = Conductor(asked, Store(tmp_path / "out"), listener, runner=RUNNER)
-        account = conductor.conduct("local[2]")
+        listener = ProgressListener(
+            said.append, lambda progress, shown=shown: shown.append(ended_of(progress))
+        )
+        conductor = CampaignRunner(asked, CampaignFolder(tmp_path / "out"), listener, runner=RUNNER)
+        account = conductor.run("local[2]")
         assert shown == sorted(shown) and shown[-1] == (2, 2), "the bar never goes back"
         failed = next(run.id for run in conductor.plan.runs if json.loads(run.scenario)["name"] == "raise")
         assert len(list(calls.glob(f"{failed}-*"))) == turn, "once by each command"

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from roamcast.campaign.plan import Run
+from roamcast.campaign.plan import PlannedRun
 from roamcast.campaign.version import code_version
-from roamcast.pipeline.running import keeper as keeping
-from roamcast.pipeline.running.keeper import descendants
-from roamcast.pipeline.running.task import Task, execute, find_runner, keeper_of
+from roamcast.pipeline.running import supervisor as keeping
+from roamcast.pipeline.running.supervisor import descendants
+from roamcast.pipeline.running.task import RunTask, execute, find_runner, supervisor_of
 
 HERE = Path(__file__).parents[1]
 
@@ -27,13 +27,15 @@ def runners(monkeypatch):
     monkeypatch.syspath_prepend(str(HERE))
     find_runner("synthetic_runner:run")
     yield
-    keeper_of("synthetic_runner:run").end()
+    supervisor_of("synthetic_runner:run").stop()
 
 
 def task(tmp_path, name, seconds=20.0, memory=300e6):
     world = json.dumps({"name": name})
-    run = Run("0" * 20, "flooding", "{}", 1, world, 10.0, 0.0, 250.0, 20, 10, code_version(), "{}", "command")
-    return Task(run, str(tmp_path), seconds, memory, "synthetic_runner:run")
+    run = PlannedRun(
+        "0" * 20, "flooding", "{}", 1, world, 10.0, 0.0, 250.0, 20, 10, code_version(), "{}", "command"
+    )
+    return RunTask(run, str(tmp_path), seconds, memory, "synthetic_runner:run")
 
 
 def list_open():
@@ -112,10 +114,10 @@ def test_a_run_killed_again_and_again_has_failed(tmp_path, monkeypatch):
 
 def test_a_run_whose_keeper_is_killed_is_done_by_the_next_keeper(tmp_path, monkeypatch):
     monkeypatch.setenv("ROAMCAST_TEST_FORKED", str(tmp_path))
-    first = keeper_of("synthetic_runner:run")
+    first = supervisor_of("synthetic_runner:run")
     told = execute(task(tmp_path, "daemon killing its keeper once"))
     assert told["status"] == "done"
-    assert keeper_of("synthetic_runner:run") is not first
+    assert supervisor_of("synthetic_runner:run") is not first
     assert not any(map(alive, left_behind(tmp_path)))
 
 
@@ -145,14 +147,14 @@ def test_a_worker_that_is_killed_leaves_nothing_behind(tmp_path):
 
 def test_a_run_has_nothing_open_but_its_three_streams_and_its_way_to_the_keeper(tmp_path):
     with (tmp_path / "of the worker").open("w"):
-        told = keeper_of("synthetic_runner:run").run(partial(list_open), 20.0, 300e6)
+        told = supervisor_of("synthetic_runner:run").run(partial(list_open), 20.0, 300e6)
     (said,) = told["said"]
     assert sorted(said["open"])[:3] == [0, 1, 2]
     assert len(said["open"]) == 5  # and the one by which it looks
 
 
 def test_a_run_is_limited_leads_a_group_of_its_own_and_tells_what_it_used():
-    keeper = keeper_of("synthetic_runner:run")
+    keeper = supervisor_of("synthetic_runner:run")
     told, after = keeper.run(tell_limits, 20.0, 300e6)["said"]
     assert told["core"] == [0, 0]
     assert told["data"][0] == told["data"][1] > 300e6
@@ -171,7 +173,7 @@ def test_a_run_is_limited_leads_a_group_of_its_own_and_tells_what_it_used():
     ],
 )
 def test_what_became_of_a_run_that_says_nothing_is_told(work, told):
-    assert keeper_of("synthetic_runner:run").run(work, 0.5, 300e6) == {"said": []} | told
+    assert supervisor_of("synthetic_runner:run").run(work, 0.5, 300e6) == {"said": []} | told
 
 
 def speak_slowly(*pauses):
@@ -181,7 +183,7 @@ def speak_slowly(*pauses):
 
 
 def test_all_that_is_said_arrives_whole_and_each_word_has_the_whole_time():
-    told = keeper_of("synthetic_runner:run").run(partial(speak_slowly, 0.5, 0.5, 0.5, 60), 1.2, 300e6)
+    told = supervisor_of("synthetic_runner:run").run(partial(speak_slowly, 0.5, 0.5, 0.5, 60), 1.2, 300e6)
     assert [said["pause"] for said in told["said"]] == [0.5, 0.5, 0.5] and told["limit"] == "time"
     assert {said["word"] for said in told["said"]} == {"x" * 300_000}
 
@@ -190,7 +192,7 @@ def test_a_process_that_is_gone_holds_nothing_and_one_that_forks_is_counted_once
     assert keeping._status("gone", "VmData") == 0
     one, both = keeping._status("self", "VmData"), keeping._status("self", "VmData", "VmStk")
     assert 1 << 20 < one < both
-    held = keeping._anonymous(os.getpid())
+    held = keeping._private_memory(os.getpid())
     assert keeping._share(os.getpid(), 7) <= 1.5 * held and keeping._share(2**30, 7) == 7
 
 

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from roamcast.campaign.plan import Run
+from roamcast.campaign.plan import PlannedRun
 from roamcast.lake.staging import Staging
 from roamcast.pipeline.running import task as tasks
-from roamcast.pipeline.running.portions import MOST_RUNS, MOST_SIZE, portion
-from roamcast.pipeline.running.task import Task, execute_all
+from roamcast.pipeline.running.task import RunTask, execute_all
+from roamcast.pipeline.running.task_batches import MOST_RUNS, MOST_SIZE, batch_runs
 
-SHORT = Run("0" * 20, "flooding", "{}", 1, "{}", 1.0, 0.0, 250.0, 20, 10, "v", "{}", "command")
+SHORT = PlannedRun("0" * 20, "flooding", "{}", 1, "{}", 1.0, 0.0, 250.0, 20, 10, "v", "{}", "command")
 
 
 def some(count, duration=1.0):
@@ -19,25 +19,25 @@ def some(count, duration=1.0):
 
 def test_many_short_runs_share_tasks_in_their_order():
     runs = some(2000)
-    found = portion(runs, slots=2)
+    found = batch_runs(runs, slots=2)
     assert [run for each in found for run in each] == runs
     assert {len(each) for each in found[:-1]} == {MOST_RUNS}
 
 
 @pytest.mark.parametrize("count", [1, 15, 16, 31])
 def test_a_few_runs_are_a_task_each(count):
-    assert [len(each) for each in portion(some(count), slots=2)] == [1] * count
+    assert [len(each) for each in batch_runs(some(count), slots=2)] == [1] * count
 
 
 def test_every_slot_has_enough_tasks_to_even_out():
     for slots in (1, 4, 7):
         for count in (50, 500, 5000):
-            assert len(portion(some(count), slots)) >= min(8 * slots, count)
+            assert len(batch_runs(some(count), slots)) >= min(8 * slots, count)
 
 
 def test_a_long_run_is_a_task_alone_and_no_task_is_longer_than_it_may_be():
     long, middling = some(40, duration=MOST_SIZE), some(400, duration=MOST_SIZE / 35)
-    found = portion([*long, *middling], slots=1)
+    found = batch_runs([*long, *middling], slots=1)
     assert [len(each) for each in found[:40]] == [1] * 40
     assert {len(each) for each in found[40:-1]} == {
         3
@@ -53,11 +53,13 @@ def pretend(monkeypatch, tmp_path, full=None):
         status = "disk full" if task.run.id == full else "done"
         told = {"run": task.run.id, "status": status, "error": "", "files": {}}
         if status == "done":
-            staging.say(told)
+            staging.write_manifest(told)
         return told
 
     monkeypatch.setattr(tasks, "execute", execute)
-    return [Task(replace(run, router="of another package"), str(tmp_path), 1.0, 1e9) for run in some(5)], done
+    return [
+        RunTask(replace(run, router="of another package"), str(tmp_path), 1.0, 1e9) for run in some(5)
+    ], done
 
 
 def test_a_task_that_is_tried_again_does_what_was_not_yet_staged(monkeypatch, tmp_path):

@@ -6,18 +6,20 @@ from dataclasses import replace
 
 import pytest
 
-from roamcast.campaign.campaign import Limits
-from roamcast.campaign.plan import Run
+from roamcast.campaign.campaign import RunLimits
+from roamcast.campaign.plan import PlannedRun
 from roamcast.campaign.version import code_version
+from roamcast.pipeline.campaign_folder import CampaignFolder
 from roamcast.pipeline.running.simulate import DiskFull, simulate
-from roamcast.pipeline.store import Store
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
 FINE = '{"name": "fine"}'
-RUN = Run("0" * 20, "flooding", "{}", 1, FINE, 10.0, 0.0, 250.0, 20, 10, code_version(), "{}", "command")
+RUN = PlannedRun(
+    "0" * 20, "flooding", "{}", 1, FINE, 10.0, 0.0, 250.0, 20, 10, code_version(), "{}", "command"
+)
 RUNS = [replace(RUN, id=f"{number:020x}", duration=10.0 + number) for number in range(4)]
-LIMITS = Limits(time=20.0, memory=3e8)
+LIMITS = RunLimits(time=20.0, memory=3e8)
 RUNNER = "synthetic_runner:run"
 
 
@@ -27,7 +29,7 @@ def fill_the_disk(run, folder):
 
 @pytest.fixture
 def store(tmp_path):
-    made = Store(tmp_path)
+    made = CampaignFolder(tmp_path)
     made.create()
     return made
 

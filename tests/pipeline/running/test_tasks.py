@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from roamcast.campaign.plan import Run
+from roamcast.campaign.plan import PlannedRun
 from roamcast.pipeline.running import task as tasks
-from roamcast.pipeline.running.task import Task, execute, keeper_of
+from roamcast.pipeline.running.task import RunTask, execute, supervisor_of
 from roamcast.sim.failure import RouterFailed
 
-RUN = Run("0" * 20, "flooding", "{}", 1, "{}", 10.0, 0.0, 250.0, 20, 10, "v", "{}", "command")
+RUN = PlannedRun("0" * 20, "flooding", "{}", 1, "{}", 10.0, 0.0, 250.0, 20, 10, "v", "{}", "command")
 
 
 def write_two_files(run, folder):
@@ -66,14 +66,14 @@ def stand_in_the_way(run, folder):
 def do(tmp_path):
     """Have a runner of this module do the run."""
     (tmp_path / "staged").mkdir()
-    asked = Task(RUN, str(tmp_path / "staged"), 20.0, 3e8)
+    asked = RunTask(RUN, str(tmp_path / "staged"), 20.0, 3e8)
     yield lambda runner: execute(replace(asked, runner=f"{__name__}:{runner.__name__}"))
-    keeper_of("any").end()
+    supervisor_of("any").stop()
 
 
 @pytest.fixture
 def look(tmp_path):
-    return lambda: tasks.Staging(str(tmp_path / "staged")).look(RUN.id)
+    return lambda: tasks.Staging(str(tmp_path / "staged")).read_manifest(RUN.id)
 
 
 def test_a_run_that_is_done_tells_its_files_which_are_staged(do, look, tmp_path):

@@ -15,8 +15,8 @@ import pytest
 from standalone import HOME, Standalone
 
 import roamcast
-from roamcast.pipeline.conduct import Conductor
-from roamcast.pipeline.store import Store
+from roamcast.pipeline.campaign_folder import CampaignFolder
+from roamcast.pipeline.campaign_runner import CampaignRunner
 
 pytestmark = [
     pytest.mark.spark,
@@ -30,7 +30,7 @@ HERE = Path(__file__).parents[1]
 @pytest.fixture(scope="module")
 def whole(spark, tmp_path_factory):
     out = tmp_path_factory.mktemp("whole")
-    conductor = Conductor(campaign_driver.CAMPAIGN, Store(out), runner=campaign_driver.RUNNER)
+    conductor = CampaignRunner(campaign_driver.CAMPAIGN, CampaignFolder(out), runner=campaign_driver.RUNNER)
     with conductor.prepare():
         conductor.work(spark)
     return out

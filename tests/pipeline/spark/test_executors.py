@@ -12,7 +12,7 @@ import pytest
 
 from roamcast.fingerprint import package_version
 from roamcast.pipeline.spark import check, executors
-from roamcast.pipeline.spark.check import Executor, Findings, examine
+from roamcast.pipeline.spark.check import ClusterReport, ExecutorInfo, examine
 from roamcast.pipeline.spark.cluster import LOOPBACK
 from roamcast.pipeline.spark.errors import SessionError
 from roamcast.pipeline.spark.executors import await_executors
@@ -92,7 +92,7 @@ def test_each_item_is_a_task_elsewhere_and_answers_come_in_the_order_of_items(sp
     assert spread(spark, "trying", [], shout) == []
 
 
-GOOD = Executor(
+GOOD = ExecutorInfo(
     host="far",
     address="10.1.2.3",
     process=7,
@@ -106,7 +106,7 @@ GOOD = Executor(
 
 
 def lacks(missed=0, **changes):
-    return Findings([replace(GOOD, **changes)], missed, "1+abc", "3.11.9").lacks()
+    return ClusterReport([replace(GOOD, **changes)], missed, "1+abc", "3.11.9").lacks()
 
 
 def test_what_executors_lack_is_told_a_line_each():
@@ -122,7 +122,7 @@ def test_what_executors_lack_is_told_a_line_each():
     assert lacks(store="does not see x") == ["far (10.1.2.3): does not see x"]
     assert lacks(missed=2) == ["2 executors are registered and did not answer; look at their logs"]
     assert len(lacks(3, roamcast="", kernel="x", python="2.7", store="y")) == 5
-    record = Findings([GOOD], 1, "1+abc", "3.11.9").record()
+    record = ClusterReport([GOOD], 1, "1+abc", "3.11.9").record()
     assert record["executors"][0]["host"] == "far" and len(record["lacks"]) == 1
 
 

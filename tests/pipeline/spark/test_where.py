@@ -7,11 +7,17 @@ import time
 
 import pytest
 
-from roamcast.cli.shared.sparking import choose
+from roamcast.cli.shared.spark_options import choose_session
 from roamcast.fingerprint import OTHER_CODE, make_check, package_version
-from roamcast.pipeline.spark.cluster import Cluster, addresses, find_address, need_answer, read_settings
+from roamcast.pipeline.spark.cluster import (
+    SparkOptions,
+    addresses,
+    check_reachable,
+    find_address,
+    read_settings,
+)
 from roamcast.pipeline.spark.configuration import ELSEWHERE, RETRIES
-from roamcast.pipeline.spark.errors import SessionError, briefly
+from roamcast.pipeline.spark.errors import SessionError, format_error
 from roamcast.pipeline.spark.session import connect
 
 
@@ -54,10 +60,10 @@ def test_masters_that_stand_by_are_all_known():
 
 def test_a_dead_master_is_told_at_once_and_a_living_one_among_dead_ones_is_enough(silent):
     with pytest.raises(SessionError, match=r"no Spark master answers at .*refused.*see that it runs") as told:
-        need_answer(f"spark://127.0.0.1:{silent}")
+        check_reachable(f"spark://127.0.0.1:{silent}")
     assert "\n" not in str(told.value)
     with socket.create_server(("127.0.0.1", 0)) as living:
-        need_answer(f"spark://127.0.0.1:{silent},127.0.0.1:{living.getsockname()[1]}")
+        check_reachable(f"spark://127.0.0.1:{silent},127.0.0.1:{living.getsockname()[1]}")
 
 
 def test_a_dead_master_ends_the_command_with_one_line_and_exit_code_2(tmp_path, silent):
@@ -86,23 +92,25 @@ def test_a_setting_that_is_none_of_sparks_is_refused(pair):
 
 def test_options_that_exclude_each_other_are_refused():
     with pytest.raises(SessionError, match="give one of them"):
-        choose("local", "sc://x", None, False, None)
+        choose_session("local", "sc://x", None, False, None)
     with pytest.raises(SessionError, match="sc://HOST:PORT"):
-        choose(None, "spark://x", None, False, None)
+        choose_session(None, "spark://x", None, False, None)
     with pytest.raises(SessionError, match="for the server itself to say"):
-        choose(None, "sc://x", None, True, None)
+        choose_session(None, "sc://x", None, True, None)
 
 
 def test_the_command_that_resumes_says_where_and_how(tmp_path):
     log = tmp_path / "log"
-    where = choose("spark://h:1", None, ["spark.a=1", "spark.b=x=y"], True, str(log))
-    assert where == Cluster("spark://h:1", None, {"spark.a": "1", "spark.b": "x=y"}, True, log.as_uri())
-    assert where.words() == [
+    where = choose_session("spark://h:1", None, ["spark.a=1", "spark.b=x=y"], True, str(log))
+    assert where == SparkOptions("spark://h:1", None, {"spark.a": "1", "spark.b": "x=y"}, True, log.as_uri())
+    assert where.arguments() == [
         *("--master", "spark://h:1", "--conf", "spark.a=1", "--conf", "spark.b=x=y"),
         *("--ui", "--event-log", log.as_uri()),
     ]
     assert where.settings()["spark.eventLog.dir"] == log.as_uri() and log.is_dir()
-    assert Cluster(conf={"spark.ui.enabled": "false"}, ui=True).settings() == {"spark.ui.enabled": "false"}
+    assert SparkOptions(conf={"spark.ui.enabled": "false"}, ui=True).settings() == {
+        "spark.ui.enabled": "false"
+    }
 
 
 def test_a_task_knows_other_code_from_ours():
@@ -125,7 +133,7 @@ def test_other_code_on_an_executor_is_told_in_one_line(spark):
         check()
         yield from batches
 
-    with pytest.raises(SessionError) as told, briefly("trying"):
+    with pytest.raises(SessionError) as told, format_error("trying"):
         spark.range(0, 1, 1, 1).mapInArrow(work, "id long").toArrow()
     assert str(told.value).endswith("this is 0.0+0badc0de; install the same wheel on every worker")
     assert "\n" not in str(told.value)

@@ -12,9 +12,9 @@ from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark.errors import PySparkException
 
 from roamcast.pipeline.spark import archive, session
-from roamcast.pipeline.spark.cluster import LOOPBACK, Cluster
+from roamcast.pipeline.spark.cluster import LOOPBACK, SparkOptions
 from roamcast.pipeline.spark.configuration import RETRIES, defaults, set_environment, with_retries
-from roamcast.pipeline.spark.errors import SessionError, briefly, interrupted, one_line
+from roamcast.pipeline.spark.errors import SessionError, format_error, interrupted, one_line
 from roamcast.pipeline.spark.spread import spread
 
 
@@ -32,25 +32,25 @@ def test_the_line_of_an_error_that_says_something_is_told():
 def test_a_jvm_that_is_gone_is_told(error):
     with (
         pytest.raises(SessionError, match="Java process ended while it was trying; finished runs are kept"),
-        briefly("trying"),
+        format_error("trying"),
     ):
         raise error
 
 
 @pytest.mark.parametrize("error", [PySparkException, Py4JError])
 def test_what_spark_gives_up_is_told_in_a_line_and_other_code_by_itself(error):
-    with pytest.raises(SessionError) as told, briefly("trying"):
+    with pytest.raises(SessionError) as told, format_error("trying"):
         raise error("some line\nmore")
     again = "finished runs are kept: run the same command again"
     assert str(told.value) == f"Spark gave up trying: some line; {again}"
     other = "an executor on far runs Roamcast 1, this is 2; install the same wheel on every worker"
-    with pytest.raises(SessionError) as told, briefly("trying"):
+    with pytest.raises(SessionError) as told, format_error("trying"):
         raise error(f"java.lang.Exception: x\n RuntimeError: {other}\n at java")
     assert str(told.value) == other
 
 
 def test_an_error_of_our_own_stays_as_it_is():
-    with pytest.raises(KeyError), briefly("trying"):
+    with pytest.raises(KeyError), format_error("trying"):
         raise KeyError("ours")
 
 
@@ -106,12 +106,12 @@ def test_workers_find_this_python_and_only_a_session_here_is_bound_to_loopback(m
 
 
 def test_a_cluster_is_called_by_where_it_is():
-    assert str(Cluster()) == "this machine"
-    assert str(Cluster("local[2]")) == "local[2]"
-    assert str(Cluster("local[2]", "sc://far")) == "sc://far"
-    assert Cluster().words() == [] and Cluster().settings() == {}
-    assert Cluster(remote="sc://far").words() == ["--remote", "sc://far"]
-    assert Cluster(ui=True).settings() == {"spark.ui.enabled": "true"}
+    assert str(SparkOptions()) == "this machine"
+    assert str(SparkOptions("local[2]")) == "local[2]"
+    assert str(SparkOptions("local[2]", "sc://far")) == "sc://far"
+    assert SparkOptions().arguments() == [] and SparkOptions().settings() == {}
+    assert SparkOptions(remote="sc://far").arguments() == ["--remote", "sc://far"]
+    assert SparkOptions(ui=True).settings() == {"spark.ui.enabled": "true"}
 
 
 @pytest.fixture
@@ -131,20 +131,20 @@ def java(tmp_path, monkeypatch):
 
 def test_java_17_is_enough_and_16_is_not(java, tmp_path, monkeypatch):
     java('openjdk version "17.0.1" 2021\nmore')
-    assert session.need_java().splitlines() == ['openjdk version "17.0.1" 2021', "more"]
+    assert session.check_java().splitlines() == ['openjdk version "17.0.1" 2021', "more"]
     java('openjdk version "16.9"')
     with pytest.raises(SessionError, match=r'needs Java 17, and .*java is .*version "16.9".*install Java 17'):
-        session.need_java()
+        session.check_java()
     java("nonsense")
     with pytest.raises(SessionError, match="nonsense"):
-        session.need_java()
+        session.check_java()
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "nowhere"))
     with pytest.raises(SessionError, match=r"needs Java, and JAVA_HOME=.*nowhere has none"):
-        session.need_java()
+        session.check_java()
     monkeypatch.delenv("JAVA_HOME")
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(SessionError, match="and PATH has none"):
-        session.need_java()
+        session.check_java()
 
 
 def test_why_spark_did_not_start_is_the_last_complaint_of_its_log(tmp_path):
@@ -175,8 +175,8 @@ def test_a_lost_jvm_is_not_logged_with_a_traceback():
     def record(place):
         return logging.LogRecord("root", logging.INFO, place, 1, "lost", None, None)
 
-    assert not session._is_of_others(record("/x/py4j/java_gateway.py"))
-    assert session._is_of_others(record("/x/ours/py4j.py"))
+    assert not session._foreign_session(record("/x/py4j/java_gateway.py"))
+    assert session._foreign_session(record("/x/ours/py4j.py"))
 
 
 def test_the_embedded_session_has_the_processors_that_this_process_may_use():
@@ -185,7 +185,7 @@ def test_the_embedded_session_has_the_processors_that_this_process_may_use():
 
 def test_the_command_for_an_archive_tells_where_it_is_and_makes_no_second_one(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    made = archive.find_archive(session.need_java())
+    made = archive.find_archive(session.check_java())
     made.parent.mkdir()
     made.touch()
     monkeypatch.delitem(sys.modules, "roamcast.pipeline.spark.archive")

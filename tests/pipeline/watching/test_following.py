@@ -4,10 +4,10 @@ import pytest
 from invented_commits import commit
 from test_conduct import COUNT, campaign
 
-from roamcast.pipeline.conduct import Conductor
-from roamcast.pipeline.errors import StoreError
+from roamcast.pipeline.campaign_folder import CampaignFolder
+from roamcast.pipeline.campaign_runner import CampaignRunner
+from roamcast.pipeline.errors import CampaignFolderError
 from roamcast.pipeline.lock import hold
-from roamcast.pipeline.store import Store
 from roamcast.pipeline.watching import commits
 from roamcast.pipeline.watching.watch import Watcher, WatchError
 
@@ -16,7 +16,9 @@ from roamcast.pipeline.watching.watch import Watcher, WatchError
 def planned(tmp_path):
     """A campaign of four runs, of which none is done."""
     sweep = {"protocols": ["flooding", "slow"], "grid": {COUNT: [10, 50]}, "set": {"warmup": "0 s"}}
-    conductor = Conductor(campaign(seeds=1, claims={}, sweeps={"people": sweep}), Store(tmp_path / "out"))
+    conductor = CampaignRunner(
+        campaign(seeds=1, claims={}, sweeps={"people": sweep}), CampaignFolder(tmp_path / "out")
+    )
     with conductor.prepare(command="x"):
         pass
     return conductor
@@ -53,11 +55,11 @@ def test_rows_that_cannot_be_read_are_told_with_what_to_do(planned):
 def test_only_one_watches(planned):
     watcher = Watcher(str(planned.store.folder))
     watcher.place.make_folder()
-    with hold(watcher.place), pytest.raises(StoreError, match="is watching this campaign"):
+    with hold(watcher.place), pytest.raises(CampaignFolderError, match="is watching this campaign"):
         watcher.watch(None, once=True)  # it does not come to asking Spark
 
 
 def test_the_source_of_our_own_is_called_as_it_is_asked_for():
-    source = commits.Commits({"path": "some/folder"})
+    source = commits.CommitStream({"path": "some/folder"})
     assert source.name() == commits.FORMAT and source.schema() == "entry long, run string"
     assert source.streamReader(None).folder == "some/folder"

@@ -13,7 +13,7 @@ import campaign_driver
 import pytest
 
 from roamcast.campaign.tables import TABLES
-from roamcast.pipeline.store import Store
+from roamcast.pipeline.campaign_folder import CampaignFolder
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
 HERE = Path(__file__).parents[1]
@@ -81,7 +81,7 @@ def test_a_watcher_that_is_killed_again_and_again_ends_with_what_batch_has(tmp_p
     random.seed(13)
     out = tmp_path / "out"
     campaign = run_campaign(out, tmp_path / "campaign.1", "15")
-    while not Store(out).snapshot().runs():
+    while not CampaignFolder(out).snapshot().runs():
         assert campaign.process.poll() is None, campaign.said
         time.sleep(0.1)
     first = watch(out, tmp_path / "watch.1")
@@ -105,9 +105,9 @@ def test_a_watcher_that_is_killed_again_and_again_ends_with_what_batch_has(tmp_p
     assert last.process.wait() == 0, last.said
     assert "so_far" not in last.updates()[-1]
     assert campaign.process.wait() == 0, campaign.said
-    watched = Store(out, "watch/tables")
+    watched = CampaignFolder(out, "watch/tables")
     for name in TABLES:
-        assert watched.table_file(name).read() == Store(out).table_file(name).read(), name
+        assert watched.table_file(name).read() == CampaignFolder(out).table_file(name).read(), name
     assert len(watched.read_table("metrics")) == 24
     assert campaign_driver.CAMPAIGN.title in (out / "watch.html").read_text()
     assert "so far" not in (out / "watch.html").read_text()

@@ -7,15 +7,15 @@ from test_conduct import COUNT, campaign
 from roamcast.campaign.tables import TABLES
 from roamcast.cli.app import invoke
 from roamcast.errors import UserError
-from roamcast.lake.log import Entry, Log
-from roamcast.lake.place import Place
+from roamcast.lake.log import Commit, CommitLog
+from roamcast.lake.storage import StorageUrl
+from roamcast.pipeline.campaign_folder import CampaignFolder
+from roamcast.pipeline.campaign_runner import CampaignRunner
 from roamcast.pipeline.committing import commit as committing
 from roamcast.pipeline.committing.commit import Committer
-from roamcast.pipeline.conduct import Conductor
-from roamcast.pipeline.store import Store
 from roamcast.pipeline.watching.watch import Watcher
 from roamcast.report.page.page import make_page
-from roamcast.report.result import Result
+from roamcast.report.result import CampaignResult
 
 CLAIM = {
     "kind": "ordering",
@@ -34,7 +34,7 @@ def asked():
 @pytest.fixture
 def planned(tmp_path):
     """A campaign of eight runs, of which none is done."""
-    conductor = Conductor(asked(), Store(tmp_path / "out"))
+    conductor = CampaignRunner(asked(), CampaignFolder(tmp_path / "out"))
     with conductor.prepare(command="roamcast campaign run x.toml"):
         pass
     return conductor
@@ -63,7 +63,7 @@ def test_what_is_watched_in_parts_equals_batch_though_the_watcher_ends_midway(sp
 
     def stop(watcher):
         if watcher.measured:
-            seen.append(Result(watcher.store, watcher.so_far))
+            seen.append(CampaignResult(watcher.store, watcher.so_far))
             raise Stopped
 
     with pytest.raises(UserError, match="Spark gave up watching") as why:
@@ -71,7 +71,7 @@ def test_what_is_watched_in_parts_equals_batch_though_the_watcher_ends_midway(sp
     assert said == ["measuring 5 runs ..."], why.value
     (result,), (judged,) = seen, seen[0].claims
     assert not result.stale and result.marker == "5 of 8 runs so far"
-    assert judged.told == f"{judged.verdict} so far"
+    assert judged.verdict_text == f"{judged.verdict} so far"
 
     commit(planned, runs[5:])
     numbers = []
@@ -84,19 +84,19 @@ def test_what_is_watched_in_parts_equals_batch_though_the_watcher_ends_midway(sp
         planned.evaluate(spark, planned.survey())
     for name in TABLES:
         assert last.store.table_file(name).read() == planned.store.table_file(name).read(), name
-    assert make_page(Result(last.store, last.so_far)) == make_page(Result(planned.store))
+    assert make_page(CampaignResult(last.store, last.so_far)) == make_page(CampaignResult(planned.store))
 
 
 def test_a_page_of_some_runs_says_so_and_is_read_again(planned):
     page = make_page(_partial(planned), follow=True)
     assert "<strong>3 of 8 runs so far.</strong>" in page
     assert '<meta http-equiv="refresh" content="5">' in page
-    whole = make_page(Result(planned.store))
+    whole = make_page(CampaignResult(planned.store))
     assert "so far" not in whole and "refresh" not in whole
 
 
 def _partial(conductor):
-    result = Result(conductor.store, 3)
+    result = CampaignResult(conductor.store, 3)
     result.stale = frozenset()
     result.tables["plan"] = conductor.store.read_table("plan").to_pylist()
     return result
@@ -104,7 +104,7 @@ def _partial(conductor):
 
 def test_a_campaign_is_finished_when_nothing_is_missing_and_nobody_tries_again(planned, monkeypatch):
     watcher = Watcher(str(planned.store.folder))
-    survey = watcher.look()
+    survey = watcher.refresh_status()
     assert len(survey.missing) == 8 and not watcher.finished
     survey.missing, survey.failed = [], {run.id: {} for run in planned.plan.runs}
     with planned.store.lock():
@@ -131,14 +131,14 @@ def test_a_watcher_ends_when_something_else_is_asked(planned):
     other = campaign(seeds=3)
     planned.store.write_campaign(other)
     with pytest.raises(UserError, match="asked for anew"):
-        watcher.look()
+        watcher.refresh_status()
 
 
 def test_a_commit_brings_its_runs_and_a_compaction_none(tmp_path):
     from roamcast.pipeline.watching.commits import CommitReader
 
-    log = Log(Place(tmp_path / "facts" / "_log"))
-    conductor = Conductor(asked(), Store(tmp_path))
+    log = CommitLog(StorageUrl(tmp_path / "facts" / "_log"))
+    conductor = CampaignRunner(asked(), CampaignFolder(tmp_path))
     with conductor.prepare():
         pass
     reader = CommitReader(str(tmp_path))
@@ -146,7 +146,7 @@ def test_a_commit_brings_its_runs_and_a_compaction_none(tmp_path):
     commit(conductor, conductor.plan.runs[:2])
     batch = next(iter(conductor.store.snapshot().batches.values()))
     moved = type(batch)("moved", batch.runs, batch.files)
-    assert log.append(log.read(), Entry(add=[moved], remove=[batch.name]))
+    assert log.append(log.read(), Commit(add=[moved], remove=[batch.name]))
     end = reader.latestOffset({"entry": 0}, None)
     assert end == {"entry": 2}
     (part,) = reader.partitions({"entry": 0}, end)
@@ -162,8 +162,8 @@ def test_a_commit_brings_its_runs_and_a_compaction_none(tmp_path):
 @pytest.mark.parametrize("given", [("nowhere",), (".",), ("s3://bucket/x", "--once")])
 def test_a_wrong_folder_is_one_line_and_exit_code_2(given, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(Place, "read", _nothing)
-    monkeypatch.setattr(Place, "list", lambda self: {})
+    monkeypatch.setattr(StorageUrl, "read", _nothing)
+    monkeypatch.setattr(StorageUrl, "list", lambda self: {})
     assert invoke(["campaign", "watch", *given]) == 2
     told = capsys.readouterr()
     assert told.err.count("\n") == 1 and "no campaign was run here" in told.err and not told.out

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pyarrow as pa
 
-from roamcast.metrics.belongings import gather
-from roamcast.report.drawings.gatherings import draw_communities, gatherings_of
+from roamcast.metrics.community_snapshot import community_snapshot
+from roamcast.report.drawings.communities import community_snapshots, draw_communities
 
 
 def told(rows, nodes=5):
@@ -43,7 +43,7 @@ ROWS = [
 
 
 def test_the_map_shows_the_moment_halfway_and_what_was_said_until_then():
-    shown = gather(told(ROWS), "basic")
+    shown = community_snapshot(told(ROWS), "basic")
     assert shown.moment == 60.0
     assert shown.belongs == {0: 1, 1: 1, 2: 1, 3: 3, 4: 4}
     assert np.allclose(shown.places[2], (20.0, 60.0))
@@ -51,16 +51,18 @@ def test_the_map_shows_the_moment_halfway_and_what_was_said_until_then():
 
 
 def test_orphans_are_communities_of_fewer_than_three():
-    assert gather(told(ROWS), "basic", 90.0).orphans == 1
-    assert gather(told(ROWS[:5]), "all alone").orphans == 5
+    assert community_snapshot(told(ROWS), "basic", 90.0).orphans == 1
+    assert community_snapshot(told(ROWS[:5]), "all alone").orphans == 5
 
 
 def test_a_run_without_communities_has_no_map():
-    assert gather(told([(0.0, 1, "forwarding", 1.0)]), "odmrp") is None
+    assert community_snapshot(told([(0.0, 1, "forwarding", 1.0)]), "odmrp") is None
 
 
 def test_each_community_has_its_title_and_lines_to_its_principal():
-    drawn = draw_communities([gather(told(ROWS), "basic"), gather(told(ROWS), "enhanced", 90.0)])
+    drawn = draw_communities(
+        [community_snapshot(told(ROWS), "basic"), community_snapshot(told(ROWS), "enhanced", 90.0)]
+    )
     assert "basic: 3 communities, 2 of them orphans" in drawn
     assert "enhanced: 2 communities, 1 of them orphans" in drawn
     assert drawn.count("#d1495b") > 0
@@ -69,4 +71,4 @@ def test_each_community_has_its_title_and_lines_to_its_principal():
 def test_a_figure_that_is_not_about_orphans_has_no_map():
     figure = SimpleNamespace(y=[["delivery"]], sweep="speed")
     campaign = SimpleNamespace(figures={"figure-1": figure})
-    assert gatherings_of(SimpleNamespace(campaign=campaign), "figure-1") == []
+    assert community_snapshots(SimpleNamespace(campaign=campaign), "figure-1") == []

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from roamcast.cli.app import invoke
-from roamcast.cli.map import look_over
+from roamcast.cli.map import map_data
 from roamcast.report.drawings.map import describe_map, draw_map
 from roamcast.scenario.read import load
 from roamcast.sim.kernel import movement
@@ -22,7 +22,7 @@ def shopping():
 
 
 def test_trails_are_the_last_minute_of_the_movement_of_the_run(shopping):
-    ground = look_over(shopping, seed=3)
+    ground = map_data(shopping, seed=3)
     legs = movement(shopping, 3)
     assert ground.moment == 260.0
     for node, trail in ground.trails.items():
@@ -34,7 +34,7 @@ def test_trails_are_the_last_minute_of_the_movement_of_the_run(shopping):
 
 
 def test_the_map_names_groups_zones_and_publishers(shopping):
-    ground = look_over(shopping, seed=1)
+    ground = map_data(shopping, seed=1)
     assert ground.publishers == {0}
     drawn = draw_map(ground)
     for word in ("shop, publishing (1)", "walkers (50)", *(f">{zone}<" for zone in range(1, 9))):

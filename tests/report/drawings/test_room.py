@@ -7,7 +7,7 @@ import pytest
 from roamcast.metrics.declarations import METRICS
 from roamcast.report.drawings.axes import fit_values
 from roamcast.report.drawings.figures import COLUMN, canvas
-from roamcast.report.drawings.room import add_legend, fold_label, thin_ticks
+from roamcast.report.drawings.layout import add_legend, fold_label, thin_ticks
 
 
 @pytest.fixture

@@ -61,15 +61,15 @@ def result():
         {
             "delivery_rate": [0.7, 0.6, 0.95],
             "delay_mean": [0.3, 0.1, 0.4],
-            "transmissions_per_delivery": [9.0, 3.0, 5.0],
+            "messages_per_delivery": [9.0, 3.0, 5.0],
         },
         {
             ("delivery_rate", "flooding", "ft-cbr"): (-0.25, 0.02),
             ("delivery_rate", "cbr", "ft-cbr"): (-0.35, 0.02),
             ("delay_mean", "flooding", "cbr"): (0.2, 0.3),
             ("delay_mean", "ft-cbr", "cbr"): (0.3, 0.1),
-            ("transmissions_per_delivery", "flooding", "cbr"): (6.0, 0.1),
-            ("transmissions_per_delivery", "ft-cbr", "cbr"): (2.0, 0.1),
+            ("messages_per_delivery", "flooding", "cbr"): (6.0, 0.1),
+            ("messages_per_delivery", "ft-cbr", "cbr"): (2.0, 0.1),
         },
     )
 
@@ -144,17 +144,17 @@ def test_a_bad_seed_of_the_best_is_not_kept_quiet(result):
 
 def test_of_two_that_surely_deliver_the_same_the_one_that_is_surely_cheaper_serves_best():
     same = comparison(
-        {"delivery_rate": [0.955, 0.6, 0.95], "transmissions_per_delivery": [9.0, 3.0, 5.0]},
+        {"delivery_rate": [0.955, 0.6, 0.95], "messages_per_delivery": [9.0, 3.0, 5.0]},
         {
             ("delivery_rate", "flooding", "ft-cbr"): (0.005, 0.01),
             ("delivery_rate", "flooding", "cbr"): (0.355, 0.02),
-            ("transmissions_per_delivery", "flooding", "ft-cbr"): (4.0, 1.0),
+            ("messages_per_delivery", "flooding", "ft-cbr"): (4.0, 1.0),
         },
     )
     found = answer(same, PLACE, THREE)
     assert (found.best, found.ties, found.undecided) == ("ft-cbr", ["flooding", "ft-cbr"], False)
     assert "flooding delivers the same to two points, for more messages." in found.sentences
-    same.differences[*PLACE, "transmissions_per_delivery", "flooding", "ft-cbr"]["deviation"] *= 4.5
+    same.differences[*PLACE, "messages_per_delivery", "flooding", "ft-cbr"]["deviation"] *= 4.5
     found = answer(same, PLACE, THREE)
     assert found.best is None
     assert found.sentences[0].startswith("flooding and ft-cbr serve this scenario equally well")
@@ -162,7 +162,7 @@ def test_of_two_that_surely_deliver_the_same_the_one_that_is_surely_cheaper_serv
 
 def test_seeds_that_spread_too_widely_name_nobody_best():
     spread = comparison(
-        {"delivery_rate": [0.7, 0.6, 0.95], "transmissions_per_delivery": [2.0, 3.0, 5.0]},
+        {"delivery_rate": [0.7, 0.6, 0.95], "messages_per_delivery": [2.0, 3.0, 5.0]},
         {
             ("delivery_rate", "flooding", "ft-cbr"): (-0.25, 0.9),
             ("delivery_rate", "cbr", "ft-cbr"): (-0.35, 0.2),
@@ -171,7 +171,7 @@ def test_seeds_that_spread_too_widely_name_nobody_best():
     found = answer(spread, PLACE, THREE)
     assert (found.best, found.ties, found.undecided) == (None, ["flooding", "ft-cbr"], True)
     (told,) = found.sentences
-    assert told.startswith("10 seeds cannot tell whether flooding or ft-cbr serves this scenario best")
+    assert told.startswith("10 seeds do not decide whether flooding or ft-cbr serves this scenario best")
     assert {mark for _, mark in rank(spread, PLACE, "delivery_rate", THREE).values()} == {"tie", ""}
 
 

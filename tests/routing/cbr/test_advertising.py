@@ -2,7 +2,7 @@
 
 import pytest
 
-from roamcast.content.kind import Integer
+from roamcast.content.field_type import Integer
 from roamcast.content.schema import EventType
 from roamcast.routing.cbr.adverts import LAG, AdvertTable
 from roamcast.routing.cbr.cbr import Cbr
@@ -16,7 +16,7 @@ OFFERS = [Coupon.zone == zone for zone in range(8)]
 
 
 def serials(mesh, node):
-    return {offer.serial for offer in mesh.routers[node].adverts.offers(mesh.now)}
+    return {offer.serial for offer in mesh.routers[node].adverts.routes(mesh.now)}
 
 
 @pytest.mark.parametrize("seed", [0, 1, 3, 5])  # in these 2 speaks before it hears anything newer from 3
@@ -26,7 +26,7 @@ def test_many_offers_between_two_renewals_make_nobodys_news_stale(seed):
     for offer in OFFERS:
         mesh.advertise(0, offer)
     mesh.run(for_=0.1)
-    mesh.part(0, 2)
+    mesh.cut(0, 2)
     while serials(mesh, 2) & serials(mesh, 3):
         mesh.run(for_=0.1)
     mesh.join(2, 3)
@@ -35,7 +35,7 @@ def test_many_offers_between_two_renewals_make_nobodys_news_stale(seed):
         mesh.run(for_=0.1)
     assert {sent.message.serial for sent in news}.isdisjoint(serials(mesh, 3))
     assert not [drop for drop in mesh.drops if drop.reason is Drop.EXPIRED]
-    offers = mesh.routers[3].adverts.offers(mesh.now)
+    offers = mesh.routers[3].adverts.routes(mesh.now)
     assert len(offers) == len(OFFERS)
     assert all([way.neighbour for way in offer.ways] == [1, 2] for offer in offers)
 
@@ -120,7 +120,7 @@ def test_forged_serials_each_newer_than_the_next_come_to_rest(parameters):
         for to in (node, node + 1):
             mesh.inject(to, Advert(9, OFFERS[0], 0, serial), 8)
     mesh.run(for_=64 * 15)
-    assert all(router.adverts.offers(mesh.now) == [] for router in mesh.routers)
+    assert all(router.adverts.routes(mesh.now) == [] for router in mesh.routers)
     before = len(mesh.sent)
     mesh.run(for_=60)
     assert mesh.sent[before:] == []
@@ -132,7 +132,7 @@ def test_the_newest_flood_leads_where_renewals_are_flooded():
         adverts.hear(Advert(0, OFFERS[0], 1, 7), 1, 0.0)
         adverts.hear(Advert(0, OFFERS[0], 5, 8), 3, 50.0)
         adverts.hear(Advert(0, OFFERS[0], 4, 8), 2, 50.1)
-    [offer] = flooded.offers(60.0)
+    [offer] = flooded.routes(60.0)
     assert [way.neighbour for way in offer.ways] == [2, 3, 1]
-    [offer] = told.offers(60.0)
+    [offer] = told.routes(60.0)
     assert [way.neighbour for way in offer.ways] == [1, 2, 3]

@@ -6,7 +6,7 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roamcast.content.kind import Integer
+from roamcast.content.field_type import Integer
 from roamcast.content.schema import EventType
 from roamcast.routing.cbr.cbr import Cbr
 from roamcast.routing.cbr.messages import Subscription
@@ -44,7 +44,7 @@ def play(r, covering):
         mesh.run(for_=r.choice([0.1, 2.0, 9.0, 17.0]))
         event = Coupon(zone=r.randrange(ZONES))
         publisher = r.choice(PUBLISHERS)
-        wanting = [n for n in range(NODES) if n != publisher and mesh.routers[n].wants(event)]
+        wanting = [n for n in range(NODES) if n != publisher and mesh.routers[n].matches(event)]
         mesh.deliveries.clear()
         mesh.publish(publisher, event)
         mesh.run(for_=0.2)

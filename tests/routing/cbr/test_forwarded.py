@@ -3,11 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamcast.content.covering import Relations
-from roamcast.content.kind import Integer
+from roamcast.content.covering import RelationCache
+from roamcast.content.field_type import Integer
 from roamcast.content.schema import EventType
-from roamcast.routing.cbr.forwarded import Forwarded
-from roamcast.wire.blobs import pattern_size
+from roamcast.routing.cbr.forwarded import ForwardedFilters
+from roamcast.wire.blobs import filter_size
 
 Coupon = EventType("coupon", {"zone": Integer()})
 
@@ -20,11 +20,11 @@ steps = st.lists(st.one_of(wishes, st.tuples(st.integers(1, 3), patterns), st.in
 
 @given(steps)
 def test_a_renewal_sends_the_minimal_cover_and_a_new_wish_only_what_it_does_not_cover(steps):
-    forwarded, sent = Forwarded(1000), {}
+    forwarded, sent = ForwardedFilters(1000), {}
     for step in steps:
         if isinstance(step, dict):
             renewal = forwarded.renew(step)
-            assert renewal == {n: Relations().minimal_cover(wanted) for n, wanted in step.items()}
+            assert renewal == {n: RelationCache().minimal_cover(wanted) for n, wanted in step.items()}
             sent = renewal
         elif isinstance(step, tuple):
             neighbour, pattern = step
@@ -38,15 +38,15 @@ def test_a_renewal_sends_the_minimal_cover_and_a_new_wish_only_what_it_does_not_
 
 
 def test_what_a_neighbour_may_hold_is_bounded_and_beyond_that_everything_is_sent():
-    forwarded = Forwarded(10)
+    forwarded = ForwardedFilters(10)
     assert all(forwarded.extend(1, Coupon.zone == zone) for zone in range(20))
     assert not forwarded.extend(1, Coupon.zone == 5)
     assert forwarded.extend(1, Coupon.zone == 15)
     entries, size, limit = forwarded.footprint()
     assert entries == limit == 10
-    assert size == sum(4 + pattern_size(Coupon.zone == zone) for zone in range(10))
+    assert size == sum(4 + filter_size(Coupon.zone == zone) for zone in range(10))
 
 
 def test_a_renewal_beyond_that_sends_what_is_not_covered_by_what_is_held():
     wanted = [Coupon.zone < 5, Coupon.zone < 9, Coupon.zone == 3, Coupon.zone == 50]
-    assert Forwarded(2).renew({1: wanted}) == {1: [Coupon.zone < 9, Coupon.zone == 50]}
+    assert ForwardedFilters(2).renew({1: wanted}) == {1: [Coupon.zone < 9, Coupon.zone == 50]}

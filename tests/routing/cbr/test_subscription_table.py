@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamcast.content.kind import Integer
+from roamcast.content.field_type import Integer
 from roamcast.content.schema import EventType
 from roamcast.routing.cbr.subscription_table import MANY, SubscriptionTable
-from roamcast.wire.blobs import pattern_size
+from roamcast.wire.blobs import filter_size
 
 Coupon = EventType("coupon", {"zone": Integer()})
 PATTERNS = [(Coupon.zone >= n % 10) & (Coupon.zone <= n % 10 + n // 10) for n in range(4 * MANY)]
@@ -59,7 +59,7 @@ def test_the_children_that_want_an_event_are_those_whose_leases_say_so(steps, ca
             assert table.matching(Coupon(zone=zone), now) == twin.matching(Coupon(zone=zone), now)
         footprint = table.footprint()
         assert footprint.entries == len(twin.deadlines) <= capacity
-        assert footprint.bytes == sum(4 + pattern_size(p) + 8 for _, p in twin.deadlines)
+        assert footprint.bytes == sum(4 + filter_size(p) + 8 for _, p in twin.deadlines)
 
 
 def test_a_child_that_asks_for_ever_other_things_fills_no_more_than_the_table():

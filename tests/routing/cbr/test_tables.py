@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from roamcast.content.kind import Integer
+from roamcast.content.field_type import Integer
 from roamcast.content.schema import EventType
 from roamcast.routing.cbr.ft import FtCbr
 from roamcast.routing.cbr.messages import MostCovering, Subscription
@@ -10,7 +10,7 @@ from roamcast.routing.cbr.parameters import FtCbrParameters
 from roamcast.routing.flooding import Flooding
 from roamcast.routing.router import Footprint
 from roamcast.testing import Mesh
-from roamcast.wire.blobs import pattern_size
+from roamcast.wire.blobs import filter_size
 
 Coupon = EventType("coupon", {"zone": Integer()})
 EVERYTHING = Coupon.zone >= 0
@@ -37,10 +37,10 @@ def test_the_tables_of_a_broker_that_waits_for_a_child():
     mesh.inject(1, Subscription(WIDE), sender=3)
     mesh.inject(1, MostCovering(0, WIDE, 5, 1), sender=2)
     mesh.run(for_=0.1)
-    mesh.part(1, 3)
+    mesh.cut(1, 3)
     mesh.publish(0, THREE, size=512)
     mesh.run(for_=0.3)
-    narrow, wide = pattern_size(NARROW), pattern_size(WIDE)
+    narrow, wide = filter_size(NARROW), filter_size(WIDE)
     tables = mesh.routers[1].tables()
     assert tables["subscriptions"][:2] == (3, 3 * (4 + 8) + 2 * narrow + wide)
     assert tables["forwarded"][:2] == (2, 2 * 4 + narrow + wide)

@@ -4,7 +4,7 @@ from itertools import combinations
 from math import dist
 from random import Random
 
-from roamcast.content.kind import Integer
+from roamcast.content.field_type import Integer
 from roamcast.content.schema import EventType
 from roamcast.routing.clone.clone import Clone
 from roamcast.routing.clone.parameters import CloneParameters
@@ -25,7 +25,7 @@ def lay(places, router=Clone, parameters=None, **options):
     mesh = Mesh(len(places), lambda host: router(host, chosen), edges)
     for node, place in enumerate(places):
         mesh.place(node, *place)
-    mesh.know(Content)
+    mesh.add_event_type(Content)
     return mesh
 
 
@@ -50,7 +50,7 @@ def construct(mesh):
     for router in mesh.routers:
         router.community.construct()
     p = mesh.routers[0].parameters
-    mesh.run(for_=p.voting + p.settling + 0.5)
+    mesh.run(for_=p.voting + p.confirmation_wait + 0.5)
 
 
 def communities(mesh):

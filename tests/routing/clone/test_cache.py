@@ -3,10 +3,10 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roamcast.content.kind import Integer
+from roamcast.content.field_type import Integer
 from roamcast.content.schema import EventType
 from roamcast.routing.clone.clone import Clone
-from roamcast.routing.clone.principal import Cache
+from roamcast.routing.clone.principal import PublicationCache
 from roamcast.routing.router import Publication
 from roamcast.testing import Mesh
 
@@ -43,7 +43,7 @@ class Copies:
 
 @given(st.lists(PUBLICATIONS, max_size=30), st.integers(1, 6))
 def test_the_newest_copy_that_matches_is_the_answer(publications, capacity):
-    cache, copies = Cache(capacity), Copies(capacity)
+    cache, copies = PublicationCache(capacity), Copies(capacity)
     for publication in publications:
         cache.put(publication)
         copies.put(publication)
@@ -59,7 +59,7 @@ def test_a_request_is_answered_with_the_copy_that_came_last(parts, count):
     mesh = Mesh(2, Clone, [(0, 1)])
     for node in (0, 1):
         mesh.place(node, 100.0 * node, 0.0)
-    mesh.know(Content)
+    mesh.add_event_type(Content)
     wanted = Content.topic == 1
     mesh.advertise(0, wanted)
     mesh.run(for_=70)

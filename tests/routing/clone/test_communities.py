@@ -6,12 +6,12 @@ from fields import Content, communities, construct, hops_between, lay, scatter, 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roamcast.routing.clone.community import LAST, Self, Standing
+from roamcast.routing.clone.community import LAST, KnownPrincipal, OwnVote
 from roamcast.routing.clone.messages import HEAVIEST, CommunityBeacon, Confirmation, Merge, Vote
 from roamcast.routing.clone.parameters import CloneParameters
-from roamcast.routing.clone.similarity import Interests, digest, similarity, weigh
+from roamcast.routing.clone.similarity import RequestHistory, digest, similarity, weigh
 from roamcast.routing.router import Drop
-from roamcast.routing.unicast.gpsr.messages import Place
+from roamcast.routing.unicast.gpsr.messages import PointCm
 
 BASIC = CloneParameters(enhanced=False, ttl=2)
 ENHANCED = CloneParameters(reorganise=5.0)
@@ -38,7 +38,7 @@ def test_similarity_and_weight_are_those_of_figure_1():
 
 
 def test_interests_are_what_was_asked_for_lately_and_how_often():
-    interests = Interests(memory=100.0)
+    interests = RequestHistory(memory=100.0)
     for time, number in ((0.0, 1), (50.0, 2), (60.0, 2), (70.0, 3)):
         interests.note(topic(number), time)
     assert interests.set(80.0) == {digest(topic(number)) for number in (1, 2, 3)}
@@ -103,10 +103,10 @@ def test_who_voted_last_time_begins_the_next_construction_but_not_one_that_has_j
     [principal] = set(communities(mesh))
     other = next(node for node in range(3) if node != principal)
     community = mesh.routers[other].community
-    vote = Vote(principal, 3, Place(0, 0), frozenset(), 0)
+    vote = Vote(principal, 3, PointCm(0, 0), frozenset(), 0)
     assert mesh.inject(other, vote, sender=principal) is Drop.EXPIRED
     assert community.constructions == 1
-    mesh.run(for_=2 * (BASIC.voting + BASIC.settling))
+    mesh.run(for_=2 * (BASIC.voting + BASIC.confirmation_wait))
     mesh.inject(other, vote, sender=principal)
     assert community.constructions == 2
 
@@ -117,7 +117,7 @@ def test_those_whose_candidate_joined_another_vote_once_more_among_themselves():
     mesh = lay(street(5), parameters=CloneParameters(enhanced=False, ttl=2, vote_delay=1.0))
     mesh.run(for_=6)
     for router, weight in zip(mesh.routers, weights, strict=True):
-        own = Self(weight, router.geo.here(), frozenset())
+        own = OwnVote(weight, router.geo.here(), frozenset())
         router.community.describe = lambda own=own: own
     for router in mesh.routers[1:]:
         router.community.construct()
@@ -130,10 +130,10 @@ def test_an_orphan_that_no_orphan_answers_joins_the_community_beside_it():
     mesh.run(for_=8)
     routers = mesh.routers
     for node, via in ((1, 0), (2, 1)):
-        routers[node].community.join(Standing(0, 9, frozenset(), node, via))
-    routers[0].community.lead(9)
-    routers[3].community.lead(9)
-    routers[4].community.join(Standing(3, 9, frozenset(), 1, 3))
+        routers[node].community.join(KnownPrincipal(0, 9, frozenset(), node, via))
+    routers[0].community.become_principal(9)
+    routers[3].community.become_principal(9)
+    routers[4].community.join(KnownPrincipal(3, 9, frozenset(), 1, 3))
     mesh.run(for_=25)
     assert communities(mesh)[:4] == [0, 0, 0, 0]
     assert {3, 4} & {sent.node for sent in mesh.sent if isinstance(sent.message, Merge)}
@@ -161,11 +161,11 @@ def test_a_node_between_two_orphans_splits_off_and_forms_a_community_with_them()
     for node in range(3):
         mesh.request(node, topic(1))
     mesh.run(for_=6)
-    mesh.part(4, 5)
+    mesh.cut(4, 5)
     routers = mesh.routers
     for node, via in ((1, 0), (2, 1), (3, 2)):
-        routers[node].community.join(Standing(0, 9, frozenset(), node, via))
-    routers[0].community.lead(9)
+        routers[node].community.join(KnownPrincipal(0, 9, frozenset(), node, via))
+    routers[0].community.become_principal(9)
     mesh.run(for_=20)
     assert len({*communities(mesh)[4:]}) == 1
     assert communities(mesh)[4] == communities(mesh)[3] == 3
@@ -176,13 +176,13 @@ def test_expected_hops_weigh_what_a_principal_has_against_how_far_it_is():
     router = mesh.routers[0]
     for number in (1, 1, 1, 2):
         router.note_request(topic(number))
-    near = Standing(1, 5, frozenset(), 1, 1)
-    able = Standing(2, 5, frozenset({digest(topic(1))}), 2, 1)
+    near = KnownPrincipal(1, 5, frozenset(), 1, 1)
+    able = KnownPrincipal(2, 5, frozenset({digest(topic(1))}), 2, 1)
     router.ads.span = lambda: 10
     expected = router.reorganisation.expected_hops
     assert expected(near) == 10 and expected(able) == 0.75 * 2 + 0.25 * 10
     router.community.join(near)
-    router.community.heard.renew(1, CommunityBeacon(Place(0, 0), frozenset(), 1, 5, 1, 0, 9), mesh.now)
+    router.community.heard.renew(1, CommunityBeacon(PointCm(0, 0), frozenset(), 1, 5, 1, 0, 9), mesh.now)
     router.reorganisation.consider(able)
     assert router.community.principal == 2
 
@@ -210,11 +210,11 @@ def test_forged_votes_of_every_weight_are_bounded_and_forgotten():
     mesh = lay(street(3), parameters=CloneParameters(candidates=20, enhanced=False))
     mesh.run(for_=6)
     for liar in range(60):
-        vote = Vote(1000 + liar, HEAVIEST, Place(0, 0), frozenset(), liar % 256)
+        vote = Vote(1000 + liar, HEAVIEST, PointCm(0, 0), frozenset(), liar % 256)
         assert mesh.inject(1, vote, sender=9) in (None, *Drop)
-        mesh.inject(1, Confirmation(3000 + liar, HEAVIEST, Place(0, 0), frozenset(), 0), sender=9)
+        mesh.inject(1, Confirmation(3000 + liar, HEAVIEST, PointCm(0, 0), frozenset(), 0), sender=9)
         mesh.inject(
-            1, CommunityBeacon(Place(9, 9), frozenset(), 7, HEAVIEST, 1, 0, 65535), sender=5000 + liar
+            1, CommunityBeacon(PointCm(9, 9), frozenset(), 7, HEAVIEST, 1, 0, 65535), sender=5000 + liar
         )
         mesh.inject(1, Merge(4000 + liar, HEAVIEST, 0), sender=9)
     for table in mesh.routers[1].tables().values():
@@ -227,7 +227,7 @@ def test_forged_votes_of_every_weight_are_bounded_and_forgotten():
 def test_far_travelled_votes_and_those_in_my_name_go_no_further():
     mesh = lay(street(3))
     mesh.run(for_=3)
-    far = Vote(77, 5, Place(0, 0), frozenset(), 3)
+    far = Vote(77, 5, PointCm(0, 0), frozenset(), 3)
     assert mesh.inject(1, far, sender=0) is Drop.HOP_LIMIT
-    assert mesh.inject(1, Vote(1, 5, Place(0, 0), frozenset(), 0), sender=0) is Drop.DUPLICATE
+    assert mesh.inject(1, Vote(1, 5, PointCm(0, 0), frozenset(), 0), sender=0) is Drop.DUPLICATE
     assert mesh.inject(1, far, sender=1) is Drop.MALFORMED

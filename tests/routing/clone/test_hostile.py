@@ -19,12 +19,12 @@ from roamcast.routing.clone.messages import (
 )
 from roamcast.routing.clone.parameters import CloneParameters, GridParameters
 from roamcast.routing.router import Drop, Publication
-from roamcast.routing.unicast.gpsr.messages import Place
+from roamcast.routing.unicast.gpsr.messages import PointCm
 from roamcast.testing.messages import hostile_messages
 
 PATTERNS = tuple(topic(number) for number in (1, 2, 3))
 PUBLICATIONS = tuple(Publication(who, number, Content(topic=1)) for who in (0, 1, 3) for number in (1, 2, 40))
-QUICK = {"advertise": 5.0, "advert_lease": 12.0, "renew": 4.0, "wish_lease": 10.0, "resubscribe": 8.0}
+QUICK = {"advertise": 5.0, "advert_lease": 12.0, "renew": 4.0, "subscription_lease": 10.0, "resubscribe": 8.0}
 QUICK |= {"service_lease": 20.0}
 
 
@@ -52,7 +52,7 @@ def test_no_noise_breaks_the_two_tiers(router, data):
         mesh.inject(to, message, sender)
         mesh.run(for_=0.05)
         assert all(table.entries <= table.limit for table in mesh.routers[to].tables().values())
-    assert all(-1 <= sent.message.about < 2**63 for sent in mesh.sent)
+    assert all(-1 <= sent.message.publication_id < 2**63 for sent in mesh.sent)
     # Forged leases lapse, and forged communities end with the next construction.
     mesh.run(for_=150)
     mesh.deliveries.clear()
@@ -63,11 +63,11 @@ def test_no_noise_breaks_the_two_tiers(router, data):
 
 
 def test_a_million_wishes_and_offers_leave_tables_bounded():
-    small = CloneParameters(subs=20, ads=20, served=20, cached=20, **QUICK)
+    small = CloneParameters(subscriptions=20, adverts=20, served_principals=20, cached_events=20, **QUICK)
     mesh = lay(street(3), parameters=small)
     mesh.advertise(0, topic(1))
     mesh.run(for_=6)
-    here = Place(0, 0)
+    here = PointCm(0, 0)
     for liar in range(60):
         wanted = topic(1 + liar % 20)
         mesh.inject(1, CommunityWish(wanted, True, 1), sender=1000 + liar)
@@ -84,7 +84,7 @@ def test_a_million_wishes_and_offers_leave_tables_bounded():
 def test_what_is_for_another_or_nobody_is_refused():
     mesh = lay(street(3), parameters=CloneParameters(**QUICK))
     mesh.run(for_=5)
-    here = Place(0, 0)
+    here = PointCm(0, 0)
     assert mesh.inject(1, Nearby(1, 3, ProviderWish(2, topic(1), 0, here)), sender=0) is Drop.MALFORMED
     assert mesh.inject(1, Nearby(1, 3, ProviderWish(1, topic(1), 0, here)), sender=0) is Drop.UNWANTED
     assert mesh.inject(1, Nearby(1, 3, Delegation(77, 1, 0, here)), sender=0) is Drop.EXPIRED

@@ -73,7 +73,7 @@ def test_far_first_is_what_its_name_says(one, other):
 
 
 def test_the_delay_by_signal_is_k_times_the_signal_up_to_the_longest():
-    wait = delay_function(PampaParameters(delay="signal", strong=2e-8))
+    wait = delay_function(PampaParameters(delay="signal", strong_signal=2e-8))
     assert wait(100, 1e-9) == pytest.approx(0.01)
     assert wait(100, 1e-3) == LONGEST
 

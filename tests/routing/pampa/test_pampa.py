@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from roamcast.content.field_type import Integer
 from roamcast.content.filter import Filter
-from roamcast.content.kind import Integer
 from roamcast.content.schema import EventType
 from roamcast.routing.flooding import Flooding
 from roamcast.routing.pampa.pampa import Pampa
@@ -109,28 +109,28 @@ def test_a_publisher_that_has_forgotten_its_event_does_not_take_it_from_others()
 
 
 def test_when_too_many_floods_wait_the_oldest_is_let_go_and_told():
-    mesh = Mesh.line(2, p_pubs(waiting=1))
-    mesh.know(News)
+    mesh = Mesh.line(2, p_pubs(pending_limit=1))
+    mesh.add_event_type(News)
     first, second = (PampaEvent(Publication(7, n, NEWS)) for n in (1, 2))
     mesh.inject(0, first, sender=1)
     mesh.inject(0, second, sender=1)
     mesh.run(for_=1)
-    let_go = [(d.message.about, d.reason) for d in mesh.drops if d.reason is not Drop.DUPLICATE]
-    assert let_go == [(first.about, Drop.TABLE_FULL)]
-    assert [sent.message.about for sent in mesh.sent if sent.node == 0] == [second.about]
+    let_go = [(d.message.publication_id, d.reason) for d in mesh.drops if d.reason is not Drop.DUPLICATE]
+    assert let_go == [(first.publication_id, Drop.TABLE_FULL)]
+    assert [sent.message.publication_id for sent in mesh.sent if sent.node == 0] == [second.publication_id]
 
 
 def test_any_router_can_have_it_as_a_collaborator():
     mesh = Mesh(1, Flooding)
     repeated, let_go = [], []
     pampa = Pampa(mesh.hosts[0], PampaParameters(copies=1), repeated.append, lambda *end: let_go.append(end))
-    assert not pampa.meet(7) and not pampa.meet(8)
+    assert not pampa.record_copy(7) and not pampa.record_copy(8)
     pampa.wait(7, math.nan, "seven")
     pampa.wait(8, math.nan, "eight")
-    assert pampa.meet(8)
+    assert pampa.record_copy(8)
     mesh.run(for_=1)
     assert (repeated, let_go) == (["seven"], [("eight", Drop.SUPPRESSED)])
-    assert pampa.meet(7) and not pampa.begin(7) and pampa.begin(9)
+    assert pampa.record_copy(7) and not pampa.begin(7) and pampa.begin(9)
 
 
 @st.composite

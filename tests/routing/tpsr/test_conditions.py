@@ -4,11 +4,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from roamcast.routing.tpsr.conditions import LEAST, MEMORY, MOST, USUAL_NEIGHBOURS, WEIGHT, Conditions
+from roamcast.routing.tpsr.conditions import LEAST, MEMORY, MOST, USUAL_NEIGHBOURS, WEIGHT, LocalConditions
 
 
 def crowd(neighbours, clock):
-    conditions = Conditions(SimpleNamespace(now=lambda: clock[0]))
+    conditions = LocalConditions(SimpleNamespace(now=lambda: clock[0]))
     for neighbour in range(neighbours):
         conditions.hear(neighbour)
     return conditions

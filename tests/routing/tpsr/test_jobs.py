@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from roamcast.routing.tpsr.accepted import AcceptedRecipients
 from roamcast.routing.tpsr.jobs import create_jobs
 from roamcast.routing.tpsr.parameters import TpsrParameters
-from roamcast.routing.tpsr.taken import Taken
 
 ME = 0
 NODES = st.integers(0, 6)
@@ -52,19 +52,19 @@ STEPS = st.lists(st.tuples(st.integers(1, 4), st.sets(NODES, min_size=1), NODES)
 @settings(max_examples=40)
 @given(STEPS, st.integers(1, 9))
 def test_what_is_taken_is_bounded_and_told_apart(steps, capacity):
-    taken, twin = Taken(capacity), Taken(10**6)
+    taken, twin = AcceptedRecipients(capacity), AcceptedRecipients(10**6)
     for publication, recipients, sender in steps:
-        fresh, back = taken.take(publication, recipients, sender)
+        fresh, back = taken.accept(publication, recipients, sender)
         assert fresh | back <= recipients and not fresh & back
-        assert fresh >= twin.take(publication, recipients, sender)[0]
+        assert fresh >= twin.accept(publication, recipients, sender)[0]
         assert taken.footprint().entries <= capacity
 
 
 def test_a_recipient_that_comes_from_another_sender_goes_in_a_circle():
-    taken = Taken(100)
-    assert taken.take(1, {5, 6}, 3) == ({5, 6}, set())
-    assert taken.take(1, {5}, 3) == (set(), set())
-    assert taken.take(1, {5, 7}, 4) == ({7}, {5})
+    taken = AcceptedRecipients(100)
+    assert taken.accept(1, {5, 6}, 3) == ({5, 6}, set())
+    assert taken.accept(1, {5}, 3) == (set(), set())
+    assert taken.accept(1, {5, 7}, 4) == ({7}, {5})
     assert taken.sender(1, 5) == 3 and taken.sender(1, 9) is None
 
 

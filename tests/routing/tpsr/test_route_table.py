@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamcast.content.kind import Integer
+from roamcast.content.field_type import Integer
 from roamcast.content.schema import EventType
 from roamcast.routing.tpsr.messages import RouteSubscription, weaker
 from roamcast.routing.tpsr.parameters import TpsrParameters
-from roamcast.routing.tpsr.route_table import RouteTable, newer
+from roamcast.routing.tpsr.route_table import SubscriberTable, newer
 from roamcast.routing.tpsr.tpsr import Tpsr
 from roamcast.testing import Mesh
 
@@ -22,7 +22,7 @@ def signal(metres):
 
 
 def table(**parameters):
-    return RouteTable(Mesh(1, Tpsr).hosts[0], TpsrParameters(**parameters))
+    return SubscriberTable(Mesh(1, Tpsr).hosts[0], TpsrParameters(**parameters))
 
 
 USUAL = signal(200)

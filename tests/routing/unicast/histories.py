@@ -16,7 +16,7 @@ def play(router, seed, check, *, nodes=7, turns=30, crashes=True):
     random = Random(seed)
     links = LinkModel(loss=random.choice((0, 0.1, 0.3)), jitter=random.choice((0, 0.03)), tries=2)
     mesh = Mesh(nodes, router, links=links, seed=seed)
-    mesh.know(News)
+    mesh.add_event_type(News)
     pairs = [(a, b) for a in range(nodes) for b in range(a)]
     near = [(n, n + 1) for n in range(nodes - 1)] + [(n, n + 2) for n in range(nodes - 2)]
     for a, b in near[: nodes - 1] + random.sample(pairs, 2):
@@ -26,7 +26,7 @@ def play(router, seed, check, *, nodes=7, turns=30, crashes=True):
     for turn in range(turns):
         for _ in range(random.randrange(3)):
             a, b = random.choice(near if random.random() < 0.8 else pairs)
-            (mesh.part if random.random() < 0.5 else mesh.join)(a, b)
+            (mesh.cut if random.random() < 0.5 else mesh.join)(a, b)
         if crashes and random.random() < 0.15:
             node = random.randrange(nodes)
             (mesh.revive if node in dead else mesh.kill)(node)

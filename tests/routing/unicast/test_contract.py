@@ -19,11 +19,11 @@ from roamcast.routing.unicast.dsr.messages import DsrPacket
 from roamcast.routing.unicast.dsr.parameters import NS2 as NS2_DSR
 from roamcast.routing.unicast.dsr.parameters import DsrParameters
 from roamcast.routing.unicast.gpsr.baseline import GpsrUnicast
-from roamcast.routing.unicast.gpsr.messages import GeoPacket, Place
+from roamcast.routing.unicast.gpsr.messages import GeoPacket, PointCm
 from roamcast.routing.unicast.gpsr.parameters import GpsrUnicastParameters
 from roamcast.routing.unicast.unicast import Datagram, Unicast
 from roamcast.testing import LinkModel, Mesh
-from roamcast.wire.message import inner
+from roamcast.wire.message import unwrap
 
 IMPLEMENTATIONS = {
     "dsdv": lambda host: DsdvUnicast(host, DsdvParameters(settling=0.1, period=5, start_jitter=1)),
@@ -52,7 +52,7 @@ def implementation(request):
 
 def send(mesh, origin, to, count=1):
     """Have a node send copies to another; gives their publications."""
-    mesh.know(News)
+    mesh.add_event_type(News)
     sent = [Publication(origin, mesh.hosts[origin].random.getrandbits(24) + 1, News()) for _ in range(count)]
     for publication in sent:
         mesh.routers[origin].unicast.send(Copy(publication), to)
@@ -102,7 +102,7 @@ def test_a_message_to_nobody_is_dropped_or_waits_and_does_not_wander_for_ever(im
     send(mesh, 0, 77, count=20)
     mesh.run(for_=SETTLED)
     held = sum(router.tables().get("held", (0,))[0] for router in mesh.routers)
-    let_go = [drop for drop in mesh.drops if isinstance(inner(drop.message), Copy)]
+    let_go = [drop for drop in mesh.drops if isinstance(unwrap(drop.message), Copy)]
     assert len(let_go) + held == 20
     assert arrivals(mesh) == []
 
@@ -110,7 +110,7 @@ def test_a_message_to_nobody_is_dropped_or_waits_and_does_not_wander_for_ever(im
 def test_a_message_with_no_hops_left_stops(implementation):
     mesh = lay(Mesh.line(3, implementation), 3)
     mesh.run(for_=SETTLED)
-    mesh.know(News)
+    mesh.add_event_type(News)
     copy = Copy(Publication(0, 1, News()))
     if DsrPacket in mesh.routers[1].messages:  # a way with hops left ends at its destination, or here
         lost = DsrPacket(0, 1, 0, (0, 1, 0), 1, copy)
@@ -118,7 +118,7 @@ def test_a_message_with_no_hops_left_stops(implementation):
         return
     last = Datagram(0, 2, 1, copy)
     if GeoPacket in mesh.routers[0].messages:
-        last = GeoPacket(0, 2, Place(40_000, 0), 0, 7, 1, Place(0, 0), (), copy)
+        last = GeoPacket(0, 2, PointCm(40_000, 0), 0, 7, 1, PointCm(0, 0), (), copy)
     said = mesh.inject(1, last, sender=0)
     assert Drop.HOP_LIMIT in (said, *(drop.reason for drop in mesh.drops))
     mesh.run(for_=1)
@@ -132,7 +132,7 @@ def test_a_broken_link_is_survived_where_another_way_exists(implementation):
     mesh.run(for_=1)
     mesh.deliveries.clear()
     hop = mesh.routers[0].unicast.next_hop(3)
-    mesh.part(hop, 3)
+    mesh.cut(hop, 3)
     mesh.run(for_=SETTLED)
     send(mesh, 0, 3)  # from which those who use old ways learn of the break
     mesh.run(for_=5)
@@ -151,7 +151,7 @@ def test_whatever_the_links_do_a_message_arrives_once_or_has_an_end(seed, name):
     mesh.run(for_=SETTLED)
     assert max(Counter(arrivals(mesh)).values(), default=0) <= 1
     ended = {d.publication.id for d in mesh.deliveries}
-    ended |= {inner(d.message).about for d in mesh.drops if isinstance(inner(d.message), Copy)}
+    ended |= {unwrap(d.message).publication_id for d in mesh.drops if isinstance(unwrap(d.message), Copy)}
     waiting = sum(router.tables().get("held", (0,))[0] for router in mesh.routers)
     missing = {publication.id for publication in sent} - ended
     assert len(missing) <= waiting

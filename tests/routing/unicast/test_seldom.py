@@ -7,10 +7,10 @@ from roamcast.routing.odmrp.link_expiry import LinkExpiry
 from roamcast.routing.odmrp.messages import Motion, packet_of
 from roamcast.routing.odmrp.parameters import MeshParameters
 from roamcast.routing.router import Drop, Publication
-from roamcast.routing.unicast.aodv.routes import Route
+from roamcast.routing.unicast.aodv.routes import AodvRoute
 from roamcast.routing.unicast.copies import Copy, DsrUnicast
 from roamcast.routing.unicast.dsdv.detours import Detours
-from roamcast.routing.unicast.dsdv.messages import DsdvUpdate, Entry
+from roamcast.routing.unicast.dsdv.messages import DsdvEntry, DsdvUpdate
 from roamcast.routing.unicast.dsr.messages import DsrPacket, DsrReply, DsrRequest
 from roamcast.routing.unicast.dsr.parameters import DsrParameters
 from roamcast.routing.unicast.unicast import Datagram
@@ -37,7 +37,7 @@ def test_what_is_sent_to_oneself_is_let_go_as_it_is(name, hops):
 
 def test_a_packet_of_dsr_that_has_come_back_to_its_origin_ends_there():
     mesh = Mesh.line(3, DsrUnicast)
-    mesh.know(News)
+    mesh.add_event_type(News)
     back = DsrPacket(1, 4, 0, (0, 1, 2), 1, COPY)
     assert mesh.inject(1, back, sender=0) is None
     assert [(drop.node, drop.message, drop.reason) for drop in mesh.drops] == [(1, back, Drop.HOP_LIMIT)]
@@ -76,7 +76,7 @@ def test_a_packet_of_a_source_has_one_number():
 
 
 def test_of_those_who_use_a_route_the_oldest_is_forgotten():
-    route = Route(7)
+    route = AodvRoute(7)
     for neighbour in (4, 2, 9):
         route.use_by(neighbour, 2)
     assert list(route.precursors) == [2, 9]
@@ -86,11 +86,11 @@ def test_of_those_who_use_a_route_the_oldest_is_forgotten():
 
 def test_the_last_full_update_of_each_neighbour_is_counted():
     detours = Detours()
-    first = DsdvUpdate((Entry(4, 0, 2), Entry(9, 3, 8)))
+    first = DsdvUpdate((DsdvEntry(4, 0, 2), DsdvEntry(9, 3, 8)))
     detours.hear(4, first)
-    detours.hear(5, DsdvUpdate((Entry(5, 0, 2),)))
+    detours.hear(5, DsdvUpdate((DsdvEntry(5, 0, 2),)))
     detours.hear(6, first)  # begins with another: not a full one
-    assert detours.footprint(8) == (2, first.size + DsdvUpdate((Entry(5, 0, 2),)).size, 8)
+    assert detours.footprint(8) == (2, first.size + DsdvUpdate((DsdvEntry(5, 0, 2),)).size, 8)
     detours.forget(4)
     assert detours.footprint(8)[0] == 1
 

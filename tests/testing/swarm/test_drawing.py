@@ -7,12 +7,12 @@ import pytest
 from roamcast.routing import catalogue
 from roamcast.testing.swarm.draw import draw
 from roamcast.testing.swarm.history import (
-    Advertise,
-    Befall,
-    Disturb,
-    Forge,
+    AdvertiseStep,
+    FaultStep,
+    ForgeStep,
     History,
-    Publish,
+    LinkRuleStep,
+    PublishStep,
     Replay,
     Step,
     read,
@@ -23,7 +23,7 @@ PROTOCOLS = list(catalogue.BUILT_IN)
 
 
 def kind(step: Step) -> str:
-    return getattr(step, "rule", None) or getattr(step, "what", None) or type(step).__name__
+    return getattr(step, "rule", None) or getattr(step, "kind", None) or type(step).__name__
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -43,11 +43,14 @@ def test_a_history_is_data(protocol):
 def test_every_kind_of_trouble_is_in_some_histories_and_missing_in_others():
     histories = [draw(seed, "cbr") for seed in range(120)]
     times = Counter(kind(step) for h in histories for step in {kind(s): s for s in h.steps}.values())
-    trouble = ["lose", "duplicate", "delay", "full_queue", "partition", "Forge", "Replay"]
+    trouble = ["lose", "duplicate", "delay", "full_queue", "partition", "ForgeStep", "Replay"]
     trouble += [what for what in times if not isinstance(what, str)]
     assert len(trouble) == 7 + 7
     assert all(10 <= times[each] <= 110 for each in trouble), times
-    assert any(not any(isinstance(s, Befall | Disturb | Forge | Replay) for s in h.steps) for h in histories)
+    assert any(
+        not any(isinstance(s, FaultStep | LinkRuleStep | ForgeStep | Replay) for s in h.steps)
+        for h in histories
+    )
 
 
 def test_ranges_are_unequal_clocks_drift_and_several_publish_in_some_histories():
@@ -57,13 +60,13 @@ def test_ranges_are_unequal_clocks_drift_and_several_publish_in_some_histories()
     assert 10 < len(weak) < 110
     assert 10 < len(drifting) < 110
     assert all(len(h.clocks) in (0, h.nodes) for h in histories)
-    assert {sum(isinstance(step, Advertise) for step in h.steps) for h in histories} == {1, 2, 3, 4}
+    assert {sum(isinstance(step, AdvertiseStep) for step in h.steps) for h in histories} == {1, 2, 3, 4}
     assert 10 < sum(bool(h.later) for h in histories) < 110
 
 
 def is_weak_radio(step: Step, history: History) -> bool:
     return (
-        isinstance(step, Disturb)
+        isinstance(step, LinkRuleStep)
         and step.rule == "lose"
         and (step.at, step.until) == (0.0, history.end)
         and step.share == 1.0
@@ -87,5 +90,5 @@ def test_a_healed_network_is_connected_and_events_fit_what_was_offered():
         for _ in range(history.nodes):
             reached |= {n for edge in history.healed if reached & set(edge) for n in edge}
         assert reached == set(range(history.nodes))
-        assert any(isinstance(step, Publish) for step in history.steps)
+        assert any(isinstance(step, PublishStep) for step in history.steps)
         assert all(0 <= step.at <= history.end for step in history.steps)

@@ -47,12 +47,12 @@ def test_raft_cbr_90011_calm():
         '[1,3],[2,3]],"healed":[[0,1],[0,2],[0,3],[1,2],[1,3],[2,3]],"links":{},"end":46.238,"steps":[{"s'
         'tep":"advertise","node":3,"zones":[1,3],"at":0.103},{"step":"disturb","until":29.506,"rule":"ful'
         'l_queue","share":1.0,"at":0.967},{"step":"advertise","node":0,"zones":[0,4],"at":3.923},{"step":'
-        '"befall","node":1,"what":"arrive","at":4.581},{"step":"disturb","until":44.091,"rule":"delay","s'
+        '"befall","node":1,"kind":"arrive","at":4.581},{"step":"disturb","until":44.091,"rule":"delay","s'
         'hare":1.0,"seconds":10.0,"at":13.694},{"step":"subscribe","node":1,"zones":[0,4],"at":32.818},{"'
         'step":"publish","node":3,"zone":2,"size":1400,"at":35.67},{"step":"publish","node":3,"zone":3,"s'
         'ize":64,"at":35.67},{"step":"publish","node":3,"zone":1,"size":1400,"at":35.67},{"step":"disturb'
         '","until":52.064,"rule":"duplicate","kinds":[16,37],"share":1.0,"seconds":0.01,"at":38.702},{"st'
-        'ep":"befall","node":3,"what":"radio_off","at":45.238}]}'
+        'ep":"befall","node":3,"kind":"radio_off","at":45.238}]}'
     )
     assert judge(history) is None
 
@@ -83,8 +83,8 @@ def test_raft_cbr_2240072871_alive():
     history = read(
         '{"seed":2240072871,"protocol":"raft-cbr","as_bytes":false,"nodes":3,"edges":[[0,1],[0,2],[1,2]],'
         '"healed":[[0,1],[0,2],[1,2]],"links":{},"end":8.293,"steps":[{"step":"advertise","node":1,"zones'
-        '":[0,4],"at":0.413},{"step":"befall","node":2,"what":"sleep","at":3.504},{"step":"befall","node"'
-        ':2,"what":"crash","at":5.924},{"step":"befall","node":2,"what":"wake","at":7.293}]}'
+        '":[0,4],"at":0.413},{"step":"befall","node":2,"kind":"sleep","at":3.504},{"step":"befall","node"'
+        ':2,"kind":"crash","at":5.924},{"step":"befall","node":2,"kind":"wake","at":7.293}]}'
     )
     assert judge(history) is None
 
@@ -99,14 +99,14 @@ def test_raft_cbr_4006783047_calm():
         ',7],[5,6],[5,7]],"links":{},"end":74.869,"steps":[{"step":"advertise","node":3,"zones":[0,4],"at'
         '":0.021},{"step":"advertise","node":1,"zones":[0,4],"at":0.188},{"step":"subscribe","node":1,"zo'
         'nes":[0,4],"at":2.186},{"step":"subscribe","node":1,"zones":[0,4],"at":3.9},{"step":"befall","no'
-        'de":1,"what":"sleep","at":4.879},{"step":"publish","node":1,"zone":2,"size":512,"at":5.453},{"st'
+        'de":1,"kind":"sleep","at":4.879},{"step":"publish","node":1,"zone":2,"size":512,"at":5.453},{"st'
         'ep":"publish","node":3,"zone":3,"size":512,"at":7.288},{"step":"publish","node":3,"zone":3,"size'
         '":64,"at":7.288},{"step":"publish","node":3,"zone":3,"size":1400,"at":7.288},{"step":"publish","'
         'node":3,"zone":2,"size":512,"at":7.298},{"step":"subscribe","node":4,"zones":[2,4],"at":7.357},{'
         '"step":"subscribe","node":6,"zones":[0,4],"at":7.87},{"step":"disturb","until":45.687,"rule":"lo'
         'se","senders":[2],"receivers":[4],"at":9.16},{"step":"disturb","until":33.199,"rule":"lose","sen'
         'ders":[2,7],"receivers":[0,5],"share":1.0,"at":10.542},{"step":"disturb","until":70.616,"rule":"'
-        'duplicate","share":1.0,"seconds":0.01,"at":10.646},{"step":"befall","node":1,"what":"sleep","at"'
+        'duplicate","share":1.0,"seconds":0.01,"at":10.646},{"step":"befall","node":1,"kind":"sleep","at"'
         ':13.573},{"step":"subscribe","node":6,"zones":[2,2],"at":16.078},{"step":"publish","node":3,"zon'
         'e":3,"size":64,"at":18.463},{"step":"publish","node":3,"zone":2,"size":1400,"at":18.463},{"step"'
         ':"publish","node":3,"zone":4,"size":1400,"at":18.463},{"step":"publish","node":3,"zone":4,"size"'
@@ -158,7 +158,7 @@ def test_raft_cbr_1117380991_conserved():
     history = read(
         '{"seed":1117380991,"protocol":"raft-cbr","as_bytes":false,"nodes":2,"edges":[[0,1]],"healed":[[0'
         ',1]],"links":{},"end":79.5,"steps":[{"step":"subscribe","node":1,"zones":[0,4],"at":1.661},{"ste'
-        'p":"advertise","node":0,"zones":[1,3],"at":4.192},{"step":"befall","node":1,"what":"crash","at":'
+        'p":"advertise","node":0,"zones":[1,3],"at":4.192},{"step":"befall","node":1,"kind":"crash","at":'
         '16.329},{"step":"unsubscribe","node":1,"zones":[0,4],"at":16.919},{"step":"publish","node":0,"zo'
         'ne":1,"size":64,"at":18.846},{"step":"publish","node":0,"zone":1,"size":64,"at":78.981}]}'
     )
@@ -172,7 +172,7 @@ def test_raft_cbr_1117380972_calm():
         '{"seed":1117380972,"protocol":"raft-cbr","parameters":{"renew":2.1,"dsdv":{"period":15.0,"missed'
         '_periods":3,"settling":6.0,"settling_memory":0.875,"trigger_gap":1.0,"trigger_on_fresh":true,"li'
         'nk_feedback":false,"start_jitter":3.0,"broadcast_jitter":0.01,"detours":true,"detour_lease":1.0,'
-        '"hop_limit":32,"held":5,"destinations":1024,"entries_per_update":120}},"as_bytes":false,"nodes":'
+        '"hop_limit":32,"queue_per_destination":5,"destinations":1024,"entries_per_update":120}},"as_bytes":false,"nodes":'
         '9,"edges":[[0,1],[1,2],[3,4],[4,5],[6,7],[7,8],[0,3],[1,4],[2,5],[3,6],[4,7],[5,8]],"healed":[[0'
         ',1],[1,2],[3,4],[4,5],[6,7],[7,8],[0,3],[1,4],[2,5],[3,6],[4,7],[5,8]],"links":{},"end":44.679,"'
         'steps":[{"step":"advertise","node":3,"zones":[1,3],"at":3.074},{"step":"advertise","node":8,"zon'
@@ -185,7 +185,7 @@ def test_raft_cbr_1117380972_calm():
 def test_gpsr_unicast_1117381056_calm():
     # 25014 frames by 937.9 s, the last of them a Beacon: 27 a second, from first to last
     history = read(
-        '{"seed":1117381056,"protocol":"gpsr-unicast","parameters":{"hold":60.0,"announce":3.0},"as_bytes'
+        '{"seed":1117381056,"protocol":"gpsr-unicast","parameters":{"queue_timeout":60.0,"announce":3.0},"as_bytes'
         '":false,"nodes":8,"edges":[[0,1],[0,2],[0,3],[0,4],[0,5],[0,6],[0,7],[1,2],[1,3],[1,4],[1,5],[1,'
         '6],[1,7],[2,3],[2,4],[2,6],[3,5],[3,6],[4,5],[4,6],[4,7],[5,6],[5,7],[6,7]],"healed":[[0,1],[0,2'
         "],[0,3],[0,4],[0,5],[0,6],[0,7],[1,2],[1,3],[1,4],[1,5],[1,6],[1,7],[2,3],[2,4],[2,6],[3,5],[3,6"
@@ -233,8 +233,8 @@ def test_raft_cbr_155157154_conserved():
     history = read(
         '{"seed":155157154,"protocol":"raft-cbr","parameters":{"chain_limit":2,"dsdv":{"period":15.0,"mis'
         'sed_periods":3,"settling":12.0,"settling_memory":0.875,"trigger_gap":1.0,"trigger_on_fresh":fals'
-        'e,"tell_awaited":true,"link_feedback":true,"start_jitter":2.0,"broadcast_jitter":0.003,"detours"'
-        ':true,"detour_lease":1.0,"hop_limit":32,"held":5,"destinations":1024,"entries_per_update":16}},"'
+        'e,"advertise_awaited":true,"link_feedback":true,"start_jitter":2.0,"broadcast_jitter":0.003,"detours"'
+        ':true,"detour_lease":1.0,"hop_limit":32,"queue_per_destination":5,"destinations":1024,"entries_per_update":16}},"'
         'cramped":true,"as_bytes":false,"nodes":6,"edges":[[0,1],[1,2],[3,4],[4,5],[0,3],[1,4],[2,5]],"he'
         'aled":[[0,1],[1,2],[3,4],[4,5],[0,3],[1,4],[2,5]],"links":{"jitter":0.02,"loss":0.3,"duplicate":'
         '0.2,"tries":1},"end":79.797,"steps":[{"step":"advertise","node":4,"zones":[0,4],"at":0.992},{"st'
@@ -249,9 +249,9 @@ def test_raft_cbr_155157192_calm():
     # 20074 frames by 22.4 s, the last of them a Datagram
     history = read(
         '{"seed":155157192,"protocol":"raft-cbr","parameters":{"dsdv":{"period":22.5,"missed_periods":3,"'
-        'settling":6.0,"settling_memory":0.875,"trigger_gap":1.0,"trigger_on_fresh":false,"tell_awaited":'
+        'settling":6.0,"settling_memory":0.875,"trigger_gap":1.0,"trigger_on_fresh":false,"advertise_awaited":'
         'true,"link_feedback":true,"start_jitter":2.0,"broadcast_jitter":0.01,"detours":false,"detour_lea'
-        'se":1.0,"hop_limit":32,"held":5,"destinations":1024,"entries_per_update":120}},"as_bytes":false,'
+        'se":1.0,"hop_limit":32,"queue_per_destination":5,"destinations":1024,"entries_per_update":120}},"as_bytes":false,'
         '"nodes":2,"edges":[[0,1]],"healed":[[0,1]],"links":{},"end":65.881,"steps":[{"step":"disturb","u'
         'ntil":26.749,"rule":"lose","receivers":[1],"share":1.0,"at":2.08},{"step":"advertise","node":1,"'
         'zones":[0,4],"at":4.319},{"step":"subscribe","node":0,"zones":[1,1],"at":4.694}]}'
@@ -273,17 +273,17 @@ def test_clone_2919987772_calm():
         '":44.88824231590035,"y":78.15261905528995,"at":0.0},{"step":"place","node":6,"x":64.563559020867'
         '53,"y":-108.97063855476323,"at":0.0},{"step":"subscribe","node":0,"zones":[0,4],"at":3.213},{"st'
         'ep":"subscribe","node":0,"zones":[0,4],"at":9.998},{"step":"disturb","until":31.532,"rule":"dela'
-        'y","share":0.2,"seconds":0.05,"at":10.52},{"step":"befall","node":6,"what":"arrive","at":11.541}'
+        'y","share":0.2,"seconds":0.05,"at":10.52},{"step":"befall","node":6,"kind":"arrive","at":11.541}'
         ',{"step":"publish","node":0,"zone":2,"size":1400,"at":12.489},{"step":"subscribe","node":4,"zone'
-        's":[3,4],"at":16.768},{"step":"befall","node":2,"what":"crash","at":16.84},{"step":"befall","nod'
-        'e":5,"what":"crash","at":19.593},{"step":"disturb","until":72.92,"rule":"duplicate","share":1.0,'
+        's":[3,4],"at":16.768},{"step":"befall","node":2,"kind":"crash","at":16.84},{"step":"befall","nod'
+        'e":5,"kind":"crash","at":19.593},{"step":"disturb","until":72.92,"rule":"duplicate","share":1.0,'
         '"seconds":1.0,"at":39.277},{"step":"disturb","until":63.515,"rule":"lose","kinds":[87,92],"recei'
-        'vers":[5],"share":1.0,"at":39.857},{"step":"befall","node":5,"what":"crash","at":43.686},{"step"'
-        ':"befall","node":2,"what":"start","at":46.442},{"step":"befall","node":2,"what":"start","at":49.'
-        '098},{"step":"befall","node":1,"what":"wake","at":50.977},{"step":"disturb","until":59.199,"rule'
+        'vers":[5],"share":1.0,"at":39.857},{"step":"befall","node":5,"kind":"crash","at":43.686},{"step"'
+        ':"befall","node":2,"kind":"start","at":46.442},{"step":"befall","node":2,"kind":"start","at":49.'
+        '098},{"step":"befall","node":1,"kind":"wake","at":50.977},{"step":"disturb","until":59.199,"rule'
         '":"lose","kinds":[89,93],"senders":[0],"receivers":[1],"share":0.4,"at":55.271},{"step":"disturb'
         '","until":74.822,"rule":"full_queue","senders":[0],"share":1.0,"at":60.247},{"step":"befall","no'
-        'de":5,"what":"start","at":62.944},{"step":"befall","node":5,"what":"wake","at":66.309},{"step":"'
+        'de":5,"kind":"start","at":62.944},{"step":"befall","node":5,"kind":"wake","at":66.309},{"step":"'
         'publish","node":0,"zone":0,"size":64,"at":68.157},{"step":"unsubscribe","node":6,"zones":[3,4],"'
         'at":68.72},{"step":"subscribe","node":6,"zones":[3,4],"at":69.454}]}'
     )
@@ -326,7 +326,7 @@ def test_dsdv_unicast_2480029476_promised():
     # node 0 did not get note(zone=0) (publication 8589934593) of node 2, published at 95.996 s in the
     # The wait for a route is as short as the period, or by the longest duration all would have settled.
     history = read(
-        '{"seed":2480029476,"protocol":"dsdv-unicast","parameters":{"period":7.5,"held_timeout":7.5},"as_'
+        '{"seed":2480029476,"protocol":"dsdv-unicast","parameters":{"period":7.5,"queue_timeout":7.5},"as_'
         'bytes":false,"nodes":3,"edges":[],"healed":[[0,1],[1,2]],"links":{},"end":50.996,"steps":[{"step'
         '":"advertise","node":2,"zones":[0,4],"at":1.038},{"step":"subscribe","node":0,"zones":[0,4],"at"'
         ":49.996}]}"

@@ -8,33 +8,33 @@ import pytest
 from roamcast.routing.cbr.messages import EventAck
 from roamcast.routing.cbr.raft.messages import Ack, Addressee, XcastEvent
 from roamcast.routing.flooding import Flood, Flooding
-from roamcast.routing.router import Drop, Footprint, Promise, Publication, Traits
-from roamcast.routing.unicast.dsdv.messages import DsdvUpdate, Entry
+from roamcast.routing.router import DeliveryGuarantee, Drop, Footprint, ProtocolTraits, Publication
+from roamcast.routing.unicast.dsdv.messages import DsdvEntry, DsdvUpdate
 from roamcast.routing.unicast.unicast import Datagram
 from roamcast.testing.changes import numbers_of
 from roamcast.testing.links import LinkModel
 from roamcast.testing.messages import nodes_named
-from roamcast.testing.swarm import witness
+from roamcast.testing.swarm import recording_mesh
 from roamcast.testing.swarm.explore import explore
 from roamcast.testing.swarm.history import (
-    Advertise,
-    Befall,
-    Disturb,
-    Forge,
+    AdvertiseStep,
+    FaultKind,
+    FaultStep,
+    ForgeStep,
     History,
+    LinkRuleStep,
     Note,
-    Publish,
+    PublishStep,
     Replay,
-    Request,
-    Subscribe,
-    Unsubscribe,
-    What,
+    RequestStep,
+    SubscribeStep,
+    UnsubscribeStep,
 )
 from roamcast.testing.swarm.judge import judge, judge_all
 from roamcast.testing.swarm.laws import LAWS
 from roamcast.testing.swarm.play import play, play_twice
-from roamcast.testing.swarm.witness import TimeUpError
-from roamcast.wire.vocabulary import encode
+from roamcast.testing.swarm.recording_mesh import TimeUpError
+from roamcast.wire.codec import encode
 
 LINE = ((0, 1), (1, 2))
 
@@ -42,9 +42,9 @@ LINE = ((0, 1), (1, 2))
 def story(*more):
     """Three nodes in a line; the first publishes, the last wants it, the one between does not."""
     steps = [
-        Advertise(at=1.0, node=0, zones=(0, 4)),
-        Subscribe(at=2.0, node=2, zones=(0, 4)),
-        *(Publish(at=5.0 + number, node=0, zone=number % 5) for number in range(6)),
+        AdvertiseStep(at=1.0, node=0, zones=(0, 4)),
+        SubscribeStep(at=2.0, node=2, zones=(0, 4)),
+        *(PublishStep(at=5.0 + number, node=0, zone=number % 5) for number in range(6)),
         *more,
     ]
     return History(
@@ -148,7 +148,7 @@ class DeliversItsDreams(Flooding):
 
 
 class DeliversAnotherEvent(Flooding):
-    def wants(self, event):
+    def matches(self, event):
         return False
 
     def receive(self, message, sender, signal):
@@ -159,14 +159,14 @@ class DeliversAnotherEvent(Flooding):
 
 
 class DeliversUnwanted(Flooding):
-    def wants(self, event):
+    def matches(self, event):
         return True
 
 
 class DeliversTwice(Flooding):
     def receive(self, message, sender, signal):
         answer = super().receive(message, sender, signal)
-        if answer is None and self.wants(message.publication.event):
+        if answer is None and self.matches(message.publication.event):
             self.host.call_later(0.5, self.host.deliver, message.publication)
         return answer
 
@@ -174,7 +174,7 @@ class DeliversTwice(Flooding):
 class SaysThatItIsOrdered(Flooding):
     @classmethod
     def traits(cls, parameters):
-        return Traits(ordered=True)
+        return ProtocolTraits(ordered=True)
 
     def receive(self, message, sender, signal):
         if self.interests and message.publication.event["zone"] == 2 and message.publication.id != 0:
@@ -198,7 +198,7 @@ class DeliversLate(Flooding):
 class SaysThatItRepeats(Flooding):
     @classmethod
     def traits(cls, parameters):
-        return Traits(promise=Promise.UNTIL_ACKNOWLEDGED, recall=600.0)
+        return ProtocolTraits(promise=DeliveryGuarantee.UNTIL_ACKNOWLEDGED, recall=600.0)
 
 
 class SetsTimersWithoutEnd(Flooding):
@@ -223,14 +223,14 @@ class GivesUpOnCopies(Flooding):
         return Drop.DUPLICATE
 
     def hand_over(self, publication):
-        if self.wants(publication.event):
+        if self.matches(publication.event):
             self.host.deliver(publication)
 
 
-PARTITION = Disturb(at=6.5, until=8.5, rule="partition", senders=(2,))
-REQUEST = Request(at=14.0, node=1, zones=(0, 4))
-CRASH = Befall(at=12.0, node=0, what=What.CRASH)
-COPIES = Disturb(at=0.0, until=60.0, rule="duplicate", seconds=0.05)
+PARTITION = LinkRuleStep(at=6.5, until=8.5, rule="partition", senders=(2,))
+REQUEST = RequestStep(at=14.0, node=1, zones=(0, 4))
+CRASH = FaultStep(at=12.0, node=0, kind=FaultKind.CRASH)
+COPIES = LinkRuleStep(at=0.0, until=60.0, rule="duplicate", seconds=0.05)
 LATER = msgspec.structs.replace(story(), later=(COPIES,))
 
 
@@ -248,11 +248,11 @@ LATER = msgspec.structs.replace(story(), later=(COPIES,))
         ("published", DeliversItsDreams, story()),
         ("published", DeliversAnotherEvent, story()),
         ("wanted", DeliversUnwanted, story()),
-        ("wanted", DeliversUnwanted, story(Unsubscribe(at=8.5, node=2, zones=(0, 4)))),
+        ("wanted", DeliversUnwanted, story(UnsubscribeStep(at=8.5, node=2, zones=(0, 4)))),
         ("once", DeliversTwice, story()),
         ("ordered", SaysThatItIsOrdered, story()),
         ("promised", RefusesEverything, story()),
-        ("promised", RefusesEverything, story(REQUEST, Unsubscribe(at=12.0, node=2, zones=(0, 4)))),
+        ("promised", RefusesEverything, story(REQUEST, UnsubscribeStep(at=12.0, node=2, zones=(0, 4)))),
         ("acknowledged", SaysThatItRepeats, story(PARTITION)),
         ("timers", SetsTimersWithoutEnd, story()),
         ("undisturbed", GivesUpOnCopies, LATER),
@@ -282,11 +282,11 @@ def test_a_clock_of_ones_own_breaks_the_silence():
 
 @pytest.mark.parametrize(("router", "stormed"), [(TellsEveryone, False), (TellsTooOften, True)])
 def test_a_pace_is_no_storm_however_long_it_lasts_and_a_faster_one_is(router, stormed, monkeypatch):
-    monkeypatch.setattr(witness, "MOST_FRAMES", 500)
+    monkeypatch.setattr(recording_mesh, "MOST_FRAMES", 500)
     record = play(msgspec.structs.replace(story(), end=260.0), router)
     assert record.error is None
     assert (LAWS["calm"](record) is not None) == stormed
-    assert len(record.aired) > 4 * 500 or stormed
+    assert len(record.transmissions) > 4 * 500 or stormed
 
 
 def test_many_timers_over_a_long_time_are_no_endless_timers():
@@ -298,11 +298,11 @@ def test_many_timers_over_a_long_time_are_no_endless_timers():
 
 
 def test_an_event_whose_copy_was_lost_is_owed_to_nobody():
-    losses = Disturb(at=0.0, until=60.0, rule="lose", kinds=(Flood.kind,), senders=(1,))
+    losses = LinkRuleStep(at=0.0, until=60.0, rule="lose", kinds=(Flood.number,), senders=(1,))
     record = play(msgspec.structs.replace(story(), later=(losses,)), Flooding)
     later = [each for each in record.published if each.time >= record.later_at]
     assert len(later) == 5
-    assert not {each.publication.id for each in later} & {got.publication.id for got in record.got}
+    assert not {each.publication.id for each in later} & {got.publication.id for got in record.deliveries}
     assert LAWS["undisturbed"](record) is None
 
 
@@ -317,13 +317,13 @@ def test_a_play_ends_when_the_real_time_is_up():
 def test_a_replayed_frame_is_one_that_was_sent_with_one_number_changed():
     replays = [Replay(at=6.5 + n / 10, to=n % 3, choice=n) for n in range(30)]
     record = play(story(*replays), Flooding)
-    forged = [heard for heard in record.heard if heard.forged]
+    forged = [heard for heard in record.receptions if heard.forged]
     assert len(forged) == 30
     for heard in forged:
-        before = [aired.message for aired in record.aired if aired.time <= heard.time]
+        before = [aired.message for aired in record.transmissions if aired.time <= heard.time]
         assert 1 in {numbers_apart(heard.message, message) for message in before}
-    assert record.forged == {heard.message.about for heard in forged}
-    assert play(story(*replays), Flooding).heard == record.heard
+    assert record.forged_publications == {heard.message.publication_id for heard in forged}
+    assert play(story(*replays), Flooding).receptions == record.receptions
 
 
 def numbers_apart(a, b):
@@ -332,38 +332,38 @@ def numbers_apart(a, b):
 
 
 def test_what_was_not_sent_earlier_is_not_saved_for_a_storm(monkeypatch):
-    monkeypatch.setattr(witness, "MOST_FRAMES", 500)
+    monkeypatch.setattr(recording_mesh, "MOST_FRAMES", 500)
     early = story()
     steps = tuple(msgspec.structs.replace(step, at=step.at + 3000) for step in early.steps)
     late = msgspec.structs.replace(early, end=early.end + 3000, steps=steps)
-    lengths = [len(play(history, GoesToAndFro).aired) for history in (early, late)]
+    lengths = [len(play(history, GoesToAndFro).transmissions) for history in (early, late)]
     assert lengths == [pytest.approx(501, abs=20)] * 2
 
 
 def test_a_frame_that_nobody_heard_is_missed():
     record = play(story(), Flooding)
     assert LAWS["accounted"](record) is None
-    del record.heard[3]
+    del record.receptions[3]
     assert "was sent" in LAWS["accounted"](record)
 
 
 def test_a_frame_that_nobody_sent_is_noticed():
     record = play(story(), Flooding)
-    record.heard.append(record.heard[0]._replace(sender=2, node=0))
+    record.receptions.append(record.receptions[0]._replace(sender=2, node=0))
     assert "never sent" in LAWS["accounted"](record)
 
 
 def test_a_second_play_that_ends_earlier_is_noticed():
     record = play_twice(story(), Flooding)
     assert LAWS["repeated"](record) is None
-    record.second.got.pop()
-    assert "got part at row" in LAWS["repeated"](record)
+    record.second.deliveries.pop()
+    assert "deliveries part at row" in LAWS["repeated"](record)
 
 
 def test_who_asked_for_one_event_and_got_another_is_owed_no_more():
     record = play(story(REQUEST), DeliversLate)
-    (wish,) = [wish for wish in record.wishes if wish.single]
-    (got,) = [got for got in record.got if got.node == 1]
+    (wish,) = [wish for wish in record.subscriptions if wish.single]
+    (got,) = [got for got in record.deliveries if got.node == 1]
     first, second = record.probes[:2]
     assert got.publication == first.publication
     assert first.time < second.time < wish.end
@@ -371,14 +371,14 @@ def test_who_asked_for_one_event_and_got_another_is_owed_no_more():
 
 
 def test_a_crash_excuses_what_memory_took():
-    crash = (Befall(at=9.0, node=2, what=What.CRASH), Befall(at=9.5, node=2, what=What.START))
+    crash = (FaultStep(at=9.0, node=2, kind=FaultKind.CRASH), FaultStep(at=9.5, node=2, kind=FaultKind.START))
     assert judge(story(PARTITION, *crash), SaysThatItRepeats) is None
 
 
 def said_of(*nodes):
     """A stranger tells the node between that it, or someone else, has acknowledged an event."""
     ack = Ack(nodes[0], 7, frozenset(nodes[1:]))
-    return Forge(at=3.0, to=1, sender=1, data=encode(ack).hex(), about=ack.about)
+    return ForgeStep(at=3.0, to=1, sender=1, data=encode(ack).hex(), about=ack.publication_id)
 
 
 class HearsAcks(SaysThatItRepeats):
@@ -400,8 +400,8 @@ class HearsAcksAndRefusesEvents(HearsAcks):
     [("promised", HearsAcksAndRefusesEvents, ()), ("acknowledged", HearsAcks, (PARTITION,))],
 )
 def test_a_session_is_excused_by_what_strangers_say_of_it_and_by_nothing_else(law, router, trouble):
-    route = DsdvUpdate((Entry(0, 0, 2**31), Entry(2, 1, 4)))
-    of_routes = Forge(at=3.0, to=1, sender=1, data=encode(route).hex())
+    route = DsdvUpdate((DsdvEntry(0, 0, 2**31), DsdvEntry(2, 1, 4)))
+    of_routes = ForgeStep(at=3.0, to=1, sender=1, data=encode(route).hex())
     for excuse in (said_of(0, 1), said_of(1, 2), said_of(5, 2)):
         assert LAWS[law](play(story(excuse, *trouble), router)) is None
     for none in (said_of(1, 5), said_of(9, 8), of_routes):
@@ -414,7 +414,7 @@ def test_whom_a_message_speaks_of_is_read_from_its_declaration():
     assert nodes_named(event) == {4, 6, 7}
     assert nodes_named(Datagram(8, 9, 3, event)) == {4, 6, 7, 8, 9}
     assert nodes_named(Ack(1, 99, frozenset({2, 3}))) == {1, 2, 3}
-    assert nodes_named(DsdvUpdate((Entry(5, 3, 77),))) == {5}
+    assert nodes_named(DsdvUpdate((DsdvEntry(5, 3, 77),))) == {5}
     assert nodes_named(EventAck(carried.id)) == {4}
 
 

@@ -6,7 +6,7 @@ from pydantic import model_validator
 
 from roamcast.routing.flooding import Flooding
 from roamcast.testing.swarm.draw import draw
-from roamcast.testing.swarm.history import Publish
+from roamcast.testing.swarm.history import PublishStep
 from roamcast.testing.swarm.judge import as_test, judge, judge_all
 from roamcast.testing.swarm.shrink import shrink
 
@@ -30,7 +30,7 @@ def test_a_shrunken_history_has_only_what_it_takes(finding):
     small = shrink(finding, CannotCountToFour, seconds=20)
     assert small.law == finding.law == "unbroken"
     assert len(small.history.steps) <= 4
-    assert sum(isinstance(step, Publish) for step in small.history.steps) <= 4
+    assert sum(isinstance(step, PublishStep) for step in small.history.steps) <= 4
     assert small.history.nodes == 1
     assert small.history.parameters == {}
     assert judge(small.history, CannotCountToFour) is not None
@@ -63,7 +63,7 @@ class LosesCountAndRaises(CannotCountToFour):
 
     def receive(self, message, sender, signal):
         answer = super().receive(message, sender, signal)
-        if answer is None and self.wants(message.publication.event):
+        if answer is None and self.matches(message.publication.event):
             self.host.deliver(message.publication)
         return answer
 
@@ -75,7 +75,7 @@ def test_a_law_that_was_broken_beside_another_is_shrunken_by_itself():
             break
     small = shrink(broken[1], LosesCountAndRaises, seconds=20)
     assert small.law == "once"
-    assert sum(isinstance(step, Publish) for step in small.history.steps) <= 1
+    assert sum(isinstance(step, PublishStep) for step in small.history.steps) <= 1
     assert [finding.law for finding in judge_all(small.history, LosesCountAndRaises)] == ["once"]
 
 

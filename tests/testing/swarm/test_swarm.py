@@ -38,11 +38,13 @@ def test_whatever_happens_the_laws_hold(protocol):
 
 def test_histories_contain_what_the_laws_are_about():
     records = [play(draw(seed, "flooding")) for seed in range(100, 124)]
-    for rows in ("got", "lost", "drops", "probes"):
+    for rows in ("deliveries", "lost", "drops", "probes"):
         assert sum(bool(getattr(record, rows)) for record in records) > 12, rows
-    assert sum(any(got.time > record.settled_at for got in record.got) for record in records) > 12
-    assert any(wish.single and wish.end < record.left_at for record in records for wish in record.wishes)
-    assert any(life.incarnation for record in records for life in record.lives)
+    assert sum(any(got.time > record.settled_at for got in record.deliveries) for record in records) > 12
+    assert any(
+        wish.single and wish.end < record.left_at for record in records for wish in record.subscriptions
+    )
+    assert any(life.incarnation for record in records for life in record.incarnations)
 
 
 def test_the_command_plays_one_history_of_a_seed(capsys):

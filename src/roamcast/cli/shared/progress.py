@@ -13,24 +13,24 @@ import typer
 
 if TYPE_CHECKING:
     from roamcast.campaign.progress import Progress
-    from roamcast.pipeline.conduct import Listener
+    from roamcast.pipeline.campaign_runner import ProgressListener
 
 _BETWEEN_LINES = 10.0
 "Seconds between progress lines where there is no terminal to draw a bar on."
 
 
 @contextmanager
-def listening(resume: str) -> Iterator[Listener]:
+def show_progress(resume: str) -> Iterator[ProgressListener]:
     """A listener that draws a bar; Ctrl-C or SIGTERM ends the block with a word on how to resume."""
-    from roamcast.pipeline.conduct import Listener
+    from roamcast.pipeline.campaign_runner import ProgressListener
 
     bar = _Bar()
-    with stopping(f"stopped; finished runs are kept. Resume with: {resume}", bar.clear):
-        yield Listener(say=bar.say, watch=bar.show)
+    with stop_on_interrupt(f"stopped; finished runs are kept. Resume with: {resume}", bar.clear):
+        yield ProgressListener(say=bar.print_above, watch=bar.show)
 
 
 @contextmanager
-def stopping(word: str, clear: Callable[[], object]) -> Iterator[None]:
+def stop_on_interrupt(word: str, clear: Callable[[], object]) -> Iterator[None]:
     """Let Ctrl-C or SIGTERM end the block with a word and exit code 130; `clear` removes what was drawn."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -52,7 +52,7 @@ class _Bar:
         self._drawn = ""
         self._last = monotonic()
 
-    def say(self, line: str) -> None:
+    def print_above(self, line: str) -> None:
         """Print a line above the bar."""
         self.clear()
         print(line, file=sys.stderr, flush=True)

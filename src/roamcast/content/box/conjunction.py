@@ -11,11 +11,11 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from roamcast.content.box.discs import SPOT, Discs
-from roamcast.content.box.order import PAIR, choices, implies, members, missing, settle
-from roamcast.content.box.ranges import Ranges
-from roamcast.content.errors import ContentError, Undecided
-from roamcast.content.kind import Domain
+from roamcast.content.box.field_order import PAIR, choices, implies, members, missing, tighten
+from roamcast.content.box.point_set import SPOT, PointSet
+from roamcast.content.box.range_set import RangeSet
+from roamcast.content.errors import ContentError, FilterTooComplex
+from roamcast.content.field_type import Domain
 from roamcast.content.schema import EventType
 
 Conjunction: TypeAlias = tuple[tuple[int, Domain], ...]
@@ -35,7 +35,7 @@ def conjoin(type: EventType, constraints: Iterable[tuple[int, Domain]]) -> Conju
         if place in allowed:
             several.setdefault(place, [allowed[place]]).append(domain)
         else:
-            allowed[place] = type.whole(place).meet(domain)  # type: ignore[arg-type]
+            allowed[place] = type.domain(place).meet(domain)  # type: ignore[arg-type]
     for place, domains in several.items():
         if sum(domain.patterns for domain in domains) > MAX_PATTERNS:
             path = type.fields[place].path
@@ -52,10 +52,10 @@ def _close(type: EventType, allowed: dict[int, Any]) -> Conjunction | None:
         return None
     places = sorted(allowed)
     if places and places[-1] >= PAIR:
-        if not settle(type, allowed) or (type.owned and not _follow(type, allowed)):
+        if not tighten(type, allowed) or (type.owned and not _follow(type, allowed)):
             return None
         places = sorted(allowed)
-    return tuple((p, allowed[p]) for p in places if allowed[p] != type.whole(p))
+    return tuple((p, allowed[p]) for p in places if allowed[p] != type.domain(p))
 
 
 def _meet(domains: list[Any]) -> Any:
@@ -83,7 +83,7 @@ def _follow(type: EventType, allowed: dict[int, Any]) -> bool:
 def bare(type: EventType, each: Conjunction) -> Conjunction:
     """The conjunction without what `_follow` and `settle` would put back."""
     if each and each[-1][0] >= PAIR:
-        each = _unsettled(type, each)
+        each = _has_open_pairs(type, each)
     if not type.owned:
         return each
     allowed: dict[int, Any] = dict(each)
@@ -98,7 +98,7 @@ def bare(type: EventType, each: Conjunction) -> Conjunction:
     return tuple(allowed.items())
 
 
-def _unsettled(type: EventType, each: Conjunction) -> Conjunction:
+def _has_open_pairs(type: EventType, each: Conjunction) -> Conjunction:
     """Without what the compared pairs say of their fields."""
     kept = dict(each)
     for place in {at for pair, _ in each if pair >= PAIR for at in members(pair)}:
@@ -145,14 +145,14 @@ def compares(each: Conjunction) -> bool:
     return bool(each) and each[-1][0] >= PAIR
 
 
-def meet_somewhere(type: EventType, one: Conjunction, other: Conjunction) -> bool:
+def intersects_jointly(type: EventType, one: Conjunction, other: Conjunction) -> bool:
     """Whether some event is in both, with what compared pairs say of both together."""
     if not intersects(one, other):
         return False
     return not (compares(one) or compares(other)) or conjoin(type, one + other) is not None
 
 
-def settled(type: EventType, each: Conjunction) -> Conjunction | None:
+def fix_compared_fields(type: EventType, each: Conjunction) -> Conjunction | None:
     """A part of the conjunction in which compared fields have one value each, so that none is compared.
 
     Without a cycle of pairs the first try of each field is right; with one, `Undecided` is raised if none is.
@@ -165,7 +165,7 @@ def settled(type: EventType, each: Conjunction) -> Conjunction | None:
             return current
         tries += 1
         if tries > MAX_TRIES:
-            raise Undecided(f"no values for compared fields were found in {MAX_TRIES} tries")
+            raise FilterTooComplex(f"no values for compared fields were found in {MAX_TRIES} tries")
         allowed = dict(current)
         pair = current[-1][0]
         if pair >= SPOT:
@@ -173,7 +173,7 @@ def settled(type: EventType, each: Conjunction) -> Conjunction | None:
                 found = search(conjoin(type, (*current, *point)) or ())
                 if found:
                     return found
-            raise Undecided("no place was found in some circles and outside of others")
+            raise FilterTooComplex("no place was found in some circles and outside of others")
         place = next((p for p in members(pair) if not _single(allowed.get(p))), members(pair)[0])
         for choice in choices(allowed.get(place, type.everything[place])):
             narrower = conjoin(type, (*current, (place, choice)))
@@ -189,10 +189,10 @@ def _points(type: EventType, current: Conjunction) -> Iterator[Conjunction]:
     """Places that may satisfy a conjunction, as its last constraint asks."""
     allowed: dict[int, Any] = dict(current)
     spot, discs = current[-1]
-    assert isinstance(discs, Discs)
+    assert isinstance(discs, PointSet)
     fields = members(spot)
     for point in discs.candidates(*(allowed.get(at, type.everything[at]).spans for at in fields)):
-        yield tuple((at, Ranges(((value, value),))) for at, value in zip(fields, point, strict=True))
+        yield tuple((at, RangeSet(((value, value),))) for at, value in zip(fields, point, strict=True))
 
 
 def _single(domain: Domain | None) -> bool:
@@ -206,7 +206,7 @@ def subtract(type: EventType, whole: Conjunction, hole: Conjunction) -> list[Con
     pieces: list[Conjunction] = []
     current: dict[int, Any] = dict(whole)
     for place, domain in hole:
-        everything: Any = type.whole(place)
+        everything: Any = type.domain(place)
         mine = current.get(place, everything)
         for rest in domain.outside(everything):
             left = mine.meet(rest)
@@ -238,6 +238,6 @@ def unite(type: EventType, one: Conjunction, other: Conjunction) -> Conjunction 
     joined = domain.join(other[differing][1])  # type: ignore[arg-type]
     if joined is None:
         return None
-    kept = () if joined == type.whole(place) else ((place, joined),)
+    kept = () if joined == type.domain(place) else ((place, joined),)
     united = (*one[:differing], *kept, *one[differing + 1 :])
     return _close(type, dict(united)) if type.owned or place >= PAIR or one[-1][0] >= PAIR else united

@@ -6,18 +6,18 @@ import math
 from decimal import Decimal as BigDecimal
 from typing import Any
 
-from roamcast.content.box.areas import Areas, RegionTest
+from roamcast.content.area_type import AreaType
+from roamcast.content.box.area_set import AreaSet, RegionTest
 from roamcast.content.box.glob import CASELESS, Glob, caseless, fits, lower, tidy
-from roamcast.content.box.ranges import Ranges, after, before
-from roamcast.content.box.texts import Texts
+from roamcast.content.box.range_set import RangeSet, after, before
+from roamcast.content.box.string_set import StringSet
 from roamcast.content.earth.shapes import Region, check_place
-from roamcast.content.earth.sphere import WIDEST, Disc
+from roamcast.content.earth.sphere import WIDEST, Circle
 from roamcast.content.errors import ContentError
-from roamcast.content.kind import Boolean, Date, Decimal, Domain, Enumeration, Integer, Presence, String
-from roamcast.content.kind_area import Area
-from roamcast.content.kind_time import Duration, Moment
-from roamcast.content.repetition import VALUE, Records
+from roamcast.content.field_type import Boolean, Date, Decimal, Domain, Enumeration, Integer, Presence, String
+from roamcast.content.record_list import VALUE, RecordList
 from roamcast.content.schema import EventType, Field
+from roamcast.content.time_types import DateTime, Duration
 
 OPERATORS = ("=", "!=", "<=", ">=", "<", ">")
 _COORDINATES = tuple(
@@ -44,12 +44,12 @@ def compare(field: Field, operator: str, value: Any) -> Domain:
     kind = field.kind
     if isinstance(kind, Presence):
         raise ContentError(f"{field.path} is only known to be there or not: {operator} has no meaning for it")
-    if isinstance(kind, Area):
+    if isinstance(kind, AreaType):
         raise ContentError(f"{field.path} is an area: ask within() or intersects() of it, not {operator}")
     if isinstance(kind, String):
         if operator not in ("=", "!="):
             raise ContentError(f"{field.path} is a string: {operator} has no meaning for it")
-        equal: Any = Texts.of([kind.store(value)])
+        equal: Any = StringSet.of([kind.store(value)])
     else:
         if not kind.ordered and operator not in ("=", "!="):
             raise ContentError(f"{field.path} is {article(kind.name)}: {operator} has no meaning for it")
@@ -57,14 +57,14 @@ def compare(field: Field, operator: str, value: Any) -> Domain:
     if operator != "!=":
         return equal  # type: ignore[no-any-return]
     rest = equal.outside(present(field))
-    return rest[0] if rest else Ranges(())
+    return rest[0] if rest else RangeSet(())
 
 
-def _compare_ordered(field: Field, operator: str, value: Any) -> Ranges:
+def _compare_ordered(field: Field, operator: str, value: Any) -> RangeSet:
     kind = field.kind
     if isinstance(kind, Boolean | Enumeration):
         place = kind.store(value)
-        return Ranges(((place, place),))
+        return RangeSet(((place, place),))
     floor, ceiling = _around(field, value)
     low, high = kind.bounds()  # type: ignore[attr-defined]
     start, end = {
@@ -75,13 +75,13 @@ def _compare_ordered(field: Field, operator: str, value: Any) -> Ranges:
         ">=": (ceiling, high),
     }[operator]
     start, end = max(start, low), min(end, high)
-    return Ranges(((start, end),) if start <= end else ())
+    return RangeSet(((start, end),) if start <= end else ())
 
 
 def _around(field: Field, value: Any) -> tuple[Any, Any]:
     """The stored values next to `value` from below and above, within no bounds; it itself if it is one."""
     kind = field.kind
-    if isinstance(kind, Date | Moment | Duration):
+    if isinstance(kind, Date | DateTime | Duration):
         stored = type(kind)().store(value)
         return stored, stored
     wrong = isinstance(value, bool) or not isinstance(value, int | float | BigDecimal)
@@ -102,12 +102,12 @@ def like(field: Field, glob: Glob) -> Domain:
     if isinstance(field.kind, String):
         for piece in glob[1:] if glob[0] == CASELESS else glob:
             field.kind.store(piece)
-        return Texts.of(glob) if len(glob) == 1 else Texts.where([glob])
+        return StringSet.of(glob) if len(glob) == 1 else StringSet.where([glob])
     if isinstance(field.kind, Enumeration):
         places = [place for place, value in enumerate(field.kind.values) if fits(glob, value)]
-        empty: Ranges = Ranges(())
+        empty: RangeSet = RangeSet(())
         for place in places:
-            empty = empty.join(Ranges(((place, place),)))
+            empty = empty.join(RangeSet(((place, place),)))
         return empty
     raise ContentError(f"{field.path} is {article(field.kind.name)}: text has no meaning for it")
 
@@ -165,28 +165,28 @@ def write_glob(glob: Glob) -> str:
     return "*".join(piece.replace("\\", "\\\\").replace("*", "\\*") for piece in glob)
 
 
-def disc(lat: float, lon: float, radius: float) -> Disc:
+def disc(lat: float, lon: float, radius: float) -> Circle:
     """A circle on the Earth; a middle that is no place, or a radius that is too large, is refused."""
     check_place(lat, lon)
     if not 0 < radius <= WIDEST:
         raise ContentError(f"a circle of {radius!r} m; from above 0 to 10000 km there can be one")
-    return Disc(float(lat) + 0.0, float(lon) + 0.0, float(radius))
+    return Circle(float(lat) + 0.0, float(lon) + 0.0, float(radius))
 
 
-def places(type: EventType, lat: int, lon: int) -> bool:
+def is_location(type: EventType, lat: int, lon: int) -> bool:
     """Whether two fields tell a place on the Earth."""
     if not 0 <= lat < len(type.fields) or not 0 <= lon < len(type.fields):
         return False
     container = type.fields[lat].path.rpartition("/")[0]
-    return find_place(type, container) == (lat, lon)
+    return find_location(type, container) == (lat, lon)
 
 
-def find_place(type: EventType, container: str) -> tuple[int, int] | None:
+def find_location(type: EventType, container: str) -> tuple[int, int] | None:
     """The fields of latitude and longitude in an element, by their usual names."""
     prefix = f"{container}/" if container else ""
     for lat, lon in _COORDINATES:
         if type.has(prefix + lat) and type.has(prefix + lon):
-            found = type.place(prefix + lat), type.place(prefix + lon)
+            found = type.index(prefix + lat), type.index(prefix + lon)
             if all(isinstance(type.fields[at].kind, Decimal) for at in found):
                 return found
     return None
@@ -195,8 +195,8 @@ def find_place(type: EventType, container: str) -> tuple[int, int] | None:
 def find_areas(type: EventType, path: str) -> list[int]:
     """The fields that tell areas: the one at a path, or those of an element there, repeated ones too."""
     if type.has(path or VALUE):
-        place = type.place(path or VALUE)
-        return [place] if isinstance(type.fields[place].kind, Area) else []
+        place = type.index(path or VALUE)
+        return [place] if isinstance(type.fields[place].kind, AreaType) else []
     prefix = f"{path}/" if path else ""
     return [
         place
@@ -205,19 +205,19 @@ def find_areas(type: EventType, path: str) -> list[int]:
     ]
 
 
-def area_kind(field: Field) -> Area | None:
+def area_kind(field: Field) -> AreaType | None:
     """The kind of the areas that a field, or each record of it, tells."""
     kind = field.kind
-    if isinstance(kind, Records) and kind.plain:
+    if isinstance(kind, RecordList) and kind.plain:
         kind = kind.record.fields[0].kind
-    return kind if isinstance(kind, Area) else None
+    return kind if isinstance(kind, AreaType) else None
 
 
-def located(field: Field, whole: bool, region: Region) -> Areas:
+def located(field: Field, whole: bool, region: Region) -> AreaSet:
     """The areas of a field that lie in a region as a `whole`, or have a place in common with it."""
     kind = area_kind(field)
     assert kind is not None
-    return Areas.where(kind.shape, [RegionTest(whole, region)])
+    return AreaSet.where(kind.shape, [RegionTest(whole, region)])
 
 
 def article(noun: str) -> str:

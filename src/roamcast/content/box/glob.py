@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import TypeAlias
 
-from roamcast.content.errors import Undecided
+from roamcast.content.errors import FilterTooComplex
 
 Glob: TypeAlias = tuple[str, ...]
 
@@ -227,7 +227,7 @@ def _search(like: tuple[Glob, ...], unlike: tuple[Glob, ...], alphabet: list[str
             return text
         steps += len(alphabet) * len(machines)
         if steps > STEP_LIMIT:
-            raise Undecided("these patterns are too tangled to tell whether a text matches them all")
+            raise FilterTooComplex("these patterns are too tangled to tell whether a text matches them all")
         for letter in alphabet:
             following = tuple([m.step(s, letter) for m, s in zip(machines, states, strict=True)])
             if following in seen or 0 in following[: len(wanted)]:

@@ -6,6 +6,7 @@ import struct
 from collections.abc import Mapping
 from typing import Any
 
+from roamcast.content.area_type import AreaType
 from roamcast.content.codec.primitives import (
     DISC,
     DOUBLE,
@@ -16,13 +17,12 @@ from roamcast.content.codec.primitives import (
     put_number,
     put_text,
 )
-from roamcast.content.earth.polygon import MAX_CORNERS, Ring
+from roamcast.content.earth.polygon import MAX_CORNERS, Polygon
 from roamcast.content.earth.shapes import Shape, circle, polygon
 from roamcast.content.errors import CodecError
 from roamcast.content.event import Event
-from roamcast.content.kind import Decimal, String
-from roamcast.content.kind_area import Area
-from roamcast.content.repetition import MAX_RECORDS, Records
+from roamcast.content.field_type import Decimal, String
+from roamcast.content.record_list import MAX_RECORDS, RecordList
 from roamcast.content.schema import EventType, Field
 
 
@@ -47,7 +47,7 @@ def decode_event(data: bytes, types: EventType | Mapping[str, EventType]) -> Eve
 
 def _put_values(out: bytearray, type: EventType, values: tuple[Any, ...]) -> None:
     for field, stored in zip(type.fields, values, strict=True):
-        if isinstance(field.kind, Records):
+        if isinstance(field.kind, RecordList):
             put_number(out, len(stored))
             for record in stored:
                 _put_values(out, field.kind.record, record)
@@ -61,10 +61,10 @@ def _put_values(out: bytearray, type: EventType, values: tuple[Any, ...]) -> Non
 def _get_values(reader: Reader, type: EventType) -> tuple[Any, ...]:
     values: list[Any] = []
     for field in type.fields:
-        if isinstance(field.kind, Records):
+        if isinstance(field.kind, RecordList):
             count = reader.number(MAX_RECORDS)
             field.kind.check(count)
-            reader.promise(count)  # a record takes a byte or more: others are refused with their type
+            reader.check_remaining(count)  # a record takes a byte or more: others are refused with their type
             values.append(tuple(_get_values(reader, field.kind.record) for _ in range(count)))
             continue
         there = not field.optional or bool(reader.number(1))
@@ -76,7 +76,7 @@ def put_value(out: bytearray, field: Field, stored: Any) -> None:
     """Write a value that a field has, or a bound of it."""
     if isinstance(field.kind, String):
         put_text(out, stored)
-    elif isinstance(field.kind, Area):
+    elif isinstance(field.kind, AreaType):
         _put_shape(out, stored)
     elif isinstance(field.kind, Decimal):
         out += DOUBLE.pack(stored)
@@ -88,7 +88,7 @@ def get_value(reader: Reader, field: Field) -> Any:
     """Read a value that a field can have."""
     if isinstance(field.kind, String):
         return get_text(reader)
-    if isinstance(field.kind, Area):
+    if isinstance(field.kind, AreaType):
         return _get_shape(reader)
     if isinstance(field.kind, Decimal):
         stored = DOUBLE.unpack(reader.take(8))[0] + 0.0  # of two zeros the encoder writes one
@@ -103,7 +103,7 @@ def get_value(reader: Reader, field: Field) -> Any:
 
 def _put_shape(out: bytearray, shape: Shape) -> None:
     """How many corners, and their degrees; none for a circle, which has three numbers."""
-    corners = shape.corners if isinstance(shape, Ring) else ()
+    corners = shape.corners if isinstance(shape, Polygon) else ()
     put_number(out, len(corners))
     for numbers in corners or (shape,):
         out += b"".join(map(DOUBLE.pack, numbers))

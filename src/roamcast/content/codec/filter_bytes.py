@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import pairwise
 
-from roamcast.content.box.areas import MAX_TESTS, Areas, RegionTest
+from roamcast.content.area_type import AreaType
+from roamcast.content.box.area_set import MAX_TESTS, AreaSet, RegionTest
 from roamcast.content.box.conjunction import MAX_PATTERNS, Conjunction, conjoin
-from roamcast.content.box.constraint import disc, places
-from roamcast.content.box.discs import MAX_DISCS, SPOT, Discs
+from roamcast.content.box.constraint import disc, is_location
+from roamcast.content.box.field_order import MAX_PAIRS, PAIR, compare_fields, members
 from roamcast.content.box.glob import CASELESS, Glob, lower
-from roamcast.content.box.order import MAX_PAIRS, PAIR, compare_fields, members
-from roamcast.content.box.ranges import Ranges, coalesce
-from roamcast.content.box.repeats import MAX_REQUIRED, Repeats
-from roamcast.content.box.texts import Texts
+from roamcast.content.box.point_set import MAX_DISCS, SPOT, PointSet
+from roamcast.content.box.range_set import RangeSet, coalesce
+from roamcast.content.box.record_list_set import MAX_REQUIRED, RecordListSet
+from roamcast.content.box.string_set import StringSet
 from roamcast.content.codec.event_bytes import get_value, put_value
 from roamcast.content.codec.primitives import (
     DISC,
@@ -26,12 +27,11 @@ from roamcast.content.codec.primitives import (
     put_number,
     put_text,
 )
-from roamcast.content.earth.shapes import Box, box
+from roamcast.content.earth.shapes import LatLonBox, box
 from roamcast.content.errors import CodecError
+from roamcast.content.field_type import Domain, String
 from roamcast.content.filter import MAX_CONJUNCTIONS, Filter
-from roamcast.content.kind import Domain, String
-from roamcast.content.kind_area import Area
-from roamcast.content.repetition import Records
+from roamcast.content.record_list import RecordList
 from roamcast.content.schema import EventType, Field
 
 _CASELESS = bytes([1, *CASELESS.encode()])
@@ -61,7 +61,7 @@ def _put_filter(out: bytearray, filter: Filter) -> None:
         put_number(out, len(each))
         for place, domain in each:
             put_number(out, place)
-            if isinstance(domain, Discs):
+            if isinstance(domain, PointSet):
                 put_number(out, len(domain.inside))
                 put_number(out, len(domain.outside_of))
                 for disc in domain.inside + domain.outside_of:
@@ -94,22 +94,22 @@ def _get_filter(reader: Reader, type: EventType) -> Filter:
     return Filter.of(type, conjunctions)
 
 
-def _get_discs(reader: Reader, type: EventType, place: int) -> Discs:
+def _get_discs(reader: Reader, type: EventType, place: int) -> PointSet:
     """Circles that a place is in, and circles that it is outside of."""
-    if not places(type, *members(place)):
+    if not is_location(type, *members(place)):
         raise CodecError("a place on the Earth that the type does not have")
     inside, refused = reader.number(MAX_DISCS), reader.number(MAX_DISCS)
     discs = [disc(*DISC.unpack(reader.take(DISC.size))) for _ in range(inside + refused)]
-    return Discs.where(discs[:inside], discs[inside:])
+    return PointSet.where(discs[:inside], discs[inside:])
 
 
-def _get_order(reader: Reader, type: EventType, place: int) -> Ranges:
+def _get_order(reader: Reader, type: EventType, place: int) -> RangeSet:
     """The order of two fields: a bit for each that it may be, and one for missing."""
     first, second = members(place)
     if not first < second < len(type.fields):
         raise CodecError("a pair of fields that the type does not have")
     bits = reader.number(15)
-    signs = Ranges(coalesce((n - 1, n - 1) for n in range(3) if bits >> n & 1), bool(bits >> 3))
+    signs = RangeSet(coalesce((n - 1, n - 1) for n in range(3) if bits >> n & 1), bool(bits >> 3))
     equal = bits >> 1 & 1
     compare_fields(
         type.fields[first], "=" if bits & 5 in (0, 5) else "<" if not equal else "<=", type.fields[second]
@@ -118,18 +118,18 @@ def _get_order(reader: Reader, type: EventType, place: int) -> Ranges:
 
 
 def _put_domain(out: bytearray, field: Field, domain: Domain) -> None:
-    if isinstance(domain, Repeats):
+    if isinstance(domain, RecordListSet):
         put_number(out, len(domain.required))
         for each in (*domain.required, domain.refused):
             _put_filter(out, each)
-    elif isinstance(domain, Ranges):
+    elif isinstance(domain, RangeSet):
         put_number(out, len(domain.spans) << 1 | domain.absent)
         for low, high in domain.spans:
             put_value(out, field, low)
             put_value(out, field, high)
-    elif isinstance(domain, Areas):
+    elif isinstance(domain, AreaSet):
         _put_areas(out, domain)
-    elif isinstance(domain, Discs):
+    elif isinstance(domain, PointSet):
         raise AssertionError("circles stand beside fields")
     elif domain.values is not None:
         put_number(out, (len(domain.values) << 1 | 1) << 1 | domain.absent)
@@ -145,37 +145,37 @@ def _put_domain(out: bytearray, field: Field, domain: Domain) -> None:
 
 
 def _get_domain(reader: Reader, field: Field) -> Domain:
-    if isinstance(field.kind, Records):
+    if isinstance(field.kind, RecordList):
         return _get_repeats(reader, field.kind.record)
-    if isinstance(field.kind, Area):
+    if isinstance(field.kind, AreaType):
         return _get_areas(reader, field.kind)
     head = reader.number(MAX_BYTES << 2)
     absent, count = bool(head & 1), head >> 1
     if not isinstance(field.kind, String):
-        reader.promise(count * 2)
+        reader.check_remaining(count * 2)
         spans = tuple((get_value(reader, field), get_value(reader, field)) for _ in range(count))
         if spans != coalesce(spans):
             raise CodecError(f"spans of {field.path} that are not in order with gaps between them")
-        return Ranges(spans, absent)
+        return RangeSet(spans, absent)
     listed, count = bool(count & 1), count >> 1
-    reader.promise(count)
+    reader.check_remaining(count)
     if listed:
         texts = tuple(get_text(reader) for _ in range(count))
         if any(one >= other for one, other in pairwise(texts)):
             raise CodecError(f"texts of {field.path} that are not in order, each once")
-        return Texts(texts, absent=absent)
+        return StringSet(texts, absent=absent)
     refused = reader.number(MAX_BYTES)
-    reader.promise(count + refused)
+    reader.check_remaining(count + refused)
     stars = 0
     globs = []
     for _ in range(count + refused):
         pieces = reader.number(MAX_BYTES)
-        reader.promise(pieces)
+        reader.check_remaining(pieces)
         stars += pieces > 1
         if stars > MAX_PATTERNS:
             raise CodecError(f"more than {MAX_PATTERNS} patterns")
         globs.append(_get_glob(reader, pieces))
-    return Texts.where(globs[:count], globs[count:], absent)
+    return StringSet.where(globs[:count], globs[count:], absent)
 
 
 def _get_glob(reader: Reader, count: int) -> Glob:
@@ -189,28 +189,28 @@ def _get_glob(reader: Reader, count: int) -> Glob:
     return tuple(get_text(reader) for _ in range(count)) or ("",)
 
 
-def _get_repeats(reader: Reader, record: EventType) -> Repeats:
+def _get_repeats(reader: Reader, record: EventType) -> RecordListSet:
     required = [_get_filter(reader, record) for _ in range(reader.number(MAX_REQUIRED))]
-    return Repeats.where(required, _get_filter(reader, record))
+    return RecordListSet.where(required, _get_filter(reader, record))
 
 
-def _put_areas(out: bytearray, domain: Areas) -> None:
+def _put_areas(out: bytearray, domain: AreaSet) -> None:
     put_number(out, len(domain.required) << 2 | domain.void << 1 | domain.absent)
     if not domain.void:
         put_number(out, len(domain.refused))
     for whole, region in domain.required + domain.refused:
-        out.append(whole << 1 | isinstance(region, Box))
+        out.append(whole << 1 | isinstance(region, LatLonBox))
         out += b"".join(map(DOUBLE.pack, region))
 
 
-def _get_areas(reader: Reader, kind: Area) -> Areas:
+def _get_areas(reader: Reader, kind: AreaType) -> AreaSet:
     head = reader.number(MAX_TESTS << 2 | 3)
     if head & 2:
-        return Areas(kind.shape, absent=bool(head & 1), void=True)
+        return AreaSet(kind.shape, absent=bool(head & 1), void=True)
     count, refused = head >> 2, reader.number(MAX_TESTS)
     tests = []
     for _ in range(count + refused):
         mode = reader.number(3)
         numbers = (DOUBLE.unpack(reader.take(8))[0] for _ in range(4 if mode & 1 else 3))
         tests.append(RegionTest(bool(mode >> 1), box(*numbers) if mode & 1 else disc(*numbers)))
-    return Areas.where(kind.shape, tests[:count], tests[count:], bool(head & 1))
+    return AreaSet.where(kind.shape, tests[:count], tests[count:], bool(head & 1))

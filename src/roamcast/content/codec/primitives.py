@@ -6,7 +6,7 @@ import struct
 from collections.abc import Mapping
 
 from roamcast.content.errors import CodecError, ContentError
-from roamcast.content.kind import String
+from roamcast.content.field_type import String
 from roamcast.content.schema import EventType
 
 MAX_BYTES = 1 << 16
@@ -67,11 +67,11 @@ class Reader:
 
     def take(self, count: int) -> bytes:
         """The next bytes."""
-        self.promise(count)
+        self.check_remaining(count)
         self.at += count
         return self.data[self.at - count : self.at]
 
-    def promise(self, count: int) -> None:
+    def check_remaining(self, count: int) -> None:
         """Refuse early what claims more than is there."""
         if count > len(self.data) - self.at:
             raise CodecError("it ends too early")

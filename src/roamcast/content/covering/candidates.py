@@ -6,17 +6,17 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from roamcast.content.box.areas import Areas
+from roamcast.content.box.area_set import AreaSet
 from roamcast.content.box.conjunction import Conjunction, compares, fields_of
-from roamcast.content.box.discs import Discs
 from roamcast.content.box.glob import begins
-from roamcast.content.box.ranges import Ranges
-from roamcast.content.box.repeats import Repeats
-from roamcast.content.box.texts import Texts
-from roamcast.content.errors import Undecided
+from roamcast.content.box.point_set import PointSet
+from roamcast.content.box.range_set import RangeSet
+from roamcast.content.box.record_list_set import RecordListSet
+from roamcast.content.box.string_set import StringSet
+from roamcast.content.errors import FilterTooComplex
 from roamcast.content.event import Event
+from roamcast.content.field_type import Domain
 from roamcast.content.filter import Filter
-from roamcast.content.kind import Domain
 from roamcast.content.match import MatchIndex
 from roamcast.content.schema import EventType
 
@@ -75,7 +75,7 @@ class Candidates:
             return self._filters
         try:
             return self._index.over(filter)
-        except Undecided:
+        except FilterTooComplex:
             return self._filters
 
     def under(self, filter: Filter) -> Collection[Filter]:
@@ -173,7 +173,7 @@ class _OfType:
             for place, domain in filter.conjunctions[0]:
                 low[place], high[place] = _ends(domain)
                 free &= ~(1 << place)
-        except Undecided:  # no value of it is known
+        except FilterTooComplex:  # no value of it is known
             return list(self.numbers)
         corner, opposite = Event(self.type, tuple(low)), Event(self.type, tuple(high))
         found: list[int] = []
@@ -248,9 +248,9 @@ class _Column:
 
     def _slices(self, domain: Domain) -> Iterator[tuple[int, int]]:
         values = self._values
-        if isinstance(domain, Repeats | Discs | Areas):
+        if isinstance(domain, RecordListSet | PointSet | AreaSet):
             return  # those who constrain records are all without a least value
-        if isinstance(domain, Ranges):
+        if isinstance(domain, RangeSet):
             for low, high in domain.spans:
                 yield bisect_left(values, low), bisect_right(values, high)
         elif domain.values is not None:
@@ -276,18 +276,18 @@ def _fields(filter: Filter) -> int:
 
 def _least_known(domain: Domain) -> Any:
     """The least value that a field may have, or None where nobody can say at a glance."""
-    if isinstance(domain, Ranges):
+    if isinstance(domain, RangeSet):
         return domain.spans[0][0] if domain.spans else None
-    if isinstance(domain, Repeats | Discs | Areas):
+    if isinstance(domain, RecordListSet | PointSet | AreaSet):
         return None
     return domain.values[0] if domain.values else None
 
 
 def _ends(domain: Domain) -> tuple[Any, Any]:
     """The least and the greatest value, of patterns some value; None where the field must be missing."""
-    if isinstance(domain, Ranges):
+    if isinstance(domain, RangeSet):
         return (domain.spans[0][0], domain.spans[-1][1]) if domain.spans else (None, None)
-    if isinstance(domain, Texts) and domain.values is not None:
+    if isinstance(domain, StringSet) and domain.values is not None:
         return (domain.values[0], domain.values[-1]) if domain.values else (None, None)
     some = domain.example()
     return some, some

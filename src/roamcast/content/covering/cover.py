@@ -8,7 +8,7 @@ from roamcast.content.covering.candidates import FEW, Candidates
 from roamcast.content.filter import Filter
 
 
-class Cover:
+class MinimalCover:
     """Filters, of which those that no other covers are known at any moment; of equals the first that came.
 
     Each of the others has a guard, one filter that covers it. Who comes needs a guard or is one, and who goes
@@ -39,7 +39,7 @@ class Cover:
         if filter not in self._members:
             member = self._members[filter] = _Member(filter, self._next)
             self._next += 1
-            self._settle(member)
+            self._place_member(member)
         return filter in self._minimal
 
     def discard(self, filter: Filter) -> None:
@@ -53,9 +53,9 @@ class Cover:
             del member.guard.wards[filter]
         for ward in member.wards.values():
             ward.guard = None
-            self._settle(ward)
+            self._place_member(ward)
 
-    def become(self, filters: Iterable[Filter]) -> None:
+    def replace_all(self, filters: Iterable[Filter]) -> None:
         """Hold exactly these filters; costs only as much as has changed."""
         wanted = dict.fromkeys(filters)
         for filter in [filter for filter in self._members if filter not in wanted]:
@@ -85,7 +85,7 @@ class Cover:
                 return wide
         return None
 
-    def _settle(self, member: _Member) -> None:
+    def _place_member(self, member: _Member) -> None:
         """Give a member a guard, or make it part of the minimal cover and the guard of those it covers."""
         filter = member.filter
         wide = self._find(filter)

@@ -9,7 +9,7 @@ from roamcast.content.filter import Filter
 MEMORY = 65536
 
 
-class Relations:
+class RelationCache:
     """Relations between patterns, remembered: the same few patterns meet again at every renewal."""
 
     def __init__(self) -> None:

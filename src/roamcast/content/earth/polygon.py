@@ -25,7 +25,7 @@ class _Corners(NamedTuple):
     corners: tuple[Corner, ...]
 
 
-class Ring(_Corners):
+class Polygon(_Corners):
     """A polygon by its corners; an edge leads from the last to the first."""
 
     @cached_property
@@ -35,7 +35,7 @@ class Ring(_Corners):
         return Arcs(self.corners)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Ring, (self.corners,)
+        return Polygon, (self.corners,)
 
     def has(self, lat: float, lon: float) -> bool:
         """Whether a place is in it or on its edge."""
@@ -77,11 +77,11 @@ class Ring(_Corners):
         return self._arcs.crosses_parallel(lat, west, width)
 
 
-def check_ring(corners: tuple[Corner, ...]) -> Ring:
+def check_ring(corners: tuple[Corner, ...]) -> Polygon:
     """A polygon, if these are the corners of one that neither crosses nor touches itself."""
     if not 3 <= len(corners) <= MAX_CORNERS:
         raise ContentError(f"a polygon of {len(corners)} corners; there are 3 to {MAX_CORNERS}")
-    ring = Ring(tuple((float(lat) + 0.0, float(lon) + 0.0) for lat, lon in corners))
+    ring = Polygon(tuple((float(lat) + 0.0, float(lon) + 0.0) for lat, lon in corners))
     flat = ring._arcs.polygon
     if not flat.is_valid:
         raise ContentError("a polygon that crosses or touches itself")

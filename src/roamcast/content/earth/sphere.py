@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from roamcast.content.box.ranges import Ranges, Span, coalesce
+from roamcast.content.box.range_set import RangeSet, Span, coalesce
 
 EARTH = 6_371_008.8
 "Metres: the mean radius of the Earth (IUGG)."
@@ -16,7 +16,7 @@ SLACK = 1e-3
 _DEGREES = SLACK / EARTH * 180 / math.pi
 
 
-class Disc(NamedTuple):
+class Circle(NamedTuple):
     """The places that are no further than `radius` metres from one."""
 
     lat: float
@@ -27,21 +27,21 @@ class Disc(NamedTuple):
         """Whether a place is in it, as near as doubles tell."""
         return distance(self.lat, self.lon, lat, lon) <= self.radius
 
-    def holds(self, other: Disc) -> bool:
+    def holds(self, other: Circle) -> bool:
         """Whether all of another disc is in it, for sure."""
         if self == other:
             return True
         return distance(self.lat, self.lon, other.lat, other.lon) + other.radius <= self.radius - SLACK
 
-    def misses(self, other: Disc) -> bool:
+    def misses(self, other: Circle) -> bool:
         """Whether nothing of another disc is in it, for sure."""
         return distance(self.lat, self.lon, other.lat, other.lon) > self.radius + other.radius + SLACK
 
-    def holds_box(self, lats: Ranges, lons: Ranges) -> bool:
+    def holds_box(self, lats: RangeSet, lons: RangeSet) -> bool:
         """Whether all places between some latitudes and longitudes are in it, for sure."""
         return self._furthest(lats, lons) <= self.radius - SLACK
 
-    def misses_box(self, lats: Ranges, lons: Ranges) -> bool:
+    def misses_box(self, lats: RangeSet, lons: RangeSet) -> bool:
         """Whether no place between some latitudes and longitudes is in it, for sure."""
         return all(
             distance(self.lat, self.lon, *self.nearest(lat, lon)) > self.radius + SLACK
@@ -49,12 +49,12 @@ class Disc(NamedTuple):
             for lon in lons.spans
         )
 
-    def bounds(self, room: float = _DEGREES) -> tuple[Ranges, Ranges]:
+    def bounds(self, room: float = _DEGREES) -> tuple[RangeSet, RangeSet]:
         """The latitudes and the longitudes that it reaches, with a little room."""
         reach = math.degrees(self.radius / EARTH) + room
         low, high = self.lat - reach, self.lat + reach
         if low <= -90 or high >= 90:
-            return Ranges(((max(low, -90.0), min(high, 90.0)),)), Ranges(((-180.0, 180.0),))
+            return RangeSet(((max(low, -90.0), min(high, 90.0)),)), RangeSet(((-180.0, 180.0),))
         ratio = math.sin(math.radians(reach)) / math.cos(math.radians(self.lat))
         wide = math.degrees(math.asin(min(1.0, ratio))) + room
         west, east = self.lon - wide, self.lon + wide
@@ -64,7 +64,7 @@ class Disc(NamedTuple):
             lons = coalesce([(-180.0, east - 360), (west, 180.0)])
         else:
             lons = ((west, east),)
-        return Ranges(((low, high),)), Ranges(lons)
+        return RangeSet(((low, high),)), RangeSet(lons)
 
     def nearest(self, lats: Span, lons: Span) -> tuple[float, float]:
         """The place in a box that is nearest to the middle."""
@@ -77,7 +77,7 @@ class Disc(NamedTuple):
         tries = (min(max(closest, lats[0]), lats[1]), *lats)
         return min(tries, key=lambda lat: distance(self.lat, self.lon, lat, lon)), lon
 
-    def _furthest(self, lats: Ranges, lons: Ranges) -> float:
+    def _furthest(self, lats: RangeSet, lons: RangeSet) -> float:
         """How far the furthest place of a box is, or more."""
         most = 0.0
         for lon in (edge for span in lons.spans for edge in span):

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roamcast.content.box.conjunction import fields_of
-from roamcast.content.box.ranges import Ranges
+from roamcast.content.box.range_set import RangeSet
 from roamcast.content.filter import Filter
 from roamcast.content.grouping.features import Matrix, columns
 from roamcast.content.schema import EventType
@@ -95,7 +95,7 @@ class Embedding:
         grown = False
         for box in filter.conjunctions:
             for place, domain in fields_of(box):
-                if not isinstance(domain, Ranges) or self.type.fields[place].kind.name == "enumeration":
+                if not isinstance(domain, RangeSet) or self.type.fields[place].kind.name == "enumeration":
                     continue
                 everything = self.type.everything[place].spans[0]  # type: ignore[union-attr]
                 for end in (end for span in domain.spans for end in span if end not in everything):

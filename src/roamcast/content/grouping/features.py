@@ -14,15 +14,15 @@ import numpy as np
 import numpy.typing as npt
 
 from roamcast.content.box.conjunction import fields_of
-from roamcast.content.box.ranges import Ranges
+from roamcast.content.box.range_set import RangeSet
 from roamcast.content.filter import Filter
 from roamcast.content.schema import EventType
-from roamcast.content.summary.bloom import Shape
-from roamcast.content.summary.parts import Textual
+from roamcast.content.summary.bloom import BloomShape
+from roamcast.content.summary.parts import StringPart
 
 Matrix: TypeAlias = npt.NDArray[np.float64]
 
-HASHED = Shape(16, 1)
+HASHED = BloomShape(16, 1)
 "The columns of a string."
 MAX_LISTED = 64
 "Listed values with a column of their own; the rest of a long list is left out of the distance."
@@ -70,7 +70,7 @@ def find_ends(type: EventType, place: int, filters: Iterable[Filter]) -> tuple[f
         for filter in filters
         for each in filter.conjunctions
         for at, domain in each
-        if at == place and isinstance(domain, Ranges)
+        if at == place and isinstance(domain, RangeSet)
         for span in domain.spans
         for end in span
         if end not in field.kind.everything(False).spans[0]  # type: ignore[union-attr]
@@ -93,7 +93,7 @@ def columns(kind: Any, domain: Any, ends: tuple[float, float]) -> list[float]:
     if kind.name == "string":
         if domain is None:
             return [0.0] * (1 + HASHED.bits)
-        part = Textual.of(domain, HASHED)
+        part = StringPart.of(domain, HASHED)
         bits = part.left | part.right | part.words
         return [constrained, *(float(bits >> n & 1) for n in range(HASHED.bits))]
     if kind.name == "enumeration":

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from roamcast.content.filter import Filter
-from roamcast.content.grouping.group import Group, by_type
+from roamcast.content.grouping.cluster import FilterCluster, by_type
 
 if TYPE_CHECKING:
     import networkx
@@ -57,7 +57,7 @@ class SubscriptionGraph:
         covered = {below for node in self.nodes for below in self.below[node]}
         return [node for node in self.nodes if node not in covered]
 
-    def groups(self) -> list[Group]:
+    def groups(self) -> list[FilterCluster]:
         """A channel for each top; whoever is below several joins the first that has the fewest members."""
         members = {top: list(self.equals[top]) for top in self.tops}
         for node in self.nodes:
@@ -65,7 +65,7 @@ class SubscriptionGraph:
             if above:
                 chosen = min(above, key=lambda top: (len(self.below[top]), top))
                 members[chosen].extend(self.equals[node])
-        return [Group(tuple(sorted(found)), self.filters[top]) for top, found in members.items()]
+        return [FilterCluster(tuple(sorted(found)), self.filters[top]) for top, found in members.items()]
 
     def to_networkx(self) -> networkx.DiGraph[int]:
         """The Hasse diagram, its nodes labelled with their XPath."""
@@ -102,6 +102,6 @@ class SubscriptionGraph:
         draw_graph(self.to_networkx(), path)
 
 
-def graph_groups(filters: Sequence[Filter]) -> list[Group]:
+def graph_groups(filters: Sequence[Filter]) -> list[FilterCluster]:
     """A channel for each filter that no other covers."""
     return SubscriptionGraph(filters).groups()

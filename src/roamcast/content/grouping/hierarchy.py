@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from roamcast.content.filter import Filter
+from roamcast.content.grouping.cluster import FilterCluster, by_type
 from roamcast.content.grouping.features import Matrix, cluster_count, distances, vectors
-from roamcast.content.grouping.group import Group, by_type
 from roamcast.content.grouping.kmeans import Labels, divide, to_groups
 
 
-def agglomerative_groups(filters: Sequence[Filter], k: int | None = None) -> list[Group]:
+def agglomerative_groups(filters: Sequence[Filter], k: int | None = None) -> list[FilterCluster]:
     """Each alone at first; the two closest groups are joined until K are left."""
     from sklearn.cluster import AgglomerativeClustering
 
@@ -32,7 +32,7 @@ def agglomerative_groups(filters: Sequence[Filter], k: int | None = None) -> lis
 
 def divisive_groups(
     filters: Sequence[Filter], k: int | None = None, threshold: float | None = None
-) -> list[Group]:
+) -> list[FilterCluster]:
     """All together at first; the widest group is cut at its two farthest members, who gather the others.
 
     It stops at K groups, or, if a threshold is given, when no two members of a group lie farther apart.

@@ -9,15 +9,15 @@ from typing import Any
 
 import msgspec
 
-from roamcast.content.box.areas import Areas
-from roamcast.content.box.discs import Discs
+from roamcast.content.box.area_set import AreaSet
 from roamcast.content.box.glob import begins, ends
-from roamcast.content.box.ranges import Ranges, thin
-from roamcast.content.box.repeats import Repeats
-from roamcast.content.box.texts import Texts
+from roamcast.content.box.point_set import PointSet
+from roamcast.content.box.range_set import RangeSet, thin
+from roamcast.content.box.record_list_set import RecordListSet
+from roamcast.content.box.string_set import StringSet
 from roamcast.content.errors import ContentError
+from roamcast.content.field_type import Domain
 from roamcast.content.filter import Filter
-from roamcast.content.kind import Domain
 
 MAX_SPANS = 16
 MAX_WORDS = 64
@@ -52,16 +52,16 @@ def union(filters: Sequence[Filter], most: int = 8) -> Filter:
 
 
 def _join(domains: list[Any]) -> Domain | None:
-    if isinstance(domains[0], Ranges):
-        joined: Ranges = reduce(Ranges.join, domains)
-        return Ranges(thin(joined.spans, MAX_SPANS), joined.absent)
-    if isinstance(domains[0], Repeats | Areas | Discs):
+    if isinstance(domains[0], RangeSet):
+        joined: RangeSet = reduce(RangeSet.join, domains)
+        return RangeSet(thin(joined.spans, MAX_SPANS), joined.absent)
+    if isinstance(domains[0], RecordListSet | AreaSet | PointSet):
         either: Domain | None = domains[0]
         for other in domains[1:]:
             either = either.join(other) if either is not None else None
         return either
     absent = any(texts.absent for texts in domains)
-    exact: Texts | None = domains[0]
+    exact: StringSet | None = domains[0]
     for other in domains[1:]:
         exact = exact.join(other) if exact is not None else None
     if exact is not None and len(exact.values or ()) <= MAX_WORDS:
@@ -72,17 +72,17 @@ def _join(domains: list[Any]) -> Domain | None:
     end = _common([text[::-1] for text in itertools.chain(*ends)])[::-1]
     if not start and not end:
         return None
-    return Texts.where([(start, ""), ("", end)], absent=absent)
+    return StringSet.where([(start, ""), ("", end)], absent=absent)
 
 
-def _starts(texts: Texts) -> list[str]:
+def _starts(texts: StringSet) -> list[str]:
     """What a string of the set surely begins with, one way or another."""
     if texts.values is not None:
         return list(texts.values)
     return [max(map(begins, texts.like), key=len, default="")]
 
 
-def _ends(texts: Texts) -> list[str]:
+def _ends(texts: StringSet) -> list[str]:
     if texts.values is not None:
         return list(texts.values)
     return [max(map(ends, texts.like), key=len, default="")]

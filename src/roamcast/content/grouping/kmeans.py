@@ -12,11 +12,11 @@ import numpy.typing as npt
 from roamcast.content.box.conjunction import fields_of
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
+from roamcast.content.grouping.bounded_cover import BoundedCover
+from roamcast.content.grouping.cluster import FilterCluster, by_type, point
 from roamcast.content.grouping.embedding import Embedding
 from roamcast.content.grouping.features import Matrix, cluster_count, distances, vectors
-from roamcast.content.grouping.following import Labelled, Members, OfType, follow
-from roamcast.content.grouping.group import Group, by_type, point
-from roamcast.content.grouping.tight import TightCover
+from roamcast.content.grouping.incremental import ClusterBuilder, Labelled, TypeGrouping, make_incremental
 from roamcast.content.schema import EventType
 
 Labels = npt.NDArray[np.int64]
@@ -27,7 +27,7 @@ REBALANCED = 32
 
 def kmeans_groups(
     filters: Sequence[Filter], k: int | None = None, event: Event | None = None, seed: int = 0
-) -> list[Group]:
+) -> list[FilterCluster]:
     """K channels for each event type (K: the papers', unless given).
 
     The event that set off the grouping, if given, is clustered with the subscriptions and draws those
@@ -53,12 +53,15 @@ def about(event: Event, used: Collection[int]) -> Filter:
 
 def to_groups(
     filters: Sequence[Filter], places: Sequence[int], labels: Sequence[int] | Labels
-) -> list[Group]:
+) -> list[FilterCluster]:
     """A group for each label among `places`, in the order of their first members."""
     members: dict[int, list[int]] = {}
     for place, label in zip(places, labels, strict=False):
         members.setdefault(int(label), []).append(place)
-    return [Group(tuple(found), TightCover.of([filters[p] for p in found])) for found in members.values()]
+    return [
+        FilterCluster(tuple(found), BoundedCover.of([filters[p] for p in found]))
+        for found in members.values()
+    ]
 
 
 def _cluster(points: Matrix, k: int, seed: int) -> Labels:
@@ -72,7 +75,7 @@ def _cluster(points: Matrix, k: int, seed: int) -> Labels:
     return np.asarray(fitted.labels_, dtype=np.int64)
 
 
-class KMeans(OfType):
+class KMeans(TypeGrouping):
     """K groups that follow their subscriptions.
 
     An arrival goes to the nearest centroid, and some others are looked at again, in turn. If the papers' K
@@ -90,7 +93,7 @@ class KMeans(OfType):
         self._filters: dict[Hashable, Filter] = {}
         self._of: dict[Hashable, int] = {}
         "Number of each subscription's group."
-        self._members: dict[int, Members] = {}
+        self._members: dict[int, ClusterBuilder] = {}
         self._sums: dict[int, npt.NDArray[np.float64]] = {}
         self._sized = -1
         "The embedding's scale when the sums were made."
@@ -145,7 +148,7 @@ class KMeans(OfType):
 
     def _open(self) -> int:
         label = next(self.labels)
-        self._members[label] = Members(self.type)
+        self._members[label] = ClusterBuilder(self.type)
         self._sums[label] = np.zeros(self._points.width)
         return label
 
@@ -247,7 +250,7 @@ class KMeansGroups:
     """K-means groups of any event types that follow their subscriptions."""
 
     def __init__(self, k: int | None = None) -> None:
-        self._following = follow("kmeans", k)
+        self._following = make_incremental("kmeans", k)
 
     @property
     def filters(self) -> dict[Hashable, Filter]:

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 
 from roamcast.content.box.conjunction import Conjunction, fields_of
-from roamcast.content.box.ranges import Ranges, Span
-from roamcast.content.box.texts import Texts
+from roamcast.content.box.range_set import RangeSet, Span
+from roamcast.content.box.string_set import StringSet
 from roamcast.content.filter import Filter
+from roamcast.content.grouping.bounded_cover import BoundedCover
+from roamcast.content.grouping.cluster import FilterCluster, by_type
 from roamcast.content.grouping.features import cluster_count
-from roamcast.content.grouping.following import Labelled, Members, OfType
-from roamcast.content.grouping.group import Group, by_type
-from roamcast.content.grouping.tight import TightCover
+from roamcast.content.grouping.incremental import ClusterBuilder, Labelled, TypeGrouping
 from roamcast.content.schema import EventType
 from roamcast.content.summary.bloom import stable_hash
 
@@ -34,14 +34,14 @@ def signature(filter: Filter) -> str:
 
 def _sign(type: EventType, place: int, domain: object) -> str:
     path = type.fields[place].path
-    if isinstance(domain, Texts):
+    if isinstance(domain, StringSet):
         return f"{path}={','.join(domain.values)}" if domain.values is not None else f"{path}~"
-    if type.fields[place].kind.name == "enumeration" and isinstance(domain, Ranges):
+    if type.fields[place].kind.name == "enumeration" and isinstance(domain, RangeSet):
         return f"{path}={domain.spans}"
     return f"{path}#"
 
 
-class Bucket:
+class SignatureBucket:
     """Subscriptions whose signatures hash alike."""
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class Bucket:
         return len(self.signatures) * len(self.filters)
 
 
-class Signatures(OfType):
+class SignaturePartition(TypeGrouping):
     """Buckets of signatures shared out among K groups, so that they weigh alike.
 
     A new bucket goes to the lightest group. When the heaviest weighs more than twice the lightest, its
@@ -64,9 +64,9 @@ class Signatures(OfType):
 
     def __init__(self, type: EventType, labels: Iterator[int], k: int | None) -> None:
         super().__init__(type, labels, k)
-        self._buckets: dict[int, Bucket] = {}
+        self._buckets: dict[int, SignatureBucket] = {}
         self._of: dict[Hashable, tuple[int, str]] = {}
-        self._groups: dict[int, Members] = {}
+        self._groups: dict[int, ClusterBuilder] = {}
         self._used: Counter[int] = Counter()
         self._weights: Counter[int] = Counter()
         self._arrivals = 0
@@ -79,7 +79,7 @@ class Signatures(OfType):
         number = stable_hash("signature", text) % (BUCKETS * wanted if self.k else 1 << 16)
         bucket = self._buckets.get(number)
         if bucket is None:
-            bucket = self._buckets[number] = Bucket()
+            bucket = self._buckets[number] = SignatureBucket()
             bucket.group = self._lightest(wanted)
         self._of[key] = (number, text)
         before = bucket.weight
@@ -123,7 +123,7 @@ class Signatures(OfType):
     def _lightest(self, wanted: int) -> int:
         if len(self._groups) < wanted:
             label = next(self.labels)
-            self._groups[label] = Members(self.type)
+            self._groups[label] = ClusterBuilder(self.type)
             return label
         weights = self.weights()
         return min(weights, key=lambda label: (weights[label], label))
@@ -150,18 +150,18 @@ class Signatures(OfType):
             self._groups[light].add(key, filter)
 
 
-def signature_groups(filters: Sequence[Filter], k: int | None = None) -> list[Group]:
+def signature_groups(filters: Sequence[Filter], k: int | None = None) -> list[FilterCluster]:
     """Filter set partitioning: each subscription in one group, by the buckets of signatures."""
-    from roamcast.content.grouping.following import follow
+    from roamcast.content.grouping.incremental import make_incremental
 
-    following = follow("signature", k)
+    following = make_incremental("signature", k)
     for place, filter in enumerate(filters):
         following.add(place, filter)
     found = [group for type in by_type(filters) for group in following.groups(type)]
-    return [Group(tuple(sorted(members)), filter) for _, members, filter in found]  # type: ignore[arg-type]
+    return [FilterCluster(tuple(sorted(members)), filter) for _, members, filter in found]  # type: ignore[arg-type]
 
 
-def event_space_groups(filters: Sequence[Filter], k: int | None = None) -> list[Group]:
+def event_space_groups(filters: Sequence[Filter], k: int | None = None) -> list[FilterCluster]:
     """Event space partitioning, for comparison: a subscription in each of K disjoint parts that it meets."""
     groups = []
     for type, places in by_type(filters).items():
@@ -171,7 +171,7 @@ def event_space_groups(filters: Sequence[Filter], k: int | None = None) -> list[
             if inside:
                 within = [filters[p] & part for p in inside]
                 groups.append(
-                    Group(tuple(inside), TightCover.of([each for each in within if not each.empty]))
+                    FilterCluster(tuple(inside), BoundedCover.of([each for each in within if not each.empty]))
                 )
     return groups
 
@@ -179,12 +179,12 @@ def event_space_groups(filters: Sequence[Filter], k: int | None = None) -> list[
 def _parts(type: EventType, filters: Sequence[Filter], k: int) -> list[Filter]:
     """Cut the field that most subscriptions speak of, of those with an order, where they are cut evenly."""
     used = Counter(place for filter in filters for box in filter.conjunctions for place, _ in fields_of(box))
-    ordered = [place for place, _ in used.most_common() if isinstance(type.everything[place], Ranges)]
+    ordered = [place for place, _ in used.most_common() if isinstance(type.everything[place], RangeSet)]
     if not ordered:
         return [Filter.everything(type)]
     place = ordered[0]
     everything = type.everything[place]
-    assert isinstance(everything, Ranges)
+    assert isinstance(everything, RangeSet)
     [(low, high)] = everything.spans
     ends = sorted(
         {end for filter in filters for box in filter.conjunctions for at, domain in box if at == place
@@ -199,16 +199,16 @@ def _parts(type: EventType, filters: Sequence[Filter], k: int) -> list[Filter]:
         last = high if cut is None else _before(cut)
         span: Span = (first, last)
         absent = everything.absent and cut is None
-        parts.append(Filter.of(type, [_one(place, Ranges((span,), absent))]))
+        parts.append(Filter.of(type, [_one(place, RangeSet((span,), absent))]))
         first = cut if cut is not None else first
     return parts
 
 
-def _one(place: int, domain: Ranges) -> Conjunction:
+def _one(place: int, domain: RangeSet) -> Conjunction:
     return ((place, domain),)
 
 
 def _before(value: float) -> float:
-    from roamcast.content.box.ranges import before
+    from roamcast.content.box.range_set import before
 
     return before(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
-from roamcast.content.errors import Undecided
+from roamcast.content.errors import FilterTooComplex
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 
@@ -18,7 +18,7 @@ def sample_events(filters: Sequence[Filter], count: int = 1000, seed: int = 0) -
         for conjunction in filter.conjunctions:
             try:
                 example = Filter(filter.type, (conjunction,)).example()
-            except Undecided:
+            except FilterTooComplex:
                 continue  # others have one
             if example is not None:
                 wanted.setdefault(filter.type.name, []).append(example)

@@ -8,9 +8,9 @@ from typing import Any
 
 from roamcast.content.errors import ContentError
 from roamcast.content.event import Event, each_key_once
+from roamcast.content.field_type import FieldType, Integer, Presence
 from roamcast.content.json.errors import JsonError
-from roamcast.content.kind import Integer, Kind, Presence
-from roamcast.content.repetition import VALUE, Records
+from roamcast.content.record_list import VALUE, RecordList
 from roamcast.content.schema import EventType
 
 MAX_JSON = 1 << 20
@@ -79,26 +79,26 @@ class _Reader:
             raise JsonError(f"{where[:200]}: expected an object, not {str(whole)[:40]!r}")
         prefix = f"{path}/" if path else ""
         if path and type.has(f"{prefix}{VALUE}"):
-            found[type.place(f"{prefix}{VALUE}")] = 0
+            found[type.index(f"{prefix}{VALUE}")] = 0
         for key, value in whole.items():
             inner = prefix + key
             at = f"{where}/{key}"
             if value is None or "/" in key or key == VALUE:
                 continue
             if type.has(inner):
-                place = type.place(inner)
+                place = type.index(inner)
                 found[place] = self.store(type.fields[place].kind, value, at)
-            elif key and type.inside(inner) is not None:
+            elif key and type.fields_below(inner) is not None:
                 self.fill(type, value, inner, at, found)
         for (of, default), value in self.defaults.items():
             if of is type and default.rpartition("/")[0] == path and type.has(default) and value is not None:
-                place = type.place(default)
+                place = type.index(default)
                 if found[place] is None and whole.get(default.rpartition("/")[2]) is None:
                     found[place] = self.store(type.fields[place].kind, value, f"{where}/{default}")
 
-    def store(self, kind: Kind, value: Any, where: str) -> Any:
+    def store(self, kind: FieldType, value: Any, where: str) -> Any:
         """The stored form of a value."""
-        if isinstance(kind, Records):
+        if isinstance(kind, RecordList):
             if not isinstance(value, list):
                 raise JsonError(f"{where[:200]}: expected an array, not {str(value)[:40]!r}")
             return tuple(self.record(kind, each, f"{where}/{n}") for n, each in enumerate(value))
@@ -113,7 +113,7 @@ class _Reader:
         except ContentError as error:
             raise JsonError(f"{where[:200]}: {str(error)[:200]}") from None
 
-    def record(self, kind: Records, value: Any, where: str) -> tuple[Any, ...]:
+    def record(self, kind: RecordList, value: Any, where: str) -> tuple[Any, ...]:
         """One item of an array."""
         if kind.plain:
             return (self.store(kind.record.fields[0].kind, value, where),)
@@ -133,7 +133,7 @@ def _plain_record(type: EventType, values: tuple[Any, ...]) -> dict[str, Any]:
         object_at(tuple(path.split("/")))
     for field, stored in zip(type.fields, values, strict=True):
         *outer, last = field.steps
-        if isinstance(field.kind, Records):
+        if isinstance(field.kind, RecordList):
             if stored:
                 object_at(tuple(outer))[last] = [_plain_item(field.kind, each) for each in stored]
         elif stored is not None:
@@ -144,7 +144,7 @@ def _plain_record(type: EventType, values: tuple[Any, ...]) -> dict[str, Any]:
     return whole
 
 
-def _plain_item(kind: Records, record: tuple[Any, ...]) -> Any:
+def _plain_item(kind: RecordList, record: tuple[Any, ...]) -> Any:
     return (
         _plain_value(kind.record.fields[0].kind, record[0])
         if kind.plain
@@ -152,7 +152,7 @@ def _plain_item(kind: Records, record: tuple[Any, ...]) -> Any:
     )
 
 
-def _plain_value(kind: Kind, stored: Any) -> Any:
+def _plain_value(kind: FieldType, stored: Any) -> Any:
     if isinstance(kind, Presence):
         return {}
     value = kind.load(stored)

@@ -83,7 +83,7 @@ class JsonSchema:
         self._validate(whole)
         return _written(whole)
 
-    def usual(self, type: EventType) -> dict[int, str]:
+    def example_texts(self, type: EventType) -> dict[int, str]:
         """Texts for examples: none are known to be better than others."""
         return {}
 

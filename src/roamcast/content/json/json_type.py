@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from roamcast.content.json.json_kind import scalar_kind, type_names
-from roamcast.content.kind import Presence
-from roamcast.content.repetition import VALUE, Records
+from roamcast.content.field_type import Presence
+from roamcast.content.json.json_field_type import scalar_field_type, type_names
+from roamcast.content.record_list import VALUE, RecordList
 from roamcast.content.schema import MAX_DEPTH, MAX_FIELDS, NAME, EventType, Field
 from roamcast.content.xml.errors import SchemaError
 
@@ -104,10 +104,10 @@ class JsonTypeReader:
                 always.append(place.path)
             yield from inner
         else:
-            kind = scalar_kind(schema, names[0], place.where)
+            kind = scalar_field_type(schema, names[0], place.where)
             yield self.counted(Field(place.path, kind, place.optional), place)
 
-    def records(self, schema: Mapping[str, Any], place: _Place) -> Records:
+    def records(self, schema: Mapping[str, Any], place: _Place) -> RecordList:
         """What an array holds."""
         where = f"{place.where}/items"
         name = place.path.rpartition("/")[2]
@@ -127,8 +127,8 @@ class JsonTypeReader:
             record = self.type(name, inner, inside)
             if not record.fields:
                 raise SchemaError(f"{where}: objects without properties cannot be told apart")
-            return Records(record, least)
-        return Records(EventType(name, (Field(VALUE, scalar_kind(inner, names[0], where)),)), least)
+            return RecordList(record, least)
+        return RecordList(EventType(name, (Field(VALUE, scalar_field_type(inner, names[0], where)),)), least)
 
     def resolve(
         self, schema: Any, where: str, above: tuple[str, ...]
@@ -232,4 +232,4 @@ def _merge(parts: list[Mapping[str, Any]], where: str) -> Mapping[str, Any]:
 
 
 def _may_be_missing(field: Field) -> bool:
-    return field.kind.least == 0 if isinstance(field.kind, Records) else field.optional
+    return field.kind.least == 0 if isinstance(field.kind, RecordList) else field.optional

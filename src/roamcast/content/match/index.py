@@ -6,10 +6,10 @@ from collections.abc import Hashable, Iterator
 from typing import Generic, TypeVar
 
 from roamcast._kernel import MatchIndex as KernelIndex
+from roamcast.content.area_type import AreaType
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
-from roamcast.content.kind_area import Area
-from roamcast.content.match.beside import asks_beside
+from roamcast.content.match.derived import needs_derived
 from roamcast.content.match.repeating import RecordsIndex, letter
 from roamcast.content.schema import EventType
 
@@ -44,7 +44,7 @@ class MatchIndex(Generic[Key]):
         of_type = self._types.get(id(filter.type))
         if of_type is None:
             of_type = self._types[id(filter.type)] = _OfType(filter.type)
-        if of_type.flat is None or asks_beside(filter):
+        if of_type.flat is None or needs_derived(filter):
             records = of_type.records_index()
             self._places[key] = records, records.add(key, filter)
         else:
@@ -83,7 +83,7 @@ class _OfType:
 
     def __init__(self, type: EventType) -> None:
         self.type = type
-        repeating = type.record_depth or any(isinstance(field.kind, Area) for field in type.fields)
+        repeating = type.record_depth or any(isinstance(field.kind, AreaType) for field in type.fields)
         self.flat = None if repeating else KernelIndex("".join(letter(field.kind) for field in type.fields))
         "Unless elements repeat, or are areas."
         self.records: RecordsIndex | None = None

@@ -12,17 +12,17 @@ from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 from roamcast._kernel import MatchIndex as KernelIndex
-from roamcast.content.box.areas import Areas
+from roamcast.content.area_type import AreaType
+from roamcast.content.box.area_set import AreaSet
 from roamcast.content.box.conjunction import Conjunction
-from roamcast.content.box.discs import Discs
-from roamcast.content.box.repeats import Repeats
-from roamcast.content.box.texts import Texts
+from roamcast.content.box.point_set import PointSet
+from roamcast.content.box.record_list_set import RecordListSet
+from roamcast.content.box.string_set import StringSet
 from roamcast.content.event import Event
+from roamcast.content.field_type import Decimal, Domain, FieldType, String
 from roamcast.content.filter import Filter
-from roamcast.content.kind import Decimal, Domain, Kind, String
-from roamcast.content.kind_area import Area
-from roamcast.content.match.beside import BESIDE, letter_beside, split, value_beside
-from roamcast.content.repetition import Records
+from roamcast.content.match.derived import BESIDE, derived_letter, derived_value, split
+from roamcast.content.record_list import RecordList
 from roamcast.content.schema import EventType
 
 Route: TypeAlias = tuple[int, ...]
@@ -145,14 +145,16 @@ class _Along:
         self._columns: dict[tuple[int, int], int] = {}
         letters: list[str] = []
         for level, each in enumerate(_levels(type, route)):
-            flat = [place for place, f in enumerate(each.fields) if not isinstance(f.kind, Records | Area)]
+            flat = [
+                place for place, f in enumerate(each.fields) if not isinstance(f.kind, RecordList | AreaType)
+            ]
             self._fields.append(flat)
             for place in flat:
                 self._columns[level, place] = len(letters)
                 letters.append(letter(each.fields[place].kind))
             for place in self._beside[level]:
                 self._columns[level, place] = len(letters)
-                letters.append(letter_beside(place))
+                letters.append(derived_letter(place))
         self.kernel = KernelIndex("".join(letters))
 
     def add(self, entry: int, several: list[_Flat]) -> None:
@@ -175,7 +177,7 @@ class _Along:
         """The event's flat values with those of each record along the route."""
         own = tuple(values[place] for place in self._fields[level])
         if self._beside[level]:
-            own += tuple(value_beside(values, place) for place in self._beside[level])
+            own += tuple(derived_value(values, place) for place in self._beside[level])
         if level == len(self.route):
             yield own
             return
@@ -198,14 +200,14 @@ def _levels(type: EventType, route: Route) -> Iterator[EventType]:
 def _flatten(type: EventType, conjunction: Conjunction) -> list[_Flat]:
     """The conjunction along the route that says most; several where the records' filter has alternatives."""
     flat: list[tuple[int, int, Domain]] = []
-    repeated: list[tuple[int, Repeats]] = []
+    repeated: list[tuple[int, RecordListSet]] = []
     round_ones = False
     for place, domain in conjunction:
-        if isinstance(domain, Repeats):
+        if isinstance(domain, RecordListSet):
             repeated.append((place, domain))
-        elif isinstance(domain, Discs):
+        elif isinstance(domain, PointSet):
             round_ones = True  # the lookup knows the box around a circle
-        elif isinstance(domain, Areas):
+        elif isinstance(domain, AreaSet):
             round_ones = True  # and the latitudes of an area
             flat.extend((0, at, part) for at, part in split(place, domain))
         else:
@@ -231,13 +233,13 @@ def _sharpness(test: tuple[int, Filter]) -> tuple[float, int]:
 
 def _weight(domain: Domain) -> float:
     """A guess of how few values are left: one text is rarer than one of a list or a range."""
-    if isinstance(domain, Repeats):
+    if isinstance(domain, RecordListSet):
         return sum((_sharpness((0, each))[0] for each in domain.required), 0.1)
-    if isinstance(domain, Texts):
+    if isinstance(domain, StringSet):
         return 3.0 if domain.values is not None else 2.0
     return 1.5 if domain.point else 1.0
 
 
-def letter(kind: Kind) -> str:
+def letter(kind: FieldType) -> str:
     """What the kernel's index calls a kind."""
     return "t" if isinstance(kind, String) else "d" if isinstance(kind, Decimal) else "i"

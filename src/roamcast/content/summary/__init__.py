@@ -4,8 +4,8 @@ The five parts bear the names of the paper: EN (event type), EL (which fields go
 AC (numbers and dates) and SC (strings, in Bloom filters).
 """
 
-from roamcast.content.summary.bloom import Shape
-from roamcast.content.summary.digest import Digest
+from roamcast.content.summary.bloom import BloomShape
+from roamcast.content.summary.digest import EventDigest
 from roamcast.content.summary.summary import Summary
 
-__all__ = ["Digest", "Shape", "Summary"]
+__all__ = ["BloomShape", "EventDigest", "Summary"]

@@ -18,7 +18,7 @@ def stable_hash(role: str, text: str) -> int:
     return int.from_bytes(hashlib.blake2b(f"{role}{text}".encode(), digest_size=4).digest(), "big")
 
 
-class Shape(msgspec.Struct, frozen=True):
+class BloomShape(msgspec.Struct, frozen=True):
     """Bits and hash functions of a Bloom filter; only filters of one shape can be merged."""
 
     bits: int = 384
@@ -29,7 +29,7 @@ class Shape(msgspec.Struct, frozen=True):
             raise ContentError(f"a Bloom filter of {self.bits} bits and {self.hashes} hashes cannot be")
 
     @classmethod
-    def wanted(cls, elements: int, rate: float) -> Shape:
+    def wanted(cls, elements: int, rate: float) -> BloomShape:
         """The smallest shape that holds so many elements with this rate of false positives."""
         if elements < 1 or not 0 < rate < 1:
             raise ContentError(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import struct
 
-from roamcast.content.box.ranges import Span, coalesce
+from roamcast.content.box.range_set import Span, coalesce
 from roamcast.content.errors import CodecError, ContentError
-from roamcast.content.summary.bloom import Shape
-from roamcast.content.summary.parts import MAX_SPANS, Arithmetic, Enumerated, Part, Textual
+from roamcast.content.summary.bloom import BloomShape
+from roamcast.content.summary.parts import MAX_SPANS, EnumerationPart, NumericPart, Part, StringPart
 from roamcast.content.summary.summary import MAX_BYTES, MAX_ROWS, Row, Summary
 
 _KINDS = "teid"
@@ -27,7 +27,7 @@ def encode(summary: Summary) -> bytes:
         for row in summary.rows[name]:
             out += struct.pack(">H", len(row))
             for place, part in row.items():
-                roles = part.roles if isinstance(part, Textual) else 0
+                roles = part.roles if isinstance(part, StringPart) else 0
                 out += struct.pack(">HB", place, part.absent | roles << 1)
                 _put_part(out, part, kinds[place])
     return bytes(out)
@@ -48,9 +48,9 @@ def row_length(row: Row) -> int:
 
 
 def _part_length(part: Part) -> int:
-    if isinstance(part, Enumerated):
+    if isinstance(part, EnumerationPart):
         return 2 + (part.bits.bit_length() + 7) // 8
-    if isinstance(part, Arithmetic):
+    if isinstance(part, NumericPart):
         return 1 + 16 * len(part.spans)
     whole = (part.shape.bits + 7) // 8
     counts = (bits.bit_count() for bits in (part.left, part.right, part.words))
@@ -64,7 +64,7 @@ def decode(data: bytes) -> Summary:
     reader = _Reader(bytes(data))
     bits, hashes, types = reader.unpack("HBH")
     try:
-        shape = Shape(bits + 1, hashes)
+        shape = BloomShape(bits + 1, hashes)
     except ContentError as error:
         raise CodecError(str(error)) from None
     if types > _MAX_TYPES:
@@ -86,7 +86,7 @@ def decode(data: bytes) -> Summary:
     return summary
 
 
-def _get_row(reader: _Reader, kinds: str, shape: Shape) -> Row:
+def _get_row(reader: _Reader, kinds: str, shape: BloomShape) -> Row:
     row: Row = {}
     [fields] = reader.unpack("H")
     for _ in range(fields):
@@ -100,10 +100,10 @@ def _get_row(reader: _Reader, kinds: str, shape: Shape) -> Row:
 
 
 def _put_part(out: bytearray, part: Part, kind: str) -> None:
-    if isinstance(part, Enumerated):
+    if isinstance(part, EnumerationPart):
         size = (part.bits.bit_length() + 7) // 8
         out += struct.pack(">H", size) + part.bits.to_bytes(size, "big")
-    elif isinstance(part, Arithmetic):
+    elif isinstance(part, NumericPart):
         out.append(len(part.spans))
         for low, high in part.spans:
             out += struct.pack(">dd" if kind == "d" else ">qq", low, high)
@@ -112,23 +112,23 @@ def _put_part(out: bytearray, part: Part, kind: str) -> None:
             _put_bits(out, bits, part.shape.bits)
 
 
-def _get_part(reader: _Reader, kind: str, flags: int, shape: Shape) -> Part:
+def _get_part(reader: _Reader, kind: str, flags: int, shape: BloomShape) -> Part:
     absent = bool(flags & 1)
     if kind == "e":
         [size] = reader.unpack("H")
-        return Enumerated(int.from_bytes(reader.take(size), "big"), absent)
+        return EnumerationPart(int.from_bytes(reader.take(size), "big"), absent)
     if kind == "t":
         left, right, words = (_get_bits(reader, shape.bits) for _ in range(3))
         if bool(words) != bool(flags >> 1):
             raise CodecError("words that are nothing, or nothing that is words")
-        return Textual(shape, left, right, words, absent, flags >> 1)
+        return StringPart(shape, left, right, words, absent, flags >> 1)
     [count] = reader.unpack("B")
     if count > MAX_SPANS:
         raise CodecError(f"{count} sub-ranges; {MAX_SPANS} are the most")
     spans: list[Span] = [tuple(reader.unpack("dd" if kind == "d" else "qq")) for _ in range(count)]  # type: ignore[misc]
     if any(math.isnan(low) or math.isnan(high) for low, high in spans) or coalesce(spans) != tuple(spans):
         raise CodecError("sub-ranges that overlap")
-    return Arithmetic(tuple(spans), absent)
+    return NumericPart(tuple(spans), absent)
 
 
 def _put_bits(out: bytearray, bits: int, size: int) -> None:

@@ -9,8 +9,8 @@ import msgspec
 
 from roamcast.content.errors import CodecError
 from roamcast.content.event import Event
-from roamcast.content.kind import Decimal, Kind, String
-from roamcast.content.summary.bloom import Shape, stable_hash
+from roamcast.content.field_type import Decimal, FieldType, String
+from roamcast.content.summary.bloom import BloomShape, stable_hash
 
 AFFIX = 16
 "Letters of a prefix or suffix that are looked at; longer ones are cut, which can only add a wrong yes."
@@ -19,7 +19,7 @@ MAX_BYTES = 1 << 16
 _WHOLE, _PREFIX, _SUFFIX = "=", "<", ">"
 
 
-class TextDigest(msgspec.Struct, frozen=True):
+class StringDigest(msgspec.Struct, frozen=True):
     """A string as the hashes of its beginnings, its endings and itself."""
 
     prefixes: tuple[int, ...]
@@ -27,7 +27,7 @@ class TextDigest(msgspec.Struct, frozen=True):
     whole: int
 
     @classmethod
-    def of(cls, text: str) -> TextDigest:
+    def of(cls, text: str) -> StringDigest:
         """The digest of a string."""
         return cls(
             tuple(hash_prefix(text[:length]) for length in range(min(len(text), AFFIX) + 1)),
@@ -35,7 +35,7 @@ class TextDigest(msgspec.Struct, frozen=True):
             hash_whole(text),
         )
 
-    def masks(self, shape: Shape) -> tuple[list[int], list[int], list[int]]:
+    def masks(self, shape: BloomShape) -> tuple[list[int], list[int], list[int]]:
         """The bits of its beginnings, of its endings, and of itself."""
         left = [shape.mask(hashed) for hashed in self.prefixes]
         right = [shape.mask(hashed) for hashed in self.suffixes]
@@ -57,20 +57,20 @@ def hash_suffix(text: str) -> int:
     return stable_hash(_SUFFIX, text[max(0, len(text) - AFFIX) :])
 
 
-DigestValue: TypeAlias = int | float | TextDigest | None
+DigestValue: TypeAlias = int | float | StringDigest | None
 
 
-class Digest(msgspec.Struct, frozen=True):
+class EventDigest(msgspec.Struct, frozen=True):
     """An event, as far as summaries care: its type's fingerprint and a value for each field."""
 
     type: bytes
     values: tuple[DigestValue, ...]
 
     @classmethod
-    def of(cls, event: Event) -> Digest:
+    def of(cls, event: Event) -> EventDigest:
         """The digest of an event."""
         plain = [None if isinstance(v, tuple) else v for v in event.values]  # records are not told
-        values = [TextDigest.of(v) if isinstance(v, str) else v for v in plain]
+        values = [StringDigest.of(v) if isinstance(v, str) else v for v in plain]
         return cls(event.type.fingerprint, tuple(values))
 
     def to_bytes(self) -> bytes:
@@ -93,7 +93,7 @@ class Digest(msgspec.Struct, frozen=True):
         return bytes(out)
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Digest:
+    def from_bytes(cls, data: bytes) -> EventDigest:
         """Read what `to_bytes` wrote, and refuse anything else."""
         try:
             digest = cls._read(data)
@@ -104,7 +104,7 @@ class Digest(msgspec.Struct, frozen=True):
         return digest
 
     @classmethod
-    def _read(cls, data: bytes) -> Digest:
+    def _read(cls, data: bytes) -> EventDigest:
         if len(data) > MAX_BYTES or len(data) < 10:
             raise CodecError(f"a digest of {len(data)} bytes")
         at = 10
@@ -123,14 +123,14 @@ class Digest(msgspec.Struct, frozen=True):
                 if not 1 <= count <= AFFIX + 1:
                     raise CodecError("a digest of an impossible string")
                 hashes = struct.unpack_from(f">{2 * count + 1}I", data, at + 1)
-                values.append(TextDigest(hashes[:count], hashes[count:-1], hashes[-1]))
+                values.append(StringDigest(hashes[:count], hashes[count:-1], hashes[-1]))
                 at += 1 + 4 * (2 * count + 1)
             else:
                 raise CodecError("a digest with a value of no known kind")
         return cls(data[:8], tuple(values))
 
 
-def letter(kind: Kind) -> str:
+def letter(kind: FieldType) -> str:
     """How a summary calls a kind: t (SC), e (EC), d or i (AC)."""
     if isinstance(kind, String):
         return "t"
@@ -141,5 +141,5 @@ def letter(kind: Kind) -> str:
 
 def has(value: DigestValue, kind: str) -> bool:
     """Whether a digest's value is one that a field of this kind can have."""
-    expected: dict[str, Any] = {"t": TextDigest, "e": int, "i": int, "d": float}
+    expected: dict[str, Any] = {"t": StringDigest, "e": int, "i": int, "d": float}
     return value is None or type(value) is expected[kind]

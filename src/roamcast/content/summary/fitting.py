@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from typing import TypeAlias
 
-from roamcast.content.box.ranges import thin
+from roamcast.content.box.range_set import thin
 from roamcast.content.errors import ContentError
 from roamcast.content.filter import Filter
-from roamcast.content.summary.bloom import Shape
+from roamcast.content.summary.bloom import BloomShape
 from roamcast.content.summary.codec import length, row_length
-from roamcast.content.summary.parts import Arithmetic, Textual
+from roamcast.content.summary.false_positives import FalsePositiveSample
+from roamcast.content.summary.parts import NumericPart, StringPart
 from roamcast.content.summary.selectivity import Selectivity
-from roamcast.content.summary.strangers import Strangers
 from roamcast.content.summary.summary import Row, Summary, collect, join_rows
 
 LEAST_BITS = 32
@@ -32,13 +32,13 @@ Change: TypeAlias = tuple[float, int, tuple[int, ...], Row]
 def within(filters: Iterable[Filter], limit: int) -> Summary:
     """The summary of some filters in at most `limit` bytes that, as far as can be told, admits least."""
     given = list(filters)
-    strangers = Strangers(given)
+    strangers = FalsePositiveSample(given)
     best: tuple[float, int, int, Summary] | None = None
     for hashes, apart in product(HASHES, (False, True)):
         # Filters of one size are those of twice the size, folded: each size is tried on the way down.
         try:
-            start = Summary.of(given, Shape(LARGEST, hashes), apart=apart)
-            found = Fitting(strangers).fit(start, limit)
+            start = Summary.of(given, BloomShape(LARGEST, hashes), apart=apart)
+            found = SummaryFitter(strangers).fit(start, limit)
         except ContentError:
             continue
         rank = (strangers.weight(found), apart, -hashes)
@@ -51,13 +51,13 @@ def within(filters: Iterable[Filter], limit: int) -> Summary:
 
 def fit(summary: Summary, limit: int) -> Summary:
     """The summary made coarser until it takes at most `limit` bytes."""
-    return Fitting(Selectivity()).fit(summary, limit)
+    return SummaryFitter(Selectivity()).fit(summary, limit)
 
 
-class Fitting:
+class SummaryFitter:
     """Makes a summary coarser, step by step."""
 
-    def __init__(self, judge: Selectivity | Strangers) -> None:
+    def __init__(self, judge: Selectivity | FalsePositiveSample) -> None:
         self._judge = judge
         self._changes: dict[tuple[Key, ...], list[tuple[float, int, Row]]] = {}
         "What can become of a row, or of two."
@@ -95,7 +95,7 @@ class Fitting:
         """
         bits = summary.shape.bits
         texts = any(
-            isinstance(part, Textual)
+            isinstance(part, StringPart)
             for rows in summary.rows.values()
             for row in rows
             for part in row.values()
@@ -136,16 +136,18 @@ def _looser(row: Row) -> list[Row]:
     """A row with a field let go, or with the closest sub-ranges of a field joined."""
     found = [{p: part for p, part in row.items() if p != place} for place in row]
     for place, part in row.items():
-        if isinstance(part, Arithmetic) and len(part.spans) > 1:
+        if isinstance(part, NumericPart) and len(part.spans) > 1:
             spans = thin(part.spans, len(part.spans) - 1)
-            found.append({**row, place: Arithmetic(spans, part.absent)})
+            found.append({**row, place: NumericPart(spans, part.absent)})
     return found
 
 
 def coarsenings(summary: Summary) -> Iterator[Summary]:
     """Summaries that admit at least as much, as far as can be told without knowing the subscriptions."""
-    return Fitting(Selectivity()).coarsenings(summary)
+    return SummaryFitter(Selectivity()).coarsenings(summary)
 
 
 def _with(summary: Summary, name: bytes, rows: list[Row]) -> Summary:
-    return Summary(summary.shape, summary.rows | {name: collect(rows, summary.apart)}, summary.kinds)
+    return Summary(
+        summary.shape, summary.rows | {name: collect(rows, summary.has_separate_rows)}, summary.kinds
+    )

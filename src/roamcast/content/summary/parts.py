@@ -10,10 +10,10 @@ from typing import TypeAlias
 import msgspec
 
 from roamcast.content.box.glob import CASELESS, Glob, begins, ends, variants
-from roamcast.content.box.ranges import Ranges, Span, coalesce, thin
-from roamcast.content.box.texts import Texts
-from roamcast.content.summary.bloom import Shape
-from roamcast.content.summary.digest import DigestValue, TextDigest, hash_prefix, hash_suffix, hash_whole
+from roamcast.content.box.range_set import RangeSet, Span, coalesce, thin
+from roamcast.content.box.string_set import StringSet
+from roamcast.content.summary.bloom import BloomShape
+from roamcast.content.summary.digest import DigestValue, StringDigest, hash_prefix, hash_suffix, hash_whole
 
 MAX_SPANS = 16
 "Sub-ranges of one field; where there would be more, the closest are joined."
@@ -22,21 +22,21 @@ MAX_SPELLINGS = 64
 "Ways to write a word with small and capital letters; where there are more, any text may be the word."
 
 
-class Enumerated(msgspec.Struct, frozen=True):
+class EnumerationPart(msgspec.Struct, frozen=True):
     """EC: which listed values somebody wants, a bit each."""
 
     bits: int
     absent: bool = False
 
     @classmethod
-    def of(cls, domain: Ranges) -> Enumerated:
+    def of(cls, domain: RangeSet) -> EnumerationPart:
         """The values of a constraint."""
         places = [place for low, high in domain.spans for place in range(int(low), int(high) + 1)]
         return cls(sum(1 << place for place in places), domain.absent)
 
-    def merge(self, other: Enumerated) -> Enumerated:
+    def merge(self, other: EnumerationPart) -> EnumerationPart:
         """The values of either."""
-        return Enumerated(self.bits | other.bits, self.absent or other.absent)
+        return EnumerationPart(self.bits | other.bits, self.absent or other.absent)
 
     def admits(self, value: DigestValue) -> bool:
         """Whether the value at a place may be wanted."""
@@ -45,14 +45,14 @@ class Enumerated(msgspec.Struct, frozen=True):
         return isinstance(value, int) and value >= 0 and bool(self.bits >> value & 1)
 
 
-class Arithmetic(msgspec.Struct, frozen=True):
+class NumericPart(msgspec.Struct, frozen=True):
     """AC: sub-ranges that do not overlap, and single values outside them."""
 
     spans: tuple[Span, ...]
     absent: bool = False
 
     @classmethod
-    def of(cls, domain: Ranges) -> Arithmetic:
+    def of(cls, domain: RangeSet) -> NumericPart:
         """The spans of a constraint."""
         return cls(thin(domain.spans, MAX_SPANS), domain.absent)
 
@@ -66,15 +66,15 @@ class Arithmetic(msgspec.Struct, frozen=True):
         """The paper's second array: values that no sub-range has."""
         return tuple(low for low, high in self.spans if low == high)
 
-    def merge(self, other: Arithmetic) -> Arithmetic:
+    def merge(self, other: NumericPart) -> NumericPart:
         """The spans of either."""
-        return Arithmetic(thin(coalesce(self.spans + other.spans), MAX_SPANS), self.absent or other.absent)
+        return NumericPart(thin(coalesce(self.spans + other.spans), MAX_SPANS), self.absent or other.absent)
 
     def admits(self, value: DigestValue) -> bool:
         """Whether a number may be wanted."""
         if value is None:
             return self.absent
-        if isinstance(value, TextDigest):
+        if isinstance(value, StringDigest):
             return False
         return any(low <= value <= high for low, high in self.spans)
 
@@ -83,10 +83,10 @@ PREFIXES, SUFFIXES, WHOLES = 1, 2, 4
 "What is among the words of a string constraint: what is not is not looked up, and says no wrong yes."
 
 
-class Textual(msgspec.Struct, frozen=True):
+class StringPart(msgspec.Struct, frozen=True):
     """SC: three Bloom filters; left and right of a star, and whole words, prefixes and suffixes."""
 
-    shape: Shape
+    shape: BloomShape
     left: int = 0
     right: int = 0
     words: int = 0
@@ -95,7 +95,7 @@ class Textual(msgspec.Struct, frozen=True):
     "Of PREFIXES, SUFFIXES and WHOLES, those that are among the words."
 
     @classmethod
-    def of(cls, domain: Texts, shape: Shape) -> Textual:
+    def of(cls, domain: StringSet, shape: BloomShape) -> StringPart:
         """The hashes of a constraint."""
         if domain.values is not None:
             words = _union(shape, (hash_whole(value) for value in domain.values))
@@ -116,9 +116,9 @@ class Textual(msgspec.Struct, frozen=True):
         left, right = shape.mask(hash_prefix(first)), shape.mask(hash_suffix(last))
         return cls(shape, left, right, absent=domain.absent)
 
-    def merge(self, other: Textual) -> Textual:
+    def merge(self, other: StringPart) -> StringPart:
         """The hashes of either."""
-        return Textual(
+        return StringPart(
             self.shape,
             self.left | other.left,
             self.right | other.right,
@@ -131,7 +131,7 @@ class Textual(msgspec.Struct, frozen=True):
         """Whether a string may be wanted."""
         if value is None:
             return self.absent
-        if not isinstance(value, TextDigest):
+        if not isinstance(value, StringDigest):
             return False
         left, right, whole = value.masks(self.shape)
         words = [mask for role, masks in ((WHOLES, whole), (PREFIXES, left), (SUFFIXES, right))
@@ -142,7 +142,7 @@ class Textual(msgspec.Struct, frozen=True):
         )
 
 
-Part: TypeAlias = Enumerated | Arithmetic | Textual
+Part: TypeAlias = EnumerationPart | NumericPart | StringPart
 
 
 def _spellings(glob: Glob) -> list[str] | None:
@@ -155,7 +155,7 @@ def _spellings(glob: Glob) -> list[str] | None:
     return ["".join(letters) for letters in product(*forms)]
 
 
-def _union(shape: Shape, hashes: Iterable[int]) -> int:
+def _union(shape: BloomShape, hashes: Iterable[int]) -> int:
     bits = 0
     for hashed in hashes:
         bits |= shape.mask(hashed)

@@ -7,12 +7,12 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from statistics import fmean
 
-from roamcast.content.box.order import PAIR
-from roamcast.content.box.ranges import Ranges
-from roamcast.content.box.texts import Texts
+from roamcast.content.box.field_order import PAIR
+from roamcast.content.box.range_set import RangeSet
+from roamcast.content.box.string_set import StringSet
 from roamcast.content.filter import Filter
 from roamcast.content.summary.digest import AFFIX, hash_prefix, hash_suffix
-from roamcast.content.summary.parts import PREFIXES, SUFFIXES, WHOLES, Arithmetic, Enumerated, Part
+from roamcast.content.summary.parts import PREFIXES, SUFFIXES, WHOLES, EnumerationPart, NumericPart, Part
 from roamcast.content.summary.summary import Row, Summary
 
 LOOKUPS = AFFIX + 1
@@ -41,15 +41,17 @@ class Selectivity:
                     field = (filter.type.fingerprint, place)
                     if place >= PAIR:
                         continue  # the order of two fields tells no value
-                    if isinstance(domain, Ranges):
+                    if isinstance(domain, RangeSet):
                         self._note(field, domain, filter.type.everything[place])
-                    elif isinstance(domain, Texts):
+                    elif isinstance(domain, StringSet):
                         self._letters.setdefault(field, []).extend(map(len, domain.values or ()))
         for named in self._bounds.values():
             named.sort()
 
-    def _note(self, field: Field, domain: Ranges, everything: object) -> None:
-        ends = {end for span in everything.spans for end in span} if isinstance(everything, Ranges) else set()
+    def _note(self, field: Field, domain: RangeSet, everything: object) -> None:
+        ends = (
+            {end for span in everything.spans for end in span} if isinstance(everything, RangeSet) else set()
+        )
         named = self._bounds.setdefault(field, [])
         named += (end for span in domain.spans for end in set(span) if end not in ends)
 
@@ -75,10 +77,10 @@ class Selectivity:
     def part(self, name: bytes, place: int, part: Part) -> float:
         """What share a part lets through."""
         named = self._bounds.get((name, place), [])
-        if isinstance(part, Enumerated):
+        if isinstance(part, EnumerationPart):
             width = max(part.bits.bit_length(), int(named[-1]) + 1 if named else 0, 2)
             return part.bits.bit_count() / width
-        if isinstance(part, Arithmetic):
+        if isinstance(part, NumericPart):
             if len(named) < ENOUGH:
                 inside = sum(math.atan(high / USUAL) - math.atan(low / USUAL) for low, high in part.spans)
                 return min(1.0, max(inside / math.pi, LEAST))

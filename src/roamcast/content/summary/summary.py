@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from roamcast.content.box.areas import Areas
-from roamcast.content.box.order import PAIR
-from roamcast.content.box.ranges import Ranges, Span, coalesce
-from roamcast.content.box.repeats import Repeats
+from roamcast.content.box.area_set import AreaSet
+from roamcast.content.box.field_order import PAIR
+from roamcast.content.box.range_set import RangeSet, Span, coalesce
+from roamcast.content.box.record_list_set import RecordListSet
 from roamcast.content.errors import ContentError
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.content.schema import EventType
-from roamcast.content.summary.bloom import Shape
-from roamcast.content.summary.digest import Digest, has, letter
-from roamcast.content.summary.parts import Arithmetic, Enumerated, Part, Textual
+from roamcast.content.summary.bloom import BloomShape
+from roamcast.content.summary.digest import EventDigest, has, letter
+from roamcast.content.summary.parts import EnumerationPart, NumericPart, Part, StringPart
 
 MAX_ROWS = 64
 "Rows of one event type; where there would be more, the two most alike are joined."
@@ -38,7 +38,7 @@ class Summary:
 
     def __init__(
         self,
-        shape: Shape,
+        shape: BloomShape,
         rows: Mapping[bytes, tuple[Row, ...]],
         kinds: Mapping[bytes, str],
     ) -> None:
@@ -47,13 +47,15 @@ class Summary:
         self.kinds = dict(kinds)
 
     @classmethod
-    def of(cls, filters: Iterable[Filter], shape: Shape | None = None, *, apart: bool = False) -> Summary:
+    def of(
+        cls, filters: Iterable[Filter], shape: BloomShape | None = None, *, apart: bool = False
+    ) -> Summary:
         """The summary of some filters.
 
         As in the paper there is a row for each set of fields. Kept apart, there is one for each listed value,
         too: what is wanted of the other fields with one value is not admitted with another.
         """
-        shape = shape or Shape()
+        shape = shape or BloomShape()
         found: dict[bytes, dict[Key, Row]] = {}
         kinds: dict[bytes, str] = {}
         for filter in filters:
@@ -66,7 +68,7 @@ class Summary:
                 row = {
                     place: _part(kinds[name][place], domain, shape)
                     for place, domain in conjunction
-                    if not isinstance(domain, Repeats | Areas)  # records and areas may be any
+                    if not isinstance(domain, RecordListSet | AreaSet)  # records and areas may be any
                     and place < PAIR  # nor is the order of two fields
                 }
                 _put(rows, row, apart)
@@ -85,7 +87,7 @@ class Summary:
         for name in self.kinds.keys() & other.kinds.keys():
             if self.kinds[name] != other.kinds[name]:
                 raise ContentError(f"summaries that disagree on the fields of {name.hex()} cannot be merged")
-        apart = self.apart or other.apart
+        apart = self.has_separate_rows or other.has_separate_rows
         merged = {
             name: collect([*self.rows.get(name, ()), *other.rows.get(name, ())], apart)
             for name in {**self.rows, **other.rows}
@@ -93,14 +95,14 @@ class Summary:
         return Summary(self.shape, merged, self.kinds | other.kinds)
 
     @property
-    def apart(self) -> bool:
+    def has_separate_rows(self) -> bool:
         """Whether some rows of the same fields are kept apart."""
         return any(len({frozenset(row) for row in rows}) < len(rows) for rows in self.rows.values())
 
-    def admits(self, digest: Digest | Event) -> bool:
+    def admits(self, digest: EventDigest | Event) -> bool:
         """Whether some filter may match the event; never no for one that does."""
         if isinstance(digest, Event):
-            digest = Digest.of(digest)
+            digest = EventDigest.of(digest)
         rows = self.rows.get(digest.type)
         if not rows:
             return False
@@ -117,17 +119,17 @@ class Summary:
             return None
         boxes = []
         for row in rows:
-            box: list[tuple[int, Ranges]] = []
+            box: list[tuple[int, RangeSet]] = []
             for place, part in row.items():
                 spans: tuple[Span, ...] | None = None
-                if isinstance(part, Enumerated):
+                if isinstance(part, EnumerationPart):
                     spans = coalesce((n, n) for n in range(part.bits.bit_length()) if part.bits >> n & 1)
-                elif isinstance(part, Arithmetic):
+                elif isinstance(part, NumericPart):
                     spans = part.spans
                 if spans is not None:
                     everything = type.everything[place]
-                    assert isinstance(everything, Ranges)
-                    box.append((place, Ranges(spans, part.absent).meet(everything)))
+                    assert isinstance(everything, RangeSet)
+                    box.append((place, RangeSet(spans, part.absent).meet(everything)))
             boxes.append(box)
         return Filter.of(type, boxes)
 
@@ -143,7 +145,7 @@ class Summary:
         """
         if self.shape.bits % 2:
             raise ContentError(f"a Bloom filter of {self.shape.bits} bits cannot be folded in half")
-        shape = Shape(self.shape.bits // 2, self.shape.hashes)
+        shape = BloomShape(self.shape.bits // 2, self.shape.hashes)
         folded = {
             name: tuple({place: _fold(part, shape) for place, part in row.items()} for row in rows)
             for name, rows in self.rows.items()
@@ -188,10 +190,10 @@ class Summary:
         return f"<Summary {counts or 'of nothing'}>"
 
 
-def _part(kind: str, domain: Any, shape: Shape) -> Part:
+def _part(kind: str, domain: Any, shape: BloomShape) -> Part:
     if kind == "t":
-        return Textual.of(domain, shape)
-    return Enumerated.of(domain) if kind == "e" else Arithmetic.of(domain)
+        return StringPart.of(domain, shape)
+    return EnumerationPart.of(domain) if kind == "e" else NumericPart.of(domain)
 
 
 def _alike(one: Summary, other: Summary) -> tuple[Summary, Summary]:
@@ -209,17 +211,17 @@ def _alike(one: Summary, other: Summary) -> tuple[Summary, Summary]:
     return one, other
 
 
-def _fold(part: Part, shape: Shape) -> Part:
-    if not isinstance(part, Textual):
+def _fold(part: Part, shape: BloomShape) -> Part:
+    if not isinstance(part, StringPart):
         return part
     low = (1 << shape.bits) - 1
     left, right, words = (bits & low | bits >> shape.bits for bits in (part.left, part.right, part.words))
-    return Textual(shape, left, right, words, part.absent, part.roles)
+    return StringPart(shape, left, right, words, part.absent, part.roles)
 
 
 def _key(row: Row, apart: bool) -> Key:
     single = (
-        part.bits if apart and isinstance(part, Enumerated) and part.bits.bit_count() == 1 else 0
+        part.bits if apart and isinstance(part, EnumerationPart) and part.bits.bit_count() == 1 else 0
         for part in row.values()
     )
     return tuple(sorted(zip(row, single, strict=True)))

@@ -13,7 +13,7 @@ MAX_PARTICLES = 4096
 "Elements and groups of one content model; nested groups multiply."
 
 
-class Child(msgspec.Struct):
+class Particle(msgspec.Struct):
     """An element in a content model."""
 
     element: Any
@@ -23,11 +23,11 @@ class Child(msgspec.Struct):
     "Whether it may occur more than once."
 
 
-class Content:
+class ContentModel:
     """The children of a complex element, in the schema's order, each name once."""
 
     def __init__(self, group: Any, where: str) -> None:
-        self.children: dict[str, Child] = {}
+        self.children: dict[str, Particle] = {}
         "By local name."
         self.open = False
         "Whether others may stand among them."
@@ -37,7 +37,7 @@ class Content:
             for child in self._walk(group, False, False):
                 self._add(child)
 
-    def _walk(self, group: Any, optional: bool, repeated: bool) -> Iterator[Child]:
+    def _walk(self, group: Any, optional: bool, repeated: bool) -> Iterator[Particle]:
         if group.max_occurs == 0:
             return
         optional = optional or group.min_occurs == 0 or (group.model == "choice" and len(group) > 1)
@@ -57,7 +57,7 @@ class Content:
                     particle, optional or particle.min_occurs == 0, repeated or particle.max_occurs != 1
                 )
 
-    def _add(self, child: Child) -> None:
+    def _add(self, child: Particle) -> None:
         name = child.element.local_name
         known = self.children.get(name)
         if known is None:
@@ -71,7 +71,7 @@ class Content:
         known.optional = known.optional and child.optional
 
 
-def _substitutes(element: Any, optional: bool, repeated: bool) -> Iterator[Child]:
+def _substitutes(element: Any, optional: bool, repeated: bool) -> Iterator[Particle]:
     """An element, and those that may stand for it."""
     others = sorted(element.iter_substitutes(), key=lambda each: str(each.name))
     head = element.ref if element.ref is not None else element
@@ -79,4 +79,4 @@ def _substitutes(element: Any, optional: bool, repeated: bool) -> Iterator[Child
         each for each in (element, *others) if not each.abstract and not (each is element and head.abstract)
     ]
     for each in stand:
-        yield Child(each, optional or len(stand) > 1, repeated)
+        yield Particle(each, optional or len(stand) > 1, repeated)

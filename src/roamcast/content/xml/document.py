@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from roamcast.content.event import Event
-from roamcast.content.kind import Kind
-from roamcast.content.repetition import VALUE, Records
+from roamcast.content.field_type import FieldType
+from roamcast.content.record_list import VALUE, RecordList
 from roamcast.content.schema import EventType
 from roamcast.content.xml.errors import XmlError
-from roamcast.content.xml.form import INSTANCE, Form
-from roamcast.content.xml.target import Target
+from roamcast.content.xml.event_target import EventTarget
+from roamcast.content.xml.form import INSTANCE, DocumentForm
 
 MAX_XML = 1 << 20
 "Bytes of an event's document; a larger one is refused unread."
@@ -25,11 +25,11 @@ MAX_XML = 1 << 20
 _DECLARED = re.compile(r"""<\?xml[^>]{0,100}?encoding\s*=\s*["']([\w.-]{1,40})["']""")
 
 
-def write_xml(event: Event, form: Form | str = "") -> bytes:
+def write_xml(event: Event, form: DocumentForm | str = "") -> bytes:
     """The event as a document, in UTF-8 and without declaration; a form, or a namespace alone."""
     from lxml import etree
 
-    form = Form(form) if isinstance(form, str) else form
+    form = DocumentForm(form) if isinstance(form, str) else form
     # Below a default namespace nothing can be in none, so where some elements are, the root gets a prefix.
     prefix = "e" if form.unqualified else None
     names: Any = {prefix: form.namespace} if form.namespace else None
@@ -38,7 +38,7 @@ def write_xml(event: Event, form: Form | str = "") -> bytes:
     return etree.tostring(root, encoding="utf-8")
 
 
-def _write_fields(root: Any, type: EventType, values: tuple[Any, ...], base: str, form: Form) -> None:
+def _write_fields(root: Any, type: EventType, values: tuple[Any, ...], base: str, form: DocumentForm) -> None:
     """The fields of an event, or of a record at the path `base`, below its element."""
     from lxml import etree
 
@@ -66,7 +66,7 @@ def _write_fields(root: Any, type: EventType, values: tuple[Any, ...], base: str
                 element(outer).set(form.attribute(whole, name[1:]), items)
             elif stored:
                 (root if field.path == VALUE else element(field.path)).text = items
-        elif isinstance(field.kind, Records):
+        elif isinstance(field.kind, RecordList):
             for record in stored:
                 _write_fields(add(field.path), field.kind.record, record, whole, form)
         elif stored is None:
@@ -80,17 +80,19 @@ def _write_fields(root: Any, type: EventType, values: tuple[Any, ...], base: str
             element(field.path).text = field.kind.write(stored) or None
 
 
-def _write_item(kind: Kind, record: tuple[Any, ...]) -> str:
-    assert isinstance(kind, Records)
+def _write_item(kind: FieldType, record: tuple[Any, ...]) -> str:
+    assert isinstance(kind, RecordList)
     return kind.record.fields[0].kind.write(record[0])
 
 
 def read_xml(
-    data: bytes | str, types: EventType | Mapping[str, EventType], form: Form | Mapping[str, Form] | str = ""
+    data: bytes | str,
+    types: EventType | Mapping[str, EventType],
+    form: DocumentForm | Mapping[str, DocumentForm] | str = "",
 ) -> Event:
     """The event that a document holds; raises `XmlError` for anything else, quickly."""
     text = check_document(data)
-    target = Target(types, Form(form) if isinstance(form, str) else form)
+    target = EventTarget(types, DocumentForm(form) if isinstance(form, str) else form)
     feed(text, target)
     return target.event()
 

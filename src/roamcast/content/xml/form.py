@@ -9,7 +9,7 @@ import msgspec
 INSTANCE = "{http://www.w3.org/2001/XMLSchema-instance}"
 
 
-class Form(msgspec.Struct, frozen=True):
+class DocumentForm(msgspec.Struct, frozen=True):
     """The elements and attributes of one type's documents, by their whole path from the root.
 
     A path goes through repeated elements as through others: `info/area/areaDesc`. Names are written as

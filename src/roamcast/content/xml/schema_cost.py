@@ -28,7 +28,7 @@ _MADE_BY = {f"{_XS}{name}" for name in ("simpleType", "restriction", "union")}
 _CLASS = re.compile(r"\\[icICpP]")
 
 
-class Size(NamedTuple):
+class ModelSize(NamedTuple):
     """The elements of a content model with its groups written out."""
 
     elements: int
@@ -43,7 +43,7 @@ class Size(NamedTuple):
 
 def check_cost(schema: Any) -> None:
     """Refuse a schema whose content models take libxml2 too long, or too much memory."""
-    counting = Counting(schema)
+    counting = SchemaCost(schema)
     total = 0
     for model in counting.models():
         total += counting.size(model).cost
@@ -87,12 +87,12 @@ class _Members:
         return self._counts[name]
 
 
-class Counting:
+class SchemaCost:
     """The sizes of a schema's content models."""
 
     def __init__(self, schema: Any) -> None:
         self._maps = schema.maps
-        self._sizes: dict[Any, Size] = {}
+        self._sizes: dict[Any, ModelSize] = {}
         self._stands: dict[str, int] = {}
         "By name of an element, how many may stand for it, itself included."
 
@@ -112,20 +112,22 @@ class Counting:
                 waiting.append(part.content)
                 yield part.content
 
-    def size(self, group: Any) -> Size:
+    def size(self, group: Any) -> ModelSize:
         """The elements of a group."""
         known = self._sizes.get(group)
         if known is None:
             elements = loose = 0
             for particle in group:
                 inner = (
-                    self.size(particle) if hasattr(particle, "model") else Size(self._standing(particle), 0)
+                    self.size(particle)
+                    if hasattr(particle, "model")
+                    else ModelSize(self._standing(particle), 0)
                 )
                 elements += inner.elements
                 loose += inner.elements if _is_loose(particle) else inner.loose
             if _is_loose(group) or group.model == "choice":
                 loose = elements
-            known = self._sizes[group] = Size(elements, loose)
+            known = self._sizes[group] = ModelSize(elements, loose)
         return known
 
     def _standing(self, particle: Any) -> int:

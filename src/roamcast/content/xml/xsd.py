@@ -18,8 +18,8 @@ from roamcast.content.schema import EventType
 from roamcast.content.xml import schema_cost
 from roamcast.content.xml.document import check_document, read_xml, undeclared, write_xml
 from roamcast.content.xml.errors import SchemaError, XmlError
-from roamcast.content.xml.form import Form
-from roamcast.content.xml.xsd_type import TypeReader
+from roamcast.content.xml.form import DocumentForm
+from roamcast.content.xml.xsd_type import XsdTypeReader
 
 MAX_SCHEMA = 1 << 20
 _LOOKED_AT = 1 << 14
@@ -81,7 +81,7 @@ class XmlSchema:
         "The files that the schema includes or imports."
         self.namespace: str = parsed.target_namespace or ""
         self.types = _Types()
-        self.forms: dict[str, Form] = {}
+        self.forms: dict[str, DocumentForm] = {}
         self._usual: dict[str, dict[int, str]] = {}
         self._left = _LOOKED_AT + sum(len(each.source.get_text()) for each in _schemas(parsed))
         for element in parsed.elements.values():
@@ -92,12 +92,12 @@ class XmlSchema:
             raise SchemaError(reasons[0] if reasons else "the schema has no global element that holds others")
 
     def _add(self, element: Any) -> None:
-        reader = TypeReader(self.namespace, self._left)
+        reader = XsdTypeReader(self.namespace, self._left)
         try:
             type = self.types[element.local_name] = reader.event_type(element)
             self.forms[type.name] = reader.form(self._defaults)
             self._usual[type.name] = {
-                type.place(path): text for path, text in reader.usual.items() if type.has(path)
+                type.index(path): text for path, text in reader.usual.items() if type.has(path)
             }
         except ContentError as error:
             self.types.refused[element.local_name] = str(error)
@@ -140,7 +140,7 @@ class XmlSchema:
         self._validate(data.decode())
         return data
 
-    def usual(self, type: EventType) -> dict[int, str]:
+    def example_texts(self, type: EventType) -> dict[int, str]:
         """Texts for examples, by place: where a schema asks for a form of text, one that has it."""
         return self._usual[type.name]
 

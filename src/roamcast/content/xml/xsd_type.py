@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from roamcast.content.kind import Enumeration, Presence, String
-from roamcast.content.repetition import VALUE, Records
+from roamcast.content.field_type import Enumeration, Presence, String
+from roamcast.content.record_list import VALUE, RecordList
 from roamcast.content.schema import MAX_DEPTH, MAX_FIELDS, EventType, Field
-from roamcast.content.xml.content_model import Child, Content
+from roamcast.content.xml.content_model import ContentModel, Particle
 from roamcast.content.xml.errors import SchemaError
-from roamcast.content.xml.form import Form
-from roamcast.content.xml.xsd_kind import AREAS, item_type, kind_of
+from roamcast.content.xml.form import DocumentForm
+from roamcast.content.xml.xsd_field_type import AREAS, field_type_of, item_type
 
 _EMPTY = Enumeration(("",))
 _FORMS = (
@@ -23,7 +23,7 @@ _FORMS = (
 "Texts in the forms that schemas often ask for, tried in turn for an example."
 
 
-class TypeReader:
+class XsdTypeReader:
     """Reads one global element as an event type; refuses, by name, what an event cannot be."""
 
     def __init__(self, namespace: str, most: int) -> None:
@@ -47,9 +47,9 @@ class TypeReader:
         """The event type of a global element."""
         return self.type(element, "", (element,))
 
-    def form(self, defaults: bool = False) -> Form:
+    def form(self, defaults: bool = False) -> DocumentForm:
         """How the documents of the type look, once it has been read; with its `defaults` or without."""
-        return Form(
+        return DocumentForm(
             self.namespace,
             self.names,
             frozenset(self.open),
@@ -77,7 +77,7 @@ class TypeReader:
             raise SchemaError(
                 f"{where}: an abstract type cannot be an event's: a document would choose fields by xsi:type"
             )
-        content = Content(type.content, where)
+        content = ContentModel(type.content, where)
         if type.mixed and content.children:
             raise SchemaError(f"{where}: mixed content cannot be an event's")
         if element.nillable and spot.path:
@@ -96,7 +96,9 @@ class TypeReader:
         for child in content.children.values():
             yield from self.child(child, spot, always)
 
-    def itself(self, spot: _Spot, content: Content, attributes: bool, always: list[str]) -> Iterator[Field]:
+    def itself(
+        self, spot: _Spot, content: ContentModel, attributes: bool, always: list[str]
+    ) -> Iterator[Field]:
         """What says that an element without a value is there, where what it holds may not say it."""
         holds = bool(content.children)
         if spot.path and not spot.optional and (holds or attributes):
@@ -107,7 +109,7 @@ class TypeReader:
             kind = Presence() if content.open else _EMPTY
             yield self.counted(Field(spot.path or VALUE, kind, spot.optional), spot)
 
-    def child(self, child: Child, outer: _Spot, always: list[str]) -> Iterator[Field]:
+    def child(self, child: Particle, outer: _Spot, always: list[str]) -> Iterator[Field]:
         """The fields that an element in another one is."""
         element = child.element
         spot = self.looked_at(outer.inner(element, child.optional))
@@ -124,7 +126,7 @@ class TypeReader:
             else:
                 alone = _Spot(spot.whole, "", False, spot.above)
                 record = EventType(element.local_name, (self.field(element, alone),))
-            yield self.counted(Field(spot.path, Records(record, 0 if spot.optional else 1)), spot)
+            yield self.counted(Field(spot.path, RecordList(record, 0 if spot.optional else 1)), spot)
         elif element.type.is_complex():
             yield from self.fields(element, spot, always)
         else:
@@ -160,16 +162,16 @@ class TypeReader:
         item = None if simple is None else item_type(simple)
         if item is not None:
             self.lists.add(spot.whole if spot.path else f"{spot.whole}/{VALUE}")
-            record = EventType(holder.local_name, (Field(VALUE, kind_of(item, None, spot.where)),))
-            return self.counted(Field(path, Records(record)), spot)
-        kind = String() if simple is None else kind_of(simple, holder.fixed, spot.where)
+            record = EventType(holder.local_name, (Field(VALUE, field_type_of(item, None, spot.where)),))
+            return self.counted(Field(path, RecordList(record)), spot)
+        kind = String() if simple is None else field_type_of(simple, holder.fixed, spot.where)
         if isinstance(kind, String) and holder.name in AREAS:
             return self.counted(Field(path, AREAS[holder.name], spot.optional), spot)
         if isinstance(kind, String):
-            self.usual[spot.whole] = self.usual_text(simple)
+            self.usual[spot.whole] = self.example_text(simple)
         return self.counted(Field(path, kind, spot.optional), spot)
 
-    def usual_text(self, simple: Any) -> str:
+    def example_text(self, simple: Any) -> str:
         """A text for examples that a type of strings allows."""
         text = self._usual_texts.get(simple)
         if text is None:
@@ -228,4 +230,4 @@ def _above(path: str) -> Iterator[str]:
 
 
 def _may_be_missing(field: Field) -> bool:
-    return field.kind.least == 0 if isinstance(field.kind, Records) else field.optional
+    return field.kind.least == 0 if isinstance(field.kind, RecordList) else field.optional

@@ -7,14 +7,14 @@ from decimal import Decimal as BigDecimal
 from typing import TYPE_CHECKING
 
 from roamcast.content.box import constraint
-from roamcast.content.box.discs import Discs, spot_place
+from roamcast.content.box.point_set import PointSet, point_index
 from roamcast.content.earth.shapes import Region, box
-from roamcast.content.earth.sphere import Disc
+from roamcast.content.earth.sphere import Circle
 from roamcast.content.errors import ContentError
-from roamcast.content.repetition import Records
+from roamcast.content.record_list import RecordList
 from roamcast.content.schema import Field
-from roamcast.content.xpath.condition import TRUE, Both, Condition, Either, Is, Some
-from roamcast.content.xpath.paths import PathEnd, Scope
+from roamcast.content.xpath.condition import TRUE, And, AnyRecord, Condition, FieldIn, Or
+from roamcast.content.xpath.paths import PathTarget, Scope
 
 if TYPE_CHECKING:
     from roamcast.content.xpath.parser import Parser
@@ -38,7 +38,7 @@ class AreaReader:
         function = parser.peek.text
         parser.next += 2
         target = parser.operand(scope)
-        if not isinstance(target, PathEnd) or target.lowered:
+        if not isinstance(target, PathTarget) or target.lowered:
             raise parser.error(f"{function}() takes the path of a place or an area first", target.token)
         parser.expect(",", f"{function}() takes a path and a region")
         shape = parser.peek
@@ -54,7 +54,7 @@ class AreaReader:
             if len(numbers) != (3 if shape.text == "circle" else 4):
                 raise ContentError(f"write {_REGIONS}")
             region = constraint.disc(*numbers) if shape.text == "circle" else box(*numbers)
-            return target.ask(self.located(target, function == WITHIN, region))
+            return target.condition(self.located(target, function == WITHIN, region))
         except ContentError as error:
             raise parser.error(str(error), shape) from None
 
@@ -68,7 +68,7 @@ class AreaReader:
             raise self.parser.error("expected a number, or a length like '5 km'", literal.token)
         return float(found[1]) * (1000 if found[2] == "km" else 1)
 
-    def located(self, target: PathEnd, whole: bool, region: Region) -> Condition:
+    def located(self, target: PathTarget, whole: bool, region: Region) -> Condition:
         """What is asked of the areas that a path leads to, of some of them, or of a place."""
         fields = target.type.fields
         areas = constraint.find_areas(target.type, target.path)
@@ -77,25 +77,29 @@ class AreaReader:
         asked: list[Condition] = []
         for at in areas:
             test = constraint.located(fields[at], whole, region)
-            asked.append(Some(at, Is(0, test)) if isinstance(fields[at].kind, Records) else Is(at, test))
-        return Either(tuple(asked))
+            asked.append(
+                AnyRecord(at, FieldIn(0, test))
+                if isinstance(fields[at].kind, RecordList)
+                else FieldIn(at, test)
+            )
+        return Or(tuple(asked))
 
-    def placed(self, target: PathEnd, region: Region) -> Condition:
+    def placed(self, target: PathTarget, region: Region) -> Condition:
         """What is asked of a latitude and a longitude."""
         found = self.parser.coordinates(target)
         if found is None:
             return TRUE
         fields = target.type.fields
-        if isinstance(region, Disc):
-            there: list[Condition] = [Is(at, constraint.present(fields[at])) for at in found]
-            return Both((*there, Is(spot_place(*found), Discs.where([region]))))
+        if isinstance(region, Circle):
+            there: list[Condition] = [FieldIn(at, constraint.present(fields[at])) for at in found]
+            return And((*there, FieldIn(point_index(*found), PointSet.where([region]))))
         lats, lons = ((at, fields[at]) for at in found)
         west, east = region.west, region.east
         sides = [(west, east)] if west <= east else [(west, 180.0), (-180.0, east)]
         across = [_between(*lons, low, high) for low, high in sides]
-        return Both((_between(*lats, region.south, region.north), Either(tuple(across))))
+        return And((_between(*lats, region.south, region.north), Or(tuple(across))))
 
 
 def _between(place: int, field: Field, low: float, high: float) -> Condition:
     ends = (constraint.compare(field, ">=", low), constraint.compare(field, "<=", high))
-    return Both(tuple(Is(place, domain) for domain in ends))
+    return And(tuple(FieldIn(place, domain) for domain in ends))

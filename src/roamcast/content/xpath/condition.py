@@ -8,33 +8,33 @@ from typing import TypeAlias
 
 import msgspec
 
+from roamcast.content.field_type import Domain
 from roamcast.content.filter import Filter, unite
-from roamcast.content.kind import Domain
-from roamcast.content.repetition import Records
+from roamcast.content.record_list import RecordList
 from roamcast.content.schema import EventType
 
 
-class Is(msgspec.Struct, frozen=True):
+class FieldIn(msgspec.Struct, frozen=True):
     """The field at a place has one of these values."""
 
     place: int
     domain: Domain
 
 
-class Some(msgspec.Struct, frozen=True):
+class AnyRecord(msgspec.Struct, frozen=True):
     """Some record of the repeated element at a place satisfies the part."""
 
     place: int
     part: Condition
 
 
-class Both(msgspec.Struct, frozen=True):
+class And(msgspec.Struct, frozen=True):
     """All parts hold."""
 
     parts: tuple[Condition, ...]
 
 
-class Either(msgspec.Struct, frozen=True):
+class Or(msgspec.Struct, frozen=True):
     """At least one part holds."""
 
     parts: tuple[Condition, ...]
@@ -46,27 +46,27 @@ class Not(msgspec.Struct, frozen=True):
     part: Condition
 
 
-Condition: TypeAlias = Is | Some | Both | Either | Not
+Condition: TypeAlias = FieldIn | AnyRecord | And | Or | Not
 
-TRUE = Both(())
-FALSE = Either(())
+TRUE = And(())
+FALSE = Or(())
 
 
 def normalise(type: EventType, condition: Condition, negated: bool = False) -> Filter:
     """The condition as a filter, with every `not()` carried down to single fields."""
-    if isinstance(condition, Some):
+    if isinstance(condition, AnyRecord):
         kind = type.fields[condition.place].kind
-        assert isinstance(kind, Records)
-        condition = Is(condition.place, kind.where(normalise(kind.record, condition.part)))
-    if isinstance(condition, Is):
+        assert isinstance(kind, RecordList)
+        condition = FieldIn(condition.place, kind.where(normalise(kind.record, condition.part)))
+    if isinstance(condition, FieldIn):
         domains: Iterable[Domain] = [condition.domain]
         if negated:
-            domains = condition.domain.outside(type.whole(condition.place))  # type: ignore[arg-type]
+            domains = condition.domain.outside(type.domain(condition.place))  # type: ignore[arg-type]
         return Filter.of(type, [[(condition.place, domain)] for domain in domains])
     if isinstance(condition, Not):
         return normalise(type, condition.part, not negated)
     parts = [normalise(type, part, negated) for part in condition.parts]
-    if isinstance(condition, Both) is not negated:
+    if isinstance(condition, And) is not negated:
         # What needs no alternatives is met at once, so that a thousand tests on one field stay cheap.
         plain = Filter.of(type, [[c for p in parts if len(p.conjunctions) == 1 for c in p.conjunctions[0]]])
         forked = [part for part in parts if len(part.conjunctions) != 1]

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal as BigDecimal
 
 from roamcast.content.errors import ContentError, FilterError
-from roamcast.content.kind import Date, Decimal, Kind, String
+from roamcast.content.field_type import Date, Decimal, FieldType, String
 from roamcast.content.schema import EventType, Field
 from roamcast.content.xpath.condition import TRUE, Condition
-from roamcast.content.xpath.meaning import NUMBER
+from roamcast.content.xpath.condition_builder import NUMBER
 from roamcast.content.xpath.parser import Parser
-from roamcast.content.xpath.paths import PathEnd, PlacedLiteral, Scope
+from roamcast.content.xpath.paths import PathTarget, PlacedLiteral, Scope
 from roamcast.content.xpath.tokens import Token
 
 
@@ -37,7 +37,7 @@ def guess_types(texts: Iterable[str], parameters: Mapping[str, str] | None = Non
     return types
 
 
-def _guess_kind(values: list[str | BigDecimal]) -> Kind:
+def _guess_kind(values: list[str | BigDecimal]) -> FieldType:
     if not values:
         return String()
     if all(isinstance(value, BigDecimal) or NUMBER.fullmatch(value) for value in values):
@@ -72,31 +72,31 @@ class _Guesser(Parser):
         """Its value, if there is one: without, it says nothing of the field."""
         return self.parameters.get(name)
 
-    def compared(self, target: PathEnd, operator: str, literal: PlacedLiteral) -> Condition:
+    def compared(self, target: PathTarget, operator: str, literal: PlacedLiteral) -> Condition:
         self._note(target, "text" if target.lowered else literal.value)
         return TRUE
 
-    def compared_fields(self, left: PathEnd, operator: Token, right: PathEnd) -> Condition:
+    def compared_fields(self, left: PathTarget, operator: Token, right: PathTarget) -> Condition:
         for target in (left, right):
             self._note(target, BigDecimal(0) if "<" in operator.text or ">" in operator.text else None)
         return TRUE
 
-    def coordinates(self, target: PathEnd) -> None:
+    def coordinates(self, target: PathTarget) -> None:
         for name in ("@lat", "@lon"):
             path = f"{target.path}/{name}" if target.path else name
-            self._note(PathEnd(Scope(target.type, path), target.token), BigDecimal(0))
+            self._note(PathTarget(Scope(target.type, path), target.token), BigDecimal(0))
 
-    def applied(self, function: str, target: PathEnd, literal: PlacedLiteral) -> Condition:
+    def applied(self, function: str, target: PathTarget, literal: PlacedLiteral) -> Condition:
         self._note(target, "text" if literal.value is None else literal.value)
         if isinstance(literal.value, str) and _guess_kind([literal.value]).name != "string":
             self._note(target, "text")  # a function on text makes it text, whatever it looks for
         return TRUE
 
-    def exists(self, target: PathEnd) -> Condition:
+    def exists(self, target: PathTarget) -> Condition:
         self._note(target, None)
         return TRUE
 
-    def _note(self, target: PathEnd, value: str | BigDecimal | None) -> None:
+    def _note(self, target: PathTarget, value: str | BigDecimal | None) -> None:
         if target.path:
             values = self.found[self.name_of_type].setdefault(target.path, [])
             if value is not None:

@@ -12,7 +12,7 @@ from roamcast.content.xpath.paths import PlacedLiteral
 from roamcast.content.xpath.tokens import Token
 
 
-class Literals(Cursor):
+class LiteralReader(Cursor):
     """Reads values."""
 
     def __init__(self, text: str, parameters: Mapping[str, Any] | None = None) -> None:

@@ -9,12 +9,12 @@ from roamcast.content.box import constraint
 from roamcast.content.errors import ContentError, FilterError
 from roamcast.content.event import pick_type
 from roamcast.content.filter import Filter
-from roamcast.content.repetition import Records
+from roamcast.content.record_list import RecordList
 from roamcast.content.schema import EventType
 from roamcast.content.xpath.area import INTERSECTS, WITHIN, AreaReader
-from roamcast.content.xpath.condition import FALSE, TRUE, Both, Condition, Either, Not, normalise
-from roamcast.content.xpath.meaning import FLIPPED, Meaning
-from roamcast.content.xpath.paths import Level, PathEnd, PlacedLiteral, Scope
+from roamcast.content.xpath.condition import FALSE, TRUE, And, Condition, Not, Or, normalise
+from roamcast.content.xpath.condition_builder import FLIPPED, ConditionBuilder
+from roamcast.content.xpath.paths import PathTarget, PlacedLiteral, RepeatedStep, Scope
 from roamcast.content.xpath.tokens import Token
 
 MAX_NESTING = 64
@@ -32,7 +32,7 @@ def parse(
     return found
 
 
-class Parser(Meaning):
+class Parser(ConditionBuilder):
     """One subscription being read; a subclass may read it for another purpose."""
 
     def __init__(
@@ -55,7 +55,7 @@ class Parser(Meaning):
             raise self.error(self.reason("expected '|' or the end"))
         assert self.type is not None
         try:
-            return normalise(self.type, Either(tuple(conditions))).simplify()
+            return normalise(self.type, Or(tuple(conditions))).simplify()
         except FilterError:
             raise
         except ContentError as error:
@@ -68,10 +68,10 @@ class Parser(Meaning):
         self.type = self.find_type(token)
         root = Scope(self.type, "")
         asked = self.predicates(root)
-        place = PathEnd(root, token, asked)
+        place = PathTarget(root, token, asked)
         if self.accept("/"):
             place = self.path(root, asked)
-        return place.ask(self.exists(place))
+        return place.condition(self.exists(place))
 
     def find_type(self, token: Token) -> EventType:
         """The type that the path begins with, the same for all paths."""
@@ -83,9 +83,9 @@ class Parser(Meaning):
             raise self.error(f"one subscription speaks of one event type, here {self.type.name}", token)
         return type
 
-    def path(self, scope: Scope, asked: tuple[Condition, ...]) -> PathEnd:
+    def path(self, scope: Scope, asked: tuple[Condition, ...]) -> PathTarget:
         """Steps below a scope; a `/` has been read or none is needed."""
-        levels: tuple[Level, ...] = ()
+        levels: tuple[RepeatedStep, ...] = ()
         while True:
             token = self.peek
             if self.accept("@"):
@@ -95,16 +95,16 @@ class Parser(Meaning):
             scope = Scope(scope.type, f"{scope.path}/{step}" if scope.path else step)
             self.check(scope, token)
             if scope.type.has(scope.path):
-                place = scope.type.place(scope.path)
+                place = scope.type.index(scope.path)
                 kind = scope.type.fields[place].kind
-                if isinstance(kind, Records):
-                    levels += (Level(asked, place),)
+                if isinstance(kind, RecordList):
+                    levels += (RepeatedStep(asked, place),)
                     scope, asked = Scope(kind.record, ""), ()
             asked += self.predicates(scope)
             if step.startswith("@") or not self.accept("/"):
                 if self.peek.text == "/":
                     raise self.error("nothing lies below an attribute")
-                return PathEnd(scope, token, asked, levels)
+                return PathTarget(scope, token, asked, levels)
 
     def predicates(self, scope: Scope) -> tuple[Condition, ...]:
         """All that stand in brackets after a step to `scope`."""
@@ -123,14 +123,14 @@ class Parser(Meaning):
         while self.word("or"):
             parts.append(self.both(scope))
         self.nesting -= 1
-        return parts[0] if len(parts) == 1 else Either(tuple(parts))
+        return parts[0] if len(parts) == 1 else Or(tuple(parts))
 
     def both(self, scope: Scope) -> Condition:
         """Tests joined by `and`."""
         parts = [self.comparison(scope)]
         while self.word("and"):
             parts.append(self.comparison(scope))
-        return parts[0] if len(parts) == 1 else Both(tuple(parts))
+        return parts[0] if len(parts) == 1 else And(tuple(parts))
 
     def comparison(self, scope: Scope) -> Condition:
         """One test."""
@@ -147,7 +147,7 @@ class Parser(Meaning):
                 if self.peek.text in constraint.OPERATORS:
                     raise self.error(f"{start.text}() says true or false; it cannot be compared")
                 return found
-            left: PlacedLiteral | PathEnd = found
+            left: PlacedLiteral | PathTarget = found
         else:
             left = self.operand(scope)
         operator = self.peek
@@ -161,23 +161,23 @@ class Parser(Meaning):
                 raise self.error("arithmetic is not understood")
             if left.lowered:
                 raise self.error("lower-case() gives a text; compare it with one")
-            return left.ask(self.exists(left))
+            return left.condition(self.exists(left))
         self.next += 1
         return self.sides(left, operator, self.operand(scope))
 
     def sides(
-        self, left: PlacedLiteral | PathEnd, operator: Token, right: PlacedLiteral | PathEnd
+        self, left: PlacedLiteral | PathTarget, operator: Token, right: PlacedLiteral | PathTarget
     ) -> Condition:
         """Two sides that are compared, at least one of them a path."""
-        if isinstance(left, PathEnd):
-            if isinstance(right, PathEnd):
+        if isinstance(left, PathTarget):
+            if isinstance(right, PathTarget):
                 return self.compared_fields(left, operator, right)
             return self.compared(left, operator.text, right)
-        if isinstance(right, PathEnd):
+        if isinstance(right, PathTarget):
             return self.compared(right, FLIPPED[operator.text], left)
         raise self.error("a comparison of two values says nothing of an event", operator)
 
-    def operand(self, scope: Scope) -> PlacedLiteral | PathEnd:
+    def operand(self, scope: Scope) -> PlacedLiteral | PathTarget:
         """A side of a comparison: a value, or a path from `scope`."""
         token = self.peek
         if token.text in ("-", "$") or token.sort in ("number", "string") or self.at_call("concat"):
@@ -187,7 +187,7 @@ class Parser(Meaning):
         if self.accept("."):
             if self.accept("/"):
                 return self.path(scope, ())
-            return PathEnd(scope, token)
+            return PathTarget(scope, token)
         if token.text == "/":
             raise self.error("inside [ ] paths begin at the element before it, not at the root")
         if token.sort == "name" and self.tokens[self.next + 1].text == "(":
@@ -198,18 +198,18 @@ class Parser(Meaning):
             raise self.error(f"{token.text}() is not understood here")
         return self.path(scope, ())
 
-    def lowered(self, scope: Scope) -> PathEnd:
+    def lowered(self, scope: Scope) -> PathTarget:
         """A path whose text is looked at in lower case."""
         self.next += 2
         target = self.operand(scope)
-        if not isinstance(target, PathEnd) or target.lowered:
+        if not isinstance(target, PathTarget) or target.lowered:
             raise self.error("lower-case() takes a path; write its text in lower case yourself", target.token)
         self.expect(")", "lower-case() takes a path alone; expected ')'")
         self.refuse_several(LOWER, target)
         target.lowered = True
         return target
 
-    def refuse_several(self, function: str, target: PathEnd) -> None:
+    def refuse_several(self, function: str, target: PathTarget) -> None:
         """A function takes one node: XPath 1.0 would look at the first of several, XPath 2.0 refuses."""
         if target.levels:
             raise self.error(
@@ -243,7 +243,7 @@ class Parser(Meaning):
             self.expect(")", "expected 'and', 'or' or ')'")
             return Not(inner)
         target = self.operand(scope)
-        if not isinstance(target, PathEnd):
+        if not isinstance(target, PathTarget):
             raise self.error(f"{token.text}() looks into a path first", target.token)
         self.expect(",", f"{token.text}() takes a path and a string")
         text = self.literal()
@@ -253,4 +253,4 @@ class Parser(Meaning):
         self.refuse_several(token.text, target)
         found = self.applied(token.text, target, text)
         # A path that leads nowhere is the empty string, which has "" in it and nothing else.
-        return target.ask(found) if text.value else found
+        return target.condition(found) if text.value else found

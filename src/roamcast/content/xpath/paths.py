@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from roamcast.content.schema import EventType
-from roamcast.content.xpath.condition import Both, Condition, Some
+from roamcast.content.xpath.condition import And, AnyRecord, Condition
 from roamcast.content.xpath.tokens import Token
 
 
@@ -25,18 +25,22 @@ class Scope(NamedTuple):
     path: str
 
 
-class Level(NamedTuple):
+class RepeatedStep(NamedTuple):
     """A repeated element that a path has entered: what was asked before it, and its place."""
 
     asked: tuple[Condition, ...]
     place: int
 
 
-class PathEnd:
+class PathTarget:
     """Where a path leads: a field, or a container; with what its predicates ask on the way."""
 
     def __init__(
-        self, scope: Scope, token: Token, asked: tuple[Condition, ...] = (), levels: tuple[Level, ...] = ()
+        self,
+        scope: Scope,
+        token: Token,
+        asked: tuple[Condition, ...] = (),
+        levels: tuple[RepeatedStep, ...] = (),
     ) -> None:
         self.type, self.path = scope
         self.token = token
@@ -46,10 +50,10 @@ class PathEnd:
         self.lowered = False
         "Whether its text is looked at in lower case."
 
-    def ask(self, test: Condition) -> Condition:
+    def condition(self, test: Condition) -> Condition:
         """That the path leads to something for which `test` holds."""
-        found: Condition = Both((*self.asked, test)) if self.asked else test
+        found: Condition = And((*self.asked, test)) if self.asked else test
         for level in reversed(self.levels):
-            found = Some(level.place, found)
-            found = Both((*level.asked, found)) if level.asked else found
+            found = AnyRecord(level.place, found)
+            found = And((*level.asked, found)) if level.asked else found
         return found

@@ -9,7 +9,7 @@ from roamcast.content.filter import Filter
 from roamcast.content.schema import EventType
 from roamcast.content.xpath.condition import TRUE, Condition
 from roamcast.content.xpath.parser import Parser, parse
-from roamcast.content.xpath.paths import PathEnd, PlacedLiteral
+from roamcast.content.xpath.paths import PathTarget, PlacedLiteral
 from roamcast.content.xpath.tokens import Token
 
 
@@ -46,13 +46,13 @@ class _Reader(Parser):
         self.found.setdefault(name, ())
         return ""
 
-    def compared(self, target: PathEnd, operator: str, literal: PlacedLiteral) -> Condition:
+    def compared(self, target: PathTarget, operator: str, literal: PlacedLiteral) -> Condition:
         return self._note(target, literal) or super().compared(target, operator, literal)
 
-    def applied(self, function: str, target: PathEnd, literal: PlacedLiteral) -> Condition:
+    def applied(self, function: str, target: PathTarget, literal: PlacedLiteral) -> Condition:
         return self._note(target, literal) or super().applied(function, target, literal)
 
-    def _note(self, target: PathEnd, literal: PlacedLiteral) -> Condition | None:
+    def _note(self, target: PathTarget, literal: PlacedLiteral) -> Condition | None:
         if not literal.parameter:
             return None
         kind = self.field(target)[0].kind.name

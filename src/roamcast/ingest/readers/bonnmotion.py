@@ -4,35 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from roamcast.ingest.pieces import Bad, Piece, read_lines, shorten
-from roamcast.ingest.readers.position import Misread, Position, place, real
+from roamcast.ingest.file_parts import BadLine, FilePart, read_lines, shorten
+from roamcast.ingest.readers.position import LineError, TracePosition, place, real
 
 
-def read(piece: Piece) -> Iterator[Position | Bad]:
+def read(piece: FilePart) -> Iterator[TracePosition | BadLine]:
     """The waypoints of a file; a node is called by the number of its line, from 0."""
     node = -1
     for line in read_lines(piece):
-        if not isinstance(line, Bad) and line[1].startswith("#"):
+        if not isinstance(line, BadLine) and line[1].startswith("#"):
             continue
         node += 1
-        if isinstance(line, Bad):
+        if isinstance(line, BadLine):
             yield line
             continue
         offset, text = line
         try:
             yield from list(_parse(offset, str(node), text.split()))
-        except Misread as error:
-            yield Bad(offset, str(error), shorten(text))
+        except LineError as error:
+            yield BadLine(offset, str(error), shorten(text))
 
 
-def _parse(offset: int, node: str, words: list[str]) -> Iterator[Position]:
+def _parse(offset: int, node: str, words: list[str]) -> Iterator[TracePosition]:
     if len(words) % 3:
         told = "; it may be movement in three dimensions" if len(words) % 4 == 0 else ""
-        raise Misread(f"{len(words)} numbers are no triples of time, x and y{told}")
+        raise LineError(f"{len(words)} numbers are no triples of time, x and y{told}")
     before = float("-inf")
     for time, x, y in zip(words[::3], words[1::3], words[2::3], strict=True):
         now = real(time, "time")
         if now < before:
-            raise Misread(f"{now:g} s comes after {before:g} s")
+            raise LineError(f"{now:g} s comes after {before:g} s")
         before = now
-        yield Position(offset, node, now, **place(x, y, degrees=False))
+        yield TracePosition(offset, node, now, **place(x, y, degrees=False))

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from roamcast.ingest.pieces import Bad, IngestError, Piece, open_binary, read_lines, shorten
+from roamcast.ingest.file_parts import BadLine, FilePart, IngestError, open_binary, read_lines, shorten
 from roamcast.ingest.readers.markup import read_elements
-from roamcast.ingest.readers.position import Misread, Position, place, real
+from roamcast.ingest.readers.position import LineError, TracePosition, place, real
 
 _NAMES = {
     "id": (
@@ -39,7 +39,7 @@ _NAMES = {
 _MOST_HEADER = 1 << 16
 
 
-def read(piece: Piece) -> Iterator[Position | Bad]:
+def read(piece: FilePart) -> Iterator[TracePosition | BadLine]:
     """The positions of a piece of a file."""
     return read_gpx(piece) if is_gpx(piece.path) else read_csv(piece)
 
@@ -49,13 +49,13 @@ def is_gpx(path: str) -> bool:
     return path.lower().removesuffix(".gz").endswith((".gpx", ".xml"))
 
 
-def read_csv(piece: Piece) -> Iterator[Position | Bad]:
+def read_csv(piece: FilePart) -> Iterator[TracePosition | BadLine]:
     """The positions of a piece of a CSV file; a cell holds no line's end."""
     header, separator = read_header(piece.path)
     columns = find_columns(piece.path, header)
     alone = Path(piece.path).name.removesuffix(".gz").removesuffix(".csv")
     for line in read_lines(piece):
-        if isinstance(line, Bad):
+        if isinstance(line, BadLine):
             yield line
             continue
         offset, text = line
@@ -64,7 +64,7 @@ def read_csv(piece: Piece) -> Iterator[Position | Bad]:
         try:
             cells = _cells(text, separator)
             if len(cells) != len(header):
-                raise Misread(f"{len(cells)} cells under {len(header)} columns")
+                raise LineError(f"{len(cells)} cells under {len(header)} columns")
             told = {name: cells[at].strip() for name, at in columns.items()}
             degrees = "latitude" in told
             at = place(
@@ -72,10 +72,10 @@ def read_csv(piece: Piece) -> Iterator[Position | Bad]:
             )
             who = told.get("id", alone)
             if not who:
-                raise Misread("nobody's position: the id is empty")
-            yield Position(offset, who[:200], read_time(told["time"]), **at)
-        except Misread as error:
-            yield Bad(offset, str(error), shorten(text))
+                raise LineError("nobody's position: the id is empty")
+            yield TracePosition(offset, who[:200], read_time(told["time"]), **at)
+        except LineError as error:
+            yield BadLine(offset, str(error), shorten(text))
 
 
 def read_header(path: str) -> tuple[list[str], str]:
@@ -85,7 +85,7 @@ def read_header(path: str) -> tuple[list[str], str]:
     separator = max(",;\t", key=first.count)
     try:
         return [cell.strip().lower() for cell in _cells(first, separator)], separator
-    except Misread:
+    except LineError:
         return [], separator
 
 
@@ -107,29 +107,29 @@ def _cells(text: str, separator: str) -> list[str]:
     try:
         return next(csv.reader([text], delimiter=separator, strict=True))
     except (csv.Error, StopIteration) as error:
-        raise Misread(f"no CSV: {error}") from None
+        raise LineError(f"no CSV: {error}") from None
 
 
-def read_gpx(piece: Piece) -> Iterator[Position | Bad]:
+def read_gpx(piece: FilePart) -> Iterator[TracePosition | BadLine]:
     """The points of a GPX document's tracks, each called after the file and its number."""
     name = Path(piece.path).name.removesuffix(".gz").removesuffix(".gpx")
     track, root = -1, True
     point: tuple[int, str, str] | None = None
     time: str | None = None
 
-    def start(tag: str, attributes: dict[str, str], line: int) -> Bad | None:
+    def start(tag: str, attributes: dict[str, str], line: int) -> BadLine | None:
         nonlocal track, root, point, time
         if root:
             root = False
             if tag != "gpx":
-                return Bad(line, f"<{tag[:40]}> is not the <gpx> of a GPX document", "")
+                return BadLine(line, f"<{tag[:40]}> is not the <gpx> of a GPX document", "")
         if tag == "trk":
             track += 1
         elif tag == "trkpt":
             point, time = (line, attributes.get("lon", ""), attributes.get("lat", "")), None
         return None
 
-    def end(tag: str, text: str, _: int) -> Position | Bad | None:
+    def end(tag: str, text: str, _: int) -> TracePosition | BadLine | None:
         nonlocal point, time
         if tag == "time" and point is not None:
             time = text.strip()
@@ -139,10 +139,10 @@ def read_gpx(piece: Piece) -> Iterator[Position | Bad]:
         point = None
         try:
             if not time:
-                raise Misread("a point without time")
-            return Position(line, f"{name}/{track}", read_time(time), **place(lon, lat, degrees=True))
-        except Misread as error:
-            return Bad(line, str(error), f"lat={lat[:40]} lon={lon[:40]} {(time or '')[:40]}")
+                raise LineError("a point without time")
+            return TracePosition(line, f"{name}/{track}", read_time(time), **place(lon, lat, degrees=True))
+        except LineError as error:
+            return BadLine(line, str(error), f"lat={lat[:40]} lon={lon[:40]} {(time or '')[:40]}")
 
     yield from read_elements(piece, start, end)
 
@@ -151,10 +151,10 @@ def read_time(text: str) -> float:
     """Seconds as a number, or of a date since 1970."""
     try:
         return real(text, "time")
-    except Misread:
+    except LineError:
         pass
     try:
         found = datetime.fromisoformat(text[:40])
         return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
-        raise Misread(f"time {text[:40]!r} is neither a number nor a date as in ISO 8601") from None
+        raise LineError(f"time {text[:40]!r} is neither a number nor a date as in ISO 8601") from None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from xml.parsers import expat
 
-from roamcast.ingest.pieces import Bad, Piece, open_binary
+from roamcast.ingest.file_parts import BadLine, FilePart, open_binary
 
 _AT_ONCE = 1 << 16
 _DEEPEST = 64
@@ -19,7 +19,7 @@ class _Refused(Exception):
 
 
 def read_elements(
-    piece: Piece, start: Callable[[str, dict[str, str], int], Any], end: Callable[[str, str, int], Any]
+    piece: FilePart, start: Callable[[str, dict[str, str], int], Any], end: Callable[[str, str, int], Any]
 ) -> Iterator[Any]:
     """What `start` (tag, attributes, line) and `end` (tag, text inside, line) make of a document's elements.
 
@@ -60,11 +60,11 @@ def read_elements(
             parser.Parse(b"", True)
         except expat.ExpatError as error:
             yield from _take(made)
-            yield Bad(error.lineno, f"not well-formed: {expat.ErrorString(error.code)}", "")
+            yield BadLine(error.lineno, f"not well-formed: {expat.ErrorString(error.code)}", "")
             return
         except (_Refused, LookupError, ValueError) as error:  # an encoding that nobody knows
             yield from _take(made)
-            yield Bad(parser.CurrentLineNumber, str(error), "")
+            yield BadLine(parser.CurrentLineNumber, str(error), "")
             return
     yield from _take(made)
 

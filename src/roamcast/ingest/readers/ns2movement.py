@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from roamcast.ingest.pieces import Bad, Piece, read_lines, shorten
-from roamcast.ingest.readers.position import Misread
+from roamcast.ingest.file_parts import BadLine, FilePart, read_lines, shorten
+from roamcast.ingest.readers.position import LineError
 from roamcast.scenario.traces.movement import GOD, PLACE, SETDEST
 
 
-class Order(NamedTuple):
+class MovementCommand(NamedTuple):
     """A coordinate to start from, or a destination."""
 
     offset: int
@@ -42,10 +42,10 @@ SCHEMA = pa.schema(
 )
 
 
-def read(piece: Piece) -> Iterator[Order | Bad]:
+def read(piece: FilePart) -> Iterator[MovementCommand | BadLine]:
     """The orders of a piece of a movement file."""
     for line in read_lines(piece):
-        if isinstance(line, Bad):
+        if isinstance(line, BadLine):
             yield line
             continue
         offset, text = line
@@ -53,35 +53,35 @@ def read(piece: Piece) -> Iterator[Order | Bad]:
             continue
         try:
             yield _parse(offset, text)
-        except Misread as error:
-            yield Bad(offset, str(error), shorten(text))
+        except LineError as error:
+            yield BadLine(offset, str(error), shorten(text))
 
 
-def _parse(offset: int, text: str) -> Order:
+def _parse(offset: int, text: str) -> MovementCommand:
     if found := PLACE.fullmatch(text):
         value = _finite(found[3])
         if found[2] == "Z" and value:
-            raise Misread("a height other than 0 is not simulated")
+            raise LineError("a height other than 0 is not simulated")
         at = {"x": value} if found[2] == "X" else {"y": value} if found[2] == "Y" else {}
-        return Order(offset, _node(found[1]), found[2], **at)
+        return MovementCommand(offset, _node(found[1]), found[2], **at)
     if found := SETDEST.fullmatch(text):
         time, x, y, speed = (_finite(found[group]) for group in (1, 3, 4, 5))
         if time < 0 or speed < 0:
-            raise Misread("a time or a speed is negative")
-        return Order(offset, _node(found[2]), "setdest", time, x, y, speed)
-    raise Misread(
+            raise LineError("a time or a speed is negative")
+        return MovementCommand(offset, _node(found[2]), "setdest", time, x, y, speed)
+    raise LineError(
         "neither a place ('$node_(N) set X_ M') nor a destination ('$ns_ at S \"$node_(N) setdest X Y V\"')"
     )
 
 
 def _node(digits: str) -> int:
     if len(digits) > 7:
-        raise Misread(f"node {digits[:20]} is out of range")
+        raise LineError(f"node {digits[:20]} is out of range")
     return int(digits)
 
 
 def _finite(digits: str) -> float:
     number = float(digits)
     if not math.isfinite(number) or abs(number) > 1e8:
-        raise Misread(f"{digits[:40]} is too large")
+        raise LineError(f"{digits[:40]} is too large")
     return number

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from roamcast.ingest.pieces import Bad, Piece, read_lines, shorten
+from roamcast.ingest.file_parts import BadLine, FilePart, read_lines, shorten
 
 
-class Record(NamedTuple):
+class TraceRecord(NamedTuple):
     """What one line tells; None where the format or the layer does not tell it."""
 
     offset: int
@@ -95,23 +95,23 @@ class _Misread(Exception):
     """Why a line cannot be understood."""
 
 
-def read(piece: Piece) -> Iterator[Record | Bad]:
+def read(piece: FilePart) -> Iterator[TraceRecord | BadLine]:
     """The records of a piece of a trace."""
     for line in read_lines(piece):
-        if isinstance(line, Bad):
+        if isinstance(line, BadLine):
             yield line
             continue
         offset, text = line
         try:
             found = parse(offset, text)
         except _Misread as error:
-            yield Bad(offset, str(error), shorten(text))
+            yield BadLine(offset, str(error), shorten(text))
             continue
         if found is not None:
             yield found
 
 
-def parse(offset: int, line: str) -> Record | None:
+def parse(offset: int, line: str) -> TraceRecord | None:
     """The record of a line; None for a line of which nothing is wanted."""
     text = " ".join(line.split())
     if " -t " in text[:5]:
@@ -127,7 +127,7 @@ def parse(offset: int, line: str) -> Record | None:
     raise _Misread("neither ns-2's old wireless format nor its new one")
 
 
-def _parse_old(offset: int, found: re.Match[str]) -> Record:
+def _parse_old(offset: int, found: re.Match[str]) -> TraceRecord:
     event, time, node, layer, reason, uid, kind, size, duration, mac_to, mac_from, _, inner, rest = (
         found.groups()
     )
@@ -143,7 +143,7 @@ def _parse_old(offset: int, found: re.Match[str]) -> Record:
             raise _Misread(f"no addresses of a packet: [{inner[:40]}]")
         if rest and (named := _NAMED.search(rest)):
             detail = named[1]
-    return Record(
+    return TraceRecord(
         offset,
         event.lower(),
         _moment(time),
@@ -164,7 +164,7 @@ def _parse_old(offset: int, found: re.Match[str]) -> Record:
     )
 
 
-def _parse_new(offset: int, words: list[str]) -> Record | None:
+def _parse_new(offset: int, words: list[str]) -> TraceRecord | None:
     event = words[0]
     if event == "N":
         return None
@@ -177,7 +177,7 @@ def _parse_new(offset: int, words: list[str]) -> Record | None:
         kind = told.get("-It", "ARP" if told.get("-P") == "arp" else "")
         if len(kind) > 40:
             raise _Misread("a type of packet of more than 40 letters")
-        return Record(
+        return TraceRecord(
             offset,
             event,
             _moment(told["-t"]),
@@ -202,9 +202,9 @@ def _parse_new(offset: int, words: list[str]) -> Record | None:
         raise _Misread(f"no {error.args[0]} in a line of the new format") from None
 
 
-def _parse_move(offset: int, found: re.Match[str]) -> Record:
+def _parse_move(offset: int, found: re.Match[str]) -> TraceRecord:
     time, node, x, y, _, to_x, to_y, speed = found.groups()
-    begun = Record(offset, "M", _moment(time), _node(node))
+    begun = TraceRecord(offset, "M", _moment(time), _node(node))
     return begun._replace(x=_real(x), y=_real(y), to_x=_real(to_x), to_y=_real(to_y), speed=_real(speed))
 
 

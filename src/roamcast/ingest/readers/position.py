@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 
-class Position(NamedTuple):
+class TracePosition(NamedTuple):
     """Where somebody was; in metres, or in degrees of longitude and latitude."""
 
     offset: int
@@ -37,7 +37,7 @@ SCHEMA = pa.schema(
 )
 
 
-class Misread(Exception):
+class LineError(Exception):
     """Why a line cannot be understood."""
 
 
@@ -46,9 +46,9 @@ def real(text: str, what: str) -> float:
     try:
         number = float(text)
     except (ValueError, TypeError):
-        raise Misread(f"{what} {str(text)[:40]!r} is no number") from None
+        raise LineError(f"{what} {str(text)[:40]!r} is no number") from None
     if not math.isfinite(number):
-        raise Misread(f"{what} {text[:40]!r} is not finite")
+        raise LineError(f"{what} {text[:40]!r} is not finite")
     return number
 
 
@@ -57,8 +57,8 @@ def place(x: str, y: str, *, degrees: bool) -> dict[str, float]:
     east, north = real(x, "longitude" if degrees else "x"), real(y, "latitude" if degrees else "y")
     if not degrees:
         if max(abs(east), abs(north)) > 1e8:
-            raise Misread(f"({east:g}, {north:g}) m is beyond 100,000 km")
+            raise LineError(f"({east:g}, {north:g}) m is beyond 100,000 km")
         return {"x": east, "y": north}
     if not (-180 <= east <= 180 and -90 <= north <= 90):
-        raise Misread(f"longitude {east:g}, latitude {north:g}: no place on Earth")
+        raise LineError(f"longitude {east:g}, latitude {north:g}: no place on Earth")
     return {"longitude": east, "latitude": north}

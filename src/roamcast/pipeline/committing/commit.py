@@ -16,13 +16,19 @@ from typing import TYPE_CHECKING, Any
 
 from roamcast.lake.batch import new_name, table_file
 from roamcast.lake.compaction import choose
-from roamcast.lake.log import Batch, Done, Entry, File, Snapshot
-from roamcast.lake.place import Place
+from roamcast.lake.log import Batch, Commit, CommittedRun, Snapshot, TableFile
+from roamcast.lake.storage import StorageUrl
+from roamcast.pipeline.campaign_folder import CampaignFolder
+from roamcast.pipeline.committing.batch_tasks import (
+    BatchTask,
+    split_batches,
+    spread_runs,
+    spread_tables,
+    write_batch_tables,
+)
 from roamcast.pipeline.committing.damage import find_lost
-from roamcast.pipeline.committing.joining import Join, join, portion, spread_runs, spread_tables
 from roamcast.pipeline.running.simulate import DiskFull
-from roamcast.pipeline.spark.spread import spread, unless_little
-from roamcast.pipeline.store import Store
+from roamcast.pipeline.spark.spread import spark_or_local, spread
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -44,7 +50,7 @@ _PATIENCE = 2.0
 class Committer:
     """Commits what tasks stage, compacts, and takes out what is damaged."""
 
-    def __init__(self, spark: SparkSession | None, store: Store) -> None:
+    def __init__(self, spark: SparkSession | None, store: CampaignFolder) -> None:
         self.spark = spark
         self.store = store
 
@@ -60,9 +66,9 @@ class Committer:
                 return damaged
             groups = [
                 (new_name(), {run: dict(waiting[run]["files"]) for run in group})
-                for group in portion(waiting)
+                for group in split_batches(waiting)
             ]
-            asked = [Join(name, tables, runs) for name, runs in groups for tables in spread_runs(runs)]
+            asked = [BatchTask(name, tables, runs) for name, runs in groups for tables in spread_runs(runs)]
             little = len(asked) == 1 and len(waiting) <= _FEW
             files, wrong = self._join("committing facts", asked, little)
             if wrong:
@@ -76,7 +82,7 @@ class Committer:
                 Batch(name, {run: _done(waiting[run]) for run in sorted(runs)}, files[name])
                 for name, runs in groups
             ]
-            if self._append(Entry(add=add)):
+            if self._append(Commit(add=add)):
                 self._forget(waiting)
                 return damaged
             self._discard(asked)
@@ -102,19 +108,21 @@ class Committer:
         """
         snapshot = self.store.snapshot()
         facts, batches = str(self.store.facts), [snapshot.batches[name] for name in names]
-        told = spread(self.spark, "looking for damage", batches, lambda batch: find_lost(Place(facts), batch))
+        told = spread(
+            self.spark, "looking for damage", batches, lambda batch: find_lost(StorageUrl(facts), batch)
+        )
         for batch, lost in zip(batches, told, strict=True):
             if surely and not lost:
                 lost.update(dict.fromkeys(batch.runs, "a file that it is in is not what was written"))
             if len(lost) == len(batch.runs):
-                self._append(Entry(remove=[batch.name]))
+                self._append(Commit(remove=[batch.name]))
                 self.store.remove_batches(snapshot, [batch.name])
             elif lost:
                 self.drop(frozenset(lost))
         return {run: what for lost in told for run, what in lost.items()}
 
     @contextmanager
-    def at_work(self, tell: Callable[[str], object]) -> Iterator[None]:
+    def _busy(self, tell: Callable[[str], object]) -> Iterator[None]:
         """Commit what is staged while the block runs, in a thread of its own; raise what it could not do."""
         ended = threading.Event()
         trouble: list[BaseException] = []
@@ -157,7 +165,7 @@ class Committer:
         """Put one batch in the place of each group; False if another command changed them meanwhile."""
         names = [new_name() for _ in groups]
         asked = [
-            Join(name, tables, {}, tuple(Batch(b.name, {}, b.files) for b in group), drop)
+            BatchTask(name, tables, {}, tuple(Batch(b.name, {}, b.files) for b in group), drop)
             for name, group in zip(names, groups, strict=True)
             for tables in spread_tables(sum(batch.size for batch in group))
         ]
@@ -168,20 +176,20 @@ class Committer:
             if runs:
                 add.append(Batch(name, dict(sorted(runs.items())), files[name]))
         removed = [batch.name for group in groups for batch in group]
-        if not self._append(Entry(add=add, remove=removed)):
+        if not self._append(Commit(add=add, remove=removed)):
             self._discard(asked)
             return False
         self.store.supersede(snapshot, removed)
         return True
 
     def _join(
-        self, doing: str, asked: list[Join], little: bool = False
-    ) -> tuple[dict[str, dict[str, File]], dict[str, str]]:
+        self, doing: str, asked: list[BatchTask], little: bool = False
+    ) -> tuple[dict[str, dict[str, TableFile]], dict[str, str]]:
         staged, facts = self.store.staged, str(self.store.facts)
-        files: dict[str, dict[str, File]] = {each.name: {} for each in asked}
+        files: dict[str, dict[str, TableFile]] = {each.name: {} for each in asked}
         wrong: dict[str, str] = {}
-        spark = unless_little(self.spark, little)
-        answers = spread(spark, doing, asked, lambda each: join(staged, facts, each))
+        spark = spark_or_local(self.spark, little)
+        answers = spread(spark, doing, asked, lambda each: write_batch_tables(staged, facts, each))
         for each, told in zip(asked, answers, strict=True):
             if told.full:
                 self._discard(asked)
@@ -192,12 +200,12 @@ class Committer:
             wrong |= told.damaged
         return files, wrong
 
-    def _append(self, entry: Entry) -> bool:
+    def _append(self, entry: Commit) -> bool:
         """Commit an entry, unless batches that it removes are gone, or runs that it adds are there by now."""
         adds = {run for batch in entry.add for run in batch.runs}
         done = False
 
-        def change(snapshot: Snapshot) -> Entry | None:
+        def change(snapshot: Snapshot) -> Commit | None:
             nonlocal done
             kept = [batch for name, batch in snapshot.batches.items() if name not in entry.remove]
             free = not any(adds & batch.runs.keys() for batch in kept)
@@ -216,14 +224,14 @@ class Committer:
         with ThreadPoolExecutor(_REMOVERS) as pool:
             list(pool.map(remove, list(runs)))
 
-    def _discard(self, asked: Sequence[Join]) -> None:
+    def _discard(self, asked: Sequence[BatchTask]) -> None:
         for each in asked:
             for table in each.tables:
                 table_file(self.store.facts, table, each.name).remove()
 
 
-def _done(manifest: Mapping[str, Any]) -> Done:
-    return Done(
+def _done(manifest: Mapping[str, Any]) -> CommittedRun:
+    return CommittedRun(
         rows=manifest["rows"],
         size=sum(file["size"] for file in manifest["files"].values()),
         wall=manifest.get("wall"),

@@ -6,11 +6,11 @@ import pyarrow as pa
 
 from roamcast.lake.batch import open_file, open_table, runs_between, table_file
 from roamcast.lake.log import Batch
-from roamcast.lake.place import Place
 from roamcast.lake.staging import digest
+from roamcast.lake.storage import StorageUrl
 
 
-def find_damaged(facts: Place, batch: Batch) -> dict[tuple[str, str], str]:
+def find_damaged(facts: StorageUrl, batch: Batch) -> dict[tuple[str, str], str]:
     """The files of a batch that are not what was written."""
     found = {}
     for table, told in batch.files.items():
@@ -25,7 +25,7 @@ def find_damaged(facts: Place, batch: Batch) -> dict[tuple[str, str], str]:
     return found
 
 
-def find_lost(facts: Place, batch: Batch) -> dict[str, str]:
+def find_lost(facts: StorageUrl, batch: Batch) -> dict[str, str]:
     """The runs of a batch of which rows cannot be read, and what is wrong."""
     lost: dict[str, str] = {}
     for table in batch.files:

@@ -16,9 +16,9 @@ import pyarrow as pa
 from roamcast.content.box.conjunction import fields_of
 from roamcast.content.errors import ContentError
 from roamcast.content.filter import Filter
+from roamcast.content.grouping.bounded_cover import BoundedCover
+from roamcast.content.grouping.cluster import FilterCluster
 from roamcast.content.grouping.features import embed, find_ends
-from roamcast.content.grouping.group import Group
-from roamcast.content.grouping.tight import TightCover
 from roamcast.fingerprint import checked, make_check, package_version
 from roamcast.pipeline.matching.match_join import MatchingError, read_filter
 
@@ -52,9 +52,12 @@ def cluster(
         parsed.unpersist()
 
 
-def to_groups(groups: Mapping[tuple[int, ...], Filter]) -> list[Group]:
+def to_groups(groups: Mapping[tuple[int, ...], Filter]) -> list[FilterCluster]:
     """The groups as `content.grouping` has them, in the order of their first members."""
-    return [Group(members, filter) for members, filter in sorted(groups.items(), key=lambda pair: pair[0][0])]
+    return [
+        FilterCluster(members, filter)
+        for members, filter in sorted(groups.items(), key=lambda pair: pair[0][0])
+    ]
 
 
 def _parse(filters: DataFrame, types: dict[str, EventType]) -> DataFrame:
@@ -212,6 +215,6 @@ def cover_group(type: EventType, group: pa.Table) -> pa.Table:
     """A group (id, coded) as one row: its members in order, and the filter that covers them."""
     rows = sorted(zip(group["id"].to_pylist(), group["coded"].to_pylist(), strict=True))
     distinct = dict.fromkeys(coded for _, coded in rows)
-    cover = TightCover.of([Filter.from_bytes(coded, type) for coded in distinct])
+    cover = BoundedCover.of([Filter.from_bytes(coded, type) for coded in distinct])
     row = {"members": [id for id, _ in rows], "coded": cover.to_bytes()}
     return pa.Table.from_pylist([row], _COVERED)

@@ -36,7 +36,7 @@ _REMEMBERED = 4096
 "Filters that are known as they were read: what many want comes again soon."
 
 
-class Way(StrEnum):
+class BroadcastSide(StrEnum):
     """What goes to everyone."""
 
     FILTERS = "filters"
@@ -63,11 +63,11 @@ MATCHES = pa.schema(
 _Row = tuple[int | None, int | None, int | None, str | None]
 
 
-def choose_way(filters: int, events: int) -> Way:
+def choose_broadcast_side(filters: int, events: int) -> BroadcastSide:
     """By the bytes of all filters and of all events."""
     if filters <= SMALL and (filters <= events or events > SMALL):
-        return Way.FILTERS
-    return Way.EVENTS if events <= SMALL else Way.NEITHER
+        return BroadcastSide.FILTERS
+    return BroadcastSide.EVENTS if events <= SMALL else BroadcastSide.NEITHER
 
 
 def match(
@@ -75,7 +75,7 @@ def match(
     events: DataFrame,
     types: Mapping[str, EventType],
     *,
-    way: Way | None = None,
+    way: BroadcastSide | None = None,
     parts: int | None = None,
     pairs: bool = False,
 ) -> DataFrame:
@@ -90,14 +90,14 @@ def match(
     wanted = filters.select("id", f.col("filter").alias("body"))
     published = events.select("id", f.col("event").alias("body"))
     weighed = [_weigh(frame) for frame in (wanted, published)]
-    way = way or choose_way(weighed[0][1], weighed[1][1])
+    way = way or choose_broadcast_side(weighed[0][1], weighed[1][1])
     of_filters = parts or max(-(-weighed[0][0] // PER_INDEX), _slots(filters))
     known, schema = dict(types), from_arrow_schema(MATCHES)
-    if way is Way.EVENTS:
+    if way is BroadcastSide.EVENTS:
         rows = published.toArrow()
         frame = wanted.repartition(of_filters, "id")
         found = frame.mapInArrow(checked(_indexing(lambda: _pairs_of(rows), known, pairs)), schema)
-    elif way is Way.FILTERS:
+    elif way is BroadcastSide.FILTERS:
         kept = wanted.toArrow()
         frame = published.repartition(parts or 4 * _slots(filters), "id")
         found = frame.mapInArrow(checked(_streaming(kept, known, pairs)), schema)

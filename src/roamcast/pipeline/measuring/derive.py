@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from roamcast.campaign.checks import make_tables
-from roamcast.campaign.plan import Place
+from roamcast.campaign.plan import PlannedCell
 from roamcast.campaign.tables import VERDICTS
 from roamcast.pipeline.measuring.judge import judge
 from roamcast.pipeline.measuring.summarise import compare, summarise
-from roamcast.pipeline.spark.errors import briefly
+from roamcast.pipeline.spark.errors import format_error
 from roamcast.pipeline.spark.executors import embedded
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from roamcast.pipeline.store import Store
+    from roamcast.pipeline.campaign_folder import CampaignFolder
 
 
 _FEW = 2_000
@@ -32,7 +32,9 @@ _FEW = 2_000
 _INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 
 
-def derive(spark: SparkSession, store: Store, time: Callable[[str], AbstractContextManager[None]]) -> None:
+def derive(
+    spark: SparkSession, store: CampaignFolder, time: Callable[[str], AbstractContextManager[None]]
+) -> None:
     """Summarise and judge what is measured in `store`; `time` counts what a stage takes."""
     stale = store.stale()
     few = len(store.read_table("points")) <= _FEW
@@ -70,14 +72,14 @@ def _interpreting(spark: SparkSession, few: bool) -> Iterator[None]:
 
 
 def _collect(name: str, make: Callable[[], pa.Table]) -> pa.Table:
-    with briefly(f"making the table {name!r}"):
+    with format_error(f"making the table {name!r}"):
         return make()
 
 
-def derive_again(spark: SparkSession, store: Store) -> None:
+def derive_again(spark: SparkSession, store: CampaignFolder) -> None:
     """Summarise and judge anew what is measured in `store`, whatever code made its plan."""
     campaign, _ = store.read_campaign()
-    places = [Place(**row) for row in store.read_table("points").to_pylist()]
+    places = [PlannedCell(**row) for row in store.read_table("points").to_pylist()]
     for name, table in make_tables(campaign, places).items():
         store.write_table(name, table)
     derive(spark, store, lambda _: nullcontext())

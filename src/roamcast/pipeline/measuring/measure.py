@@ -18,12 +18,12 @@ from roamcast.campaign.tables import METRICS_TABLE
 from roamcast.fingerprint import checked
 from roamcast.lake.columns import spark_schema
 from roamcast.lake.log import Batch, Snapshot
-from roamcast.lake.place import Place
 from roamcast.lake.rows import BatchFiles
-from roamcast.metrics.constants import Constants
+from roamcast.lake.storage import StorageUrl
+from roamcast.metrics.constants import MetricConstants
 from roamcast.metrics.declarations import METRICS, evaluate
-from roamcast.metrics.measured import READS, Measured, Setting
-from roamcast.pipeline.spark.errors import briefly
+from roamcast.metrics.metric_input import READS, MetricInput, RunSettings
+from roamcast.pipeline.spark.errors import format_error
 from roamcast.pipeline.spark.executors import count_slots
 
 if TYPE_CHECKING:
@@ -40,73 +40,73 @@ MEASURED = pa.schema([*METRICS_TABLE, pa.field("trouble", pa.string())])
 
 
 @dataclass(frozen=True)
-class Portion:
+class MeasureTask:
     """What one task measures: some runs of a batch, in order, each with what metrics must know of it."""
 
     batch: Batch
-    runs: tuple[tuple[str, Setting], ...]
+    runs: tuple[tuple[str, RunSettings], ...]
 
 
 def measure(
     spark: SparkSession | None,
-    facts: Place,
+    facts: StorageUrl,
     snapshot: Snapshot,
-    settings: Mapping[str, Setting],
+    settings: Mapping[str, RunSettings],
     *,
-    constants: Constants,
+    constants: MetricConstants,
     names: Sequence[str] = tuple(METRICS),
 ) -> pa.Table:
     """The metrics `names` of the runs in `settings`, as the schema `MEASURED`; the other columns are null.
 
     Without Spark it is done here.
     """
-    portions = deal(snapshot, settings, _TASKS_PER_SLOT * (count_slots(spark) if spark else 1))
+    portions = split_tasks(snapshot, settings, _TASKS_PER_SLOT * (count_slots(spark) if spark else 1))
     if not portions:
         return MEASURED.empty_table()
     if spark is None:
-        found = [row for each in portions for row in measure_portion(facts, each, constants, names)]
+        found = [row for each in portions for row in measure_task(facts, each, constants, names)]
         return pa.Table.from_pylist(found, MEASURED)
     place = str(facts)
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for number in batch["id"].to_pylist():
-                rows = list(measure_portion(Place(place), portions[number], constants, names))
+                rows = list(measure_task(StorageUrl(place), portions[number], constants, names))
                 yield pa.RecordBatch.from_pylist(rows, MEASURED)
 
     asked = spark.range(0, len(portions), 1, len(portions))
-    with briefly("making the table 'metrics'"):
+    with format_error("making the table 'metrics'"):
         return asked.mapInArrow(checked(work), spark_schema(MEASURED)).toArrow().cast(MEASURED)
 
 
-def deal(snapshot: Snapshot, settings: Mapping[str, Setting], tasks: int) -> list[Portion]:
+def split_tasks(snapshot: Snapshot, settings: Mapping[str, RunSettings], tasks: int) -> list[MeasureTask]:
     """The runs in `settings`, in portions of about as many rows, for about so many tasks."""
     total = sum(done.rows for run, done in snapshot.runs().items() if run in settings)
     enough = max(total // tasks, _LEAST_ROWS)
     portions = []
     for batch in snapshot.batches.values():
-        chosen: list[tuple[str, Setting]] = []
+        chosen: list[tuple[str, RunSettings]] = []
         rows = 0
         lean = Batch(batch.name, {}, batch.files)  # a task need not know what every run took
         for run in sorted(batch.runs.keys() & settings.keys()):
             chosen.append((run, settings[run]))
             rows += batch.runs[run].rows
             if rows >= enough:
-                portions.append(Portion(lean, tuple(chosen)))
+                portions.append(MeasureTask(lean, tuple(chosen)))
                 chosen, rows = [], 0
         if chosen:
-            portions.append(Portion(lean, tuple(chosen)))
+            portions.append(MeasureTask(lean, tuple(chosen)))
     return portions
 
 
-def measure_portion(
-    facts: Place, portion: Portion, constants: Constants, names: Sequence[str]
+def measure_task(
+    facts: StorageUrl, portion: MeasureTask, constants: MetricConstants, names: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
     """The rows of metrics of some runs of a batch."""
     with BatchFiles(facts, portion.batch, READS) as files:
         for run, setting in portion.runs:
             try:
-                found = evaluate(Measured(_OneRun(files, run), setting, constants), names)
+                found = evaluate(MetricInput(_OneRun(files, run), setting, constants), names)
             except (OSError, pa.ArrowException, ValueError) as error:  # damage, or a file that is gone
                 told = " ".join(str(error).split())
                 yield {"run": run, "trouble": f"{type(error).__name__}: {told}"[:300]}

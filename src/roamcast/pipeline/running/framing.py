@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 
-class Closed(Exception):
+class PipeClosed(Exception):
     """The other end is gone."""
 
 
@@ -35,6 +35,6 @@ def _exactly(end: int, count: int) -> bytes:
     while len(read) < count:
         more = os.read(end, min(count - len(read), 1 << 20))
         if not more:
-            raise Closed
+            raise PipeClosed
         read += more
     return read

@@ -12,7 +12,7 @@ import pandas  # noqa: F401 - pyarrow wants it at its first conversion
 
 import roamcast.content.codec
 import roamcast.content.printer  # noqa: F401
-from roamcast.campaign.plan import Run
+from roamcast.campaign.plan import PlannedRun
 from roamcast.routing.catalogue import BUILT_IN, find
 from roamcast.scenario.model import Scenario
 from roamcast.sim.run import simulate
@@ -21,6 +21,6 @@ for _name in BUILT_IN:
     find(_name)
 
 
-def simulate_run(run: Run, folder: Path) -> None:
+def simulate_run(run: PlannedRun, folder: Path) -> None:
     """Write the facts of `run`, from the radio world, into `folder` while it goes on."""
     simulate(Scenario.model_validate_json(run.scenario), run.router, run.seed, folder=folder, packed=True)

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from roamcast.campaign.campaign import Limits
-from roamcast.campaign.plan import Run
+from roamcast.campaign.campaign import RunLimits
+from roamcast.campaign.plan import PlannedRun
 from roamcast.campaign.progress import Progress, estimate
 from roamcast.errors import UserError
 from roamcast.fingerprint import make_check, package_version
-from roamcast.pipeline.running.portions import portion
-from roamcast.pipeline.running.task import SIMULATOR, Task
-from roamcast.pipeline.spark.errors import briefly
-from roamcast.pipeline.spark.executors import count_slots, deal
+from roamcast.pipeline.campaign_folder import CampaignFolder
+from roamcast.pipeline.running.task import SIMULATOR, RunTask
+from roamcast.pipeline.running.task_batches import batch_runs
+from roamcast.pipeline.spark.errors import format_error
+from roamcast.pipeline.spark.executors import count_slots, one_per_partition
 from roamcast.pipeline.spark.session import is_remote
-from roamcast.pipeline.store import Store
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -39,9 +39,9 @@ class DiskFull(UserError):
 
 def simulate(
     spark: SparkSession,
-    store: Store,
-    runs: Sequence[Run],
-    limits: Limits,
+    store: CampaignFolder,
+    runs: Sequence[PlannedRun],
+    limits: RunLimits,
     *,
     costs: dict[str, float] | None = None,
     watch: Callable[[Progress], object] = lambda _: None,
@@ -51,16 +51,20 @@ def simulate(
     if not runs:
         return []
     slots = count_slots(spark)
-    portions = deal_out(runs, store, limits, slots, costs=costs, runner=runner)
+    portions = make_tasks(runs, store, limits, slots, costs=costs, runner=runner)
     progress = Progress(runs, slots)
-    hearing = _Counting(spark, [len(each) for each in portions]) if is_remote(spark) else _Hearing(spark)
-    frame = deal(spark, portions).mapInArrow(_working(hearing.tell), "told string")
+    hearing = (
+        _TaskCounter(spark, [len(each) for each in portions])
+        if is_remote(spark)
+        else _AccumulatorReports(spark)
+    )
+    frame = one_per_partition(spark, portions).mapInArrow(_working(hearing.tell), "told string")
     answers: list[dict[str, Any]] = []
     trouble: list[Exception] = []
 
     def job() -> None:
         try:
-            with briefly("simulating"):
+            with format_error("simulating"):
                 answers.extend(json.loads(told) for told in frame.toArrow()["told"].to_pylist())
         except Exception as error:  # whatever it is, the caller's thread raises it
             trouble.append(error)
@@ -87,21 +91,21 @@ def simulate(
     return answers
 
 
-def deal_out(
-    runs: Sequence[Run],
-    store: Store,
-    limits: Limits,
+def make_tasks(
+    runs: Sequence[PlannedRun],
+    store: CampaignFolder,
+    limits: RunLimits,
     slots: int,
     *,
     costs: dict[str, float] | None = None,
     runner: str = SIMULATOR,
-) -> list[list[Task]]:
+) -> list[list[RunTask]]:
     """The runs as tasks, those that share one together, the longest first."""
     costs = costs or estimate(runs, ())
     longest_first = sorted(runs, key=lambda run: (-costs[run.id], run.id))
     return [
-        [Task(run, store.staged, limits.time, limits.memory, runner) for run in each]
-        for each in portion(longest_first, slots)
+        [RunTask(run, store.staged, limits.time, limits.memory, runner) for run in each]
+        for each in batch_runs(longest_first, slots)
     ]
 
 
@@ -133,7 +137,7 @@ def _working(tell: Callable[[dict[str, Any]], object] | None) -> Callable[..., I
     return work
 
 
-class _Hearing:
+class _AccumulatorReports:
     """What tasks tell as they end, over Spark's accumulators."""
 
     def __init__(self, spark: SparkSession) -> None:
@@ -145,7 +149,7 @@ class _Hearing:
     def hear(self, progress: Progress) -> None:
         if new := self._told.value[self._heard :]:
             self._heard += len(new)
-            progress.hear(new, monotonic())
+            progress.update(new, monotonic())
 
     def cancel(self) -> None:
         self._context.cancelAllJobs()
@@ -154,7 +158,7 @@ class _Hearing:
         pass
 
 
-class _Counting:
+class _TaskCounter:
     """How many tasks have ended, which is all that Spark Connect tells while they run."""
 
     tell = None

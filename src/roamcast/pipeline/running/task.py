@@ -23,11 +23,11 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from roamcast.campaign.plan import Run
+from roamcast.campaign.plan import PlannedRun
 from roamcast.campaign.version import code_version
 from roamcast.facts.pack import PACK, count_rows
 from roamcast.lake.staging import Staging, digest
-from roamcast.pipeline.running.keeper import FROM_OUTSIDE, Keeper, KeeperDied
+from roamcast.pipeline.running.supervisor import FROM_OUTSIDE, RunSupervisor, SupervisorDied
 from roamcast.routing.catalogue import BUILT_IN
 from roamcast.sim.failure import RouterFailed
 
@@ -39,10 +39,10 @@ _MOST_TRACEBACK = 1 << 18
 
 
 @dataclass(frozen=True)
-class Task:
+class RunTask:
     """One run to do, where to keep it, and what it may use."""
 
-    run: Run
+    run: PlannedRun
     staged: str
     seconds: float
     memory: float
@@ -54,7 +54,7 @@ class Task:
         return self.run.router in BUILT_IN
 
 
-def check_version(run: Run) -> None:
+def check_version(run: PlannedRun) -> None:
     """Raise RuntimeError if the router of `run` has other code here than where the run was planned."""
     if (found := code_version(run.router)) != run.version:
         raise RuntimeError(
@@ -76,23 +76,23 @@ def find_runner(path: str) -> Any:
     return runner
 
 
-def execute(task: Task) -> dict[str, Any]:
+def execute(task: RunTask) -> dict[str, Any]:
     """Do the run; its manifest, which is on disk too unless the disk is full."""
     work = _work_folder(task)
     began = monotonic()
     try:
         outcome = _attempt(task, work)
-        return _keep(task, work, outcome | {"wall": monotonic() - began})
+        return _stage(task, work, outcome | {"wall": monotonic() - began})
     finally:
         shutil.rmtree(work, ignore_errors=True)
 
 
-def execute_all(tasks: Iterable[Task], again: bool = False) -> Iterator[dict[str, Any]]:
+def execute_all(tasks: Iterable[RunTask], again: bool = False) -> Iterator[dict[str, Any]]:
     """Do the runs one after the other, until the disk is full; when tried `again`, those not yet staged."""
     asked = list(tasks)
     ended: dict[str, dict[str, Any]] = {}
     for task in asked if again else ():
-        staged = Staging(task.staged).look(task.run.id)
+        staged = Staging(task.staged).read_manifest(task.run.id)
         if staged is not None and staged["status"] == "done":
             ended[task.run.id] = staged
     sharing = [task for task in asked if task.shares and task.run.id not in ended]
@@ -105,49 +105,51 @@ def execute_all(tasks: Iterable[Task], again: bool = False) -> Iterator[dict[str
             break
 
 
-def _execute_together(tasks: Sequence[Task]) -> dict[str, dict[str, Any]]:
+def _execute_together(tasks: Sequence[RunTask]) -> dict[str, dict[str, Any]]:
     """Do the runs in one process; the manifests of those that were done, which are on disk too."""
     first = tasks[0]
     works = [_work_folder(task) for task in tasks]
     try:
-        work = partial(_live, tasks, works)
-        told = keeper_of(first.runner).run(work, first.seconds, first.memory)
+        work = partial(_run_all, tasks, works)
+        told = supervisor_of(first.runner).run(work, first.seconds, first.memory)
         return {
-            task.run.id: _keep(task, folder, outcome)
+            task.run.id: _stage(task, folder, outcome)
             for task, folder, outcome in zip(tasks, works, told["said"], strict=False)
             if outcome["status"] == "done"
         }
-    except KeeperDied:
+    except SupervisorDied:
         return {}
     finally:
         for folder in works:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _work_folder(task: Task) -> Path:
+def _work_folder(task: RunTask) -> Path:
     return Staging(task.staged).work_folder(task.run.id)
 
 
-def _keep(task: Task, work: Path, outcome: dict[str, Any]) -> dict[str, Any]:
+def _stage(task: RunTask, work: Path, outcome: dict[str, Any]) -> dict[str, Any]:
     """Stage what the run wrote, and its manifest, unless the disk is full."""
     manifest = outcome | {"run": task.run.id, "version": task.run.version}
     told = manifest.pop("traceback", "")
     try:
         if manifest["status"] != "disk full":
-            Staging(task.staged).keep(work, manifest, told)
+            Staging(task.staged).stage(work, manifest, told)
     except OSError as error:
         return {"run": task.run.id, "files": {}, **_explain(error)}
     return manifest
 
 
-def _attempt(task: Task, work: Path) -> dict[str, Any]:
+def _attempt(task: RunTask, work: Path) -> dict[str, Any]:
     """Have the run done; if it is killed from outside, once more."""
     again = ""
     while True:
         shutil.rmtree(work, ignore_errors=True)
         try:
-            told = keeper_of(task.runner).run(partial(_live, [task], [work]), task.seconds, task.memory)
-        except KeeperDied:
+            told = supervisor_of(task.runner).run(
+                partial(_run_all, [task], [work]), task.seconds, task.memory
+            )
+        except SupervisorDied:
             told = {"said": [], "died": signal.SIGKILL}
         for said in told["said"]:
             outcome: dict[str, Any] = said
@@ -167,7 +169,7 @@ def _attempt(task: Task, work: Path) -> dict[str, Any]:
         again = ", twice"
 
 
-def _live(tasks: Iterable[Task], works: Iterable[Path]) -> Iterator[dict[str, Any]]:
+def _run_all(tasks: Iterable[RunTask], works: Iterable[Path]) -> Iterator[dict[str, Any]]:
     """What a process of runs does, and says after each."""
     for task, work in zip(tasks, works, strict=True):
         began = monotonic()
@@ -185,20 +187,20 @@ def _live(tasks: Iterable[Task], works: Iterable[Path]) -> Iterator[dict[str, An
 
 
 @cache
-def _keepers() -> dict[int, Keeper]:
+def _supervisors() -> dict[int, RunSupervisor]:
     return {}
 
 
-def keeper_of(runner: str) -> Keeper:
+def supervisor_of(runner: str) -> RunSupervisor:
     """This process's keeper, which has what `runner` needs imported already."""
-    kept = _keepers()
+    kept = _supervisors()
     found = kept.get(os.getpid())  # a fork must not talk to its parent's
     if found is None or found.ended:
         kept.clear()
         # Spark's worker collects garbage after every task: over all that is imported, that took 40 ms.
         gc.collect()
         gc.freeze()
-        found = kept[os.getpid()] = Keeper(partial(find_runner, runner))
+        found = kept[os.getpid()] = RunSupervisor(partial(find_runner, runner))
     return found
 
 

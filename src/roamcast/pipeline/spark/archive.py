@@ -32,9 +32,9 @@ def find_archive(java: str) -> Path:
 
 def make_archive() -> Path:
     """Make the archive, if there is none, by a session that does what campaigns do; where it is."""
-    from roamcast.pipeline.spark.session import need_java, open_session
+    from roamcast.pipeline.spark.session import check_java, open_session
 
-    archive = find_archive(need_java())
+    archive = find_archive(check_java())
     if archive.exists():
         return archive
     archive.parent.mkdir(parents=True, exist_ok=True)
@@ -60,7 +60,7 @@ def _exercise(spark: SparkSession) -> None:
 
     with TemporaryDirectory() as folder:
         tables = {}
-        for name, rows in _invent().items():
+        for name, rows in _generate_campaign().items():
             schema = TABLES[name]
             pq.write_table(pa.Table.from_pylist(rows, schema), f"{folder}/{name}.parquet")
             tables[name] = spark.read.schema(spark_schema(schema)).parquet(f"{folder}/{name}.parquet")
@@ -71,7 +71,7 @@ def _exercise(spark: SparkSession) -> None:
         judge(metrics, tables["checks"], tables["terms"])
 
 
-def _invent() -> dict[str, list[dict[str, Any]]]:
+def _generate_campaign() -> dict[str, list[dict[str, Any]]]:
     """The tables of a campaign of two protocols, two seeds and a claim."""
     from roamcast.metrics.declarations import METRICS
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from roamcast.fingerprint import package_version
-from roamcast.pipeline.spark.errors import briefly
+from roamcast.pipeline.spark.errors import format_error
 from roamcast.pipeline.spark.executors import await_executors, count_slots
 from roamcast.pipeline.spark.session import is_remote
 
@@ -24,7 +24,7 @@ _LOOKS_PER_SLOT = 3
 
 
 @dataclass(frozen=True)
-class Executor:
+class ExecutorInfo:
     """What one executor's Python tells of itself."""
 
     host: str
@@ -45,10 +45,10 @@ class Executor:
 
 
 @dataclass(frozen=True)
-class Findings:
+class ClusterReport:
     """What was found."""
 
-    executors: list[Executor]
+    executors: list[ExecutorInfo]
     missed: int
     "Executors that are registered and did not answer."
     ours: str
@@ -85,7 +85,7 @@ class Findings:
 
 def examine(
     spark: SparkSession, store: Path | None = None, say: Callable[[str], object] = lambda _: None
-) -> Findings:
+) -> ClusterReport:
     """Look at every executor; with a `store`, whether it is the same folder there."""
     import platform
 
@@ -97,7 +97,7 @@ def examine(
         marker.touch()
     count = _LOOKS_PER_SLOT * count_slots(spark)
     try:
-        with briefly("looking at its executors"):
+        with format_error("looking at its executors"):
             asked = spark.range(0, count, 1, count)
             told = asked.mapInArrow(_looking(str(marker or "")), "told string").toArrow()
     finally:
@@ -105,11 +105,11 @@ def examine(
             marker.unlink(missing_ok=True)
     answers = map(json.loads, told["told"].to_pylist())
     rows = {(answer["host"], answer["address"], answer["process"]): answer for answer in answers}
-    found = [Executor(**rows[key]) for key in sorted(rows)]
+    found = [ExecutorInfo(**rows[key]) for key in sorted(rows)]
     registered = len(found)
     if not is_remote(spark) and not spark.sparkContext.master.startswith("local["):
         registered = spark.sparkContext._jsc.sc().getExecutorMemoryStatus().size() - 1
-    return Findings(found, max(registered - len(found), 0), package_version(), platform.python_version())
+    return ClusterReport(found, max(registered - len(found), 0), package_version(), platform.python_version())
 
 
 def _looking(marker: str) -> Callable[..., Iterator[pa.RecordBatch]]:

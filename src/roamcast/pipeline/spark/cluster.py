@@ -23,7 +23,7 @@ _PORTS = {"spark": 7077, "sc": 15002, "k8s": 443}
 
 
 @dataclass(frozen=True)
-class Cluster:
+class SparkOptions:
     """What a user says of the Spark that is to do the work."""
 
     master: str | None = None
@@ -40,7 +40,7 @@ class Cluster:
     def __str__(self) -> str:
         return self.remote or self.master or "this machine"
 
-    def words(self) -> list[str]:
+    def arguments(self) -> list[str]:
         """The options that say the same on the command line."""
         words = ["--master", self.master] if self.master else []
         words += ["--remote", self.remote] if self.remote else []
@@ -118,7 +118,7 @@ def addresses(url: str) -> list[tuple[str, int]]:
     return found
 
 
-def need_answer(url: str) -> None:
+def check_reachable(url: str) -> None:
     """See that somebody answers at `url`, if it names a host; Spark itself takes a minute to notice."""
     troubles = []
     for host, port in addresses(url):

@@ -37,7 +37,7 @@ def one_line(error: BaseException) -> str:
 
 
 @contextmanager
-def briefly(what: str) -> Iterator[None]:
+def format_error(what: str) -> Iterator[None]:
     """Tell in one line if Spark fails in the block; an error of our own code stays as it is."""
     from py4j.protocol import Py4JError, Py4JNetworkError
     from pyspark.errors import PySparkException

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from roamcast.fingerprint import checked
 from roamcast.pipeline.spark.cluster import count_processors, is_local
-from roamcast.pipeline.spark.errors import SessionError, briefly
+from roamcast.pipeline.spark.errors import SessionError, format_error
 from roamcast.pipeline.spark.session import is_remote
 
 if TYPE_CHECKING:
@@ -84,18 +84,18 @@ def warm_up(
     def look(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import time
 
-        from roamcast.pipeline.running.task import keeper_of
+        from roamcast.pipeline.running.task import supervisor_of
 
-        keeper_of(SIMULATOR)
+        supervisor_of(SIMULATOR)
         time.sleep(0.05)  # so that one worker does not answer for all
         yield from batches
 
-    with briefly("looking at its executors"):
+    with format_error("looking at its executors"):
         spark.range(0, count, 1, count).mapInArrow(checked(look), "id long").toArrow()
     return perf_counter() - began
 
 
-def deal(spark: SparkSession, items: Iterable[Any]) -> Any:
+def one_per_partition(spark: SparkSession, items: Iterable[Any]) -> Any:
     """A frame with exactly one item a partition, in order, pickled in the column `item`.
 
     By a join with a range, whose partitions are exact: the items travel once to each executor, and nothing

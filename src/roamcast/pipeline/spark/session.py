@@ -14,7 +14,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from roamcast.pipeline.spark.cluster import Cluster, count_processors, find_address, is_local, need_answer
+from roamcast.pipeline.spark.cluster import (
+    SparkOptions,
+    check_reachable,
+    count_processors,
+    find_address,
+    is_local,
+)
 from roamcast.pipeline.spark.configuration import ELSEWHERE, REMOTELY, defaults, set_environment, with_retries
 from roamcast.pipeline.spark.errors import SessionError, interrupted, one_line
 
@@ -32,7 +38,7 @@ def local_master() -> str:
 
 @contextmanager
 def open_session(
-    where: Cluster | str | None = None,
+    where: SparkOptions | str | None = None,
     settings: dict[str, str] | None = None,
     *,
     patience: float = 3.0,
@@ -44,7 +50,7 @@ def open_session(
     `patience` is for its end, in seconds; with `archive` it leaves its classes there for later sessions. Who
     is `hasty` does not wait for a session that ends well: a thread does, and Python waits for that.
     """
-    cluster = where if isinstance(where, Cluster) else Cluster(where)
+    cluster = where if isinstance(where, SparkOptions) else SparkOptions(where)
     chosen = (settings or {}) | cluster.settings()
     folder = Path(tempfile.mkdtemp(prefix="roamcast-spark-"))
     later = False
@@ -85,8 +91,8 @@ def _stop_and_tidy(spark: SparkSession, patience: float, folder: Path) -> None:
 
 
 def _start(master: str, folder: Path, settings: dict[str, str], archive: Path | None = None) -> SparkSession:
-    java = need_java()
-    need_answer(master)
+    java = check_java()
+    check_reachable(master)
     while _ending:  # PySpark knows one session at a time
         _ending.pop().join()
     from pyspark import SparkConf, SparkContext
@@ -116,7 +122,7 @@ def _start(master: str, folder: Path, settings: dict[str, str], archive: Path | 
         except (PySparkRuntimeError, Exception) as error:
             SparkContext._gateway = None
             raise SessionError(f"Spark did not start with master {master!r}: {_reason(error, log)}") from None
-    _hush(context)
+    _silence_callbacks(context)
     if threading.current_thread() is threading.main_thread():
         # PySpark's own handler calls into the JVM, which may not answer.
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -125,7 +131,7 @@ def _start(master: str, folder: Path, settings: dict[str, str], archive: Path | 
 
 def connect(url: str, settings: dict[str, str]) -> SparkSession:
     """A session with a Spark Connect server; settings that only its start can change are not sent."""
-    need_answer(url)
+    check_reachable(url)
     try:
         import grpc  # noqa: F401
         from pyspark.sql import SparkSession
@@ -152,16 +158,16 @@ def _children(parent: int) -> set[int]:
     return found
 
 
-def _hush(context: SparkContext) -> None:
+def _silence_callbacks(context: SparkContext) -> None:
     """When the JVM goes, each thread that talked to it would print a traceback; once is enough."""
     import logging
 
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
-    logging.getLogger().addFilter(_is_of_others)
+    logging.getLogger().addFilter(_foreign_session)
     context._accumulatorServer.handle_error = lambda *_: None
 
 
-def _is_of_others(record: LogRecord) -> bool:
+def _foreign_session(record: LogRecord) -> bool:
     """Not Py4J's: it logs a lost connection as the root logger, with a traceback, besides raising it."""
     return Path(record.pathname).parent.name != "py4j"
 
@@ -174,7 +180,7 @@ def _share_classes(java: str) -> str:
     return f"-XX:SharedArchiveFile={archive} -Xshare:auto" if archive.exists() else ""
 
 
-def need_java() -> str:
+def check_java() -> str:
     """What Java tells of its version; raises `SessionError` if there is none that Spark can use."""
     home = os.environ.get("JAVA_HOME")
     java = shutil.which("java", path=f"{home}/bin") if home else shutil.which("java")
@@ -204,7 +210,7 @@ def _stop(spark: SparkSession, patience: float) -> None:
     """End the session politely if it answers in time, else by killing the JVM; its workers follow."""
     context = None if is_remote(spark) else spark.sparkContext
     gateway = None if context is None else context._gateway
-    polite = threading.Thread(target=lambda: _politely(spark), daemon=True)
+    polite = threading.Thread(target=lambda: _stop_gracefully(spark), daemon=True)
     if patience:
         polite.start()
         polite.join(patience)
@@ -231,7 +237,7 @@ def is_remote(spark: SparkSession) -> bool:
     return ".connect." in type(spark).__module__
 
 
-def _politely(spark: SparkSession) -> None:
+def _stop_gracefully(spark: SparkSession) -> None:
     with suppress(Exception):
         spark.stop()
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pyarrow as pa
 
 from roamcast.fingerprint import checked
-from roamcast.pipeline.spark.errors import briefly
+from roamcast.pipeline.spark.errors import format_error
 from roamcast.pipeline.spark.executors import embedded
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
 
-def unless_little(spark: SparkSession | None, little: bool) -> SparkSession | None:
+def spark_or_local(spark: SparkSession | None, little: bool) -> SparkSession | None:
     """Who is to do the work: nobody but this process if it is `little` and Spark would do it here, too.
 
     Dealing out a job takes an embedded session half a second, and the first one two.
@@ -46,7 +46,7 @@ def spread(
                 yield pa.RecordBatch.from_arrays([pa.array([number]), pa.array([told])], ["number", "told"])
 
     asked = spark.range(0, len(items), 1, len(items))
-    with briefly(doing):
+    with format_error(doing):
         found = asked.mapInArrow(checked(answer), "number long, told binary").toArrow()
     told: dict[int, Any] = {
         number: pickle.loads(each)

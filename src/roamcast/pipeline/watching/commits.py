@@ -15,8 +15,8 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 
 from roamcast.lake.lake import FACTS_FOLDER, LOG_FOLDER
-from roamcast.lake.log import LakeError, Log
-from roamcast.lake.place import Place
+from roamcast.lake.log import CommitLog, LakeError
+from roamcast.lake.storage import StorageUrl
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -34,7 +34,7 @@ _NEXT = "entry"
 "The key of an offset: the number of the first entry that was not read."
 
 
-class Commits(DataSource):  # type: ignore[misc]
+class CommitStream(DataSource):  # type: ignore[misc]
     """The source; its option `path` is the campaign's folder."""
 
     @classmethod
@@ -80,14 +80,14 @@ class CommitReader(DataSourceStreamReader):  # type: ignore[misc]
             if rows:
                 yield pa.RecordBatch.from_pylist(rows, BROUGHT)
 
-    def _log(self) -> Log:
-        return Log(Place(self.folder) / FACTS_FOLDER / LOG_FOLDER)
+    def _log(self) -> CommitLog:
+        return CommitLog(StorageUrl(self.folder) / FACTS_FOLDER / LOG_FOLDER)
 
 
-def follow(spark: SparkSession, folder: Place) -> DataFrame:
+def follow(spark: SparkSession, folder: StorageUrl) -> DataFrame:
     """The commits in a campaign's folder, now and as they come."""
     if folder.scheme == "s3":  # what Spark needs for S3 is in no package of PyPI
-        spark.dataSource.register(Commits)
+        spark.dataSource.register(CommitStream)
         return spark.readStream.format(FORMAT).load(str(folder))
     from pyspark.sql import functions as f
 

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 
 from roamcast.campaign.checks import make_tables
 from roamcast.campaign.lineage import digest_rows
-from roamcast.campaign.plan import Plan
+from roamcast.campaign.plan import CampaignPlan
 from roamcast.errors import UserError
-from roamcast.lake.place import Place
-from roamcast.pipeline.conduct import runs_table
+from roamcast.lake.storage import StorageUrl
+from roamcast.pipeline.campaign_folder import CampaignFolder, PlanStatus
+from roamcast.pipeline.campaign_runner import runs_table
 from roamcast.pipeline.lock import hold
 from roamcast.pipeline.measuring.derive import derive
-from roamcast.pipeline.measuring.increment import Measuring
-from roamcast.pipeline.spark.errors import briefly
-from roamcast.pipeline.store import Store, Survey
+from roamcast.pipeline.measuring.incremental import IncrementalMetrics
+from roamcast.pipeline.spark.errors import format_error
 from roamcast.pipeline.watching.commits import follow
 
 if TYPE_CHECKING:
@@ -58,11 +58,11 @@ class Watcher:
         show: Callable[[Watcher], object] = lambda _: None,
         publish: Callable[[Watcher], object] = lambda _: None,
     ) -> None:
-        campaigns = Store(folder)
+        campaigns = CampaignFolder(folder)
         campaigns.check_layout()
         self.campaign, self.notes = campaigns.read_campaign()
         self.campaigns = campaigns
-        self.store = Store(folder, f"{WATCH_FOLDER}/tables")
+        self.store = CampaignFolder(folder, f"{WATCH_FOLDER}/tables")
         self.place = campaigns.folder / WATCH_FOLDER
         if checkpoint is None and self.place.scheme == "s3":
             raise WatchError(
@@ -70,11 +70,11 @@ class Watcher:
             )
         # A folder of our own, because it is removed when all is to be heard anew.
         named = f"roamcast-{digest_rows(str(self.place))}"
-        self.checkpoint = Place(checkpoint) / named if checkpoint else self.place / "checkpoint"
+        self.checkpoint = StorageUrl(checkpoint) / named if checkpoint else self.place / "checkpoint"
         self.say, self.show, self.publish = say, show, publish
         self._asked = self._read_asked()
-        self.plan = Plan.read(campaigns.read_table("plan"), campaigns.read_table("points"))
-        self.survey = Survey()
+        self.plan = CampaignPlan.read(campaigns.read_table("plan"), campaigns.read_table("points"))
+        self.survey = PlanStatus()
         self.measured: frozenset[str] = frozenset()
         self._made: frozenset[str] = frozenset()
         self._trouble: UserError | None = None
@@ -89,10 +89,10 @@ class Watcher:
             if self._prepare():
                 self.refresh(spark, ())
             trigger = {"availableNow": True} if once else {"processingTime": _TRIGGER}
-            with briefly("watching"):
+            with format_error("watching"):
                 query = (
                     follow(spark, self.store.folder)
-                    .writeStream.foreachBatch(self._hear)
+                    .writeStream.foreachBatch(self._process_batch)
                     .option("checkpointLocation", _url(self.checkpoint))
                     .trigger(**trigger)
                     .start()
@@ -125,7 +125,7 @@ class Watcher:
         self.publish(self)
         self._made = self.measured
 
-    def look(self) -> Survey:
+    def refresh_status(self) -> PlanStatus:
         """See what the campaign's folder holds now; raise `WatchError` if something else is asked there."""
         if self._read_asked() != self._asked:
             raise WatchError(f"{self.store.folder}: the campaign was asked for anew; watch it again")
@@ -134,11 +134,11 @@ class Watcher:
 
     def _measure(self, spark: SparkSession, brought: Collection[str]) -> frozenset[str]:
         for _ in range(_ATTEMPTS):
-            survey = self.look()
+            survey = self.refresh_status()
             self.store.write_table("runs", runs_table(self.plan, survey))
             known = set(self.store.read_metrics()[0]["run"].to_pylist())
             wanted = (known | set(brought)) & survey.done.keys()
-            measuring = Measuring(self.store, self.plan, self.campaign.measure)
+            measuring = IncrementalMetrics(self.store, self.plan, self.campaign.measure)
             trouble = measuring.work(spark, wanted, self.say)
             if not trouble:
                 return frozenset(wanted)
@@ -148,7 +148,7 @@ class Watcher:
             f"see: roamcast campaign verify {self.store.folder}"
         )
 
-    def _hear(self, brought: DataFrame, number: int) -> None:
+    def _process_batch(self, brought: DataFrame, number: int) -> None:
         """A batch of the stream: the runs of some commits, perhaps not for the first time."""
         try:
             runs = [row["run"] for row in brought.collect()]
@@ -164,7 +164,7 @@ class Watcher:
             self.show(self)
             pause.wait(_BETWEEN_LOOKS)
             if not once:
-                self.look()
+                self.refresh_status()
                 if self.finished and self._made == self.measured:
                     return
         if self._trouble is not None:
@@ -193,5 +193,5 @@ class Watcher:
         return campaign, self.campaigns.table_file("plan").read()
 
 
-def _url(place: Place) -> str:
+def _url(place: StorageUrl) -> str:
     return place.local.as_uri() if place.local is not None else str(place)

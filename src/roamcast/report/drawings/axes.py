@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from roamcast.campaign.checks import number
-from roamcast.campaign.entry import Setting
+from roamcast.campaign.section import Setting
 from roamcast.metrics.metric import Metric
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from roamcast.campaign.campaign import Figure
-from roamcast.campaign.entry import Setting
 from roamcast.campaign.plan import point_text
+from roamcast.campaign.section import Setting
 from roamcast.metrics.declarations import METRICS
 from roamcast.report.drawings.axes import (
     fit_values,
@@ -23,9 +23,9 @@ from roamcast.report.drawings.axes import (
     plain_numbers,
     short_numbers,
 )
-from roamcast.report.drawings.room import add_legend, fold_label, thin_ticks
-from roamcast.report.result import Result
-from roamcast.report.rounding import FEW, Row
+from roamcast.report.drawings.layout import add_legend, fold_label, thin_ticks
+from roamcast.report.numbers import FEW, Row
+from roamcast.report.result import CampaignResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,10 +60,10 @@ _FRAME = (0.16, 0.345, 0.81, 0.565)
 "Where the plot stands in each panel, so that plots of neighbouring panels are of one size."
 
 
-class Panels:
+class FigurePanels:
     """One figure of a campaign, ready to be drawn panel by panel."""
 
-    def __init__(self, result: Result, name: str) -> None:
+    def __init__(self, result: CampaignResult, name: str) -> None:
         self.result = result
         self.figure: Figure = result.campaign.figures[name]
         self.sweep = result.campaign.sweeps[self.figure.sweep]

@@ -27,7 +27,7 @@ _MOST_RINGS = 6
 
 
 @dataclass(frozen=True)
-class Ground:
+class MapData:
     """What a map shows: who is where at one moment, and how they came there."""
 
     scenario: Scenario
@@ -37,7 +37,9 @@ class Ground:
     publishers: frozenset[int]
 
 
-def survey(scenario: Scenario, legs: Legs, publishers: Iterable[int], moment: float | None = None) -> Ground:
+def make_map_data(
+    scenario: Scenario, legs: Legs, publishers: Iterable[int], moment: float | None = None
+) -> MapData:
     """The ground at `moment`; by default a minute after the warm-up."""
     now = min(scenario.warmup + MINUTE if moment is None else moment, scenario.duration)
     began = max(now - MINUTE, 0.0)
@@ -46,10 +48,10 @@ def survey(scenario: Scenario, legs: Legs, publishers: Iterable[int], moment: fl
         own = legs.of(node)
         turns = own.time[(own.time > began) & (own.time < now)].tolist()
         trails[node] = [own.position(node, time) for time in (began, *turns, now)]
-    return Ground(scenario, now, trails, frozenset(publishers))
+    return MapData(scenario, now, trails, frozenset(publishers))
 
 
-def draw_map(ground: Ground) -> str:
+def draw_map(ground: MapData) -> str:
     """The map as SVG for a page."""
     import matplotlib as mpl
 
@@ -57,7 +59,7 @@ def draw_map(ground: Ground) -> str:
         return svg_text(_draw(ground))
 
 
-def save_map(ground: Ground, file: Path) -> None:
+def save_map(ground: MapData, file: Path) -> None:
     """The map as a file of its own, in the format that its name asks for."""
     import matplotlib as mpl
 
@@ -65,7 +67,7 @@ def save_map(ground: Ground, file: Path) -> None:
         save_drawing(_draw(ground), file)
 
 
-def describe_map(ground: Ground) -> str:
+def describe_map(ground: MapData) -> str:
     """What the map shows, in a sentence for those who cannot see it or want to know."""
     scenario = ground.scenario
     groups = ", ".join(f"{group.count} {name}" for name, group in scenario.groups.items())
@@ -77,11 +79,11 @@ def describe_map(ground: Ground) -> str:
     )
 
 
-def _ringed(ground: Ground) -> bool:
+def _ringed(ground: MapData) -> bool:
     return 0 < len(ground.publishers) <= _MOST_RINGS
 
 
-def _draw(ground: Ground) -> Drawing:
+def _draw(ground: MapData) -> Drawing:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Drawing
 
@@ -106,7 +108,7 @@ def _draw(ground: Ground) -> Drawing:
     return drawing
 
 
-def _draw_zones(axes: Axes, ground: Ground) -> None:
+def _draw_zones(axes: Axes, ground: MapData) -> None:
     from matplotlib.patches import Rectangle
 
     area, grid = ground.scenario.area, ground.scenario.content.grid
@@ -125,7 +127,7 @@ def _draw_zones(axes: Axes, ground: Ground) -> None:
         axes.text(x, y, str(zone), ha="center", va="center", fontsize=size, color="#cfd8de", zorder=1)
 
 
-def _draw_people(axes: Axes, ground: Ground) -> None:
+def _draw_people(axes: Axes, ground: MapData) -> None:
     from matplotlib.collections import LineCollection
     from matplotlib.patches import Circle
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from roamcast.metrics.declarations import METRICS
 from roamcast.report.drawings.axes import fit_values, name_values
 from roamcast.report.drawings.figures import COLOURS, STYLE, canvas, svg_text
+from roamcast.report.numbers import FEW
 from roamcast.report.ranking import Place, rank
-from roamcast.report.result import Result
-from roamcast.report.rounding import FEW
+from roamcast.report.result import CampaignResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _SHADES = {"best": COLOURS[0], "tie": COLOURS[0], "": "#5b6770"}
 
 
-def draw_strips(result: Result, place: Place, metric: str, protocols: list[str]) -> str:
+def draw_strips(result: CampaignResult, place: Place, metric: str, protocols: list[str]) -> str:
     """The protocols' seeds and means of `metric` below each other, as SVG."""
     import matplotlib as mpl
 

@@ -9,17 +9,17 @@ from html import escape
 from importlib.metadata import version
 from typing import Any
 
-from roamcast.report.result import Result
-from roamcast.report.rounding import FEW, short
+from roamcast.report.numbers import FEW, short
+from roamcast.report.result import CampaignResult
 
 
-def make_appendix(result: Result) -> str:
+def make_appendix(result: CampaignResult) -> str:
     """Failures, what the numbers rest on, scenario, commands, and what made all this."""
     parts = (_failures(result), _ground(result), _parameters(result), _commands(result), _made(result))
     return "\n".join(parts)
 
 
-def _ground(result: Result) -> str:
+def _ground(result: CampaignResult) -> str:
     """What the numbers rest on: seeds, intervals, how verdicts are found."""
     seeds = len(result.campaign.seed_list)
     if seeds == 1:
@@ -52,7 +52,7 @@ def _ground(result: Result) -> str:
     return f"<section><h2>What it rests on</h2><p>{told}</p></section>"
 
 
-def _failures(result: Result) -> str:
+def _failures(result: CampaignResult) -> str:
     failures = result.failures()
     if not failures:
         return ""
@@ -68,7 +68,7 @@ def _failures(result: Result) -> str:
     )
 
 
-def _parameters(result: Result) -> str:
+def _parameters(result: CampaignResult) -> str:
     plan = {row["run"]: row for row in result.tables["plan"]}
     if not plan:
         return ""
@@ -124,7 +124,7 @@ def _list(parameters: dict[str, Any], within: str = "") -> str:
     return ", ".join(parts) or "no parameters"
 
 
-def _commands(result: Result) -> str:
+def _commands(result: CampaignResult) -> str:
     rows = "".join(
         f"<tr><td>{escape(point)}</td><td>{escape(protocol)}</td><td><code>{escape(command)}</code></td></tr>"
         for _, point, protocol, command in result.commands()
@@ -139,7 +139,7 @@ def _commands(result: Result) -> str:
     )
 
 
-def _made(result: Result) -> str:
+def _made(result: CampaignResult) -> str:
     versions = {name: version(name) for name in ("pyspark", "numpy", "pyarrow", "matplotlib")}
     of_code = sorted({row["version"] for row in result.tables["plan"]})
     told = [

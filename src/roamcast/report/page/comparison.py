@@ -9,12 +9,12 @@ from roamcast.campaign.plan import point_text
 from roamcast.metrics.declarations import METRICS
 from roamcast.report.answer import answer
 from roamcast.report.drawings.strips import draw_strips
+from roamcast.report.numbers import FEW, format_estimate
 from roamcast.report.ranking import HEADLINES, SIDE_BY_SIDE, Place, rank
-from roamcast.report.result import Result, tell_point
-from roamcast.report.rounding import FEW, tell
+from roamcast.report.result import CampaignResult, describe_point
 
 
-def _places(result: Result) -> list[tuple[Place, list[str]]]:
+def _places(result: CampaignResult) -> list[tuple[Place, list[str]]]:
     return [
         ((name, point_text(point)), sweep.protocols)
         for name, sweep in result.campaign.sweeps.items()
@@ -22,33 +22,33 @@ def _places(result: Result) -> list[tuple[Place, list[str]]]:
     ]
 
 
-def make_answer(result: Result) -> str:
+def make_answer(result: CampaignResult) -> str:
     """The answer to a comparison at one point, to stand at the top; nothing where there are several."""
     places = _places(result)
     return _answer(result, *places[0]) if len(places) == 1 and result.values else ""
 
 
-def make_comparisons(result: Result) -> str:
+def make_comparisons(result: CampaignResult) -> str:
     """A section for each point of each sweep."""
     places = _places(result)
     return "".join(_section(result, place, protocols, len(places) > 1) for place, protocols in places)
 
 
-def _answer(result: Result, place: Place, protocols: list[str]) -> str:
+def _answer(result: CampaignResult, place: Place, protocols: list[str]) -> str:
     first, *rest = answer(result, place, protocols).sentences
     head, colon, more = first.partition(": ")
     strong = f"<strong>{escape(head)}</strong>{colon}{escape(more)}"
     return f"<p class='verdict'>{strong}</p>" + "".join(f"<p>{escape(told)}</p>" for told in rest)
 
 
-def _section(result: Result, place: Place, protocols: list[str], several: bool) -> str:
+def _section(result: CampaignResult, place: Place, protocols: list[str], several: bool) -> str:
     strips = "".join(
         f'<div class="panel">{draw_strips(result, place, metric, protocols)}</div>'
         for metric in HEADLINES
         if rank(result, place, metric, protocols)
     )
     if several:
-        where = escape(tell_point(place[1], result.campaign.sweeps[place[0]].set))
+        where = escape(describe_point(place[1], result.campaign.sweeps[place[0]].set))
         head = f"<h2>{where}</h2>{_answer(result, place, protocols)}"
     else:
         head = "<h2>Side by side</h2>"
@@ -61,14 +61,14 @@ def _section(result: Result, place: Place, protocols: list[str], several: bool) 
     )
 
 
-def _side_by_side(result: Result, place: Place, protocols: list[str]) -> str:
+def _side_by_side(result: CampaignResult, place: Place, protocols: list[str]) -> str:
     return (
         f"{_table(result, place, protocols, SIDE_BY_SIDE)}"
         f"<details><summary>All metrics</summary>{_table(result, place, protocols, METRICS)}</details>"
     )
 
 
-def _table(result: Result, place: Place, protocols: list[str], metrics: Iterable[str]) -> str:
+def _table(result: CampaignResult, place: Place, protocols: list[str], metrics: Iterable[str]) -> str:
     head = "".join(f"<th>{escape(label)}</th>" for label in protocols)
     rows = []
     for metric in (METRICS[name] for name in metrics):
@@ -78,7 +78,7 @@ def _table(result: Result, place: Place, protocols: list[str], metrics: Iterable
             row = result.values.get((*place, label, metric.name))
             mark = ranked.get(label, ("", ""))[1]
             tag = f" <strong class='{mark}'>{mark}</strong>" if mark else ""
-            told = tell(row) if row else "-"
+            told = format_estimate(row) if row else "-"
             cells.append(f"<td data-label='{escape(label)}'>{escape(told)}{tag}</td>")
         unit = f" ({metric.unit})" if metric.unit else ""
         rows.append(

@@ -6,16 +6,16 @@ from html import escape
 
 from roamcast.campaign.plan import point_text
 from roamcast.metrics.declarations import METRICS
-from roamcast.report.drawings.figures import Panels
-from roamcast.report.drawings.gatherings import draw_communities, gatherings_of
-from roamcast.report.drawings.map import Ground, describe_map, draw_map
+from roamcast.report.drawings.communities import community_snapshots, draw_communities
+from roamcast.report.drawings.figures import FigurePanels
+from roamcast.report.drawings.map import MapData, describe_map, draw_map
+from roamcast.report.numbers import FEW, format_estimate
 from roamcast.report.page.appendix import make_appendix
 from roamcast.report.page.comparison import make_answer, make_comparisons
 from roamcast.report.page.readings_page import make_readings
 from roamcast.report.page.style import STYLE
 from roamcast.report.page.verdicts import claims_of, make_claims, sum_up
-from roamcast.report.result import Result, tell_point, warn
-from roamcast.report.rounding import FEW, tell
+from roamcast.report.result import CampaignResult, describe_point, warn
 
 _NO_NETWORK = "default-src 'none'; style-src 'unsafe-inline'"
 
@@ -24,7 +24,7 @@ REFRESH = 5
 "Seconds after which a page that is followed is read again."
 
 
-def make_page(result: Result, ground: Ground | None = None, *, follow: bool = False) -> str:
+def make_page(result: CampaignResult, ground: MapData | None = None, *, follow: bool = False) -> str:
     """The whole page; `ground` is the world that its map shows; with `follow` it is looked at again soon."""
     campaign = result.campaign
     again = f'<meta http-equiv="refresh" content="{REFRESH}">' if follow else ""
@@ -44,7 +44,7 @@ def make_page(result: Result, ground: Ground | None = None, *, follow: bool = Fa
     )
 
 
-def _findings(result: Result) -> list[str]:
+def _findings(result: CampaignResult) -> list[str]:
     """What was found: claims under all readings; or figures with their claims; or protocols side by side."""
     if result.notes.get("readings"):
         return [make_readings(result)] if not result.stale else []
@@ -53,7 +53,7 @@ def _findings(result: Result) -> list[str]:
     return [*figures, claims, make_comparisons(result) if result.values and not figures else ""]
 
 
-def _head(result: Result) -> str:
+def _head(result: CampaignResult) -> str:
     campaign, counts = result.campaign, result.counts()
     quick = (
         '<p class="note"><strong>Quick version.</strong> Few seeds and few points: it shows that everything '
@@ -82,7 +82,7 @@ def _head(result: Result) -> str:
     return f'<header>{head}<ul class="facts">{facts}</ul></header>'
 
 
-def _opening(result: Result, ground: Ground | None) -> str:
+def _opening(result: CampaignResult, ground: MapData | None) -> str:
     """The map, and beside it the answer or the sum of the verdicts."""
     world = ""
     if ground is not None:
@@ -97,9 +97,9 @@ def _opening(result: Result, ground: Ground | None) -> str:
     return f'<section class="opening">{world}<div>{told}</div></section>' if world or told else ""
 
 
-def _communities(result: Result, figure: str) -> str:
+def _communities(result: CampaignResult, figure: str) -> str:
     """The communities of a figure about orphans, on the map."""
-    shown = gatherings_of(result, figure)
+    shown = community_snapshots(result, figure)
     if not shown:
         return ""
     words = "; ".join(each.describe() for each in shown)
@@ -109,8 +109,8 @@ def _communities(result: Result, figure: str) -> str:
     return f'<figure class="map">{draw_communities(shown)}<figcaption>{escape(told)}</figcaption></figure>'
 
 
-def _figure(result: Result, name: str) -> str:
-    panels = Panels(result, name)
+def _figure(result: CampaignResult, name: str) -> str:
+    panels = FigurePanels(result, name)
     figure = panels.figure
     drawn = "".join(f'<div class="panel">{panels.svg(row, stack)}</div>' for row, stack in panels.panels)
     metrics = [metric for stack in figure.y for metric in stack]
@@ -121,9 +121,9 @@ def _figure(result: Result, name: str) -> str:
             cells = [
                 result.values.get((figure.sweep, point_text(point), label, metric)) for metric in metrics
             ]
-            told = "".join(f"<td>{escape(tell(cell) if cell else '-')}</td>" for cell in cells)
+            told = "".join(f"<td>{escape(format_estimate(cell) if cell else '-')}</td>" for cell in cells)
             rows.append(
-                f"<tr><td>{escape(tell_point(point_text(point)))}</td><td>{escape(label)}</td>{told}</tr>"
+                f"<tr><td>{escape(describe_point(point_text(point)))}</td><td>{escape(label)}</td>{told}</tr>"
             )
     section = f' <span class="where">section {escape(figure.section)}</span>' if figure.section else ""
     return (

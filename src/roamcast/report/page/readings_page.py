@@ -6,18 +6,18 @@ import json
 from html import escape
 
 from roamcast.campaign.tables import HELD
-from roamcast.report.readings import Reread, reread, tell_combination
-from roamcast.report.result import Result
+from roamcast.report.readings import ClaimReadings, describe_combination, judge_readings
+from roamcast.report.result import CampaignResult
 
 _MARKS = (
     "+ held, - not held, ? not judged; (+) and (-) undecided, our number lying within or beyond the bounds."
 )
 
 
-def readings_markdown(result: Result) -> str:
+def readings_markdown(result: CampaignResult) -> str:
     """The page of a campaign that was judged under its readings."""
     campaign, counts = result.campaign, result.counts()
-    told = reread(result)
+    told = judge_readings(result)
     versions = sorted({row["version"] for row in result.tables["plan"]})
     lines = [
         f"# What a reading decides: {campaign.title}",
@@ -55,7 +55,7 @@ def readings_markdown(result: Result) -> str:
         lines.append(_row(name, reading.section, reading.open, ways, why))
     rows = told[0].combinations if told else []
     lines += ["", "## The combinations judged", "", _row("", "what is not the default"), _row("---", "---")]
-    lines += [_row(str(n), tell_combination(campaign.readings, row)) for n, row in enumerate(rows)]
+    lines += [_row(str(n), describe_combination(campaign.readings, row)) for n, row in enumerate(rows)]
     lines += ["", "## Claims", "", f"{_sum_up(told)} {_MARKS}", ""]
     numbers = [str(n) for n in range(len(rows))]
     lines += [_row("claim", "section", "the paper", "held", "decided by", *numbers)]
@@ -66,16 +66,16 @@ def readings_markdown(result: Result) -> str:
         lines.append(_row(claim.says, place, claim.paper, each.answer, each.decided_by, *each.marks))
     lines += ["", "## Numbers", "", "The least and the most where a claim has several checks.", ""]
     lines += [_row("claim", "asked", *numbers), _row(*["---"] * (2 + len(rows)))]
-    lines += [_row(each.name, each.judged[0].asked, *each.numbers) for each in told]
+    lines += [_row(each.name, each.judged[0].bounds_text, *each.numbers) for each in told]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def make_readings(result: Result) -> str:
+def make_readings(result: CampaignResult) -> str:
     """Claims x readings as a section of the report."""
-    told = reread(result)
+    told = judge_readings(result)
     rows = told[0].combinations if told else []
     listed = "".join(
-        f"<li value='{n}'>{escape(tell_combination(result.campaign.readings, row))}</li>"
+        f"<li value='{n}'>{escape(describe_combination(result.campaign.readings, row))}</li>"
         for n, row in enumerate(rows)
     )
     head = "".join(f"<th>{n}</th>" for n in range(len(rows)))
@@ -96,7 +96,7 @@ def make_readings(result: Result) -> str:
     )
 
 
-def _sum_up(told: list[Reread]) -> str:
+def _sum_up(told: list[ClaimReadings]) -> str:
     """How many claims no reading decides, in a sentence."""
     verdicts = [{judged.verdict for judged in each.judged} for each in told]
     always = sum(found == {HELD} for found in verdicts)

@@ -7,8 +7,8 @@ from html import escape
 
 from roamcast.campaign.claims import Claim
 from roamcast.campaign.tables import HELD, NOT_HELD, NOT_JUDGED, UNDECIDED
-from roamcast.report.result import Judged, Result
-from roamcast.report.rounding import FEW, tell
+from roamcast.report.numbers import FEW, format_estimate
+from roamcast.report.result import CampaignResult, JudgedClaim
 
 _WORDS = {
     "ordering": "each step: the difference from one protocol to the next, in the order claimed",
@@ -17,12 +17,12 @@ _WORDS = {
 }
 
 
-def claims_of(result: Result, figure: str | None) -> list[Judged]:
+def claims_of(result: CampaignResult, figure: str | None) -> list[JudgedClaim]:
     """The claims that belong to a figure: it is named in them or drawn of their sweep; None: to no figure."""
     return [judged for judged in result.claims if _figure_of(result, judged.claim) == figure]
 
 
-def _figure_of(result: Result, claim: Claim) -> str | None:
+def _figure_of(result: CampaignResult, claim: Claim) -> str | None:
     figures = result.campaign.figures
     named = claim.figure.strip().lower().replace(" ", "-")
     if named in figures:
@@ -30,7 +30,7 @@ def _figure_of(result: Result, claim: Claim) -> str | None:
     return next((name for name, figure in figures.items() if figure.sweep == claim.sweep), None)
 
 
-def make_claims(result: Result, claims: list[Judged]) -> str:
+def make_claims(result: CampaignResult, claims: list[JudgedClaim]) -> str:
     """A table of claims; nothing if there are none."""
     if not claims:
         return ""
@@ -46,7 +46,7 @@ def make_claims(result: Result, claims: list[Judged]) -> str:
     )
 
 
-def sum_up(claims: list[Judged]) -> str:
+def sum_up(claims: list[JudgedClaim]) -> str:
     """How many claims were held, not held, undecided and not judged, in a sentence."""
     tally = Counter(judged.verdict for judged in claims)
     begin = "So far " if any(judged.so_far for judged in claims) else ""
@@ -58,12 +58,12 @@ def sum_up(claims: list[Judged]) -> str:
     told += "."
     if tally[UNDECIDED]:
         told += " Undecided: an interval reaches across the bound; more seeds may decide."
-    if any(judged.doubt for judged in claims):
+    if any(judged.doubt_text for judged in claims):
         told += f" Fewer than {FEW} seeds decide little."
     return told
 
 
-def _row(judged: Judged, paper: bool) -> str:
+def _row(judged: JudgedClaim, paper: bool) -> str:
     claim = judged.claim
     where = ", ".join(
         part for part in (f"section {claim.section}" if claim.section else "", claim.figure) if part
@@ -73,18 +73,18 @@ def _row(judged: Judged, paper: bool) -> str:
     return (
         f'<tr class="{mark}"><td data-label="Claim">{escape(claim.says)}'
         f'<span class="where">{escape(where)}</span></td>{of_paper}'
-        f'<td data-label="Asked">{escape(judged.asked)}</td>'
-        f'<td data-label="Ours">{escape(judged.ours)}{_checks(judged)}</td>'
-        f'<td data-label="Verdict"><strong>{judged.told}</strong> {judged.doubt}</td></tr>'
+        f'<td data-label="Asked">{escape(judged.bounds_text)}</td>'
+        f'<td data-label="Ours">{escape(judged.value_text)}{_checks(judged)}</td>'
+        f'<td data-label="Verdict"><strong>{judged.verdict_text}</strong> {judged.doubt_text}</td></tr>'
     )
 
 
-def _checks(judged: Judged) -> str:
+def _checks(judged: JudgedClaim) -> str:
     """Each check with its number and verdict, where there are several or where the only one failed."""
-    if len(judged.checks) < 2 and not judged.broken:
+    if len(judged.checks) < 2 and not judged.failed_checks:
         return ""
     rows = "".join(
-        f"<li>{escape(check['tells'])}: {escape(tell(check, 'ours'))} "
+        f"<li>{escape(check['tells'])}: {escape(format_estimate(check, 'ours'))} "
         f"<strong>{check['verdict']}</strong></li>"
         for check in judged.checks
     )

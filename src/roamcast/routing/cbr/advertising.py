@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
 from roamcast.content.filter import Filter
-from roamcast.routing.cbr.adverts import AdvertTable, Offer
+from roamcast.routing.cbr.adverts import AdvertRoutes, AdvertTable
 from roamcast.routing.cbr.messages import UNREACHABLE, Advert
 from roamcast.routing.cbr.parameters import LeaseParameters
 from roamcast.routing.router import Drop, Footprint, Host, Message, NodeId, Parameters, Router
@@ -30,7 +30,7 @@ class Advertising(Router):
         self.serial = 0
         self._floods_left = p.advert_floods
         self.incarnation = host.incarnation
-        self.handlers: dict[type, Callable[[Any, NodeId], Drop | None]] = {Advert: self._take_advert}
+        self.handlers: dict[type, Callable[[Any, NodeId], Drop | None]] = {Advert: self._handle_advert}
 
     def start(self) -> None:
         """Begin to renew leases, each node at its own phase."""
@@ -62,18 +62,18 @@ class Advertising(Router):
         """
         self.serial = following(self.serial)
 
-    def renew(self, now: float, offers: list[Offer]) -> None:
+    def renew(self, now: float, offers: list[AdvertRoutes]) -> None:
         """Say again what must not lapse; called once every period with what is offered now."""
 
     def _renew(self) -> None:
         now = self.host.now()
         self.adverts.leases.sweep(now)
-        offers = self.adverts.offers(now)
+        offers = self.adverts.routes(now)
         self._floods_left = self.parameters.advert_floods
         self._beacon(offers)
         self.renew(now, offers)
 
-    def _beacon(self, offers: Iterable[Offer]) -> None:
+    def _beacon(self, offers: Iterable[AdvertRoutes]) -> None:
         told: list[Advert] = []
         if self.offered:
             self.count_renewal()
@@ -93,7 +93,7 @@ class Advertising(Router):
                 )
             )
 
-    def _take_advert(self, advert: Advert, sender: NodeId) -> Drop | None:
+    def _handle_advert(self, advert: Advert, sender: NodeId) -> Drop | None:
         if advert.publisher == self.host.node:
             # An echo. A serial not reached yet is of an earlier incarnation or forged: the next outdoes it.
             if is_newer(advert.serial, self.serial):

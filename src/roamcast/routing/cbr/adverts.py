@@ -12,7 +12,7 @@ from roamcast.routing.cbr.messages import Advert
 from roamcast.routing.router import Drop, Footprint, NodeId
 from roamcast.routing.state.leases import Leases
 from roamcast.routing.state.serials import behind, is_newer
-from roamcast.wire.blobs import pattern_size
+from roamcast.wire.blobs import filter_size
 
 LAG = 2
 "Renewals that a neighbour's news may be behind the newest."
@@ -28,7 +28,7 @@ class Way(NamedTuple):
     neighbour: NodeId
 
 
-class Offer(NamedTuple):
+class AdvertRoutes(NamedTuple):
     """A publisher's pattern, and the neighbours over which it was heard of, the best first."""
 
     publisher: NodeId
@@ -40,7 +40,7 @@ class Offer(NamedTuple):
     ways: list[Way]
 
 
-class Offering:
+class KnownAdvert:
     """What is known of a publisher's pattern, over whatever neighbour."""
 
     __slots__ = ("contradicted", "incarnation", "number", "pattern", "publisher", "serial", "time")
@@ -59,10 +59,10 @@ class Offering:
         "Whether a neighbour told a much older serial since the last renewal."
 
 
-class Heard(NamedTuple):
+class NeighbourAdvert(NamedTuple):
     """An advertisement as one neighbour said it."""
 
-    offering: Offering
+    offering: KnownAdvert
     hops: int
     serial: int
     incarnation: int
@@ -78,10 +78,10 @@ class AdvertTable:
         "Whether an advertisement must be news from the publisher; else any neighbour's word renews a lease."
         self._flooded = flooded
         "Whether each renewal is flooded: a neighbour that an earlier flood came over may have gone since."
-        self.leases: Leases[tuple[int, NodeId], Heard] = Leases(duration, capacity)
+        self.leases: Leases[tuple[int, NodeId], NeighbourAdvert] = Leases(duration, capacity)
         "By the number of the offering, and the neighbour."
         self._hop_limit = hop_limit
-        self._offerings: dict[tuple[NodeId, Filter], Offering] = {}
+        self._offerings: dict[tuple[NodeId, Filter], KnownAdvert] = {}
         "The one without news longest first."
         self._numbers = count()
 
@@ -105,7 +105,9 @@ class AdvertTable:
         offering = self._follow(offering, advert, silent, now)
         if offering is None:
             return Drop.EXPIRED, silent
-        self.leases.renew((offering.number, sender), Heard(offering, hops, serial, advert.incarnation), now)
+        self.leases.renew(
+            (offering.number, sender), NeighbourAdvert(offering, hops, serial, advert.incarnation), now
+        )
         return None, silent
 
     def is_news(self, advert: Advert) -> bool:
@@ -128,7 +130,7 @@ class AdvertTable:
             self._renumber(offering, advert, now)
             offering.contradicted = True
 
-    def contradicted(self, told: Iterable[Advert]) -> list[Offering]:
+    def contradicted(self, told: Iterable[Advert]) -> list[KnownAdvert]:
         """Return the offerings of which a neighbour told a much older serial since the last call, and whose
         newest serial is not among what was `told` just now.
 
@@ -143,7 +145,9 @@ class AdvertTable:
         known = {(advert.publisher, advert.pattern, advert.serial) for advert in told}
         return [each for each in doubtful if (each.publisher, each.pattern, each.serial) not in known]
 
-    def _follow(self, offering: Offering | None, advert: Advert, silent: bool, now: float) -> Offering | None:
+    def _follow(
+        self, offering: KnownAdvert | None, advert: Advert, silent: bool, now: float
+    ) -> KnownAdvert | None:
         """The offering of an advertisement, unless that is old: neighbours must not renew it for ever.
 
         What is as new as the newest known, or nearly so, counts for the length of a lease after that was
@@ -151,7 +155,7 @@ class AdvertTable:
         Without serials nothing is old: whatever a neighbour says counts for the length of a lease.
         """
         if offering is None:
-            offering = Offering(next(self._numbers), advert, now)
+            offering = KnownAdvert(next(self._numbers), advert, now)
         elif not self._serials:
             del self._offerings[offering.publisher, offering.pattern]
             if is_newer(advert.serial, offering.serial):
@@ -171,13 +175,13 @@ class AdvertTable:
             del self._offerings[next(iter(self._offerings))]
         return offering
 
-    def _compare(self, offering: Offering, advert: Advert) -> bool:
+    def _compare(self, offering: KnownAdvert, advert: Advert) -> bool:
         """Return whether an advertisement is more than `LAG` renewals old, and note that."""
         lags = behind(advert.serial, offering.serial) > LAG
         offering.contradicted = offering.contradicted or lags
         return lags
 
-    def _renumber(self, offering: Offering, advert: Advert, now: float) -> None:
+    def _renumber(self, offering: KnownAdvert, advert: Advert, now: float) -> None:
         """Take over the serial of news, and move the offering to the end of the queue for eviction."""
         del self._offerings[offering.publisher, offering.pattern]
         offering.incarnation, offering.serial, offering.time = advert.incarnation, advert.serial, now
@@ -200,21 +204,21 @@ class AdvertTable:
 
     def footprint(self) -> Footprint:
         """Publisher, pattern, neighbour, hops, serial, incarnation and lease of each entry."""
-        patterns = sum(pattern_size(heard.offering.pattern) for _, heard in self.leases.items(-inf))
+        patterns = sum(filter_size(heard.offering.pattern) for _, heard in self.leases.items(-inf))
         return Footprint(len(self.leases), 22 * len(self.leases) + patterns, self.leases.capacity)
 
-    def offers(self, now: float) -> list[Offer]:
+    def routes(self, now: float) -> list[AdvertRoutes]:
         """Return all that is offered now, each with the ways to it.
 
         Ways are ordered by hops, then by neighbour; if renewals are flooded, those of the newest flood come
         first.
         """
-        found: dict[int, Offer] = {}
+        found: dict[int, AdvertRoutes] = {}
         for (number, neighbour), (offering, hops, serial, incarnation) in self.leases.items(now):
             way = Way(behind(serial, offering.serial) if self._flooded else 0, hops, neighbour)
             offer = found.get(number)
             if offer is None:
-                found[number] = Offer(offering.publisher, offering.pattern, serial, incarnation, [way])
+                found[number] = AdvertRoutes(offering.publisher, offering.pattern, serial, incarnation, [way])
             else:
                 offer.ways.append(way)
                 if is_newer(serial, offer.serial):

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from roamcast.content.covering import Cover, Relations
+from roamcast.content.covering import MinimalCover, RelationCache
 from roamcast.content.filter import Filter
 from roamcast.routing.cbr.advertising import Advertising
-from roamcast.routing.cbr.adverts import Offer
-from roamcast.routing.cbr.forwarded import Forwarded
+from roamcast.routing.cbr.adverts import AdvertRoutes
+from roamcast.routing.cbr.forwarded import ForwardedFilters
 from roamcast.routing.cbr.messages import HIGHEST_COUNT, Advert, MostCovering, Subscription, TreeEvent
 from roamcast.routing.cbr.most_covering import Branch, MostCoveringTable
 from roamcast.routing.cbr.next_hops import NextHops
@@ -19,15 +19,15 @@ from roamcast.routing.cbr.parameters import CbrParameters
 from roamcast.routing.cbr.subscription_table import SubscriptionTable
 from roamcast.routing.router import (
     BROADCAST,
+    Dissemination,
     Drop,
     Footprint,
     Host,
     Message,
     NodeId,
     Parameters,
+    ProtocolTraits,
     Publication,
-    Traits,
-    Travel,
 )
 from roamcast.routing.state.leases import Leases
 from roamcast.routing.state.seen import Seen
@@ -46,27 +46,27 @@ class Cbr(Advertising):
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
         super().__init__(host, parameters)
         p = self.parameters
-        self.relations = Relations()
+        self.relations = RelationCache()
         self.subscriptions = SubscriptionTable(p.expire, p.subscriptions)
         self.trees = MostCoveringTable(p.expire, p.neighbours_news, p.hop_limit, self.relations)
-        self.forwarded = Forwarded(p.subscriptions)
+        self.forwarded = ForwardedFilters(p.subscriptions)
         self.passed_on: Leases[Filter, bool] = Leases(p.repeat, p.subscriptions)
         "What was passed on so lately that it need not be again."
-        self.told = Cover()
+        self.told = MinimalCover()
         "What neighbours are told of with most-covering."
-        self.seen = Seen(p.remember)
+        self.seen = Seen(p.handled_limit)
         "The events that were handled here."
         self.handlers |= {
-            TreeEvent: self._take_event,
-            Subscription: self._take_subscription,
-            MostCovering: self._take_most_covering,
+            TreeEvent: self._handle_event,
+            Subscription: self._handle_subscription,
+            MostCovering: self._handle_most_covering,
         }
 
     @classmethod
-    def traits(cls, parameters: Parameters) -> Traits:
+    def traits(cls, parameters: Parameters) -> ProtocolTraits:
         """Events go down the trees that wishes have built."""
         assert isinstance(parameters, CbrParameters)
-        return Traits(travel=Travel.TREE, wish_lease=parameters.expire)
+        return ProtocolTraits(travel=Dissemination.TREE, subscription_lease=parameters.expire)
 
     # What the application asks.
 
@@ -85,7 +85,7 @@ class Cbr(Advertising):
         if children or self.parameters.send_unwanted:
             self._send_down(message)
         if not children:
-            self.host.drop(message, self._why_nobody(publication))
+            self.host.drop(message, self._drop_reason(publication))
 
     def link_failed(self, message: Any, to: NodeId) -> None:
         """Take another way for a subscription, if that is asked for; CBR by itself does not notice."""
@@ -108,12 +108,12 @@ class Cbr(Advertising):
             "subscriptions": self.subscriptions.footprint(),
             "forwarded": self.forwarded.footprint(),
             "most_covering": self.trees.footprint(),
-            "seen": Footprint(len(self.seen), 8 * len(self.seen), self.parameters.remember),
+            "seen": Footprint(len(self.seen), 8 * len(self.seen), self.parameters.handled_limit),
         }
 
     # Events.
 
-    def _take_event(self, message: TreeEvent, sender: NodeId) -> Drop | None:
+    def _handle_event(self, message: TreeEvent, sender: NodeId) -> Drop | None:
         if self.host.node not in message.children:
             return Drop.NOT_MINE
         publication = message.publication
@@ -128,7 +128,7 @@ class Cbr(Advertising):
     def _handle(self, publication: Publication, sender: NodeId) -> Drop | None:
         """Deliver a new event here if it is wanted now, and pass it to the children that want it."""
         self.seen.add(publication.id)
-        wanted = self.wants(publication.event)
+        wanted = self.matches(publication.event)
         if wanted:
             self.host.deliver(publication)
         children = self.subscriptions.matching(publication.event, self.host.now())
@@ -138,19 +138,19 @@ class Cbr(Advertising):
             message = TreeEvent(publication, frozenset(children))
             self.after_jitter(self._send_down, message)
         elif not wanted:
-            return self._why_nobody(publication)
+            return self._drop_reason(publication)
         return None
 
     def _send_down(self, message: TreeEvent) -> None:
         self.host.broadcast(message)
 
-    def _why_nobody(self, publication: Publication) -> Drop:
+    def _drop_reason(self, publication: Publication) -> Drop:
         lapsed = self.subscriptions.lapsed(publication.event, self.host.now())
         return Drop.EXPIRED if lapsed else Drop.UNWANTED
 
     # Leases.
 
-    def renew(self, now: float, offers: list[Offer]) -> None:
+    def renew(self, now: float, offers: list[AdvertRoutes]) -> None:
         """Ask the neighbours, again, for what is wanted here and beyond."""
         # A lapsed subscription is kept for one renewal more, so that a loss can be explained by it.
         self.subscriptions.sweep(now - self.parameters.renew)
@@ -193,13 +193,13 @@ class Cbr(Advertising):
         if self.parameters.repeat:
             self.passed_on.sweep(now)
             self.passed_on.renew(pattern, True, now)
-        next_hops = self._next_hops(now, self.adverts.offers(now))
+        next_hops = self._next_hops(now, self.adverts.routes(now))
         targets = {neighbour for child in children for neighbour in next_hops.neighbours(pattern, child)}
         for neighbour in sorted(targets):
             if not self.parameters.covering or self.forwarded.extend(neighbour, pattern):
                 self.host.send(Subscription(pattern), neighbour)
 
-    def _next_hops(self, now: float, offers: list[Offer]) -> NextHops:
+    def _next_hops(self, now: float, offers: list[AdvertRoutes]) -> NextHops:
         if not self.parameters.most_covering:
             return NextHops(offers, self.relations)
         wishes = self.subscriptions.entries(now)
@@ -213,14 +213,14 @@ class Cbr(Advertising):
 
     # What neighbours say.
 
-    def _take_subscription(self, message: Subscription, sender: NodeId) -> Drop | None:
+    def _handle_subscription(self, message: Subscription, sender: NodeId) -> Drop | None:
         now, pattern = self.host.now(), message.pattern
         new = self.subscriptions.hear(sender, pattern, now)
         if new or (self.parameters.repeat and self.passed_on.get(pattern, now) is None):
             self._pass_on(pattern, [sender])
         return None
 
-    def _take_most_covering(self, message: MostCovering, sender: NodeId) -> Drop | None:
+    def _handle_most_covering(self, message: MostCovering, sender: NodeId) -> Drop | None:
         if message.publisher == self.host.node or not self.parameters.most_covering:
             return Drop.NOT_MINE
         return self.trees.hear(message, sender, self.host.now())
@@ -248,6 +248,6 @@ class Cbr(Advertising):
         distinct = dict.fromkeys(patterns)
         if not self.parameters.covering:
             return {wide: sum(self.relations.covers(wide, other) for other in patterns) for wide in distinct}
-        self.told.become(distinct)
+        self.told.replace_all(distinct)
         counts = Counter(wide for pattern in patterns for wide in self.told.covering(pattern))
         return {pattern: counts[pattern] for pattern in distinct if self.told.is_minimal(pattern)}

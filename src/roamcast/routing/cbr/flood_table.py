@@ -15,7 +15,7 @@ class FloodTable:
     def __len__(self) -> int:
         return len(self._entries)
 
-    def meet(self, id: int, flood: int, now: float) -> bool:
+    def record_copy(self, id: int, flood: int, now: float) -> bool:
         """Hear a copy with so many hops left to flood; say whether the event was met in a flood before."""
         entry = self._entries.get(id, now)
         if entry is None:
@@ -31,7 +31,7 @@ class FloodTable:
             self._entries.sweep(now)
             self._entries.renew(id, _Handled(flood > 0), now)
 
-    def take(self, id: int, now: float) -> None:
+    def mark_handled(self, id: int, now: float) -> None:
         """Note that this node has taken an event that was entered.
 
         Line 15 must stand outside line 14, or an event entered for a flood and then handled would be handled
@@ -41,7 +41,7 @@ class FloodTable:
         if entry is not None:
             entry.taken = True
 
-    def is_taken(self, id: int, now: float) -> bool:
+    def is_handled(self, id: int, now: float) -> bool:
         """Whether it is remembered that this node took an event."""
         entry = self._entries.get(id, now)
         return entry is not None and entry.taken

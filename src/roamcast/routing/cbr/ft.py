@@ -10,7 +10,7 @@ import msgspec
 
 from roamcast.routing.cbr.cbr import Cbr
 from roamcast.routing.cbr.flood_table import FloodTable
-from roamcast.routing.cbr.hop_acks import AckWait
+from roamcast.routing.cbr.hop_acks import HopAcks
 from roamcast.routing.cbr.messages import EventAck, TreeEvent
 from roamcast.routing.cbr.parameters import FtCbrParameters
 from roamcast.routing.router import (
@@ -20,8 +20,8 @@ from roamcast.routing.router import (
     Host,
     NodeId,
     Parameters,
+    ProtocolTraits,
     Publication,
-    Traits,
 )
 
 
@@ -36,12 +36,12 @@ class FtCbr(Cbr):
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
         super().__init__(host, parameters)
         p = self.parameters
-        self.waiting = AckWait(host, p.ack_wait, p.unacked, self._search)
+        self.waiting = HopAcks(host, p.ack_wait, p.unacked, self._search)
         self.floods = FloodTable(p.flood_memory, p.floods)
-        self.handlers[EventAck] = self._take_ack
+        self.handlers[EventAck] = self._handle_ack
 
     @classmethod
-    def traits(cls, parameters: Parameters) -> Traits:
+    def traits(cls, parameters: Parameters) -> ProtocolTraits:
         """As CBR; what is forgotten after a while may be delivered again."""
         assert isinstance(parameters, FtCbrParameters)
         return msgspec.structs.replace(super().traits(parameters), once=parameters.remember_handled)
@@ -62,7 +62,7 @@ class FtCbr(Cbr):
     def _is_new(self, publication: Publication) -> bool:
         if self.parameters.remember_handled:
             return super()._is_new(publication)
-        taken = self.floods.is_taken(publication.id, self.host.now())  # 13, 14
+        taken = self.floods.is_handled(publication.id, self.host.now())  # 13, 14
         return not taken and publication.publisher != self.host.node
 
     def _send_down(self, message: TreeEvent) -> None:
@@ -72,14 +72,14 @@ class FtCbr(Cbr):
     def _search(self, message: TreeEvent, lost: frozenset[NodeId]) -> None:
         """Flood an event for the children that have not acknowledged it; figure 3 does not say who does."""
         hops, now = self.parameters.flood_hops, self.host.now()
-        self.floods.meet(message.about, hops, now)
-        self.floods.enter(message.about, hops, now)
+        self.floods.record_copy(message.publication_id, hops, now)
+        self.floods.enter(message.publication_id, hops, now)
         self.host.broadcast(TreeEvent(message.publication, lost, hops))
 
-    def _take_ack(self, message: EventAck, sender: NodeId) -> Drop | None:
+    def _handle_ack(self, message: EventAck, sender: NodeId) -> Drop | None:
         return self.waiting.hear(message.id, sender)
 
-    def _take_event(self, message: TreeEvent, sender: NodeId) -> Drop | None:
+    def _handle_event(self, message: TreeEvent, sender: NodeId) -> Drop | None:
         """Figure 3, whose lines the numbers are; docs/protocols/ft-cbr.md has them side by side."""
         publication, flood, now = message.publication, message.flood, self.host.now()
         for_me = self.host.node in message.children  # 1
@@ -87,17 +87,17 @@ class FtCbr(Cbr):
             return Drop.NOT_MINE
         if flood > self.parameters.flood_hops:
             return Drop.MALFORMED
-        met_in_flood = self.floods.meet(message.about, flood, now)  # 10-18
+        met_in_flood = self.floods.record_copy(message.publication_id, flood, now)  # 10-18
         acknowledge = for_me and flood == 0  # 27
         if acknowledge:  # 28-32: also for a copy, since the first acknowledgement may have been lost
-            self.host.send(EventAck(message.about), sender)
+            self.host.send(EventAck(message.publication_id), sender)
         forward = for_me and self._is_new(publication)  # 34
         relay = flood > 1 and not met_in_flood  # 46
         if acknowledge or forward or relay:  # 54-56
-            self.floods.enter(message.about, flood, now)
+            self.floods.enter(message.publication_id, flood, now)
         reason: Drop | None = Drop.DUPLICATE if for_me or flood > 1 else Drop.NOT_MINE
         if forward:  # 35-44
-            self.floods.take(message.about, now)  # 15
+            self.floods.mark_handled(message.publication_id, now)  # 15
             # Who relays a flood has not taken the event itself, and may be a child that waits for it.
             reason = self._handle(publication, sender if flood == 0 else BROADCAST)
         others = message.children - {self.host.node}

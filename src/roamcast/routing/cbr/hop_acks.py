@@ -8,7 +8,7 @@ from roamcast.routing.cbr.messages import TreeEvent
 from roamcast.routing.router import Drop, Footprint, Host, NodeId
 
 
-class AckWait:
+class HopAcks:
     """Waits for the children of each event; whoever stays silent is handed to `missing`."""
 
     def __init__(
@@ -26,12 +26,12 @@ class AckWait:
 
     def expect(self, message: TreeEvent) -> None:
         """Begin to wait for all children of `message`."""
-        self._waiting[message.about] = (message, set(message.children))
+        self._waiting[message.publication_id] = (message, set(message.children))
         if len(self._waiting) > self._capacity:
             forgotten, silent = self._waiting.pop(next(iter(self._waiting)))
             if silent:
                 self._host.drop(forgotten, Drop.TABLE_FULL)
-        self._host.call_later(self._wait, self._look, message)
+        self._host.call_later(self._wait, self._check_timeouts, message)
 
     def hear(self, id: int, child: NodeId) -> Drop | None:
         """Note that a child has it."""
@@ -48,10 +48,10 @@ class AckWait:
         sizes = (message.size + 4 * len(silent) + 8 for message, silent in self._waiting.values())
         return Footprint(len(self._waiting), sum(sizes), self._capacity)
 
-    def _look(self, message: TreeEvent) -> None:
-        waiting = self._waiting.get(message.about)
+    def _check_timeouts(self, message: TreeEvent) -> None:
+        waiting = self._waiting.get(message.publication_id)
         if waiting is None or waiting[0] is not message:
             return
-        del self._waiting[message.about]
+        del self._waiting[message.publication_id]
         if waiting[1]:
             self._missing(message, frozenset(waiting[1]))

@@ -6,12 +6,12 @@ from collections.abc import Collection
 from math import inf
 from typing import NamedTuple
 
-from roamcast.content.covering import Relations
+from roamcast.content.covering import RelationCache
 from roamcast.content.filter import Filter
 from roamcast.routing.cbr.messages import MostCovering
 from roamcast.routing.router import Drop, Footprint, NodeId
 from roamcast.routing.state.leases import Leases
-from roamcast.wire.blobs import pattern_size
+from roamcast.wire.blobs import filter_size
 
 
 class Branch(NamedTuple):
@@ -27,7 +27,7 @@ class Branch(NamedTuple):
 class MostCoveringTable:
     """What neighbours say of their subscriptions (MCTable)."""
 
-    def __init__(self, life: float, capacity: int, hop_limit: int, relations: Relations) -> None:
+    def __init__(self, life: float, capacity: int, hop_limit: int, relations: RelationCache) -> None:
         self.leases: Leases[tuple[NodeId, NodeId, Filter], tuple[int, int]] = Leases(life, capacity)
         self._hop_limit = hop_limit
         self._relations = relations
@@ -46,7 +46,7 @@ class MostCoveringTable:
 
     def footprint(self) -> Footprint:
         """Publisher, neighbour, pattern, count, hops and lease of each entry."""
-        patterns = sum(pattern_size(pattern) for (_, _, pattern), _ in self.leases.items(-inf))
+        patterns = sum(filter_size(pattern) for (_, _, pattern), _ in self.leases.items(-inf))
         return Footprint(len(self.leases), 20 * len(self.leases) + patterns, self.leases.capacity)
 
     def best(

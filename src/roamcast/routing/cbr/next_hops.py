@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from roamcast.content.covering import Relations
+from roamcast.content.covering import RelationCache
 from roamcast.content.filter import Filter
-from roamcast.routing.cbr.adverts import Offer, Way
+from roamcast.routing.cbr.adverts import AdvertRoutes, Way
 from roamcast.routing.cbr.most_covering import Branch
 from roamcast.routing.router import NodeId
 
@@ -19,8 +19,8 @@ class NextHops:
 
     def __init__(
         self,
-        offers: Iterable[Offer],
-        relations: Relations,
+        offers: Iterable[AdvertRoutes],
+        relations: RelationCache,
         find_branch: FindBranch | None = None,
         detour: int = 0,
     ) -> None:

@@ -31,7 +31,7 @@ class LeaseParameters(Parameters):
     news of one that is gone. Not in the paper."""
 
     @model_validator(mode="after")
-    def _outlast(self) -> LeaseParameters:
+    def _check_leases(self) -> LeaseParameters:
         if self.expire <= 2 * self.renew:
             raise ValueError(
                 f"expire = {self.expire:g} s must outlast two renewals (2 x {self.renew:g} s),"
@@ -67,7 +67,7 @@ class CbrParameters(LeaseParameters):
     "Subscriptions kept (one a child and pattern); the oldest lease makes room."
     neighbours_news: int = Field(4096, ge=1)
     "Most-covering entries kept; the oldest lease makes room."
-    remember: int = Field(65536, ge=1)
+    handled_limit: int = Field(65536, ge=1)
     "Events remembered as handled; the oldest is forgotten first."
 
 
@@ -89,7 +89,7 @@ class FtCbrParameters(CbrParameters):
     "Events remembered in the flood table; the oldest makes room."
 
     @model_validator(mode="after")
-    def _remember_longer(self) -> FtCbrParameters:
+    def _check_memory(self) -> FtCbrParameters:
         if self.flood_memory <= self.ack_wait:
             raise ValueError(
                 f"flood_memory = {self.flood_memory:g} s must outlast ack_wait = {self.ack_wait:g} s,"

@@ -9,7 +9,7 @@ from roamcast.content.filter import Filter
 from roamcast.content.match import MatchIndex
 from roamcast.routing.router import Footprint, NodeId
 from roamcast.routing.state.leases import Leases
-from roamcast.wire.blobs import pattern_size
+from roamcast.wire.blobs import filter_size
 
 MANY = 16
 "With more patterns than that the match index is quicker than asking each; with half as many it goes again."
@@ -69,7 +69,7 @@ class SubscriptionTable:
 
     def footprint(self) -> Footprint:
         """Child, pattern and lease of each entry."""
-        patterns = sum(pattern_size(pattern) for (_, pattern), _ in self.leases.items(-inf))
+        patterns = sum(filter_size(pattern) for (_, pattern), _ in self.leases.items(-inf))
         return Footprint(len(self.leases), 12 * len(self.leases) + patterns, self.leases.capacity)
 
     def _enter(self, pattern: Filter) -> None:

@@ -15,17 +15,17 @@ from roamcast.routing.router import Drop, Footprint, Host, NodeId
 from roamcast.routing.state.leases import Leases
 from roamcast.routing.state.serials import is_newer
 from roamcast.routing.unicast.gpsr.gpsr import Gpsr
-from roamcast.routing.unicast.gpsr.messages import Place
-from roamcast.wire.blobs import pattern_size
+from roamcast.routing.unicast.gpsr.messages import PointCm
+from roamcast.wire.blobs import filter_size
 
 NEAR = 2
 "Hops within which an entry leads to a node."
 
 
-class Offer(NamedTuple):
+class ProviderEntry(NamedTuple):
     """What a provider said last."""
 
-    place: Place
+    place: PointCm
     serial: int
     incarnation: int
     hops: int
@@ -41,7 +41,7 @@ class AdsTable:
         self._host = host
         self._geo = geo
         self._community = community
-        self.leases: Leases[tuple[NodeId, Filter], Offer] = Leases(lease, capacity)
+        self.leases: Leases[tuple[NodeId, Filter], ProviderEntry] = Leases(lease, capacity)
 
     def hear(self, advert: ProviderAdvert, sender: NodeId) -> Drop | None:
         """Enter or renew an advertisement, if it is news from its provider."""
@@ -50,11 +50,11 @@ class AdsTable:
         if held is not None and not _newer(advert, held):
             return Drop.DUPLICATE
         self.leases.sweep(now)
-        offer = Offer(advert.place, advert.serial, advert.incarnation, advert.hops + 1, sender)
+        offer = ProviderEntry(advert.place, advert.serial, advert.incarnation, advert.hops + 1, sender)
         self.leases.renew(key, offer, now)
         return None
 
-    def offering(self, wanted: Filter) -> dict[NodeId, Place]:
+    def matching(self, wanted: Filter) -> dict[NodeId, PointCm]:
         """The providers that may have what is wanted, and where they were."""
         return {
             provider: offer.place
@@ -84,11 +84,11 @@ class AdsTable:
 
     def footprint(self) -> Footprint:
         """Provider, pattern, place, serial, incarnation, hops, neighbour and lease of each entry."""
-        patterns = sum(pattern_size(pattern) for (_, pattern), _ in self.leases.items(float("-inf")))
+        patterns = sum(filter_size(pattern) for (_, pattern), _ in self.leases.items(float("-inf")))
         return Footprint(len(self.leases), 28 * len(self.leases) + patterns, self.leases.capacity)
 
 
-def _newer(advert: ProviderAdvert, held: Offer) -> bool:
+def _newer(advert: ProviderAdvert, held: ProviderEntry) -> bool:
     """Whether an advertisement is of a later incarnation of its provider, or later in the same; incarnations
     run in a circle, and one that was forged lapses with its lease."""
     later = (advert.incarnation - held.incarnation) & 0xFF

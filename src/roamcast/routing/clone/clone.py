@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from roamcast.content.filter import Filter
-from roamcast.routing.clone.community import LAST, Self, Standing
+from roamcast.routing.clone.community import LAST, KnownPrincipal, OwnVote
 from roamcast.routing.clone.messages import Merge
 from roamcast.routing.clone.parameters import CloneParameters
 from roamcast.routing.clone.reorganisation import Reorganisation
-from roamcast.routing.clone.similarity import Interests, weigh
+from roamcast.routing.clone.similarity import RequestHistory, weigh
 from roamcast.routing.clone.two_tier import TwoTier
 from roamcast.routing.router import Footprint, Host, Message, Parameters
-from roamcast.routing.unicast.gpsr.messages import Place
+from roamcast.routing.unicast.gpsr.messages import PointCm
 
 
 class Clone(TwoTier):
@@ -25,10 +25,10 @@ class Clone(TwoTier):
 
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
         super().__init__(host, parameters)
-        self.asked_for = Interests(self.parameters.interest_memory)
+        self.asked_for = RequestHistory(self.parameters.interest_memory)
         self.delegates = self.parameters.enhanced
         self.reorganisation = Reorganisation(self, self.asked_for)
-        self.handlers[Merge] = self.reorganisation.take_merge
+        self.handlers[Merge] = self.reorganisation.handle_merge
 
     def tables(self) -> Mapping[str, Footprint]:
         """Those of the two tiers, the own interests and pleas of orphans."""
@@ -51,13 +51,13 @@ class Clone(TwoTier):
         """S(i)."""
         return self.asked_for.set(self.host.now())
 
-    def describe(self) -> Self:
+    def describe(self) -> OwnVote:
         """This node with its principal weight: what it has in common with its neighbours."""
         own = self.interest_set()
         beacons = self.community.heard.values(self.host.now())
-        return Self(weigh(own, (beacon.interests for beacon in beacons)), self.geo.here(), own)
+        return OwnVote(weigh(own, (beacon.interests for beacon in beacons)), self.geo.here(), own)
 
-    def admit(self, place: Place) -> bool:
+    def admit(self, place: PointCm) -> bool:
         """Whoever is within some hops may be a principal."""
         return True
 
@@ -66,12 +66,12 @@ class Clone(TwoTier):
         longest = LAST * self.parameters.voting
         return min(self.parameters.vote_delay / weight, 0.9 * longest) if weight else longest
 
-    def look_around(self) -> None:
+    def check_community(self) -> None:
         """Re-organise now and then."""
         if self.parameters.enhanced:
             self.reorganisation.look()
 
-    def meet_principal(self, standing: Standing) -> None:
+    def on_principal(self, standing: KnownPrincipal) -> None:
         """Hear of a principal that split off, or that is better."""
         if self.parameters.enhanced:
             self.reorganisation.consider(standing)

@@ -19,13 +19,13 @@ from roamcast.routing.clone.parameters import TwoTierParameters
 from roamcast.routing.router import Drop, Footprint, Host, Message, NodeId
 from roamcast.routing.state.leases import Leases
 from roamcast.routing.state.timing import call_within
-from roamcast.routing.unicast.gpsr.messages import Place
+from roamcast.routing.unicast.gpsr.messages import PointCm
 
 LAST = 0.9
 "The share of `voting` after which nobody votes any more, so that every vote can still travel."
 
 
-class Standing(NamedTuple):
+class KnownPrincipal(NamedTuple):
     """A principal as a node knows it."""
 
     principal: NodeId
@@ -36,11 +36,11 @@ class Standing(NamedTuple):
     "The neighbour that it was heard from."
 
 
-class Self(NamedTuple):
+class OwnVote(NamedTuple):
     """What a node puts into its own vote."""
 
     weight: int
-    place: Place
+    place: PointCm
     interests: frozenset[int]
 
 
@@ -51,8 +51,8 @@ class Community:
         self,
         host: Host,
         parameters: TwoTierParameters,
-        describe: Callable[[], Self],
-        admit: Callable[[Place], bool],
+        describe: Callable[[], OwnVote],
+        admit: Callable[[PointCm], bool],
         delay: Callable[[int], float],
     ) -> None:
         """`describe`: this node as a candidate; `admit`: whether a candidate at a place may be its principal;
@@ -65,15 +65,15 @@ class Community:
         self.weight = self.hops = 0
         self.heard: Leases[NodeId, CommunityBeacon] = Leases(p.gpsr.silence, p.gpsr.neighbours)
         "The last beacon of each neighbour."
-        self.known: Leases[NodeId, Standing] = Leases(p.advert_lease, p.candidates)
+        self.known: Leases[NodeId, KnownPrincipal] = Leases(p.advert_lease, p.candidates)
         "Principals that said so, of late."
         self.constructions = 0
         self.constructing = False
-        self._own = Self(0, Place(0, 0), frozenset())
+        self._own = OwnVote(0, PointCm(0, 0), frozenset())
         self._best = (0, 0)
-        self._votes: dict[NodeId, Standing] = {}
+        self._votes: dict[NodeId, KnownPrincipal] = {}
         self._passed_on: set[NodeId] = set()
-        self._confirmed: dict[NodeId, Standing] = {}
+        self._confirmed: dict[NodeId, KnownPrincipal] = {}
         self._decided = True
         self._again = False
         "Whether this construction follows one that left this node without a principal."
@@ -116,7 +116,7 @@ class Community:
         self.construct()
         if self._decided or len(self._votes) >= self.parameters.candidates:
             return Drop.EXPIRED if self._decided else Drop.TABLE_FULL
-        heard = Standing(vote.candidate, vote.weight, vote.interests, vote.hops + 1, sender)
+        heard = KnownPrincipal(vote.candidate, vote.weight, vote.interests, vote.hops + 1, sender)
         self._votes[vote.candidate] = heard
         rank = self._rank(vote.weight, vote.candidate)
         if rank <= self._best:
@@ -128,7 +128,9 @@ class Community:
             self._broadcast(onward)
         return None
 
-    def hear_confirmation(self, said: Confirmation, sender: NodeId) -> tuple[Drop | None, Standing | None]:
+    def hear_confirmation(
+        self, said: Confirmation, sender: NodeId
+    ) -> tuple[Drop | None, KnownPrincipal | None]:
         """Join whoever was heaviest once it says that it is a principal.
 
         The second value is a principal of whom no vote was expected: one that split off, or came late.
@@ -139,7 +141,7 @@ class Community:
             return Drop.NOT_MINE, None
         if said.hops >= self.parameters.ttl:
             return Drop.HOP_LIMIT, None
-        standing = Standing(said.principal, said.weight, said.interests, said.hops + 1, sender)
+        standing = KnownPrincipal(said.principal, said.weight, said.interests, said.hops + 1, sender)
         now = self.host.now()
         self.known.sweep(now)
         self.known.renew(said.principal, standing, now)
@@ -171,7 +173,7 @@ class Community:
     def announce(self) -> None:
         """Be a principal, and say so."""
         own = self.describe()
-        self.lead(own.weight)
+        self.become_principal(own.weight)
         self.host.broadcast(Confirmation(self.host.node, own.weight, own.place, own.interests, 0))
 
     def _vote(self) -> None:
@@ -183,11 +185,11 @@ class Community:
         own = self._own
         if self._best == self._rank(own.weight, self.host.node):
             self._decided = True
-            self.lead(own.weight)
+            self.become_principal(own.weight)
             self.host.broadcast(Confirmation(self.host.node, own.weight, own.place, own.interests, 0))
-        self.host.call_later(self.parameters.settling, self._settle)
+        self.host.call_later(self.parameters.confirmation_wait, self._choose_principal)
 
-    def _settle(self) -> None:
+    def _choose_principal(self) -> None:
         """Have a principal now: the heaviest that said so; who has none votes once more, and then leads."""
         heaviest = max(
             (each for node, each in self._confirmed.items() if node in self._votes),
@@ -206,7 +208,7 @@ class Community:
         self._decided = True
         self._votes.clear()
         # Others may have begun later, and vote once more.
-        self._rests_until = self.host.now() + 2 * (self.parameters.voting + self.parameters.settling)
+        self._rests_until = self.host.now() + 2 * (self.parameters.voting + self.parameters.confirmation_wait)
 
     def _rank(self, weight: int, node: NodeId) -> tuple[int, int]:
         """Heavier is higher; of equals the lower node is."""
@@ -217,17 +219,17 @@ class Community:
 
     # Membership.
 
-    def join(self, standing: Standing) -> None:
+    def join(self, standing: KnownPrincipal) -> None:
         """Be a member of another's community."""
         self.parent, self.weight, self.hops = standing.via, standing.weight, standing.hops
-        self._belong(standing.principal)
+        self._set_principal(standing.principal)
 
-    def lead(self, weight: int) -> None:
+    def become_principal(self, weight: int) -> None:
         """Be a principal."""
         self.parent, self.weight, self.hops = self.host.node, weight, 0
-        self._belong(self.host.node)
+        self._set_principal(self.host.node)
 
-    def _belong(self, principal: NodeId) -> None:
+    def _set_principal(self, principal: NodeId) -> None:
         if principal != self.principal:
             self.principal = principal
             self.host.state("community", float(principal))
@@ -246,8 +248,10 @@ class Community:
             return True
         now = self.host.now()
         told = self.heard.get(self.parent, now)
-        if told is None or not self._leads(told):
-            ways = [(each.hops, node) for node, each in self.heard.items(now) if self._leads(each)]
+        if told is None or not self._is_towards_principal(told):
+            ways = [
+                (each.hops, node) for node, each in self.heard.items(now) if self._is_towards_principal(each)
+            ]
             if not ways:
                 self.hops = NO_WAY
                 return False
@@ -262,7 +266,7 @@ class Community:
             return None
         return self.parent if self.hops < NO_WAY else None
 
-    def _leads(self, beacon: CommunityBeacon) -> bool:
+    def _is_towards_principal(self, beacon: CommunityBeacon) -> bool:
         """Whether a neighbour is a way to this node's principal, and not over this node."""
         return (
             beacon.principal == self.principal

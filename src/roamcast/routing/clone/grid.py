@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from roamcast.routing.clone.community import Self, Standing
+from roamcast.routing.clone.community import KnownPrincipal, OwnVote
 from roamcast.routing.clone.messages import HEAVIEST, NO_WAY
 from roamcast.routing.clone.parameters import GridParameters
 from roamcast.routing.clone.two_tier import TwoTier
 from roamcast.routing.router import Host, Parameters
-from roamcast.routing.unicast.gpsr.messages import Place
+from roamcast.routing.unicast.gpsr.messages import PointCm
 from roamcast.routing.unicast.gpsr.neighbourhood import squared
 
 
@@ -31,20 +31,20 @@ class GridCbr(TwoTier):
         "Where this node was when it looked last."
         self._elected = 0.0
 
-    def square_at(self, place: Place) -> tuple[int, int]:
+    def square_at(self, place: PointCm) -> tuple[int, int]:
         """The column and row of the square at a place."""
         side = max(round(100 * self.parameters.side), 1)
         return place.x // side, place.y // side
 
-    def describe(self) -> Self:
+    def describe(self) -> OwnVote:
         """This node with a weight that falls with its distance from the middle of its square."""
         here = self.geo.here()
         side = max(round(100 * self.parameters.side), 1)
-        middle = Place(here.x // side * side + side // 2, here.y // side * side + side // 2)
+        middle = PointCm(here.x // side * side + side // 2, here.y // side * side + side // 2)
         away = squared(here, middle) ** 0.5 / side
-        return Self(round((HEAVIEST - 1) * max(1 - away, 0)) + 1, here, frozenset())
+        return OwnVote(round((HEAVIEST - 1) * max(1 - away, 0)) + 1, here, frozenset())
 
-    def admit(self, place: Place) -> bool:
+    def admit(self, place: PointCm) -> bool:
         """Only who is in the same square may be its head."""
         return self.square_at(place) == self.square_at(self.geo.here())
 
@@ -52,7 +52,7 @@ class GridCbr(TwoTier):
         """The farther from the middle, the longer."""
         return self.parameters.vote_delay * (1 - weight / HEAVIEST)
 
-    def look_around(self) -> None:
+    def check_community(self) -> None:
         """Belong to the square where this node is."""
         here, community = self.geo.here(), self.community
         square, before = self.square_at(here), self.square
@@ -67,7 +67,7 @@ class GridCbr(TwoTier):
         """Find the head of a square among the neighbours in it, or elect one."""
         community, now = self.community, self.host.now()
         heads = [
-            Standing(beacon.principal, beacon.weight, frozenset(), beacon.hops + 1, node)
+            KnownPrincipal(beacon.principal, beacon.weight, frozenset(), beacon.hops + 1, node)
             for node, beacon in community.heard.items(now)
             if self.square_at(beacon.here) == square
             and beacon.hops < self.parameters.ttl
@@ -76,7 +76,7 @@ class GridCbr(TwoTier):
         if heads:
             community.join(min(heads, key=lambda head: (head.hops, -head.weight, head.principal)))
             return
-        community.lead(self.describe().weight)
+        community.become_principal(self.describe().weight)
         if now - self._elected >= self.parameters.renew:
             self._elected = now
             community.construct()

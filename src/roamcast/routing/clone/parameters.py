@@ -26,13 +26,13 @@ class TwoTierParameters(Parameters):
     "Hops from a principal to its members, at most (table II)."
     voting: Seconds = Field(3.0, gt=0)
     "Until the votes of a construction are counted. Open."
-    settling: Seconds = Field(1.0, gt=0)
+    confirmation_wait: Seconds = Field(1.0, gt=0)
     "Until whoever has no principal then is its own. Open."
     renew: Seconds = Field(10.0, gt=0)
     "What is wanted and has not come is asked for again so often. Open."
-    wish_lease: Seconds = Field(25.0, gt=0)
+    subscription_lease: Seconds = Field(25.0, gt=0)
     "How long a wish is remembered on its way; must outlast two renewals. Open."
-    gathering: Seconds = Field(1.0, ge=0)
+    subscription_aggregation: Seconds = Field(1.0, ge=0)
     """A wish equal to one that was passed on so lately, and not answered since, waits with that and goes no
     further; 0 passes on every one, as published. Ours: in a circle of stale ways wishes would multiply."""
     resubscribe: Seconds = Field(40.0, gt=0)
@@ -45,13 +45,13 @@ class TwoTierParameters(Parameters):
     "Whether a provider sends each principal a copy of its own, or all of them one along a geographic tree."
     jitter: Seconds = Field(0.01, ge=0)
     "A broadcast that answers a broadcast waits up to this long, so that neighbours do not speak at once."
-    cached: int = Field(64, ge=1)
+    cached_events: int = Field(64, ge=1)
     "Publications that a node keeps; the oldest makes room."
-    subs: int = Field(1024, ge=1)
+    subscriptions: int = Field(1024, ge=1)
     "Wishes of others that a node remembers; the oldest lease makes room."
-    ads: int = Field(256, ge=1)
+    adverts: int = Field(256, ge=1)
     "Advertisements kept; the oldest lease makes room."
-    served: int = Field(1024, ge=1)
+    served_principals: int = Field(1024, ge=1)
     "Wishes of principals that a provider remembers; the oldest lease makes room."
     candidates: int = Field(256, ge=1)
     "Votes remembered in one construction, and principals known; what comes on top is let go."
@@ -59,10 +59,10 @@ class TwoTierParameters(Parameters):
     "Of the geographic routing below, whose beacons carry interests and communities."
 
     @model_validator(mode="after")
-    def _agree(self) -> TwoTierParameters:
+    def _check_consistency(self) -> TwoTierParameters:
         for longer, shorter, what in (
             ("advert_lease", "advertise", "advertisements"),
-            ("wish_lease", "renew", "renewals"),
+            ("subscription_lease", "renew", "renewals"),
             ("service_lease", "resubscribe", "tellings"),
         ):
             if getattr(self, longer) <= 2 * getattr(self, shorter):

@@ -8,7 +8,7 @@ from roamcast.routing.router import Footprint, Publication
 from roamcast.routing.state.leases import Leases
 
 
-class Cache:
+class PublicationCache:
     """Publications that have passed: of equal events the newest, and of all events the last."""
 
     def __init__(self, capacity: int) -> None:
@@ -46,7 +46,7 @@ class Cache:
         return Footprint(len(self._kept), volume, self._capacity)
 
 
-class Asked:
+class ProviderRequests:
     """What a principal has asked providers for: equal requests are one (section II)."""
 
     def __init__(self, again: float, resubscribe: float, capacity: int) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from roamcast.routing.clone.community import Standing
+from roamcast.routing.clone.community import KnownPrincipal
 from roamcast.routing.clone.messages import NO_WAY, Merge
-from roamcast.routing.clone.similarity import Interests
+from roamcast.routing.clone.similarity import RequestHistory
 from roamcast.routing.router import Drop, Footprint, NodeId
 from roamcast.routing.state.leases import Leases
 
@@ -21,7 +21,7 @@ PLEAS = 64
 class Reorganisation:
     """One node's part in changes of communities between constructions."""
 
-    def __init__(self, router: Clone, interests: Interests) -> None:
+    def __init__(self, router: Clone, interests: RequestHistory) -> None:
         p = router.parameters
         self._router = router
         self._host = router.host
@@ -35,7 +35,7 @@ class Reorganisation:
         self._pleaded = False
         "Whether the own community was an orphan at the last look, and said so."
 
-    def expected_hops(self, standing: Standing) -> float:
+    def expected_hops(self, standing: KnownPrincipal) -> float:
         """E(H): hops for a publication over a principal, which has what it is interested in itself."""
         hit = self._interests.share(standing.interests, self._host.now())
         return hit * standing.hops + (1 - hit) * self._router.ads.span()
@@ -72,7 +72,7 @@ class Reorganisation:
             self._host.broadcast(Merge(community.principal, community.weight, community.hops))
             self._pleaded = True
 
-    def take_merge(self, plea: Merge, sender: NodeId) -> Drop | None:
+    def handle_merge(self, plea: Merge, sender: NodeId) -> Drop | None:
         """Hear that a neighbouring community is an orphan."""
         community = self._community
         if not self._router.parameters.enhanced or plea.principal == community.principal:
@@ -93,7 +93,7 @@ class Reorganisation:
         community.announce()  # those who asked hear it, and join
         return None
 
-    def consider(self, standing: Standing) -> None:
+    def consider(self, standing: KnownPrincipal) -> None:
         """Join a principal that was heard of, if the own community is an orphan or the way over it longer."""
         community = self._community
         if community.is_principal:
@@ -114,7 +114,7 @@ class Reorganisation:
             self._host.send(Merge(community.principal, community.weight, community.hops), sender)
             return Drop.SUPPRESSED
         if community.is_principal:
-            community.join(Standing(plea.principal, plea.weight, frozenset(), plea.hops + 1, sender))
+            community.join(KnownPrincipal(plea.principal, plea.weight, frozenset(), plea.hops + 1, sender))
         elif community.parent != sender:
             self._host.send(Merge(plea.principal, plea.weight, plea.hops + 1), community.parent)
         return None
@@ -123,20 +123,22 @@ class Reorganisation:
         community = self._community
         known = community.known.get(community.principal, self._host.now())
         interests = known.interests if known is not None else frozenset()
-        own = Standing(community.principal, community.weight, interests, community.hops, community.parent)
+        own = KnownPrincipal(
+            community.principal, community.weight, interests, community.hops, community.parent
+        )
         return self.expected_hops(own)
 
-    def _neighbouring(self) -> list[Standing]:
+    def _neighbouring(self) -> list[KnownPrincipal]:
         """The principals that neighbours belong to, each over the neighbour nearest to it."""
         community, now = self._community, self._host.now()
-        found: dict[NodeId, Standing] = {}
+        found: dict[NodeId, KnownPrincipal] = {}
         for node, beacon in community.heard.items(now):
             hops = beacon.hops + 1
             if hops > self._router.parameters.ttl or beacon.parent == self._host.node:
                 continue
             known = community.known.get(beacon.principal, now)
             interests = known.interests if known is not None else frozenset()
-            standing = Standing(beacon.principal, beacon.weight, interests, hops, node)
+            standing = KnownPrincipal(beacon.principal, beacon.weight, interests, hops, node)
             held = found.get(beacon.principal)
             if beacon.principal != self._host.node and (held is None or hops < held.hops):
                 found[beacon.principal] = standing
@@ -150,13 +152,13 @@ class Reorganisation:
         if followed or around:
             self._join_best(followed or around)
         else:
-            self._community.lead(0)
+            self._community.become_principal(0)
 
-    def _others(self) -> list[Standing]:
+    def _others(self) -> list[KnownPrincipal]:
         """The principals of other communities."""
         return [each for each in self._neighbouring() if each.principal != self._community.principal]
 
-    def _join_best(self, around: list[Standing]) -> None:
+    def _join_best(self, around: list[KnownPrincipal]) -> None:
         self._community.join(min(around, key=lambda each: (self.expected_hops(each), each.principal)))
 
     def _improve(self) -> None:

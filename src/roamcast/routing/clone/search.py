@@ -17,20 +17,20 @@ SEARCH = 3
 "Hops of a local search: the broadcast, and over two more to who has moved."
 
 
-class Search:
+class NodeSearch:
     """One node's part in finding who has moved."""
 
     def __init__(self, router: TwoTier) -> None:
         self._router = router
         self._host = router.host
 
-    def take(self, message: Message) -> Drop | None:
+    def handle(self, message: Message) -> Drop | None:
         """Take what is for this node; look around for whom else it is for."""
         target = _target(message)
         if target is None:
             return Drop.MALFORMED
         if target == self._host.node:
-            return self._take_addressed(message)
+            return self._handle_addressed(message)
         hop = self._router.ads.next_hop(target)
         if hop is None:
             self._host.broadcast(Nearby(target, SEARCH, message))
@@ -38,12 +38,12 @@ class Search:
             self._host.send(Nearby(target, SEARCH, message), hop)
         return None
 
-    def take_nearby(self, near: Nearby, sender: NodeId) -> Drop | None:
+    def handle_nearby(self, near: Nearby, sender: NodeId) -> Drop | None:
         """Pass on what is searched for a node that is known to be near."""
         if _target(near.payload) != near.target:
             return Drop.MALFORMED
         if near.target == self._host.node:
-            return self._take_addressed(near.payload)
+            return self._handle_addressed(near.payload)
         if near.hops <= 1:
             return Drop.HOP_LIMIT
         hop = self._router.ads.next_hop(near.target)
@@ -52,14 +52,16 @@ class Search:
         self._host.send(Nearby(near.target, near.hops - 1, near.payload), hop)
         return None
 
-    def _take_addressed(self, message: Message) -> Drop | None:
+    def _handle_addressed(self, message: Message) -> Drop | None:
         router = self._router
         if isinstance(message, ProviderWish):
-            return router.publishing.take_wish(message)
+            return router.publishing.handle_subscription(message)
         if isinstance(message, ProviderEvent):
-            return router.take_content(message.publication)
+            return router.handle_content(message.publication)
         return (
-            router.publishing.take_delegation(message) if isinstance(message, Delegation) else Drop.MALFORMED
+            router.publishing.handle_delegation(message)
+            if isinstance(message, Delegation)
+            else Drop.MALFORMED
         )
 
 

@@ -9,39 +9,39 @@ from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.routing.router import Footprint, NodeId, Publication
 from roamcast.routing.state.leases import Leases
-from roamcast.routing.unicast.gpsr.messages import Place
+from roamcast.routing.unicast.gpsr.messages import PointCm
 from roamcast.routing.unicast.gpsr.neighbourhood import squared
-from roamcast.wire.blobs import pattern_size
+from roamcast.wire.blobs import filter_size
 
 
-class Served(NamedTuple):
+class ServedPrincipal(NamedTuple):
     """A principal that is served, and where it was when it asked."""
 
     principal: NodeId
-    place: Place
+    place: PointCm
 
 
 class ServiceList:
     """The wishes of principals, by principal and pattern."""
 
     def __init__(self, lease: float, capacity: int) -> None:
-        self.leases: Leases[tuple[NodeId, Filter], Place] = Leases(lease, capacity)
+        self.leases: Leases[tuple[NodeId, Filter], PointCm] = Leases(lease, capacity)
         self._sent: Leases[tuple[NodeId, int], bool] = Leases(lease, capacity)
         "Which principals were sent which publications."
 
-    def hear(self, principal: NodeId, pattern: Filter, place: Place, now: float) -> None:
+    def hear(self, principal: NodeId, pattern: Filter, place: PointCm, now: float) -> None:
         """Enter or renew a wish."""
         self.leases.sweep(now)
         self.leases.renew((principal, pattern), place, now)
 
-    def interested(self, event: Event, now: float) -> list[Served]:
+    def interested(self, event: Event, now: float) -> list[ServedPrincipal]:
         """The principals that want `event`, in order, each where it was last."""
-        found: dict[NodeId, Place] = {}
+        found: dict[NodeId, PointCm] = {}
         for (principal, pattern), place in self.leases.items(now):
             if pattern.matches(event):
                 found.pop(principal, None)
                 found[principal] = place
-        return [Served(principal, found[principal]) for principal in sorted(found)]
+        return [ServedPrincipal(principal, found[principal]) for principal in sorted(found)]
 
     def note(self, principal: NodeId, publication: Publication, now: float) -> None:
         """Remember that a principal was sent a publication."""
@@ -53,8 +53,8 @@ class ServiceList:
         return self._sent.get((principal, publication.id), now) is not None
 
     def delegate(
-        self, publication: Publication, for_: NodeId, at: Place, here: Place, now: float
-    ) -> Served | None:
+        self, publication: Publication, for_: NodeId, at: PointCm, here: PointCm, now: float
+    ) -> ServedPrincipal | None:
         """The principal nearest to `at` that was sent the publication; None if the provider is nearer."""
         places = {principal: place for (principal, _), place in self.leases.items(now)}
         able = [
@@ -65,7 +65,7 @@ class ServiceList:
         if not able or min(able)[0] >= squared(here, at):
             return None
         nearest = min(able)[1]
-        return Served(nearest, places[nearest])
+        return ServedPrincipal(nearest, places[nearest])
 
     def lapsed(self, event: Event, now: float) -> bool:
         """Whether some principal would have wanted `event`, but for a lease that ran out."""
@@ -73,7 +73,7 @@ class ServiceList:
 
     def footprint(self) -> dict[str, Footprint]:
         """Principal, pattern, place and lease of each wish; principal and id of each copy sent."""
-        patterns = sum(pattern_size(pattern) for (_, pattern), _ in self.leases.items(float("-inf")))
+        patterns = sum(filter_size(pattern) for (_, pattern), _ in self.leases.items(float("-inf")))
         wishes, sent, most = len(self.leases), len(self._sent), self.leases.capacity
         return {
             "served": Footprint(wishes, 18 * wishes + patterns, most),

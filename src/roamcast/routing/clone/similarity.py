@@ -32,7 +32,7 @@ def weigh(own: frozenset[int], neighbours: Iterable[frozenset[int]]) -> int:
     return min(sum([similarity(own, each) for each in neighbours]), HEAVIEST)
 
 
-class Interests:
+class RequestHistory:
     """A node's requests of late."""
 
     def __init__(self, memory: float) -> None:

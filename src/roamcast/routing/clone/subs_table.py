@@ -6,7 +6,7 @@ from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.routing.router import Footprint, NodeId
 from roamcast.routing.state.leases import Leases
-from roamcast.wire.blobs import pattern_size
+from roamcast.wire.blobs import filter_size
 
 
 class SubsTable:
@@ -43,5 +43,5 @@ class SubsTable:
 
     def footprint(self) -> Footprint:
         """Child, pattern and lease of each entry."""
-        patterns = sum(pattern_size(pattern) for (_, pattern), _ in self.leases.items(float("-inf")))
+        patterns = sum(filter_size(pattern) for (_, pattern), _ in self.leases.items(float("-inf")))
         return Footprint(len(self.leases), 13 * len(self.leases) + patterns, self.leases.capacity)

@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 
 from roamcast.content.filter import Filter
 from roamcast.routing.clone.ads_table import AdsTable
-from roamcast.routing.clone.announcing import Announcing
-from roamcast.routing.clone.community import Community, Self, Standing
+from roamcast.routing.clone.advertising import ProviderAdvertising
+from roamcast.routing.clone.community import Community, KnownPrincipal, OwnVote
 from roamcast.routing.clone.messages import (
     BranchEvent,
     CommunityBeacon,
@@ -28,28 +28,28 @@ from roamcast.routing.clone.messages import (
     Vote,
 )
 from roamcast.routing.clone.parameters import TwoTierParameters
-from roamcast.routing.clone.principal import Asked, Cache
-from roamcast.routing.clone.publishing import Publishing
-from roamcast.routing.clone.search import Search
+from roamcast.routing.clone.principal import ProviderRequests, PublicationCache
+from roamcast.routing.clone.provider import Provider
+from roamcast.routing.clone.search import NodeSearch
 from roamcast.routing.clone.service import ServiceList
 from roamcast.routing.clone.subs_table import SubsTable
-from roamcast.routing.clone.wishes import Wishes
+from roamcast.routing.clone.subscriptions import SubscriptionForwarding
 from roamcast.routing.router import (
+    Dissemination,
     Drop,
     Footprint,
     Host,
     Message,
     NodeId,
     Parameters,
+    ProtocolTraits,
     Publication,
     Router,
-    Traits,
-    Travel,
 )
 from roamcast.routing.state.seen import Seen
 from roamcast.routing.state.timing import call_every
 from roamcast.routing.unicast.gpsr.gpsr import Gpsr
-from roamcast.routing.unicast.gpsr.messages import GeoPacket, Place
+from roamcast.routing.unicast.gpsr.messages import GeoPacket, PointCm
 
 REMEMBERED = 65536
 
@@ -64,7 +64,7 @@ class TwoTier(Router):
         *(ProviderEvent, CommunityEvent, Delegation, BranchEvent, GeoPacket),
     )
     needs_location = True
-    as_published: ClassVar[Mapping[str, Any] | None] = MappingProxyType({"gathering": "0 s"})
+    as_published: ClassVar[Mapping[str, Any] | None] = MappingProxyType({"subscription_aggregation": "0 s"})
     delegates: bool = False
     "Whether who asks for what has been published is served at once."
 
@@ -74,39 +74,39 @@ class TwoTier(Router):
         self.geo = Gpsr(host, p.gpsr, self)
         self.geo.make_beacon = self._make_beacon
         self.community = Community(host, p, self.describe, self.admit, self.vote_delay)
-        self.ads = AdsTable(host, self.geo, self.community, p.advert_lease, p.ads)
-        self.subs = SubsTable(p.wish_lease, p.subs)
-        self.cache = Cache(p.cached)
-        self.asked = Asked(p.renew, p.resubscribe, p.subs)
-        self.services = ServiceList(p.service_lease, p.served)
-        self.publishing = Publishing(self)
-        self.announcing = Announcing(self)
-        self.wishes = Wishes(self)
-        self.search = Search(self)
+        self.ads = AdsTable(host, self.geo, self.community, p.advert_lease, p.adverts)
+        self.subs = SubsTable(p.subscription_lease, p.subscriptions)
+        self.cache = PublicationCache(p.cached_events)
+        self.asked = ProviderRequests(p.renew, p.resubscribe, p.subscriptions)
+        self.services = ServiceList(p.service_lease, p.served_principals)
+        self.publishing = Provider(self)
+        self.announcing = ProviderAdvertising(self)
+        self.wishes = SubscriptionForwarding(self)
+        self.search = NodeSearch(self)
         self.single: list[Filter] = []
         "What the application asks for once."
         self.delivered = Seen(REMEMBERED)
         self.passed = Seen(REMEMBERED)
         "Publications that went on to those whose wishes stand."
         self.handlers: dict[type, Callable[[Any, NodeId], Drop | None]] = {
-            CommunityBeacon: self._take_beacon,
-            ProviderAdvert: self.announcing.take,
-            Vote: self._take_vote,
-            Confirmation: self._take_confirmation,
-            CommunityWish: self.wishes.take,
-            Nearby: self.search.take_nearby,
-            CommunityEvent: self._take_community_event,
-            BranchEvent: self.publishing.take_branch,
+            CommunityBeacon: self._handle_beacon,
+            ProviderAdvert: self.announcing.handle,
+            Vote: self._handle_vote,
+            Confirmation: self._handle_confirmation,
+            CommunityWish: self.wishes.handle,
+            Nearby: self.search.handle_nearby,
+            CommunityEvent: self._handle_community_event,
+            BranchEvent: self.publishing.handle_branch,
         }
 
     # Who is whose principal.
 
     @abstractmethod
-    def describe(self) -> Self:
+    def describe(self) -> OwnVote:
         """This node as a candidate."""
 
     @abstractmethod
-    def admit(self, place: Place) -> bool:
+    def admit(self, place: PointCm) -> bool:
         """Whether a candidate at a place may be this node's principal."""
 
     @abstractmethod
@@ -117,22 +117,22 @@ class TwoTier(Router):
         """What this node tells of its interests."""
         return frozenset()
 
-    def look_around(self) -> None:
+    def check_community(self) -> None:
         """See whether the community is still the right one; called with every beacon sent."""
 
-    def meet_principal(self, standing: Standing) -> None:
+    def on_principal(self, standing: KnownPrincipal) -> None:
         """Hear of a principal outside a construction."""
 
     # The life of a router.
 
     @classmethod
-    def traits(cls, parameters: Parameters) -> Traits:
+    def traits(cls, parameters: Parameters) -> ProtocolTraits:
         """Events are sent to principals that asked; who asks again is given the same copy again."""
         assert isinstance(parameters, TwoTierParameters)
-        return Traits(
-            travel=Travel.ADDRESSED,
+        return ProtocolTraits(
+            travel=Dissemination.ADDRESSED,
             once=False,
-            wish_lease=parameters.wish_lease,
+            subscription_lease=parameters.subscription_lease,
             recall=parameters.service_lease,
             served_by="community",
         )
@@ -153,7 +153,7 @@ class TwoTier(Router):
             **self.services.footprint(),
             "ads": self.ads.footprint(),
             "subs": self.subs.footprint(),
-            **({"gathered": self.wishes.footprint()} if self.parameters.gathering else {}),
+            **({"gathered": self.wishes.footprint()} if self.parameters.subscription_aggregation else {}),
             "cache": self.cache.footprint(),
             "asked": self.asked.footprint(),
             "delivered": Footprint(delivered, 8 * delivered, REMEMBERED),
@@ -188,16 +188,16 @@ class TwoTier(Router):
         new = wanted not in self.interests
         super().subscribe(wanted)
         if new:
-            self.wishes.ask(wanted, standing=True)
+            self.wishes.subscribe(wanted, standing=True)
 
     def request(self, wanted: Filter) -> None:
         """Want one event that matches, new or old."""
         self.interests.append(wanted)
         self.single.append(wanted)
         self.note_request(wanted)
-        self.wishes.ask(wanted, standing=False)
+        self.wishes.subscribe(wanted, standing=False)
 
-    def satisfied(self, wanted: Filter) -> None:
+    def cancel_request(self, wanted: Filter) -> None:
         """Ask no more."""
         if wanted in self.single:
             self.single.remove(wanted)
@@ -217,15 +217,15 @@ class TwoTier(Router):
 
     # Communities.
 
-    def _make_beacon(self, here: Place) -> Message:
+    def _make_beacon(self, here: PointCm) -> Message:
         self.community.refresh()
-        self.look_around()
+        self.check_community()
         c = self.community
         return CommunityBeacon(
             here, self.interest_set(), c.principal, c.weight, c.parent, c.hops, min(c.members(), 0xFFFF)
         )
 
-    def _take_beacon(self, beacon: CommunityBeacon, sender: NodeId) -> Drop | None:
+    def _handle_beacon(self, beacon: CommunityBeacon, sender: NodeId) -> Drop | None:
         now, community = self.host.now(), self.community
         self.geo.hear(sender, beacon.here, now)
         community.heard.renew(sender, beacon, now)
@@ -233,34 +233,34 @@ class TwoTier(Router):
             community.refresh()
         return None
 
-    def _take_vote(self, vote: Vote, sender: NodeId) -> Drop | None:
+    def _handle_vote(self, vote: Vote, sender: NodeId) -> Drop | None:
         before = self.community.constructions
         answer = self.community.hear_vote(vote, sender)
         if self.community.constructions > before:
             self.announcing.heard = 0
         return answer
 
-    def _take_confirmation(self, said: Confirmation, sender: NodeId) -> Drop | None:
+    def _handle_confirmation(self, said: Confirmation, sender: NodeId) -> Drop | None:
         answer, standing = self.community.hear_confirmation(said, sender)
         if standing is not None:
-            self.meet_principal(standing)
+            self.on_principal(standing)
         return answer
 
     # Events.
 
-    def _take_community_event(self, message: CommunityEvent, sender: NodeId) -> Drop | None:
-        return self.hand_on(message.publication, sender)
+    def _handle_community_event(self, message: CommunityEvent, sender: NodeId) -> Drop | None:
+        return self.forward_event(message.publication, sender)
 
-    def take_content(self, publication: Publication) -> Drop | None:
+    def handle_content(self, publication: Publication) -> Drop | None:
         """Keep what has come from a provider, and serve those who wait for it."""
         self.cache.put(publication)
-        return self.hand_on(publication, self.host.node)
+        return self.forward_event(publication, self.host.node)
 
-    def hand_on(self, publication: Publication, sender: NodeId) -> Drop | None:
+    def forward_event(self, publication: Publication, sender: NodeId) -> Drop | None:
         """Deliver here if it is wanted, and send it to the members that wait for it."""
         first = self.passed.add(publication.id)
         children = self.subs.serve(publication.event, self.host.now(), standing=first)
-        self.wishes.answered(publication.event)
+        self.wishes.forget_answered(publication.event)
         children = [child for child in children if child != sender]
         for child in children:
             self.host.send(CommunityEvent(publication), child)
@@ -271,7 +271,7 @@ class TwoTier(Router):
     def deliver(self, publication: Publication) -> bool:
         """Give the application what it wants; say whether it did."""
         event = publication.event
-        if publication.publisher == self.host.node or not self.wants(event):
+        if publication.publisher == self.host.node or not self.matches(event):
             return False
         asked = any(wanted.matches(event) for wanted in self.single)
         if not self.delivered.add(publication.id) and not asked:
@@ -283,7 +283,7 @@ class TwoTier(Router):
 
     def arrive(self, message: Message, origin: NodeId, sender: NodeId) -> Drop | None:
         """Take what is for this node, or look around for who is not where it was believed."""
-        return self.search.take(message)
+        return self.search.handle(message)
 
     def fail(self, message: Message, origin: NodeId, destination: NodeId, reason: Drop) -> bool:
         """Let it go: what is still wanted is asked for again."""
@@ -293,6 +293,6 @@ class TwoTier(Router):
         """Know nothing better."""
         return None
 
-    def grow_older(self, message: Message, seconds: float) -> Message:
+    def add_age(self, message: Message, seconds: float) -> Message:
         """Stay as it is."""
         return message

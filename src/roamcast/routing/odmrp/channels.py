@@ -13,7 +13,7 @@ from roamcast.routing.odmrp.messages import Announcement
 from roamcast.routing.odmrp.parameters import MeshParameters
 from roamcast.routing.router import Footprint, NodeId
 from roamcast.routing.state.leases import Leases
-from roamcast.wire.blobs import pattern_size
+from roamcast.wire.blobs import filter_size
 
 EVERYONE = 0
 "The channel of all subscribers."
@@ -40,7 +40,7 @@ class Channels:
         channels = tuple((wanted, channel_of(wanted)) for wanted in message.filters)
         self._announced.renew((message.origin, message.part), channels, now)
 
-    def wanting(self, event: Event, now: float) -> list[int]:
+    def matching(self, event: Event, now: float) -> list[int]:
         """The channels on which an event is to be sent, in order of their number."""
         found: dict[Filter, int] = {}
         for _, channels in self._announced.items(now):
@@ -50,11 +50,11 @@ class Channels:
     def footprint(self) -> Footprint:
         """Its size."""
         held = [channels for _, (_, channels) in self._announced._entries.items()]
-        written = sum(5 + sum(pattern_size(wanted) for wanted, _ in channels) for channels in held)
+        written = sum(5 + sum(filter_size(wanted) for wanted, _ in channels) for channels in held)
         return Footprint(len(held), written, self._announced.capacity)
 
 
-class Sending:
+class ChannelSource:
     """A source on one of its channels: when it floods the next join request, and when data finds the mesh."""
 
     def __init__(self, parameters: MeshParameters) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Generic, TypeVar
 
-from roamcast.routing.odmrp.told import FORWARDING_GROUPS, Level
+from roamcast.routing.odmrp.state_facts import FORWARDING_GROUPS, Gauge
 from roamcast.routing.router import Footprint, Host, Timer
 from roamcast.routing.state.leases import Leases
 from roamcast.routing.state.neighbours import TICK
@@ -22,7 +22,7 @@ class ForwardingGroup(Generic[G]):
         self._lapsed: Leases[G, None] = Leases(timeout, capacity)
         "Flags that have expired lately, so that a loss can be explained by it."
         self._timer: Timer | None = None
-        self._told = Level(host, FORWARDING_GROUPS)
+        self._told = Gauge(host, FORWARDING_GROUPS)
 
     def __len__(self) -> int:
         return len(self._flags)
@@ -32,7 +32,7 @@ class ForwardingGroup(Generic[G]):
         now = self._host.now()
         self._flags.renew(group, None, now)
         self._lapsed.discard(group)
-        self._told.tell(len(self._flags))
+        self._told.set(len(self._flags))
         if self._timer is None:
             self._watch(now)
 
@@ -63,5 +63,5 @@ class ForwardingGroup(Generic[G]):
             self._lapsed.renew(group, None, now)
         self._lapsed.sweep(now)
         self._flags.sweep(now)
-        self._told.tell(len(self._flags))
+        self._told.set(len(self._flags))
         self._watch(now)

@@ -13,7 +13,7 @@ from roamcast.routing.state.leases import Leases
 K = TypeVar("K", bound=Hashable)
 
 
-class Route:
+class UpstreamRoute:
     """The last hop of the newest join request of a source."""
 
     __slots__ = ("lifetime", "neighbour", "sequence")
@@ -30,13 +30,13 @@ class Upstream(Generic[K]):
 
     def __init__(self, host: Host, parameters: MeshParameters) -> None:
         self._host = host
-        self._routes: Leases[K, Route] = Leases(parameters.timeout, parameters.routes)
+        self._routes: Leases[K, UpstreamRoute] = Leases(parameters.timeout, parameters.routes)
 
     def learn(self, key: K, neighbour: NodeId, sequence: int, lifetime: int | None) -> None:
         """Note over whom a join request came."""
-        self._routes.renew(key, Route(neighbour, sequence, lifetime), self._host.now())
+        self._routes.renew(key, UpstreamRoute(neighbour, sequence, lifetime), self._host.now())
 
-    def route(self, key: K) -> Route | None:
+    def route(self, key: K) -> UpstreamRoute | None:
         """The way back, unless it is too old."""
         return self._routes.get(key, self._host.now())
 
@@ -54,12 +54,12 @@ class Upstream(Generic[K]):
         return Footprint(len(self._routes), bytes_each * len(self._routes), self._routes.capacity)
 
 
-class _Answer:
+class _SentReply:
     """What was said in answer to one join request."""
 
     __slots__ = ("acknowledged", "route", "said")
 
-    def __init__(self, route: Route) -> None:
+    def __init__(self, route: UpstreamRoute) -> None:
         self.route = route
         self.said = 0
         self.acknowledged = False
@@ -77,14 +77,14 @@ class JoinReplies(Generic[K]):
         self,
         host: Host,
         parameters: MeshParameters,
-        route: Callable[[K], Route | None],
-        say: Callable[[list[tuple[K, Route]]], None],
+        route: Callable[[K], UpstreamRoute | None],
+        say: Callable[[list[tuple[K, UpstreamRoute]]], None],
     ) -> None:
         self._host = host
         self._parameters = parameters
         self._route = route
         self._say = say
-        self._answers: dict[K, _Answer] = {}
+        self._answers: dict[K, _SentReply] = {}
         self._pending: dict[K, float] = {}
         "What is to be said, and how long the next hop may take to pass it on."
         self._timer: Timer | None = None
@@ -98,7 +98,9 @@ class JoinReplies(Generic[K]):
     def pass_on(self, item: K, patience: float = 0.0) -> None:
         """Say an item as a forwarding node, together with what else comes."""
         parameters = self._parameters
-        wait = parameters.gather + self._host.random.random() * max(parameters.reply_jitter, patience)
+        wait = parameters.reply_aggregation + self._host.random.random() * max(
+            parameters.reply_jitter, patience
+        )
         self._add(item, wait, patience)
 
     def heard(self, neighbour: NodeId, item: K) -> None:
@@ -127,7 +129,7 @@ class JoinReplies(Generic[K]):
         self._timer, self._due = None, inf
         tries, answers = self._parameters.tries, self._answers
         pending, self._pending = self._pending, {}
-        said: list[tuple[K, _Answer]] = []
+        said: list[tuple[K, _SentReply]] = []
         longest = 0.0
         for item, patience in pending.items():
             route = self._route(item)
@@ -135,7 +137,7 @@ class JoinReplies(Generic[K]):
                 continue
             answer = answers.pop(item, None)
             if answer is None or answer.route is not route:
-                answer = _Answer(route)
+                answer = _SentReply(route)
             answers[item] = answer  # the latest last
             if answer.said < tries:
                 answer.said += 1
@@ -151,7 +153,7 @@ class JoinReplies(Generic[K]):
                 wait = self._parameters.ack_wait * self._parameters.backoff ** (often - 1) + 1.5 * longest
                 self._host.call_later(wait, self._check, waiting)
 
-    def _check(self, waiting: list[tuple[K, _Answer]]) -> None:
+    def _check(self, waiting: list[tuple[K, _SentReply]]) -> None:
         """Say again what the next hop was not heard to say, unless a newer request has come."""
         for item, answer in waiting:
             if not answer.acknowledged and self._route(item) is answer.route:

@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 
 from roamcast.routing.numbering import PacketNumbers
-from roamcast.routing.odmrp.insistence import Insistence
 from roamcast.routing.odmrp.link_expiry import LinkExpiry
 from roamcast.routing.odmrp.parameters import MeshParameters
-from roamcast.routing.odmrp.told import CHANNELS, NOISE, Counted, Level
+from roamcast.routing.odmrp.passive_acks import PassiveAcks
+from roamcast.routing.odmrp.state_facts import CHANNELS, NOISE, Counter, Gauge
 from roamcast.routing.router import (
     DUPLICATE,
     Drop,
@@ -20,9 +20,9 @@ from roamcast.routing.router import (
     Message,
     NodeId,
     Parameters,
+    ProtocolTraits,
     Publication,
     Router,
-    Traits,
 )
 from roamcast.routing.state.seen import Seen
 from roamcast.routing.state.timing import call_within
@@ -37,28 +37,28 @@ class MeshRouter(Router):
 
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
         super().__init__(host, parameters)
-        remember = self.parameters.remember
+        remember = self.parameters.seen_limit
         self.seen = Seen(remember)
         self.handled = self.seen
         self.delivered = Seen(remember)
         "Publications: the same one may come more than once, on several channels or with a join request."
         self.expiry = LinkExpiry(host, self.parameters)
-        self.insistence = Insistence(host, self.parameters)
-        self.noise = Counted(host, NOISE)
-        self.in_use = Level(host, CHANNELS)
+        self.insistence = PassiveAcks(host, self.parameters)
+        self.noise = Counter(host, NOISE)
+        self.in_use = Gauge(host, CHANNELS)
         self._numbers = PacketNumbers(host, remember)
         self._handlers: dict[type, Handler] = {}
         "What handles each kind of message."
 
     @classmethod
-    def traits(cls, parameters: Parameters) -> Traits:
+    def traits(cls, parameters: Parameters) -> ProtocolTraits:
         """Whoever hears an event may be in the forwarding group."""
         assert isinstance(parameters, MeshParameters)
-        return Traits(wish_lease=parameters.timeout)
+        return ProtocolTraits(subscription_lease=parameters.timeout)
 
     def tables(self) -> Mapping[str, Footprint]:
         """The size of what is remembered of packets."""
-        remember = self.parameters.remember
+        remember = self.parameters.seen_limit
         return {
             "insistence": self.insistence.footprint(),
             "seen": Footprint(len(self.seen), 8 * len(self.seen), remember),
@@ -68,13 +68,13 @@ class MeshRouter(Router):
     def _is_new(self, origin: NodeId, packet: int) -> bool:
         """Whether a packet is another node's, and heard for the first time."""
         if origin == self.host.node:
-            self.insistence.heard(packet)
+            self.insistence.acknowledge(packet)
             return False
         return self.seen.add(packet)
 
     def _say(self, message: Any, groups: Collection[Hashable] | None = None) -> None:
         """As the source: flood a message, or send it to some groups."""
-        self.insistence.say(message.packet, message, groups)
+        self.insistence.broadcast(message.packet, message, groups)
 
     # For the protocol to say.
 
@@ -88,7 +88,7 @@ class MeshRouter(Router):
 
     # What neighbours say.
 
-    def _take_request(self, message: Any, sender: NodeId) -> Drop | None:
+    def _handle_request(self, message: Any, sender: NodeId) -> Drop | None:
         """A join request: learn the way back, and flood it on."""
         if not self._is_new(message.source, message.packet):
             return DUPLICATE
@@ -96,9 +96,9 @@ class MeshRouter(Router):
         self._learn(message, sender, lifetime)
         return self._flood_on(message, motion=self.expiry.motion(lifetime))
 
-    def _take_event_request(self, message: Any, sender: NodeId) -> Drop | None:
+    def _handle_event_request(self, message: Any, sender: NodeId) -> Drop | None:
         """A join request with an event aboard: besides, the event is for whoever wants it here."""
-        flooded = self._take_request(message, sender)
+        flooded = self._handle_request(message, sender)
         if flooded is DUPLICATE:
             return flooded
         ending = self._take(message.publication)

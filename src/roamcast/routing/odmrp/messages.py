@@ -6,9 +6,9 @@ from typing import Annotated, NamedTuple
 
 from roamcast.content.filter import Filter
 from roamcast.routing.router import Category, Message, Publication, Role
-from roamcast.wire.fields import Hops, Listed, Milliseconds, Node, Real, Serial, Whole
+from roamcast.wire.fields import Float, Hops, Int, ListOf, Milliseconds, Node, Serial
 
-Channel = Annotated[int, Whole(4)]
+Channel = Annotated[int, Int(4)]
 "A multicast group, by a number that follows from its subscription; 0 is everyone's."
 MOST_ENTRIES = 128
 MOST_FILTERS = 64
@@ -16,7 +16,7 @@ LONGEST_LIFETIME = 2**32 - 1
 "Milliseconds: a route that is not known to break."
 
 
-SINGLE = Real(4)
+SINGLE = Float(4)
 "A number in single precision."
 
 
@@ -30,9 +30,9 @@ class Motion(NamedTuple):
     lifetime: Milliseconds
 
 
-Motions = Annotated[tuple[Motion, ...], Listed(1)]
+Motions = Annotated[tuple[Motion, ...], ListOf(1)]
 "Empty where nobody predicts."
-Lifetimes = Annotated[tuple[Milliseconds, ...], Listed(1)]
+Lifetimes = Annotated[tuple[Milliseconds, ...], ListOf(1)]
 "How long the shortest-lived route of a join table will last; empty where nobody predicts."
 
 
@@ -41,14 +41,14 @@ def packet_of(source: int, sequence: int) -> int:
     return source << 32 | sequence
 
 
-class Entry(NamedTuple):
+class JoinEntry(NamedTuple):
     """A source, and over whom the speaker reaches it; the source itself names itself."""
 
     source: Node
     next_hop: Node
 
 
-class JoinRequest(Message, kind=72, category=Category.ROUTING, role=Role.FINDS_ROUTE, key="packet"):
+class JoinRequest(Message, number=72, category=Category.ROUTING, role=Role.FINDS_ROUTE, dedup_field="packet"):
     """A source has something to send on a channel: who is a member, and over which nodes?"""
 
     source: Node
@@ -63,7 +63,7 @@ class JoinRequest(Message, kind=72, category=Category.ROUTING, role=Role.FINDS_R
         return self.source << 32 | self.sequence
 
 
-class JoinData(Message, kind=73, category=Category.EVENT, role=Role.CARRIES, key="packet"):
+class JoinData(Message, number=73, category=Category.EVENT, role=Role.CARRIES, dedup_field="packet"):
     """A join request with the event that was due aboard."""
 
     source: Node
@@ -79,15 +79,15 @@ class JoinData(Message, kind=73, category=Category.EVENT, role=Role.CARRIES, key
         return self.source << 32 | self.sequence
 
 
-class JoinTable(Message, kind=74, category=Category.SUBSCRIPTION, role=Role.WISHES):
+class JoinTable(Message, number=74, category=Category.SUBSCRIPTION, role=Role.WISHES):
     """The speaker is a member of a channel, or forwards for members, and reaches its sources so."""
 
     channel: Channel
-    entries: Annotated[tuple[Entry, ...], Listed(MOST_ENTRIES, least=1)]
+    entries: Annotated[tuple[JoinEntry, ...], ListOf(MOST_ENTRIES, least=1)]
     lifetime: Lifetimes = ()
 
 
-class ChannelData(Message, kind=75, category=Category.EVENT, role=Role.CARRIES, key="packet"):
+class ChannelData(Message, number=75, category=Category.EVENT, role=Role.CARRIES, dedup_field="packet"):
     """An event for the members of a channel."""
 
     source: Node
@@ -101,15 +101,17 @@ class ChannelData(Message, kind=75, category=Category.EVENT, role=Role.CARRIES, 
         return self.source << 32 | self.sequence
 
 
-class Announcement(Message, kind=76, category=Category.SUBSCRIPTION, role=Role.WISHES, key="packet"):
+class Announcement(
+    Message, number=76, category=Category.SUBSCRIPTION, role=Role.WISHES, dedup_field="packet"
+):
     """The subscriptions of a node, each of which is a channel."""
 
     origin: Node
     serial: Serial
     hops: Hops
-    part: Annotated[int, Whole(1)]
+    part: Annotated[int, Int(1)]
     "A node with more subscriptions than one announcement holds makes several."
-    filters: Annotated[tuple[Filter, ...], Listed(MOST_FILTERS)]
+    filters: Annotated[tuple[Filter, ...], ListOf(MOST_FILTERS)]
 
     @property
     def packet(self) -> int:

@@ -7,17 +7,17 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from roamcast.content.filter import Filter
-from roamcast.routing.odmrp.channels import EVERYONE, Channels, Sending, channel_of
+from roamcast.routing.odmrp.channels import EVERYONE, Channels, ChannelSource, channel_of
 from roamcast.routing.odmrp.forwarding_group import ForwardingGroup
-from roamcast.routing.odmrp.join import JoinReplies, Route, Upstream
+from roamcast.routing.odmrp.join import JoinReplies, Upstream, UpstreamRoute
 from roamcast.routing.odmrp.mesh_router import MeshRouter
 from roamcast.routing.odmrp.messages import (
     MOST_ENTRIES,
     MOST_FILTERS,
     Announcement,
     ChannelData,
-    Entry,
     JoinData,
+    JoinEntry,
     JoinRequest,
     JoinTable,
 )
@@ -41,7 +41,7 @@ class Odmrp(MeshRouter):
 
     parameters_type = OdmrpParameters
     parameters: OdmrpParameters
-    as_published: ClassVar[Mapping[str, Any]] = MappingProxyType({"backoff": 1.0, "insist": 1})
+    as_published: ClassVar[Mapping[str, Any]] = MappingProxyType({"backoff": 1.0, "passive_ack_tries": 1})
     messages = (JoinRequest, JoinData, JoinTable, ChannelData, Announcement)
 
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
@@ -50,20 +50,20 @@ class Odmrp(MeshRouter):
         self.group: ForwardingGroup[int] = ForwardingGroup(host, p.timeout, p.groups)
         self.upstream: Upstream[tuple[int, NodeId]] = Upstream(host, p)
         "By channel and source."
-        self.replies = JoinReplies(host, p, self.upstream.route, self._say_join_tables)
+        self.replies = JoinReplies(host, p, self.upstream.route, self._send_join_tables)
         self.channels = Channels(2.5 * p.announce, p.known)
         self.own: dict[int, int] = {}
         "How many of the interests here are each channel's."
-        self._sending: dict[int, Sending] = {}
+        self._sending: dict[int, ChannelSource] = {}
         "The channels on which this node is a source; the latest last."
         self._soon: Timer | None = None
         self._acknowledging: set[int] = set()
         self._handlers = {
-            ChannelData: self._take_data,
-            JoinData: self._take_event_request,
-            JoinRequest: self._take_request,
-            JoinTable: self._take_join_table,
-            Announcement: self._take_announcement,
+            ChannelData: self._handle_data,
+            JoinData: self._handle_event_request,
+            JoinRequest: self._handle_request,
+            JoinTable: self._handle_join_table,
+            Announcement: self._handle_announcement,
         }
 
     def tables(self) -> Mapping[str, Footprint]:
@@ -106,7 +106,7 @@ class Odmrp(MeshRouter):
         self.delivered.add(publication.id)
         channels = [EVERYONE]
         if self.parameters.channels == "each":
-            channels = self.channels.wanting(publication.event, self.host.now())
+            channels = self.channels.matching(publication.event, self.host.now())
         for channel in channels:
             self._send(channel, publication)
         if not channels:
@@ -121,19 +121,19 @@ class Odmrp(MeshRouter):
             return Drop.MALFORMED
         return self._handlers[type(message)](message, sender)
 
-    def _take_data(self, message: ChannelData, sender: NodeId) -> Drop | None:
+    def _handle_data(self, message: ChannelData, sender: NodeId) -> Drop | None:
         if not self._is_new(message.source, message.packet):
             return DUPLICATE
         ending = self._take(message.publication)
         now, channel = self.host.now(), message.channel
         if ending is Drop.UNWANTED and (channel in self.own or (channel == EVERYONE and self.own)):
-            self.noise.count()
+            self.noise.increment()
         if self.group.forwards(channel, now):
             self._repeat(message)
             return None
         return Drop.EXPIRED if ending is Drop.UNWANTED and self.group.expired(channel, now) else ending
 
-    def _take_join_table(self, message: JoinTable, sender: NodeId) -> Drop | None:
+    def _handle_join_table(self, message: JoinTable, sender: NodeId) -> Drop | None:
         me, channel = self.host.node, message.channel
         mine = False
         for source, next_hop in message.entries:
@@ -148,7 +148,7 @@ class Odmrp(MeshRouter):
                 self.replies.pass_on((channel, source))
         return None if mine else NOT_MINE
 
-    def _take_announcement(self, message: Announcement, sender: NodeId) -> Drop | None:
+    def _handle_announcement(self, message: Announcement, sender: NodeId) -> Drop | None:
         if not self._is_new(message.origin, message.packet):
             return DUPLICATE
         self.channels.hear(message, self.host.now())
@@ -166,7 +166,7 @@ class Odmrp(MeshRouter):
     def _send(self, channel: int, publication: Publication) -> None:
         """Send an event on a channel: as a join request where one is due."""
         now, me, p = self.host.now(), self.host.node, self.parameters
-        sending = self._sending.pop(channel, None) or Sending(p)
+        sending = self._sending.pop(channel, None) or ChannelSource(p)
         self._sending[channel] = sending
         due = sending.is_due(now)
         if due:
@@ -191,19 +191,19 @@ class Odmrp(MeshRouter):
             del in_use[channel]
         while len(in_use) > self.parameters.groups:
             del in_use[next(iter(in_use))]
-        self.in_use.tell(len(in_use))
+        self.in_use.set(len(in_use))
 
     def _send_data(self, channel: int, publication: Publication) -> None:
         self._say(ChannelData(self.host.node, self._numbers.take(), channel, publication), (channel,))
 
     # Join tables.
 
-    def _say_join_tables(self, said: list[tuple[tuple[int, NodeId], Route]]) -> None:
+    def _send_join_tables(self, said: list[tuple[tuple[int, NodeId], UpstreamRoute]]) -> None:
         """Say a join table for each channel."""
-        tables: dict[int, list[Entry]] = {}
+        tables: dict[int, list[JoinEntry]] = {}
         lifetimes: dict[int, int] = {}
         for (channel, source), route in said:
-            tables.setdefault(channel, []).append(Entry(source, route.neighbour))
+            tables.setdefault(channel, []).append(JoinEntry(source, route.neighbour))
             if route.lifetime is not None:
                 lifetimes[channel] = min(route.lifetime, lifetimes.get(channel, route.lifetime))
         for channel, entries in tables.items():
@@ -222,7 +222,7 @@ class Odmrp(MeshRouter):
 
     def _acknowledge(self, channel: int) -> None:
         self._acknowledging.discard(channel)
-        self.host.broadcast(JoinTable(channel, (Entry(self.host.node, self.host.node),)))
+        self.host.broadcast(JoinTable(channel, (JoinEntry(self.host.node, self.host.node),)))
 
     # Channels.
 
@@ -239,7 +239,7 @@ class Odmrp(MeshRouter):
 
     def _take(self, publication: Publication) -> Drop | None:
         """Deliver a publication that is wanted here, the first time that it comes; or say why not."""
-        if not self.wants(publication.event) or publication.publisher == self.host.node:
+        if not self.matches(publication.event) or publication.publisher == self.host.node:
             return Drop.UNWANTED
         if not self.delivered.add(publication.id):
             return DUPLICATE

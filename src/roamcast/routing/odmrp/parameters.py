@@ -24,7 +24,7 @@ class MeshParameters(Parameters):
     "Whatever is passed on waits up to this long, so that neighbours do not speak at once."
     reply_jitter: Seconds = Field(0.015, ge=0)
     "A member answers a join request after up to this long."
-    gather: Seconds = Field(0.025, ge=0)
+    reply_aggregation: Seconds = Field(0.025, ge=0)
     "A forwarding node waits this long for other join tables before it sends its own."
     ack_wait: Seconds = Field(0.075, gt=0)
     "A join table that the next hop was not heard to pass on by then is sent again."
@@ -32,10 +32,10 @@ class MeshParameters(Parameters):
     "Each further wait for it is so many times as long as the one before; 1 is always as long."
     tries: int = Field(3, ge=1)
     "How often a join table is sent at most, for one join request."
-    insist: int = Field(3, ge=1, le=16)
+    passive_ack_tries: int = Field(3, ge=1, le=16)
     """How often a source sends a packet at most while none of its neighbours is heard to repeat it, though
     they should. 1: once, as published."""
-    insist_wait: Seconds = Field(0.1, gt=0)
+    passive_ack_timeout: Seconds = Field(0.1, gt=0)
     "A source listens for a repetition so long, up to twice as long."
     piggyback: bool = True
     "Whether the event that is due rides on the join request; else it follows after `setup`."
@@ -56,16 +56,18 @@ class MeshParameters(Parameters):
     "Sources (of a channel) whose last hop is remembered; the oldest makes room."
     groups: int = Field(4096, ge=1)
     "Forwarding-group flags kept; the oldest makes room."
-    remember: int = Field(65536, ge=1)
+    seen_limit: int = Field(65536, ge=1)
     "Packets remembered as seen, and publications as delivered; the oldest is forgotten first."
 
     @property
     def round_trip(self) -> float:
         """Seconds until the farthest member's join table has come, counted from the join request."""
-        return self.setup or self.hop_limit * (self.jitter + self.gather + self.reply_jitter + 2 * AIR)
+        return self.setup or self.hop_limit * (
+            self.jitter + self.reply_aggregation + self.reply_jitter + 2 * AIR
+        )
 
     @model_validator(mode="after")
-    def _outlast(self) -> MeshParameters:
+    def _check_timeouts(self) -> MeshParameters:
         for name in ("refresh", "refresh_most") if self.prediction else ("refresh",):
             if self.timeout <= getattr(self, name):
                 raise ValueError(

@@ -21,13 +21,13 @@ def far_first(parameters: PampaParameters) -> Delay:
 
     The paper writes del(d) = k' x d, which has the near ones speak first and so contradicts its own text.
     """
-    longest, range = parameters.longest, parameters.range
+    longest, range = parameters.max_delay, parameters.range
     return lambda distance, signal: longest * (1 - distance / range)
 
 
 def by_signal(parameters: PampaParameters) -> Delay:
     """PAMPA as it was proposed, del(RSSI) = k x RSSI, up to the longest wait."""
-    longest, k = parameters.longest, parameters.longest / parameters.strong
+    longest, k = parameters.max_delay, parameters.max_delay / parameters.strong_signal
     return lambda distance, signal: min(longest, k * signal)
 
 
@@ -36,7 +36,7 @@ def by_target(parameters: PampaParameters) -> Delay:
 
     Where the target is the sender or the range itself, the side that has no room is left out.
     """
-    longest, range, target = parameters.longest, parameters.range, parameters.target
+    longest, range, target = parameters.max_delay, parameters.range, parameters.target
     room = range * range - target * target
 
     def wait(distance: float, signal: float) -> float:

@@ -41,7 +41,7 @@ class Pampa(Generic[T]):
         scale: Callable[[], float] | None = None,
     ) -> None:
         """All waits are `scale()` times as long, if that is given."""
-        self.done = Seen(parameters.remember)
+        self.done = Seen(parameters.flood_limit)
         "Floods that need no more attention: begun, repeated or let go. A router may have it as `handled`."
         self._host = host
         self._repeat = repeat
@@ -51,17 +51,17 @@ class Pampa(Generic[T]):
         self._estimate = estimator(parameters.distance, host)
         self._delay = delay_function(parameters)
         self._range = parameters.range
-        self._longest = parameters.longest
+        self._longest = parameters.max_delay
         self._jitter = parameters.jitter
-        self._remember = parameters.remember
-        self._capacity = parameters.waiting
+        self._remember = parameters.flood_limit
+        self._capacity = parameters.pending_limit
         self._waiting: dict[int, _Wait[T]] = {}
 
     def begin(self, key: int) -> bool:
         """Note a flood that begins here; false if this node has taken part in it, or is about to."""
         return key not in self._waiting and self.done.add(key)
 
-    def meet(self, key: int) -> bool:
+    def record_copy(self, key: int) -> bool:
         """Whether this node knows the flood; then a copy was heard, which may be the one too many."""
         wait = self._waiting.get(key)
         if wait is None:
@@ -80,7 +80,7 @@ class Pampa(Generic[T]):
             waiting[oldest].timer.cancel()
             self._end(oldest, waiting[oldest], Drop.TABLE_FULL)
         waiting[key] = wait = _Wait(flooded, self._copies)
-        wait.timer = self._host.call_later(self.delay(signal), self._speak, key)
+        wait.timer = self._host.call_later(self.delay(signal), self._send, key)
 
     def delay(self, signal: float) -> float:
         """Seconds to wait after a copy heard at `signal` watts; the longest if that is unknown."""
@@ -99,7 +99,7 @@ class Pampa(Generic[T]):
             "floods_waiting": Footprint(waiting, 16 * waiting, self._capacity),
         }
 
-    def _speak(self, key: int) -> None:
+    def _send(self, key: int) -> None:
         wait = self._waiting.pop(key)
         self.done.add(key)
         self._repeat(wait.flooded)

@@ -17,7 +17,7 @@ WEIGHT = 0.05
 "Of the last job in the mean of those that had to be sent again."
 
 
-class Conditions:
+class LocalConditions:
     """Density, by who was heard lately, and losses, by the jobs that had to be sent again."""
 
     def __init__(self, host: Host) -> None:

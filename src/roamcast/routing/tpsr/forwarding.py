@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 
 from roamcast.routing.router import Drop, Footprint, Host, NodeId, Publication
-from roamcast.routing.tpsr.attempts import Attempt, Attempts
+from roamcast.routing.tpsr.accepted import AcceptedRecipients
 from roamcast.routing.tpsr.jobs import create_jobs
 from roamcast.routing.tpsr.messages import UNKNOWN, Job, JobAck, RoutedEvent, weaker
 from roamcast.routing.tpsr.parameters import TpsrParameters
-from roamcast.routing.tpsr.route_table import RouteTable
-from roamcast.routing.tpsr.taken import Taken
+from roamcast.routing.tpsr.retries import JobRetries, PendingJobs
+from roamcast.routing.tpsr.route_table import SubscriberTable
 
 
-class Turn:
+class PendingForward:
     """A publication that this node has taken and is to pass on when its turn comes."""
 
     __slots__ = ("publication", "recipients", "senders", "weakest")
@@ -33,9 +33,9 @@ class Forwarding:
         self,
         host: Host,
         parameters: TpsrParameters,
-        table: RouteTable,
+        table: SubscriberTable,
         *,
-        give_up: Callable[[Attempt], None],
+        give_up: Callable[[PendingJobs], None],
         strand: Callable[[Publication, float, Collection[NodeId]], None],
         observe: Callable[[bool], None],
     ) -> None:
@@ -44,21 +44,21 @@ class Forwarding:
         self._parameters = parameters
         self._table = table
         self._strand = strand
-        self._turns: dict[int, Turn] = {}
-        self.taken = Taken(parameters.remember)
-        self.attempts = Attempts(host, parameters, give_up, observe)
+        self._turns: dict[int, PendingForward] = {}
+        self.taken = AcceptedRecipients(parameters.publication_limit)
+        self.attempts = JobRetries(host, parameters, give_up, observe)
 
     def publish(self, publication: Publication, recipients: Collection[NodeId]) -> None:
         """Send an event of this node on its way."""
-        self.taken.take(publication.id, recipients, self._host.node)
-        turn = Turn(publication, UNKNOWN)
+        self.taken.accept(publication.id, recipients, self._host.node)
+        turn = PendingForward(publication, UNKNOWN)
         turn.recipients.update(recipients)
         self._send(turn)
 
-    def take(self, message: RoutedEvent, job: Job, sender: NodeId, signal: float) -> Drop | None:
+    def handle(self, message: RoutedEvent, job: Job, sender: NodeId, signal: float) -> Drop | None:
         """Take what is new of a job; DUPLICATE if nothing is."""
         publication, node = message.publication, self._host.node
-        fresh, back = self.taken.take(publication.id, job.recipients, sender)
+        fresh, back = self.taken.accept(publication.id, job.recipients, sender)
         back.discard(node)
         wait = self._parameters.spacing * job.delay_index
         if not fresh and not back:
@@ -81,10 +81,10 @@ class Forwarding:
         """Pass a publication on to recipients that are new here, when `wait` seconds have passed."""
         turn = self._turns.get(publication.id)
         if turn is None:
-            if len(self._turns) >= self._parameters.watched:
+            if len(self._turns) >= self._parameters.pending_jobs:
                 return Drop.TABLE_FULL
-            turn = self._turns[publication.id] = Turn(publication, weakest)
-            self._host.call_later(wait, self._come, publication.id)
+            turn = self._turns[publication.id] = PendingForward(publication, weakest)
+            self._host.call_later(wait, self._forward_due, publication.id)
         turn.weakest = weaker(turn.weakest, weakest)
         turn.recipients.update(fresh)
         turn.recipients.discard(self._host.node)
@@ -95,19 +95,19 @@ class Forwarding:
         """The size of its tables."""
         held = sum(4 * len(turn.recipients) for turn in self._turns.values())
         return {
-            "turns": Footprint(len(self._turns), 12 * len(self._turns) + held, self._parameters.watched),
+            "turns": Footprint(len(self._turns), 12 * len(self._turns) + held, self._parameters.pending_jobs),
             "taken": self.taken.footprint(),
             "attempts": self.attempts.footprint(),
         }
 
-    def _come(self, publication: int) -> None:
+    def _forward_due(self, publication: int) -> None:
         turn = self._turns.pop(publication)
         if turn.recipients:
             self._send(turn)
         elif self._parameters.last_hop != "none":
             self._acknowledge(turn.publication, turn.weakest, turn.senders)
 
-    def _send(self, turn: Turn) -> None:
+    def _send(self, turn: PendingForward) -> None:
         publication, node = turn.publication, self._host.node
         now = self._host.now()
 

@@ -28,7 +28,7 @@ class SubscriptionFlood(PampaParameters):
     "How the wait follows from distance: equation 1, the farther the sooner, or the signal times k."
 
 
-class LastResort(PampaParameters):
+class FallbackFlood(PampaParameters):
     """PAMPA as TPSR floods publications whose route is broken."""
 
     copies: int = Field(default=3, ge=1)
@@ -68,19 +68,19 @@ class TpsrParameters(Parameters):
     "Whether subscriptions wait longer where more neighbours or losses are seen. The paper's future work."
     subscription: SubscriptionFlood = SubscriptionFlood()
     "How subscriptions are flooded."
-    last_resort: LastResort = LastResort()
+    last_resort: FallbackFlood = FallbackFlood()
     "How publications are flooded whose route is broken."
     hop_limit: int = Field(default=LONGEST_ROUTE, ge=1, le=LONGEST_ROUTE)
     "A subscription or flooded publication that has travelled this far is not repeated."
     subscribers: int = Field(default=MOST_RECIPIENTS, ge=1, le=MOST_RECIPIENTS)
     "Subscriptions kept, one a subscriber; the one renewed longest ago makes room."
-    watched: int = Field(default=1024, ge=1)
+    pending_jobs: int = Field(default=1024, ge=1)
     "Publications whose jobs may wait to be taken; the oldest is given up."
-    remember: int = Field(default=65536, ge=1)
+    publication_limit: int = Field(default=65536, ge=1)
     "Publications remembered as delivered, or as taken for their recipients; the oldest is forgotten first."
 
     @model_validator(mode="after")
-    def _outlast(self) -> TpsrParameters:
+    def _check_leases(self) -> TpsrParameters:
         if self.expire <= 2 * self.renew:
             raise ValueError(
                 f"expire = {self.expire:g} s must outlast two renewals (2 x {self.renew:g} s),"

@@ -36,9 +36,9 @@ class PPubs(Router):
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
         """Deliver what is new, and take part in its flood."""
         publication = message.publication
-        if self.pampa.meet(publication.id) or publication.publisher == self.host.node:
+        if self.pampa.record_copy(publication.id) or publication.publisher == self.host.node:
             return DUPLICATE
-        if self.wants(publication.event):
+        if self.matches(publication.event):
             self.host.deliver(publication)
         if message.hops >= self._hop_limit:
             self.pampa.begin(publication.id)

@@ -24,21 +24,21 @@ class Renewal:
         self._timer: Timer | None = None
         self._changed: Timer | None = None
 
-    def change(self) -> None:
+    def on_change(self) -> None:
         """What is wanted has changed: say so at once; changes of one moment are told together."""
         if self._changed is None or not self._changed.active:
             self._changed = self._host.call_later(0.0, self._renew)
 
-    def ask(self, gap: float) -> None:
+    def request_renewal(self, gap: float) -> None:
         """A route has broken or may break: renew, unless the last renewal was less than `gap` seconds ago."""
         if self._timer is not None and self._host.now() - self._last >= gap:
             self._renew()
 
-    def hear_own(self, serial: int, gap: float) -> None:
+    def on_own_serial(self, serial: int, gap: float) -> None:
         """Somebody speaks in this node's name: go beyond it, or the next renewals would be ignored."""
         if newer(serial, self._serial):
             self._serial = serial
-            self.ask(gap)
+            self.request_renewal(gap)
 
     def _renew(self) -> None:
         if self._timer is not None:

@@ -12,10 +12,10 @@ from roamcast.routing.router import NOT_MINE, Drop, Footprint, Host, NodeId, Pub
 from roamcast.routing.tpsr.forwarding import Forwarding
 from roamcast.routing.tpsr.messages import LONGEST_ROUTE, MOST_RECIPIENTS, Rescue, RoutedEvent, weaker
 from roamcast.routing.tpsr.parameters import TpsrParameters
-from roamcast.routing.tpsr.route_table import RouteTable
+from roamcast.routing.tpsr.route_table import SubscriberTable
 
 
-class _Asked:
+class _RescueRequest:
     """Recipients for whom this node has asked its neighbours."""
 
     __slots__ = ("publication", "recipients", "timer")
@@ -26,7 +26,7 @@ class _Asked:
         self.timer = timer
 
 
-class _Offer:
+class _RescueOffer:
     """What this node is going to take over unless somebody else does."""
 
     __slots__ = ("message", "recipients", "timer")
@@ -44,18 +44,18 @@ class Rescues:
         self,
         host: Host,
         parameters: TpsrParameters,
-        table: RouteTable,
+        table: SubscriberTable,
         forwarding: Forwarding,
         fail: Callable[[Publication], None],
     ) -> None:
         self._host = host
         self._wait = parameters.rescue_wait
-        self._capacity = parameters.watched
+        self._capacity = parameters.pending_jobs
         self._table = table
         self._forwarding = forwarding
         self._fail = fail
-        self._asked: dict[int, _Asked] = {}
-        self._offers: dict[int, _Offer] = {}
+        self._asked: dict[int, _RescueRequest] = {}
+        self._offers: dict[int, _RescueOffer] = {}
 
     def ask(
         self,
@@ -69,14 +69,14 @@ class Rescues:
             self._fail(publication)
             return
         timer = self._host.call_later(2 * self._wait, self._give_up, publication.id)
-        self._asked[publication.id] = _Asked(publication, recipients, timer)
+        self._asked[publication.id] = _RescueRequest(publication, recipients, timer)
         around = frozenset(sorted({self._host.node, *avoid})[:MOST_RECIPIENTS])
         routes = [self._table.route(recipient, self._host.now()) for recipient in recipients]
         # Not longer than the broken one: those who know such a way are few, and hear each other.
         within = max((len(route.hops) for route in routes if route is not None), default=LONGEST_ROUTE)
         self._host.broadcast(Rescue(publication, weakest, frozenset(recipients), around, within))
 
-    def take(self, message: Rescue, sender: NodeId, signal: float) -> Drop | None:
+    def handle(self, message: Rescue, sender: NodeId, signal: float) -> Drop | None:
         """Offer help to those whom this node knows a way to that avoids the break."""
         now, avoid = self._host.now(), message.avoid | {sender}
         ways = {}
@@ -93,7 +93,7 @@ class Rescues:
         turn = self._wait * (1 - 1 / (1 + shortest))
         jitter = 0.5 * self._wait * self._host.random.random()
         timer = self._host.call_later(turn + jitter, self._help, id, sender, weaker(message.weakest, signal))
-        self._offers[id] = _Offer(message, ways, timer)
+        self._offers[id] = _RescueOffer(message, ways, timer)
         return None
 
     def overhear(self, message: RoutedEvent, sender: NodeId) -> None:
@@ -145,14 +145,14 @@ class Rescues:
     def _give_up(self, publication: int) -> None:
         self._fail(self._asked.pop(publication).publication)
 
-    def _drop(self, id: int, offer: _Offer) -> None:
+    def _drop(self, id: int, offer: _RescueOffer) -> None:
         offer.timer.cancel()
         del self._offers[id]
         self._host.drop(offer.message, Drop.SUPPRESSED)
 
     def _help(self, id: int, sender: NodeId, weakest: float) -> None:
         offer = self._offers.pop(id)
-        fresh, back = self._forwarding.taken.take(id, sorted(offer.recipients), sender)
+        fresh, back = self._forwarding.taken.accept(id, sorted(offer.recipients), sender)
         reason: Drop | None = Drop.DUPLICATE
         if fresh or back:
             reason = self._forwarding.charge(offer.message.publication, weakest, fresh, sender, 0.0)

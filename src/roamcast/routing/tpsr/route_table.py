@@ -10,7 +10,7 @@ from roamcast.routing.router import Footprint, Host, NodeId
 from roamcast.routing.state.leases import Leases
 from roamcast.routing.tpsr.messages import UNKNOWN, RouteSubscription
 from roamcast.routing.tpsr.parameters import TpsrParameters
-from roamcast.wire.blobs import pattern_size
+from roamcast.wire.blobs import filter_size
 
 _HALF = 1 << 31
 
@@ -20,7 +20,7 @@ def newer(serial: int, than: int) -> bool:
     return 0 < (serial - than) % (2 * _HALF) < _HALF
 
 
-class Route(NamedTuple):
+class SourceRoute(NamedTuple):
     """A way to a subscriber."""
 
     hops: tuple[NodeId, ...]
@@ -31,25 +31,25 @@ class Route(NamedTuple):
     "The renewal that laid it, whoever's that was."
 
 
-class Entry:
+class SubscriberEntry:
     """What is known of one subscriber."""
 
     __slots__ = ("route", "serial", "wanted")
 
-    def __init__(self, serial: int, wanted: tuple[Filter, ...], route: Route) -> None:
+    def __init__(self, serial: int, wanted: tuple[Filter, ...], route: SourceRoute) -> None:
         self.serial = serial
         self.wanted = wanted
         self.route = route
 
 
-class RouteTable:
+class SubscriberTable:
     """Subscriptions by subscriber, under lease; a route laid by a newer renewal replaces any other."""
 
     def __init__(self, host: Host, parameters: TpsrParameters) -> None:
         self._host = host
         self._ranking = parameters.ranking
         self._fragile = parameters.fragile
-        self.leases: Leases[NodeId, Entry] = Leases(parameters.expire, parameters.subscribers)
+        self.leases: Leases[NodeId, SubscriberEntry] = Leases(parameters.expire, parameters.subscribers)
         self._known = self.leases.keys()
 
     def hear(self, message: RouteSubscription, weakest: float, flood: int, now: float) -> bool:
@@ -59,14 +59,14 @@ class RouteTable:
         if entry is not None and serial == entry.serial:  # most are copies
             held = entry.route
             if flood == held.flood and self.better(len(message.route) + 1, weakest, held):
-                entry.route = Route((*reversed(message.route), subscriber), weakest, flood)
+                entry.route = SourceRoute((*reversed(message.route), subscriber), weakest, flood)
             return True
         if entry is not None and not newer(serial, entry.serial):
             return False
         # What has lapsed is kept as long again, so that a loss can be explained by it.
         self.leases.sweep(now - self.leases.duration)
-        route = Route((*reversed(message.route), subscriber), weakest, flood)
-        self.leases.renew(subscriber, Entry(serial, message.wanted, route), now)
+        route = SourceRoute((*reversed(message.route), subscriber), weakest, flood)
+        self.leases.renew(subscriber, SubscriberEntry(serial, message.wanted, route), now)
         return True
 
     def share(self, message: RouteSubscription, weakest: float, flood: int, now: float) -> None:
@@ -82,7 +82,7 @@ class RouteTable:
                 continue
             held = entry.route
             if flood != held.flood or self.better(len(route) - place, weakest, held):
-                entry.route = Route((*reversed(route[place + 1 :]), subscriber), weakest, flood)
+                entry.route = SourceRoute((*reversed(route[place + 1 :]), subscriber), weakest, flood)
 
     def matching(self, event: Event, now: float) -> list[NodeId]:
         """Who wants an event, in order of node."""
@@ -100,7 +100,7 @@ class RouteTable:
             for subscriber, entry in self.leases.items(now - self.leases.duration)
         )
 
-    def route(self, subscriber: NodeId, now: float) -> Route | None:
+    def route(self, subscriber: NodeId, now: float) -> SourceRoute | None:
         """The way to a subscriber, if one is known."""
         entry = self.leases.get(subscriber, now)
         return None if entry is None else entry.route
@@ -113,7 +113,7 @@ class RouteTable:
             hops = (subscriber,) if neighbour == subscriber else (neighbour, *rest, subscriber)
             entry.route = entry.route._replace(hops=hops)
 
-    def better(self, length: int, weakest: float, than: Route) -> bool:
+    def better(self, length: int, weakest: float, than: SourceRoute) -> bool:
         """Whether a route of that length and weakest signal is better than another of the same renewal.
 
         By length no two nodes can point at each other: a route over a neighbour is longer than its own.
@@ -134,5 +134,5 @@ class RouteTable:
     def footprint(self) -> Footprint:
         """Subscriber, serial, signal and lease of each entry, its route and its filters."""
         entries = [entry for _, entry in self.leases.items(float("-inf"))]
-        held = sum(4 * len(e.route.hops) + sum(map(pattern_size, e.wanted)) for e in entries)
+        held = sum(4 * len(e.route.hops) + sum(map(filter_size, e.wanted)) for e in entries)
         return Footprint(len(self.leases), 24 * len(self.leases) + held, self.leases.capacity)

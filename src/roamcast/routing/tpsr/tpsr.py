@@ -16,19 +16,18 @@ from roamcast.routing.pampa.pampa import Pampa
 from roamcast.routing.router import (
     DUPLICATE,
     NOT_MINE,
+    Dissemination,
     Drop,
     Footprint,
     Host,
     NodeId,
     Parameters,
+    ProtocolTraits,
     Publication,
     Router,
-    Traits,
-    Travel,
 )
 from roamcast.routing.state.seen import Seen
-from roamcast.routing.tpsr.attempts import Attempt
-from roamcast.routing.tpsr.conditions import Conditions
+from roamcast.routing.tpsr.conditions import LocalConditions
 from roamcast.routing.tpsr.forwarding import Forwarding
 from roamcast.routing.tpsr.messages import (
     MOST_WISHES,
@@ -43,7 +42,8 @@ from roamcast.routing.tpsr.messages import (
 from roamcast.routing.tpsr.parameters import TpsrParameters
 from roamcast.routing.tpsr.renewal import Renewal
 from roamcast.routing.tpsr.rescue import Rescues
-from roamcast.routing.tpsr.route_table import RouteTable
+from roamcast.routing.tpsr.retries import PendingJobs
+from roamcast.routing.tpsr.route_table import SubscriberTable
 
 
 class Tpsr(Router):
@@ -57,20 +57,25 @@ class Tpsr(Router):
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
         super().__init__(host, parameters)
         p = self.parameters
-        self.table = RouteTable(host, p)
-        self.conditions = Conditions(host)
+        self.table = SubscriberTable(host, p)
+        self.conditions = LocalConditions(host)
         scale = self.conditions.scale if p.adaptive_delay else None
         self.subscription_floods: Pampa[tuple[NodeId, int]] = Pampa(
-            host, p.subscription, self._repeat_subscription, self._let_subscription_go, scale
+            host, p.subscription, self._repeat_subscription, self._drop_subscription, scale
         )
         self.event_floods: Pampa[PampaEvent] = Pampa(host, p.last_resort, host.broadcast, host.drop)
         self.handled = self.event_floods.done
-        self.renewal = Renewal(host, p, self._tell)
+        self.renewal = Renewal(host, p, self._flood_subscription)
         self.forwarding = Forwarding(
-            host, p, self.table, give_up=self._give_up, strand=self._strand, observe=self.conditions.observe
+            host,
+            p,
+            self.table,
+            give_up=self._give_up,
+            strand=self._handle_broken_route,
+            observe=self.conditions.observe,
         )
         self.rescues = Rescues(host, p, self.table, self.forwarding, self._flood)
-        self.delivered = Seen(p.remember)
+        self.delivered = Seen(p.publication_limit)
         # Looked up once: every message heard asks for these.
         self._node = host.node
         self._adaptive = p.adaptive_delay
@@ -78,18 +83,18 @@ class Tpsr(Router):
         self._told = False
         "Whether anyone has been told that this node wants something."
         self._handlers: dict[type, Callable[[Any, NodeId, float], Drop | None]] = {
-            RoutedEvent: self._take_event,
-            PampaEvent: self._take_flood,
-            RouteSubscription: self._take_subscription,
-            JobAck: self._take_ack,
-            Rescue: self._take_rescue,
+            RoutedEvent: self._handle_event,
+            PampaEvent: self._handle_flood,
+            RouteSubscription: self._handle_subscription,
+            JobAck: self._handle_ack,
+            Rescue: self._handle_rescue,
         }
 
     @classmethod
-    def traits(cls, parameters: Parameters) -> Traits:
+    def traits(cls, parameters: Parameters) -> ProtocolTraits:
         """Events follow the routes that floods of wishes lay."""
         assert isinstance(parameters, TpsrParameters)
-        return Traits(travel=Travel.ROUTED, wish_lease=parameters.expire)
+        return ProtocolTraits(travel=Dissemination.ROUTED, subscription_lease=parameters.expire)
 
     def tables(self) -> Mapping[str, Footprint]:
         """The size of each table."""
@@ -101,7 +106,7 @@ class Tpsr(Router):
         delivered = len(self.delivered)
         return {
             "subscriptions": self.table.footprint(),
-            "delivered": Footprint(delivered, 8 * delivered, self.parameters.remember),
+            "delivered": Footprint(delivered, 8 * delivered, self.parameters.publication_limit),
             "neighbours": self.conditions.footprint(),
             **floods,
             **self.forwarding.footprints(),
@@ -113,12 +118,12 @@ class Tpsr(Router):
     def subscribe(self, wanted: Filter) -> None:
         """Want it, and say so at once."""
         super().subscribe(wanted)
-        self.renewal.change()
+        self.renewal.on_change()
 
     def unsubscribe(self, wanted: Filter) -> None:
         """Want it no longer, and say so at once."""
         super().unsubscribe(wanted)
-        self.renewal.change()
+        self.renewal.on_change()
 
     def publish(self, publication: Publication) -> None:
         """Send an event to all that are known to want it."""
@@ -141,7 +146,7 @@ class Tpsr(Router):
             self.conditions.hear(sender)
         return self._handlers[type(message)](message, sender, signal)
 
-    def _take_event(self, message: RoutedEvent, sender: NodeId, signal: float) -> Drop | None:
+    def _handle_event(self, message: RoutedEvent, sender: NodeId, signal: float) -> Drop | None:
         self.forwarding.attempts.overhear(message, sender)
         if self._repairs:
             self.rescues.overhear(message, sender)
@@ -152,35 +157,35 @@ class Tpsr(Router):
         else:
             return NOT_MINE
         got = self._deliver(message.publication)
-        reason = self.forwarding.take(message, job, sender, signal)
+        reason = self.forwarding.handle(message, job, sender, signal)
         if got is None and self.parameters.proactive and self.table.fragile(weaker(message.weakest, signal)):
-            self.renewal.ask(self.parameters.repair_gap)
+            self.renewal.request_renewal(self.parameters.repair_gap)
         if reason is not None:
             return reason
         return got if job.recipients == {node} else None
 
-    def _take_flood(self, message: PampaEvent, sender: NodeId, signal: float) -> Drop | None:
+    def _handle_flood(self, message: PampaEvent, sender: NodeId, signal: float) -> Drop | None:
         publication = message.publication
-        if self.event_floods.meet(publication.id):
+        if self.event_floods.record_copy(publication.id):
             return DUPLICATE
         # The flood serves whoever this node has not been heard by.
         self.forwarding.attempts.forget(publication.id)
         self.rescues.forget(publication.id)
         got = self._deliver(publication)
         if got is None:
-            self.renewal.ask(self.parameters.repair_gap)
+            self.renewal.request_renewal(self.parameters.repair_gap)
         if message.hops >= self.parameters.hop_limit:
             self.event_floods.begin(publication.id)
             return Drop.HOP_LIMIT
         self.event_floods.wait(publication.id, signal, PampaEvent(publication, message.hops + 1))
         return None
 
-    def _take_subscription(self, message: RouteSubscription, sender: NodeId, signal: float) -> Drop | None:
+    def _handle_subscription(self, message: RouteSubscription, sender: NodeId, signal: float) -> Drop | None:
         node, subscriber, route = self._node, message.subscriber, message.route
         if sender != (route[-1] if route else subscriber):
             return Drop.MALFORMED
         if subscriber == node:
-            self.renewal.hear_own(message.serial, self.parameters.repair_gap)
+            self.renewal.on_own_serial(message.serial, self.parameters.repair_gap)
         if subscriber == node or node in route:
             return DUPLICATE
         now = self.host.now()
@@ -189,7 +194,7 @@ class Tpsr(Router):
         if not self.table.hear(message, weakest, flood, now):
             return DUPLICATE  # a newer one is known
         self.table.share(message, weakest, flood, now)
-        if self.subscription_floods.meet(flood):
+        if self.subscription_floods.record_copy(flood):
             return DUPLICATE
         if len(route) >= self.parameters.hop_limit:
             self.subscription_floods.begin(flood)
@@ -197,23 +202,23 @@ class Tpsr(Router):
         self.subscription_floods.wait(flood, signal, (subscriber, message.serial))
         return None
 
-    def _take_ack(self, message: JobAck, sender: NodeId, signal: float) -> Drop | None:
+    def _handle_ack(self, message: JobAck, sender: NodeId, signal: float) -> Drop | None:
         if message.to != self.host.node:
             return NOT_MINE
         self.forwarding.attempts.hear(message.id, sender)
         self.rescues.hear(message.id, sender)
         return None
 
-    def _take_rescue(self, message: Rescue, sender: NodeId, signal: float) -> Drop | None:
+    def _handle_rescue(self, message: Rescue, sender: NodeId, signal: float) -> Drop | None:
         if not self.parameters.local_repair or message.publication.id in self.event_floods.done:
             return NOT_MINE
         if self.host.node in message.recipients:
             self._deliver(message.publication)
-        return self.rescues.take(message, sender, signal)
+        return self.rescues.handle(message, sender, signal)
 
     # Subscriptions.
 
-    def _tell(self, serial: int) -> bool:
+    def _flood_subscription(self, serial: int) -> bool:
         """Begin a flood of all that is wanted here; say whether it is anything."""
         node, wanted = self.host.node, tuple(dict.fromkeys(self.interests))
         if not wanted and not self._told:
@@ -232,7 +237,7 @@ class Tpsr(Router):
         if message is not None:
             self.host.broadcast(message)
 
-    def _let_subscription_go(self, flooded: tuple[NodeId, int], reason: Drop) -> None:
+    def _drop_subscription(self, flooded: tuple[NodeId, int], reason: Drop) -> None:
         message = self._onward(flooded)
         if message is not None:
             self.host.drop(message, reason)
@@ -254,12 +259,12 @@ class Tpsr(Router):
         """Deliver a publication that is wanted here; or why not."""
         if not self.delivered.add(publication.id) or publication.publisher == self.host.node:
             return DUPLICATE
-        if not self.wants(publication.event):
+        if not self.matches(publication.event):
             return Drop.UNWANTED
         self.host.deliver(publication)
         return None
 
-    def _give_up(self, attempt: Attempt) -> None:
+    def _give_up(self, attempt: PendingJobs) -> None:
         """Nobody took these jobs."""
         recipients = sorted(set().union(*attempt.jobs.values()))
         if self.parameters.local_repair:
@@ -267,7 +272,9 @@ class Tpsr(Router):
         else:
             self._flood(attempt.publication)
 
-    def _strand(self, publication: Publication, weakest: float, recipients: Collection[NodeId]) -> None:
+    def _handle_broken_route(
+        self, publication: Publication, weakest: float, recipients: Collection[NodeId]
+    ) -> None:
         """No way is known to these recipients."""
         if self.parameters.local_repair:
             senders = {self.forwarding.taken.sender(publication.id, each) for each in recipients}

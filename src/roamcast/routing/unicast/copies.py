@@ -11,17 +11,17 @@ from typing import Any, ClassVar
 
 from roamcast.routing.router import (
     Category,
+    Dissemination,
     Drop,
     Footprint,
     Host,
     Message,
     NodeId,
     Parameters,
+    ProtocolTraits,
     Publication,
     Role,
     Router,
-    Traits,
-    Travel,
 )
 from roamcast.routing.state.seen import Seen
 from roamcast.routing.unicast.aodv.aodv import Aodv
@@ -35,7 +35,7 @@ from roamcast.routing.unicast.unicast import Unicast
 REMEMBERED = 65536
 
 
-class Copy(Message, kind=2, category=Category.EVENT, role=Role.CARRIES):
+class Copy(Message, number=2, category=Category.EVENT, role=Role.CARRIES):
     """A publication for one receiver."""
 
     publication: Publication
@@ -55,9 +55,9 @@ class UnicastCopies(Router):
         self.seen = Seen(REMEMBERED)
 
     @classmethod
-    def traits(cls, parameters: Parameters) -> Traits:
+    def traits(cls, parameters: Parameters) -> ProtocolTraits:
         """Each receiver is sent its own copy."""
-        return Traits(travel=Travel.ADDRESSED)
+        return ProtocolTraits(travel=Dissemination.ADDRESSED)
 
     def tables(self) -> Mapping[str, Footprint]:
         """Those of the unicast protocol, and what was delivered."""
@@ -92,7 +92,7 @@ class UnicastCopies(Router):
         """Deliver a copy, once."""
         if not isinstance(message, Copy) or message.publication.publisher != origin:
             return Drop.MALFORMED
-        if not self.seen.add(message.about):
+        if not self.seen.add(message.publication_id):
             return Drop.DUPLICATE
         self.host.deliver(message.publication)
         return None
@@ -105,7 +105,7 @@ class UnicastCopies(Router):
         """Know nothing better."""
         return None
 
-    def grow_older(self, message: Message, seconds: float) -> Message:
+    def add_age(self, message: Message, seconds: float) -> Message:
         """Stay as it is: a copy does not tell its age."""
         return message
 

@@ -20,7 +20,7 @@ class RateLimit:
             return 0.0
         return max(self._times[0] + WINDOW - now, 0.0)
 
-    def note(self, now: float) -> None:
+    def record(self, now: float) -> None:
         """It is said now."""
         if self._most:
             self._times.append(now)

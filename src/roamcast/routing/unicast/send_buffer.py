@@ -8,7 +8,7 @@ from typing import NamedTuple
 from roamcast.routing.router import Message, NodeId
 
 
-class Waiting(NamedTuple):
+class BufferedMessage(NamedTuple):
     """A message that waits for a route to its destination."""
 
     since: float
@@ -22,7 +22,7 @@ class SendBuffer:
     def __init__(self, limit: int, timeout: float) -> None:
         self.limit = limit
         self._timeout = timeout
-        self._waiting: dict[int, Waiting] = {}
+        self._waiting: dict[int, BufferedMessage] = {}
         "In order of arrival."
         self._each: Counter[NodeId] = Counter()
         self._number = 0
@@ -33,17 +33,17 @@ class SendBuffer:
     def __contains__(self, destination: NodeId) -> bool:
         return destination in self._each
 
-    def keep(self, message: Message, destination: NodeId, now: float) -> list[Waiting]:
+    def add(self, message: Message, destination: NodeId, now: float) -> list[BufferedMessage]:
         """Keep a message; the value is what had to go for it."""
         self._number += 1
-        self._waiting[self._number] = Waiting(now, destination, message)
+        self._waiting[self._number] = BufferedMessage(now, destination, message)
         self._each[destination] += 1
         let_go = []
         while len(self._waiting) > self.limit:
             let_go.append(self._take(next(iter(self._waiting))))
         return let_go
 
-    def lapsed(self, now: float) -> list[Waiting]:
+    def lapsed(self, now: float) -> list[BufferedMessage]:
         """Take out what has waited too long."""
         let_go = []
         while self._waiting:
@@ -53,7 +53,7 @@ class SendBuffer:
             let_go.append(self._take(first))
         return let_go
 
-    def release(self, destination: NodeId, most: int | None = None) -> list[Waiting]:
+    def release(self, destination: NodeId, most: int | None = None) -> list[BufferedMessage]:
         """Take out what waited for a route to `destination`, in order, or the first `most` messages of it."""
         if destination not in self._each:
             return []
@@ -68,7 +68,7 @@ class SendBuffer:
         """What waits, as it would be sent."""
         return sum(each.message.size for each in self._waiting.values())
 
-    def _take(self, number: int) -> Waiting:
+    def _take(self, number: int) -> BufferedMessage:
         taken = self._waiting.pop(number)
         self._each[taken.destination] -= 1
         if not self._each[taken.destination]:

@@ -16,7 +16,7 @@ from roamcast.routing.state.seen import Seen
 from roamcast.wire.fields import Hops, Node
 
 
-class Datagram(Message, kind=48):
+class Datagram(Message, number=48):
     """A message on its way over several hops, for protocols that route hop by hop."""
 
     origin: Node
@@ -26,7 +26,7 @@ class Datagram(Message, kind=48):
     payload: Message
 
 
-class User(Protocol):
+class UnicastUser(Protocol):
     """What a router does for the unicast routing below it."""
 
     def arrive(self, message: Message, origin: NodeId, sender: NodeId) -> Drop | None:
@@ -41,7 +41,7 @@ class User(Protocol):
     def hint(self, message: Message, destination: NodeId, avoid: Collection[NodeId]) -> NodeId | None:
         """A neighbour to try where no route is known, if the router knows better; else None."""
 
-    def grow_older(self, message: Message, seconds: float) -> Message:
+    def add_age(self, message: Message, seconds: float) -> Message:
         """A message that has waited so long for a route, as it is to be sent: some tell their age."""
 
 
@@ -54,7 +54,7 @@ class Unicast(ABC):
     promiscuous: bool = False
     "Whether it is to overhear unicast messages between others."
 
-    def __init__(self, host: Host, parameters: Parameters, user: User) -> None:
+    def __init__(self, host: Host, parameters: Parameters, user: UnicastUser) -> None:
         self.host = host
         self.user = user
         self.handled: Seen | None = None

@@ -28,7 +28,7 @@ class Square(NamedTuple):
         return abs(self.x - other.x) < self.side and abs(self.y - other.y) < self.side
 
 
-def lay_hubs(scenario: Scenario, seed: int) -> list[Square]:
+def place_hubs(scenario: Scenario, seed: int) -> list[Square]:
     """The hubs of a run, a function of the scenario and the seed alone; none, if it has none."""
     hubs, area = scenario.hubs, scenario.area
     if hubs is None:

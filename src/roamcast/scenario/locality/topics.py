@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from roamcast.content.event import Event
+from roamcast.content.field_type import Integer
 from roamcast.content.filter import Filter
-from roamcast.content.kind import Integer
 from roamcast.content.schema import EventType
 from roamcast.scenario.locality.hubs import Square
 from roamcast.scenario.model import Area
-from roamcast.scenario.workload import Areas, Topics
+from roamcast.scenario.workload import InterestAreas, Topics
 
 
 class TopicList:
@@ -43,7 +43,7 @@ class TopicList:
 class AreaMap:
     """Which area a place is in, and by how much that shifts the topics."""
 
-    def __init__(self, area: Area, areas: Areas, hubs: list[Square], topics: int) -> None:
+    def __init__(self, area: Area, areas: InterestAreas, hubs: list[Square], topics: int) -> None:
         self._area = area
         self._quarters = areas.quarters
         self._hubs = hubs

@@ -24,7 +24,7 @@ class ScheduleError(UserError):
     """A schedule that cannot be played."""
 
 
-class Scheduled(NamedTuple):
+class ScheduledPublication(NamedTuple):
     """One line of a schedule."""
 
     time: float
@@ -36,9 +36,9 @@ class Scheduled(NamedTuple):
     line: int
 
 
-def read_schedule(path: Path, nodes: int, duration: float) -> list[Scheduled]:
+def read_schedule(path: Path, nodes: int, duration: float) -> list[ScheduledPublication]:
     """The publications listed in the file, for a run of `duration` with `nodes` nodes."""
-    rows: list[Scheduled] = []
+    rows: list[ScheduledPublication] = []
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             lines = csv.reader(file, strict=True)
@@ -71,7 +71,9 @@ def _check_header(path: Path, header: list[str]) -> None:
         raise ScheduleError(f"{path}:1: each column needs a name of its own")
 
 
-def _read_row(header: list[str], cells: list[str], nodes: int, duration: float, line: int) -> Scheduled:
+def _read_row(
+    header: list[str], cells: list[str], nodes: int, duration: float, line: int
+) -> ScheduledPublication:
     if len(cells) != len(header):
         raise ScheduleError(f"{len(cells)} cells under {len(header)} columns")
     row = dict(zip(header, (cell.strip() for cell in cells), strict=True))
@@ -85,7 +87,9 @@ def _read_row(header: list[str], cells: list[str], nodes: int, duration: float, 
     if not 0 < size < 2**16:
         raise ScheduleError(f"size: {size} bytes; expected 1 to 65535")
     kind = row.pop("type", "") or DEFAULT_TYPE
-    return Scheduled(time, publisher, size, kind, {name: text for name, text in row.items() if text}, line)
+    return ScheduledPublication(
+        time, publisher, size, kind, {name: text for name, text in row.items() if text}, line
+    )
 
 
 def _number(text: str, column: str, kind: Any) -> Any:
@@ -98,14 +102,14 @@ def _number(text: str, column: str, kind: Any) -> Any:
     return number
 
 
-def read_cells(row: Scheduled, declared: EventType | None) -> dict[str, Any]:
+def read_cells(row: ScheduledPublication, declared: EventType | None) -> dict[str, Any]:
     """The attributes of a row, by the kinds of its `declared` type; if None, by what each cell looks like."""
     values: dict[str, Any] = {}
     for name, text in row.cells.items():
         if declared is None:
             values[name] = _plainest(text)
             continue
-        kind = declared.fields[declared.place(name)].kind
+        kind = declared.fields[declared.index(name)].kind
         try:
             values[name] = kind.load(kind.read(text))
         except ContentError as error:

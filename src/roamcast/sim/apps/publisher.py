@@ -34,6 +34,6 @@ class Publisher(Application):
         """Publish an event now; a node that does not work publishes nothing."""
         if self.node.works:
             publication = Publication(self.node.number, self._numbers.take(), event, size)
-            self._world.note_publication(publication)
+            self._world.record_publication(publication)
             self._world.kernel.enter(self.node.number)
             self.node.router.publish(publication)

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from roamcast.content.filter import Filter
 from roamcast.routing.router import Publication, Timer
 from roamcast.sim.apps.application import Application
-from roamcast.sim.requests import Asking
+from roamcast.sim.requests import RequestPlan
 
 if TYPE_CHECKING:
     from roamcast.sim.node import Node
     from roamcast.sim.world import World
 
 
-class _Open(NamedTuple):
+class _OpenRequest(NamedTuple):
     request: int
     time: float
     wanted: Filter
@@ -24,12 +24,12 @@ class _Open(NamedTuple):
 class Requester(Application):
     """Asks at its times while its node works; each request ends once, and in one way."""
 
-    def __init__(self, world: World, node: Node, asking: Asking) -> None:
+    def __init__(self, world: World, node: Node, asking: RequestPlan) -> None:
         super().__init__(node)
         self._world = world
         self._asking = asking
         self._times = asking.times()
-        self._open: list[_Open] = []
+        self._open: list[_OpenRequest] = []
         self._turn = 0
         self._asked = 0
         self._await_turn()
@@ -52,7 +52,7 @@ class Requester(Application):
         for each in answered:
             each.timeout.cancel()
             fresh = self._world.published_at(publication.id) >= each.time
-            self._world.note_answer(self.node.number, each.wanted)
+            self._world.record_answer(self.node.number, each.wanted)
             self._world.recorder.request(
                 each.request,
                 self.node.number,
@@ -74,7 +74,7 @@ class Requester(Application):
     def _take_turn(self) -> None:
         self._turn += 1
         if self.node.works:
-            self._ask(self._asking.wish(self._turn, self.node.position()))
+            self._ask(self._asking.filter_at(self._turn, self.node.position()))
         self._await_turn()
 
     def _ask(self, wanted: Filter) -> None:
@@ -82,8 +82,8 @@ class Requester(Application):
         self._asked += 1
         request = self.node.number << 32 | self._asked
         timeout = self._world.call_at(now + self._asking.requesting.timeout, self._expire, request)
-        self._open.append(_Open(request, now, wanted, timeout))
-        self._world.note_request(self.node.number, wanted)
+        self._open.append(_OpenRequest(request, now, wanted, timeout))
+        self._world.record_request(self.node.number, wanted)
         self.node.router.request(wanted)
 
     def _expire(self, request: int) -> None:
@@ -94,7 +94,7 @@ class Requester(Application):
 
     def _satisfied(self, incarnation: int, wanted: Filter) -> None:
         if self.node.works and self.node.incarnation == incarnation:
-            self.node.router.satisfied(wanted)
+            self.node.router.cancel_request(wanted)
 
     def _close(self, outcome: str) -> None:
         still_open, self._open = self._open, []
@@ -102,6 +102,6 @@ class Requester(Application):
             each.timeout.cancel()
             self._end(each, outcome)
 
-    def _end(self, each: _Open, outcome: str) -> None:
-        self._world.note_answer(self.node.number, each.wanted)
+    def _end(self, each: _OpenRequest, outcome: str) -> None:
+        self._world.record_answer(self.node.number, each.wanted)
         self._world.recorder.request(each.request, self.node.number, each.time, each.wanted, outcome)

@@ -28,7 +28,7 @@ class Subscriber(Application):
 
     def start(self) -> None:
         """Look around."""
-        self._look(self._interest.last_look(self._world.now()))
+        self._poll_position(self._interest.last_poll(self._world.now()))
 
     def stop(self) -> None:
         """Want nothing: a crashed node is nobody's audience."""
@@ -38,11 +38,11 @@ class Subscriber(Application):
             self._note(wanted, begins=False)
         self._wanted = ()
 
-    def _look(self, due: int) -> None:
+    def _poll_position(self, due: int) -> None:
         """Subscribe to what it wants at this position; looks missed in its sleep are skipped."""
-        look = max(due, self._interest.last_look(self._world.now()))
+        look = max(due, self._interest.last_poll(self._world.now()))
         position = self.node.position()
-        wanted = self._interest.wants(position, look)
+        wanted = self._interest.filters_at(position, look)
         if wanted != self._wanted:
             before, self._wanted = self._wanted, wanted
             for filter in before:
@@ -53,10 +53,10 @@ class Subscriber(Application):
                 if filter not in before:
                     self.node.router.subscribe(filter)
                     self._note(filter, begins=True)
-        following = self._interest.next_look(position, look)
+        following = self._interest.next_poll(position, look)
         if following is not None:
             time = self._interest.time_of(following)
-            self._next = self._world.call_at(time, self.node.when_awake, self._look, following)
+            self._next = self._world.call_at(time, self.node.when_awake, self._poll_position, following)
 
     def _note(self, wanted: Filter, *, begins: bool) -> None:
-        self._world.note_interest(self.node.number, wanted, begins=begins)
+        self._world.record_interest(self.node.number, wanted, begins=begins)

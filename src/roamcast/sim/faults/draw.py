@@ -6,43 +6,43 @@ import math
 from collections.abc import Iterator
 from random import Random
 
-from roamcast.routing.faults import Fault, Outage, What, draw_outages, faults_of
+from roamcast.routing.faults import Fault, FaultKind, Outage, draw_outages, faults_of
 from roamcast.routing.router import NodeId
-from roamcast.scenario.faults import Faults, Outages
+from roamcast.scenario.faults import FaultSettings, OutageSettings
 from roamcast.scenario.model import Scenario
 from roamcast.sim.workload import choose
 
 
 def draw_faults(scenario: Scenario, seed: int) -> list[Fault]:
     """All that befalls nodes in a run, in order; a function of the scenario and the seed alone."""
-    outages: dict[NodeId, dict[What, list[Outage]]] = {}
+    outages: dict[NodeId, dict[FaultKind, list[Outage]]] = {}
     for name, faults in scenario.faults.items():
-        for node in _struck(scenario, name, faults, seed):
+        for node in _affected_nodes(scenario, name, faults, seed):
             for what, outage in _outages(scenario, faults, Random(f"{seed}/faults/{name}/{node}")):
                 outages.setdefault(node, {}).setdefault(what, []).append(outage)
     drawn = [fault for node, own in outages.items() for fault in faults_of(node, own)]
-    return sorted(drawn, key=lambda fault: (fault.time, fault.node, fault.what.value))
+    return sorted(drawn, key=lambda fault: (fault.time, fault.node, fault.kind.value))
 
 
-def _struck(scenario: Scenario, name: str, faults: Faults, seed: int) -> list[NodeId]:
+def _affected_nodes(scenario: Scenario, name: str, faults: FaultSettings, seed: int) -> list[NodeId]:
     if faults.group is None:
         return sorted(set(faults.nodes))
     return choose(scenario.nodes_of(faults.group), faults.count, Random(f"{seed}/struck/{name}"))
 
 
-def _outages(scenario: Scenario, faults: Faults, random: Random) -> Iterator[tuple[What, Outage]]:
+def _outages(scenario: Scenario, faults: FaultSettings, random: Random) -> Iterator[tuple[FaultKind, Outage]]:
     if faults.arrive is not None:
-        yield What.CRASH, Outage(0.0, random.uniform(*faults.arrive))
+        yield FaultKind.CRASH, Outage(0.0, random.uniform(*faults.arrive))
     if faults.leave is not None:
-        yield What.CRASH, Outage(random.uniform(*faults.leave), math.inf)
+        yield FaultKind.CRASH, Outage(random.uniform(*faults.leave), math.inf)
     if faults.crash is not None:
-        what = What.CRASH if faults.crash.memory == "lost" else What.SLEEP
+        what = FaultKind.CRASH if faults.crash.memory == "lost" else FaultKind.SLEEP
         yield from ((what, outage) for outage in _drawn(scenario, faults.crash, random))
     if faults.radio is not None:
-        yield from ((What.RADIO_OFF, outage) for outage in _drawn(scenario, faults.radio, random))
+        yield from ((FaultKind.RADIO_OFF, outage) for outage in _drawn(scenario, faults.radio, random))
 
 
-def _drawn(scenario: Scenario, outages: Outages, random: Random) -> Iterator[Outage]:
+def _drawn(scenario: Scenario, outages: OutageSettings, random: Random) -> Iterator[Outage]:
     down = math.inf if outages.down is None else outages.down
     yield from (Outage(start, start + down) for start in outages.at)
     if outages.every is not None:

@@ -10,51 +10,51 @@ from math import inf
 from roamcast.content.filter import Filter
 from roamcast.routing.router import NodeId, Publication
 from roamcast.testing.swarm.history import (
-    Advertise,
+    AdvertiseStep,
     Note,
-    Publish,
-    Request,
+    PublishStep,
+    RequestStep,
     Step,
-    Subscribe,
-    Unsubscribe,
+    SubscribeStep,
+    UnsubscribeStep,
     Zones,
     pattern,
 )
-from roamcast.testing.swarm.record import Published, Record, Wish
-from roamcast.testing.swarm.witness import Witness
+from roamcast.testing.swarm.record import SubscriptionSpan, SwarmPublication, SwarmRecord
+from roamcast.testing.swarm.recording_mesh import RecordingMesh
 
 
 class Applications:
     """What runs above the routers of a mesh."""
 
-    def __init__(self, record: Record) -> None:
+    def __init__(self, record: SwarmRecord) -> None:
         self._record = record
         self.offers: dict[NodeId, dict[Zones, Filter]] = {}
-        self._wishes: dict[NodeId, list[Wish]] = {}
+        self._wishes: dict[NodeId, list[SubscriptionSpan]] = {}
         self._waiting: dict[NodeId, list[Callable[[], None]]] = {}
         "What applications will do when their node wakes up, or has started anew."
-        self.mesh: Witness
+        self.mesh: RecordingMesh
 
     def act(self, step: Step) -> None:
         """Do what the history says, or put it off until the node is awake; nobody publishes in sleep."""
-        if isinstance(step, Publish):
+        if isinstance(step, PublishStep):
             if self.mesh.is_awake(step.node):
                 self._record.published.append(self.publish(step.node, step.zone, step.size))
-        elif isinstance(step, Advertise):
+        elif isinstance(step, AdvertiseStep):
             self._when_awake(step.node, partial(self._advertise, step.node, step.zones))
-        elif isinstance(step, Subscribe):
-            self._when_awake(step.node, partial(self._want, step.node, pattern(step.zones), False))
-        elif isinstance(step, Request):
-            self._when_awake(step.node, partial(self._want, step.node, pattern(step.zones), True))
-        elif isinstance(step, Unsubscribe):
+        elif isinstance(step, SubscribeStep):
+            self._when_awake(step.node, partial(self._subscribe, step.node, pattern(step.zones), False))
+        elif isinstance(step, RequestStep):
+            self._when_awake(step.node, partial(self._subscribe, step.node, pattern(step.zones), True))
+        elif isinstance(step, UnsubscribeStep):
             self._when_awake(step.node, partial(self._unsubscribe, step.node, pattern(step.zones)))
 
-    def publish(self, node: NodeId, zone: int, size: int = 512) -> Published:
+    def publish(self, node: NodeId, zone: int, size: int = 512) -> SwarmPublication:
         """Publish now."""
         offered = any(first <= zone <= last for first, last in self.offers.get(node, {}))
-        return Published(self.mesh.now, self.mesh.publish(node, Note(zone=zone), size), offered)
+        return SwarmPublication(self.mesh.now, self.mesh.publish(node, Note(zone=zone), size), offered)
 
-    def come_back(self, node: NodeId, anew: bool) -> None:
+    def resume(self, node: NodeId, anew: bool) -> None:
         """Go on after sleep; after a start tell the new router everything again."""
         router = self.mesh.routers[node]
         if anew:
@@ -65,7 +65,7 @@ class Applications:
         for action in self._waiting.pop(node, []):
             action()
 
-    def get(self, node: NodeId, publication: Publication) -> None:
+    def on_delivery(self, node: NodeId, publication: Publication) -> None:
         """Take a delivery: requests that it answers are satisfied, though not within this call."""
         for wish in self._wishes.get(node, ()):
             if wish.single and wish.pattern.matches(publication.event):
@@ -81,13 +81,13 @@ class Applications:
         self.offers.setdefault(node, {})[zones] = pattern(zones)
         self.mesh.advertise(node, pattern(zones))
 
-    def _want(self, node: NodeId, wanted: Filter, single: bool) -> None:
+    def _subscribe(self, node: NodeId, wanted: Filter, single: bool) -> None:
         wishes = self._wishes.setdefault(node, [])
         if any(wish.pattern == wanted for wish in wishes):
             return  # it waits for that already
-        wish = Wish(node, wanted, self.mesh.now, single)
+        wish = SubscriptionSpan(node, wanted, self.mesh.now, single)
         wishes.append(wish)
-        self._record.wishes.append(wish)
+        self._record.subscriptions.append(wish)
         (self.mesh.request if single else self.mesh.subscribe)(node, wanted)
 
     def _unsubscribe(self, node: NodeId, wanted: Filter) -> None:
@@ -97,11 +97,11 @@ class Applications:
                 self.mesh.unsubscribe(node, wanted)
                 return
 
-    def _satisfied(self, node: NodeId, wish: Wish) -> None:
+    def _satisfied(self, node: NodeId, wish: SubscriptionSpan) -> None:
         if wish.end == inf:
             self._end(wish)
-            self.mesh.routers[node].satisfied(wish.pattern)
+            self.mesh.routers[node].cancel_request(wish.pattern)
 
-    def _end(self, wish: Wish) -> None:
+    def _end(self, wish: SubscriptionSpan) -> None:
         wish.end = self.mesh.now
         self._wishes[wish.node] = [each for each in self._wishes[wish.node] if each is not wish]

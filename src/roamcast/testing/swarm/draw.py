@@ -8,21 +8,21 @@ from roamcast.routing import catalogue
 from roamcast.routing.router import Message, NodeId, Role, Router
 from roamcast.testing.host import Clock
 from roamcast.testing.links import LinkModel
-from roamcast.testing.swarm.ground import draw_ground
+from roamcast.testing.swarm.fault_plan import FaultPlan
 from roamcast.testing.swarm.history import (
     ZONES,
-    Advertise,
-    Disturb,
+    AdvertiseStep,
     History,
-    Publish,
-    Request,
+    LinkRuleStep,
+    PublishStep,
+    RequestStep,
     Step,
-    Subscribe,
-    Unsubscribe,
+    SubscribeStep,
+    UnsubscribeStep,
     Zones,
 )
 from roamcast.testing.swarm.settings import draw_parameters
-from roamcast.testing.swarm.trouble import Trouble
+from roamcast.testing.swarm.topology import draw_topology
 
 SHORTEST, LONGEST = 20.0, 90.0
 "Seconds until the faults end."
@@ -34,11 +34,11 @@ def draw(seed: int, protocol: str, router: type[Router] | None = None) -> Histor
     random = Random(f"{seed}/{protocol}/swarm")
     parameters, cramped = draw_parameters(random, router.parameters_type)
     end = round(random.uniform(SHORTEST, LONGEST), 1)
-    ground = draw_ground(random, end, located=router.needs_location)
+    ground = draw_topology(random, end, located=router.needs_location)
     steps = [
         *ground.steps,
         *_draw_work(random, ground.nodes, end),
-        *Trouble(random, router, ground.nodes, end).draw(),
+        *FaultPlan(random, router, ground.nodes, end).draw(),
     ]
     return History(
         seed=seed,
@@ -78,16 +78,16 @@ def _draw_clocks(random: Random, nodes: int) -> tuple[Clock, ...]:
     )
 
 
-def _draw_later(random: Random, router: type[Router]) -> tuple[Disturb, ...]:
+def _draw_later(random: Random, router: type[Router]) -> tuple[LinkRuleStep, ...]:
     """Faults that an event need not notice: copies, small delays, and losses of other events."""
     if random.random() < 0.5:
         return ()
-    events = tuple(sorted(each.kind for each in router.messages if _may_carry(each)))
+    events = tuple(sorted(each.number for each in router.messages if _may_carry(each)))
     seconds = random.choice((0.01, 1.0, 20.0))
     mild = [
-        Disturb(at=0.0, until=60.0, rule="duplicate", share=random.choice((0.2, 1.0)), seconds=seconds),
-        Disturb(at=0.0, until=60.0, rule="delay", share=random.choice((0.2, 1.0)), seconds=0.02),
-        Disturb(at=0.0, until=60.0, rule="lose", kinds=events, share=random.choice((0.1, 0.3))),
+        LinkRuleStep(at=0.0, until=60.0, rule="duplicate", share=random.choice((0.2, 1.0)), seconds=seconds),
+        LinkRuleStep(at=0.0, until=60.0, rule="delay", share=random.choice((0.2, 1.0)), seconds=0.02),
+        LinkRuleStep(at=0.0, until=60.0, rule="lose", kinds=events, share=random.choice((0.1, 0.3))),
     ]
     return tuple(random.sample(mild if events else mild[:2], random.randint(1, 2)))
 
@@ -102,23 +102,23 @@ def _draw_work(random: Random, nodes: int, end: float) -> list[Step]:
     for node in random.sample(range(nodes), random.randint(1, min(nodes, random.choice((2, 2, 4))))):
         offered: Zones = random.choice(((0, ZONES - 1), (0, ZONES - 1), (1, 3)))
         began = round(random.uniform(0, 5), 3)
-        steps.append(Advertise(at=began, node=node, zones=offered))
+        steps.append(AdvertiseStep(at=began, node=node, zones=offered))
         steps += _draw_publications(random, node, offered, began, end)
     for node in random.sample(range(nodes), random.randint(1, min(nodes, 4))):
         for _ in range(random.choice((1, 1, 2))):
             at = round(random.choice((random.uniform(0, 10), random.uniform(0, end))), 3)
-            steps.append(Subscribe(at=at, node=node, zones=_draw_zones(random)))
+            steps.append(SubscribeStep(at=at, node=node, zones=_draw_zones(random)))
     if random.random() < 0.4:
-        for wish in [step for step in steps if isinstance(step, Subscribe)][:2]:
+        for wish in [step for step in steps if isinstance(step, SubscribeStep)][:2]:
             at = round(random.uniform(wish.at, end), 3)
-            steps.append(Unsubscribe(at=at, node=wish.node, zones=wish.zones))
+            steps.append(UnsubscribeStep(at=at, node=wish.node, zones=wish.zones))
             if random.random() < 0.5:
                 again = round(random.uniform(at, end), 3)
-                steps.append(Subscribe(at=again, node=wish.node, zones=wish.zones))
+                steps.append(SubscribeStep(at=again, node=wish.node, zones=wish.zones))
     if random.random() < 0.4:
         for _ in range(random.randint(1, 3)):
             node, at = random.randrange(nodes), round(random.uniform(0, end), 3)
-            steps.append(Request(at=at, node=node, zones=_draw_zones(random)))
+            steps.append(RequestStep(at=at, node=node, zones=_draw_zones(random)))
     return steps
 
 
@@ -129,7 +129,9 @@ def _draw_publications(random: Random, node: NodeId, offered: Zones, began: floa
         for copy in range(random.choice((1, 1, 1, 4))):
             zone, size = random.randint(*offered), random.choice((64, 512, 1400))
             steps.append(
-                Publish(at=min(at + copy * random.choice((0.0, 0.01)), end), node=node, zone=zone, size=size)
+                PublishStep(
+                    at=min(at + copy * random.choice((0.0, 0.01)), end), node=node, zone=zone, size=size
+                )
             )
     return steps
 

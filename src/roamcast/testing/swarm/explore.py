@@ -10,9 +10,9 @@ from math import inf
 import msgspec
 
 from roamcast.testing.swarm.draw import draw
-from roamcast.testing.swarm.judge import Finding, judge_all
+from roamcast.testing.swarm.judge import LawViolation, judge_all
+from roamcast.testing.swarm.recording_mesh import TimeUpError
 from roamcast.testing.swarm.shrink import shrink
-from roamcast.testing.swarm.witness import TimeUpError
 
 
 class Exploration(msgspec.Struct):
@@ -22,7 +22,7 @@ class Exploration(msgspec.Struct):
     "The first of the seeds; the others follow it."
     histories: dict[str, int]
     "How many were played of each protocol."
-    findings: list[Finding]
+    findings: list[LawViolation]
 
 
 def explore(
@@ -31,7 +31,7 @@ def explore(
     *,
     seconds: float = 0.0,
     shrinking: float = 60.0,
-    tell: Callable[[Finding], None] = lambda finding: None,
+    tell: Callable[[LawViolation], None] = lambda finding: None,
 ) -> Exploration:
     """Play the histories of `seed` and of those after it until so many seconds have passed, and leave out the
     last if it has not ended by then. With 0 seconds play that of `seed` for each protocol.

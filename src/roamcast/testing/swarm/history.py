@@ -10,10 +10,10 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
+from roamcast.content.field_type import Integer
 from roamcast.content.filter import Filter
-from roamcast.content.kind import Integer
 from roamcast.content.schema import EventType
-from roamcast.routing.faults import What
+from roamcast.routing.faults import FaultKind
 from roamcast.routing.router import NodeId
 from roamcast.testing.host import Clock
 from roamcast.testing.links import LinkModel
@@ -33,41 +33,41 @@ def pattern(zones: Zones) -> Filter:
     return (Note.zone >= zones[0]) & (Note.zone <= zones[1])
 
 
-class Moment(msgspec.Struct, frozen=True, kw_only=True, tag_field="step", omit_defaults=True):
+class StepBase(msgspec.Struct, frozen=True, kw_only=True, tag_field="step", omit_defaults=True):
     """Something that happens."""
 
     at: float
 
 
-class Advertise(Moment, frozen=True, tag="advertise"):
+class AdvertiseStep(StepBase, frozen=True, tag="advertise"):
     """An application says what it will publish."""
 
     node: NodeId
     zones: Zones
 
 
-class Subscribe(Moment, frozen=True, tag="subscribe"):
+class SubscribeStep(StepBase, frozen=True, tag="subscribe"):
     """An application begins to want something."""
 
     node: NodeId
     zones: Zones
 
 
-class Unsubscribe(Moment, frozen=True, tag="unsubscribe"):
+class UnsubscribeStep(StepBase, frozen=True, tag="unsubscribe"):
     """It wants it no longer."""
 
     node: NodeId
     zones: Zones
 
 
-class Request(Moment, frozen=True, tag="request"):
+class RequestStep(StepBase, frozen=True, tag="request"):
     """An application asks for one event."""
 
     node: NodeId
     zones: Zones
 
 
-class Publish(Moment, frozen=True, tag="publish"):
+class PublishStep(StepBase, frozen=True, tag="publish"):
     """An application publishes an event, if its node is awake."""
 
     node: NodeId
@@ -75,7 +75,7 @@ class Publish(Moment, frozen=True, tag="publish"):
     size: int = 512
 
 
-class Place(Moment, frozen=True, tag="place"):
+class MoveStep(StepBase, frozen=True, tag="place"):
     """A node is put somewhere, and moves from there."""
 
     node: NodeId
@@ -85,28 +85,28 @@ class Place(Moment, frozen=True, tag="place"):
     vy: float = 0.0
 
 
-class Join(Moment, frozen=True, tag="join"):
+class LinkUpStep(StepBase, frozen=True, tag="join"):
     """Two nodes come into range of each other."""
 
     a: NodeId
     b: NodeId
 
 
-class Part(Moment, frozen=True, tag="part"):
+class LinkDownStep(StepBase, frozen=True, tag="part"):
     """They get out of range."""
 
     a: NodeId
     b: NodeId
 
 
-class Befall(Moment, frozen=True, tag="befall"):
+class FaultStep(StepBase, frozen=True, tag="befall"):
     """Something befalls a node; one whose first is to arrive is not there until then."""
 
     node: NodeId
-    what: What
+    kind: FaultKind
 
 
-class Disturb(Moment, frozen=True, tag="disturb"):
+class LinkRuleStep(StepBase, frozen=True, tag="disturb"):
     """Links follow another rule for a while."""
 
     until: float
@@ -121,7 +121,7 @@ class Disturb(Moment, frozen=True, tag="disturb"):
     "Of delay, or until the second copy, at most."
 
 
-class Forge(Moment, frozen=True, tag="forge"):
+class ForgeStep(StepBase, frozen=True, tag="forge"):
     """A stranger says something to a node, in someone's name."""
 
     to: NodeId
@@ -132,7 +132,7 @@ class Forge(Moment, frozen=True, tag="forge"):
     "The publication that it speaks of."
 
 
-class Replay(Moment, frozen=True, tag="replay"):
+class Replay(StepBase, frozen=True, tag="replay"):
     """A node hears a frame that was sent before, with one number changed."""
 
     to: NodeId
@@ -141,17 +141,17 @@ class Replay(Moment, frozen=True, tag="replay"):
 
 
 Step: TypeAlias = (
-    Advertise
-    | Subscribe
-    | Unsubscribe
-    | Request
-    | Publish
-    | Place
-    | Join
-    | Part
-    | Befall
-    | Disturb
-    | Forge
+    AdvertiseStep
+    | SubscribeStep
+    | UnsubscribeStep
+    | RequestStep
+    | PublishStep
+    | MoveStep
+    | LinkUpStep
+    | LinkDownStep
+    | FaultStep
+    | LinkRuleStep
+    | ForgeStep
     | Replay
 )
 
@@ -179,14 +179,14 @@ class History(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     "When the faults end."
     steps: tuple[Step, ...]
     "In order of time."
-    later: tuple[Disturb, ...] = ()
+    later: tuple[LinkRuleStep, ...] = ()
     """Mild faults after the network was healed, had settled and was probed; their times count from then. The
     same events are published once more while they last."""
 
     @property
     def hostile(self) -> bool:
         """Whether there are forged frames."""
-        return any(isinstance(step, Forge | Replay) for step in self.steps)
+        return any(isinstance(step, ForgeStep | Replay) for step in self.steps)
 
 
 def write(history: History) -> str:

@@ -15,7 +15,7 @@ WIDTH = 96
 "Characters of a history on one line of its test."
 
 
-class Finding(msgspec.Struct, frozen=True):
+class LawViolation(msgspec.Struct, frozen=True):
     """A law that a history breaks."""
 
     law: str
@@ -25,24 +25,26 @@ class Finding(msgspec.Struct, frozen=True):
     "The traceback, where there was an exception."
 
 
-def judge(history: History, router: type[Router] | None = None) -> Finding | None:
+def judge(history: History, router: type[Router] | None = None) -> LawViolation | None:
     """The first law that a history breaks, if it breaks one."""
     return next(iter(judge_all(history, router)), None)
 
 
 def judge_all(
     history: History, router: type[Router] | None = None, *, deadline: float = inf
-) -> list[Finding]:
+) -> list[LawViolation]:
     """Play a history twice; return every law that it breaks, in the order of the laws.
 
     At `deadline`, by `time.monotonic`, it raises `TimeUpError`.
     """
     record = play_twice(history, router, deadline=deadline)
     told = {name: check(record) for name, check in LAWS.items()}
-    return [Finding(name, what, history, record.error) for name, what in told.items() if what is not None]
+    return [
+        LawViolation(name, what, history, record.error) for name, what in told.items() if what is not None
+    ]
 
 
-def as_test(finding: Finding) -> str:
+def as_test(finding: LawViolation) -> str:
     """A function for `tests/testing/swarm/test_found.py` that passes once the law holds."""
     history = finding.history
     name = f"{history.protocol}_{history.seed}_{finding.law}".replace("-", "_")

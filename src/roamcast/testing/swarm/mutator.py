@@ -6,8 +6,8 @@ from random import Random
 
 from roamcast.testing.changes import change_number
 from roamcast.testing.swarm.history import Replay
-from roamcast.testing.swarm.record import Record
-from roamcast.testing.swarm.witness import Witness
+from roamcast.testing.swarm.record import SwarmRecord
+from roamcast.testing.swarm.recording_mesh import RecordingMesh
 
 LATEST = 30
 "Frames of a kind that it remembers."
@@ -18,7 +18,7 @@ OTHER_SENDER = 0.3
 class Mutator:
     """Repeats what was sent so far; it hears every frame and chooses by the number in each step."""
 
-    def __init__(self, record: Record, mesh: Witness) -> None:
+    def __init__(self, record: SwarmRecord, mesh: RecordingMesh) -> None:
         self._record = record
         self._mesh = mesh
 
@@ -28,9 +28,9 @@ class Mutator:
         The kind of message is drawn first, so that rare messages are repeated as often as frequent ones.
         """
         kinds: dict[int, list[int]] = {}
-        aired = self._record.aired
+        aired = self._record.transmissions
         for place, each in enumerate(aired):
-            kinds.setdefault(each.message.kind, []).append(place)
+            kinds.setdefault(each.message.number, []).append(place)
         if not kinds:
             return
         random = Random(step.choice)
@@ -41,4 +41,4 @@ class Mutator:
         sender = random.choice(nodes) if random.random() < OTHER_SENDER else heard.node
         if changed is not None:
             self._mesh.inject(step.to, changed, sender)
-            self._mesh.look()
+            self._mesh.sample_tables()

@@ -14,35 +14,35 @@ from math import inf
 from operator import attrgetter
 
 from roamcast.routing import catalogue
-from roamcast.routing.faults import OUTAGES, Fault, What
+from roamcast.routing.faults import OUTAGES, Fault, FaultKind
 from roamcast.routing.router import NodeId, Parameters, Router
-from roamcast.routing.traits import Promise
+from roamcast.routing.traits import DeliveryGuarantee
 from roamcast.testing.host import MeshHost
-from roamcast.testing.links import LinkModel, Rule, delay, duplicate, full_queue, lose, partition
+from roamcast.testing.links import LinkModel, LinkRule, delay, duplicate, full_queue, lose, partition
 from roamcast.testing.swarm.applications import Applications
 from roamcast.testing.swarm.history import (
-    Befall,
-    Disturb,
-    Forge,
+    FaultStep,
+    ForgeStep,
     History,
-    Join,
+    LinkDownStep,
+    LinkRuleStep,
+    LinkUpStep,
+    MoveStep,
     Note,
-    Part,
-    Place,
     Replay,
     Step,
 )
 from roamcast.testing.swarm.mutator import Mutator
-from roamcast.testing.swarm.record import Published, Record
+from roamcast.testing.swarm.record import SwarmPublication, SwarmRecord
+from roamcast.testing.swarm.recording_mesh import RecordingMesh, StormError, TimerError, TimeUpError
 from roamcast.testing.swarm.settings import longest_wait
-from roamcast.testing.swarm.witness import StormError, TimerError, TimeUpError, Witness
 
 LOOK_EVERY = 5.0
 "Seconds between two looks at the tables."
 BETWEEN_PROBES = 1.0
 
 
-def play_twice(history: History, router: type[Router] | None = None, *, deadline: float = inf) -> Record:
+def play_twice(history: History, router: type[Router] | None = None, *, deadline: float = inf) -> SwarmRecord:
     """Return what happens; and, in `second`, what happens the second time, unless it is a storm.
 
     At `deadline`, by `time.monotonic`, it raises `TimeUpError`.
@@ -53,13 +53,13 @@ def play_twice(history: History, router: type[Router] | None = None, *, deadline
     return record
 
 
-def play(history: History, router: type[Router] | None = None, *, deadline: float = inf) -> Record:
+def play(history: History, router: type[Router] | None = None, *, deadline: float = inf) -> SwarmRecord:
     """Return what happens in a history; `router` where the catalogue does not know its protocol."""
     router = router or catalogue.find(history.protocol)
     parameters = router.parameters_type.model_validate(history.parameters)
-    record = Record(history, router.traits(parameters), _is_as_published(router, parameters))
+    record = SwarmRecord(history, router.traits(parameters), _is_as_published(router, parameters))
     try:
-        _Play(record, router, parameters, deadline).go()
+        _HistoryRun(record, router, parameters, deadline).run()
     except StormError:
         record.stormed = True
     except TimeUpError:
@@ -71,36 +71,38 @@ def play(history: History, router: type[Router] | None = None, *, deadline: floa
     return record
 
 
-class _Play:
-    def __init__(self, record: Record, router: type[Router], parameters: Parameters, deadline: float) -> None:
+class _HistoryRun:
+    def __init__(
+        self, record: SwarmRecord, router: type[Router], parameters: Parameters, deadline: float
+    ) -> None:
         self.record = record
         self.history = history = record.history
         self.longest = longest_wait(parameters, but=record.traits.recall)
-        self.kinds = {kind.kind: kind for kind in router.messages}
+        self.kinds = {kind.number: kind for kind in router.messages}
         self.applications = Applications(record)
 
         def make(host: MeshHost) -> Router:
             return router(host, parameters)
 
-        self.mesh = self.applications.mesh = Witness(
+        self.mesh = self.applications.mesh = RecordingMesh(
             record,
             make,
-            self.applications.get,
+            self.applications.on_delivery,
             deadline,
             clocks=dict(enumerate(history.clocks)),
             links=history.links,
-            faults=[Fault(inf, node, What.ARRIVE) for node in _late(history)],
+            faults=[Fault(inf, node, FaultKind.ARRIVE) for node in _late_nodes(history)],
             seed=history.seed,
         )
-        self.mesh.know(Note)
+        self.mesh.add_event_type(Note)
         self.mutator = Mutator(record, self.mesh)
         self.placed: set[NodeId] = set()
 
-    def go(self) -> None:
+    def run(self) -> None:
         mesh, nodes = self.mesh, self.history.nodes
         for step in self.history.steps:
             mesh.call_at(step.at, self.act, step)
-        mesh.call_at(0.0, self.look)
+        mesh.call_at(0.0, self.sample_tables)
         mesh.run(for_=self.history.end)
         self.heal()
         mesh.run(for_=2 * nodes * self.longest)
@@ -109,56 +111,60 @@ class _Play:
         if self.history.later:
             self.record.later_at = mesh.now
             for step in self.history.later:
-                mesh.call_at(mesh.now + step.at, self.disturb, step)
+                mesh.call_at(mesh.now + step.at, self.apply_rule, step)
             self.record.published += self.probe()
-        patient = self.record.traits.promise is Promise.UNTIL_ACKNOWLEDGED
+        patient = self.record.traits.promise is DeliveryGuarantee.UNTIL_ACKNOWLEDGED
         mesh.run(for_=(6 if patient else 2) * self.longest)
-        mesh.look()
+        mesh.sample_tables()
         self.record.left_at = mesh.now
         for node in range(nodes):
-            mesh.befall(node, What.CRASH)
+            mesh.inject_fault(node, FaultKind.CRASH)
         mesh.run(for_=60 + 3 * self.longest)
 
-    def look(self) -> None:
+    def sample_tables(self) -> None:
         """Look at the tables now and then."""
-        self.mesh.look()
+        self.mesh.sample_tables()
         if self.record.left_at == inf:
-            self.mesh.call_at(self.mesh.now + LOOK_EVERY, self.look)
+            self.mesh.call_at(self.mesh.now + LOOK_EVERY, self.sample_tables)
 
     def act(self, step: Step) -> None:
         """Have a step happen."""
         mesh = self.mesh
-        if isinstance(step, Befall):
-            self.befall(step.node, step.what)
-        elif isinstance(step, Disturb):
-            self.disturb(step)
-        elif isinstance(step, Forge):
+        if isinstance(step, FaultStep):
+            self.inject_fault(step.node, step.kind)
+        elif isinstance(step, LinkRuleStep):
+            self.apply_rule(step)
+        elif isinstance(step, ForgeStep):
             mesh.inject(step.to, bytes.fromhex(step.data), step.sender)
-            mesh.look()
+            mesh.sample_tables()
         elif isinstance(step, Replay):
             self.mutator.replay(step)
-        elif isinstance(step, Place):
+        elif isinstance(step, MoveStep):
             self.placed.add(step.node)
             mesh.place(step.node, step.x, step.y, vx=step.vx, vy=step.vy)
-        elif isinstance(step, Join):
+        elif isinstance(step, LinkUpStep):
             mesh.join(step.a, step.b)
-        elif isinstance(step, Part):
-            mesh.part(step.a, step.b)
+        elif isinstance(step, LinkDownStep):
+            mesh.cut(step.a, step.b)
         else:
             self.applications.act(step)
 
-    def befall(self, node: NodeId, what: What) -> None:
+    def inject_fault(self, node: NodeId, what: FaultKind) -> None:
         """Have something befall a node, and its application notice it."""
         mesh = self.mesh
         was_up, was_awake = mesh.is_up(node), mesh.is_awake(node)
-        if what in (What.START, What.ARRIVE):
+        if what in (FaultKind.START, FaultKind.ARRIVE):
             # Once it has lived it starts anew, however a history without some of its steps may put it.
-            what = What.START if any(life.node == node for life in self.record.lives) else What.ARRIVE
-        mesh.befall(node, what)
+            what = (
+                FaultKind.START
+                if any(life.node == node for life in self.record.incarnations)
+                else FaultKind.ARRIVE
+            )
+        mesh.inject_fault(node, what)
         if mesh.is_awake(node) and not was_awake:
-            self.applications.come_back(node, anew=not was_up)
+            self.applications.resume(node, anew=not was_up)
 
-    def disturb(self, step: Disturb) -> None:
+    def apply_rule(self, step: LinkRuleStep) -> None:
         """Have links follow another rule for a while."""
         sorts = [self.kinds[kind] for kind in step.kinds if kind in self.kinds]
         if step.kinds and not sorts:
@@ -175,9 +181,9 @@ class _Play:
         else:
             rule = partition(step.senders or ())
         self.mesh.rules.append(rule)
-        self.mesh.call_at(self.mesh.now + step.until - step.at, self.relieve, rule)
+        self.mesh.call_at(self.mesh.now + step.until - step.at, self.remove_rule, rule)
 
-    def relieve(self, rule: Rule) -> None:
+    def remove_rule(self, rule: LinkRule) -> None:
         """Have links forget a rule."""
         if rule in self.mesh.rules:
             self.mesh.rules.remove(rule)
@@ -191,14 +197,14 @@ class _Play:
             mesh.place(node, *mesh.position(node))
         for a in range(self.history.nodes):
             for b in range(a):
-                mesh.part(a, b)
+                mesh.cut(a, b)
         for a, b in self.history.healed:
             mesh.join(a, b)
         for node in range(self.history.nodes):
             for ending in OUTAGES.values():
-                self.befall(node, ending)
+                self.inject_fault(node, ending)
 
-    def probe(self) -> list[Published]:
+    def probe(self) -> list[SwarmPublication]:
         """Publish what was offered, zone by zone."""
         published = []
         for node, offers in sorted(self.applications.offers.items()):
@@ -216,10 +222,10 @@ def _is_as_published(router: type[Router], parameters: Parameters) -> bool:
     )
 
 
-def _late(history: History) -> list[NodeId]:
+def _late_nodes(history: History) -> list[NodeId]:
     """The nodes that are not there from the beginning."""
-    first: dict[NodeId, What] = {}
+    first: dict[NodeId, FaultKind] = {}
     for step in history.steps:
-        if isinstance(step, Befall):
-            first.setdefault(step.node, step.what)
-    return [node for node, what in first.items() if what is What.ARRIVE]
+        if isinstance(step, FaultStep):
+            first.setdefault(step.node, step.kind)
+    return [node for node, what in first.items() if what is FaultKind.ARRIVE]

@@ -9,17 +9,17 @@ import msgspec
 
 from roamcast.content.filter import Filter
 from roamcast.routing.router import Footprint, Message, NodeId, Publication
-from roamcast.routing.traits import Traits
+from roamcast.routing.traits import ProtocolTraits
 from roamcast.testing.messages import nodes_named
-from roamcast.testing.records import Dropped, Lost, Sent, State
+from roamcast.testing.records import DroppedMessage, LostMessage, ReportedState, SentMessage
 from roamcast.testing.swarm.history import History
-from roamcast.wire.message import Role, inner
+from roamcast.wire.message import Role, unwrap
 
 FLEETING = (Role.FINDS_ROUTE, Role.BEACONS)
 "What such messages say is believed for a while only, whatever the protocol promises."
 
 
-class Aired(NamedTuple):
+class SwarmTransmission(NamedTuple):
     """A message that a router gave to its links."""
 
     time: float
@@ -33,7 +33,7 @@ class Aired(NamedTuple):
     "Whether the node was up."
 
 
-class Heard(NamedTuple):
+class SwarmReception(NamedTuple):
     """A message that a router was given, and what it said of it."""
 
     time: float
@@ -46,7 +46,7 @@ class Heard(NamedTuple):
     forged: bool
 
 
-class Got(NamedTuple):
+class SwarmDelivery(NamedTuple):
     """An event that reached an application."""
 
     time: float
@@ -55,7 +55,7 @@ class Got(NamedTuple):
     publication: Publication
 
 
-class Published(NamedTuple):
+class SwarmPublication(NamedTuple):
     """An event that an application published."""
 
     time: float
@@ -64,7 +64,7 @@ class Published(NamedTuple):
     "Whether it had been advertised."
 
 
-class Overgrown(NamedTuple):
+class TableOverflow(NamedTuple):
     """A table that held more than its limit."""
 
     time: float
@@ -73,7 +73,7 @@ class Overgrown(NamedTuple):
     size: Footprint
 
 
-class Wish(msgspec.Struct):
+class SubscriptionSpan(msgspec.Struct):
     """What an application wanted, from when until when."""
 
     node: NodeId
@@ -88,7 +88,7 @@ class Wish(msgspec.Struct):
         return self.begin <= time < self.end
 
 
-class Life(msgspec.Struct):
+class Incarnation(msgspec.Struct):
     """One incarnation of a node: from its start to its crash, or until everyone left."""
 
     node: NodeId
@@ -97,27 +97,27 @@ class Life(msgspec.Struct):
     end: float = inf
 
 
-class Record(msgspec.Struct):
+class SwarmRecord(msgspec.Struct):
     """All that happened."""
 
     history: History
-    traits: Traits
+    traits: ProtocolTraits
     as_published: bool = False
     "Whether a parameter has the value of the router's profile `as-published`, and not the default."
-    aired: list[Aired] = []
-    heard: list[Heard] = []
-    lost: list[Lost] = []
-    drops: list[Dropped] = []
-    got: list[Got] = []
-    states: list[State] = []
-    belated: list[Sent] = []
+    transmissions: list[SwarmTransmission] = []
+    receptions: list[SwarmReception] = []
+    lost: list[LostMessage] = []
+    drops: list[DroppedMessage] = []
+    deliveries: list[SwarmDelivery] = []
+    states: list[ReportedState] = []
+    belated: list[SentMessage] = []
     "What routers tried to send when their node had crashed."
-    published: list[Published] = []
-    probes: list[Published] = []
+    published: list[SwarmPublication] = []
+    probes: list[SwarmPublication] = []
     "What was published when the faults had ended and all had settled."
-    wishes: list[Wish] = []
-    lives: list[Life] = []
-    overgrown: list[Overgrown] = []
+    subscriptions: list[SubscriptionSpan] = []
+    incarnations: list[Incarnation] = []
+    overflows: list[TableOverflow] = []
     error: str | None = None
     "The traceback of an exception; the play ended there."
     stormed: bool = False
@@ -125,13 +125,13 @@ class Record(msgspec.Struct):
     settled_at: float = inf
     left_at: float = inf
     "When everyone left."
-    forged: set[int] = set()
+    forged_publications: set[int] = set()
     "The publications that forged frames were about: nobody knows by whose doing they were delivered or lost."
     busy: str | None = None
     "How many timers were set, if there was no end of them; the play ended there."
     later_at: float = inf
     "When the mild faults after the settling began."
-    second: Record | None = None
+    second: SwarmRecord | None = None
     "What happened the second time."
 
     @property
@@ -140,11 +140,13 @@ class Record(msgspec.Struct):
         return self.error is not None or self.stormed or self.busy is not None
 
     @property
-    def slandered(self) -> set[NodeId]:
+    def forged_nodes(self) -> set[NodeId]:
         """The nodes that forged frames named, but for those about routes to them: routes lapse."""
-        said = [heard.message for heard in self.heard if heard.forged]
-        return set().union(*(nodes_named(message) for message in said if inner(message).role not in FLEETING))
+        said = [heard.message for heard in self.receptions if heard.forged]
+        return set().union(
+            *(nodes_named(message) for message in said if unwrap(message).role not in FLEETING)
+        )
 
-    def life(self, node: NodeId, time: float) -> Life | None:
+    def incarnation_at(self, node: NodeId, time: float) -> Incarnation | None:
         """The incarnation that a node was in at a moment."""
-        return next((x for x in self.lives if x.node == node and x.begin <= time < x.end), None)
+        return next((x for x in self.incarnations if x.node == node and x.begin <= time < x.end), None)

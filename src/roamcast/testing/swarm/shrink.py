@@ -13,14 +13,16 @@ from roamcast.routing import catalogue
 from roamcast.routing.router import NodeId, Router
 from roamcast.testing.links import LinkModel
 from roamcast.testing.swarm.history import History, Step
-from roamcast.testing.swarm.judge import Finding, judge_all
-from roamcast.testing.swarm.witness import TimeUpError
+from roamcast.testing.swarm.judge import LawViolation, judge_all
+from roamcast.testing.swarm.recording_mesh import TimeUpError
 
 NODE_FIELDS = ("node", "a", "b", "to", "sender")
 "Of steps: fields that name a node."
 
 
-def shrink(finding: Finding, router: type[Router] | None = None, *, seconds: float = 30.0) -> Finding:
+def shrink(
+    finding: LawViolation, router: type[Router] | None = None, *, seconds: float = 30.0
+) -> LawViolation:
     """Remove steps, nodes and whatever else can go, greedily, until nothing can or time is up."""
     deadline = time.monotonic() + seconds
     best = finding
@@ -36,11 +38,11 @@ def shrink(finding: Finding, router: type[Router] | None = None, *, seconds: flo
 
 
 def _descend(
-    best: Finding,
+    best: LawViolation,
     simplify: Callable[[History], Iterator[History]],
     router: type[Router] | None,
     deadline: float,
-) -> tuple[Finding, bool]:
+) -> tuple[LawViolation, bool]:
     """Take the first simpler history that still fails, again and again."""
     found, again = False, True
     while again:

@@ -5,17 +5,17 @@ from random import Random
 
 import pytest
 
-from roamcast.content.kind import Integer
+from roamcast.content.field_type import Integer
 from roamcast.content.schema import EventType
 from roamcast.routing.cbr.raft.messages import (
     ORDER_LIMIT,
     Ack,
     Addressee,
     EditionAck,
-    Hole,
+    InterestPeriod,
     Nack,
-    Period,
     Ping,
+    SequenceGap,
     Subscribe,
     XcastEvent,
 )
@@ -24,15 +24,15 @@ from roamcast.routing.cbr.raft.raft import RaftCbr
 from roamcast.routing.router import Drop, Publication
 from roamcast.routing.unicast.unicast import Datagram
 from roamcast.testing import LinkModel, Mesh
-from roamcast.wire.message import inner
+from roamcast.wire.message import unwrap
 
 Coupon = EventType("coupon", {"zone": Integer()})
 EVERYTHING = Coupon.zone >= 0
 THREE = Coupon(zone=3)
 PARAMETERS = RaftCbrParameters(
     chain_limit=8,
-    reorder=3,
-    cached=4,
+    reorder_buffer=3,
+    cached_events=4,
     ping_wait=2.0,
     dsdv=RaftDsdvParameters(period=3, settling=0.0, link_feedback=False),
 )
@@ -67,7 +67,7 @@ class Watched(RaftCbr):
         before = self.done()
         super().link_failed(message, to)
         assert self.done() != before, f"vanished when the link gave up: {message}"
-        self.ends["link failed", type(inner(message))] += 1
+        self.ends["link failed", type(unwrap(message))] += 1
 
 
 def live_through(seed, ends):
@@ -86,7 +86,7 @@ def live_through(seed, ends):
     for node in (3, 4, 5, 6):
         mesh.subscribe(node, EVERYTHING)
     for _ in range(40):
-        (mesh.part if random.random() < 0.6 else mesh.join)(*random.choice(edges))
+        (mesh.cut if random.random() < 0.6 else mesh.join)(*random.choice(edges))
         mesh.publish(0, THREE)
         mesh.run(for_=random.choice([0.2, 1.0, 3.0]))
 
@@ -104,8 +104,8 @@ def lonely():
     """A publisher and a neighbour that has lost everyone."""
     mesh = Mesh.line(3, lambda host: RaftCbr(host, PARAMETERS))
     mesh.run(for_=10)
-    mesh.part(0, 1)
-    mesh.part(1, 2)
+    mesh.cut(0, 1)
+    mesh.cut(1, 2)
     mesh.run(for_=30)
     mesh.drops.clear()
     return mesh, mesh.routers[1]
@@ -115,8 +115,8 @@ def lonely():
     "message",
     [
         Ack(0, 1, frozenset({2})),
-        Nack(0, 2, (), 0, (Hole(1, 1),), 1),
-        Subscribe(2, 7, 1, -8, 0, 0, (Period(EVERYTHING, 0, 0),)),
+        Nack(0, 2, (), 0, (SequenceGap(1, 1),), 1),
+        Subscribe(2, 7, 1, -8, 0, 0, (InterestPeriod(EVERYTHING, 0, 0),)),
         Ping(0, (0,), (2,)),
     ],
     ids=lambda message: type(message).__name__,
@@ -165,10 +165,10 @@ def addressed(sequence, before, edition=1):
 
 
 def test_an_event_that_makes_room_for_one_nearer_is_dropped():
-    mesh = subscriber(reorder=2)
+    mesh = subscriber(reorder_buffer=2)
     for sequence in (9, 8, 7):
         mesh.inject(1, addressed(sequence, sequence - 1), sender=0)
-    assert [(drop.message.about, drop.reason) for drop in mesh.drops] == [(9, Drop.TABLE_FULL)]
+    assert [(drop.message.publication_id, drop.reason) for drop in mesh.drops] == [(9, Drop.TABLE_FULL)]
 
 
 def test_copies_that_a_new_edition_no_longer_lists_are_dropped():
@@ -176,7 +176,7 @@ def test_copies_that_a_new_edition_no_longer_lists_are_dropped():
     mesh.inject(1, addressed(9, 8), sender=0)
     mesh.inject(1, addressed(11, 9), sender=0)
     mesh.routers[1].ordering.resume(0, 2, {11: 1})
-    assert [(drop.message.about, drop.reason) for drop in mesh.drops] == [(9, Drop.UNWANTED)]
+    assert [(drop.message.publication_id, drop.reason) for drop in mesh.drops] == [(9, Drop.UNWANTED)]
     assert [each.publication.sequence for each in mesh.deliveries] == [1, 11]
 
 
@@ -212,5 +212,5 @@ def test_an_event_from_before_it_was_wanted_is_dropped_as_unwanted():
 def test_events_of_a_publisher_that_is_forgotten_are_dropped():
     mesh = subscriber(publishers=1)
     mesh.inject(1, addressed(9, 8), sender=0)
-    mesh.routers[1].ordering.answer(77, ())
-    assert [(drop.message.about, drop.reason) for drop in mesh.drops] == [(9, Drop.TABLE_FULL)]
+    mesh.routers[1].ordering.answer_ping(77, ())
+    assert [(drop.message.publication_id, drop.reason) for drop in mesh.drops] == [(9, Drop.TABLE_FULL)]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from roamcast.content.kind import Integer
+from roamcast.content.field_type import Integer
 from roamcast.content.schema import EventType
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
 from roamcast.routing.cbr.raft.raft import RaftCbr
@@ -31,7 +31,7 @@ def test_every_event_arrives_once_and_in_order_though_links_lose_and_break(below
     mesh.run(for_=20)
     for zone in range(12):
         if zone == 4:
-            mesh.part(1, 4)
+            mesh.cut(1, 4)
         if zone == 8:
             mesh.kill(3)
         mesh.publish(0, Coupon(zone=zone))

@@ -6,7 +6,7 @@ from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
 
 def test_the_defaults_of_raft_are_those_of_section_5_3():
     raft = RaftCbrParameters()
-    assert (raft.ack_gather, raft.nack_gather, raft.ping_wait, raft.cache_lease) == (0.01, 0.03, 10.0, 10.0)
+    assert (raft.ack_delay, raft.nack_delay, raft.ping_wait, raft.cache_lease) == (0.01, 0.03, 10.0, 10.0)
     assert (raft.dsdv.link_feedback, raft.dsdv.detours) == (False, True)
 
 

@@ -3,15 +3,15 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roamcast.content.kind import Integer
+from roamcast.content.field_type import Integer
 from roamcast.content.schema import EventType
 from roamcast.routing.cbr.raft.cache import subtract
 from roamcast.routing.cbr.raft.messages import (
     Addressee,
-    Hole,
     Nack,
+    SequenceGap,
     XcastEvent,
-    nothing_yet,
+    first_version,
     version_of,
 )
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters, RaftDsdvParameters
@@ -19,7 +19,7 @@ from roamcast.routing.cbr.raft.raft import RaftCbr
 from roamcast.routing.cbr.raft.xcast import join_chain
 from roamcast.routing.router import Drop, Publication
 from roamcast.testing import Mesh
-from roamcast.wire.message import inner
+from roamcast.wire.message import unwrap
 
 Coupon = EventType("coupon", {"zone": Integer()})
 EVERYTHING = Coupon.zone >= 0
@@ -29,7 +29,7 @@ PARAMETERS = RaftCbrParameters(
     custody=False,
     window=EVENTS,
     ping_wait=1000.0,
-    dsdv=RaftDsdvParameters(period=3.0, settling=0.0, held_timeout=0.0),
+    dsdv=RaftDsdvParameters(period=3.0, settling=0.0, queue_timeout=0.0),
 )
 
 spans = st.tuples(st.integers(0, 30), st.integers(0, 10)).map(lambda s: (s[0], s[0] + s[1]))
@@ -53,7 +53,7 @@ def test_a_chain_ends_with_me_and_names_me_once(chain, me):
 def missing(drawn):
     """Holes in rising order that do not touch, as a subscriber lists them."""
     ends = sorted(set(drawn))
-    return tuple(Hole(first, last) for first, last in zip(ends[::2], ends[1::2], strict=False))
+    return tuple(SequenceGap(first, last) for first, last in zip(ends[::2], ends[1::2], strict=False))
 
 
 holes = st.lists(st.integers(1, EVENTS), min_size=2, max_size=8).map(missing).filter(bool)
@@ -66,7 +66,7 @@ def three_with(published):
     mesh.run(for_=10)
     mesh.subscribe(2, EVERYTHING)
     mesh.run(for_=5)
-    mesh.part(1, 2)
+    mesh.cut(1, 2)
     for _ in range(published):
         mesh.publish(0, Coupon(zone=1))
     mesh.run(for_=2)
@@ -76,14 +76,18 @@ def three_with(published):
 
 
 def sent_again(mesh, node):
-    return {s.message.about for s in mesh.sent if s.node == node and isinstance(inner(s.message), XcastEvent)}
+    return {
+        s.message.publication_id
+        for s in mesh.sent
+        if s.node == node and isinstance(unwrap(s.message), XcastEvent)
+    }
 
 
 @settings(max_examples=25)
 @given(holes)
 def test_a_publisher_retransmits_all_that_a_request_names_and_nothing_else(wanted):
     mesh = three_with(EVENTS)
-    mesh.routers[0].arrive(Nack(0, 2, (), nothing_yet(0), wanted, 1), 2, 1)
+    mesh.routers[0].arrive(Nack(0, 2, (), first_version(0), wanted, 1), 2, 1)
     mesh.run(for_=0.001)
     assert sent_again(mesh, 0) == {n for first, last in wanted for n in range(first, last + 1)}
 
@@ -92,11 +96,11 @@ def test_a_publisher_retransmits_all_that_a_request_names_and_nothing_else(wante
 @given(holes)
 def test_a_broker_serves_all_that_a_request_names_and_asks_for_nothing_that_it_has_served(wanted):
     mesh = three_with(EVENTS)
-    mesh.routers[1].arrive(Nack(0, 2, (0,), nothing_yet(0), wanted, 1), 2, 2)
+    mesh.routers[1].arrive(Nack(0, 2, (0,), first_version(0), wanted, 1), 2, 2)
     mesh.run(for_=0.001)
     named = [n for first, last in wanted for n in range(first, last + 1)]
     assert sent_again(mesh, 1) == set(named)
-    assert not [each for each in mesh.sent if isinstance(inner(each.message), Nack)]
+    assert not [each for each in mesh.sent if isinstance(unwrap(each.message), Nack)]
 
 
 incarnations = st.integers(0, 3)
@@ -116,7 +120,7 @@ def test_an_event_of_another_incarnation_is_not_delivered(crashes, of, version, 
     mesh.publish(0, Coupon(zone=0))
     mesh.run(for_=1)
     assert len(mesh.deliveries) == 1
-    before = 1 if first_of is None else nothing_yet(first_of)
+    before = 1 if first_of is None else first_version(first_of)
     place = Addressee(1, before, version_of(of, version))
     copy = XcastEvent(Publication(0, 2, Coupon(zone=1)), (0,), (place,))
     reason = mesh.inject(1, copy, sender=0)

@@ -7,7 +7,7 @@ import pytest
 from roamcast.routing.router import BROADCAST, Drop, Publication
 from roamcast.routing.unicast.aodv.messages import RouteError, RouteReply, RouteRequest, Unreachable
 from roamcast.routing.unicast.aodv.parameters import NS2, AodvParameters
-from roamcast.routing.unicast.aodv.routes import Routes
+from roamcast.routing.unicast.aodv.routes import AodvRouteTable
 from roamcast.routing.unicast.copies import AodvUnicast, Copy
 from roamcast.testing import Mesh, lose
 
@@ -23,7 +23,7 @@ def aodv(**parameters):
 
 
 def send(mesh, origin, to, sequence=1):
-    mesh.know(News)
+    mesh.add_event_type(News)
     mesh.routers[origin].unicast.send(Copy(Publication(origin, sequence, News())), to)
 
 
@@ -133,7 +133,7 @@ def test_who_uses_a_broken_route_is_told_alone_and_asks_with_a_newer_number():
     send(mesh, 0, 5)
     mesh.run(for_=2)
     mesh.sent.clear()
-    mesh.part(4, 5)
+    mesh.cut(4, 5)
     send(mesh, 0, 5, 2)
     mesh.run(for_=1)
     errors = mesh.sent_of(RouteError)
@@ -149,7 +149,7 @@ def test_in_ns2_errors_are_broadcast_even_if_nobody_is_known_to_use_the_route():
     mesh = line(3, **NS2)
     send(mesh, 0, 1)
     mesh.run(for_=1)
-    mesh.part(0, 1)
+    mesh.cut(0, 1)
     send(mesh, 0, 1, 2)
     mesh.run(for_=1)
     assert [sent.to for sent in mesh.sent_of(RouteError)] == [BROADCAST]
@@ -161,7 +161,7 @@ def test_near_the_destination_a_break_is_repaired_and_the_message_arrives():
     with mesh.fault(lose(to=4)):
         send(mesh, 0, 5)
         mesh.run(for_=3)
-    mesh.part(3, 5)
+    mesh.cut(3, 5)
     mesh.sent.clear()
     send(mesh, 0, 5, 2)
     mesh.run(for_=3)
@@ -175,7 +175,7 @@ def test_a_repair_that_fails_is_told_to_those_before():
     mesh = line(4)
     send(mesh, 0, 3)
     mesh.run(for_=3)
-    mesh.part(2, 3)
+    mesh.cut(2, 3)
     send(mesh, 0, 3, 2)
     mesh.run(for_=5)
     assert [sent.node for sent in mesh.sent_of(RouteError)][:2] == [2, 1]
@@ -268,21 +268,21 @@ def test_a_forged_number_bars_a_way_back_for_a_time_and_not_for_good():
 
 
 def test_a_number_is_not_forgotten_while_neighbours_rely_on_its_route():
-    routes = Routes(8, 0.0, kept=50.0)
+    routes = AodvRouteTable(8, 0.0, kept=50.0)
     routes.offer(7, 1, 2, 10, now=0.0, life=5.0)
     assert routes.live(7, 6.0) is None  # lapsed, and counted up
     assert routes.offer(7, 2, 3, 10, now=40.0, life=5.0) is None
     routes.relied_on(7, 50.0)
     assert routes.offer(7, 2, 3, 10, now=99.9, life=5.0) is None
     assert routes.offer(7, 2, 3, 10, now=100.0, life=5.0) is not None
-    assert Routes(8, 0.0).numbered(routes.entry(7), 1e9), "kept for ever, as in ns-2"
+    assert AodvRouteTable(8, 0.0).numbered(routes.entry(7), 1e9), "kept for ever, as in ns-2"
 
 
 def test_in_ns2_who_repairs_a_route_that_was_never_down_asks_everyone():
     mesh = line(6, **NS2)
     send(mesh, 0, 5)
     mesh.run(for_=2)
-    mesh.part(4, 5)
+    mesh.cut(4, 5)
     mesh.sent.clear()
     send(mesh, 0, 5, 2)
     mesh.run(for_=0.3)
@@ -315,7 +315,7 @@ def test_in_ns2_further_messages_wait_while_a_route_is_repaired_and_it_is_still_
     mesh = line(6, **NS2)
     send(mesh, 0, 5)
     mesh.run(for_=2)
-    mesh.part(4, 5)
+    mesh.cut(4, 5)
     for sequence in (2, 3):
         send(mesh, 0, 5, sequence)
         mesh.run(for_=0.1)

@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from roamcast.content.field_type import Integer
 from roamcast.content.filter import Filter
-from roamcast.content.kind import Integer
 from roamcast.content.schema import EventType
 from roamcast.routing.router import Drop, Publication
 from roamcast.routing.unicast.copies import Copy, DsdvUnicast
-from roamcast.routing.unicast.dsdv.messages import INFINITY, DsdvUpdate, Entry
+from roamcast.routing.unicast.dsdv.messages import INFINITY, DsdvEntry, DsdvUpdate
 from roamcast.routing.unicast.dsdv.parameters import DsdvParameters
 from roamcast.routing.unicast.unicast import Datagram
 from roamcast.testing import Mesh, duplicate
@@ -64,16 +64,16 @@ def test_news_of_a_better_route_waits_for_the_settling_time():
     assert mesh.routers[0].unicast.next_hop(2) == 1
 
 
-@pytest.mark.parametrize("tell_awaited", [False, True])
-def test_a_way_that_somebody_waits_for_may_be_told_at_once(tell_awaited):
+@pytest.mark.parametrize("advertise_awaited", [False, True])
+def test_a_way_that_somebody_waits_for_may_be_told_at_once(advertise_awaited):
     mesh = Mesh.line(
-        3, lambda host: DsdvUnicast(host, DsdvParameters(period=1000, tell_awaited=tell_awaited))
+        3, lambda host: DsdvUnicast(host, DsdvParameters(period=1000, advertise_awaited=advertise_awaited))
     )
     mesh.subscribe(2, ALL_NEWS)
     mesh.publish(1, NEWS)  # nobody has been heard of yet
     mesh.run(for_=11)
     assert mesh.delivered == [(2, NEWS)]
-    assert mesh.routers[0].unicast.next_hop(2) == (1 if tell_awaited else None)
+    assert mesh.routers[0].unicast.next_hop(2) == (1 if advertise_awaited else None)
     assert mesh.routers[2].unicast.next_hop(0) is None, "nobody waits for that one"
 
 
@@ -89,7 +89,7 @@ def test_a_failed_link_breaks_its_routes_at_once_and_everyone_hears_of_it():
     mesh = Mesh.line(4, eager)
     mesh.subscribe(3, ALL_NEWS)
     mesh.run(for_=SETTLED)
-    mesh.part(2, 3)
+    mesh.cut(2, 3)
     before = mesh.routers[2].unicast.table.get(3).sequence
     mesh.publish(0, NEWS)
     mesh.run(for_=3)
@@ -102,7 +102,7 @@ def test_what_waits_for_a_route_goes_when_the_route_returns():
     mesh = Mesh.line(4, eager)
     mesh.subscribe(3, ALL_NEWS)
     mesh.run(for_=SETTLED)
-    mesh.part(2, 3)
+    mesh.cut(2, 3)
     mesh.publish(0, NEWS)
     mesh.run(for_=3)
     assert mesh.delivered == []
@@ -130,7 +130,7 @@ def test_a_node_that_hears_it_is_dead_says_otherwise_at_once():
     mesh.run(for_=SETTLED)
     mesh.sent.clear()
     heard = mesh.routers[0].unicast.sequence + 1
-    mesh.inject(0, DsdvUpdate((Entry(0, INFINITY, heard),)), sender=1)
+    mesh.inject(0, DsdvUpdate((DsdvEntry(0, INFINITY, heard),)), sender=1)
     mesh.run(for_=0.1)
     (first, *_) = [s.message for s in mesh.sent_of(DsdvUpdate) if s.node == 0]
     assert first.entries[0] == (0, 0, heard + 1)
@@ -163,7 +163,7 @@ def test_only_the_last_few_messages_wait_for_a_route():
 
 @pytest.mark.parametrize(("timeout", "kept"), [(30.0, 0), (0.0, 2)])
 def test_a_message_waits_for_a_route_no_longer_than_its_time_unless_it_has_all_time(timeout, kept):
-    parameters = DsdvParameters(settling=0.1, period=5, start_jitter=1, held_timeout=timeout)
+    parameters = DsdvParameters(settling=0.1, period=5, start_jitter=1, queue_timeout=timeout)
     mesh = Mesh(2, lambda host: DsdvUnicast(host, parameters))
     mesh.subscribe(1, ALL_NEWS)
     mesh.publish(0, NEWS)
@@ -186,7 +186,7 @@ def test_fresh_numbers_put_off_news_of_a_new_way_only_where_they_may(settle_anew
     mesh = Mesh(3, lambda host: DsdvUnicast(host, parameters), [(1, 2)])
     mesh.run(for_=100)
     for number in range(2, 12, 2):
-        mesh.inject(1, DsdvUpdate((Entry(0, 0, number),)), sender=0)
+        mesh.inject(1, DsdvUpdate((DsdvEntry(0, 0, number),)), sender=0)
         mesh.run(for_=3)
     of_node_0 = [s for s in mesh.sent_of(DsdvUpdate) if any(each[0] == 0 for each in s.message.entries)]
     told = [s.time for s in of_node_0 if s.node == 1]
@@ -271,7 +271,7 @@ def test_law_after_links_come_and_go_routes_are_right_again(graph, data):
     mesh.run(for_=20)
     left = {frozenset(e) for e in edges if e[0] != e[1]}
     for gone in data.draw(st.lists(st.sampled_from(sorted(map(sorted, left))), max_size=4)):
-        mesh.part(*gone)
+        mesh.cut(*gone)
         left.discard(frozenset(gone))
         mesh.run(for_=data.draw(st.floats(0, 5)))
     mesh.run(for_=2 * SETTLED)
@@ -284,7 +284,7 @@ def test_law_after_links_come_and_go_routes_are_right_again(graph, data):
 def test_an_update_with_an_absurd_entry_is_refused_as_a_whole(absurd):
     mesh = Mesh.line(3, eager)
     mesh.run(for_=SETTLED)
-    lies = DsdvUpdate((Entry(11, 4, 2), Entry(*absurd)))
+    lies = DsdvUpdate((DsdvEntry(11, 4, 2), DsdvEntry(*absurd)))
     assert mesh.inject(1, lies, sender=0) is Drop.MALFORMED
     assert mesh.routers[1].unicast.next_hop(11) is None
 
@@ -292,7 +292,7 @@ def test_an_update_with_an_absurd_entry_is_refused_as_a_whole(absurd):
 def test_an_update_that_claims_to_come_from_me_is_refused():
     mesh = Mesh.line(3, eager)
     mesh.run(for_=SETTLED)
-    assert mesh.inject(1, DsdvUpdate((Entry(11, 4, 2),)), sender=1) is Drop.MALFORMED
+    assert mesh.inject(1, DsdvUpdate((DsdvEntry(11, 4, 2),)), sender=1) is Drop.MALFORMED
     mesh.run(for_=SETTLED)
     assert mesh.routers[1].unicast.next_hop(2) == 2
 
@@ -302,7 +302,7 @@ def test_invented_destinations_in_great_number_find_a_bounded_table():
     mesh.run(for_=10)
     routes = mesh.routers[1].unicast
     for first in range(100, 50_100, 1000):
-        mesh.inject(1, DsdvUpdate(tuple(Entry(d, 1, 2) for d in range(first, first + 1000))), sender=0)
+        mesh.inject(1, DsdvUpdate(tuple(DsdvEntry(d, 1, 2) for d in range(first, first + 1000))), sender=0)
         assert len(routes.table) <= routes.parameters.destinations
     mesh.run(for_=SETTLED)
     assert len(routes.table) <= routes.parameters.destinations
@@ -314,13 +314,15 @@ def test_strangers_in_great_number_are_forgotten_again():
     mesh = Mesh.line(2, eager)
     routes = mesh.routers[1].unicast
     for stranger in range(10, 5000):
-        mesh.inject(1, DsdvUpdate((Entry(stranger, 0, 2),)), sender=stranger)
+        mesh.inject(1, DsdvUpdate((DsdvEntry(stranger, 0, 2),)), sender=stranger)
     assert len(routes.heard) <= routes.parameters.destinations
     mesh.run(for_=SETTLED)
     assert len(routes.heard) == 1
 
 
-@given(st.lists(st.builds(Entry, st.integers(0, 6), st.integers(0, 250), st.integers(0, 50)), max_size=60))
+@given(
+    st.lists(st.builds(DsdvEntry, st.integers(0, 6), st.integers(0, 250), st.integers(0, 50)), max_size=60)
+)
 @settings(max_examples=60, deadline=None)
 def test_law_no_noise_makes_a_node_route_to_itself_or_through_itself(entries):
     mesh = Mesh.line(4, eager)
@@ -400,7 +402,7 @@ def test_no_single_lie_removes_a_node_for_good(victim, told_to, metric, sequence
     mesh = Mesh.line(5, eager)
     mesh.run(for_=SETTLED)
     if cut_off:  # some do not hear the lie before the network has got over it
-        mesh.part(1, 2)
+        mesh.cut(1, 2)
     liar = told_to - 1 if told_to else 1
     mesh.inject(told_to, DsdvUpdate(((victim, metric, sequence),)), sender=liar)
     mesh.run(for_=30)
@@ -410,7 +412,7 @@ def test_no_single_lie_removes_a_node_for_good(victim, told_to, metric, sequence
         assert [mesh.routers[node].unicast.distance(d) for d in range(5) if d != node] == [
             abs(d - node) for d in range(5) if d != node
         ]
-    mesh.part(victim, victim - 1 if victim else 1)  # and its routes still follow the network
+    mesh.cut(victim, victim - 1 if victim else 1)  # and its routes still follow the network
     mesh.run(for_=SETTLED)
     mesh.join(victim, victim - 1 if victim else 1)
     mesh.run(for_=SETTLED)

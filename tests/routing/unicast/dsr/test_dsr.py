@@ -25,7 +25,7 @@ def dsr(**parameters):
 
 
 def send(mesh, origin, to, sequence=1):
-    mesh.know(News)
+    mesh.add_event_type(News)
     mesh.routers[origin].unicast.send(Copy(Publication(origin, sequence, News())), to)
 
 
@@ -38,7 +38,7 @@ def packets(mesh):
 
 
 def test_neighbours_are_asked_first_then_everyone_at_waits_that_double():
-    mesh = Mesh.line(2, dsr(most_requests=6))
+    mesh = Mesh.line(2, dsr(max_requests=6))
     send(mesh, 0, 7)
     mesh.run(for_=40)
     requests = asked(mesh, 0)
@@ -75,7 +75,7 @@ def test_a_request_grows_by_four_bytes_a_hop_and_in_ns2_by_the_whole_header():
         mesh = Mesh.line(4, dsr(**parameters))
         send(mesh, 0, 3)
         mesh.run(for_=1)
-        sizes[name] = [s.message.least for s in mesh.sent_of(DsrRequest) if s.message.ttl > 1]
+        sizes[name] = [s.message.minimum_size for s in mesh.sent_of(DsrRequest) if s.message.ttl > 1]
     assert sizes["rfc"][:3] == [12, 16, 20]
     assert sizes["ns2"][:3] == [12, 28, 48]  # traced in ns-2: 32, 48 and 68 bytes with the network header
 
@@ -139,7 +139,7 @@ def test_a_node_at_a_break_tells_the_origin_and_sends_the_packet_another_way_tha
     broken = packets(mesh)[0].message.route[2]
     other = {2: 4, 4: 2}[broken]
     mesh.routers[1].unicast.cache.add((1, other, 3), mesh.now)
-    mesh.part(1, broken)
+    mesh.cut(1, broken)
     mesh.sent.clear()
     send(mesh, 0, 3, 2)
     mesh.run(for_=2)
@@ -169,7 +169,7 @@ def test_the_last_error_rides_on_the_next_request():
     mesh = Mesh.line(4, dsr())
     send(mesh, 0, 3)
     mesh.run(for_=2)
-    mesh.part(1, 2)
+    mesh.cut(1, 2)
     send(mesh, 0, 3, 2)
     mesh.run(for_=0.1)
     mesh.sent.clear()
@@ -185,7 +185,7 @@ def test_in_ns2_a_node_on_the_way_asks_its_neighbours_once_and_then_lets_the_pac
     mesh = Mesh.line(4, dsr(**NS2))
     send(mesh, 0, 3)
     mesh.run(for_=2)
-    mesh.part(1, 2)
+    mesh.cut(1, 2)
     began = mesh.now
     send(mesh, 0, 3, 2)
     mesh.run(for_=3)
@@ -196,10 +196,10 @@ def test_in_ns2_a_node_on_the_way_asks_its_neighbours_once_and_then_lets_the_pac
 
 
 def test_a_packet_is_salvaged_only_so_often():
-    mesh = Mesh.line(4, dsr(most_salvages=0))
+    mesh = Mesh.line(4, dsr(max_salvages=0))
     send(mesh, 0, 3)
     mesh.run(for_=2)
-    mesh.part(1, 2)
+    mesh.cut(1, 2)
     mesh.routers[1].unicast.cache.add((1, 9, 3), mesh.now)
     send(mesh, 0, 3, 2)
     mesh.run(for_=2)
@@ -262,19 +262,19 @@ def test_by_the_rfc_an_error_that_fails_is_told_to_nobody():
 @pytest.mark.parametrize(("inflated", "more"), [(False, 0), (True, 4 * 4)])
 def test_in_ns2_a_packet_that_waited_where_it_is_salvaged_counts_its_old_header_again(inflated, more):
     mesh = Mesh(6, dsr(**{**NS2, "inflated_salvage": inflated}), [(1, 4), (4, 3)])
-    mesh.know(News)
+    mesh.add_event_type(News)
     mesh.routers[4].unicast.cache.add((4, 3), mesh.now)
     copy = Copy(Publication(0, 1, News()))
     mesh.routers[1].unicast.link_failed(DsrPacket(0, 7, 0, (0, 1, 2, 3), 2, copy), 2)
     mesh.run(for_=0.5)
     sent = [s.message for s in packets(mesh) if s.node == 1]
     assert [message.route for message in sent] == [(1, 4, 3)]
-    assert sent[0].least == 4 * 3 + copy.size + more
+    assert sent[0].minimum_size == 4 * 3 + copy.size + more
 
 
 def test_in_ns2_a_search_for_anothers_message_keeps_its_backoff_and_lets_go_one_at_a_time():
     mesh = Mesh(4, dsr(**NS2), [(0, 1)])
-    mesh.know(News)
+    mesh.add_event_type(News)
     node = mesh.routers[1].unicast
     for number in (1, 2):
         copy = Copy(Publication(0, number, News()))

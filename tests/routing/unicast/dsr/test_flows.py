@@ -27,7 +27,7 @@ def flowing(host):
 
 
 def send(mesh, origin, to, sequence):
-    mesh.know(News)
+    mesh.add_event_type(News)
     mesh.routers[origin].unicast.send(Copy(Publication(origin, sequence, News())), to)
     mesh.run(for_=1)
 
@@ -45,7 +45,7 @@ def test_the_first_three_packets_tell_the_way_and_the_next_carry_nothing_but_the
     assert [m.flow for m in sent] == [1, 1, 1, 0, 0]
     assert len(mesh.deliveries) == 5
     payload = Copy(Publication(0, 1, News())).size
-    assert [m.least - payload for m in sent] == [4 * 5 + 8] * 3 + [0] * 2
+    assert [m.minimum_size - payload for m in sent] == [4 * 5 + 8] * 3 + [0] * 2
     assert [(s.node, s.message.hops) for s in mesh.sent if type(s.message) is DsrFlowPacket] == [
         (node, node + 1) for _ in range(2) for node in range(4)
     ]
@@ -64,7 +64,7 @@ def test_at_a_break_a_packet_gets_its_way_back_and_its_origin_is_told():
     mesh = Mesh.line(4, flowing)
     for sequence in range(1, 4):
         send(mesh, 0, 3, sequence)
-    mesh.part(1, 2)
+    mesh.cut(1, 2)
     mesh.sent.clear()
     send(mesh, 0, 3, 4)
     assert isinstance(first_hops(mesh)[0], DsrFlowPacket)
@@ -153,7 +153,7 @@ def test_those_on_a_way_who_heard_all_packets_know_where_each_one_goes(deeds):
 @pytest.mark.parametrize("heard_by", [0, 1, 2])
 def test_a_packet_that_claims_a_flow_nobody_told_of_goes_nowhere(heard_by):
     mesh = Mesh.line(3, flowing)
-    mesh.know(News)
+    mesh.add_event_type(News)
     forged = DsrFlowPacket(0, 7, 1, 5, 1, Copy(Publication(0, 1, News())))
     mesh.inject(heard_by, forged, sender=1 if heard_by != 1 else 0)
     mesh.run(for_=3)

@@ -40,7 +40,7 @@ def look(mesh, dead):
             assert len(set(way)) == len(way), message
     look.seen = len(mesh.sent)
     for node, router in enumerate(mesh.routers):
-        for way in router.unicast.cache.ways():
+        for way in router.unicast.cache.paths():
             assert way[0] == node
             assert len(set(way)) == len(way) >= 2
 

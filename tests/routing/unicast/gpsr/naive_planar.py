@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from roamcast.routing.router import NodeId
-from roamcast.routing.unicast.gpsr.messages import Place
+from roamcast.routing.unicast.gpsr.messages import PointCm
 
 
-def squared(a: Place, b: Place) -> int:
+def squared(a: PointCm, b: PointCm) -> int:
     """The square of the distance between two places, in cm²."""
     x, y = a[0] - b[0], a[1] - b[1]
     return x * x + y * y
 
 
-def gabriel(here: Place, around: Mapping[NodeId, Place]) -> list[NodeId]:
+def gabriel(here: PointCm, around: Mapping[NodeId, PointCm]) -> list[NodeId]:
     """The neighbours with nobody in the circle whose diameter is the edge to them."""
     return _without_witness(
         here,
@@ -27,7 +27,7 @@ def gabriel(here: Place, around: Mapping[NodeId, Place]) -> list[NodeId]:
     )
 
 
-def relative(here: Place, around: Mapping[NodeId, Place]) -> list[NodeId]:
+def relative(here: PointCm, around: Mapping[NodeId, PointCm]) -> list[NodeId]:
     """The neighbours with nobody nearer to both ends of the edge than these are to each other."""
     return _without_witness(here, around, lambda u, v, w: max(squared(u, w), squared(v, w)) < squared(u, v))
 
@@ -37,7 +37,11 @@ PLANAR = {"gabriel": gabriel, "rng": relative}
 
 
 def next_edge(
-    here: Place, edges: Iterable[NodeId], around: Mapping[NodeId, Place], towards: Place, after: NodeId | None
+    here: PointCm,
+    edges: Iterable[NodeId],
+    around: Mapping[NodeId, PointCm],
+    towards: PointCm,
+    after: NodeId | None,
 ) -> NodeId | None:
     """The first of `edges` counter-clockwise from the direction `towards`; `after`, whose direction that
     is, comes last. Of edges in one direction the lower node comes first."""
@@ -50,7 +54,7 @@ def next_edge(
     return min(((angle(node), node) for node in edges), default=(None, None))[1]
 
 
-def crossing(a: Place, b: Place, c: Place, d: Place) -> Place | None:
+def crossing(a: PointCm, b: PointCm, c: PointCm, d: PointCm) -> PointCm | None:
     """Where the edge `ab` and the line from `c` to `d` cut each other, rounded; None if they do not.
 
     Merely touching is no cut: who stands on the line is nearer to its end than its beginning is.
@@ -64,16 +68,16 @@ def crossing(a: Place, b: Place, c: Place, d: Place) -> Place | None:
     # To the nearest whole centimetre, halves up, by whole numbers alone.
     x = (2 * (a[0] * share + (b[0] - a[0]) * one) + share) // (2 * share)
     y = (2 * (a[1] * share + (b[1] - a[1]) * one) + share) // (2 * share)
-    return Place(x, y)
+    return PointCm(x, y)
 
 
-def _side(a: Place, b: Place, c: Place) -> int:
+def _side(a: PointCm, b: PointCm, c: PointCm) -> int:
     """Positive where `c` lies left of the line from `a` to `b`, negative on its right, 0 on it."""
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 
 
 def _without_witness(
-    here: Place, around: Mapping[NodeId, Place], between: Callable[[Place, Place, Place], bool]
+    here: PointCm, around: Mapping[NodeId, PointCm], between: Callable[[PointCm, PointCm, PointCm], bool]
 ) -> list[NodeId]:
     places = around.items()
     kept = []

@@ -16,9 +16,9 @@ from roamcast.routing.unicast.gpsr.messages import (
     ANYONE,
     FARTHEST,
     Beacon,
-    Face,
     GeoPacket,
-    Place,
+    PerimeterState,
+    PointCm,
     Whereabouts,
 )
 from roamcast.routing.unicast.gpsr.parameters import GpsrUnicastParameters
@@ -34,7 +34,7 @@ def lay(at, **parameters):
     mesh = Mesh(len(at), lambda host: GpsrUnicast(host, chosen), edges(at))
     for node, place in enumerate(at):
         mesh.place(node, *place)
-    mesh.know(News)
+    mesh.add_event_type(News)
     mesh.run(for_=2)
     mesh.sent.clear()
     return mesh
@@ -101,7 +101,7 @@ def test_a_place_is_whoever_is_near_it():
     arrived = []
     for router in mesh.routers:
         router.arrive = lambda message, origin, sender, node=router.host.node: arrived.append(node)
-    for goal, radius, near in ((Place(61_000, 1_000), 205, {5, 4}), (Place(19_000, 21_000), 50, {2})):
+    for goal, radius, near in ((PointCm(61_000, 1_000), 205, {5, 4}), (PointCm(19_000, 21_000), 50, {2})):
         arrived.clear()
         mesh.routers[0].unicast.send_to(Copy(Publication(0, 1, News())), ANYONE, goal, radius)
         mesh.run(for_=1)
@@ -111,7 +111,7 @@ def test_a_place_is_whoever_is_near_it():
 def test_a_place_where_nobody_is_ends_the_search_with_a_reason():
     mesh = lay(HORSESHOE)
     mesh.routers[0].unicast.send_to(
-        Copy(Publication(0, 1, News())), ANYONE, Place(500_000, 500_000), radius=100
+        Copy(Publication(0, 1, News())), ANYONE, PointCm(500_000, 500_000), radius=100
     )
     mesh.run(for_=5)
     assert [drop.reason for drop in mesh.drops] == [Drop.NO_ROUTE]
@@ -121,8 +121,8 @@ def test_a_place_where_nobody_is_ends_the_search_with_a_reason():
 def test_with_a_stale_place_a_packet_is_lost_and_told():
     mesh = lay(HORSESHOE, location="told", announce=60.0, known=200.0)
     mesh.run(for_=60)
-    assert mesh.routers[0].unicast.locate(5) == Place(60_000, 0)
-    mesh.part(4, 5)
+    assert mesh.routers[0].unicast.locate(5) == PointCm(60_000, 0)
+    mesh.cut(4, 5)
     mesh.place(5, 3000, 3000)
     mesh.run(for_=6)
     send(mesh, 0, 5)
@@ -134,7 +134,7 @@ def test_with_a_stale_place_a_packet_is_lost_and_told():
 def test_a_neighbour_that_the_link_cannot_reach_is_gone_around():
     mesh = lay([(0, 0), (150, 100), (150, -100), (300, 0)])
     hop = mesh.routers[0].unicast.next_hop(3)
-    mesh.part(0, hop)
+    mesh.cut(0, hop)
     publication = send(mesh, 0, 3)
     assert [d.publication for d in mesh.deliveries] == [publication]
     assert hop not in mesh.routers[0].unicast.neighbours()
@@ -168,16 +168,16 @@ def test_a_message_to_oneself_is_not_sent():
 
 def test_a_packet_with_no_hops_left_stops():
     mesh = lay([(0, 0), (200, 0), (400, 0)])
-    last = GeoPacket(0, 2, Place(40_000, 0), 0, 7, 1, Place(0, 0), (), Copy(Publication(0, 1, News())))
+    last = GeoPacket(0, 2, PointCm(40_000, 0), 0, 7, 1, PointCm(0, 0), (), Copy(Publication(0, 1, News())))
     mesh.inject(1, last, sender=0)
     assert [(drop.node, drop.reason, drop.to) for drop in mesh.drops] == [(1, Drop.HOP_LIMIT, 2)]
 
 
 def test_a_million_strangers_leave_the_tables_bounded():
-    mesh = lay([(0, 0), (100, 0)], neighbours=20, places=20, held=10, location="told")
+    mesh = lay([(0, 0), (100, 0)], neighbours=20, places=20, queue_limit=10, location="told")
     router = mesh.routers[0]
     for stranger in range(2000):
-        place = Place(stranger, -stranger)
+        place = PointCm(stranger, -stranger)
         assert mesh.inject(0, Beacon(place), sender=1000 + stranger) is None
         mesh.inject(0, Whereabouts(5000 + stranger, place, 7, 3, place), sender=1)
     for missing in range(100):
@@ -207,7 +207,7 @@ def test_a_node_whose_place_is_no_place_stops_nobody(lost):
 
 def test_who_speaks_in_my_name_is_refused():
     mesh = lay([(0, 0), (100, 0)])
-    assert mesh.inject(0, Beacon(Place(5, 5)), sender=0) is Drop.MALFORMED
+    assert mesh.inject(0, Beacon(PointCm(5, 5)), sender=0) is Drop.MALFORMED
 
 
 def test_a_silence_that_one_lost_beacon_ends_is_refused():
@@ -220,12 +220,14 @@ def test_a_packet_that_takes_an_edge_of_its_face_again_waits_and_begins_anew(res
     mesh = lay([(0, 0), (-200, 0), (0, 200)], restart=restart)
     node = mesh.routers[0].unicast
     copy = Copy(Publication(1, 1, News()))
-    face = Face(Place(10_000, 0), Place(10_000, 0), 8, 9)
+    face = PerimeterState(PointCm(10_000, 0), PointCm(10_000, 0), 8, 9)
     for hops in (50, 40, 30):
-        node.receive(GeoPacket(1, 7, Place(90_000, 0), 0, 3, hops, Place(-20_000, 0), (face,), copy), 1, 1.0)
+        node.receive(
+            GeoPacket(1, 7, PointCm(90_000, 0), 0, 3, hops, PointCm(-20_000, 0), (face,), copy), 1, 1.0
+        )
     walked = [sent.message for sent in packets(mesh) if sent.node == 0 and sent.message.face[0][0] == face[0]]
     assert len(walked) == (1 if restart else 3)
     mesh.sent.clear()
     mesh.run(for_=1.6)
-    anew = [s.message for s in packets(mesh) if s.node == 0 and s.message.face[0].entered == Place(0, 0)]
+    anew = [s.message for s in packets(mesh) if s.node == 0 and s.message.face[0].entered == PointCm(0, 0)]
     assert bool(anew) == restart

@@ -11,12 +11,12 @@ from unit_disks import edges, parts, scatter
 
 from roamcast.routing.router import Position
 from roamcast.routing.state.leases import Leases
-from roamcast.routing.unicast.gpsr.messages import Place, place_of
+from roamcast.routing.unicast.gpsr.messages import PointCm, to_point_cm
 from roamcast.routing.unicast.gpsr.neighbourhood import AROUND, STUCK, TAKEN, Places
 
 
 def planarise(places, rule):
-    told = [place_of(Position(*place)) for place in places]
+    told = [to_point_cm(Position(*place)) for place in places]
     joined = edges(places)
     kept = set()
     for node, here in enumerate(told):
@@ -49,7 +49,7 @@ def test_the_relative_neighbourhood_graph_is_part_of_gabriels(seed):
 
 
 coordinates = st.integers(-50, 50)
-points = st.builds(Place, coordinates, coordinates)
+points = st.builds(PointCm, coordinates, coordinates)
 
 
 @given(points, points, points, points)
@@ -64,11 +64,11 @@ def test_a_crossing_is_the_same_from_both_ends_of_an_edge_and_lies_between(a, b,
 
 FAR = 2**23 - 1
 near_or_far = st.one_of(coordinates, st.integers(-FAR, FAR), st.sampled_from([-FAR, 0, FAR]))
-anywhere = st.builds(Place, near_or_far, near_or_far)
-crowded = st.builds(Place, st.integers(-3, 3), st.integers(-3, 3))
+anywhere = st.builds(PointCm, near_or_far, near_or_far)
+crowded = st.builds(PointCm, st.integers(-3, 3), st.integers(-3, 3))
 
 
-@example(Place(-FAR, -FAR), Place(FAR, FAR), Place(-FAR, FAR), Place(FAR, -FAR + 1))
+@example(PointCm(-FAR, -FAR), PointCm(FAR, FAR), PointCm(-FAR, FAR), PointCm(FAR, -FAR + 1))
 @given(anywhere, anywhere, anywhere, anywhere)
 def test_the_kernels_crossing_equals_its_twin(a, b, c, d):
     assert Places.crossing(a, b, c, d) == crossing(a, b, c, d)
@@ -86,7 +86,7 @@ def test_the_kernels_table_of_places_equals_its_twin(around, rule, spots, came):
     table = Places(10.0, 16)
     for node, place in enumerate(around):
         table.renew(node, place, 1.0)
-    table.renew(99, Place(1, 1), -9.5)  # has lapsed
+    table.renew(99, PointCm(1, 1), -9.5)  # has lapsed
     told = dict(enumerate(around))
     nearest = min(((squared(place, goal), node) for node, place in told.items()), default=(0, 0))
     expected = nearest[1] if nearest[0] < squared(here, goal) else None
@@ -135,16 +135,16 @@ def test_a_position_is_told_in_the_nearest_centimetres(x, y):
     def nearest(metres):
         return 0 if isnan(metres) else round(min(max(100 * metres, -FAR), FAR))
 
-    told = place_of(Position(x, y))
-    assert type(told) is Place
+    told = to_point_cm(Position(x, y))
+    assert type(told) is PointCm
     assert told == (nearest(x), nearest(y))
 
 
 def test_what_is_no_position_is_not_told():
     for wrong in (
-        (5, Place, FAR),
-        ((1.0,), Place, FAR),
-        (("a", 2.0), Place, FAR),
+        (5, PointCm, FAR),
+        ((1.0,), PointCm, FAR),
+        (("a", 2.0), PointCm, FAR),
         ((1.0, 2.0), dict, FAR),
         (),
     ):
@@ -169,7 +169,7 @@ def test_places_are_kept_as_leases_are(history):
     for node, wait, heard in history:
         now += wait
         if heard:
-            table.renew(node, Place(node, wait), now)
+            table.renew(node, PointCm(node, wait), now)
             twin.renew(node, (node, wait), now)
         else:
             table.discard(node)
@@ -189,19 +189,19 @@ def test_what_is_no_place_is_refused():
         with pytest.raises((TypeError, OverflowError)):
             table.renew(1, wrong, 0.0)
     with pytest.raises(TypeError):
-        table.renew(1, Place(1, 2))
+        table.renew(1, PointCm(1, 2))
     assert len(table) == 0
 
 
 def test_the_right_hand_rule_goes_counter_clockwise_and_back_at_last():
-    here = Place(0, 0)
-    around = {1: Place(10, 0), 2: Place(0, 10), 3: Place(-10, 0), 4: Place(0, -10)}
+    here = PointCm(0, 0)
+    around = {1: PointCm(10, 0), 2: PointCm(0, 10), 3: PointCm(-10, 0), 4: PointCm(0, -10)}
     for came, goes in ((1, 2), (2, 3), (3, 4), (4, 1)):
         assert next_edge(here, around, around, around[came], came) == goes
     assert next_edge(here, [1], around, around[1], 1) == 1
-    assert next_edge(here, around, around, Place(10, 5), None) == 2
-    assert next_edge(here, [], {}, Place(10, 5), None) is None
+    assert next_edge(here, around, around, PointCm(10, 5), None) == 2
+    assert next_edge(here, [], {}, PointCm(10, 5), None) is None
 
 
 def test_distances_are_squares_of_centimetres():
-    assert squared(Place(0, 0), Place(300, 400)) == 500**2
+    assert squared(PointCm(0, 0), PointCm(300, 400)) == 500**2

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from roamcast.routing.cbr.raft.messages import LOWEST, Addressee, Hole, Nack, XcastEvent, age_of
+from roamcast.routing.cbr.raft.messages import LOWEST, Addressee, Nack, SequenceGap, XcastEvent, elapsed_since
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
 from roamcast.routing.router import Host, NodeId, Publication
 from roamcast.routing.state.leases import Leases
 
 
-class Cached(NamedTuple):
+class CachedEvent(NamedTuple):
     """An event that passed here."""
 
     publication: Publication
@@ -31,25 +31,27 @@ class EventCache:
     def __init__(self, host: Host, parameters: RaftCbrParameters) -> None:
         self.host = host
         self.parameters = parameters
-        self.events: Leases[int, Cached] = Leases(parameters.cache_lease, parameters.cached)
+        self.events: Leases[int, CachedEvent] = Leases(parameters.cache_lease, parameters.cached_events)
 
-    def keep(self, event: XcastEvent, chain: tuple[NodeId, ...]) -> None:
+    def add(self, event: XcastEvent, chain: tuple[NodeId, ...]) -> None:
         """Remember an event, whom it was for and the way it came."""
         now = self.host.now()
-        held = self.events.get(event.about, now)
+        held = self.events.get(event.publication_id, now)
         destinations = {each.node: each for each in event.destinations}
         published, since = now - event.age / 1000, now
         if held is not None:
             destinations = held.destinations | destinations
             published, since = min(published, held.published), held.since
         self.events.sweep(now)
-        self.events.renew(event.about, Cached(event.publication, chain, destinations, published, since), now)
+        self.events.renew(
+            event.publication_id, CachedEvent(event.publication, chain, destinations, published, since), now
+        )
 
-    def find(self, event: XcastEvent) -> Cached:
+    def find(self, event: XcastEvent) -> CachedEvent:
         """The entry of an event, which is made if it was not handled here before."""
-        held = self.events.get(event.about, self.host.now())
+        held = self.events.get(event.publication_id, self.host.now())
         if held is None:
-            self.keep(event, event.chain)
+            self.add(event, event.chain)
             return self.find(event)
         return held
 
@@ -58,7 +60,7 @@ class EventCache:
         held = self.events.get(publisher << 32 | sequence, self.host.now())
         return held.chain[-2] if held is not None and len(held.chain) > 1 else publisher
 
-    def serve(self, nack: Nack) -> tuple[list[XcastEvent], list[Hole]]:
+    def serve(self, nack: Nack) -> tuple[list[XcastEvent], list[SequenceGap]]:
         """The events here that a subscriber misses, and the holes that remain."""
         now = self.host.now()
         found = []
@@ -68,7 +70,7 @@ class EventCache:
                 if addressee is not None and addressee.edition >= nack.edition:
                     found.append((cached.publication.sequence, cached, addressee))
         p = self.parameters
-        most = p.window if p.paced else p.cached
+        most = p.window if p.paced else p.cached_events
         holes = list(nack.holes)
         served: list[XcastEvent] = []
         for sequence, cached, addressee in sorted(found, key=lambda each: each[0]):
@@ -82,21 +84,21 @@ class EventCache:
                         cached.publication,
                         cached.chain,
                         (addressee,),
-                        age_of(cached.published, now),
+                        elapsed_since(cached.published, now),
                     )
                 )
         return served, holes
 
 
-def subtract(holes: Iterable[Hole], first: int, last: int) -> list[Hole]:
+def subtract(holes: Iterable[SequenceGap], first: int, last: int) -> list[SequenceGap]:
     """What remains of `holes` when first..last is filled."""
     left = []
     for low, high in holes:
         if last < low or high < first:
-            left.append(Hole(low, high))
+            left.append(SequenceGap(low, high))
             continue
         if low < first:
-            left.append(Hole(low, first - 1))
+            left.append(SequenceGap(low, first - 1))
         if last < high:
-            left.append(Hole(last + 1, high))
+            left.append(SequenceGap(last + 1, high))
     return left

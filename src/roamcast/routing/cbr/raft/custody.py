@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable
 import msgspec
 
 from roamcast.routing.cbr.raft.cache import EventCache
-from roamcast.routing.cbr.raft.messages import Addressee, XcastEvent, age_of
+from roamcast.routing.cbr.raft.messages import Addressee, XcastEvent, elapsed_since
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
 from roamcast.routing.router import Drop, Host, NodeId
 
@@ -33,7 +33,7 @@ class Custody:
         self._cache = cache
         self._send = send
 
-    def keep(self, event: XcastEvent, stuck: Collection[Addressee]) -> bool:
+    def add(self, event: XcastEvent, stuck: Collection[Addressee]) -> bool:
         """Try again later to send an event to some of its subscribers; say whether that is the first time.
 
         Each wait is as long as the event has been here already, so a broken link is tried ever more rarely.
@@ -42,29 +42,29 @@ class Custody:
         if waited >= self.parameters.cache_lease:
             self.host.drop(event, Drop.NO_ROUTE)
             return False
-        if event.about not in self.waiting:
-            if len(self.waiting) >= self.parameters.cached:
+        if event.publication_id not in self.waiting:
+            if len(self.waiting) >= self.parameters.cached_events:
                 oldest, _ = self.waiting.pop(next(iter(self.waiting)))
                 self.host.drop(oldest, Drop.TABLE_FULL)
-            self.waiting[event.about] = (event, {})
-            self.host.call_later(max(self.parameters.link_retry, waited), self._again, event.about)
-        elif self.waiting[event.about][1].keys() >= {each.node for each in stuck}:
+            self.waiting[event.publication_id] = (event, {})
+            self.host.call_later(max(self.parameters.link_retry, waited), self._retry, event.publication_id)
+        elif self.waiting[event.publication_id][1].keys() >= {each.node for each in stuck}:
             self.host.drop(event, Drop.DUPLICATE)
-        self.waiting[event.about][1].update((each.node, each) for each in stuck)
+        self.waiting[event.publication_id][1].update((each.node, each) for each in stuck)
         return waited < self.parameters.link_retry
 
-    def settle(self, publisher: NodeId, sequence: int, subscribers: Iterable[NodeId]) -> None:
+    def acknowledge(self, publisher: NodeId, sequence: int, subscribers: Iterable[NodeId]) -> None:
         """Learn that subscribers have everything up to an event, by whatever way it came."""
         for event, stuck in self.waiting.values():
             if event.publication.publisher == publisher and event.publication.sequence <= sequence:
                 for subscriber in subscribers:
                     stuck.pop(subscriber, None)
 
-    def _again(self, id: int) -> None:
+    def _retry(self, id: int) -> None:
         event, stuck = self.waiting.pop(id, (None, None))
         if event is not None and not stuck:
             self.host.drop(event, Drop.DUPLICATE)  # all have it, by other ways
         elif event is not None and stuck:
             # It is older now: by its age a subscriber tells whether it had asked before.
-            age = age_of(self._cache.find(event).published, self.host.now())
+            age = elapsed_since(self._cache.find(event).published, self.host.now())
             self._send(msgspec.structs.replace(event, destinations=tuple(stuck.values()), age=age))

@@ -6,14 +6,14 @@ from collections.abc import Collection, Iterable
 from math import inf
 
 from roamcast.content.filter import Filter
+from roamcast.routing.cbr.raft.ack_aggregation import AckAggregator
 from roamcast.routing.cbr.raft.cache import EventCache
 from roamcast.routing.cbr.raft.custody import Custody
-from roamcast.routing.cbr.raft.gathering import AckGathering
-from roamcast.routing.cbr.raft.ordering import Ordering
-from roamcast.routing.cbr.raft.publishing import RaftPublisher
-from roamcast.routing.cbr.raft.subscribing import RaftSubscriber
+from roamcast.routing.cbr.raft.ordered_delivery import OrderedDelivery
+from roamcast.routing.cbr.raft.publisher import RaftPublisher
+from roamcast.routing.cbr.raft.subscriber import RaftSubscriber
 from roamcast.routing.router import Footprint, Publication
-from roamcast.wire.blobs import pattern_size
+from roamcast.wire.blobs import filter_size
 
 
 def of_publisher(publishing: RaftPublisher) -> dict[str, Footprint]:
@@ -23,12 +23,14 @@ def of_publisher(publishing: RaftPublisher) -> dict[str, Footprint]:
     patterns = sum(_patterns(session.patterns) for session in sessions)
     return {
         "subscribers": Footprint(len(sessions), 40 * len(sessions) + 8 * owed + patterns, p.subscribers),
-        "kept": _events([publication for _, publication in publishing.events.values()], p.kept),
-        "recent": _events([publication for _, publication in publishing.recent], p.kept),
+        "kept": _events(
+            [publication for _, publication in publishing.events.values()], p.unacknowledged_events
+        ),
+        "recent": _events([publication for _, publication in publishing.recent], p.unacknowledged_events),
     }
 
 
-def of_subscriber(subscribing: RaftSubscriber, ordering: Ordering) -> dict[str, Footprint]:
+def of_subscriber(subscribing: RaftSubscriber, ordering: OrderedDelivery) -> dict[str, Footprint]:
     """Publishers with what they offer and were told, the state of their streams, and what came early."""
     p, wishes = subscribing.parameters, subscribing.wishes.values()
     told = sum(_patterns((*wish.offers, *wish.patterns)) for wish in wishes)
@@ -45,13 +47,13 @@ def of_subscriber(subscribing: RaftSubscriber, ordering: Ordering) -> dict[str, 
             sum(34 + 4 * len(stream.chain) + 8 * len(stream.order) for stream in streams),
             p.publishers,
         ),
-        "early": _events(early, p.reorder * p.publishers),
+        "early": _events(early, p.reorder_buffer * p.publishers),
     }
 
 
-def of_broker(cache: EventCache, custody: Custody, acks: AckGathering) -> dict[str, Footprint]:
+def of_broker(cache: EventCache, custody: Custody, acks: AckAggregator) -> dict[str, Footprint]:
     """Events that passed, events that wait for a way, and acknowledgements that wait for others."""
-    most = cache.parameters.cached
+    most = cache.parameters.cached_events
     passed = [cached for _, cached in cache.events.items(-inf)]
     held = _events([cached.publication for cached in passed], most)
     ways = sum(4 * len(cached.chain) + 13 * len(cached.destinations) for cached in passed)
@@ -65,7 +67,7 @@ def of_broker(cache: EventCache, custody: Custody, acks: AckGathering) -> dict[s
 
 
 def _patterns(patterns: Iterable[Filter]) -> int:
-    return sum(map(pattern_size, patterns))
+    return sum(map(filter_size, patterns))
 
 
 def _events(publications: Collection[Publication], limit: int) -> Footprint:

@@ -13,12 +13,12 @@ from roamcast.content.filter import Filter
 from roamcast.routing.router import Category, Message, Publication, Role
 from roamcast.wire.fields import (
     Incarnation,
-    Listed,
+    Int,
+    ListOf,
     Milliseconds,
     Node,
     Sequence,
     Serial,
-    Whole,
 )
 
 LOWEST = 0
@@ -27,24 +27,24 @@ HIGHEST = 2**32 - 1
 "A hole that ends here has no end: no event has this number."
 HIGHEST_AGE = 2**32 - 1
 
-Place: TypeAlias = Annotated[int, Whole(5, least=-256, most=HIGHEST)]
+Place: TypeAlias = Annotated[int, Int(5, least=-256, most=HIGHEST)]
 "A sequence number; or, before there is one, a negative number that only one incarnation has (`nothing_yet`)."
-Version: TypeAlias = Annotated[int, Whole(4, least=1)]
+Version: TypeAlias = Annotated[int, Int(4, least=1)]
 "Of a subscription: the subscriber's incarnation in the upper byte, and a count (`version_of`)."
 
 
 ORDER_LIMIT = 512
 "Events whose order one acknowledgement can tell."
 LONGEST_STEP = 2**24 - 1
-Step: TypeAlias = Annotated[int, Whole(3, least=1)]
+Step: TypeAlias = Annotated[int, Int(3, least=1)]
 
 
-def age_of(published: float, now: float) -> int:
+def elapsed_since(published: float, now: float) -> int:
     """Milliseconds since a moment, or as many as a message can tell."""
     return min(int(1000 * (now - published)), HIGHEST_AGE)
 
 
-def nothing_yet(incarnation: int) -> int:
+def first_version(incarnation: int) -> int:
     """The place of a subscriber's incarnation that was addressed nothing."""
     return -1 - incarnation
 
@@ -76,22 +76,22 @@ class Addressee(NamedTuple):
     "Whether it may have been published before the subscriber asked, who alone can tell."
 
 
-class XcastEvent(Message, kind=32, category=Category.EVENT, role=Role.CARRIES):
+class XcastEvent(Message, number=32, category=Category.EVENT, role=Role.CARRIES):
     """An event with the subscribers it is for."""
 
     publication: Publication
-    chain: Annotated[tuple[Node, ...], Listed(255, least=1)]
+    chain: Annotated[tuple[Node, ...], ListOf(255, least=1)]
     "Who forwarded it, the publisher first."
-    destinations: Annotated[tuple[Addressee, ...], Listed(1024, least=1)]
+    destinations: Annotated[tuple[Addressee, ...], ListOf(1024, least=1)]
     age: Milliseconds = 0
     "Since it was published, at least; its travel is not counted."
 
-    def flaw(self) -> str | None:
+    def inconsistency(self) -> str | None:
         """A chain begins with the publisher."""
         return None if self.chain[0] == self.publication.publisher else "its chain begins with someone else"
 
 
-class Period(NamedTuple):
+class InterestPeriod(NamedTuple):
     """A time in which a subscriber wanted something, counted back from when it says so."""
 
     pattern: Filter
@@ -100,12 +100,12 @@ class Period(NamedTuple):
     ended: Milliseconds
     "Ago; 0 while it is still wanted."
 
-    def flaw(self) -> str | None:
+    def inconsistency(self) -> str | None:
         """A period ends after it begins."""
         return None if self.began >= self.ended else "a period that ends before it begins"
 
 
-class Subscribe(Message, kind=33, category=Category.SUBSCRIPTION, role=Role.WISHES):
+class Subscribe(Message, number=33, category=Category.SUBSCRIPTION, role=Role.WISHES):
     """All that a subscriber wants of one publisher now, and what it wanted since it was last understood."""
 
     subscriber: Node
@@ -118,10 +118,10 @@ class Subscribe(Message, kind=33, category=Category.SUBSCRIPTION, role=Role.WISH
     publisher_incarnation: Incarnation
     serial: Serial
     "Of the newest advertisement heard when this was sent, which therefore has not travelled for longer."
-    periods: Annotated[tuple[Period, ...], Listed(1024)]
+    periods: Annotated[tuple[InterestPeriod, ...], ListOf(1024)]
 
 
-class SubscribeAck(Message, kind=34, category=Category.CONTROL, role=Role.GRANTS):
+class SubscribeAck(Message, number=34, category=Category.CONTROL, role=Role.GRANTS):
     """The publisher's word that it knows a version of a subscription."""
 
     publisher: Node
@@ -132,12 +132,12 @@ class SubscribeAck(Message, kind=34, category=Category.CONTROL, role=Role.GRANTS
     "The version that last brought back events from before it was known; copies sent earlier are void."
     publisher_incarnation: Incarnation
 
-    def flaw(self) -> str | None:
+    def inconsistency(self) -> str | None:
         """An edition is a version."""
         return None if self.edition <= self.version else "an edition that is no version yet"
 
 
-class EditionAck(Message, kind=38, category=Category.CONTROL, role=Role.GRANTS):
+class EditionAck(Message, number=38, category=Category.CONTROL, role=Role.GRANTS):
     """A `SubscribeAck` for a session whose order has changed: it lists the events owed, in their new order.
 
     With the list the subscriber places the copies that it holds already; none has to be sent again.
@@ -151,10 +151,10 @@ class EditionAck(Message, kind=38, category=Category.CONTROL, role=Role.GRANTS):
     publisher_incarnation: Incarnation
     before: Place
     "The event that precedes the first one of the list."
-    steps: Annotated[tuple[Step, ...], Listed(ORDER_LIMIT)]
+    steps: Annotated[tuple[Step, ...], ListOf(ORDER_LIMIT)]
     "From each sequence number to the next, beginning with `before`. A full list may leave out later events."
 
-    def flaw(self) -> str | None:
+    def inconsistency(self) -> str | None:
         """An edition is a version."""
         return None if self.edition <= self.version else "an edition that is no version yet"
 
@@ -164,58 +164,58 @@ class EditionAck(Message, kind=38, category=Category.CONTROL, role=Role.GRANTS):
         return dict(zip(numbers[1:], numbers, strict=False))
 
 
-class Ping(Message, kind=35, category=Category.CONTROL, role=Role.ASKS_AGAIN):
+class Ping(Message, number=35, category=Category.CONTROL, role=Role.ASKS_AGAIN):
     """A question to subscribers that have been silent: what do you have?"""
 
     publisher: Node
-    chain: Annotated[tuple[Node, ...], Listed(255, least=1)]
-    destinations: Annotated[tuple[Node, ...], Listed(1024, least=1)]
+    chain: Annotated[tuple[Node, ...], ListOf(255, least=1)]
+    destinations: Annotated[tuple[Node, ...], ListOf(1024, least=1)]
 
-    def flaw(self) -> str | None:
+    def inconsistency(self) -> str | None:
         """A chain begins with the publisher."""
         return None if self.chain[0] == self.publisher else "its chain begins with someone else"
 
 
-class Ack(Message, kind=36, category=Category.CONTROL, role=Role.ACKNOWLEDGES):
+class Ack(Message, number=36, category=Category.CONTROL, role=Role.ACKNOWLEDGES):
     """Subscribers that have everything up to an event."""
 
     publisher: Node
     sequence: Sequence
-    subscribers: Annotated[frozenset[Node], Listed(1024, least=1)]
+    subscribers: Annotated[frozenset[Node], ListOf(1024, least=1)]
 
     @property
-    def about(self) -> int:
+    def publication_id(self) -> int:
         """The last event that arrived."""
         return self.publisher << 32 | self.sequence
 
 
-class Hole(NamedTuple):
+class SequenceGap(NamedTuple):
     """A range of sequence numbers that are missing."""
 
     first: Sequence
     last: Sequence
 
-    def flaw(self) -> str | None:
+    def inconsistency(self) -> str | None:
         """A hole ends after it begins."""
         return None if self.first <= self.last else "a hole that ends before it begins"
 
 
-class Nack(Message, kind=37, category=Category.CONTROL, role=Role.ASKS_AGAIN):
+class Nack(Message, number=37, category=Category.CONTROL, role=Role.ASKS_AGAIN):
     """A subscriber's request for events that it has not received."""
 
     publisher: Node
     subscriber: Node
-    chain: Annotated[tuple[Node, ...], Listed(255)]
+    chain: Annotated[tuple[Node, ...], ListOf(255)]
     "Where to ask next, the publisher last."
     last: Place
     "The subscriber has everything up to here, whatever holes others on the way have promised to fill."
-    holes: Annotated[tuple[Hole, ...], Listed(1024)]
+    holes: Annotated[tuple[SequenceGap, ...], ListOf(1024)]
     "What is missing."
-    edition: Annotated[int, Whole(4)]
+    edition: Annotated[int, Int(4)]
     "Older copies are of no use to it."
 
     @property
-    def about(self) -> int:
+    def publication_id(self) -> int:
         """The last event known to be missing, or -1 if none is known."""
         for hole in self.holes:
             if hole.last < HIGHEST:

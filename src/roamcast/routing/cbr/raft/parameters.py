@@ -34,9 +34,9 @@ class RaftDsrParameters(DsrParameters):
 class RaftCbrParameters(LeaseParameters):
     """What can be said of RAFT-CBR."""
 
-    ack_gather: Seconds = Field(0.01, gt=0)
+    ack_delay: Seconds = Field(0.01, gt=0)
     "How long acknowledgements are gathered before they travel on together."
-    nack_gather: Seconds = Field(0.03, gt=0)
+    nack_delay: Seconds = Field(0.03, gt=0)
     "How long a subscriber that misses events waits for them before it asks."
     ping_wait: Seconds = Field(10.0, gt=0)
     "Silence of a subscriber, while events wait for its acknowledgement, before the publisher pings it."
@@ -73,11 +73,11 @@ class RaftCbrParameters(LeaseParameters):
     "Subscribers that a publisher keeps; the one silent longest makes room."
     publishers: int = Field(1024, ge=1)
     "Publishers that a subscriber keeps; the one silent longest makes room."
-    kept: int = Field(65536, ge=1)
+    unacknowledged_events: int = Field(65536, ge=1)
     "Events that a publisher keeps for subscribers that have not acknowledged; the oldest is given up."
-    cached: int = Field(1024, ge=1)
+    cached_events: int = Field(1024, ge=1)
     "Events that a broker caches; the oldest makes room."
-    reorder: int = Field(1024, ge=1)
+    reorder_buffer: int = Field(1024, ge=1)
     "Events that a subscriber holds until those before them arrive; the furthest ahead makes room."
     unicast: Literal["dsdv", "aodv", "dsr"] = "dsdv"
     "The unicast routing below; the paper's is DSDV."
@@ -89,11 +89,11 @@ class RaftCbrParameters(LeaseParameters):
     "What can be said of DSR below."
 
     @model_validator(mode="after")
-    def _ask_before_ping(self) -> RaftCbrParameters:
-        if max(self.ack_gather, self.nack_gather) >= min(self.ping_wait, self.cache_lease):
+    def _check_timeouts(self) -> RaftCbrParameters:
+        if max(self.ack_delay, self.nack_delay) >= min(self.ping_wait, self.cache_lease):
             raise ValueError(
                 f"ping_wait = {self.ping_wait:g} s and cache_lease = {self.cache_lease:g} s must outlast"
-                f" ack_gather = {self.ack_gather:g} s and nack_gather = {self.nack_gather:g} s,"
+                f" ack_delay = {self.ack_delay:g} s and nack_delay = {self.nack_delay:g} s,"
                 " or nobody can answer in time"
             )
         return self

@@ -12,9 +12,10 @@ from roamcast.content.filter import Filter
 from roamcast.routing.cbr.advertising import Advertising
 from roamcast.routing.cbr.messages import Advert
 from roamcast.routing.cbr.raft import footprints
+from roamcast.routing.cbr.raft.ack_aggregation import AckAggregator
 from roamcast.routing.cbr.raft.cache import EventCache
 from roamcast.routing.cbr.raft.custody import Custody
-from roamcast.routing.cbr.raft.gathering import AckGathering
+from roamcast.routing.cbr.raft.duplicates import RecentDuplicates
 from roamcast.routing.cbr.raft.messages import (
     HIGHEST_AGE,
     Ack,
@@ -27,23 +28,22 @@ from roamcast.routing.cbr.raft.messages import (
     XcastEvent,
     incarnation_of,
 )
-from roamcast.routing.cbr.raft.ordering import Ordering
+from roamcast.routing.cbr.raft.ordered_delivery import OrderedDelivery
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
-from roamcast.routing.cbr.raft.publishing import RaftPublisher
-from roamcast.routing.cbr.raft.recent import RecentPassages
-from roamcast.routing.cbr.raft.subscribing import RaftSubscriber
+from roamcast.routing.cbr.raft.publisher import RaftPublisher
+from roamcast.routing.cbr.raft.subscriber import RaftSubscriber
 from roamcast.routing.cbr.raft.xcast import Xcast, join_chain
 from roamcast.routing.router import (
+    DeliveryGuarantee,
+    Dissemination,
     Drop,
     Footprint,
     Host,
     Message,
     NodeId,
     Parameters,
-    Promise,
+    ProtocolTraits,
     Publication,
-    Traits,
-    Travel,
 )
 from roamcast.routing.unicast.aodv.aodv import Aodv
 from roamcast.routing.unicast.dsdv.dsdv import Dsdv
@@ -66,7 +66,7 @@ class RaftCbr(Advertising):
             "custody": False,
             "paced": False,
             "dsdv.detours": False,
-            "dsdv.held_timeout": "0 s",
+            "dsdv.queue_timeout": "0 s",
         }
     )
     messages = (
@@ -83,30 +83,30 @@ class RaftCbr(Advertising):
         self.handled, self.promiscuous = self.unicast.handled, self.unicast.promiscuous
         self.xcast = Xcast(host, p, self.unicast)
         self.publishing = RaftPublisher(host, p, self.incarnation, self.xcast, self.unicast)
-        self.ordering = Ordering(host, p, self.incarnation, self._acknowledge, self._ask)
+        self.ordering = OrderedDelivery(host, p, self.incarnation, self._acknowledge, self._ask)
         self.subscribing = RaftSubscriber(host, p, self.incarnation, self.unicast.send, self.ordering.last)
         self.cache = EventCache(host, p)
         self.custody = Custody(host, p, self.cache, self.xcast.send_event)
-        self.recent = RecentPassages(host, p)
-        self.acks = AckGathering(host, p, self._send_acks)
-        self.handlers |= {XcastEvent: self._take_event, Ping: self._take_ping}
+        self.recent = RecentDuplicates(host, p)
+        self.acks = AckAggregator(host, p, self._send_acks)
+        self.handlers |= {XcastEvent: self._handle_event, Ping: self._handle_ping}
         self.arrivals: dict[type, Callable[[Any, NodeId], Drop | None]] = {
-            XcastEvent: self._take_event,
-            Ping: self._take_ping,
-            Ack: self._take_ack,
-            Nack: self._take_nack,
-            Subscribe: self._take_subscribe,
-            SubscribeAck: self._take_subscribe_ack,
-            EditionAck: self._take_subscribe_ack,
+            XcastEvent: self._handle_event,
+            Ping: self._handle_ping,
+            Ack: self._handle_ack,
+            Nack: self._handle_nack,
+            Subscribe: self._handle_subscribe,
+            SubscribeAck: self._handle_subscribe_ack,
+            EditionAck: self._handle_subscribe_ack,
         }
 
     @classmethod
-    def traits(cls, parameters: Parameters) -> Traits:
+    def traits(cls, parameters: Parameters) -> ProtocolTraits:
         """Whoever asked gets every event, once and in order, as long as it takes."""
         assert isinstance(parameters, RaftCbrParameters)
-        return Traits(
-            travel=Travel.ADDRESSED,
-            promise=Promise.UNTIL_ACKNOWLEDGED,
+        return ProtocolTraits(
+            travel=Dissemination.ADDRESSED,
+            promise=DeliveryGuarantee.UNTIL_ACKNOWLEDGED,
             ordered=True,
             recall=parameters.recall,
         )
@@ -144,12 +144,12 @@ class RaftCbr(Advertising):
     def subscribe(self, wanted: Filter) -> None:
         """Want it, and tell the publishers that may have it."""
         super().subscribe(wanted)
-        self.subscribing.change(self.interests)
+        self.subscribing.update_interests(self.interests)
 
     def unsubscribe(self, wanted: Filter) -> None:
         """Stop wanting it; what was already addressed to this node still comes."""
         super().unsubscribe(wanted)
-        self.subscribing.change(self.interests)
+        self.subscribing.update_interests(self.interests)
 
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
         """Leave to the unicast routing below what is its own."""
@@ -166,11 +166,11 @@ class RaftCbr(Advertising):
         self.unicast.link_failed(message, to)
         p = self.parameters
         if isinstance(message, XcastEvent):
-            stuck = self.xcast.event_around(message) if p.reroute else message.destinations
+            stuck = self.xcast.reroute_event(message) if p.reroute else message.destinations
             if stuck and p.custody:
                 self._keep(message, stuck)
         elif isinstance(message, Ping) and p.reroute:
-            self.xcast.ping_around(message)
+            self.xcast.reroute_ping(message)
 
     # What the unicast routing below asks.
 
@@ -196,7 +196,7 @@ class RaftCbr(Advertising):
             return None
         return self.adverts.nearest(destination, avoid, self.host.now())
 
-    def grow_older(self, message: Message, seconds: float) -> Message:
+    def add_age(self, message: Message, seconds: float) -> Message:
         """Count the wait for a route into the age that an event tells."""
         if not isinstance(message, XcastEvent):
             return message
@@ -206,13 +206,13 @@ class RaftCbr(Advertising):
         if event.publication.publisher == self.host.node:
             if not self.publishing.fail(event.publication.sequence, [addressee.node for addressee in stuck]):
                 self.host.drop(event, Drop.NO_ROUTE)
-        elif self.custody.keep(event, stuck):
-            self.xcast.hand_back(msgspec.structs.replace(event, destinations=stuck))
+        elif self.custody.add(event, stuck):
+            self.xcast.return_event(msgspec.structs.replace(event, destinations=stuck))
 
     def count_renewal(self) -> None:
         """Advertise with another serial, and remember since when."""
         super().count_renewal()
-        self.publishing.say(self.serial)
+        self.publishing.advance_serial(self.serial)
 
     # Sending.
 
@@ -237,13 +237,13 @@ class RaftCbr(Advertising):
 
     # Receiving.
 
-    def _take_advert(self, advert: Advert, sender: NodeId) -> Drop | None:
-        refused = super()._take_advert(advert, sender)
+    def _handle_advert(self, advert: Advert, sender: NodeId) -> Drop | None:
+        refused = super()._handle_advert(advert, sender)
         if refused is None:
             self.subscribing.hear(advert)
         return refused
 
-    def _take_event(self, event: XcastEvent, sender: NodeId) -> Drop | None:
+    def _handle_event(self, event: XcastEvent, sender: NodeId) -> Drop | None:
         if len(event.chain) > self.parameters.chain_limit:
             return Drop.HOP_LIMIT
         publication = event.publication
@@ -252,46 +252,48 @@ class RaftCbr(Advertising):
         if self.recent.is_copy(event):
             return Drop.DUPLICATE
         chain = join_chain(event.chain, self.host.node)
-        self.cache.keep(event, chain)
+        self.cache.add(event, chain)
         reason: Drop | None = None
         others = []
         for destination in event.destinations:
             if destination.node == self.host.node:
-                reason = self._take_mine(event, destination, chain)
+                reason = self._handle_mine(event, destination, chain)
             else:
                 others.append(destination)
         if others:
             onward = XcastEvent(publication, chain, tuple(others), event.age)
             if self.host.node in event.chain:
                 # Handed back by a neighbour that finds no way. It goes on trying: nobody need keep it here.
-                stuck = self.xcast.event_around(onward, avoid=(sender,))
+                stuck = self.xcast.reroute_event(onward, avoid=(sender,))
                 if stuck:
                     self.host.drop(msgspec.structs.replace(onward, destinations=stuck), Drop.NO_ROUTE)
             else:
                 self.xcast.send_event(onward)
         return reason
 
-    def _take_mine(self, event: XcastEvent, place: Addressee, chain: tuple[NodeId, ...]) -> Drop | None:
+    def _handle_mine(self, event: XcastEvent, place: Addressee, chain: tuple[NodeId, ...]) -> Drop | None:
         publisher = event.publication.publisher
         if not self.subscribing.knows(publisher):
-            self.subscribing.introduce(publisher)
+            self.subscribing.announce_incarnation(publisher)
             return Drop.EXPIRED
         if incarnation_of(place.edition) != self.incarnation:
             # What comes before it is not known to this incarnation, and nobody would send it.
             return Drop.EXPIRED
-        if not self.subscribing.has_told(publisher, place.edition):
+        if not self.subscribing.has_sent(publisher, place.edition):
             return Drop.MALFORMED
         published = self.host.now() - event.age / 1000
         if place.doubtful:
-            wanted = self.subscribing.wanted(event.publication.event, published)
+            wanted = self.subscribing.was_subscribed(event.publication.event, published)
         else:
             wanted = self.subscribing.subscribed(event.publication.event, published)
             if not wanted:
                 # Somebody subscribed in this node's name.
                 self.subscribing.correct(publisher)
-        return self.ordering.take(event, place, chain[-2::-1], self.subscribing.sure_until(publisher), wanted)
+        return self.ordering.handle(
+            event, place, chain[-2::-1], self.subscribing.known_until(publisher), wanted
+        )
 
-    def _take_ping(self, ping: Ping, sender: NodeId) -> Drop | None:
+    def _handle_ping(self, ping: Ping, sender: NodeId) -> Drop | None:
         if ping.publisher == self.host.node:
             return Drop.MALFORMED
         if len(ping.chain) > self.parameters.chain_limit:
@@ -302,22 +304,22 @@ class RaftCbr(Advertising):
         others = tuple(d for d in ping.destinations if d != self.host.node)
         if len(others) < len(ping.destinations):
             if self.subscribing.knows(ping.publisher):
-                self.ordering.answer(ping.publisher, chain[-2::-1])
+                self.ordering.answer_ping(ping.publisher, chain[-2::-1])
             else:
-                self.subscribing.introduce(ping.publisher)
+                self.subscribing.announce_incarnation(ping.publisher)
         if others:
             self.xcast.send_ping(Ping(ping.publisher, chain, others))
         return None
 
-    def _take_ack(self, ack: Ack, sender: NodeId) -> Drop | None:
+    def _handle_ack(self, ack: Ack, sender: NodeId) -> Drop | None:
         if ack.publisher != self.host.node:
             self.acks.add(ack.publisher, ack.sequence, ack.subscribers)
-            self.custody.settle(ack.publisher, ack.sequence, ack.subscribers)
+            self.custody.acknowledge(ack.publisher, ack.sequence, ack.subscribers)
             return None
         reasons = [self.publishing.acknowledge(node, ack.sequence) for node in sorted(ack.subscribers)]
         return None if None in reasons else reasons[0]
 
-    def _take_nack(self, nack: Nack, sender: NodeId) -> Drop | None:
+    def _handle_nack(self, nack: Nack, sender: NodeId) -> Drop | None:
         if not nack.holes:
             return Drop.MALFORMED
         if nack.publisher == self.host.node:
@@ -331,12 +333,12 @@ class RaftCbr(Advertising):
             self._ask(msgspec.structs.replace(nack, holes=tuple(holes)))
         return None
 
-    def _take_subscribe(self, message: Subscribe, sender: NodeId) -> Drop | None:
+    def _handle_subscribe(self, message: Subscribe, sender: NodeId) -> Drop | None:
         if message.subscriber == self.host.node:
             return Drop.MALFORMED
         return self.publishing.subscribe(message)
 
-    def _take_subscribe_ack(self, message: SubscribeAck | EditionAck, sender: NodeId) -> Drop | None:
+    def _handle_subscribe_ack(self, message: SubscribeAck | EditionAck, sender: NodeId) -> Drop | None:
         refused = self.subscribing.acknowledge(message)
         if refused is None:
             order = message.order() if isinstance(message, EditionAck) else None

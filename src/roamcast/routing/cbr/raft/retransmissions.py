@@ -29,14 +29,14 @@ class Retransmissions:
         self._timer: Timer | None = None
         self._due = False
 
-    def ask(self, sequence: int, subscriber: NodeId) -> None:
+    def enqueue(self, sequence: int, subscriber: NodeId) -> None:
         """Queue an event for a subscriber, unless it is queued or on its way already."""
         away = self._away.get(sequence)
         if away is None or subscriber not in away[1] or away[0] <= self._host.now():
             self._queue.setdefault(sequence, {})[subscriber] = None
-            self._soon()
+            self._schedule()
 
-    def settle(self, sequence: int, subscriber: NodeId) -> None:
+    def acknowledge(self, sequence: int, subscriber: NodeId) -> None:
         """Note that a subscriber has an event, or is no longer to get it."""
         queued = self._queue.get(sequence)
         if queued is not None:
@@ -48,15 +48,15 @@ class Retransmissions:
             away[1].discard(subscriber)
             if not away[1]:
                 del self._away[sequence]
-                self._soon()
+                self._schedule()
 
-    def _soon(self) -> None:
+    def _schedule(self) -> None:
         """Send when all requests of this moment are in, so that they travel together."""
         if not self._due and self._queue:
             self._due = True
-            self._host.call_later(0.0, self._pump)
+            self._host.call_later(0.0, self._send_window)
 
-    def _pump(self) -> None:
+    def _send_window(self) -> None:
         self._due = False
         now = self._host.now()
         while self._away:
@@ -72,4 +72,4 @@ class Retransmissions:
             self._send(sequence, subscribers)
         if self._queue and self._away and (self._timer is None or not self._timer.active):
             wait = next(iter(self._away.values()))[0] - now
-            self._timer = self._host.call_later(max(wait, 0.0), self._pump)
+            self._timer = self._host.call_later(max(wait, 0.0), self._send_window)

@@ -7,11 +7,11 @@ from itertools import takewhile
 
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
-from roamcast.routing.cbr.raft.messages import LONGEST_STEP, ORDER_LIMIT, Addressee, nothing_yet
+from roamcast.routing.cbr.raft.messages import LONGEST_STEP, ORDER_LIMIT, Addressee, first_version
 from roamcast.routing.router import NodeId
 
 
-class Session:
+class SubscriberSession:
     """One subscriber in one of its incarnations: what it wants, was sent, and has not acknowledged."""
 
     __slots__ = (
@@ -40,7 +40,7 @@ class Session:
         self.version_at = now
         "When the version arrived."
         self.patterns: tuple[Filter, ...] = ()
-        self.last = nothing_yet(incarnation)
+        self.last = first_version(incarnation)
         "Sequence number of the event addressed to it last; at first a number that only this incarnation has."
         self.tail = self.last
         "That of the last one that has not been given up: the next to be addressed follows it."
@@ -54,7 +54,7 @@ class Session:
         "When it was heard of, or when it began to owe an acknowledgement."
         self.pinged = False
 
-    def wants(self, event: Event) -> bool:
+    def matches(self, event: Event) -> bool:
         """Whether it is to get `event`."""
         return any(pattern.matches(event) for pattern in self.patterns)
 
@@ -69,7 +69,7 @@ class Session:
         """The place of an event among all that it is sent."""
         return Addressee(node, self.outstanding[sequence], self.edition, sequence in self.doubtful)
 
-    def settle(self, sequence: int) -> None:
+    def acknowledge(self, sequence: int) -> None:
         """Take an event off what it is to get."""
         del self.outstanding[sequence]
         self.doubtful.discard(sequence)

@@ -28,7 +28,7 @@ class Xcast:
 
     def send_event(self, event: XcastEvent) -> None:
         """Send an event to the next hops of its destinations, each with its own share of them."""
-        shares, alone = self._share_out(event.destinations, event.chain, lambda each: each.node)
+        shares, alone = self._by_next_hop(event.destinations, event.chain, lambda each: each.node)
         chain = event.chain[: self.parameters.chain_limit]
         for addressee in alone:
             lone = XcastEvent(event.publication, chain, (addressee,), event.age)
@@ -38,14 +38,14 @@ class Xcast:
 
     def send_ping(self, ping: Ping) -> None:
         """Send a ping to the next hops of its destinations."""
-        shares, alone = self._share_out(ping.destinations, ping.chain, lambda node: node)
+        shares, alone = self._by_next_hop(ping.destinations, ping.chain, lambda node: node)
         chain = ping.chain[: self.parameters.chain_limit]
         for destination in alone:
             self._unicast.send(Ping(ping.publisher, chain, (destination,)), destination)
         for hop, share in shares.items():
             self.host.send(Ping(ping.publisher, ping.chain, tuple(share)), hop)
 
-    def _share_out(
+    def _by_next_hop(
         self, destinations: Iterable[D], chain: Collection[NodeId], node_of: Callable[[D], NodeId]
     ) -> tuple[dict[NodeId, list[D]], list[D]]:
         """Destinations by their next hop; and those without one, too far, or with one that was passed."""
@@ -54,14 +54,14 @@ class Xcast:
         if len(chain) > self.parameters.chain_limit:
             return shares, list(destinations)
         for destination in destinations:
-            hop = self._hop(node_of(destination), chain)
+            hop = self._next_hop(node_of(destination), chain)
             if hop is None or hop in chain:
                 alone.append(destination)
             else:
                 shares.setdefault(hop, []).append(destination)
         return shares, alone
 
-    def _hop(self, destination: NodeId, chain: Collection[NodeId]) -> NodeId | None:
+    def _next_hop(self, destination: NodeId, chain: Collection[NodeId]) -> NodeId | None:
         """The next hop by the routes; or a neighbour that knows another way, if that link has just failed."""
         hop = self._unicast.next_hop(destination)
         if hop is not None and self._unicast.suspects(hop):
@@ -71,18 +71,18 @@ class Xcast:
 
     # Where a link has failed.
 
-    def ping_around(self, ping: Ping) -> None:
+    def reroute_ping(self, ping: Ping) -> None:
         """Send a ping that the link gave up on by unicast, to each of its destinations."""
         for destination in ping.destinations:
             self._unicast.send(Ping(ping.publisher, ping.chain, (destination,)), destination)
 
-    def hand_back(self, event: XcastEvent) -> None:
+    def return_event(self, event: XcastEvent) -> None:
         """Ask the node that an event came from to find another way to its destinations."""
         chain = join_chain(event.chain, self.host.node)
         if 2 < len(chain) <= self.parameters.chain_limit and not self._unicast.suspects(chain[-2]):
             self.host.send(XcastEvent(event.publication, chain, event.destinations, event.age), chain[-2])
 
-    def event_around(self, event: XcastEvent, avoid: Iterable[NodeId] = ()) -> tuple[Addressee, ...]:
+    def reroute_event(self, event: XcastEvent, avoid: Iterable[NodeId] = ()) -> tuple[Addressee, ...]:
         """Send an event that the link gave up on other ways; the value is those to whom there is none."""
         chain = join_chain(event.chain, self.host.node)
         shares: dict[NodeId, list[Addressee]] = {}

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from roamcast.content.covering import Cover
+from roamcast.content.covering import MinimalCover
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
-from roamcast.content.summary import Digest, Shape, Summary
+from roamcast.content.summary import BloomShape, EventDigest, Summary
 from roamcast.content.summary.fitting import within
-from roamcast.routing.odmrp.pubsub.messages import MOST_FILTERS, Wish
+from roamcast.routing.odmrp.pubsub.messages import MOST_FILTERS, BrokerSubscriptions
 from roamcast.routing.router import NodeId
-from roamcast.wire.blobs import pattern_size
+from roamcast.wire.blobs import filter_size
 
 VERSIONS = 1 << 16
-FINE = Shape(1 << 16, 8)
+FINE = BloomShape(1 << 16, 8)
 "A summary of one subscription in which no two strings share their bits."
 
 
@@ -24,17 +24,17 @@ class Broker:
     def __init__(self, node: NodeId, most_bytes: int) -> None:
         self._node = node
         self._most = most_bytes
-        self._cover = Cover()
+        self._cover = MinimalCover()
         self.version = 0
         self.filters: tuple[Filter, ...] = ()
         "The fewest that stand for all."
         self._summary: Summary | None = None
-        self._wish: Wish | None = None
+        self._wish: BrokerSubscriptions | None = None
         self._exact: list[Summary] | None = None
 
-    def want(self, filters: Iterable[Filter]) -> bool:
+    def set_subscriptions(self, filters: Iterable[Filter]) -> bool:
         """Stand for these subscriptions; say whether anything has changed."""
-        self._cover.become(wanted for wanted in filters if not wanted.empty)
+        self._cover.replace_all(wanted for wanted in filters if not wanted.empty)
         minimal = tuple(sorted(self._cover.minimal(), key=hash))  # a filter's hash is the same everywhere
         if minimal == self.filters:
             return False
@@ -51,21 +51,23 @@ class Broker:
         return self._summary
 
     @property
-    def wish(self) -> Wish:
+    def subscriptions(self) -> BrokerSubscriptions:
         """What a join table tells of them: one by one if that takes no more bytes than it may."""
         if self._wish is None:
-            exact = sum(map(pattern_size, self.filters))
+            exact = sum(map(filter_size, self.filters))
             if exact <= self._most and len(self.filters) <= MOST_FILTERS:
-                self._wish = Wish(self._node, self.version, self.filters, b"")
+                self._wish = BrokerSubscriptions(self._node, self.version, self.filters, b"")
             else:
-                self._wish = Wish(self._node, self.version, (), within(self.filters, self._most).to_bytes())
+                self._wish = BrokerSubscriptions(
+                    self._node, self.version, (), within(self.filters, self._most).to_bytes()
+                )
         return self._wish
 
     def matches(self, event: Event) -> bool:
         """Whether somebody here wants an event."""
         return any(wanted.matches(event) for wanted in self.filters)
 
-    def may_want(self, asked: Event | Digest | Filter, by_summary: bool) -> bool:
+    def may_match(self, asked: Event | EventDigest | Filter, by_summary: bool) -> bool:
         """Whether somebody here may want what a join request asks about; never no wrongly."""
         if isinstance(asked, Filter):
             return any(wanted.intersects(asked) for wanted in self.filters)
@@ -73,10 +75,10 @@ class Broker:
             return self.matches(asked)
         return self.summary.admits(asked)
 
-    def surely_wants(self, asked: Event | Digest | Filter) -> bool:
+    def matches_exactly(self, asked: Event | EventDigest | Filter) -> bool:
         """The same without the summary's false positives (of a digest, as surely as its hashes tell)."""
-        if isinstance(asked, Digest):
+        if isinstance(asked, EventDigest):
             if self._exact is None:
                 self._exact = [Summary.of([wanted], FINE) for wanted in self.filters]
             return any(each.admits(asked) for each in self._exact)
-        return self.may_want(asked, by_summary=False)
+        return self.may_match(asked, by_summary=False)

@@ -12,7 +12,7 @@ from roamcast.routing.router import Drop, Footprint, Host, Message, NodeId, Publ
 from roamcast.routing.state.leases import Leases
 from roamcast.routing.state.timing import call_every
 from roamcast.routing.unicast.dsdv.dsdv import Dsdv
-from roamcast.wire.blobs import pattern_size
+from roamcast.wire.blobs import filter_size
 
 
 class Clients:
@@ -44,9 +44,9 @@ class Clients:
     def start(self) -> None:
         """Begin to look for routes, and to tell the broker what is wanted here."""
         self.unicast.start()
-        call_every(self._host, self._lease / 2.5, self.tell)
+        call_every(self._host, self._lease / 2.5, self.send_subscriptions)
 
-    def tell(self) -> None:
+    def send_subscriptions(self) -> None:
         """Tell the broker what is wanted here; as a broker, notice which clients are gone."""
         if self.broker != self._host.node:
             self.unicast.send(ClientWish(tuple(dict.fromkeys(self._wishes()))[:255]), self.broker)
@@ -61,7 +61,7 @@ class Clients:
         """What the clients want."""
         return [wanted for _, filters in self._clients.items(self._host.now()) for wanted in filters]
 
-    def serve(self, publication: Publication) -> bool:
+    def send_event(self, publication: Publication) -> bool:
         """Send an event to each client that wants it; say whether there is one."""
         served = False
         for client, filters in list(self._clients.items(self._host.now())):
@@ -73,7 +73,7 @@ class Clients:
     def tables(self) -> Mapping[str, Footprint]:
         """Those of the unicast protocol, and the clients."""
         held = [filters for _, filters in self._clients._entries.values()]
-        written = sum(4 + sum(map(pattern_size, filters)) for filters in held)
+        written = sum(4 + sum(map(filter_size, filters)) for filters in held)
         return {**self.unicast.tables(), "clients": Footprint(len(held), written, self._clients.capacity)}
 
     # What the unicast protocol asks.
@@ -101,7 +101,7 @@ class Clients:
         """Know nothing better."""
         return None
 
-    def grow_older(self, message: Message, seconds: float) -> Message:
+    def add_age(self, message: Message, seconds: float) -> Message:
         """Stay as it is."""
         return message
 

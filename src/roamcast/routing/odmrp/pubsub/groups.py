@@ -6,11 +6,11 @@ from typing import cast
 
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
-from roamcast.content.grouping.following import Following, follow
+from roamcast.content.grouping.incremental import IncrementalGrouping, make_incremental
 from roamcast.content.schema import EventType
-from roamcast.routing.odmrp.pubsub.messages import Join, Wish
+from roamcast.routing.odmrp.pubsub.messages import BrokerSubscriptions, GroupJoin
 from roamcast.routing.odmrp.pubsub.parameters import PubSubParameters
-from roamcast.routing.odmrp.pubsub.wishes import may_match, units
+from roamcast.routing.odmrp.pubsub.remote_subscriptions import may_match, units
 from roamcast.routing.router import Footprint, NodeId
 from roamcast.routing.state.leases import Leases
 
@@ -27,12 +27,12 @@ LASTING = 0.75
 seconds, so they lapse that much earlier than the publisher would think, and are renewed that much later."""
 
 
-class Member:
+class BrokerMember:
     """A broker that has answered."""
 
     __slots__ = ("joined", "units", "wish")
 
-    def __init__(self, wish: Wish) -> None:
+    def __init__(self, wish: BrokerSubscriptions) -> None:
         self.wish = wish
         self.units: tuple[Filter, ...] = ()
         self.joined: dict[int, float] = {}
@@ -48,10 +48,12 @@ class PublisherGroups:
 
     def __init__(self, parameters: PubSubParameters) -> None:
         self._parameters = parameters
-        self.members: Leases[NodeId, Member] = Leases(parameters.timeout, parameters.members)
-        self._known: dict[NodeId, Member] = {}
+        self.members: Leases[NodeId, BrokerMember] = Leases(parameters.timeout, parameters.members)
+        self._known: dict[NodeId, BrokerMember] = {}
         "Those whose subscriptions are in the grouping."
-        self.following: Following = follow(parameters.grouping, parameters.clusters or None)
+        self.following: IncrementalGrouping = make_incremental(
+            parameters.grouping, parameters.clusters or None
+        )
         self._strangers: dict[NodeId, None] = {}
         "Brokers that have joined and whose subscriptions are not known."
         self.newcomer_at = NEVER
@@ -66,7 +68,7 @@ class PublisherGroups:
             for broker in list(self._known):
                 self._forget(broker)
 
-    def hear(self, join: Join, wish: Wish | None, now: float) -> None:
+    def hear(self, join: GroupJoin, wish: BrokerSubscriptions | None, now: float) -> None:
         """Take down that a broker has joined a group, and what it wants if that was told."""
         broker = join.broker
         member = self.members.get(broker, now)
@@ -81,7 +83,7 @@ class PublisherGroups:
                 if member is None:
                     self.newcomer_at = now
                 joined = {} if member is None else member.joined
-                member = Member(wish)
+                member = BrokerMember(wish)
                 member.joined = joined
                 self._strangers.pop(broker, None)
         elif join.version != member.wish.version and wish is None:
@@ -105,15 +107,15 @@ class PublisherGroups:
                 for place, unit in enumerate(member.units):
                     self.following.add((broker, place), unit)
 
-    def roster(self, now: float) -> tuple[Join, ...]:
+    def roster(self, now: float) -> tuple[GroupJoin, ...]:
         """Who is to join which groups and has not yet, as far as one join request tells."""
         since = now - self._parameters.timeout
-        found = [Join(broker, AGAIN, 0) for broker in self._strangers]
+        found = [GroupJoin(broker, AGAIN, 0) for broker in self._strangers]
         self._strangers.clear()
         for broker, member in self._known.items():
             groups = sorted({self._number(broker, place) for place in range(len(member.units))})
             if any(member.joined.get(group, NEVER) <= since for group in groups):
-                found += [Join(broker, group, member.wish.version) for group in groups]
+                found += [GroupJoin(broker, group, member.wish.version) for group in groups]
         return tuple(found[: self._parameters.roster])
 
     def targets(self, event: Event, now: float) -> list[int]:

@@ -6,30 +6,30 @@ from collections.abc import Collection, Iterator, Mapping
 
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
-from roamcast.content.summary import Digest
-from roamcast.routing.odmrp.join import JoinReplies, Route, Upstream
+from roamcast.content.summary import EventDigest
+from roamcast.routing.odmrp.join import JoinReplies, Upstream, UpstreamRoute
 from roamcast.routing.odmrp.pubsub.broker import Broker
 from roamcast.routing.odmrp.pubsub.groups import AGAIN, LASTING, UNASSIGNED
 from roamcast.routing.odmrp.pubsub.messages import (
+    BrokerSubscriptions,
     ContentRequest,
     EventRequest,
-    Join,
+    GroupJoin,
+    SourceJoins,
     SummaryTable,
-    Way,
-    Wish,
 )
 from roamcast.routing.odmrp.pubsub.parameters import PubSubParameters
-from roamcast.routing.odmrp.told import FALSE_JOINS, Counted
+from roamcast.routing.odmrp.state_facts import FALSE_JOINS, Counter
 from roamcast.routing.router import Footprint, Host, NodeId
 from roamcast.routing.state.leases import Leases
-from roamcast.wire.blobs import pattern_size
+from roamcast.wire.blobs import filter_size
 
-Question = Event | Digest | Filter
-Item = tuple[NodeId, Join]
+Question = Event | EventDigest | Filter
+Item = tuple[NodeId, GroupJoin]
 "What is said in a join table: to a source, that a broker joins."
 
 
-class Asked:
+class MemberEntry:
     """A row of the member table: what a publisher asked last, and what was answered."""
 
     __slots__ = ("answered_at", "groups", "incarnation", "joined", "questions", "told", "version")
@@ -59,14 +59,16 @@ class Membership:
         self.replies: JoinReplies[Item] = JoinReplies(
             host, parameters, lambda item: self.upstream.route(item[0]), self._say
         )
-        self.table: Leases[NodeId, Asked] = Leases(parameters.timeout, parameters.routes)
-        self._carried: Leases[Item, Wish | None] = Leases(parameters.timeout, parameters.below)
+        self.table: Leases[NodeId, MemberEntry] = Leases(parameters.timeout, parameters.routes)
+        self._carried: Leases[Item, BrokerSubscriptions | None] = Leases(
+            parameters.timeout, parameters.forwarded_joins
+        )
         "What joins tell of subscriptions, this broker's own and those passed on."
         self._below: dict[tuple[NodeId, int], Leases[NodeId, int]] = {}
         "For the forwarding filter: who is below, by source and group, with which version of subscriptions."
-        self._wishes: Leases[NodeId, Wish] = Leases(parameters.timeout, parameters.members)
+        self._wishes: Leases[NodeId, BrokerSubscriptions] = Leases(parameters.timeout, parameters.members)
         "The subscriptions of those below."
-        self._false_joins = Counted(host, FALSE_JOINS)
+        self._false_joins = Counter(host, FALSE_JOINS)
 
     def tables(self) -> Mapping[str, Footprint]:
         """The size of each table."""
@@ -78,18 +80,18 @@ class Membership:
             "answers": self.replies.footprint(16),
             "asked": Footprint(len(self.table), 16 * len(self.table), self.table.capacity),
             "carried": Footprint(len(carried), sum(map(_size, carried)), self._carried.capacity),
-            "below": Footprint(below, 8 * below, self._parameters.below),
+            "below": Footprint(below, 8 * below, self._parameters.forwarded_joins),
             "wishes": Footprint(len(wishes), sum(map(_size, wishes)), self._wishes.capacity),
         }
 
     # This broker.
 
-    def want(self, filters: Collection[Filter]) -> None:
+    def set_subscriptions(self, filters: Collection[Filter]) -> None:
         """Stand for these subscriptions; publishers that have asked are told of a change at once."""
-        if not self.broker.want(filters) or not self.broker.filters:
+        if not self.broker.set_subscriptions(filters) or not self.broker.filters:
             return
         for source, asked in list(self.table.items(self._host.now())):
-            if asked.answered_at >= 0 or self._may_want(asked.questions):
+            if asked.answered_at >= 0 or self._may_match(asked.questions):
                 self._answer(source, asked)
 
     def hear_request(
@@ -105,18 +107,18 @@ class Membership:
         asked = self.table.get(source, now)
         incarnation = message.sequence >> 24
         if asked is None or asked.incarnation != incarnation:
-            asked = Asked(incarnation)
+            asked = MemberEntry(incarnation)
         asked.questions = questions
         self.table.renew(source, asked, now)
         if message.roster:
             self._assign(asked, message.roster)
-        if self.broker.filters and self._may_want(questions):
-            if not any(map(self.broker.surely_wants, questions)):
-                self._false_joins.count()
+        if self.broker.filters and self._may_match(questions):
+            if not any(map(self.broker.matches_exactly, questions)):
+                self._false_joins.increment()
             if not self._answered_lately(asked, now):
                 self._answer(source, asked)
 
-    def _answered_lately(self, asked: Asked, now: float) -> bool:
+    def _answered_lately(self, asked: MemberEntry, now: float) -> bool:
         """Whether a publisher was told all that there is, and the flags that lead here are fresh."""
         p, version = self._parameters, self.broker.version
         if asked.told != version or asked.groups != asked.joined:
@@ -131,11 +133,11 @@ class Membership:
         asked = self.table.get(source, self._host.now())
         return asked is not None and asked.answered_at >= 0 and not groups.isdisjoint(asked.groups)  # type: ignore[attr-defined]
 
-    def _may_want(self, questions: tuple[Question, ...]) -> bool:
+    def _may_match(self, questions: tuple[Question, ...]) -> bool:
         by_summary = self._parameters.compare == "summary"
-        return any(self.broker.may_want(each, by_summary) for each in questions)
+        return any(self.broker.may_match(each, by_summary) for each in questions)
 
-    def _assign(self, asked: Asked, roster: tuple[Join, ...]) -> None:
+    def _assign(self, asked: MemberEntry, roster: tuple[GroupJoin, ...]) -> None:
         mine = [join for join in roster if join.broker == self._host.node]
         if any(join.group == AGAIN for join in mine):
             asked.version = asked.told = -1
@@ -143,19 +145,19 @@ class Membership:
             asked.groups = tuple(join.group for join in mine)
             asked.version = mine[0].version
 
-    def _answer(self, source: NodeId, asked: Asked) -> None:
+    def _answer(self, source: NodeId, asked: MemberEntry) -> None:
         """Join the groups that this broker is to join, with its subscriptions unless they are known."""
         now, broker = self._host.now(), self.broker
         known = (
-            self._parameters.brief
+            self._parameters.omit_known_subscriptions
             and asked.version == broker.version
             and now - asked.answered_at < LASTING * self._parameters.timeout
         )
         asked.answered_at, asked.joined, asked.told = now, asked.groups, broker.version
         for group in asked.groups:
-            item = (source, Join(self._host.node, group, broker.version))
-            self._carried.renew(item, None if known else broker.wish, now)
-            self.replies.answer(item, self._parameters.patience if known else 0.0)
+            item = (source, GroupJoin(self._host.node, group, broker.version))
+            self._carried.renew(item, None if known else broker.subscriptions, now)
+            self.replies.answer(item, self._parameters.reply_delay if known else 0.0)
 
     # Others.
 
@@ -163,29 +165,31 @@ class Membership:
         """Whether there is a way to a source."""
         return self.upstream.route(source) is not None
 
-    def heard(self, neighbour: NodeId, source: NodeId, joins: tuple[Join, ...]) -> None:
+    def heard(self, neighbour: NodeId, source: NodeId, joins: tuple[GroupJoin, ...]) -> None:
         """Note what a neighbour says towards a source: all that it is heard to pass on has arrived there."""
         if self.upstream.leads(source, neighbour):  # most tables are others' business: look no further
             for join in joins:
                 self.replies.heard(neighbour, (source, join))
 
-    def pass_on(self, source: NodeId, join: Join, wish: Wish | None) -> None:
+    def pass_on(self, source: NodeId, join: GroupJoin, wish: BrokerSubscriptions | None) -> None:
         """Pass on a broker's join, as its forwarding node."""
         now, item = self._host.now(), (source, join)
         if wish is not None or self._carried.get(item, now) is None:
             self._carried.renew(item, wish, now)
         if self._parameters.forwarding_filter:
             self._keep_below(source, join, wish, now)
-        self.replies.pass_on(item, self._parameters.patience if wish is None else 0.0)
+        self.replies.pass_on(item, self._parameters.reply_delay if wish is None else 0.0)
 
-    def below(self, source: NodeId, group: int) -> Iterator[Wish | None]:
+    def below(self, source: NodeId, group: int) -> Iterator[BrokerSubscriptions | None]:
         """What those below want of a source's group; None where it is not known."""
         now, held = self._host.now(), self._below.get((source, group))
         for broker, version in held.items(now) if held is not None else ():
             wish = self._wishes.get(broker, now)
             yield wish if wish is not None and wish.version == version else None
 
-    def _keep_below(self, source: NodeId, join: Join, wish: Wish | None, now: float) -> None:
+    def _keep_below(
+        self, source: NodeId, join: GroupJoin, wish: BrokerSubscriptions | None, now: float
+    ) -> None:
         held = self._below.pop((source, join.group), None)
         if held is None:
             held = Leases(self._parameters.timeout, self._parameters.members)
@@ -194,7 +198,7 @@ class Membership:
         wish = wish if wish is not None else self._wishes.get(join.broker, now)
         if wish is not None:
             self._wishes.renew(join.broker, wish, now)
-        while sum(map(len, self._below.values())) > self._parameters.below:
+        while sum(map(len, self._below.values())) > self._parameters.forwarded_joins:
             oldest = next(iter(self._below))
             first = self._below[oldest].first()
             if first is not None:
@@ -202,11 +206,11 @@ class Membership:
             if not self._below[oldest]:
                 del self._below[oldest]
 
-    def _say(self, said: list[tuple[Item, Route]]) -> None:
+    def _say(self, said: list[tuple[Item, UpstreamRoute]]) -> None:
         """Say what is to be said in as few join tables as it fits into."""
         now = self._host.now()
-        ways: dict[NodeId, tuple[NodeId, list[Join]]] = {}
-        wishes: dict[NodeId, Wish] = {}
+        ways: dict[NodeId, tuple[NodeId, list[GroupJoin]]] = {}
+        wishes: dict[NodeId, BrokerSubscriptions] = {}
         lifetimes: list[int] = []
         length = 0
         for (source, join), route in said:
@@ -228,14 +232,14 @@ class Membership:
 
     def _send(
         self,
-        ways: dict[NodeId, tuple[NodeId, list[Join]]],
-        wishes: dict[NodeId, Wish],
+        ways: dict[NodeId, tuple[NodeId, list[GroupJoin]]],
+        wishes: dict[NodeId, BrokerSubscriptions],
         lifetimes: list[int],
     ) -> None:
-        told = tuple(Way(source, hop, tuple(joins[:255])) for source, (hop, joins) in ways.items())
+        told = tuple(SourceJoins(source, hop, tuple(joins[:255])) for source, (hop, joins) in ways.items())
         lifetime = (min(lifetimes),) if lifetimes else ()
         self._host.broadcast(SummaryTable(told, tuple(wishes.values())[:255], lifetime))
 
 
-def _size(wish: Wish | None) -> int:
-    return 0 if wish is None else 9 + sum(map(pattern_size, wish.filters)) + len(wish.summary)
+def _size(wish: BrokerSubscriptions | None) -> int:
+    return 0 if wish is None else 9 + sum(map(filter_size, wish.filters)) + len(wish.summary)

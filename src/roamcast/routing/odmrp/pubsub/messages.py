@@ -8,14 +8,14 @@ from roamcast.content.codec import decode_event, encode_event
 from roamcast.content.errors import ContentError
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
-from roamcast.content.summary import Digest
+from roamcast.content.summary import EventDigest
 from roamcast.routing.odmrp.messages import Lifetimes, Motions
 from roamcast.routing.router import Category, Message, Publication, Role
-from roamcast.wire.blobs import Blob, Pattern
+from roamcast.wire.blobs import Blob, FilterField
+from roamcast.wire.byte_reader import ByteReader
 from roamcast.wire.errors import WireError
-from roamcast.wire.field import Field, Invention
-from roamcast.wire.fields import Hops, Listed, Node, Serial, Whole
-from roamcast.wire.octets import Octets
+from roamcast.wire.field import FieldCodec, GenerationContext
+from roamcast.wire.fields import Hops, Int, ListOf, Node, Serial
 
 MOST_ASKS = 64
 MOST_FILTERS = 64
@@ -23,11 +23,11 @@ MOST_GROUPS = 255
 LONGEST_DIGEST = 4096
 
 
-class Asked(Field):
+class ContentQuery(FieldCodec):
     """What a join request asks about: an event, the digest of one, or a filter that holds several."""
 
     _event, _digest = Blob(LONGEST_DIGEST), Blob(LONGEST_DIGEST)
-    _pattern = Pattern()
+    _pattern = FilterField()
 
     def length(self, value: Any) -> int:
         """A byte that says which, and its own."""
@@ -41,7 +41,7 @@ class Asked(Field):
             if isinstance(value, Event):
                 out.append(0)
                 self._event.write(out, encode_event(value))
-            elif isinstance(value, Digest):
+            elif isinstance(value, EventDigest):
                 out.append(1)
                 self._digest.write(out, value.to_bytes())
             else:
@@ -50,42 +50,42 @@ class Asked(Field):
         except ContentError as error:
             raise WireError(str(error)) from None
 
-    def read(self, octets: Octets) -> Event | Digest | Filter:
+    def read(self, octets: ByteReader) -> Event | EventDigest | Filter:
         """One of the three."""
-        which = octets.whole(1)
+        which = octets.integer(1)
         try:
             if which == 0:
                 return decode_event(self._event.read(octets), octets.types)
             if which == 1:
-                return Digest.from_bytes(self._digest.read(octets))
+                return EventDigest.from_bytes(self._digest.read(octets))
         except ContentError as error:
             raise WireError(str(error)) from None
         if which == 2:
             return self._pattern.read(octets)
         raise WireError(f"{which} is neither an event nor a digest nor a filter")
 
-    def invent(self, about: Invention) -> Event | Digest | Filter:
+    def generate(self, about: GenerationContext) -> Event | EventDigest | Filter:
         """One of the three, of what is about."""
         which = about.random.randrange(3)
         if which == 2:
-            return self._pattern.invent(about)
+            return self._pattern.generate(about)
         event = about.random.choice(about.publications).event
-        return event if which == 0 else Digest.of(event)
+        return event if which == 0 else EventDigest.of(event)
 
     def describe(self) -> str:
         """One of the three."""
         return "1 B, and an event, a digest or a filter with its length in 2 B"
 
 
-Question = Annotated[Any, Asked()]
-Questions = Annotated[tuple[Question, ...], Listed(MOST_ASKS)]
-Group = Annotated[int, Whole(2)]
+Question = Annotated[Any, ContentQuery()]
+Questions = Annotated[tuple[Question, ...], ListOf(MOST_ASKS)]
+Group = Annotated[int, Int(2)]
 "A publisher's number for a group; 0 is for those who have none yet."
-Version = Annotated[int, Whole(2)]
+Version = Annotated[int, Int(2)]
 "Counts the changes of a broker's subscriptions, modulo 65536."
 
 
-class Join(NamedTuple):
+class GroupJoin(NamedTuple):
     """A broker in a group, with the subscriptions of a version."""
 
     broker: Node
@@ -93,31 +93,31 @@ class Join(NamedTuple):
     version: Version
 
 
-class Way(NamedTuple):
+class SourceJoins(NamedTuple):
     """A source, over whom the speaker reaches it (the source itself names itself), and who joins by it."""
 
     source: Node
     next_hop: Node
-    joins: Annotated[tuple[Join, ...], Listed(255)]
+    joins: Annotated[tuple[GroupJoin, ...], ListOf(255)]
 
 
-class Wish(NamedTuple):
+class BrokerSubscriptions(NamedTuple):
     """The subscriptions of a broker: one by one, or as a summary."""
 
     broker: Node
     version: Version
-    filters: Annotated[tuple[Filter, ...], Listed(MOST_FILTERS)]
+    filters: Annotated[tuple[Filter, ...], ListOf(MOST_FILTERS)]
     summary: Annotated[bytes, Blob(1024)]
 
 
-class ContentRequest(Message, kind=77, category=Category.ROUTING, role=Role.OFFERS, key="packet"):
+class ContentRequest(Message, number=77, category=Category.ROUTING, role=Role.OFFERS, dedup_field="packet"):
     """A join request: who may want such events?"""
 
     source: Node
     sequence: Serial
     hops: Hops
     asks: Questions
-    roster: Annotated[tuple[Join, ...], Listed(255)] = ()
+    roster: Annotated[tuple[GroupJoin, ...], ListOf(255)] = ()
     "Which groups brokers are to join that have not yet."
     motion: Motions = ()
 
@@ -127,7 +127,7 @@ class ContentRequest(Message, kind=77, category=Category.ROUTING, role=Role.OFFE
         return self.source << 32 | self.sequence
 
 
-class EventRequest(Message, kind=78, category=Category.EVENT, role=Role.CARRIES, key="packet"):
+class EventRequest(Message, number=78, category=Category.EVENT, role=Role.CARRIES, dedup_field="packet"):
     """A join request with the event that was due aboard, which is asked about without being told twice."""
 
     source: Node
@@ -135,7 +135,7 @@ class EventRequest(Message, kind=78, category=Category.EVENT, role=Role.CARRIES,
     hops: Hops
     publication: Publication
     asks: Questions = ()
-    roster: Annotated[tuple[Join, ...], Listed(255)] = ()
+    roster: Annotated[tuple[GroupJoin, ...], ListOf(255)] = ()
     motion: Motions = ()
 
     @property
@@ -144,20 +144,20 @@ class EventRequest(Message, kind=78, category=Category.EVENT, role=Role.CARRIES,
         return self.source << 32 | self.sequence
 
 
-class SummaryTable(Message, kind=79, category=Category.SUBSCRIPTION, role=Role.WISHES):
+class SummaryTable(Message, number=79, category=Category.SUBSCRIPTION, role=Role.WISHES):
     """A join table: who joins which groups of which sources, and what they want."""
 
-    ways: Annotated[tuple[Way, ...], Listed(255, least=1)]
-    wishes: Annotated[tuple[Wish, ...], Listed(255)] = ()
+    ways: Annotated[tuple[SourceJoins, ...], ListOf(255, least=1)]
+    wishes: Annotated[tuple[BrokerSubscriptions, ...], ListOf(255)] = ()
     lifetime: Lifetimes = ()
 
 
-class GroupEvent(Message, kind=80, category=Category.EVENT, role=Role.CARRIES, key="packet"):
+class GroupEvent(Message, number=80, category=Category.EVENT, role=Role.CARRIES, dedup_field="packet"):
     """An event for some groups of a source."""
 
     source: Node
     sequence: Serial
-    groups: Annotated[frozenset[Group], Listed(MOST_GROUPS, least=1)]
+    groups: Annotated[frozenset[Group], ListOf(MOST_GROUPS, least=1)]
     publication: Publication
 
     @property
@@ -166,13 +166,13 @@ class GroupEvent(Message, kind=80, category=Category.EVENT, role=Role.CARRIES, k
         return self.source << 32 | self.sequence
 
 
-class ClientWish(Message, kind=81, category=Category.SUBSCRIPTION, role=Role.WISHES):
+class ClientWish(Message, number=81, category=Category.SUBSCRIPTION, role=Role.WISHES):
     """What a client wants, for its broker."""
 
-    filters: Annotated[tuple[Filter, ...], Listed(255)]
+    filters: Annotated[tuple[Filter, ...], ListOf(255)]
 
 
-class ClientEvent(Message, kind=82, category=Category.EVENT, role=Role.CARRIES):
+class ClientEvent(Message, number=82, category=Category.EVENT, role=Role.CARRIES):
     """An event from a client for its broker to publish, or from a broker for its client."""
 
     publication: Publication

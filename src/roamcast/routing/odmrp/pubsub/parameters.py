@@ -11,18 +11,18 @@ from roamcast.routing.unicast.dsdv.parameters import DsdvParameters
 from roamcast.units import ByteCount, Seconds
 
 AS_PUBLISHED: dict[str, Any] = {
-    "asks": "event",
-    "unasked": "known",
+    "query_content": "event",
+    "unqueried_events": "known",
     "digest": "digest",
     "combine": False,
-    "brief": False,
-    "patience": "0 s",
+    "omit_known_subscriptions": False,
+    "reply_delay": "0 s",
     "answer_every": "0 s",
     "ack_wait": "75 ms",
     "backoff": 1.0,
-    "insist": 1,
+    "passive_ack_tries": 1,
     "dsdv.settle_anew": True,
-    "dsdv.held_timeout": "0 s",
+    "dsdv.queue_timeout": "0 s",
 }
 "What the papers have: the event asks, all is told each time, and each group is sent a packet of its own."
 
@@ -32,13 +32,13 @@ class PubSubParameters(MeshParameters):
 
     ack_wait: Seconds = Field(0.3, gt=0)
     "As in ODMRP; longer, since a join table that carries subscriptions waits in busier queues."
-    asks: Literal["event", "batch", "advertisement"] = "advertisement"
+    query_content: Literal["event", "batch", "advertisement"] = "advertisement"
     """What a join request asks about: the event that is due, the publisher's latest events together, or its
     advertisement (section 3.6: 'advertisement' mode, which lays the routes before there is data)."""
-    unasked: Literal["ask", "known"] = "ask"
+    unqueried_events: Literal["ask", "known"] = "ask"
     """An event that no join request of the last `timeout` asked about: it travels in one of its own, so that
     nobody is missed; or it goes only to those who are known to want it, as the papers have it."""
-    settle: Seconds = Field(0.5, ge=0)
+    settling_time: Seconds = Field(0.5, ge=0)
     """While brokers that were not known keep answering, one in the last so long, and so long after they were
     first asked, not all are known who want an event: it travels as one that nobody was asked about (without
     `piggyback` it waits, for as long as `setup` says). 0: whoever was asked is known."""
@@ -54,9 +54,9 @@ class PubSubParameters(MeshParameters):
     "How many groups K-means, hierarchies and signatures make; 0: the papers' K."
     combine: bool = True
     "Whether an event for several groups is one packet that names them all; the papers send one to each."
-    brief: bool = True
+    omit_known_subscriptions: bool = True
     "Whether a join table leaves out subscriptions that the publisher knows; the papers always send them."
-    patience: Seconds = Field(0.5, ge=0)
+    reply_delay: Seconds = Field(0.5, ge=0)
     "A join table with nothing new waits up to this long at each hop, to go with others. Not in the papers."
     answer_every: Seconds = Field(10.0, ge=0)
     """A member with nothing new to tell answers again only after so long, at most half of the timeout. 0:
@@ -79,7 +79,7 @@ class PubSubParameters(MeshParameters):
     "Brokers whose subscriptions a node remembers, as a publisher or as a relay; the oldest makes room."
     roster: int = Field(64, ge=1, le=255)
     "Assignments to groups that a join request tells at most; the others wait for the next."
-    below: int = Field(4096, ge=1)
+    forwarded_joins: int = Field(4096, ge=1)
     "Joins that a forwarding node remembers for its filter; the oldest makes room."
     dsdv: DsdvParameters = DsdvParameters()
     "The unicast protocol between clients and brokers."

@@ -20,13 +20,13 @@ from roamcast.routing.odmrp.pubsub.messages import (
     ContentRequest,
     EventRequest,
     GroupEvent,
-    Join,
+    GroupJoin,
+    SourceJoins,
     SummaryTable,
-    Way,
 )
 from roamcast.routing.odmrp.pubsub.parameters import AS_PUBLISHED, PubSubParameters
-from roamcast.routing.odmrp.pubsub.questions import Asking
-from roamcast.routing.odmrp.pubsub.wishes import may_match, sound
+from roamcast.routing.odmrp.pubsub.queries import PublisherQueries
+from roamcast.routing.odmrp.pubsub.remote_subscriptions import is_valid, may_match
 from roamcast.routing.router import (
     DUPLICATE,
     NOT_MINE,
@@ -63,7 +63,7 @@ class PubSubOdmrp(MeshRouter):
         "By source and its group."
         self.membership = Membership(host, p)
         self.groups = PublisherGroups(p)
-        self.asking = Asking(p)
+        self.asking = PublisherQueries(p)
         self.interval = RefreshInterval(p)
         self.clients = self._clients() if p.clients_per_broker > 1 else None
         self._flooded_at = -1.0
@@ -74,12 +74,12 @@ class PubSubOdmrp(MeshRouter):
         self._asking_soon: Timer | None = None
         self._ready_at = 0.0
         "When the publisher is through with converting events."
-        self._acknowledged: dict[Join, None] = {}
+        self._acknowledged: dict[GroupJoin, None] = {}
         self._handlers = {
-            GroupEvent: self._take_event,
-            EventRequest: self._take_event_request,
-            ContentRequest: self._take_request,
-            SummaryTable: self._take_table,
+            GroupEvent: self._handle_event,
+            EventRequest: self._handle_event_request,
+            ContentRequest: self._handle_request,
+            SummaryTable: self._handle_table,
         }
 
     def tables(self) -> Mapping[str, Footprint]:
@@ -104,7 +104,7 @@ class PubSubOdmrp(MeshRouter):
         self.groups.publishes(offered.type)
         if offered not in self.asking.offered:
             self.asking.offer(offered)
-        if self.parameters.asks == "advertisement" and self._is_broker:
+        if self.parameters.query_content == "advertisement" and self._is_broker:
             self._active_at = self.host.now()
             if self._asking_soon is None or not self._asking_soon.active:
                 self._asking_soon = call_within(self.host, self.parameters.spread, self._request)
@@ -112,12 +112,12 @@ class PubSubOdmrp(MeshRouter):
     def subscribe(self, wanted: Filter) -> None:
         """Want it, and tell the publishers that have asked lately at once."""
         super().subscribe(wanted)
-        self._want()
+        self._update_broker()
 
     def unsubscribe(self, wanted: Filter) -> None:
         """Want it no longer."""
         super().unsubscribe(wanted)
-        self._want()
+        self._update_broker()
 
     def publish(self, publication: Publication) -> None:
         """Send an event to whoever wants it, or have the broker do so."""
@@ -151,7 +151,7 @@ class PubSubOdmrp(MeshRouter):
         if publication.publisher != self.host.node:
             self._take(publication)
         elif self.clients is not None:
-            self.clients.serve(publication)
+            self.clients.send_event(publication)
         conversion = self.parameters.conversion
         if conversion:
             now = self.host.now()
@@ -165,7 +165,7 @@ class PubSubOdmrp(MeshRouter):
         now, p, event = self.host.now(), self.parameters, publication.event
         self._active_at = now
         due = self._flooded_at < 0 or now - self._flooded_at >= self.interval.seconds()
-        known_at = now if p.unasked == "known" else self._known_at(event, now)
+        known_at = now if p.unqueried_events == "known" else self._known_at(event, now)
         if not due and known_at <= now:
             self.asking.note(event)
             self._send_to_groups(publication)
@@ -179,7 +179,7 @@ class PubSubOdmrp(MeshRouter):
 
     def _known_at(self, event: Event, now: float) -> float:
         """From when on all who may want an event are known, as far as can be told; infinite: not asked."""
-        return max(self.asking.known_at(event, now), self.groups.newcomer_at + self.parameters.settle)
+        return max(self.asking.known_at(event, now), self.groups.newcomer_at + self.parameters.settling_time)
 
     def _send_to_groups(self, publication: Publication) -> None:
         now = self.host.now()
@@ -193,16 +193,16 @@ class PubSubOdmrp(MeshRouter):
             named = frozenset(some[:255])
             self._say(GroupEvent(self.host.node, self._numbers.take(), named, publication), named)
 
-    def _take_event(self, message: GroupEvent, sender: NodeId) -> Drop | None:
+    def _handle_event(self, message: GroupEvent, sender: NodeId) -> Drop | None:
         source = message.source
         if not self._is_new(source, message.packet):
             return DUPLICATE
         ending = self._take(message.publication)
         if ending is Drop.UNWANTED and self.membership.joined(source, message.groups):
-            self.noise.count()
+            self.noise.increment()
         now = self.host.now()
         forwarded = [group for group in message.groups if self.group.forwards((source, group), now)]
-        if forwarded and (not self.parameters.forwarding_filter or self._wanted_below(message, forwarded)):
+        if forwarded and (not self.parameters.forwarding_filter or self._matches_below(message, forwarded)):
             self._repeat(message)
             return None
         if ending is Drop.UNWANTED and not forwarded:
@@ -210,7 +210,7 @@ class PubSubOdmrp(MeshRouter):
             return Drop.EXPIRED if lapsed else ending
         return ending
 
-    def _wanted_below(self, message: GroupEvent, groups: list[int]) -> bool:
+    def _matches_below(self, message: GroupEvent, groups: list[int]) -> bool:
         """Whether the subscriptions below may match; where one is not known, it may."""
         event = message.publication.event
         return any(
@@ -221,14 +221,14 @@ class PubSubOdmrp(MeshRouter):
 
     def _take(self, publication: Publication) -> Drop | None:
         """Deliver an event to whoever wants it here, once; or say why not."""
-        wanted = publication.publisher != self.host.node and self.wants(publication.event)
+        wanted = publication.publisher != self.host.node and self.matches(publication.event)
         if wanted and not self.delivered.add(publication.id):
             return DUPLICATE
         if wanted:
             self.host.deliver(publication)
         if self.clients is not None and self._is_broker:
             if wanted or self.delivered.add(publication.id):
-                wanted = self.clients.serve(publication) or wanted
+                wanted = self.clients.send_event(publication) or wanted
             else:
                 return DUPLICATE
         return None if wanted else Drop.UNWANTED
@@ -243,7 +243,7 @@ class PubSubOdmrp(MeshRouter):
         event = None if carried is None else carried.event
         if event is not None:
             self.groups.following.trigger(event)
-        asks = self.asking.ask(event, publication is not None, now)
+        asks = self.asking.due_queries(event, publication is not None, now)
         roster, motion = self.groups.roster(now), self.expiry.motion()
         self._flooded_at = now
         self.interval.flooded()
@@ -251,7 +251,7 @@ class PubSubOdmrp(MeshRouter):
             self._say(EventRequest(me, self._numbers.take(), 0, publication, asks, roster, motion))
         else:
             self._say(ContentRequest(me, self._numbers.take(), 0, asks, roster, motion))
-        if self.parameters.asks == "advertisement":
+        if self.parameters.query_content == "advertisement":
             self._ask_later()
 
     def _ask_later(self) -> None:
@@ -268,7 +268,7 @@ class PubSubOdmrp(MeshRouter):
 
     def _follow(self, now: float) -> None:
         self.groups.follow(now)
-        self.in_use.tell(self.groups.count())
+        self.in_use.set(self.groups.count())
 
     def _learn(self, message: ContentRequest | EventRequest, sender: NodeId, lifetime: int | None) -> None:
         """Have the broker know of a join request; an event aboard is asked about, too."""
@@ -279,7 +279,7 @@ class PubSubOdmrp(MeshRouter):
 
     # Join tables.
 
-    def _take_table(self, message: SummaryTable, sender: NodeId) -> Drop | None:
+    def _handle_table(self, message: SummaryTable, sender: NodeId) -> Drop | None:
         me, membership = self.host.node, self.membership
         mine = False
         for source, next_hop, joins in message.ways:
@@ -288,7 +288,7 @@ class PubSubOdmrp(MeshRouter):
                 mine = True
         if not mine:
             return NOT_MINE
-        if not all(map(sound, message.wishes)):
+        if not all(map(is_valid, message.wishes)):
             return Drop.MALFORMED
         wishes = {wish.broker: wish for wish in message.wishes}
         for source, next_hop, joins in message.ways:
@@ -304,7 +304,7 @@ class PubSubOdmrp(MeshRouter):
         return None
 
     def _hear_members(
-        self, joins: tuple[Join, ...], wishes: Mapping[NodeId, Any], lifetime: tuple[int, ...]
+        self, joins: tuple[GroupJoin, ...], wishes: Mapping[NodeId, Any], lifetime: tuple[int, ...]
     ) -> None:
         """As the publisher: gather subscriptions, and say that they have come."""
         now = self.host.now()
@@ -319,7 +319,7 @@ class PubSubOdmrp(MeshRouter):
 
     def _acknowledge(self) -> None:
         joins, self._acknowledged = tuple(self._acknowledged), {}
-        self.host.broadcast(SummaryTable((Way(self.host.node, self.host.node, joins),)))
+        self.host.broadcast(SummaryTable((SourceJoins(self.host.node, self.host.node, joins),)))
 
     # Brokers and clients.
 
@@ -332,16 +332,16 @@ class PubSubOdmrp(MeshRouter):
             self.host,
             self.parameters,
             wishes=lambda: self.interests,
-            changed=self._want,
+            changed=self._update_broker,
             publish=self._publish,
             take=self._take,
         )
 
-    def _want(self) -> None:
+    def _update_broker(self) -> None:
         """Have the broker know what is wanted here."""
         if self.clients is None:
-            self.membership.want(self.interests)
+            self.membership.set_subscriptions(self.interests)
         elif self._is_broker:
-            self.membership.want([*self.interests, *self.clients.filters()])
+            self.membership.set_subscriptions([*self.interests, *self.clients.filters()])
         else:
-            self.clients.tell()
+            self.clients.send_subscriptions()

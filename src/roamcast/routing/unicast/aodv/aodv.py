@@ -14,14 +14,14 @@ from typing import Any
 from roamcast.routing.router import Drop, Footprint, Host, Message, NodeId
 from roamcast.routing.state.neighbours import Neighbours
 from roamcast.routing.state.timing import call_every
-from roamcast.routing.unicast.aodv.breaks import Breaks
-from roamcast.routing.unicast.aodv.carriage import Carriage
-from roamcast.routing.unicast.aodv.discovery import Discovery
-from roamcast.routing.unicast.aodv.exchange import Exchange
+from roamcast.routing.unicast.aodv.discovery import AodvDiscovery
+from roamcast.routing.unicast.aodv.exchange import RequestReply
+from roamcast.routing.unicast.aodv.forwarding import DatagramForwarding
 from roamcast.routing.unicast.aodv.messages import RouteError, RouteReply, RouteRequest
 from roamcast.routing.unicast.aodv.parameters import AodvParameters
-from roamcast.routing.unicast.aodv.routes import NUMBERS, Route, Routes
-from roamcast.routing.unicast.unicast import Datagram, Unicast, User
+from roamcast.routing.unicast.aodv.route_errors import RouteErrors
+from roamcast.routing.unicast.aodv.routes import NUMBERS, AodvRoute, AodvRouteTable
+from roamcast.routing.unicast.unicast import Datagram, Unicast, UnicastUser
 
 ROUTE_BYTES = 26
 "Destination, neighbour, hops, sequence number, flags and lifetime, with the ring."
@@ -33,14 +33,16 @@ class Aodv(Unicast):
     parameters_type = AodvParameters
     messages = (RouteRequest, RouteReply, RouteError, Datagram)
 
-    def __init__(self, host: Host, parameters: AodvParameters, user: User) -> None:
+    def __init__(self, host: Host, parameters: AodvParameters, user: UnicastUser) -> None:
         super().__init__(host, parameters, user)
         self.parameters = p = parameters
-        self.routes = Routes(p.destinations, p.tick, p.delete_period, repairs_count=p.local_repair == "ns2")
-        self.breaks = Breaks(host, p, self.routes)
-        self.carriage = Carriage(self, p, self.routes, self.breaks)
-        self.exchange = Exchange(host, p, self.routes, self.breaks)
-        self.discovery = Discovery(host, p, self.routes, self.exchange.request, self.carriage)
+        self.routes = AodvRouteTable(
+            p.destinations, p.tick, p.delete_period, repairs_count=p.local_repair == "ns2"
+        )
+        self.breaks = RouteErrors(host, p, self.routes)
+        self.carriage = DatagramForwarding(self, p, self.routes, self.breaks)
+        self.exchange = RequestReply(host, p, self.routes, self.breaks)
+        self.discovery = AodvDiscovery(host, p, self.routes, self.exchange.request, self.carriage)
         self.exchange.found = self._found
         self.carriage.ask = self._ask
         # Copies of requests still tell who is near, unless routes to neighbours are not made by them.
@@ -48,16 +50,16 @@ class Aodv(Unicast):
         self._hellos: Neighbours | None = None
         if p.hello_interval:
             silence = p.allowed_hello_loss * p.hello_interval
-            self._hellos = Neighbours(host, silence, p.destinations, self._break)
+            self._hellos = Neighbours(host, silence, p.destinations, self._handle_break)
         self._neighbour_routes = p.neighbour_routes
         self._entries = self.routes.entries
         self._life = p.active_route_timeout
         self._node = host.node
         self._handlers: dict[Any, Callable[[Any, NodeId], Drop | None]] = {
-            RouteRequest: self.exchange.take_request,
-            RouteReply: self._take_reply,
-            RouteError: self._take_error,
-            Datagram: self._take_datagram,
+            RouteRequest: self.exchange.handle_request,
+            RouteReply: self._handle_reply,
+            RouteError: self._handle_error,
+            Datagram: self._handle_datagram,
         }
 
     # What a router asks.
@@ -111,7 +113,7 @@ class Aodv(Unicast):
                 expires = self.host.now() + self._life
                 route.expires = max(route.expires, expires)
             elif sender != self._node:
-                self._meet(sender, self.host.now())
+                self._add_neighbour(sender, self.host.now())
         return self._handlers[type(message)](message, sender)
 
     def link_failed(self, message: Any, to: NodeId) -> None:
@@ -122,7 +124,7 @@ class Aodv(Unicast):
             if route is not None and self.carriage.repairs(message, route, to):
                 self.carriage.repair(message, route)
             else:
-                self._break(to)
+                self._handle_break(to)
                 self.carriage.salvage(message)
             return
         if type(message) is RouteReply and p.blacklist:
@@ -130,7 +132,7 @@ class Aodv(Unicast):
             self.exchange.blacklist.sweep(now)
             self.exchange.blacklist.renew(to, True, now)
         if p.control_breaks:
-            self._break(to)
+            self._handle_break(to)
 
     # What its parts ask of each other.
 
@@ -138,7 +140,7 @@ class Aodv(Unicast):
         if not self.exchange.listens():
             self.discovery.ask(destination, repair)
 
-    def _found(self, route: Route, replied: bool) -> None:
+    def _found(self, route: AodvRoute, replied: bool) -> None:
         """A route is taken: whoever waited for it may go."""
         asked = route.destination in self.discovery.searches
         if asked or replied:
@@ -147,41 +149,41 @@ class Aodv(Unicast):
             route.expires = max(route.expires, self.host.now() + self.parameters.active_route_timeout)
         self.carriage.release(route)
 
-    def _break(self, neighbour: NodeId) -> None:
+    def _handle_break(self, neighbour: NodeId) -> None:
         """A neighbour is gone: the routes over it, and what waits in the link for it."""
         if self._hellos is not None:
             self._hellos.forget(neighbour)
         if self.parameters.parity:
             self.exchange.sequence = (self.exchange.sequence + 2) % NUMBERS  # ns-2: the neighbourhood changed
-        self.breaks.bring_down(neighbour)
+        self.breaks.invalidate(neighbour)
         self.carriage.withdraw(neighbour)
 
     # What is heard.
 
-    def _take_datagram(self, datagram: Datagram, sender: NodeId) -> Drop | None:
+    def _handle_datagram(self, datagram: Datagram, sender: NodeId) -> Drop | None:
         if sender == self.host.node:
             return Drop.MALFORMED
         if datagram.destination != self.host.node and self.exchange.listens():
             self._listen()  # others still use the forgotten routes
-        return self.carriage.take(datagram, sender)
+        return self.carriage.handle(datagram, sender)
 
-    def _take_reply(self, reply: RouteReply, sender: NodeId) -> Drop | None:
+    def _handle_reply(self, reply: RouteReply, sender: NodeId) -> Drop | None:
         if reply.destination == sender == reply.origin != self.host.node:
-            self._take_hello(reply, sender)
+            self._handle_hello(reply, sender)
             return None
-        return self.exchange.take_reply(reply, sender)
+        return self.exchange.handle_reply(reply, sender)
 
-    def _take_error(self, error: RouteError, sender: NodeId) -> Drop | None:
+    def _handle_error(self, error: RouteError, sender: NodeId) -> Drop | None:
         if sender == self.host.node:
             return Drop.MALFORMED
-        broken = self.breaks.take(error, sender)
+        broken = self.breaks.handle(error, sender)
         if broken and self.parameters.errors_empty_queue:
             self.carriage.empty(sender)
         return None if broken else Drop.NOT_MINE
 
     # Neighbours.
 
-    def _meet(self, neighbour: NodeId, now: float) -> None:
+    def _add_neighbour(self, neighbour: NodeId, now: float) -> None:
         """Know a new neighbour that speaks; of its sequence number this tells nothing."""
         route = self.routes.entry(neighbour)
         route.known = self.routes.numbered(route, now)
@@ -198,7 +200,7 @@ class Aodv(Unicast):
             hello = RouteReply(self.exchange.stamp, 0, node, self.exchange.sequence, node, life)
             self.host.broadcast(hello)
 
-    def _take_hello(self, hello: RouteReply, sender: NodeId) -> None:
+    def _handle_hello(self, hello: RouteReply, sender: NodeId) -> None:
         now = self.host.now()
         life = min(hello.lifetime / 1000, self.parameters.my_route_timeout)
         route = self.routes.offer(sender, sender, 1, hello.destination_sequence, now=now, life=life)

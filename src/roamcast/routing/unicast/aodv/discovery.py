@@ -6,16 +6,16 @@ from collections.abc import Callable
 from math import ceil
 
 from roamcast.routing.router import Host, NodeId, Timer
-from roamcast.routing.unicast.aodv.carriage import Carriage
+from roamcast.routing.unicast.aodv.forwarding import DatagramForwarding
 from roamcast.routing.unicast.aodv.parameters import AodvParameters
-from roamcast.routing.unicast.aodv.routes import Route, Routes
+from roamcast.routing.unicast.aodv.routes import AodvRoute, AodvRouteTable
 from roamcast.routing.unicast.rate_limit import RateLimit
 
 TICK = 1e-6
 "Timers never fire early, but may fire in the same moment: what is due within this is due."
 
 
-class Search:
+class RouteSearch:
     """A route that is being asked for."""
 
     __slots__ = ("asked_at", "due", "everywhere", "repair", "timer")
@@ -31,20 +31,20 @@ class Search:
         self.timer: Timer | None = None
 
 
-class Discovery:
+class AodvDiscovery:
     """A node's searches, one a destination; there are no more than messages that wait for them."""
 
     def __init__(
         self,
         host: Host,
         parameters: AodvParameters,
-        routes: Routes,
-        request: Callable[[Route, int], None],
-        carriage: Carriage,
+        routes: AodvRouteTable,
+        request: Callable[[AodvRoute, int], None],
+        carriage: DatagramForwarding,
     ) -> None:
         self.host = host
         self.parameters = parameters
-        self.searches: dict[NodeId, Search] = {}
+        self.searches: dict[NodeId, RouteSearch] = {}
         self._routes = routes
         self._request = request
         self._carriage = carriage
@@ -57,12 +57,12 @@ class Discovery:
             if len(self.searches) >= self.parameters.destinations:
                 first = next(iter(self.searches))
                 self._end(first, self.searches[first], quietly=False)
-            search = self.searches[destination] = Search()
+            search = self.searches[destination] = RouteSearch()
             search.repair = repair
         if search.due <= self.host.now() + TICK:
             self._ask(destination, search)
 
-    def found(self, route: Route, replied: bool) -> None:
+    def found(self, route: AodvRoute, replied: bool) -> None:
         """A route is known: whoever asked has the answer, in a reply or otherwise."""
         search = self.searches.pop(route.destination, None)
         route.ring = route.hops
@@ -80,7 +80,7 @@ class Discovery:
         if search is not None and search.timer is not None:
             search.timer.cancel()
 
-    def _ask(self, destination: NodeId, search: Search) -> None:
+    def _ask(self, destination: NodeId, search: RouteSearch) -> None:
         p, now = self.parameters, self.host.now()
         if search.repair and search.asked_at is not None:
             self._end(destination, search)
@@ -92,7 +92,7 @@ class Discovery:
         if wait > 0:
             self._come_back(destination, search, now + wait)
             return
-        self._rate.note(now)
+        self._rate.record(now)
         route = self._routes.entry(destination)
         ttl = search.repair or self._ring(route, search)
         if ttl >= p.diameter:
@@ -100,10 +100,10 @@ class Discovery:
             search.everywhere += 1
         route.ring = ttl
         search.asked_at = now
-        self._come_back(destination, search, now + self._patience(route, search, ttl))
+        self._come_back(destination, search, now + self._reply_timeout(route, search, ttl))
         self._request(route, ttl)
 
-    def _ring(self, route: Route, search: Search) -> int:
+    def _ring(self, route: AodvRoute, search: RouteSearch) -> int:
         """How far the next request travels."""
         p = self.parameters
         if p.threshold_first:
@@ -117,7 +117,7 @@ class Discovery:
             min(route.ring + p.ttl_increment, p.ttl_threshold) if route.ring < p.ttl_threshold else p.diameter
         )
 
-    def _patience(self, route: Route, search: Search, ttl: int) -> float:
+    def _reply_timeout(self, route: AodvRoute, search: RouteSearch, ttl: int) -> float:
         """How long to wait for replies."""
         p = self.parameters
         hop = sum(route.measured) / len(route.measured) if route.measured else p.node_traversal
@@ -127,7 +127,7 @@ class Discovery:
             wait = 2 * hop * (ttl + p.timeout_buffer) * max(search.everywhere, 1)
         return min(wait, p.longest_wait)
 
-    def _come_back(self, destination: NodeId, search: Search, due: float) -> None:
+    def _come_back(self, destination: NodeId, search: RouteSearch, due: float) -> None:
         now, tick = self.host.now(), self.parameters.tick
         search.due = due
         at = ceil(due / tick) * tick if tick else due
@@ -145,14 +145,14 @@ class Discovery:
         else:
             del self.searches[destination]
 
-    def _end(self, destination: NodeId, search: Search, *, quietly: bool = True) -> None:
+    def _end(self, destination: NodeId, search: RouteSearch, *, quietly: bool = True) -> None:
         """Nobody has answered: let go what waits, and say nothing for a while."""
         p = self.parameters
         self.forget(destination)
         self._carriage.give_up(destination, search.repair > 0)
         if p.silence and quietly and not search.repair:
             # Who has just asked everyone does not begin with a small ring again.
-            self.searches[destination] = quiet = Search()
+            self.searches[destination] = quiet = RouteSearch()
             self._come_back(destination, quiet, self.host.now() + p.silence)
         else:
             self._routes.entry(destination).ring = 0

@@ -8,7 +8,6 @@ from roamcast.routing.router import DUPLICATE, Drop, Host, NodeId
 from roamcast.routing.state.leases import Leases
 from roamcast.routing.state.seen import Seen
 from roamcast.routing.state.timing import call_within
-from roamcast.routing.unicast.aodv.breaks import Breaks
 from roamcast.routing.unicast.aodv.messages import (
     DESTINATION_ONLY,
     GRATUITOUS,
@@ -20,16 +19,19 @@ from roamcast.routing.unicast.aodv.messages import (
 )
 from roamcast.routing.unicast.aodv.parameters import AodvParameters
 from roamcast.routing.unicast.aodv.request_memory import RequestMemory
-from roamcast.routing.unicast.aodv.routes import INFINITE, NUMBERS, Route, Routes, newer
+from roamcast.routing.unicast.aodv.route_errors import RouteErrors
+from roamcast.routing.unicast.aodv.routes import INFINITE, NUMBERS, AodvRoute, AodvRouteTable, newer
 
 FOR_EVER = 2**32 - 1
 "The lifetime that ns-2 tells of a route under repair, here in milliseconds."
 
 
-class Exchange:
+class RequestReply:
     """A node's part in finding routes, its own sequence number, and the requests that it has seen."""
 
-    def __init__(self, host: Host, parameters: AodvParameters, routes: Routes, breaks: Breaks) -> None:
+    def __init__(
+        self, host: Host, parameters: AodvParameters, routes: AodvRouteTable, breaks: RouteErrors
+    ) -> None:
         self.host = host
         self.parameters = p = parameters
         self.routes = routes
@@ -45,7 +47,7 @@ class Exchange:
         self.stamp = STAMPED if p.stamped else 0
         self.listening_until = 0.0
         "After a crash: until then nothing is said."
-        self.found: Callable[[Route, bool], None] = _ignore
+        self.found: Callable[[AodvRoute, bool], None] = _ignore
         "Told of each route that is taken, and whether a reply brought it."
 
     def listens(self) -> bool:
@@ -54,7 +56,7 @@ class Exchange:
 
     # Requests.
 
-    def request(self, route: Route, ttl: int) -> None:
+    def request(self, route: AodvRoute, ttl: int) -> None:
         """Ask for a route."""
         p, node = self.parameters, self.host.node
         self.sequence = (self.sequence + (2 if p.parity else 1)) % NUMBERS
@@ -75,7 +77,7 @@ class Exchange:
             return self._memory.add(request, self.host.now())
         return self.seen.add(request)
 
-    def take_request(self, request: RouteRequest, sender: NodeId) -> Drop | None:
+    def handle_request(self, request: RouteRequest, sender: NodeId) -> Drop | None:
         """Learn the way back to who asks; answer, or ask on."""
         if not self._note(request.origin << 32 | request.id):
             return DUPLICATE
@@ -84,17 +86,17 @@ class Exchange:
             return Drop.MALFORMED
         if len(self.blacklist) and self.blacklist.get(sender, now) is not None:
             return Drop.SUPPRESSED
-        back = self._learn_way_back(request, sender, now)
+        back = self._learn_reverse_route(request, sender, now)
         if request.destination == self.host.node:
-            self._answer_for_myself(request)
+            self._answer_as_destination(request)
             return None
         route = self.routes.standing(request.destination, now)
         if route is not None and self._may_answer(request, route):
             self._answer_from_table(request, route, back, now)
             return None
-        return self._ask_on(request)
+        return self._forward_request(request)
 
-    def _ask_on(self, request: RouteRequest) -> Drop | None:
+    def _forward_request(self, request: RouteRequest) -> Drop | None:
         """Repeat a request, with the newest number of the destination that is known."""
         if request.ttl <= 1:
             return Drop.HOP_LIMIT
@@ -122,10 +124,12 @@ class Exchange:
         call_within(self.host, self.parameters.jitter, self.host.broadcast, onward)
         return None
 
-    def _learn_way_back(self, request: RouteRequest, sender: NodeId, now: float) -> Route | None:
+    def _learn_reverse_route(self, request: RouteRequest, sender: NodeId, now: float) -> AodvRoute | None:
         """Enter the way to who asks; it must last until a reply can come."""
         p, origin, hops = self.parameters, request.origin, request.hops + 1
-        life = p.reverse_route_life or max(2 * p.node_traversal * (2 * p.diameter - hops), p.node_traversal)
+        life = p.reverse_route_lifetime or max(
+            2 * p.node_traversal * (2 * p.diameter - hops), p.node_traversal
+        )
         route = self.routes.offer(origin, sender, hops, request.origin_sequence, now=now, life=life)
         if route is not None:
             self.found(route, False)
@@ -135,7 +139,7 @@ class Exchange:
             route.expires = max(route.expires, now + life)
         return route
 
-    def _may_answer(self, request: RouteRequest, route: Route) -> bool:
+    def _may_answer(self, request: RouteRequest, route: AodvRoute) -> bool:
         return (
             not request.flags & DESTINATION_ONLY
             and route.known
@@ -143,7 +147,7 @@ class Exchange:
             and (request.flags & UNKNOWN > 0 or not newer(request.destination_sequence, route.sequence))
         )
 
-    def _answer_for_myself(self, request: RouteRequest) -> None:
+    def _answer_as_destination(self, request: RouteRequest) -> None:
         asked = request.destination_sequence
         if not request.flags & UNKNOWN and newer(asked, self.sequence):
             self.sequence = asked
@@ -154,17 +158,19 @@ class Exchange:
         if not self.listens():
             self._reply(reply, request.origin)
 
-    def _answer_from_table(self, request: RouteRequest, route: Route, back: Route | None, now: float) -> None:
+    def _answer_from_table(
+        self, request: RouteRequest, route: AodvRoute, back: AodvRoute | None, now: float
+    ) -> None:
         if back is None:
             return
         most = self.parameters.precursors
         route.use_by(back.hop, most)
         back.use_by(route.hop, most)
-        self._reply(self._tell(route, request.origin, now), request.origin)
+        self._reply(self._send_reply(route, request.origin, now), request.origin)
         if request.flags & GRATUITOUS:
-            self._reply(self._tell(back, route.destination, now), route.destination)
+            self._reply(self._send_reply(back, route.destination, now), route.destination)
 
-    def _tell(self, route: Route, to: NodeId, now: float) -> RouteReply:
+    def _send_reply(self, route: AodvRoute, to: NodeId, now: float) -> RouteReply:
         left = max(route.expires - now, 0.0)
         life = 1000 * int(left) if self.parameters.stamped else int(1000 * left)
         if route.repairing:
@@ -181,7 +187,7 @@ class Exchange:
         else:
             self.host.drop(reply, Drop.NO_ROUTE)
 
-    def take_reply(self, reply: RouteReply, sender: NodeId) -> Drop | None:
+    def handle_reply(self, reply: RouteReply, sender: NodeId) -> Drop | None:
         """Learn a route, and tell it on to who asked."""
         node = self.host.node
         if sender == node or reply.hops >= INFINITE - 1:
@@ -201,11 +207,11 @@ class Exchange:
         if route is None:
             return Drop.SUPPRESSED
         if repaired and hops > route.last_hops:
-            self.breaks.tell([route], flags=NO_DELETE)
+            self.breaks.send_errors([route], flags=NO_DELETE)
         self.found(route, True)
-        return None if reply.origin == node else self._tell_on(reply, route, sender, now)
+        return None if reply.origin == node else self._forward_reply(reply, route, sender, now)
 
-    def _tell_on(self, reply: RouteReply, route: Route, sender: NodeId, now: float) -> Drop | None:
+    def _forward_reply(self, reply: RouteReply, route: AodvRoute, sender: NodeId, now: float) -> Drop | None:
         p = self.parameters
         back = self.routes.live(reply.origin, now)
         if back is None:
@@ -230,5 +236,5 @@ class Exchange:
         return None
 
 
-def _ignore(route: Route, replied: bool) -> None:
+def _ignore(route: AodvRoute, replied: bool) -> None:
     """Until somebody is to be told."""

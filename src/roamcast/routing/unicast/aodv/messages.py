@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, NamedTuple
 
 from roamcast.routing.router import Category, Message, Role
-from roamcast.wire.fields import Hops, Listed, Milliseconds, Node, Serial, Whole
+from roamcast.wire.fields import Hops, Int, ListOf, Milliseconds, Node, Serial
 
 UNKNOWN = 1
 "Flag of a request (U): no sequence number of the destination is known."
@@ -18,10 +18,10 @@ STAMPED = 8
 NO_DELETE = 1
 "Flag of an error (N): the break was repaired, do not give up the routes."
 
-Flags = Annotated[int, Whole(1, most=15)]
+Flags = Annotated[int, Int(1, most=15)]
 
 
-class RouteRequest(Message, kind=50, category=Category.ROUTING, role=Role.FINDS_ROUTE, key="flood"):
+class RouteRequest(Message, number=50, category=Category.ROUTING, role=Role.FINDS_ROUTE, dedup_field="flood"):
     """Who knows a way to a node?"""
 
     flags: Flags
@@ -36,7 +36,7 @@ class RouteRequest(Message, kind=50, category=Category.ROUTING, role=Role.FINDS_
     origin_sequence: Serial
 
     @property
-    def least(self) -> int:
+    def minimum_size(self) -> int:
         """RFC 3561 has 24 bytes, ns-2 28."""
         return 28 if self.flags & STAMPED else 24
 
@@ -46,7 +46,7 @@ class RouteRequest(Message, kind=50, category=Category.ROUTING, role=Role.FINDS_
         return self.origin << 32 | self.id
 
 
-class RouteReply(Message, kind=51, category=Category.ROUTING, role=Role.FINDS_ROUTE):
+class RouteReply(Message, number=51, category=Category.ROUTING, role=Role.FINDS_ROUTE):
     """A way to a node, told back to who asked for it; broadcast and of oneself, it is a hello."""
 
     flags: Flags
@@ -58,7 +58,7 @@ class RouteReply(Message, kind=51, category=Category.ROUTING, role=Role.FINDS_RO
     lifetime: Milliseconds
 
     @property
-    def least(self) -> int:
+    def minimum_size(self) -> int:
         """RFC 3561 has 20 bytes, ns-2 24."""
         return 24 if self.flags & STAMPED else 20
 
@@ -70,13 +70,13 @@ class Unreachable(NamedTuple):
     sequence: Serial
 
 
-class RouteError(Message, kind=52, category=Category.ROUTING, role=Role.FINDS_ROUTE):
+class RouteError(Message, number=52, category=Category.ROUTING, role=Role.FINDS_ROUTE):
     """Ways that lead no further from here."""
 
-    flags: Annotated[int, Whole(1, most=1)]
-    unreachable: Annotated[tuple[Unreachable, ...], Listed(255, least=1)]
+    flags: Annotated[int, Int(1, most=1)]
+    unreachable: Annotated[tuple[Unreachable, ...], ListOf(255, least=1)]
 
     @property
-    def least(self) -> int:
+    def minimum_size(self) -> int:
         """Four bytes, and eight for each destination."""
         return 4 + 8 * len(self.unreachable)

@@ -46,7 +46,7 @@ class AodvParameters(Parameters):
     "Life of a route after its last use. RFC 3561: 3 s, and at least 10 s where links tell of failures."
     my_route_timeout: Seconds = Field(default=20.0, gt=0)
     "Life of a route that a destination tells of itself."
-    reverse_route_life: Seconds = Field(default=0.0, ge=0)
+    reverse_route_lifetime: Seconds = Field(default=0.0, ge=0)
     "Life of the route back to who asked; 0: as long as a reply may take, as RFC 3561 has it."
     reboot_wait: Seconds = Field(default=25.0, ge=0)
     "A node that starts anew only listens for this long: longer than any route lives that it has forgotten."
@@ -112,7 +112,7 @@ class AodvParameters(Parameters):
 
     @model_validator(mode="after")
     def _outlasts_routes(self) -> AodvParameters:
-        back = self.reverse_route_life or 4 * self.node_traversal * self.diameter
+        back = self.reverse_route_lifetime or 4 * self.node_traversal * self.diameter
         longest = max(self.active_route_timeout, self.my_route_timeout, back)
         for name, why in (
             ("reboot_wait", "routes through a node that has started anew"),
@@ -150,7 +150,7 @@ NS2: Mapping[str, Any] = {
     "rreq_rate": 0,
     "rerr_rate": 0,
     "my_route_timeout": 10.0,
-    "reverse_route_life": 6.0,
+    "reverse_route_lifetime": 6.0,
     "reboot_wait": 0.0,
     "delete_period": 0.0,
     "local_repair": "ns2",

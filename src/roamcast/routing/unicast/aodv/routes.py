@@ -24,7 +24,7 @@ def newer(a: int, b: int) -> bool:
     return 0 < (a - b) % NUMBERS < HALF
 
 
-class Route:
+class AodvRoute:
     """What a node knows of one destination."""
 
     __slots__ = (
@@ -76,7 +76,7 @@ class Route:
         if len(self.precursors) > most:
             del self.precursors[next(iter(self.precursors))]
 
-    def bring_down(self, sequence: int | None = None) -> None:
+    def invalidate(self, sequence: int | None = None) -> None:
         """Give it up, with the number that an error told or the next one."""
         if sequence is not None and (not self.known or not newer(self.sequence, sequence)):
             self.sequence = sequence
@@ -88,14 +88,14 @@ class Route:
         self.up = self.repairing = False
 
 
-class Routes:
+class AodvRouteTable:
     """Routes by destination, never more than `limit`: the one that changed longest ago makes room."""
 
     def __init__(self, limit: int, tick: float, kept: float = 0.0, *, repairs_count: bool = False) -> None:
         self.limit = limit
         self._repairs_count = repairs_count
         "Whether a route under repair is answered from and breaks as one that is up does, as in ns-2."
-        self.entries: dict[NodeId, Route] = {}
+        self.entries: dict[NodeId, AodvRoute] = {}
         "In order of change, oldest first."
         self._tick = tick
         self._kept = kept
@@ -104,43 +104,43 @@ class Routes:
     def __len__(self) -> int:
         return len(self.entries)
 
-    def __iter__(self) -> Iterator[Route]:
+    def __iter__(self) -> Iterator[AodvRoute]:
         return iter(self.entries.values())
 
-    def entry(self, destination: NodeId) -> Route:
+    def entry(self, destination: NodeId) -> AodvRoute:
         """What is known of a destination, if only that it is asked for."""
         route = self.entries.get(destination)
         if route is None:
             if len(self.entries) >= self.limit:
                 del self.entries[next(iter(self.entries))]
-            route = self.entries[destination] = Route(destination)
+            route = self.entries[destination] = AodvRoute(destination)
         return route
 
-    def live(self, destination: NodeId, now: float) -> Route | None:
+    def live(self, destination: NodeId, now: float) -> AodvRoute | None:
         """The route to a destination, if messages may take it; one that has lapsed goes down."""
         route = self.entries.get(destination)
         if route is None or not route.up:
             return None
         if route.expires <= now and self._has_lapsed(route, now):
-            route.bring_down()
+            route.invalidate()
             return None
         return route
 
-    def peek(self, destination: NodeId, now: float) -> Route | None:
+    def peek(self, destination: NodeId, now: float) -> AodvRoute | None:
         """The same, and nothing changes."""
         route = self.entries.get(destination)
         if route is None or not route.up or self._has_lapsed(route, now):
             return None
         return route
 
-    def standing(self, destination: NodeId, now: float) -> Route | None:
+    def standing(self, destination: NodeId, now: float) -> AodvRoute | None:
         """The live route to a destination; by ns-2's rule also one that is being repaired."""
         route = self.entries.get(destination)
         if route is not None and route.repairing and self._repairs_count:
             return route
         return self.live(destination, now)
 
-    def breakable(self, route: Route) -> bool:
+    def breakable(self, route: AodvRoute) -> bool:
         """Whether an error or a failed link takes a route down: it is up, or repaired by ns-2's rule."""
         return route.up or (route.repairing and self._repairs_count)
 
@@ -149,7 +149,7 @@ class Routes:
         route = self.entries.get(destination)
         return route is not None and route.repairing
 
-    def numbered(self, route: Route, now: float) -> bool:
+    def numbered(self, route: AodvRoute, now: float) -> bool:
         """Whether the number of a route means something: it is known, and not out of use for too long."""
         return route.known and (not self._kept or now < route.expires + self._kept)
 
@@ -161,7 +161,7 @@ class Routes:
 
     def offer(
         self, destination: NodeId, hop: NodeId, hops: int, sequence: int, *, now: float, life: float
-    ) -> Route | None:
+    ) -> AodvRoute | None:
         """Take a route that is newer, or as new and shorter; None: what is known is better."""
         route = self.entry(destination)
         if self.numbered(route, now):
@@ -175,7 +175,7 @@ class Routes:
 
     def confirm(
         self, destination: NodeId, hop: NodeId, hops: int, sequence: int, *, now: float, life: float
-    ) -> Route | None:
+    ) -> AodvRoute | None:
         """The route that is known, if it is exactly that; it lives longer."""
         route = self.entries.get(destination)
         if route is None or not route.up or (route.hop, route.hops, route.sequence) != (hop, hops, sequence):
@@ -183,9 +183,9 @@ class Routes:
         route.expires = max(route.expires, now + life)
         return route
 
-    def over(self, hop: NodeId) -> list[Route]:
+    def over(self, hop: NodeId) -> list[AodvRoute]:
         """The routes that lead over a neighbour and break with it."""
         return [route for route in self.entries.values() if route.hop == hop and self.breakable(route)]
 
-    def _has_lapsed(self, route: Route, now: float) -> bool:
+    def _has_lapsed(self, route: AodvRoute, now: float) -> bool:
         return route.expires <= (now - now % self._tick if self._tick else now)

@@ -60,7 +60,7 @@ COPIES = 0.5
 "Times the lease of a detour: so long a datagram that comes again is a copy that a link has made."
 
 
-class TriedWays:
+class TriedNextHops:
     """Of datagrams that have just gone around: the neighbours that they were sent to from here."""
 
     def __init__(self, lease: float, limit: int) -> None:

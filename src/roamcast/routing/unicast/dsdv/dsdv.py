@@ -23,12 +23,12 @@ from roamcast.routing.router import Drop, Footprint, Host, Message, NodeId, Time
 from roamcast.routing.state.leases import Leases
 from roamcast.routing.state.neighbours import Neighbours
 from roamcast.routing.state.timing import call_within
-from roamcast.routing.unicast.dsdv.detours import Detours, TriedWays
-from roamcast.routing.unicast.dsdv.messages import HALF, HIGHEST_SEQUENCE, INFINITY, DsdvUpdate, Entry
+from roamcast.routing.unicast.dsdv.detours import Detours, TriedNextHops
+from roamcast.routing.unicast.dsdv.messages import HALF, HIGHEST_SEQUENCE, INFINITY, DsdvEntry, DsdvUpdate
 from roamcast.routing.unicast.dsdv.parameters import DsdvParameters
-from roamcast.routing.unicast.dsdv.table import NEVER, Route, RouteTable
-from roamcast.routing.unicast.held import Held
-from roamcast.routing.unicast.unicast import Datagram, Unicast, User
+from roamcast.routing.unicast.dsdv.table import NEVER, DsdvRoute, DsdvRouteTable
+from roamcast.routing.unicast.route_queue import RouteQueue
+from roamcast.routing.unicast.unicast import Datagram, Unicast, UnicastUser
 
 
 class Dsdv(Unicast):
@@ -37,10 +37,10 @@ class Dsdv(Unicast):
     parameters_type = DsdvParameters
     messages = (DsdvUpdate, Datagram)
 
-    def __init__(self, host: Host, parameters: DsdvParameters, user: User) -> None:
+    def __init__(self, host: Host, parameters: DsdvParameters, user: UnicastUser) -> None:
         super().__init__(host, parameters, user)
         self.parameters = p = parameters
-        self.table = RouteTable(p.destinations)
+        self.table = DsdvRouteTable(p.destinations)
         self.sequence = 0
         self._news: list[tuple[float, NodeId]] = []
         self._news_timer: Timer | None = None
@@ -51,8 +51,8 @@ class Dsdv(Unicast):
         self._detours = Detours()
         self._failed: Leases[NodeId, bool] = Leases(p.detour_lease, p.destinations)
         "Neighbours on whom the link has just given up."
-        self._tried = TriedWays(p.detour_lease, p.destinations)
-        self.held = Held(host, p.held, p.destinations, p.held_timeout, self._give_up)
+        self._tried = TriedNextHops(p.detour_lease, p.destinations)
+        self.held = RouteQueue(host, p.queue_per_destination, p.destinations, p.queue_timeout, self._give_up)
 
     # What a router asks.
 
@@ -91,7 +91,7 @@ class Dsdv(Unicast):
         around = {"gone_around": self._tried.footprint(), "passed": self._tried.passed()} if p.detours else {}
         return {
             "routes": Footprint(routes, 37 * routes, p.destinations),
-            "held": Footprint(held, self.held.bytes(), p.held * p.destinations),
+            "held": Footprint(held, self.held.bytes(), p.queue_per_destination * p.destinations),
             **around,
         }
 
@@ -106,7 +106,7 @@ class Dsdv(Unicast):
         if type(message) is not Datagram:
             return
         if self.parameters.detours:
-            self._go_around(message, ())
+            self._send_detour(message, ())
         elif self.parameters.link_feedback:
             self._forward_by_route(message)
         else:
@@ -115,7 +115,7 @@ class Dsdv(Unicast):
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
         """Take in routes, hand over what has arrived, pass on the rest."""
         if type(message) is DsdvUpdate:
-            return self._take_update(message, sender)
+            return self._handle_update(message, sender)
         if message.destination == self.host.node:
             return self.user.arrive(message.payload, message.origin, sender)
         if message.hops <= 1:
@@ -145,11 +145,11 @@ class Dsdv(Unicast):
         if hop is None:
             hop = self.user.hint(datagram.payload, datagram.destination, avoid)
         elif self.suspects(hop):
-            other = self._other_way(datagram, avoid)
+            other = self._detour_hop(datagram, avoid)
             hop = hop if other is None else other
         elif hop == came_from and self.parameters.detours:
             # Routes that point at each other: it would only go to and fro.
-            self._go_around(datagram, (hop,))
+            self._send_detour(datagram, (hop,))
             return
         self._send(datagram, hop)
 
@@ -161,21 +161,23 @@ class Dsdv(Unicast):
         if hop is not None:
             self.host.send(datagram, hop)
         else:
-            self.held.keep(datagram)
+            self.held.add(datagram)
 
-    def _go_around(self, datagram: Datagram, avoid: Collection[NodeId]) -> None:
+    def _send_detour(self, datagram: Datagram, avoid: Collection[NodeId]) -> None:
         """Send a datagram another way than its route, if there is one."""
         if datagram.hops <= 1:
             self._give_up(datagram, Drop.HOP_LIMIT)
             return
-        hop = self._other_way(datagram, avoid, hints=True)
+        hop = self._detour_hop(datagram, avoid, hints=True)
         if hop is None:
             self._give_up(datagram, Drop.NO_ROUTE)
         else:
             onward = Datagram(datagram.origin, datagram.destination, datagram.hops - 1, datagram.payload)
             self.host.send(onward, hop)
 
-    def _other_way(self, datagram: Datagram, avoid: Collection[NodeId], hints: bool = False) -> NodeId | None:
+    def _detour_hop(
+        self, datagram: Datagram, avoid: Collection[NodeId], hints: bool = False
+    ) -> NodeId | None:
         """A neighbour that this datagram has not gone around by yet, from here.
 
         What comes back, and every copy of it, tries another way or ends: around someone who is gone all ways
@@ -198,7 +200,7 @@ class Dsdv(Unicast):
 
     # What neighbours say.
 
-    def _take_update(self, update: DsdvUpdate, sender: NodeId) -> Drop | None:
+    def _handle_update(self, update: DsdvUpdate, sender: NodeId) -> Drop | None:
         """Take in what a neighbour says of its routes."""
         now = self.host.now()
         if sender == self.host.node:
@@ -218,30 +220,32 @@ class Dsdv(Unicast):
                         self._contradict(route, now)
                     continue
             if destination == self.host.node:
-                self._hear_of_myself(metric, sequence)
+                self._handle_own_entry(metric, sequence)
             elif route is None:
-                self._meet(destination, sender, min(metric + 1, INFINITY), sequence, now)
+                self._add_destination(destination, sender, min(metric + 1, INFINITY), sequence, now)
             else:
                 self._refresh(route, sender, min(metric + 1, INFINITY), sequence, now)
-        self._hear_from(sender, update, now)
+        self._refresh_neighbour(sender, update, now)
         return None
 
     # What is learnt from an entry.
 
-    def _meet(self, destination: NodeId, hop: NodeId, metric: int, sequence: int, now: float) -> None:
+    def _add_destination(
+        self, destination: NodeId, hop: NodeId, metric: int, sequence: int, now: float
+    ) -> None:
         """Enter a destination never heard of before."""
-        route = Route(destination, hop, metric, sequence, now=now, settling=self.parameters.settling)
+        route = DsdvRoute(destination, hop, metric, sequence, now=now, settling=self.parameters.settling)
         self._enter(route)
         route.settled_at = now
         if metric < INFINITY:
             route.new_metric = True
-            if self.parameters.tell_awaited and destination in self.held:
+            if self.parameters.advertise_awaited and destination in self.held:
                 route.settling = 0.0
             route.settled_at += 2 * route.settling
             self._announce(route, route.settled_at, now)
             self._changed(destination)
 
-    def _shorten(self, route: Route, hop: NodeId, metric: int, now: float) -> None:
+    def _shorten(self, route: DsdvRoute, hop: NodeId, metric: int, now: float) -> None:
         """Take a shorter way at the same sequence number."""
         was_broken = route.metric >= INFINITY
         moved = was_broken or route.hop != hop
@@ -254,7 +258,7 @@ class Dsdv(Unicast):
         if moved:
             self._changed(route.destination)
 
-    def _refresh(self, route: Route, hop: NodeId, metric: int, sequence: int, now: float) -> None:
+    def _refresh(self, route: DsdvRoute, hop: NodeId, metric: int, sequence: int, now: float) -> None:
         """Believe a fresher sequence number, whatever its metric."""
         was_broken = route.metric >= INFINITY
         is_broken = metric >= INFINITY
@@ -276,13 +280,13 @@ class Dsdv(Unicast):
         if moved:
             self._changed(route.destination)
 
-    def _contradict(self, route: Route, now: float) -> None:
+    def _contradict(self, route: DsdvRoute, now: float) -> None:
         """A neighbour thinks broken what is known to work: tell it."""
         route.new_metric = True
         route.settled_at = now
         self._announce(route, now, now)
 
-    def _hear_of_myself(self, metric: int, sequence: int) -> None:
+    def _handle_own_entry(self, metric: int, sequence: int) -> None:
         """Have the last word on oneself."""
         if 0 < (sequence - self.sequence) & HIGHEST_SEQUENCE < HALF:
             # Of an earlier incarnation (or of a liar): without a higher number nobody would listen.
@@ -291,11 +295,11 @@ class Dsdv(Unicast):
             self._full_timer.cancel()
             self._full_timer = self.host.call_later(0.0, self._full)
 
-    def _hear_from(self, sender: NodeId, update: DsdvUpdate, now: float) -> None:
+    def _refresh_neighbour(self, sender: NodeId, update: DsdvUpdate, now: float) -> None:
         """Note that a neighbour lives, and see to it that its silence will be noticed."""
         if sender not in self.table.routes:
             # Its own entry was not in the update: one hop is known all the same, but not worth telling.
-            self._enter(Route(sender, sender, 1, 0, now=now, settling=self.parameters.settling))
+            self._enter(DsdvRoute(sender, sender, 1, 0, now=now, settling=self.parameters.settling))
             self._changed(sender)
         self._detours.hear(sender, update)
         self.heard.hear(sender, now)
@@ -315,7 +319,7 @@ class Dsdv(Unicast):
             self._announce(route, now, now)
             self._changed(route.destination)
 
-    def _enter(self, route: Route) -> None:
+    def _enter(self, route: DsdvRoute) -> None:
         evicted = self.table.add(route)
         if evicted is not None and evicted.usable:
             self._changed(evicted.destination)
@@ -325,12 +329,12 @@ class Dsdv(Unicast):
         if len(self.held) and self.next_hop(destination) is not None:
             now = self.host.now()
             for since, waited in self.held.release(destination):
-                older = self.user.grow_older(waited.payload, now - since)
+                older = self.user.add_age(waited.payload, now - since)
                 self._forward(Datagram(waited.origin, waited.destination, waited.hops, older))
 
     # What is told to others.
 
-    def _announce(self, route: Route, at: float, now: float) -> None:
+    def _announce(self, route: DsdvRoute, at: float, now: float) -> None:
         """Have news of `route` told at the time `at`."""
         route.trigger_at = at
         heapq.heappush(self._news, (at, route.destination))
@@ -351,14 +355,14 @@ class Dsdv(Unicast):
             due[0].trigger_at = possible
             heapq.heappush(self._news, (possible, due[0].destination))
         elif due:
-            self._tell(now)
+            self._broadcast_changes(now)
         self._news_at = NEVER
         self._news_timer = None
         if self._news:
             self._news_at = self._news[0][0]
             self._news_timer = self.host.call_later(max(self._news_at - now, 0.0), self._triggered)
 
-    def _due(self, until: float) -> list[Route]:
+    def _due(self, until: float) -> list[DsdvRoute]:
         """Take the routes whose news is due from the queue."""
         due = []
         while self._news and self._news[0][0] <= until:
@@ -369,7 +373,7 @@ class Dsdv(Unicast):
                 due.append(route)
         return due
 
-    def _tell(self, now: float) -> None:
+    def _broadcast_changes(self, now: float) -> None:
         """Broadcast the settled news; or everything, if much is new."""
         news = [r for r in self.table if (r.new_sequence or r.new_metric) and r.settled_at <= now]
         if len(news) > 3 and 3 * len(news) > len(self.table) + 1:
@@ -380,25 +384,25 @@ class Dsdv(Unicast):
             for route in news:
                 route.last_advertised = route.metric
                 route.new_sequence = False
-            self._broadcast([Entry(r.destination, r.metric, r.sequence) for r in news])
+            self._broadcast([DsdvEntry(r.destination, r.metric, r.sequence) for r in news])
             self._last_update = now
 
     def _full(self) -> None:
         """Broadcast all that is settled, with a new sequence number of one's own, and come back later."""
         now = self.host.now()
         self.sequence = (self.sequence + 2) & HIGHEST_SEQUENCE
-        entries = [Entry(self.host.node, 0, self.sequence)]
+        entries = [DsdvEntry(self.host.node, 0, self.sequence)]
         for route in self.table:
             if route.settled_at <= now:
                 route.last_advertised = route.metric
                 route.new_sequence = route.new_metric = False
-                entries.append(Entry(route.destination, route.metric, route.sequence))
+                entries.append(DsdvEntry(route.destination, route.metric, route.sequence))
         self._broadcast(entries)
         self._last_update = now
         wait = self.parameters.period * self.host.random.uniform(0.75, 1.0)
         self._full_timer = self.host.call_later(wait, self._full)
 
-    def _broadcast(self, entries: list[Entry]) -> None:
+    def _broadcast(self, entries: list[DsdvEntry]) -> None:
         step = self.parameters.entries_per_update
         for first in range(0, len(entries), step):
             update = DsdvUpdate(tuple(entries[first : first + step]))

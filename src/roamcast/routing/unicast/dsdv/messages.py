@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, NamedTuple
 
 from roamcast.routing.router import Category, Message, Role
-from roamcast.wire.fields import Listed, Node, Serial, Whole
+from roamcast.wire.fields import Int, ListOf, Node, Serial
 
 HIGHEST_SEQUENCE = 2**32 - 1
 HALF = 2**31
@@ -16,20 +16,20 @@ ENTRY_SIZE = 12
 "Bytes that ns-2 counts for an entry."
 
 
-class Entry(NamedTuple):
+class DsdvEntry(NamedTuple):
     """What a node says of one destination."""
 
     destination: Node
-    metric: Annotated[int, Whole(1, most=INFINITY)]
+    metric: Annotated[int, Int(1, most=INFINITY)]
     sequence: Serial
 
 
-class DsdvUpdate(Message, kind=49, category=Category.ROUTING, role=Role.FINDS_ROUTE):
+class DsdvUpdate(Message, number=49, category=Category.ROUTING, role=Role.FINDS_ROUTE):
     """What a node knows of the ways to others: all of it, or what is new."""
 
-    entries: Annotated[tuple[Entry, ...], Listed(1024, least=1)]
+    entries: Annotated[tuple[DsdvEntry, ...], ListOf(1024, least=1)]
 
     @property
-    def least(self) -> int:
+    def minimum_size(self) -> int:
         """Twelve bytes an entry, as ns-2 has it."""
         return ENTRY_SIZE * len(self.entries)

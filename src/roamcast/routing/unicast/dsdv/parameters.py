@@ -26,7 +26,7 @@ class DsdvParameters(Parameters):
     "Least time between two triggered updates."
     trigger_on_fresh: bool = False
     "Whether a fresh sequence number alone is news worth a triggered update."
-    tell_awaited: bool = False
+    advertise_awaited: bool = False
     """Whether a destination never heard of before that messages wait for is told of at once, before it has
     settled, as in ns-2: there a message makes an entry, and news of it is that of a broken route."""
     link_feedback: bool = True
@@ -41,9 +41,9 @@ class DsdvParameters(Parameters):
     "How long a neighbour that the link failed to reach is gone around."
     hop_limit: int = Field(default=32, ge=1, le=255)
     "Hops that a datagram may travel."
-    held: int = Field(default=5, ge=0)
+    queue_per_destination: int = Field(default=5, ge=0)
     "Messages kept for a destination without a route; the oldest goes first."
-    held_timeout: Seconds = Field(default=30.0, ge=0)
+    queue_timeout: Seconds = Field(default=30.0, ge=0)
     "How long a message waits for a route; 0: until there is one, as in ns-2."
     destinations: int = Field(default=1024, ge=1)
     "Routes kept; the one that changed longest ago makes room."

@@ -10,7 +10,7 @@ from roamcast.routing.unicast.dsdv.messages import INFINITY
 NEVER = float("inf")
 
 
-class Route:
+class DsdvRoute:
     """What a node believes about one destination."""
 
     __slots__ = (
@@ -57,25 +57,25 @@ class Route:
         return self.metric < INFINITY
 
 
-class RouteTable:
+class DsdvRouteTable:
     """Routes by destination, never more than `limit`: the one that changed longest ago makes room."""
 
     def __init__(self, limit: int) -> None:
-        self.routes: dict[NodeId, Route] = {}
+        self.routes: dict[NodeId, DsdvRoute] = {}
         "In order of change, oldest first."
         self._limit = limit
 
     def __len__(self) -> int:
         return len(self.routes)
 
-    def __iter__(self) -> Iterator[Route]:
+    def __iter__(self) -> Iterator[DsdvRoute]:
         return iter(self.routes.values())
 
-    def get(self, destination: NodeId) -> Route | None:
+    def get(self, destination: NodeId) -> DsdvRoute | None:
         """The route to `destination`, broken or not."""
         return self.routes.get(destination)
 
-    def add(self, route: Route) -> Route | None:
+    def add(self, route: DsdvRoute) -> DsdvRoute | None:
         """Enter a new route; the value is the route that had to go for it."""
         evicted = None
         if len(self.routes) >= self._limit:
@@ -83,11 +83,11 @@ class RouteTable:
         self.routes[route.destination] = route
         return evicted
 
-    def touch(self, route: Route) -> None:
+    def touch(self, route: DsdvRoute) -> None:
         """Note that `route` changed: it is now the last to make room."""
         del self.routes[route.destination]
         self.routes[route.destination] = route
 
-    def through(self, hop: NodeId) -> list[Route]:
+    def through(self, hop: NodeId) -> list[DsdvRoute]:
         """The usable routes that lead over the neighbour `hop`."""
         return [route for route in self.routes.values() if route.hop == hop and route.metric < INFINITY]

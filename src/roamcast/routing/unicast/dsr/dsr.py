@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from roamcast.routing.router import Drop, Footprint, Host, Message, NodeId
-from roamcast.routing.unicast.dsr.finding import Discovery
+from roamcast.routing.unicast.dsr.discovery import DsrDiscovery
 from roamcast.routing.unicast.dsr.flows import Flows
 from roamcast.routing.unicast.dsr.maintenance import Maintenance
 from roamcast.routing.unicast.dsr.messages import (
@@ -27,9 +27,9 @@ from roamcast.routing.unicast.dsr.messages import (
 from roamcast.routing.unicast.dsr.overhearing import Overhearing
 from roamcast.routing.unicast.dsr.parameters import DsrParameters
 from roamcast.routing.unicast.dsr.path_cache import PathCache
-from roamcast.routing.unicast.dsr.searches import Searches
-from roamcast.routing.unicast.dsr.steering import Carriage
-from roamcast.routing.unicast.unicast import Datagram, Unicast, User
+from roamcast.routing.unicast.dsr.searches import RouteSearches
+from roamcast.routing.unicast.dsr.source_routing import SourceRouting
+from roamcast.routing.unicast.unicast import Datagram, Unicast, UnicastUser
 
 
 class Dsr(Unicast):
@@ -39,17 +39,19 @@ class Dsr(Unicast):
     messages = (DsrRequest, DsrReply, DsrError, DsrPacket, DsrFlowPacket, DsrFlowError)
     promiscuous = True
 
-    def __init__(self, host: Host, parameters: DsrParameters, user: User) -> None:
+    def __init__(self, host: Host, parameters: DsrParameters, user: UnicastUser) -> None:
         super().__init__(host, parameters, user)
         self.parameters = p = parameters
         self.cache = PathCache(host.node, p.primary, p.secondary, p.cache_timeout)
         self.flows = Flows(host.node, p, host.incarnation) if p.flow_state else None
-        self.carriage = Carriage(self, p, self.cache, self.flows)
-        self.discovery = Discovery(host, p, self.carriage)
+        self.carriage = SourceRouting(self, p, self.cache, self.flows)
+        self.discovery = DsrDiscovery(host, p, self.carriage)
         self.maintenance = Maintenance(host, p, self.carriage, self.discovery)
         self.overhearing = Overhearing(p, self.carriage, self.discovery)
         held = self.carriage.held
-        self.searches = Searches(host, p, self.discovery.request, held.__contains__, self.carriage.give_up)
+        self.searches = RouteSearches(
+            host, p, self.discovery.request, held.__contains__, self.carriage.give_up
+        )
         self.carriage.ask = self.searches.ask
         self.carriage.flow_unknown = self.maintenance.flow_unknown
         self.discovery.found = self.searches.found
@@ -57,10 +59,10 @@ class Dsr(Unicast):
         self.promiscuous = p.overhearing
         self._node = host.node
         self._steered: dict[Any, Callable[[Any, NodeId], Drop | None]] = {
-            DsrPacket: self.carriage.take,
-            DsrReply: self.discovery.take_reply,
-            DsrError: self.maintenance.take_error,
-            DsrFlowError: self.maintenance.take_flow_error,
+            DsrPacket: self.carriage.handle,
+            DsrReply: self.discovery.handle_reply,
+            DsrError: self.maintenance.handle_error,
+            DsrFlowError: self.maintenance.handle_flow_error,
         }
 
     # What a router asks.
@@ -82,7 +84,7 @@ class Dsr(Unicast):
 
     def neighbours(self) -> Collection[NodeId]:
         """The first nodes on ways that are known."""
-        return list(dict.fromkeys(path[1] for path in self.cache.ways()))
+        return list(dict.fromkeys(path[1] for path in self.cache.paths()))
 
     def tables(self) -> Mapping[str, Footprint]:
         """Ways, what waits for ways, requests and packets seen, searches, shortcuts told, and flows."""
@@ -93,7 +95,7 @@ class Dsr(Unicast):
             "ways": Footprint(len(self.cache), self.cache.bytes(), p.primary + p.secondary),
             "held": Footprint(len(held), held.bytes(), p.buffer),
             "requests": Footprint(seen, 6 * seen, p.requests),
-            "tapped": Footprint(tapped, 6 * tapped, p.tapped),
+            "tapped": Footprint(tapped, 6 * tapped, p.overheard_limit),
             "searches": Footprint(rounds, 12 * rounds, p.targets),
             "shortcuts": Footprint(shortcuts, 16 * shortcuts, p.gratuitous_table),
         }
@@ -110,8 +112,8 @@ class Dsr(Unicast):
                 return Drop.MALFORMED  # it did not come as it says
             return take(message, sender)
         if type(message) is DsrRequest:
-            return self.discovery.take_request(message, sender)
-        return self.carriage.take_flow_packet(message, sender)
+            return self.discovery.handle_request(message, sender)
+        return self.carriage.handle_flow_packet(message, sender)
 
     def overhear(self, message: Any, sender: NodeId, to: NodeId, signal: float) -> None:
         """Learn from what is said between two others."""

@@ -67,7 +67,7 @@ class Flows:
         if flow is None or flow.expires <= now:
             flow = self._begin(path, now)
         flow.expires = now + p.flow_timeout
-        if flow.told < p.flow_packets or flow.told_at < now - p.flow_retold:
+        if flow.told < p.flow_packets or flow.told_at < now - p.flow_repeat_interval:
             flow.told += 1
             flow.told_at = now
             return DsrPacket(packet.origin, packet.id, 0, path, 1, packet.payload, flow.number), path[1]
@@ -103,7 +103,7 @@ class Flows:
         for way in [way for way in self._by_way if start in way and (start, end) in pairwise(way)]:
             self._by_way.pop(way).expires = 0.0
 
-    def tell_again(self, destination: NodeId, number: int) -> None:
+    def resend_route(self, destination: NodeId, number: int) -> None:
         """Somebody did not know a flow of one's own: its next packets tell the way."""
         flow = self._find(self.node, destination, number)
         if flow is not None:

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 from roamcast.routing.router import Drop, Host, Message, NodeId
-from roamcast.routing.unicast.dsr.finding import Discovery
+from roamcast.routing.unicast.dsr.discovery import DsrDiscovery
 from roamcast.routing.unicast.dsr.messages import (
     MOST_BURDEN,
     DeadLink,
@@ -19,7 +19,7 @@ from roamcast.routing.unicast.dsr.messages import (
     Steered,
 )
 from roamcast.routing.unicast.dsr.parameters import DsrParameters
-from roamcast.routing.unicast.dsr.steering import Carriage
+from roamcast.routing.unicast.dsr.source_routing import SourceRouting
 
 NO_WAY = (0, 1)
 "Instead of a message's way, where it is to be the same whatever way it goes."
@@ -29,7 +29,7 @@ class Maintenance:
     """A node's part in keeping ways."""
 
     def __init__(
-        self, host: Host, parameters: DsrParameters, carriage: Carriage, discovery: Discovery
+        self, host: Host, parameters: DsrParameters, carriage: SourceRouting, discovery: DsrDiscovery
     ) -> None:
         self.host = host
         self.parameters = parameters
@@ -47,15 +47,15 @@ class Maintenance:
         steered = self._steered(message)
         complaints = [] if steered is None else [steered]
         if steered is not None:
-            self._see_to(steered, to, tried=True)
+            self._reroute_queue(steered, to, tried=True)
         for waiting in self.host.withdraw(to):
             steered = self._steered(waiting)
             if steered is not None:
-                self._see_to(steered, to, tried=False)
+                self._reroute_queue(steered, to, tried=False)
                 complaints.append(steered)
             elif isinstance(waiting, Message) and type(waiting) is not DsrFlowPacket:
                 self.host.send(waiting, to)  # the router's own: it is told when the link gives up
-        self._complain(complaints if self.parameters.errors_for_each else complaints[:1], to)
+        self._report_failure(complaints if self.parameters.errors_for_each else complaints[:1], to)
 
     def _steered(self, message: Any) -> Steered | None:
         """A message of ours with the way that it was on; one whose flow is forgotten is let go."""
@@ -67,7 +67,7 @@ class Maintenance:
             self.carriage.lose(_unsteered(message, self._node), Drop.NO_ROUTE)
         return packet
 
-    def _complain(self, messages: list[Steered], to: NodeId) -> None:
+    def _report_failure(self, messages: list[Steered], to: NodeId) -> None:
         """Tell each of those who chose a way that a link on it has failed."""
         told = {self._node}
         dead = DeadLink(self._node, to)
@@ -88,7 +88,7 @@ class Maintenance:
                 return
         self.host.send(DsrError(self.carriage.number(), back, 1, dead, inner), back[1])
 
-    def _see_to(self, message: Steered, to: NodeId, *, tried: bool) -> None:
+    def _reroute_queue(self, message: Steered, to: NodeId, *, tried: bool) -> None:
         """See to a message that a link could not carry, or that waits for one that failed."""
         if isinstance(message, DsrPacket):
             self._salvage(message)
@@ -108,7 +108,7 @@ class Maintenance:
         """Send a packet another way; its origin waits for one, another gives it up."""
         mine = packet.origin == self._node
         salvaged = packet.salvaged + (packet.salvaged > 0 or not mine)
-        if salvaged > self.parameters.most_salvages:
+        if salvaged > self.parameters.max_salvages:
             self.carriage.lose(packet, Drop.HOP_LIMIT)
             return
         burden = packet.burden
@@ -150,7 +150,7 @@ class Maintenance:
 
     # What others tell.
 
-    def take_error(self, error: DsrError, sender: NodeId) -> Drop | None:
+    def handle_error(self, error: DsrError, sender: NodeId) -> Drop | None:
         """Give up a link that failed for another; pass it on to who is to know."""
         for link in error.links():
             self.carriage.cut(*link)
@@ -185,12 +185,12 @@ class Maintenance:
         error = DsrFlowError(self.carriage.number(), back, 1, packet.destination, packet.flow)
         self.carriage.send_or_wait(error)
 
-    def take_flow_error(self, error: DsrFlowError, sender: NodeId) -> Drop | None:
+    def handle_flow_error(self, error: DsrFlowError, sender: NodeId) -> Drop | None:
         """Tell the way of a flow again; pass on what is about another's."""
         route, at = error.route, error.at
         if at == len(route) - 1:
             if self.carriage.flows is not None:
-                self.carriage.flows.tell_again(error.destination, error.flow)
+                self.carriage.flows.resend_route(error.destination, error.flow)
             return None
         self.carriage.notice(route[at:])
         onward = DsrFlowError(error.id, route, at + 1, error.destination, error.flow)

@@ -8,20 +8,20 @@ from __future__ import annotations
 from typing import Annotated, NamedTuple
 
 from roamcast.routing.router import Category, Message, NodeId, Role
-from roamcast.wire.fields import Hops, Listed, Node, Whole
+from roamcast.wire.fields import Hops, Int, ListOf, Node
 
 LONGEST = 255
 "Nodes on a way."
 MOST_BURDEN = 32_000
 "Bytes: far more than sixteen nodes, ns-2's longest way, can add up to."
 
-Way = Annotated[tuple[Node, ...], Listed(LONGEST, least=2)]
+Way = Annotated[tuple[Node, ...], ListOf(LONGEST, least=2)]
 "Nodes from one end to the other, both included."
-Identification = Annotated[int, Whole(2)]
+Identification = Annotated[int, Int(2)]
 "Of a packet among its origin's; stands in the network header."
-Burden = Annotated[int, Whole(2, most=MOST_BURDEN)]
+Burden = Annotated[int, Int(2, most=MOST_BURDEN)]
 "Bytes that a message counts beyond its own, where ns-2's faults are followed."
-FlowId = Annotated[int, Whole(2)]
+FlowId = Annotated[int, Int(2)]
 "Of a flow among its origin's; those that follow each other there are odd, and 0 is none."
 
 
@@ -47,22 +47,22 @@ class InnerError(NamedTuple):
     "The node that the failed error was for."
 
 
-class DsrRequest(Message, kind=56, category=Category.ROUTING, role=Role.FINDS_ROUTE, key="flood"):
+class DsrRequest(Message, number=56, category=Category.ROUTING, role=Role.FINDS_ROUTE, dedup_field="flood"):
     """Who knows a way to a node? With the way that it has come."""
 
     target: Node
     id: Identification
     ttl: Hops
     "How many more hops it may travel; stands in the network header."
-    so_far: Annotated[tuple[Node, ...], Listed(LONGEST, least=1)]
+    so_far: Annotated[tuple[Node, ...], ListOf(LONGEST, least=1)]
     "Who asked, and who has passed it on."
-    dead: Annotated[tuple[DeadLink, ...], Listed(1)] = ()
+    dead: Annotated[tuple[DeadLink, ...], ListOf(1)] = ()
     "The link whose failure made the origin ask."
     burden: Burden = 0
     "Bytes that ns-2's fault adds: each repetition counts the whole header again."
 
     @property
-    def least(self) -> int:
+    def minimum_size(self) -> int:
         """Twelve bytes, four for each node on the way but the first, sixteen for an error."""
         return 8 + 4 * len(self.so_far) + 16 * len(self.dead) + self.burden
 
@@ -71,12 +71,12 @@ class DsrRequest(Message, kind=56, category=Category.ROUTING, role=Role.FINDS_RO
         """By what copies of it are known."""
         return self.so_far[0] << 16 | self.id
 
-    def flaw(self) -> str | None:
+    def inconsistency(self) -> str | None:
         """A way does not meet itself."""
         return "a node twice on a way" if len(set(self.so_far)) < len(self.so_far) else None
 
 
-class DsrReply(Message, kind=57, category=Category.ROUTING, role=Role.FINDS_ROUTE):
+class DsrReply(Message, number=57, category=Category.ROUTING, role=Role.FINDS_ROUTE):
     """A way to a node, told to who asked for it, or to who could go a shorter one."""
 
     id: Identification
@@ -90,7 +90,7 @@ class DsrReply(Message, kind=57, category=Category.ROUTING, role=Role.FINDS_ROUT
     "Bytes that ns-2's fault adds (`inflated_salvage`)."
 
     @property
-    def least(self) -> int:
+    def minimum_size(self) -> int:
         """Four bytes for each node on the route; five, and four for each node found; a multiple of four."""
         return self.header + self.burden
 
@@ -103,12 +103,12 @@ class DsrReply(Message, kind=57, category=Category.ROUTING, role=Role.FINDS_ROUT
         """The same, on another way."""
         return DsrReply(self.id, way, 1, self.found, self.burden)
 
-    def flaw(self) -> str | None:
+    def inconsistency(self) -> str | None:
         """No way meets itself."""
         return _walk(self.route, self.at) or _walk(self.found, 1)
 
 
-class DsrError(Message, kind=58, category=Category.ROUTING, role=Role.FINDS_ROUTE):
+class DsrError(Message, number=58, category=Category.ROUTING, role=Role.FINDS_ROUTE):
     """A link on the way of a packet has failed."""
 
     id: Identification
@@ -116,13 +116,13 @@ class DsrError(Message, kind=58, category=Category.ROUTING, role=Role.FINDS_ROUT
     "That of this message, to who sent the packet on that way."
     at: Hops
     dead: DeadLink
-    inner: Annotated[tuple[InnerError, ...], Listed(2)] = ()
+    inner: Annotated[tuple[InnerError, ...], ListOf(2)] = ()
     "Errors that failed (`nested_errors`), the last one first; who gets this sends them on."
     burden: Burden = 0
     "Bytes that ns-2's fault adds (`inflated_salvage`)."
 
     @property
-    def least(self) -> int:
+    def minimum_size(self) -> int:
         """Four bytes for each node on the route, sixteen for each link."""
         return self.header + self.burden
 
@@ -139,18 +139,18 @@ class DsrError(Message, kind=58, category=Category.ROUTING, role=Role.FINDS_ROUT
         """All links that it tells of."""
         return [self.dead, *((each.start, each.end) for each in self.inner)]
 
-    def flaw(self) -> str | None:
+    def inconsistency(self) -> str | None:
         """A way does not meet itself."""
         return _walk(self.route, self.at)
 
 
-class DsrPacket(Message, kind=59):
+class DsrPacket(Message, number=59):
     """A message with the whole way that it is to go."""
 
     origin: Node
     "Who sent it; stands in the network header."
     id: Identification
-    salvaged: Annotated[int, Whole(1, most=15)]
+    salvaged: Annotated[int, Int(1, most=15)]
     "How often it was given another way."
     route: Way
     "From its origin, or from the node that salvaged it last, to its destination."
@@ -163,7 +163,7 @@ class DsrPacket(Message, kind=59):
     "Bytes that ns-2's fault adds (`inflated_salvage`)."
 
     @property
-    def least(self) -> int:
+    def minimum_size(self) -> int:
         """Four bytes for each node on the route, before the message; eight to tell of a flow."""
         return self.header + self.burden + self.payload.size
 
@@ -176,12 +176,12 @@ class DsrPacket(Message, kind=59):
         """The same, on another way; that is no flow's."""
         return DsrPacket(self.origin, self.id, self.salvaged, way, 1, self.payload, 0, self.burden)
 
-    def flaw(self) -> str | None:
+    def inconsistency(self) -> str | None:
         """A way does not meet itself."""
         return _walk(self.route, self.at)
 
 
-class DsrFlowPacket(Message, kind=60):
+class DsrFlowPacket(Message, number=60):
     """A message that follows a flow: those on the way know it."""
 
     origin: Node
@@ -195,12 +195,12 @@ class DsrFlowPacket(Message, kind=60):
     payload: Message
 
     @property
-    def least(self) -> int:
+    def minimum_size(self) -> int:
         """Nothing but the message, if it follows the newest flow; else four bytes."""
         return self.payload.size + (4 if self.flow else 0)
 
 
-class DsrFlowError(Message, kind=55, category=Category.ROUTING, role=Role.FINDS_ROUTE):
+class DsrFlowError(Message, number=55, category=Category.ROUTING, role=Role.FINDS_ROUTE):
     """A packet followed a flow that is not known here."""
 
     id: Identification
@@ -213,7 +213,7 @@ class DsrFlowError(Message, kind=55, category=Category.ROUTING, role=Role.FINDS_
     "0: the newest."
 
     @property
-    def least(self) -> int:
+    def minimum_size(self) -> int:
         """Four bytes for each node on the route, twelve for the newest flow, sixteen for another."""
         return 4 * len(self.route) + (16 if self.flow else 12)
 
@@ -221,7 +221,7 @@ class DsrFlowError(Message, kind=55, category=Category.ROUTING, role=Role.FINDS_
         """The same, on another way."""
         return DsrFlowError(self.id, way, 1, self.destination, self.flow)
 
-    def flaw(self) -> str | None:
+    def inconsistency(self) -> str | None:
         """A way does not meet itself."""
         return _walk(self.route, self.at)
 

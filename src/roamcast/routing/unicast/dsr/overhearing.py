@@ -7,10 +7,10 @@ from typing import Any
 from roamcast.routing.router import NodeId
 from roamcast.routing.state.leases import Leases
 from roamcast.routing.state.seen import Seen
-from roamcast.routing.unicast.dsr.finding import Discovery
+from roamcast.routing.unicast.dsr.discovery import DsrDiscovery
 from roamcast.routing.unicast.dsr.messages import DsrError, DsrPacket, DsrReply
 from roamcast.routing.unicast.dsr.parameters import DsrParameters
-from roamcast.routing.unicast.dsr.steering import Carriage
+from roamcast.routing.unicast.dsr.source_routing import SourceRouting
 
 TAPPED = (DsrPacket, DsrReply, DsrError)
 "What is overheard; of the ways of requests nobody knows whether they lead back."
@@ -19,11 +19,11 @@ TAPPED = (DsrPacket, DsrReply, DsrError)
 class Overhearing:
     """A node's ear."""
 
-    def __init__(self, parameters: DsrParameters, carriage: Carriage, discovery: Discovery) -> None:
+    def __init__(self, parameters: DsrParameters, carriage: SourceRouting, discovery: DsrDiscovery) -> None:
         self.parameters = p = parameters
         self.carriage = carriage
         self.discovery = discovery
-        self.tapped = Seen(p.tapped)
+        self.tapped = Seen(p.overheard_limit)
         self.shortcuts: Leases[tuple[NodeId, ...], bool] = Leases(
             max(p.gratuitous_holdoff, 1e-3), p.gratuitous_table
         )
@@ -47,7 +47,7 @@ class Overhearing:
             for link in message.links():
                 self.carriage.cut(*link)
         elif kind is DsrReply:
-            self.discovery.notice_found(message.found, sender)
+            self.discovery.learn_route(message.found, sender)
         node = self._node
         if node in route:
             place = route.index(node)

@@ -26,7 +26,7 @@ class DsrParameters(Parameters):
     "Times that each further wait is longer."
     longest_wait: Seconds = Field(default=10.0, gt=0)
     "No wait between requests is longer."
-    most_requests: int = Field(default=16, ge=0)
+    max_requests: int = Field(default=16, ge=0)
     "Rounds after which what waits is given up; 0: none, it waits until its time is over."
     keeps_backoff: bool = False
     "Whether waits stay long until a reply comes, even if nobody waited in the meantime."
@@ -56,7 +56,7 @@ class DsrParameters(Parameters):
     "Whether shortcuts of a way are the same, or those told to an origin of packets from one neighbour."
     gratuitous_table: int = Field(default=64, ge=1)
     "Shortcuts remembered as told; the oldest is forgotten first."
-    most_salvages: int = Field(default=15, ge=0, le=15)
+    max_salvages: int = Field(default=15, ge=0, le=15)
     "How often a packet may be given another way by nodes on the way."
     salvage_request: bool = False
     "Whether a node on the way that knows no other way asks its neighbours once, while the packet waits."
@@ -84,7 +84,7 @@ class DsrParameters(Parameters):
     "Whether packets leave their way out once the nodes on it know the flow."
     flow_packets: int = Field(default=3, ge=1)
     "Packets with which a new flow tells its way."
-    flow_retold: Seconds = Field(default=5.0, gt=0)
+    flow_repeat_interval: Seconds = Field(default=5.0, gt=0)
     "A flow that has not told its way for this long tells it again."
     flow_timeout: Seconds = Field(default=60.0, gt=0)
     "Life of a flow that nothing follows."
@@ -104,7 +104,7 @@ class DsrParameters(Parameters):
     nested_errors: int = Field(default=1, ge=1, le=3)
     """Failed links that an error may tell. By ns-2 (3) an error that fails is sent another way, and also told
     inside of a second error to the node that chose its way, which sends it on; 1: not told inside."""
-    tapped: int = Field(default=4096, ge=1)
+    overheard_limit: int = Field(default=4096, ge=1)
     "Packets remembered as overheard; the oldest is forgotten first."
 
 
@@ -112,7 +112,7 @@ NS2: Mapping[str, Any] = {
     "neighbours_each_time": True,
     "request_backoff": 4,
     "request_period": 0.5,
-    "most_requests": 0,
+    "max_requests": 0,
     "keeps_backoff": True,
     "hop_limit": 16,
     "route_limit": 16,

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from roamcast.routing.router import NodeId
 
 
-class Shelf:
+class PathList:
     """Some ways; a full shelf lets them go in turn."""
 
     def __init__(self, limit: int) -> None:
@@ -92,8 +92,8 @@ class PathCache:
 
     def __init__(self, node: NodeId, primary: int, secondary: int, timeout: float) -> None:
         self.node = node
-        self.primary = Shelf(primary)
-        self.secondary = Shelf(secondary)
+        self.primary = PathList(primary)
+        self.secondary = PathList(secondary)
         self._timeout = timeout
         self._swept = 0.0
         # What was found, and what was told, since something changed: most questions are asked again.
@@ -149,11 +149,11 @@ class PathCache:
             self._forget_answers()
         return changed
 
-    def ways(self) -> list[tuple[NodeId, ...]]:
+    def paths(self) -> list[tuple[NodeId, ...]]:
         """All that is known."""
         return self.primary.paths + self.secondary.paths
 
-    def _add(self, shelf: Shelf, path: tuple[NodeId, ...], now: float) -> bool:
+    def _add(self, shelf: PathList, path: tuple[NodeId, ...], now: float) -> bool:
         if len(path) < 2 or path[0] != self.node or len(set(path)) < len(path):
             return False
         changed = shelf.add(path, now)

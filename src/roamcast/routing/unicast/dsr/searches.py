@@ -11,7 +11,7 @@ TICK = 1e-6
 "What is due within this is due."
 
 
-class Round:
+class SearchState:
     """How a node that is asked for has been asked for so far."""
 
     __slots__ = ("began", "count", "everyone", "salvage", "timer")
@@ -27,7 +27,7 @@ class Round:
         self.timer: Timer | None = None
 
 
-class Searches:
+class RouteSearches:
     """A node's searches by target, never more than a few; the first makes room."""
 
     def __init__(
@@ -40,7 +40,7 @@ class Searches:
     ) -> None:
         self.host = host
         self.parameters = parameters
-        self.rounds: dict[NodeId, Round] = {}
+        self.rounds: dict[NodeId, SearchState] = {}
         self._request = request
         self._waited_for = waited_for
         self._give_up = give_up
@@ -51,7 +51,7 @@ class Searches:
         if search is None:
             if len(self.rounds) >= self.parameters.targets:
                 self._end(next(iter(self.rounds)))
-            search = self.rounds[target] = Round()
+            search = self.rounds[target] = SearchState()
             search.salvage = salvage
         search.salvage &= salvage
         if search.timer is None:
@@ -66,7 +66,7 @@ class Searches:
         if search is not None and search.timer is not None:
             search.timer.cancel()
 
-    def _go_on(self, target: NodeId, search: Round) -> None:
+    def _go_on(self, target: NodeId, search: SearchState) -> None:
         p, now = self.parameters, self.host.now()
         next_round = search.began + self._wait(search.count)
         # Neighbours asked long ago, though nobody waited for everyone to be asked: a new round.
@@ -83,7 +83,7 @@ class Searches:
             search.count += 1
             self._give_up(target, 1)
             self._come_back(target, search, self._wait(search.count))
-        elif (search.salvage and search.count) or (p.most_requests and search.count >= p.most_requests):
+        elif (search.salvage and search.count) or (p.max_requests and search.count >= p.max_requests):
             self._end(target)
         else:
             search.began = now
@@ -100,7 +100,7 @@ class Searches:
         rounds = count if p.neighbours_each_time else count - 1
         return min(p.request_period * float(p.request_backoff) ** min(rounds, 16), p.longest_wait)
 
-    def _come_back(self, target: NodeId, search: Round, wait: float) -> None:
+    def _come_back(self, target: NodeId, search: SearchState, wait: float) -> None:
         if self.parameters.buffer_check:
             wait += 1.5 * self.parameters.buffer_check * self.host.random.random()
         search.timer = self.host.call_later(max(wait, 0.0), self._wake, target)

@@ -11,7 +11,7 @@ from roamcast.routing.state.serials import following, is_newer
 from roamcast.routing.state.timing import call_every, call_within
 from roamcast.routing.unicast.copies import Copy, UnicastCopies
 from roamcast.routing.unicast.gpsr.gpsr import Gpsr
-from roamcast.routing.unicast.gpsr.messages import Place, Whereabouts, place_of
+from roamcast.routing.unicast.gpsr.messages import PointCm, Whereabouts, to_point_cm
 from roamcast.routing.unicast.gpsr.parameters import GpsrUnicastParameters
 
 JITTER = 0.01
@@ -27,13 +27,13 @@ class GpsrUnicast(UnicastCopies):
     parameters: GpsrUnicastParameters
     messages = (Copy, *Gpsr.messages, Whereabouts)
     needs_location = True
-    knows_places = True
+    knows_positions = True
     promiscuous = True
 
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
         super().__init__(host, parameters)
         p = self.parameters
-        self.told: Leases[NodeId, tuple[int, Place]] = Leases(p.known, p.places)
+        self.told: Leases[NodeId, tuple[int, PointCm]] = Leases(p.known, p.places)
         "Of each node the serial of its last telling, and where it was."
         self.serial = 0
         self.unicast.locate = self._locate_told if p.location == "told" else self._locate_known
@@ -42,7 +42,7 @@ class GpsrUnicast(UnicastCopies):
         """Begin to beacon, and to tell where this node is."""
         super().start()
         if self.parameters.location == "told":
-            call_every(self.host, self.parameters.announce, self._tell)
+            call_every(self.host, self.parameters.announce, self._announce_location)
 
     def tables(self) -> Mapping[str, Footprint]:
         """Those of GPSR, what was delivered, and the places told."""
@@ -52,16 +52,16 @@ class GpsrUnicast(UnicastCopies):
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
         """Take in places; leave the rest to GPSR."""
         if type(message) is Whereabouts:
-            return self._take_whereabouts(message, sender)
+            return self._handle_whereabouts(message, sender)
         return super().receive(message, sender, signal)
 
-    def _tell(self) -> None:
+    def _announce_location(self) -> None:
         self.told.sweep(self.host.now())
         self.serial = following(self.serial)
         here, limit = self.unicast.here(), self.parameters.hop_limit
         self.host.broadcast(Whereabouts(self.host.node, here, self.serial, limit, here))
 
-    def _take_whereabouts(self, told: Whereabouts, sender: NodeId) -> Drop | None:
+    def _handle_whereabouts(self, told: Whereabouts, sender: NodeId) -> Drop | None:
         if sender == self.host.node:
             return Drop.MALFORMED
         now = self.host.now()
@@ -84,11 +84,11 @@ class GpsrUnicast(UnicastCopies):
         here = self.unicast.here()
         self.host.broadcast(Whereabouts(told.node, told.place, told.serial, told.hops - 1, here))
 
-    def _locate_told(self, node: NodeId) -> Place | None:
+    def _locate_told(self, node: NodeId) -> PointCm | None:
         now = self.host.now()
         told = self.told.get(node, now)
-        return told[1] if told is not None else self.unicast.place_of(node)
+        return told[1] if told is not None else self.unicast.position_of(node)
 
-    def _locate_known(self, node: NodeId) -> Place | None:
-        position = self.whereabouts(node)
-        return None if position is None else place_of(position)
+    def _locate_known(self, node: NodeId) -> PointCm | None:
+        position = self.position_of(node)
+        return None if position is None else to_point_cm(position)

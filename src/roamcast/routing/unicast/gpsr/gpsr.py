@@ -17,10 +17,17 @@ from msgspec.structs import replace
 
 from roamcast.routing.router import DUPLICATE, Drop, Footprint, Host, Message, NodeId
 from roamcast.routing.state.seen import Recent
-from roamcast.routing.unicast.gpsr.messages import ANYONE, Beacon, Face, GeoPacket, Place, place_of
+from roamcast.routing.unicast.gpsr.messages import (
+    ANYONE,
+    Beacon,
+    GeoPacket,
+    PerimeterState,
+    PointCm,
+    to_point_cm,
+)
 from roamcast.routing.unicast.gpsr.neighbourhood import AROUND, STUCK, TAKEN, Places
 from roamcast.routing.unicast.gpsr.parameters import GpsrParameters
-from roamcast.routing.unicast.unicast import Unicast, User
+from roamcast.routing.unicast.unicast import Unicast, UnicastUser
 
 REMEMBERED = 1024
 "Packets that a node knows again."
@@ -33,25 +40,25 @@ class Gpsr(Unicast):
     messages = (Beacon, GeoPacket)
     promiscuous = True
 
-    def __init__(self, host: Host, parameters: GpsrParameters, user: User) -> None:
+    def __init__(self, host: Host, parameters: GpsrParameters, user: UnicastUser) -> None:
         super().__init__(host, parameters, user)
         self.parameters = p = parameters
         self.near = Places(p.silence, p.neighbours)
         "Where each neighbour was when it was heard last."
-        self.locate: Callable[[NodeId], Place | None] = self.place_of
+        self.locate: Callable[[NodeId], PointCm | None] = self.position_of
         "Where a node is, as far as the router knows."
-        self.make_beacon: Callable[[Place], Message] = Beacon
+        self.make_beacon: Callable[[PointCm], Message] = Beacon
         "A router that beacons anyway may put the place into its own."
         self._spoke = -p.beacon
         "When this node last told where it is."
         self._held: deque[tuple[float, NodeId, Message]] = deque()
         self._planar_until = 0.0
-        self._here = Place(0, 0)
+        self._here = PointCm(0, 0)
         self._here_at = -1.0
         self._serial = host.random.getrandbits(16)
         self._passed = Recent(REMEMBERED)
         "Packets by origin, serial and hops left: copies that a link made would multiply at every hop."
-        self._walked: dict[tuple[NodeId, int, Place, Place, NodeId], None] = {}
+        self._walked: dict[tuple[NodeId, int, PointCm, PointCm, NodeId], None] = {}
         "Edges that packets took from here in perimeter mode, by packet and face; the first makes room."
         self._restarted = Recent(REMEMBERED)
         "Packets by origin and serial whose walk was begun anew here."
@@ -62,11 +69,11 @@ class Gpsr(Unicast):
         """Begin to beacon, each node at its own phase."""
         self.host.call_later(self.host.random.random() * self.parameters.beacon, self._beacon)
 
-    def here(self) -> Place:
+    def here(self) -> PointCm:
         """Where this node is, as it tells others."""
         now = self.host.now()
         if now != self._here_at:
-            self._here, self._here_at = place_of(self.host.position()), now
+            self._here, self._here_at = to_point_cm(self.host.position()), now
         return self._here
 
     def send(self, message: Message, to: NodeId) -> None:
@@ -79,10 +86,10 @@ class Gpsr(Unicast):
         else:
             self.send_to(message, to, place)
 
-    def send_to(self, message: Message, to: NodeId, goal: Place, radius: int = 0) -> None:
+    def send_to(self, message: Message, to: NodeId, goal: PointCm, radius: int = 0) -> None:
         """Carry a message to a node that is believed at `goal`, or to whoever is within `radius` metres of it
         first; `ANYONE` is nobody in particular."""
-        self._take_or_go(self._packet(message, to, goal, radius))
+        self._deliver_or_forward(self._packet(message, to, goal, radius))
 
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
         """Note where the sender is, hand over what has arrived, pass on the rest."""
@@ -93,7 +100,7 @@ class Gpsr(Unicast):
         now, sender_at = host.now(), message.here
         self.near.renew(sender, sender_at, now)
         if self._held:
-            self._let_go()
+            self._retry_held()
         if type(message) is not GeoPacket:
             return None
         hops = message.hops
@@ -103,7 +110,7 @@ class Gpsr(Unicast):
         if hop == TAKEN:
             return self.user.arrive(message.payload, message.origin, sender)
         if hops > 1:
-            self._go(message, hop, sender, sender_at)
+            self._forward(message, hop, sender, sender_at)
         else:
             self.fail(message.payload, message.origin, message.destination, Drop.HOP_LIMIT)
         return None
@@ -114,11 +121,11 @@ class Gpsr(Unicast):
         if here is not None and sender != self.host.node:
             self.hear(sender, here, self.host.now())
 
-    def hear(self, neighbour: NodeId, place: Place, now: float) -> None:
+    def hear(self, neighbour: NodeId, place: PointCm, now: float) -> None:
         """Note where a neighbour is."""
         self.near.renew(neighbour, place, now)
         if self._held:
-            self._let_go()
+            self._retry_held()
 
     def link_failed(self, message: Any, to: NodeId) -> None:
         """Take a neighbour for gone, and send what was for it another way."""
@@ -127,7 +134,7 @@ class Gpsr(Unicast):
         waiting = self.host.withdraw(to)
         for each in (message, *waiting):
             if type(each) is GeoPacket:
-                self._go_again(each)
+                self._reroute(each)
             elif each is not message:
                 self.host.send(each, to)  # the router's own; it will hear of that in turn
 
@@ -148,33 +155,33 @@ class Gpsr(Unicast):
         volume = sum(message.size for _, _, message in self._held)
         return {
             "near": Footprint(near, 18 * near, self.parameters.neighbours),
-            "held": Footprint(held, volume, self.parameters.held),
+            "held": Footprint(held, volume, self.parameters.queue_limit),
             "packets": Footprint(len(self._passed), 8 * len(self._passed), REMEMBERED),
         }
 
-    def place_of(self, neighbour: NodeId) -> Place | None:
+    def position_of(self, neighbour: NodeId) -> PointCm | None:
         """Where a neighbour was when it was heard last."""
         found = self.near.get(neighbour, self.host.now())
-        return None if found is None else Place(*found)
+        return None if found is None else PointCm(*found)
 
-    def nearer(self, goal: Place) -> NodeId | None:
+    def nearer(self, goal: PointCm) -> NodeId | None:
         """The neighbour nearest to a place, if that is nearer than this node."""
         return self.near.nearer(self.here(), goal, self.host.now())
 
     # Packets.
 
-    def _packet(self, message: Message, to: NodeId, goal: Place, radius: int) -> GeoPacket:
+    def _packet(self, message: Message, to: NodeId, goal: PointCm, radius: int) -> GeoPacket:
         limit = self.parameters.hop_limit
         self._serial = (self._serial + 1) & 0xFFFF
         return GeoPacket(self.host.node, to, goal, radius, self._serial, limit + 1, self.here(), (), message)
 
-    def _take_or_go(self, packet: GeoPacket) -> None:
+    def _deliver_or_forward(self, packet: GeoPacket) -> None:
         """Send a packet on that comes from nowhere, or take it for want of its destination."""
         hop = self._choose(packet)
         if hop == TAKEN:
             self._arrive_here(packet)
         else:
-            self._go(packet, hop, None, None)
+            self._forward(packet, hop, None, None)
 
     def _choose(self, packet: GeoPacket) -> NodeId:
         """The next hop by greedy forwarding, or TAKEN, STUCK or AROUND."""
@@ -188,7 +195,9 @@ class Gpsr(Unicast):
             self._here_at,
         )
 
-    def _go(self, packet: GeoPacket, choice: NodeId, sender: NodeId | None, sender_at: Place | None) -> None:
+    def _forward(
+        self, packet: GeoPacket, choice: NodeId, sender: NodeId | None, sender_at: PointCm | None
+    ) -> None:
         """Send a packet one hop further, where greedy forwarding goes or around a face; `sender_at` is where
         it comes from."""
         here, goal, face = self._here, packet.goal, packet.face  # `_choose` has just found where that is
@@ -196,7 +205,7 @@ class Gpsr(Unicast):
         if choice == AROUND:
             hop = None
             if sender is not None and sender_at is not None:
-                hop, face = self._go_around(here, goal, face[0], sender, sender_at)
+                hop, face = self._next_perimeter_edge(here, goal, face[0], sender, sender_at)
         else:
             face = ()
             if choice == STUCK:
@@ -221,7 +230,7 @@ class Gpsr(Unicast):
         )
         self.host.send(onward, hop)
 
-    def _walks_again(self, packet: GeoPacket, face: Face, hop: NodeId) -> bool:
+    def _walks_again(self, packet: GeoPacket, face: PerimeterState, hop: NodeId) -> bool:
         """Whether a packet takes an edge of a face a second time from here, so that its walk has no end.
 
         In a planar graph that all nodes agree on, only the first edge of a face can come again, and there
@@ -241,33 +250,35 @@ class Gpsr(Unicast):
         if not p.restart or not p.perimeter or not self._restarted.add(packet.origin << 16 | packet.serial):
             return False
         again = replace(packet, face=())
-        self.host.call_later(p.beacon, self._take_or_go, again)
+        self.host.call_later(p.beacon, self._deliver_or_forward, again)
         return True
 
-    def _go_again(self, packet: GeoPacket) -> None:
+    def _reroute(self, packet: GeoPacket) -> None:
         """Send a packet another way that the link gave up on."""
         if packet.hops <= 1:
             self.fail(packet.payload, packet.origin, packet.destination, Drop.HOP_LIMIT)
         else:
             # The planar graph has changed: what the packet knows of faces is of another one.
-            self._take_or_go(replace(packet, face=()))
+            self._deliver_or_forward(replace(packet, face=()))
 
     def _arrive_here(self, packet: GeoPacket) -> None:
         reason = self.user.arrive(packet.payload, packet.origin, self.host.node)
         if reason is not None:
             self.host.drop(packet.payload, reason)
 
-    def _enter_perimeter(self, here: Place, goal: Place) -> tuple[NodeId | None, tuple[Face, ...]]:
+    def _enter_perimeter(
+        self, here: PointCm, goal: PointCm
+    ) -> tuple[NodeId | None, tuple[PerimeterState, ...]]:
         """The first edge counter-clockwise from the direction of the goal."""
         self._planarise(here)
         hop = self.near.next_edge(here, goal, None)
         if hop is None:
             return None, ()
-        return self._change_face(here, goal, Face(here, here, self.host.node, hop), hop)
+        return self._change_face(here, goal, PerimeterState(here, here, self.host.node, hop), hop)
 
-    def _go_around(
-        self, here: Place, goal: Place, face: Face, sender: NodeId, sender_at: Place
-    ) -> tuple[NodeId | None, tuple[Face, ...]]:
+    def _next_perimeter_edge(
+        self, here: PointCm, goal: PointCm, face: PerimeterState, sender: NodeId, sender_at: PointCm
+    ) -> tuple[NodeId | None, tuple[PerimeterState, ...]]:
         """The next edge counter-clockwise from the one that the packet came over."""
         self._planarise(here)
         hop = self.near.next_edge(here, sender_at, sender)
@@ -278,13 +289,15 @@ class Gpsr(Unicast):
         return self._change_face(here, goal, face, hop)
 
     def _change_face(
-        self, here: Place, goal: Place, face: Face, hop: NodeId
-    ) -> tuple[NodeId | None, tuple[Face, ...]]:
+        self, here: PointCm, goal: PointCm, face: PerimeterState, hop: NodeId
+    ) -> tuple[NodeId | None, tuple[PerimeterState, ...]]:
         """Where the next edge cuts the line to the goal, nearer to it, go on along the face beyond."""
         hop, cut = self.near.change_face(here, goal, face.entered, face.crossed, hop)
-        return hop, (face if cut is None else Face(face.entered, Place(*cut), self.host.node, hop),)
+        return hop, (
+            face if cut is None else PerimeterState(face.entered, PointCm(*cut), self.host.node, hop),
+        )
 
-    def _planarise(self, here: Place) -> None:
+    def _planarise(self, here: PointCm) -> None:
         """Know the planar graph around this node; one that is younger than a quarter of a beacon will do."""
         now = self.host.now()
         if now >= self._planar_until:
@@ -300,24 +313,24 @@ class Gpsr(Unicast):
             self.host.broadcast(self.make_beacon(self.here()))
         self.near.sweep(now)
         if self._held:
-            self._let_go()
+            self._retry_held()
         self.host.call_later(p.beacon * (0.5 + self.host.random.random()), self._beacon)
 
     def _hold(self, message: Message, to: NodeId) -> None:
         self._held.append((self.host.now(), to, message))
-        if len(self._held) > self.parameters.held:
+        if len(self._held) > self.parameters.queue_limit:
             _, destination, let_go = self._held.popleft()
             self.fail(let_go, self.host.node, destination, Drop.TABLE_FULL)
 
-    def _let_go(self) -> None:
+    def _retry_held(self) -> None:
         """Send what waited and can go now; give up what has waited too long."""
         now = self.host.now()
         waiting, self._held = self._held, deque()
         for since, to, message in waiting:
             place = self.locate(to)
             if place is not None and len(self.near):
-                self.send_to(self.user.grow_older(message, now - since), to, place)
-            elif now - since >= self.parameters.hold:
+                self.send_to(self.user.add_age(message, now - since), to, place)
+            elif now - since >= self.parameters.queue_timeout:
                 self.fail(message, self.host.node, to, Drop.NO_ROUTE)
             else:
                 self._held.append((since, to, message))

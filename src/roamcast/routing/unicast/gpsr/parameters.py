@@ -30,13 +30,13 @@ class GpsrParameters(Parameters):
     "Hops that a packet may travel; the way around a large face is long."
     neighbours: int = Field(default=256, ge=1)
     "Neighbours kept; the one unheard longest makes room."
-    held: int = Field(default=64, ge=1)
+    queue_limit: int = Field(default=64, ge=1)
     "Messages kept until their destination's place, or any neighbour, is known; the oldest makes room."
-    hold: Seconds = Field(default=30.0, gt=0)
+    queue_timeout: Seconds = Field(default=30.0, gt=0)
     "How long such a message is kept."
 
     @model_validator(mode="after")
-    def _outlast(self) -> GpsrParameters:
+    def _check_leases(self) -> GpsrParameters:
         if self.silence <= 2 * self.beacon:
             raise ValueError(
                 f"silence = {self.silence:g} s must outlast two beacons (2 x {self.beacon:g} s),"
@@ -60,7 +60,7 @@ class GpsrUnicastParameters(GpsrParameters):
     "Places kept; the one heard longest ago makes room."
 
     @model_validator(mode="after")
-    def _outlast_tellings(self) -> GpsrUnicastParameters:
+    def _check_announcements(self) -> GpsrUnicastParameters:
         if self.known <= 2 * self.announce:
             raise ValueError(
                 f"known = {self.known:g} s must outlast two tellings (2 x {self.announce:g} s),"

@@ -10,43 +10,43 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from roamcast.testing.swarm.laws import (
-    accounted,
-    acknowledged,
-    alive,
-    bounded,
-    calm,
-    conserved,
-    once,
-    ordered,
-    promised,
-    published,
-    repeated,
-    silent,
+    dead_nodes_silent,
+    delivered_in_order,
+    delivered_once,
+    delivered_when_healed,
+    deterministic,
+    frames_accounted,
+    no_broadcast_storm,
+    no_exception,
+    no_silent_drop,
+    only_published_delivered,
+    only_subscribed_delivered,
+    quiescent,
+    sent_until_acknowledged,
+    tables_bounded,
     timers,
-    unbroken,
     undisturbed,
-    wanted,
 )
-from roamcast.testing.swarm.record import Record
+from roamcast.testing.swarm.record import SwarmRecord
 
-Law: TypeAlias = Callable[[Record], str | None]
+Law: TypeAlias = Callable[[SwarmRecord], str | None]
 
 LAWS: dict[str, Law] = {
-    "unbroken": unbroken.check,
-    "calm": calm.check,
+    "unbroken": no_exception.check,
+    "calm": no_broadcast_storm.check,
     "timers": timers.check,
-    "repeated": repeated.check,
-    "alive": alive.check,
-    "accounted": accounted.check,
-    "conserved": conserved.check,
-    "bounded": bounded.check,
-    "published": published.check,
-    "wanted": wanted.check,
-    "once": once.check,
-    "ordered": ordered.check,
-    "promised": promised.check,
+    "repeated": deterministic.check,
+    "alive": dead_nodes_silent.check,
+    "accounted": frames_accounted.check,
+    "conserved": no_silent_drop.check,
+    "bounded": tables_bounded.check,
+    "published": only_published_delivered.check,
+    "wanted": only_subscribed_delivered.check,
+    "once": delivered_once.check,
+    "ordered": delivered_in_order.check,
+    "promised": delivered_when_healed.check,
     "undisturbed": undisturbed.check,
-    "acknowledged": acknowledged.check,
-    "silent": silent.check,
+    "acknowledged": sent_until_acknowledged.check,
+    "silent": quiescent.check,
 }
 "By name; what breaks one of the first may well break those after it."

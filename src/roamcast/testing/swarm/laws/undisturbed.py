@@ -5,13 +5,13 @@ from __future__ import annotations
 from math import inf
 
 from roamcast.routing.router import BROADCAST, Drop, Message, Role
-from roamcast.routing.traits import Promise
-from roamcast.testing.records import Lost
-from roamcast.testing.swarm.record import Record
-from roamcast.wire.message import inner
+from roamcast.routing.traits import DeliveryGuarantee
+from roamcast.testing.records import LostMessage
+from roamcast.testing.swarm.record import SwarmRecord
+from roamcast.wire.message import unwrap
 
 
-def check(record: Record) -> str | None:
+def check(record: SwarmRecord) -> str | None:
     """An event that is published during mild faults reaches every node that wants it, if no copy of it was
     lost. Before, the network had settled. Excused is who lost anything but broadcast events since: a lost
     advertisement, subscription or acknowledgement, or a failed link, may change routes."""
@@ -20,19 +20,19 @@ def check(record: Record) -> str | None:
     lost = [row for row in record.lost if row.time >= record.later_at]
     if not all(_is_broadcast_event(record, row) for row in lost):
         return None
-    touched = record.forged | {row.message.about for row in lost}
+    touched = record.forged_publications | {row.message.publication_id for row in lost}
     touched |= {
-        drop.message.about
+        drop.message.publication_id
         for drop in record.drops
         if drop.reason is Drop.SUPPRESSED and isinstance(drop.message, Message)
     }
-    delivered = {(got.node, got.publication.id) for got in record.got}
-    sessions = record.traits.promise is Promise.UNTIL_ACKNOWLEDGED
-    slandered = record.slandered if sessions else set()
+    delivered = {(got.node, got.publication.id) for got in record.deliveries}
+    sessions = record.traits.promise is DeliveryGuarantee.UNTIL_ACKNOWLEDGED
+    slandered = record.forged_nodes if sessions else set()
     for time, publication, offered in record.published:
         if time < record.later_at or not offered or publication.id in touched:
             continue
-        for wish in record.wishes:
+        for wish in record.subscriptions:
             if (
                 not wish.single
                 and wish.node != publication.publisher
@@ -49,9 +49,9 @@ def check(record: Record) -> str | None:
     return None
 
 
-def _is_broadcast_event(record: Record, row: Lost) -> bool:
-    return inner(row.message).role is Role.CARRIES and any(
+def _is_broadcast_event(record: SwarmRecord, row: LostMessage) -> bool:
+    return unwrap(row.message).role is Role.CARRIES and any(
         aired.to == BROADCAST
-        for aired in record.aired
+        for aired in record.transmissions
         if aired.time == row.time and aired.node == row.node and aired.message is row.message
     )

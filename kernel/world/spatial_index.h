@@ -1,0 +1,87 @@
+// Who is near enough to sense a signal, and how strongly.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "world/mobility.h"
+#include "world/radio.h"
+
+namespace roamcast {
+
+// One receiver of a transmission.
+struct Reception {
+    NodeId node;
+    std::uint32_t delay;  // ps on the way
+    double power;         // W; negative: sensed, but too weak to decode
+
+    // Who is reached first; ties go by node.
+    bool before(const Reception& other) const { return key() < other.key(); }
+
+private:
+    std::uint64_t key() const { return static_cast<std::uint64_t>(delay) << 32 | node; }
+};
+
+// Nodes are kept in the order of a grid's cells, row by row, so that those around a place are a few runs of
+// neighbours in memory. A survey lays the grid anew before anyone has moved too far from its cell; the exact
+// distances are taken at each transmission.
+class SpatialIndex {
+public:
+    SpatialIndex(const Radio& radio, Mobility& mobility) : radio_(radio), mobility_(mobility) {}
+
+    // Whole picoseconds of a way. Rounded up, no detour is ever shorter than the straight way; else a station would
+    // hear another's slot begin a picosecond before its own, and lose it.
+    static std::uint32_t round_up(double way) {
+        const auto whole = static_cast<std::int64_t>(way);
+        return static_cast<std::uint32_t>(whole + (static_cast<double>(whole) < way ? 1 : 0));
+    }
+
+    // Everyone who senses a signal that `source` sends at `now`, nearest first.
+    void receivers(NodeId source, Time now, std::vector<Reception>& out);
+
+private:
+    // A node and its leg, with all that a distance needs side by side.
+    struct MovingNode {
+        double x, y, vx, vy;
+        double start;
+        NodeId node;
+    };
+
+    // Who senses, as found: in no order.
+    struct Candidate {
+        double squared;  // of the distance
+        NodeId node;
+    };
+
+    void survey(Time now);
+    void follow_legs(Time now);
+    void place(NodeId node, std::size_t where);
+    std::size_t column_of(double x) const;
+    std::size_t row_of(double y) const;
+    void sort_by_distance(std::vector<Reception>& out);
+
+    const Radio& radio_;
+    Mobility& mobility_;
+    Time valid_until_ = -1;
+    double reach_ = 0;
+    double cell_ = 1;
+    double left_ = 0;
+    double bottom_ = 0;
+    std::size_t columns_ = 0;
+    std::size_t rows_ = 0;
+    std::vector<std::uint32_t> cell_starts_;
+    std::vector<MovingNode> walkers_;                    // by cell
+    std::vector<std::uint32_t> place_of_;            // among them, by node
+    std::vector<std::pair<Time, NodeId>> leg_ends_;  // a heap, the first to end on top
+
+    // Scratch of receivers().
+    std::vector<Candidate> found_;
+    std::size_t count_ = 0;
+    std::vector<double> ways_;    // ps
+    std::vector<double> powers_;  // W
+    std::vector<std::uint32_t> next_;
+};
+
+}  // namespace roamcast

@@ -1,0 +1,100 @@
+"""roamcast campaign verify, prune and diff: what is in a campaign's folder, and what changed between two."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import Annotated
+
+import typer
+
+from roamcast.cli.shared.limits import DISAGREED
+
+Folder = Annotated[str, typer.Argument(metavar="DIR", help="Campaign folder or URL.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Master = Annotated[
+    str | None, typer.Option(help="URL of a Spark master, for many facts; by default in this process.")
+]
+
+
+def verify(
+    folder: Folder,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Remove damaged runs, so that they are simulated again.")
+    ] = False,
+    master: Master = None,
+    json: Json = False,
+) -> None:
+    """Verify the checksums of all facts (exit code 0 if intact, 1 if not)."""
+    from roamcast.pipeline.campaign_folder import CampaignFolder
+    from roamcast.pipeline.committing.maintenance import verify
+    from roamcast.pipeline.spark.session import open_session
+
+    store = CampaignFolder(folder)
+    store.check_layout()
+    store.read_campaign()
+    with (
+        store.lock() if repair else nullcontext(),
+        open_session(master) if master else nullcontext() as spark,
+    ):
+        found = verify(store, spark, repair=repair)
+    if json:
+        _print(found)
+    else:
+        print(f"{found.files} files of {found.runs} runs, {found.bytes / 1e6:,.1f} MB", end="")
+        print(f": {len(found.damaged)} damaged" if found.damaged else ": as they were written")
+        for file, what in found.damaged.items():
+            print(f"{file} {what}")
+        if found.lost:
+            print(f"{len(found.lost)} runs were taken out; run the campaign again to simulate them")
+        elif found.damaged:
+            print(f"take them out with: roamcast campaign verify {folder} --repair")
+    raise typer.Exit(DISAGREED if found.damaged else 0)
+
+
+def prune(folder: Folder, master: Master = None, json: Json = False) -> None:
+    """Remove facts of runs that the campaign no longer plans, and unreferenced files."""
+    from roamcast.pipeline.campaign_folder import CampaignFolder
+    from roamcast.pipeline.committing.maintenance import prune
+    from roamcast.pipeline.spark.session import open_session
+
+    store = CampaignFolder(folder)
+    store.check_layout()
+    store.read_campaign()
+    with store.lock(), open_session(master) if master else nullcontext() as spark:
+        found = prune(store, spark)
+    if json:
+        _print(found)
+    else:
+        print(f"removed {found.runs} runs that nobody plans and {found.files} files that no commit names")
+
+
+def diff(
+    a: Annotated[str, typer.Argument(metavar="A", help="Campaign folder.")],
+    b: Annotated[
+        str, typer.Argument(metavar="B", help="Another campaign folder, of another version or configuration.")
+    ],
+    json: Json = False,
+) -> None:
+    """Print metrics that differ significantly at the same points (exit code 1; 0 if none)."""
+    from rich.console import Console
+
+    from roamcast.pipeline.campaign_folder import CampaignFolder
+    from roamcast.pipeline.changes import compare_campaigns
+    from roamcast.report.changes import show_changes
+
+    found = compare_campaigns(CampaignFolder(a), CampaignFolder(b))
+    sure = [change for change in found.changes if change.significant]
+    if json:
+        import msgspec
+
+        told = [msgspec.to_builtins(each) | {"significant": each.significant} for each in found.changes]
+        _print(msgspec.to_builtins(found) | {"changes": told})
+    else:
+        show_changes(found, Console())
+    raise typer.Exit(DISAGREED if sure else 0)
+
+
+def _print(value: object) -> None:
+    import msgspec
+
+    print(msgspec.json.encode(value).decode())

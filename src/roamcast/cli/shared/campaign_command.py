@@ -1,0 +1,216 @@
+"""What the verbs that run campaigns share: conducting one with a bar, and writing its report."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from roamcast.campaign.lineage import MEASURED
+from roamcast.campaign.plan import apply_options, check_alternatives, read_campaign
+from roamcast.campaign.tables import HELD
+from roamcast.cli.shared.limits import DISAGREED, FAILED
+from roamcast.cli.shared.output_folder import reserve_folder
+from roamcast.cli.shared.progress import show_progress
+from roamcast.errors import UserError
+from roamcast.pipeline.campaign_folder import CampaignFolder
+from roamcast.pipeline.campaign_runner import CampaignRunner
+from roamcast.scenario.shipped import shipped
+
+if TYPE_CHECKING:
+    from roamcast.campaign.campaign import Campaign
+    from roamcast.lake.storage import StorageUrl
+    from roamcast.pipeline.spark.cluster import SparkOptions
+    from roamcast.report.drawings.map import MapData
+    from roamcast.report.result import CampaignResult
+
+FORMATS = ("png", "pdf", "svg")
+
+
+def run_campaign_file(
+    file: Path,
+    out: str,
+    *,
+    where: SparkOptions,
+    seeds: int | None,
+    quick: bool,
+    only: Sequence[str],
+    replace: bool = False,
+    command: str | None = None,
+    readings: bool = False,
+) -> CampaignResult:
+    """Conduct the campaign in `file`, in the shape asked for; its result."""
+    asked = read_campaign(file)
+    campaign = apply_options(asked, seeds=seeds, quick=quick, only=only, readings=readings)
+    if readings:
+        check_alternatives(asked, file)
+    if command is None:
+        words = ["roamcast", "campaign", "run", str(file), "--out", out]
+        words += [word for figure in only for word in ("--figure", figure)]
+        words += where.arguments()
+        words += ["--seeds", str(seeds)] if seeds else []
+        command = shlex.join(words + ["--quick"] * quick)
+    question = {"campaign": output_name(file, "campaigns"), "quick": quick, "readings": readings}
+    return run_campaign(campaign, out, command, question, where=where, replace=replace)
+
+
+def output_name(file: Path, kind: str) -> str:
+    """What a file is called wherever it is: its name if it comes with roamcast, else its whole path."""
+    ours = shipped(kind).get(file.stem)
+    return file.stem if ours is not None and ours.resolve() == file.resolve() else str(file.resolve())
+
+
+def run_campaign(
+    campaign: Campaign,
+    out: str,
+    command: str,
+    question: dict[str, Any],
+    *,
+    where: SparkOptions,
+    replace: bool = False,
+) -> CampaignResult:
+    """Conduct `campaign` into `out` with a bar on the terminal; `command` resumes it.
+
+    `question` says what the folder then belongs to.
+    """
+    from roamcast.report.result import CampaignResult
+
+    store = CampaignFolder(out)
+    with show_progress(command) as listener:
+        conductor = CampaignRunner(campaign, store, listener)
+        reserve_folder(store, question, (run.id for run in conductor.plan.runs), replace=replace)
+        shape_of = {key: question.get(key, False) for key in ("quick", "readings")}
+        notes = {**shape_of, "command": command, "question": question}
+        account = conductor.run(where, **notes)
+        store.write_campaign(campaign, **notes, seconds=account.seconds)
+    return CampaignResult(store)
+
+
+def remeasure(store: CampaignFolder, where: SparkOptions, command: str) -> None:
+    """Measure, summarise and judge what is done in `store`."""
+    from roamcast.pipeline.spark.session import open_session
+
+    campaign, notes = store.read_campaign()
+    with show_progress(command) as listener:
+        conductor = CampaignRunner(campaign, store, listener)
+        with conductor.prepare(**notes):
+            survey = conductor.survey()
+            listener.say(f"starting Spark for {len(survey.done)} runs ...")
+            with open_session(where) as spark:
+                conductor.evaluate(spark, survey)
+
+
+def judge_again(store: CampaignFolder, where: SparkOptions, command: str) -> None:
+    """Summarise and judge again what is measured in `store`, if other code did so before."""
+    from roamcast.pipeline.measuring.derive import derive_again
+    from roamcast.pipeline.spark.session import open_session
+
+    store.check_layout()
+    stale = store.stale()
+    if not stale or stale & MEASURED or store.holder() is not None:
+        return
+    with show_progress(command) as listener:
+        listener.say(f"starting Spark to make again: {', '.join(sorted(stale))} ...")
+        with store.lock(), open_session(where) as spark:
+            derive_again(spark, store)
+
+
+def write_report(result: CampaignResult) -> StorageUrl:
+    """Write the campaign's page; where it is."""
+    from roamcast.report.page.page import make_page
+
+    file = result.store.folder / "report.html"
+    file.write(make_page(result, first_run_map(result)).encode())
+    return file
+
+
+def first_run_map(result: CampaignResult) -> MapData | None:
+    """The world of the campaign's first run, if it can still be looked at."""
+    from roamcast.cli.map import map_data
+    from roamcast.scenario.model import Scenario
+
+    if not result.tables["plan"]:
+        return None
+    first = result.tables["points"][0]["run"]
+    run = next(row for row in result.tables["plan"] if row["run"] == first)
+    try:
+        return map_data(Scenario.model_validate_json(run["scenario"]), run["seed"])
+    except (UserError, ValueError):  # a file that it names is gone, or it was written by other code
+        return None
+
+
+def save_figures(result: CampaignResult, kind: str) -> list[Path]:
+    """Write the campaign's figures as files of one kind; where they are."""
+    from roamcast.report.drawings.figures import FigurePanels
+
+    if kind not in FORMATS:
+        raise UserError(f"figures come as {', '.join(FORMATS)}, not as {kind!r}")
+    if not result.campaign.figures:
+        raise UserError("this campaign declares no figures, so there are none to write as files")
+    if result.store.folder.local is None:
+        raise UserError(f"figures as files are kept on a disk, and {result.store.folder} is on none")
+    folder = result.store.folder.local / "figures"
+    folder.mkdir(exist_ok=True)
+    return [
+        file
+        for name in result.campaign.figures
+        for file in FigurePanels(result, name).save_each(folder, name, kind)
+    ]
+
+
+def finish(result: CampaignResult, as_json: bool = False, strict: bool = False) -> None:
+    """Write the report, show what came out, and end with the exit code that says how it went."""
+    from roamcast.report.json_result import to_record
+
+    report = write_report(result)
+    if as_json:
+        print(json.dumps(to_record(result, report), indent=1))
+    else:
+        show_result(result)
+        print(f"report: {report}", flush=True)
+    failures = warn_of_failures(result)
+    wrong = not result.notes.get("readings") and any(judged.verdict != HELD for judged in result.claims)
+    if strict and (failures or wrong):
+        raise typer.Exit(DISAGREED)
+    if failures:
+        raise typer.Exit(FAILED)
+
+
+def show_result(result: CampaignResult) -> None:
+    """Show what came out on the terminal."""
+    from rich.console import Console
+
+    from roamcast.report.terminal import show_claims, show_comparison, show_readings
+
+    console = Console()
+    if result.notes.get("readings"):
+        show_readings(result, console)
+    elif result.campaign.claims:
+        show_claims(result, console)
+    else:
+        show_comparison(result, console)
+    if result.notes.get("quick"):
+        console.print(
+            "[bold]This is the quick version[/]: few seeds and few points. Leave out --quick for the whole."
+        )
+    seconds = result.notes.get("seconds", {})
+    if took := ", ".join(f"{stage} {spent:.1f} s" for stage, spent in seconds.items()):
+        console.print(f"took: {took}", highlight=False)
+
+
+def warn_of_failures(result: CampaignResult) -> int:
+    """Tell on stderr of runs that failed; how many."""
+    failures = result.failures()
+    if failures:
+        count = f"{len(failures)} of {len(result.tables['runs'])} runs failed"
+        where = f"roamcast campaign runs {result.store.folder} --failed"
+        print(
+            f"roamcast: warning: {count}; the first: {failures[0][1]}\nlist them with: {where}",
+            file=sys.stderr,
+        )
+    return len(failures)

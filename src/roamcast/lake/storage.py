@@ -1,0 +1,273 @@
+"""Places: a folder or a file under a URL, on a disk, in an S3 bucket or on HDFS, by Arrow's file systems.
+
+What appears in a place appears whole or not at all, and `create` never replaces what is there: two who create
+the same file cannot both succeed.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from time import time
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import fs
+
+from roamcast.errors import UserError
+from roamcast.lake.s3 import connect_s3, put_new
+
+SCHEMES = ("file", "s3", "s3a", "hdfs")
+
+
+class StorageError(UserError):
+    """A URL that cannot be used."""
+
+
+class StorageUnreachable(StorageError, OSError):
+    """A store far away that cannot be reached, or does not let us in."""
+
+
+@dataclass(frozen=True)
+class FileInfo:
+    """What is under a name in a folder."""
+
+    size: int
+    folder: bool
+    age: float
+    "Seconds since it was written."
+
+
+class StorageUrl:
+    """A folder or a file under a URL."""
+
+    def __init__(self, url: str | Path | StorageUrl) -> None:
+        given = str(url)
+        scheme, mark, rest = given.partition("://")
+        if isinstance(url, Path) or not mark:
+            scheme, rest = "file", str(Path(given).absolute())
+        if scheme not in SCHEMES:
+            raise StorageError(
+                f"{given}: nothing can be kept under {scheme}://; give a folder, s3://bucket/path or hdfs://host/path"
+            )
+        self.scheme = "s3" if scheme == "s3a" else scheme
+        self.path = rest.rstrip("/") if self.scheme != "file" else str(Path(rest))
+
+    def __truediv__(self, name: str) -> StorageUrl:
+        return StorageUrl(f"{self.scheme}://{self.path}/{name}")
+
+    def __str__(self) -> str:
+        return self.path if self.scheme == "file" else f"{self.scheme}://{self.path}"
+
+    def __repr__(self) -> str:
+        return f"Place({str(self)!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, StorageUrl) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+        return self.path.rpartition("/")[2]
+
+    @property
+    def local(self) -> Path | None:
+        """The path, if it is on a local disk."""
+        return Path(self.path) if self.scheme == "file" else None
+
+    @property
+    def file_system(self) -> tuple[fs.FileSystem, str]:
+        """Arrow's file system, and the path in it."""
+        system = _connect(self.scheme, self.path.partition("/")[0] if self.scheme != "file" else "")
+        return system, _inside(self.path) if self.scheme == "hdfs" else self.path
+
+    def make_folder(self) -> None:
+        """Make the folder, where the store has folders."""
+        if self.local is not None:
+            self.local.mkdir(parents=True, exist_ok=True)
+        elif self.scheme == "hdfs":
+            system, path = self.file_system
+            system.create_dir(path, recursive=True)
+
+    def check_bucket(self) -> None:
+        """Raise FileNotFoundError if this is in a bucket that is not there."""
+        if self.scheme == "s3":
+            system, path = self.file_system
+            bucket = path.partition("/")[0]
+            with self._blaming():
+                found = system.get_file_info(bucket)
+            if found.type == fs.FileType.NotFound:
+                raise FileNotFoundError(errno.ENOENT, "there is no such bucket", bucket)
+
+    def exists(self) -> bool:
+        """Whether there is a file or a folder."""
+        if self.local is not None:
+            return self.local.exists()
+        system, path = self.file_system
+        with self._blaming():
+            return bool(system.get_file_info(path).type != fs.FileType.NotFound)
+
+    def list(self) -> dict[str, FileInfo]:
+        """What is in the folder, by name; nothing if it is not there."""
+        if self.local is not None:
+            try:
+                with os.scandir(self.local) as entries:
+                    return dict(_look(entries))
+            except (FileNotFoundError, NotADirectoryError):
+                return {}
+        system, path = self.file_system
+        with self._blaming():
+            infos = system.get_file_info(fs.FileSelector(path, allow_not_found=True))
+        now = time()
+        return {
+            info.base_name: FileInfo(
+                info.size or 0,
+                info.type == fs.FileType.Directory,
+                now - (info.mtime_ns / 1e9 if info.mtime_ns else now),
+            )
+            for info in infos
+        }
+
+    def read(self) -> bytes:
+        """The content of the file, or FileNotFoundError."""
+        if self.local is not None:
+            return self.local.read_bytes()
+        with self.open() as file:
+            content: bytes = file.read()
+            return content
+
+    def open(self) -> pa.NativeFile:
+        """The file, to be read at any place of it."""
+        if self.local is not None:
+            return pa.memory_map(str(self.local)) if self.local.stat().st_size else pa.BufferReader(b"")
+        system, path = self.file_system
+        with self._blaming():
+            return system.open_input_file(path)
+
+    def write(self, content: bytes, synced: bool = True) -> None:
+        """Put `content` here, at once or not at all; what is not `synced` may be lost if the power is."""
+        if self.local is not None:
+            _replace(self.local, content, synced)
+            return
+        system, path = self.file_system
+        if self.scheme == "hdfs":
+            with suppress(OSError):
+                system.delete_file(path)
+        with system.open_output_stream(path) as sink:
+            sink.write(content)
+
+    def create(self, content: bytes) -> bool:
+        """Put `content` here, at once; False, and nothing is changed, if there is a file already."""
+        if self.local is not None:
+            return _link(self.local, content)
+        if self.scheme == "s3":
+            return put_new(self.path, content)
+        system, path = self.file_system
+        draft = f"{path}.{uuid.uuid4().hex}"
+        with system.open_output_stream(draft) as sink:
+            sink.write(content)
+        try:
+            system.move(draft, path)  # HDFS renames onto nothing that is there
+        except OSError:
+            system.delete_file(draft)
+            return False
+        return True
+
+    @contextmanager
+    def _blaming(self) -> Iterator[None]:
+        """Tell in a line what a store far away complains of."""
+        try:
+            yield
+        except OSError as error:
+            _, mark, told = str(error).partition("AWS Error ")
+            if not mark:
+                raise
+            raise StorageUnreachable(
+                f"{self}: the store says {' '.join(told.split())[:200]}; see that AWS_ENDPOINT_URL, "
+                "AWS_REGION, the credentials and the network are right"
+            ) from None
+
+    def remove(self) -> None:
+        """Remove the file, or the folder and all in it; nothing happens if it is not there."""
+        if self.local is not None:
+            if self.local.is_dir():
+                shutil.rmtree(self.local, ignore_errors=True)
+            else:
+                self.local.unlink(missing_ok=True)
+            return
+        system, path = self.file_system
+        with suppress(FileNotFoundError):
+            if system.get_file_info(path).type == fs.FileType.Directory:
+                system.delete_dir(path)
+            else:
+                system.delete_file(path)
+
+
+def _look(entries: Any) -> Iterator[tuple[str, FileInfo]]:
+    for entry in entries:
+        with suppress(FileNotFoundError):  # removed while we look
+            told = entry.stat()
+            yield entry.name, FileInfo(told.st_size, entry.is_dir(), time() - told.st_mtime)
+
+
+def _inside(path: str) -> str:
+    return "/" + path.partition("/")[2]
+
+
+@cache
+def _connect(scheme: str, host: str) -> fs.FileSystem:
+    if scheme == "file":
+        return fs.LocalFileSystem(use_mmap=True)
+    try:
+        if scheme == "s3":
+            return connect_s3(host)
+        name, _, port = host.partition(":")
+        return fs.HadoopFileSystem(name or "default", int(port or 0))
+    except (OSError, ValueError) as error:
+        told = str(error).splitlines()[0]
+        raise StorageError(f"{scheme}://{host}: cannot be reached: {told}") from None
+
+
+def _replace(path: Path, content: bytes, synced: bool) -> None:
+    draft = _draft(path, content, synced)
+    try:
+        draft.replace(path)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+def _link(path: Path, content: bytes) -> bool:
+    draft = _draft(path, content)
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        return False
+    finally:
+        draft.unlink(missing_ok=True)
+    return True
+
+
+def _draft(path: Path, content: bytes, synced: bool = True) -> Path:
+    """The content on disk, under a name that nobody reads."""
+    draft = path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}")
+    try:
+        with draft.open("wb") as file:
+            file.write(content)
+            if synced:
+                file.flush()
+                os.fsync(file.fileno())
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise
+    return draft

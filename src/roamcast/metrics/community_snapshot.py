@@ -1,0 +1,52 @@
+"""Who belonged to whose community at one moment of a run, and where everyone was."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from roamcast.facts.tables import Facts
+from roamcast.facts.tracks import Tracks
+from roamcast.metrics.communities import ORPHAN, STATE
+
+
+@dataclass(frozen=True)
+class CommunitySnapshot:
+    """Who belonged to whom at one moment of a run, and where everyone was."""
+
+    title: str
+    moment: float
+    belongs: dict[int, int]
+    "The principal of each node."
+    places: npt.NDArray[np.float64]
+
+    @property
+    def sizes(self) -> Counter[int]:
+        """How many belong to each community."""
+        return Counter(self.belongs.values())
+
+    @property
+    def orphans(self) -> int:
+        """How many communities have fewer than three members."""
+        return sum(size < ORPHAN for size in self.sizes.values())
+
+    def describe(self) -> str:
+        """What is seen, in a few words."""
+        return f"{self.title}: {len(self.sizes)} communities, {self.orphans} of them orphans"
+
+
+def community_snapshot(facts: Facts, title: str, moment: float | None = None) -> CommunitySnapshot | None:
+    """The communities of a run, by default halfway between the warm-up and the end; None if it has none."""
+    run, told = facts.run, facts["states"]
+    now = (run.warmup + run.duration) / 2 if moment is None else moment
+    rows = zip(*(told[name].to_pylist() for name in ("time", "node", "value", "name")), strict=True)
+    said = sorted((time, node, value) for time, node, value, name in rows if name == STATE and time <= now)
+    belongs = {node: int(value) for _, node, value in said}
+    return (
+        CommunitySnapshot(title, now, belongs, Tracks(facts["legs"], run.nodes).positions(now))
+        if belongs
+        else None
+    )

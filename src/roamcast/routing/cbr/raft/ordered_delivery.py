@@ -1,0 +1,290 @@
+"""RAFT-CBR at the subscriber: each publisher's events once and in order, and asking for what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+from typing import NamedTuple
+
+from roamcast.routing.cbr.raft.messages import (
+    HIGHEST,
+    LOWEST,
+    ORDER_LIMIT,
+    Addressee,
+    Nack,
+    SequenceGap,
+    XcastEvent,
+    first_version,
+)
+from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
+from roamcast.routing.router import Drop, Host, NodeId, Publication
+
+
+class BufferedEvent(NamedTuple):
+    """An event that cannot be delivered yet."""
+
+    before: int
+    "Sequence number of the event before it."
+    published: float
+    "When, at the latest."
+    wanted: bool
+    "Whether it is for the application, or was published before it asked."
+    publication: Publication
+
+
+class PublisherStream:
+    """What has come from one publisher."""
+
+    __slots__ = (
+        *("asked", "asked_at", "asking", "chain", "early", "edition", "last", "order", "reminded"),
+        *("timeout", "unplaced"),
+    )
+
+    def __init__(self, incarnation: int, timeout: float) -> None:
+        self.last = first_version(incarnation)
+        "Sequence number of the event delivered last."
+        self.early: dict[int, BufferedEvent] = {}
+        "Events that wait for those before them, by sequence number."
+        self.edition = 0
+        "Copies of an older one tell the wrong predecessor."
+        self.order: dict[int, int] = {}
+        "Predecessors by sequence number, as the publisher has listed them for this edition."
+        self.unplaced: dict[int, BufferedEvent] = {}
+        "Copies of an older edition that wait for the list, or for a copy of this edition."
+        self.chain: tuple[NodeId, ...] = ()
+        "The nodes over which the latest event came, the nearest first."
+        self.asking = False
+        self.asked = LOWEST
+        "The highest number asked for."
+        self.timeout = timeout
+        "How long an answer is awaited before all is asked for again; doubled each time."
+        self.reminded = False
+        "Whether it will be asked again for what does not come."
+        self.asked_at = -inf
+        "When all that is missing was asked for."
+
+    def gaps(self) -> list[SequenceGap]:
+        """The ranges that are missing before what has arrived early."""
+        holes = []
+        first = self.last + 1 if self.last >= 0 else LOWEST
+        for sequence in sorted(self.early):
+            before = self.early[sequence].before
+            if before >= first:
+                holes.append(SequenceGap(first, before))
+            first = sequence + 1
+        return holes
+
+
+class OrderedDelivery:
+    """Delivers in order; what comes early waits, what comes twice is acknowledged again."""
+
+    def __init__(
+        self,
+        host: Host,
+        parameters: RaftCbrParameters,
+        incarnation: int,
+        acknowledge: Callable[[NodeId, int], None],
+        ask: Callable[[Nack], None],
+    ) -> None:
+        self.host = host
+        self.parameters = parameters
+        self.incarnation = incarnation
+        self.streams: dict[NodeId, PublisherStream] = {}
+        self._acknowledge = acknowledge
+        self._ask = ask
+
+    def handle(
+        self, event: XcastEvent, place: Addressee, chain: tuple[NodeId, ...], sure: float, wanted: bool
+    ) -> Drop | None:
+        """Take an event that was addressed to this node, for the application if it is `wanted`.
+
+        Up to the moment `sure` the publisher knew all that was wanted. Between later events others may still
+        be put, so they wait.
+        """
+        publication, before = event.publication, place.before
+        if before < 0 and before != first_version(self.incarnation):
+            return Drop.EXPIRED
+        stream = self._stream(publication.publisher)
+        stream.chain = chain
+        sequence = publication.sequence
+        if sequence <= stream.last:
+            self._acknowledge(publication.publisher, stream.last)
+            return Drop.DUPLICATE
+        if place.edition < stream.edition:
+            if sequence not in stream.order:
+                return Drop.EXPIRED
+            before = stream.order[sequence]
+        self._renumber(stream, place.edition)
+        published = self.host.now() - event.age / 1000
+        if before > stream.last or published > sure:
+            return self._keep_early(stream, BufferedEvent(before, published, wanted, publication))
+        # Nothing was addressed to us between `before` and this one, so nothing is missing.
+        self._deliver(stream, publication, wanted)
+        self._deliver_buffered(publication.publisher, stream, sure)
+        return None if wanted else Drop.UNWANTED
+
+    def resume(self, publisher: NodeId, edition: int, order: dict[int, int] | None = None) -> None:
+        """Deliver what was held: the publisher knows all that is wanted, and no event will be put between.
+
+        `order`: the predecessor of each event owed in this edition, if the publisher has listed them.
+        """
+        stream = self._stream(publisher)
+        self._renumber(stream, edition)
+        if order is not None and edition == stream.edition:
+            self._place(stream, order)
+        if stream.early:
+            self._deliver_buffered(publisher, stream, inf)
+
+    def last(self, publisher: NodeId) -> int:
+        """The number of the event delivered last."""
+        stream = self.streams.get(publisher)
+        return first_version(self.incarnation) if stream is None else stream.last
+
+    def answer_ping(self, publisher: NodeId, chain: tuple[NodeId, ...]) -> None:
+        """Answer a ping: with what is missing, or with what is here."""
+        stream = self._stream(publisher)
+        stream.chain = chain
+        if stream.last >= 0 and not stream.early:
+            self._acknowledge(publisher, stream.last)
+            return
+        top = max(stream.early) + 1 if stream.early else LOWEST
+        self._send_nack(publisher, stream, [*stream.gaps(), SequenceGap(top, HIGHEST)])
+
+    def _deliver_buffered(self, publisher: NodeId, stream: PublisherStream, sure: float) -> None:
+        """Deliver what has waited and can come now, and ask for what is still missing."""
+        while stream.early:
+            first = min(stream.early)
+            waiting = stream.early[first]
+            if first > stream.last and (waiting.before > stream.last or waiting.published > sure):
+                break
+            del stream.early[first]
+            if first > stream.last:
+                self._deliver(stream, waiting.publication, waiting.wanted)
+                if not waiting.wanted:
+                    self._drop(waiting, Drop.UNWANTED)
+            else:
+                self._drop(waiting, Drop.DUPLICATE)
+        for sequence in [each for each in stream.unplaced if each <= stream.last]:
+            self._drop(stream.unplaced.pop(sequence), Drop.UNWANTED)
+        if stream.last >= 0:
+            self._acknowledge(publisher, stream.last)
+        if stream.early:
+            self._ask_soon(publisher, stream)
+        else:
+            stream.timeout, stream.asked = self.parameters.retransmit_timeout, LOWEST
+
+    def _deliver(self, stream: PublisherStream, publication: Publication, wanted: bool) -> None:
+        stream.last = publication.sequence
+        if wanted:
+            self.host.deliver(publication)
+
+    def _keep_early(self, stream: PublisherStream, waiting: BufferedEvent) -> Drop | None:
+        early, publication = stream.early, waiting.publication
+        sequence = publication.sequence
+        reason = None
+        if stream.unplaced.pop(sequence, None) is not None:
+            reason = Drop.DUPLICATE
+        held = early.get(sequence)
+        if held is not None:
+            reason = Drop.DUPLICATE
+            waiting = BufferedEvent(
+                min(held.before, waiting.before),
+                min(held.published, waiting.published),
+                held.wanted and waiting.wanted,
+                publication,
+            )
+        early[sequence] = waiting
+        if len(early) + len(stream.unplaced) > self.parameters.reorder_buffer:
+            furthest = early.pop(max(early))
+            if furthest is waiting:
+                reason = Drop.TABLE_FULL
+            else:
+                self._drop(furthest, Drop.TABLE_FULL)
+        self._ask_soon(publication.publisher, stream)
+        return reason
+
+    def _ask_soon(self, publisher: NodeId, stream: PublisherStream) -> None:
+        if not stream.asking:
+            stream.asking = True
+            self.host.call_later(self.parameters.nack_delay, self._ask_now, publisher, stream)
+
+    def _ask_now(self, publisher: NodeId, stream: PublisherStream) -> None:
+        stream.asking = False
+        holes = stream.gaps()
+        if not holes:
+            return
+        now, p = self.host.now(), self.parameters
+        if not p.paced:
+            self._send_nack(publisher, stream, holes)
+            return
+        if now < stream.asked_at + stream.timeout:
+            # What was asked for a moment ago may be on its way.
+            holes = [hole for hole in holes if hole[1] > stream.asked]
+        else:
+            stream.asked_at = now
+            if stream.asked > LOWEST:
+                stream.timeout = min(2 * stream.timeout, p.ping_wait)
+        if holes:
+            stream.asked = holes[-1][1]
+            self._send_nack(publisher, stream, holes)
+        if not stream.reminded and stream.timeout < p.ping_wait:
+            stream.reminded = True
+            wait = max(stream.asked_at + stream.timeout - now, p.nack_delay)
+            self.host.call_later(wait, self._repeat_nack, publisher, stream)
+
+    def _repeat_nack(self, publisher: NodeId, stream: PublisherStream) -> None:
+        """Ask again for what has not come, though nothing new shows that it is missing."""
+        stream.reminded = False
+        if self.streams.get(publisher) is stream:
+            self._ask_now(publisher, stream)
+
+    def _send_nack(self, publisher: NodeId, stream: PublisherStream, holes: list[SequenceGap]) -> None:
+        self._ask(
+            Nack(
+                publisher,
+                self.host.node,
+                stream.chain,
+                stream.last,
+                tuple(holes),
+                stream.edition,
+            )
+        )
+
+    def _stream(self, publisher: NodeId) -> PublisherStream:
+        stream = self.streams.pop(publisher, None) or PublisherStream(
+            self.incarnation, self.parameters.retransmit_timeout
+        )
+        self.streams[publisher] = stream
+        if len(self.streams) > self.parameters.publishers:
+            silent = self.streams.pop(next(iter(self.streams)))
+            self._forget(silent, Drop.TABLE_FULL)
+        return stream
+
+    def _renumber(self, stream: PublisherStream, edition: int) -> None:
+        """Go on to a newer edition: events that wait have to be placed anew."""
+        if edition > stream.edition:
+            stream.edition = edition
+            stream.order = {}
+            stream.unplaced |= stream.early
+            stream.early.clear()
+
+    def _place(self, stream: PublisherStream, order: dict[int, int]) -> None:
+        """Give events that wait their places in a new order; let go those that are no longer in it."""
+        stream.order = order
+        beyond = max(order) if len(order) >= ORDER_LIMIT else inf
+        for sequence in [each for each in stream.unplaced if each <= beyond]:
+            waiting = stream.unplaced.pop(sequence)
+            if sequence in order:
+                stream.early[sequence] = waiting._replace(before=order[sequence])
+            else:
+                self._drop(waiting, Drop.UNWANTED)
+
+    def _forget(self, stream: PublisherStream, reason: Drop) -> None:
+        for waiting in (*stream.early.values(), *stream.unplaced.values()):
+            self._drop(waiting, reason)
+        stream.early.clear()
+        stream.unplaced.clear()
+
+    def _drop(self, waiting: BufferedEvent, reason: Drop) -> None:
+        publication = waiting.publication
+        self.host.drop(XcastEvent(publication, (publication.publisher,), ()), reason)

@@ -1,0 +1,276 @@
+"""RAFT-CBR at the subscriber: telling publishers what is wanted, until they acknowledge it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from math import ceil, inf
+
+from roamcast.content.covering import RelationCache
+from roamcast.content.event import Event
+from roamcast.content.filter import Filter
+from roamcast.routing.cbr.messages import Advert
+from roamcast.routing.cbr.raft.messages import EditionAck, InterestPeriod, Subscribe, SubscribeAck, version_of
+from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
+from roamcast.routing.router import Drop, Host, Message, NodeId, Timer
+from roamcast.routing.state.serials import is_newer
+
+OFFERS_KEPT = 64
+PERIODS_KEPT = 64
+
+
+class PublisherSubscription:
+    """What one publisher has been, or is to be, told."""
+
+    __slots__ = (
+        "acknowledged",
+        "heard_at",
+        "incarnation",
+        "offers",
+        "patterns",
+        "sent_at",
+        "serial",
+        "serial_at",
+        "timer",
+        "understood",
+        "unsure_since",
+        "version",
+        "waits",
+    )
+
+    def __init__(self, incarnation: int) -> None:
+        self.incarnation = incarnation
+        self.serial = 0
+        "Of the newest advertisement heard of that incarnation."
+        self.serial_at = -inf
+        "When that was heard first."
+        self.waits = False
+        "Whether the next subscription waits for a newer advertisement."
+        self.offers: dict[Filter, None] = {}
+        self.patterns: tuple[Filter, ...] = ()
+        self.version = 0
+        "Counted within this incarnation; 0 before anything is told."
+        self.acknowledged = True
+        self.heard_at = 0.0
+        self.sent_at = -inf
+        "When it was told last."
+        self.understood = -inf
+        "When what it has acknowledged was told."
+        self.unsure_since = inf
+        "Since when something is wanted that it may not know of: it may pass over what matches."
+        self.timer: Timer | None = None
+
+
+class RaftSubscriber:
+    """Keeps every publisher whose offer intersects an interest informed of those interests."""
+
+    def __init__(
+        self,
+        host: Host,
+        parameters: RaftCbrParameters,
+        incarnation: int,
+        post: Callable[[Message, NodeId], None],
+        last: Callable[[NodeId], int],
+    ) -> None:
+        self.host = host
+        self.parameters = parameters
+        self.incarnation = incarnation
+        self.wishes: dict[NodeId, PublisherSubscription] = {}
+        "Publishers, the one silent longest first."
+        self.interests: dict[Filter, float] = {}
+        "What is wanted, and since when."
+        self._past: deque[tuple[Filter, float, float]] = deque()
+        "What was wanted, from when until when."
+        self._relations = RelationCache()
+        self._post = post
+        self._last = last
+        self._dirty = False
+
+    def update_interests(self, interests: Iterable[Filter]) -> None:
+        """Want other things; changes of one moment travel together."""
+        now = self.host.now()
+        wanted = {pattern: self.interests.get(pattern, now) for pattern in interests}
+        for pattern, began in self.interests.items():
+            if pattern not in wanted:
+                self._remember(pattern, began, now)
+        self.interests = wanted
+        if not self._dirty:
+            self._dirty = True
+            self.host.call_later(0.0, self._update_all)
+
+    def _remember(self, pattern: Filter, began: float, ended: float) -> None:
+        """Keep a past period. The oldest makes room: another of its pattern then begins as early."""
+        self._past.append((pattern, began, ended))
+        if len(self._past) <= PERIODS_KEPT:
+            return
+        evicted, since, _ = self._past.popleft()
+        for place, (other, _, until) in enumerate(self._past):
+            if other == evicted:
+                self._past[place] = (other, since, until)
+                return
+
+    def hear(self, advert: Advert) -> None:
+        """Learn of a publisher, of something else it offers, or that it has forgotten everything."""
+        wish = self.wishes.pop(advert.publisher, None) or self._meet(advert.publisher, advert.incarnation)
+        self.wishes[advert.publisher] = wish
+        wish.heard_at = self.host.now()
+        if wish.incarnation != advert.incarnation:
+            wish.incarnation, wish.serial = advert.incarnation, 0
+            wish.understood = -inf
+            if wish.version:
+                wish.acknowledged = False
+        if not wish.serial or is_newer(advert.serial, wish.serial):
+            wish.serial, wish.serial_at = advert.serial, wish.heard_at
+            if wish.waits:
+                self._send(advert.publisher, wish)
+        if advert.pattern not in wish.offers and len(wish.offers) < OFFERS_KEPT:
+            wish.offers[advert.pattern] = None
+            self._update_publisher(advert.publisher, wish)
+        self._schedule_retry(advert.publisher, wish)
+
+    def announce_incarnation(self, publisher: NodeId) -> None:
+        """Tell a publisher that takes us for an earlier incarnation who we are now."""
+        wish = self.wishes.get(publisher)
+        if wish is None:
+            wish = self.wishes[publisher] = self._meet(publisher, 0)
+            wish.heard_at = self.host.now()
+        if not wish.version:
+            wish.version = 1
+            self._send(publisher, wish, at_once=True)
+
+    def acknowledge(self, message: SubscribeAck | EditionAck) -> Drop | None:
+        """Learn that a publisher knows what is wanted."""
+        wish = self.wishes.get(message.publisher)
+        if wish is None or message.incarnation != self.incarnation:
+            return Drop.EXPIRED
+        if wish.incarnation != message.publisher_incarnation:
+            wish.incarnation, wish.serial = message.publisher_incarnation, 0
+        if message.version != version_of(self.incarnation, wish.version) or wish.acknowledged:
+            return Drop.DUPLICATE
+        wish.acknowledged = True
+        wish.understood = wish.sent_at
+        wish.unsure_since = inf
+        if wish.timer is not None:
+            wish.timer.cancel()
+        return None
+
+    def knows(self, publisher: NodeId) -> bool:
+        """Whether this incarnation has told `publisher` anything."""
+        wish = self.wishes.get(publisher)
+        return wish is not None and wish.version > 0
+
+    def has_sent(self, publisher: NodeId, version: int) -> bool:
+        """Whether a publisher can know a version of what is wanted."""
+        wish = self.wishes.get(publisher)
+        none = version_of(self.incarnation, 0)
+        return wish is not None and none < version <= none + wish.version
+
+    def known_until(self, publisher: NodeId) -> float:
+        """Until when a publisher that is heard surely knew all that was wanted."""
+        wish = self.wishes[publisher]
+        if wish.unsure_since < inf:
+            wish.heard_at = self.host.now()
+            self._schedule_retry(publisher, wish)
+        return wish.unsure_since
+
+    def was_subscribed(self, event: Event, published: float) -> bool:
+        """Whether an event published at some moment at the latest is known to have been asked for by then."""
+        return any(
+            began <= published and pattern.matches(event)
+            for pattern, began in (*self.interests.items(), *((past[0], past[1]) for past in self._past))
+        )
+
+    def subscribed(self, event: Event, published: float) -> bool:
+        """Return whether this node subscribed to an event that was published then, or not longer before than
+        `recall`; True where that is not known any more."""
+        if len(self._past) == PERIODS_KEPT or any(pattern.matches(event) for pattern in self.interests):
+            return True
+        since = published - self.parameters.recall if self.parameters.recall else -inf
+        return any(ended >= since and pattern.matches(event) for pattern, _, ended in self._past)
+
+    def correct(self, publisher: NodeId) -> None:
+        """Tell a publisher again what is wanted, in a new version: it believes something else."""
+        wish = self.wishes[publisher]
+        if wish.acknowledged:
+            wish.version += 1
+            self._send(publisher, wish)
+
+    def _schedule_retry(self, publisher: NodeId, wish: PublisherSubscription) -> None:
+        if not wish.acknowledged and (wish.timer is None or not wish.timer.active):
+            self._send(publisher, wish)
+
+    def _meet(self, publisher: NodeId, incarnation: int) -> PublisherSubscription:
+        if len(self.wishes) >= self.parameters.publishers:
+            silent = self.wishes.pop(next(iter(self.wishes)))
+            if silent.timer is not None:
+                silent.timer.cancel()
+        return PublisherSubscription(incarnation)
+
+    def _update_all(self) -> None:
+        self._dirty = False
+        for publisher, wish in self.wishes.items():
+            self._update_publisher(publisher, wish)
+
+    def _offered(self, wish: PublisherSubscription, pattern: Filter) -> bool:
+        return any(self._relations.intersects(offer, pattern) for offer in wish.offers)
+
+    def _missed(self, wish: PublisherSubscription) -> list[tuple[Filter, float, float]]:
+        """What was wanted of a publisher lately and may never have come to its knowledge."""
+        since = max(wish.understood, self.host.now() - self.parameters.recall)
+        return [past for past in self._past if past[2] >= since and self._offered(wish, past[0])]
+
+    def _update_publisher(self, publisher: NodeId, wish: PublisherSubscription) -> None:
+        """Send what is wanted of `publisher` if that is not what it was told."""
+        wanted = tuple(pattern for pattern in self.interests if self._offered(wish, pattern))
+        if wanted != wish.patterns or (not wish.version and self._missed(wish)):
+            # Without recall nothing is ever put between events, so nothing need wait.
+            late = set(wanted).difference(wish.patterns) if self.parameters.recall else ()
+            for pattern in late:
+                wish.unsure_since = min(wish.unsure_since, self.interests[pattern])
+            if self.parameters.retract and self.parameters.recall and set(wish.patterns).difference(wanted):
+                wish.unsure_since = min(wish.unsure_since, self.host.now())
+            wish.patterns = wanted
+            wish.version += 1
+            self._send(publisher, wish)
+
+    def _send(self, publisher: NodeId, wish: PublisherSubscription, *, at_once: bool = False) -> None:
+        """Send, and send again until it is acknowledged or the publisher is heard of no more.
+
+        After an outage it waits up to a renewal for an advertisement, unless it is to leave `at_once`: with
+        an old serial all that was published during the outage would be doubtful.
+        """
+        wish.acknowledged = False
+        if wish.timer is not None:
+            wish.timer.cancel()
+        now, p = self.host.now(), self.parameters
+        wish.waits = bool(p.recall) and wish.serial_at + p.expire <= now and not at_once
+        if wish.waits:
+            wish.timer = self.host.call_later(p.renew, self._retry, publisher, wish)
+            return
+        wish.sent_at = now
+        # No period looks shorter than it was.
+        periods = [
+            InterestPeriod(pattern, ceil(1000 * (now - self.interests.get(pattern, now))), 0)
+            for pattern in wish.patterns
+        ]
+        for pattern, began, ended in self._missed(wish):
+            end = int(1000 * (now - ended)) or 1
+            periods.append(InterestPeriod(pattern, max(ceil(1000 * (now - began)), end), end))
+        message = Subscribe(
+            self.host.node,
+            self.incarnation,
+            version_of(self.incarnation, wish.version),
+            self._last(publisher),
+            wish.incarnation,
+            wish.serial,
+            tuple(periods),
+        )
+        self._post(message, publisher)
+        spread = self.host.random.uniform(0.75, 1.25)
+        wish.timer = self.host.call_later(spread * p.subscribe_retry, self._retry, publisher, wish)
+
+    def _retry(self, publisher: NodeId, wish: PublisherSubscription) -> None:
+        if wish.acknowledged or self.wishes.get(publisher) is not wish:
+            return
+        if wish.heard_at + self.parameters.expire > self.host.now():
+            self._send(publisher, wish, at_once=True)

@@ -1,0 +1,97 @@
+"""Advertisements of providers: flooded with the provider's place, and counted towards the next construction
+(section II-B1 and footnote 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from roamcast.content.filter import Filter
+from roamcast.routing.clone.messages import ProviderAdvert
+from roamcast.routing.router import Drop, NodeId
+from roamcast.routing.state.serials import following, is_newer
+from roamcast.routing.state.timing import call_within
+
+if TYPE_CHECKING:
+    from roamcast.routing.clone.two_tier import TwoTier
+
+AT_ONCE = 1.0
+"Seconds within which a provider that was not known is asked."
+
+
+class ProviderAdvertising:
+    """One node's part in the flood of advertisements."""
+
+    def __init__(self, router: TwoTier) -> None:
+        self._router = router
+        self._host = router.host
+        self.offered: list[Filter] = []
+        "What this node is going to publish."
+        self.serial = 0
+        self.heard = 0
+        "Advertisements since the last construction."
+
+    def start(self) -> None:
+        """Begin to advertise, at a time of its own."""
+        self._host.call_later(
+            self._host.random.random() * self._router.parameters.advertise, self._readvertise
+        )
+
+    def offer(self, offered: Filter) -> None:
+        """Tell everyone what will be published here, and where that is."""
+        if offered not in self.offered:
+            self.offered.append(offered)
+            self._flood([offered])
+
+    def offers(self, wanted: Filter) -> bool:
+        """Whether this node may publish what is wanted."""
+        return any(offered.intersects(wanted) for offered in self.offered)
+
+    def handle(self, advert: ProviderAdvert, sender: NodeId) -> Drop | None:
+        """Enter an advertisement that is news, and pass it on."""
+        router = self._router
+        if advert.provider == self._host.node:
+            # An echo. A serial not reached yet is of an earlier incarnation or forged: the next outdoes it.
+            if is_newer(advert.serial, self.serial):
+                self.serial = advert.serial
+            return Drop.DUPLICATE
+        if advert.hops + 1 >= router.parameters.hop_limit:
+            return Drop.HOP_LIMIT
+        unheard_of = (advert.provider, advert.pattern) not in router.ads.leases
+        refused = router.ads.hear(advert, sender)
+        if refused is None:
+            if unheard_of:
+                call_within(
+                    self._host, AT_ONCE, router.wishes.subscribe_new_provider, advert.provider, advert.pattern
+                )
+            onward = ProviderAdvert(
+                advert.provider,
+                advert.pattern,
+                advert.place,
+                advert.serial,
+                advert.incarnation,
+                advert.hops + 1,
+            )
+            call_within(self._host, router.parameters.jitter, self._host.broadcast, onward)
+            self._count()
+        return refused
+
+    def _readvertise(self) -> None:
+        """Advertise at times that are drawn, so that providers do not march in step."""
+        if self.offered:
+            self._flood(self.offered)
+        mean = self._router.parameters.advertise
+        self._host.call_later(mean * (0.5 + self._host.random.random()), self._readvertise)
+
+    def _flood(self, patterns: Collection[Filter]) -> None:
+        self.serial = following(self.serial)
+        here, incarnation = self._router.geo.here(), self._host.incarnation
+        for pattern in patterns:
+            self._host.broadcast(ProviderAdvert(self._host.node, pattern, here, self.serial, incarnation, 0))
+        self._count()
+
+    def _count(self) -> None:
+        self.heard += 1
+        p, community = self._router.parameters, self._router.community
+        if self.heard >= p.adverts_per_construction and community.construct():
+            self.heard = 0

@@ -1,0 +1,45 @@
+"""The subscriptions of others, as join tables tell them: exact, or a summary that may say yes wrongly."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from roamcast.content.errors import ContentError
+from roamcast.content.event import Event
+from roamcast.content.filter import Filter
+from roamcast.content.schema import EventType
+from roamcast.content.summary import Summary
+from roamcast.routing.odmrp.pubsub.messages import BrokerSubscriptions
+
+
+@lru_cache(maxsize=1024)
+def read_summary(data: bytes) -> Summary | None:
+    """The summary that some bytes are; None if they are none."""
+    try:
+        return Summary.from_bytes(data)
+    except ContentError:
+        return None
+
+
+def is_valid(wish: BrokerSubscriptions) -> bool:
+    """Whether a wish tells anything that can be true."""
+    return not wish.summary or (not wish.filters and read_summary(wish.summary) is not None)
+
+
+def may_match(wish: BrokerSubscriptions, event: Event) -> bool:
+    """Whether a broker may want an event; never no wrongly."""
+    if any(wanted.matches(event) for wanted in wish.filters):
+        return True
+    summary = read_summary(wish.summary) if wish.summary else None
+    return summary is not None and summary.admits(event)
+
+
+def units(wish: BrokerSubscriptions, types: dict[bytes, EventType]) -> tuple[Filter, ...]:
+    """The subscriptions to be grouped, of event types known here; a summary is the filter that holds it."""
+    if not wish.summary:
+        return tuple(wanted for wanted in wish.filters if wanted.type.fingerprint in types)
+    summary = read_summary(wish.summary)
+    if summary is None:
+        return ()
+    found = (summary.cover(type) for name, type in types.items() if name in summary.rows)
+    return tuple(each for each in found if each is not None)

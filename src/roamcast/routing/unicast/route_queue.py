@@ -1,0 +1,81 @@
+"""Datagrams that wait for a route: a few for each destination, never for more than some, each for a while."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+from roamcast.routing.router import Drop, Host, NodeId, Timer
+from roamcast.routing.unicast.unicast import Datagram
+
+
+class RouteQueue:
+    """What is kept until a route is known; what must make room, or has waited too long, is let go."""
+
+    def __init__(
+        self,
+        host: Host,
+        each: int,
+        destinations: int,
+        timeout: float,
+        let_go: Callable[[Datagram, Drop], None],
+    ) -> None:
+        self._host = host
+        self._each = each
+        self._destinations = destinations
+        self._timeout = timeout
+        "How long a datagram waits; 0: for ever."
+        self._let_go = let_go
+        self._waiting: dict[NodeId, deque[tuple[float, Datagram]]] = {}
+        self._timer: Timer | None = None
+
+    def __len__(self) -> int:
+        return sum(map(len, self._waiting.values()))
+
+    def __contains__(self, destination: NodeId) -> bool:
+        return destination in self._waiting
+
+    def add(self, datagram: Datagram) -> None:
+        """Keep a datagram; others may have to go for it."""
+        full: list[Datagram] = []
+        waiting = self._waiting.get(datagram.destination)
+        if waiting is None:
+            if len(self._waiting) >= self._destinations:
+                full += [each for _, each in self._waiting.pop(next(iter(self._waiting)))]
+            waiting = self._waiting[datagram.destination] = deque()
+        waiting.append((self._host.now(), datagram))
+        while len(waiting) > self._each:
+            full.append(waiting.popleft()[1])
+        if self._timeout and self._timer is None:
+            self._timer = self._host.call_later(self._timeout, self._drop_expired)
+        for let_go in full:
+            self._let_go(let_go, Drop.TABLE_FULL)
+
+    def release(self, destination: NodeId) -> list[tuple[float, Datagram]]:
+        """Take out what waited for a route to `destination`, and since when."""
+        return list(self._waiting.pop(destination, ()))
+
+    def bytes(self) -> int:
+        """What is held, as it would be sent."""
+        return sum(datagram.size for waiting in self._waiting.values() for _, datagram in waiting)
+
+    def _drop_expired(self) -> None:
+        """Let go what has waited too long, and come back for what has waited longest of the rest."""
+        self._timer = None
+        now = self._host.now()
+        # Times are rounded: what is due now must not be waited for once more.
+        late = self._handle_before(now - self._timeout + 1e-9)
+        oldest = min((waiting[0][0] for waiting in self._waiting.values() if waiting), default=None)
+        if oldest is not None:
+            self._timer = self._host.call_later(oldest + self._timeout - now, self._drop_expired)
+        for datagram in late:
+            self._let_go(datagram, Drop.EXPIRED)
+
+    def _handle_before(self, time: float) -> list[Datagram]:
+        taken: list[Datagram] = []
+        for destination, waiting in list(self._waiting.items()):
+            while waiting and waiting[0][0] <= time:
+                taken.append(waiting.popleft()[1])
+            if not waiting:
+                del self._waiting[destination]
+        return taken

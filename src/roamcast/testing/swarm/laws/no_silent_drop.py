@@ -1,0 +1,39 @@
+"""Nothing disappears silently."""
+
+from __future__ import annotations
+
+from math import inf
+
+from roamcast.routing.router import Message, NodeId, Role
+from roamcast.testing.swarm.record import SwarmRecord
+
+
+def check(record: SwarmRecord) -> str | None:
+    """An event that a router took without a Drop is delivered, passed on, answered or dropped by it, unless
+    its node crashes, or its publisher does and it waits for what comes before."""
+    if record.ended_early or record.history.hostile:
+        return None
+    done: dict[tuple[NodeId, int], float] = {}
+    for got in record.deliveries:
+        _note(done, got.node, got.publication.id, got.time)
+    for aired in record.transmissions:
+        _note(done, aired.node, aired.message.publication_id, aired.time)
+    for drop in record.drops:
+        if isinstance(drop.message, Message):
+            _note(done, drop.node, drop.message.publication_id, drop.time)
+    for heard in record.receptions:
+        message = heard.message
+        if message.role is not Role.CARRIES or heard.answer is not None:
+            continue
+        life = record.incarnation_at(heard.node, heard.time)
+        author = record.incarnation_at(message.publication_id >> 32, heard.time)
+        if life is None or author is None or min(life.end, author.end) < record.left_at:
+            continue
+        if done.get((heard.node, message.publication_id), -inf) < heard.time:
+            what = f"{type(message).__name__} of publication {message.publication_id}"
+            return f"a {what} vanished in node {heard.node} at {heard.time:.3f} s"
+    return None
+
+
+def _note(done: dict[tuple[NodeId, int], float], node: NodeId, about: int, time: float) -> None:
+    done[node, about] = max(time, done.get((node, about), -inf))

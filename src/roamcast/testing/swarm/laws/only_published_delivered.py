@@ -1,0 +1,19 @@
+"""Only what was published."""
+
+from __future__ import annotations
+
+from roamcast.testing.swarm.record import SwarmRecord
+
+
+def check(record: SwarmRecord) -> str | None:
+    """Nothing is delivered that nobody published before, but for what forged frames were about."""
+    known = {each.publication.id: each for each in (*record.published, *record.probes)}
+    for got in record.deliveries:
+        each = known.get(got.publication.id)
+        if got.publication.id in record.forged_publications:
+            continue
+        if each is None and not record.ended_early:
+            return f"node {got.node} got publication {got.publication.id}, which nobody published"
+        if each is not None and (each.publication != got.publication or each.time > got.time):
+            return f"node {got.node} got {got.publication} at {got.time:.3f} s; published was {each}"
+    return None

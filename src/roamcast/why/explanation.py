@@ -1,0 +1,145 @@
+"""The story of one event and one node, or of one request, a sentence a line."""
+
+from __future__ import annotations
+
+from roamcast.facts.tables import Facts, FactsError
+from roamcast.why.causes import FRAME_LOSSES, Diagnosis
+from roamcast.why.names import name_publication
+from roamcast.why.request_explainer import RequestExplainer
+from roamcast.why.results import Explanation
+from roamcast.why.trail import Trail, TrailTransmission
+from roamcast.why.why import Explainer
+
+HOPS = 64
+"Steps of a way that is told."
+
+
+def explain_event(facts: Facts, publication: int, node: int) -> Explanation:
+    """What happened to one event on its way to one node."""
+    trail = Trail(facts)
+    _check(trail, publication, node)
+    time, name = trail.published[publication], name_publication(publication)
+    story = [
+        f"t={time:.3f} node {trail.publisher(publication)} published {trail.contents[publication]} as {name}"
+    ]
+    expected = (publication, node) in set(trail.expected)
+    wish = trail.matching_subscription(publication, node) if expected else None
+    if wish is not None:
+        story.append(f"node {node} had wanted {wish.wanted} since t={wish.since:.1f}")
+    wanted = wish.wanted if wish is not None else ""
+    delivered = trail.delivered.get((publication, node))
+    if delivered is not None:
+        story += _way(trail, publication, node, delivered)
+        extra = "" if expected else ", although it did not want it when it was published"
+        story.append(f"t={delivered:.3f} node {node} got it, {delivered - time:.3f} s after{extra}")
+        return Explanation(about=name, node=node, wanted=wanted, outcome="delivered", story=story)
+    if not expected:
+        story.append(f"node {node} did not want it, and did not get it")
+        return Explanation(about=name, node=node, wanted=wanted, outcome="unwanted", story=story)
+    verdict = Explainer(trail).explain(publication, node)
+    story += [*verdict.story, f"so it was lost: {_conclusion(verdict)}"]
+    return Explanation(
+        about=name,
+        node=node,
+        wanted=wanted,
+        outcome="lost",
+        cause=verdict.cause.key,
+        proven=verdict.proven,
+        story=story,
+    )
+
+
+def explain_request(facts: Facts, number: int) -> Explanation:
+    """What became of one request."""
+    trail = Trail(facts)
+    request = next((each for each in trail.requests if each.request == number), None)
+    name = name_publication(number)
+    if request is None:
+        known = sorted(each.request for each in trail.requests)
+        there = (
+            f"there are {len(known)}, as {name_publication(known[0])}"
+            if known
+            else "nobody asked for anything"
+        )
+        raise FactsError(f"there is no request {name}; {there}")
+    explainer = RequestExplainer(trail)
+    story = [f"t={request.time:.3f} node {request.node} asked for {request.wanted} as {name}"]
+    verdict = None
+    if request.outcome == "satisfied":
+        story += explainer.explain_delay(request)
+    else:
+        verdict = explainer.explain(request)
+        story += [*verdict.story, f"so it was not satisfied ({request.outcome}): {_conclusion(verdict)}"]
+    return Explanation(
+        about=name,
+        node=request.node,
+        wanted=request.wanted,
+        outcome=request.outcome,
+        cause=verdict.cause.key if verdict is not None else "",
+        proven=verdict is not None and verdict.proven,
+        story=story,
+    )
+
+
+def _conclusion(verdict: Diagnosis) -> str:
+    return f"{verdict.cause.value}{' (proven, whatever the protocol)' if verdict.proven else ''}"
+
+
+def _check(trail: Trail, publication: int, node: int) -> None:
+    if publication not in trail.published:
+        known = [name_publication(each) for each in sorted(trail.published)]
+        there = f"there are {known[0]} to {known[-1]}" if known else "nobody published anything"
+        raise FactsError(f"no event {name_publication(publication)} was published; {there}")
+    if not 0 <= node < trail.run.nodes:
+        raise FactsError(f"there is no node {node}; this run has nodes 0 to {trail.run.nodes - 1}")
+
+
+def _way(trail: Trail, publication: int, node: int, delivered: float) -> list[str]:
+    """How an event came to a node, a sentence for each hop."""
+    copies, time = trail.sent.get(publication, []), trail.published[publication]
+    sentences = []
+    for sent in route_of(trail, publication, node, delivered):
+        again = any(other.node == sent.node and other.time < sent.time for other in copies)
+        sentences.append(_hop(sent, sent.time - time, again))
+    return sentences
+
+
+def route_of(trail: Trail, publication: int, node: int, delivered: float) -> list[TrailTransmission]:
+    """The transmissions that brought an event to a node, as far as movement and losses tell."""
+    copies = trail.sent.get(publication, [])
+    losses = {
+        (lost.node, lost.peer, lost.time)
+        for lost in trail.lost.get(publication, [])
+        if lost.cause in FRAME_LOSSES
+    }
+    hops: list[TrailTransmission] = []
+    at, until = node, delivered
+    while at != trail.publisher(publication) and len(hops) < HOPS:
+        before = [sent for sent in copies if sent.time <= until and _hears(trail, at, sent, losses)]
+        if not before:
+            break
+        # On a tree a node acts on the first copy; a unicast is handled when it comes.
+        hop = before[-1] if before[-1].to == at else before[0]
+        hops.append(hop)
+        at, until = hop.node, hop.time
+    return hops[::-1]
+
+
+def _hears(trail: Trail, node: int, sent: TrailTransmission, losses: set[tuple[int, int, float]]) -> bool:
+    """Whether a transmission came to a node, as far as movement and losses tell."""
+    if sent.failed or sent.node == node:
+        return False
+    if sent.to >= 0:
+        return sent.to == node
+    if trail.reach.distance(node, sent.node, sent.time) > trail.reach.range + trail.reach.edge:
+        return False
+    # A loss is noted when the frame ends, a few milliseconds after it was sent.
+    return not any(
+        n == node and peer == sent.node and 0 <= time - sent.time < 0.02 for n, peer, time in losses
+    )
+
+
+def _hop(sent: TrailTransmission, after: float, again: bool) -> str:
+    whom = f"node {sent.to}" if sent.to >= 0 else "its neighbours"
+    sent_it = "sent it again" if again else "sent it"
+    return f"t={sent.time:.3f} node {sent.node} {sent_it} to {whom} ({sent.kind}, {after:.3f} s after)"

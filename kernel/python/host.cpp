@@ -23,7 +23,7 @@ public:
           kept(std::move(its_world)) {
         world->check(node);
         number = world->number_host(node);
-        name = nb::int_(node);
+        name = world->number(node);
     }
 
     void drop(nb::handle message, long reason, std::int64_t to) {

@@ -68,7 +68,7 @@ public:
         readers_.resize(world_.size(), SeenIndex::nobody);
         handled_.resize(world_.size(), nullptr);
         overhear_.resize(world_.size(), nullptr);
-        link_failed_.resize(world_.size(), nullptr);
+        routers_.resize(world_.size(), nullptr);
         listeners_.resize(world_.size(), nullptr);
         for (std::size_t node = 0; node < world_.size(); ++node) {
             ids_[node] = PyLong_FromSize_t(node);
@@ -82,16 +82,18 @@ public:
         const bool seen = nb::isinstance<Seen>(handled);
         readers_[node] = seen ? nb::inst_ptr<Seen>(handled)->reader() : SeenIndex::nobody;
         if (seen || PyDict_CheckExact(handled.ptr())) set(handled_[node], handled);
-        set(overhear_[node], router.attr("overhear"));
-        set(link_failed_[node], router.attr("link_failed"));
-        if (promiscuous) world_.set_promiscuous(node);
+        if (promiscuous) {
+            set(overhear_[node], router.attr("overhear"));
+            world_.set_promiscuous(node);
+        }
+        set(routers_[node], router);
     }
 
     // A node without a router: nothing reaches it.
     void detach(NodeId node) {
         check(node);
         readers_[node] = SeenIndex::nobody;
-        for (auto* table : {&receive_, &handled_, &overhear_, &link_failed_}) Py_CLEAR((*table)[node]);
+        for (auto* table : {&receive_, &handled_, &overhear_, &routers_}) Py_CLEAR((*table)[node]);
     }
 
     // Tell an application of each event that its node's router delivers; None: nobody listens.
@@ -105,7 +107,7 @@ public:
     void close() {
         world_.stop();
         readers_.assign(readers_.size(), SeenIndex::nobody);
-        for (auto* table : {&receive_, &handled_, &overhear_, &link_failed_, &listeners_, &ids_}) {
+        for (auto* table : {&receive_, &handled_, &overhear_, &routers_, &listeners_, &ids_}) {
             for (PyObject*& object : *table) Py_CLEAR(object);
         }
         kept_.clear();
@@ -186,6 +188,11 @@ public:
 
     // A publisher numbers its publications of an incarnation from 1, without a gap: the last tells of all.
     void note_published(std::int64_t id) { published_[id >> count_bits] = id & count_mask; }
+
+    // The number of a node as Python has it; one object for all who ask.
+    nb::object number(NodeId node) const {
+        return node < ids_.size() && ids_[node] != nullptr ? nb::borrow(ids_[node]) : nb::object(nb::int_(node));
+    }
 
     // Have the router of a node at work until the action under way ends.
     void enter(NodeId node) {
@@ -419,10 +426,10 @@ public:
     }
 
     void link_failed(NodeId node, const Packet& parcel) override {
-        if (failed_ || link_failed_[node] == nullptr) return;
-        PyObject* args[] = {nullptr, kept_[parcel.message].message, ids_[parcel.to]};
+        if (failed_ || routers_[node] == nullptr) return;
+        PyObject* args[] = {routers_[node], kept_[parcel.message].message, ids_[parcel.to]};
         at_work_ = node;
-        finish(PyObject_Vectorcall(link_failed_[node], args + 1, 2 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr));
+        finish(PyObject_VectorcallMethod(link_failed_name_, args, 3, nullptr));
     }
 
     void timer(std::uint32_t slot, std::uint64_t order) override {
@@ -511,8 +518,8 @@ private:
     std::vector<PyObject*> receive_;
     std::vector<PyObject*> handled_;  // where a router keeps the ids of messages that it has handled: a Seen or a dict
     std::vector<SeenIndex::Reader> readers_;  // of the Seen, where it is one
-    std::vector<PyObject*> overhear_;
-    std::vector<PyObject*> link_failed_;
+    std::vector<PyObject*> overhear_;  // of promiscuous routers
+    std::vector<PyObject*> routers_;
     std::vector<PyObject*> listeners_;  // applications that hear of each delivery, or null
     MessageReferences kept_;
     Timers timers_;
@@ -528,6 +535,7 @@ private:
     bool checks_deliveries_ = false;
     std::uint64_t recorded_reasons_ = ~0ULL;
     PyObject* size_name_ = PyUnicode_InternFromString("size");
+    PyObject* link_failed_name_ = PyUnicode_InternFromString("link_failed");
     PyObject* id_name_ = PyUnicode_InternFromString("id");
     bool failed_ = false;
 };

@@ -125,7 +125,7 @@ void World::serve_next(NodeId node) {
     Station& station = stations_[node];
     if (station.queue.empty()) return;
     const Packet parcel = station.queue.front();
-    station.queue.pop_front();
+    station.queue.erase(station.queue.begin());
     if (station.urgent > 0) --station.urgent;
     serve(node, parcel);
 }

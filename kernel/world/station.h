@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <vector>
 
 #include "world/frame.h"
@@ -89,7 +88,7 @@ struct Station {
     std::uint64_t response_order = 0;  // entries of the agenda that are not stale
     std::uint64_t sifs_order = 0;
 
-    std::deque<Packet> queue;
+    std::vector<Packet> queue;  // short; an empty deque would take 600 bytes
     std::size_t urgent = 0;  // parcels at the head of the queue that go first
     std::vector<std::pair<NodeId, std::uint32_t>> last_heard;  // sender, sequence of its last data frame
 };

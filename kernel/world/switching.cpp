@@ -121,7 +121,7 @@ void World::record_unsent(NodeId node, const Packet& parcel, Loss loss) {
 void World::withdraw(NodeId node, NodeId neighbour, const std::function<void(Handle)>& hand_back) {
     Station& station = stations_[node];
     std::vector<Packet> taken;
-    std::deque<Packet> left;
+    std::vector<Packet> left;
     std::size_t urgent = 0;
     for (std::size_t place = 0; place < station.queue.size(); ++place) {
         const Packet& parcel = station.queue[place];

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from roamcast import _kernel
 from roamcast.routing.router import Position, Velocity
+from roamcast.sim.host import generators
 
 from .test_unicast import Letter, office
 from .twin import MAC, RADIO, RANGE, received_power
@@ -234,3 +235,14 @@ def test_asking_for_the_movement_does_not_move_anybody():
     assert len(first["time"]) > 1
     for name, column in first.items():
         assert column.tolist() == again[name].tolist()
+
+
+@given(st.integers(0, 2**64), st.integers(0, 2**31), st.integers(0, 255))
+def test_a_node_draws_the_numbers_of_a_generator_seeded_by_its_name(seed, node, incarnation):
+    again = f"/{incarnation}" if incarnation else ""
+    usual, own = Random(f"{seed}/router/{node}{again}"), generators(seed)(node, incarnation)
+    assert not vars(own), "a dictionary of each node's generator would take 300 bytes"
+    for _ in range(3):
+        assert own.random() == usual.random()
+        assert own.gauss(0, 1) == usual.gauss(0, 1)
+        assert own.sample(range(100), 5) == usual.sample(range(100), 5)

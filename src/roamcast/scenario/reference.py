@@ -107,7 +107,7 @@ def _words(annotation: Any) -> Iterator[str]:
             "Path": "file",
         }.get(
             annotation.__name__,
-            {"Speeds": "`{ min, max }`", "Moments": "time or `{ min, max }`", "Point": "`[x, y]`"}.get(
+            {"SpeedRange": "`{ min, max }`", "TimeRange": "time or `{ min, max }`", "Point": "`[x, y]`"}.get(
                 annotation.__name__, ""
             ),
         )

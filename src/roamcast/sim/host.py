@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from hashlib import sha512
 from random import Random
 
 from roamcast import _kernel
@@ -27,11 +28,21 @@ class SimHost(_kernel.Host):
             self.grant_location(Position, Velocity)
 
 
+class NodeRandom(Random):
+    """Draws what `Random(text)` draws, without its dictionary (300 bytes) until `gauss` is called."""
+
+    gauss_next: float | None = None
+
+    def __init__(self, text: str) -> None:
+        data = text.encode()
+        super(Random, self).seed(int.from_bytes(data + sha512(data).digest(), "big"))
+
+
 def generators(seed: int) -> Callable[[NodeId, int], Random]:
     """Return the function that makes the random number generator of a node's router in an incarnation."""
 
     def make(node: NodeId, incarnation: int) -> Random:
         again = f"/{incarnation}" if incarnation else ""
-        return Random(f"{seed}/router/{node}{again}")
+        return NodeRandom(f"{seed}/router/{node}{again}")
 
     return make

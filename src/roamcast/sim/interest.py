@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from random import Random
 from typing import NamedTuple
 
@@ -82,7 +83,7 @@ def subscribers(scenario: Scenario, seed: int) -> list[Interest]:
         alike = round(subscribing.locality * len(nodes))
         common = _common(subscribing, content, seed) if alike else ()
         texts = () if subscribing.interest == "zone" else subscribing.interest
-        listed = [content.filter(text) for text in texts]
+        listed = tuple(content.filter(text) for text in texts)
         deck = _shuffle(listed, seed, group) if subscribing.deal else []
         for place, node in enumerate(nodes):
             chosen.append(
@@ -99,7 +100,7 @@ def subscribers(scenario: Scenario, seed: int) -> list[Interest]:
     return sorted(chosen, key=lambda interest: interest.node)
 
 
-def _shuffle(listed: list[Filter], seed: int, group: str) -> list[Filter]:
+def _shuffle(listed: Sequence[Filter], seed: int, group: str) -> list[Filter]:
     deck = list(listed)
     Random(f"{seed}/deal/{group}").shuffle(deck)
     return deck
@@ -120,7 +121,7 @@ def _common(subscribing: SubscriberSettings, content: ScenarioContent, seed: int
 
 def _interest(
     subscribing: SubscriberSettings,
-    listed: list[Filter],
+    listed: Sequence[Filter],
     grid: ZoneGrid | None,
     node: NodeId,
     common: tuple[Filter, ...] | None,

@@ -29,7 +29,7 @@ class Node:
     ) -> None:
         self.number = number
         self.incarnation = 0
-        self.applications: list[Application] = []
+        self.applications: tuple[Application, ...] = ()
         self.up = False
         "Whether it has started and not crashed since."
         self.asleep = False
@@ -40,7 +40,7 @@ class Node:
         self._kernel = kernel
         self._make_host = make_host
         self._make_router = make_router
-        self._missed: list[tuple[Callable[..., object], tuple[Any, ...]]] = []
+        self._missed: list[tuple[Callable[..., object], tuple[Any, ...]]] | None = None
 
     @property
     def works(self) -> bool:
@@ -75,7 +75,7 @@ class Node:
     def crash(self) -> None:
         """Lose router, timers, queue and whatever applications knew."""
         self.up = self.asleep = False
-        self._missed.clear()
+        self._missed = None
         self._kernel.detach(self.number)
         self.host.end()
         self._switch_radio()
@@ -93,8 +93,8 @@ class Node:
         self.asleep = False
         self._switch_radio()
         self.host.resume()
-        missed, self._missed = self._missed, []
-        for action, args in missed:
+        missed, self._missed = self._missed, None
+        for action, args in missed or ():
             action(*args)
 
     def set_radio(self, on: bool) -> None:
@@ -107,6 +107,8 @@ class Node:
         if self.works:
             action(*args)
         elif self.up:
+            if self._missed is None:
+                self._missed = []
             self._missed.append((action, args))
 
     def _switch_radio(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,41 +18,40 @@ STEP = 1.0
 def longest_partition(
     legs: Legs, count: int, targets: Collection[int], reach: float, duration: float
 ) -> float:
-    """The longest time, in seconds, for which a node has no path over links of `reach` to any target."""
-    times = np.arange(0.0, duration, STEP)
-    places = _places(legs, count, times)
+    """Return the longest time [s] for which a node has no path over links of `reach` [m] to any target."""
     longest = np.zeros(count, dtype=np.int64)
     now = np.zeros(count, dtype=np.int64)
-    for part in np.array_split(np.arange(len(times)), max(len(times) // 100, 1)):
-        for joined in _joined(places[part], sorted(targets), reach):
-            now = np.where(joined, 0, now + 1)
-            np.maximum(longest, now, out=longest)
+    for places in _places(legs, count, np.arange(0.0, duration, STEP)):
+        now = np.where(_joined(places, sorted(targets), reach), 0, now + 1)
+        np.maximum(longest, now, out=longest)
     return float(longest.max()) * STEP
 
 
-def _places(legs: Legs, count: int, times: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Where everyone is at each of the times: time, node, coordinate."""
-    found = np.empty((len(times), count, 2))
-    for node in range(count):
-        own = legs.of(node)
-        at = np.maximum(np.searchsorted(own.time, times, side="right") - 1, 0)
-        way = np.hypot(own.x1 - own.x0, own.y1 - own.y0)[at]
-        gone = np.minimum((times - own.time[at]) * own.speed[at], way)
-        share = np.divide(gone, way, out=np.zeros_like(gone), where=way > 0)
-        found[:, node, 0] = own.x0[at] + share * (own.x1 - own.x0)[at]
-        found[:, node, 1] = own.y0[at] + share * (own.y1 - own.y0)[at]
-    return found
+def _places(legs: Legs, count: int, times: npt.NDArray[np.float64]) -> Iterator[npt.NDArray[np.float64]]:
+    """Yield the positions of all nodes [m] at each of the times, which rise: node, coordinate."""
+    first = np.searchsorted(legs.node, np.arange(count + 1))
+    at, last = first[:-1].copy(), first[1:] - 1
+    x, y = legs.x1 - legs.x0, legs.y1 - legs.y0
+    way = np.hypot(x, y)
+    for time in times:
+        while len(late := np.flatnonzero((at < last) & (legs.time[np.minimum(at + 1, last)] <= time))):
+            at[late] += 1
+        gone = np.minimum((time - legs.time[at]) * legs.speed[at], way[at])
+        share = np.divide(gone, way[at], out=np.zeros_like(gone), where=way[at] > 0)
+        yield np.stack((legs.x0[at] + share * x[at], legs.y0[at] + share * y[at]), axis=1)
 
 
 def _joined(places: npt.NDArray[np.float64], targets: list[int], reach: float) -> npt.NDArray[np.bool_]:
-    """Who has a path to one of the targets at each time."""
-    apart = places[:, :, None, :] - places[:, None, :, :]
-    linked = ((apart**2).sum(axis=3) <= reach**2).astype(np.float32)
-    joined = np.zeros(places.shape[:2], dtype=bool)
-    joined[:, targets] = True
-    while True:
-        # Everyone is linked to itself, so nobody is lost by this.
-        more = np.matmul(linked, joined[:, :, None].astype(np.float32))[:, :, 0] > 0
-        if (more == joined).all():
-            return joined
-        joined = more
+    """Return which nodes have a path to one of the targets.
+
+    The time taken grows with the links, not with the pairs of nodes.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+    from scipy.spatial import cKDTree
+
+    links = cKDTree(places).query_pairs(reach, output_type="ndarray")
+    shape = (len(places), len(places))
+    graph = coo_array((np.ones(len(links), dtype=np.bool_), (links[:, 0], links[:, 1])), shape=shape)
+    part: npt.NDArray[np.int32] = connected_components(graph, directed=False)[1]
+    return np.isin(part, part[targets])

@@ -81,7 +81,8 @@ class World:
             )
         self.kernel.check_routers(sum(1 << reason for reason in Drop), frozenset(self._router_type.messages))
         self._parameters = scenario.parameters(protocol)
-        self.nodes = [Node(self.kernel, number, self._host, self._router) for number in range(scenario.count)]
+        make_host, make_router = self._host, self._router  # one bound method for all nodes
+        self.nodes = [Node(self.kernel, number, make_host, make_router) for number in range(scenario.count)]
         self._faults = draw_faults(scenario, seed)
         late = absent_nodes(self._faults)
         for node in self.nodes:
@@ -195,7 +196,7 @@ class World:
         self._await_sample(1)
 
     def _run_application(self, application: Application) -> None:
-        application.node.applications.append(application)
+        application.node.applications += (application,)
         if application.node.up:
             application.start()
 

@@ -13,7 +13,7 @@ from roamcast.content.filter import Filter
 from roamcast.wire.blobs import Blob, FilterField
 from roamcast.wire.errors import DeclarationError
 from roamcast.wire.field import HIGHEST_NODE, FieldCodec, GenerationContext, NodeId
-from roamcast.wire.lists import ListOf, TupleOf
+from roamcast.wire.lists import ListOf, PlainRecord, TupleOf
 from roamcast.wire.numbers import Flag, Float, Int, NodeField, PublicationRef
 from roamcast.wire.publication import Publication, PublicationField
 
@@ -33,6 +33,7 @@ __all__ = [
     "Sequence",
     "Serial",
     "field_of",
+    "plain",
 ]
 
 Node: TypeAlias = Annotated[NodeId, NodeField()]
@@ -68,6 +69,13 @@ def field_of(annotation: Any) -> FieldCodec:
     raise DeclarationError(
         f"{annotation!r} does not say how it is written; name a field kind, as Annotated[int, Whole(4)]"
     )
+
+
+def plain(kind: type[tuple[Any, ...]]) -> PlainRecord:
+    """Return the field kind of plain tuples with the fields of a NamedTuple."""
+    record = field_of(kind)
+    assert isinstance(record, TupleOf), f"{kind.__name__} is not a NamedTuple"
+    return PlainRecord(record.kind, record.fields)
 
 
 def _several(annotation: Any, listed: ListOf) -> ListOf:

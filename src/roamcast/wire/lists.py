@@ -119,3 +119,21 @@ class TupleOf(FieldCodec):
     def describe(self) -> str:
         """Its fields."""
         return ", ".join(f"{name} {field.describe()}" for name, field in self.fields.items())
+
+
+class PlainRecord(TupleOf):
+    """The fields of a NamedTuple in a plain tuple, where messages have many and are read often."""
+
+    def write(self, out: bytearray, value: Any) -> None:
+        """All of them, in order."""
+        if not isinstance(value, tuple) or len(value) != len(self.fields):
+            raise WireError(f"{value!r} is not a tuple of {len(self.fields)}")
+        super().write(out, self.kind(*value))
+
+    def read(self, octets: ByteReader) -> Any:
+        """All of them, in order."""
+        return tuple(super().read(octets))
+
+    def generate(self, about: GenerationContext) -> Any:
+        """Every field by itself, until they agree."""
+        return tuple(super().generate(about))

@@ -14,6 +14,7 @@ LATER = st.sampled_from([0.0, 0.0, 1.0, 2.0, 6.0]) | st.floats(0, 4)
 STEPS = st.one_of(
     st.tuples(st.just("renew"), KEYS, LENGTHS, LATER),
     st.tuples(st.just("renew"), KEYS, LENGTHS, LATER),
+    st.tuples(st.just("begin"), KEYS, st.none(), LATER),
     st.tuples(st.just("sweep"), KEYS, st.none(), LATER),
     st.tuples(st.just("discard"), KEYS, st.none(), LATER),
 )
@@ -33,6 +34,11 @@ class Twin:
             self.rows.remove(min(self.rows, key=lambda row: row[2]))
         return news
 
+    def begin(self, key, value, now):
+        if any(row[0] == key and row[2] > now for row in self.rows):
+            return False
+        return self.renew(key, value, now, None)
+
     def sweep(self, now):
         self.rows = [row for row in self.rows if row[2] > now]
 
@@ -51,6 +57,8 @@ def agree(steps):
         now += later
         if what == "renew":
             assert leases.renew(key, value, now, duration) == twin.renew(key, value, now, duration)
+        elif what == "begin":
+            assert leases.begin(key, value, now) == twin.begin(key, value, now)
         elif what == "sweep":
             leases.sweep(now)
             twin.sweep(now)

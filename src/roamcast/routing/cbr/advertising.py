@@ -9,7 +9,7 @@ from roamcast.content.filter import Filter
 from roamcast.routing.cbr.adverts import AdvertRoutes, AdvertTable
 from roamcast.routing.cbr.messages import UNREACHABLE, Advert
 from roamcast.routing.cbr.parameters import LeaseParameters
-from roamcast.routing.router import Drop, Footprint, Host, Message, NodeId, Parameters, Router
+from roamcast.routing.router import DUPLICATE, Drop, Footprint, Host, Message, NodeId, Parameters, Router
 from roamcast.routing.state.serials import following, is_newer
 from roamcast.routing.state.timing import call_every, call_within
 
@@ -98,16 +98,17 @@ class Advertising(Router):
             # An echo. A serial not reached yet is of an earlier incarnation or forged: the next outdoes it.
             if is_newer(advert.serial, self.serial):
                 self.serial = advert.serial
-            return Drop.DUPLICATE
-        if advert.hops >= self.parameters.hop_limit:
-            if self.parameters.advert_serials:
-                self.adverts.outdate(advert, self.host.now())
+            return DUPLICATE
+        p, now = self.parameters, self.host.now()
+        if advert.hops >= p.hop_limit:
+            if p.advert_serials:
+                self.adverts.outdate(advert, now)
             return Drop.HOP_LIMIT
-        news = self.parameters.flood_adverts and self.adverts.is_news(advert)
-        refused, unheard_of = self.adverts.hear(advert, sender, self.host.now())
+        news = p.flood_adverts and self.adverts.is_news(advert)
+        refused, unheard_of = self.adverts.hear(advert, sender, now)
         if refused is None and (unheard_of or news):
             hops = advert.hops + 1
-            if hops < self.parameters.hop_limit and self._floods_left:
+            if hops < p.hop_limit and self._floods_left:
                 self._floods_left -= 1
                 onward = Advert(advert.publisher, advert.pattern, hops, advert.serial, advert.incarnation)
                 self.after_jitter(self.host.broadcast, onward)

@@ -7,9 +7,11 @@ from itertools import count
 from math import inf
 from typing import NamedTuple
 
+import msgspec
+
 from roamcast.content.filter import Filter
 from roamcast.routing.cbr.messages import Advert
-from roamcast.routing.router import Drop, Footprint, NodeId
+from roamcast.routing.router import DUPLICATE, Drop, Footprint, NodeId
 from roamcast.routing.state.leases import Leases
 from roamcast.routing.state.serials import behind, is_newer
 from roamcast.wire.blobs import filter_size
@@ -59,11 +61,12 @@ class KnownAdvert:
         "Whether a neighbour told a much older serial since the last renewal."
 
 
-class NeighbourAdvert(NamedTuple):
+class NeighbourAdvert(msgspec.Struct):
     """An advertisement as one neighbour said it."""
 
     offering: KnownAdvert
-    hops: int
+    way: Way
+    "As long as its serial is the newest."
     serial: int
     incarnation: int
 
@@ -91,23 +94,31 @@ class AdvertTable:
         The second value tells whether nothing new had come from the publisher for the length of a lease.
         """
         serial, hops = advert.serial, advert.hops
+        incarnation, leases = advert.incarnation, self.leases
         offering = self._offerings.get((advert.publisher, advert.pattern))
+        held = None
         if offering is None:
             silent = True
         else:
-            silent = offering.time + self.leases.duration <= now
-            held = self.leases.get((offering.number, sender), now)
+            silent = offering.time + leases.duration <= now
+            held = leases.get((offering.number, sender), now)
             if held is not None and self._serials and not is_newer(serial, held.serial):
                 self._compare(offering, advert)
-                return Drop.DUPLICATE, silent
+                return DUPLICATE, silent
         if hops >= self._hop_limit:
             return Drop.HOP_LIMIT, silent
-        offering = self._follow(offering, advert, silent, now)
-        if offering is None:
-            return Drop.EXPIRED, silent
-        self.leases.renew(
-            (offering.number, sender), NeighbourAdvert(offering, hops, serial, advert.incarnation), now
-        )
+        if (
+            offering is None
+            or serial != offering.serial
+            or incarnation != offering.incarnation
+            or silent
+            or not self._serials
+        ):  # Most advertisements say the newest serial once more, over another neighbour.
+            offering = self._follow(offering, advert, silent, now)
+            if offering is None:
+                return Drop.EXPIRED, silent
+        way = held.way if held is not None and held.way.hops == hops else Way(0, hops, sender)
+        leases.renew((offering.number, sender), NeighbourAdvert(offering, way, serial, incarnation), now)
         return None, silent
 
     def is_news(self, advert: Advert) -> bool:
@@ -196,7 +207,7 @@ class AdvertTable:
     def nearest(self, publisher: NodeId, avoid: Collection[NodeId], now: float) -> NodeId | None:
         """The neighbour with fewest hops to a publisher."""
         ways = [
-            (heard.hops, neighbour)
+            (heard.way.hops, neighbour)
             for (_, neighbour), heard in self.leases.items(now)
             if heard.offering.publisher == publisher and neighbour not in avoid
         ]
@@ -213,16 +224,28 @@ class AdvertTable:
         Ways are ordered by hops, then by neighbour; if renewals are flooded, those of the newest flood come
         first.
         """
-        found: dict[int, AdvertRoutes] = {}
-        for (number, neighbour), (offering, hops, serial, incarnation) in self.leases.items(now):
-            way = Way(behind(serial, offering.serial) if self._flooded else 0, hops, neighbour)
-            offer = found.get(number)
-            if offer is None:
-                found[number] = AdvertRoutes(offering.publisher, offering.pattern, serial, incarnation, [way])
+        newest: dict[int, NeighbourAdvert] = {}
+        ways: dict[int, list[Way]] = {}
+        for (number, _), heard in self.leases.items(now):
+            best = newest.get(number)
+            if best is None:
+                newest[number] = heard
+                ways[number] = [self._way(heard)]
             else:
-                offer.ways.append(way)
-                if is_newer(serial, offer.serial):
-                    found[number] = offer._replace(serial=serial, incarnation=incarnation)
-        for offer in found.values():
-            offer.ways.sort()
-        return list(found.values())
+                ways[number].append(self._way(heard) if self._flooded else heard.way)
+                if heard.serial != best.serial and is_newer(heard.serial, best.serial):
+                    newest[number] = heard
+        return [
+            AdvertRoutes(
+                best.offering.publisher,
+                best.offering.pattern,
+                best.serial,
+                best.incarnation,
+                sorted(ways[number]),
+            )
+            for number, best in newest.items()
+        ]
+
+    def _way(self, heard: NeighbourAdvert) -> Way:
+        lag = behind(heard.serial, heard.offering.serial) if self._flooded else 0
+        return heard.way._replace(behind=lag) if lag else heard.way

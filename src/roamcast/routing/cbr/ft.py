@@ -15,6 +15,8 @@ from roamcast.routing.cbr.messages import EventAck, TreeEvent
 from roamcast.routing.cbr.parameters import FtCbrParameters
 from roamcast.routing.router import (
     BROADCAST,
+    DUPLICATE,
+    NOT_MINE,
     Drop,
     Footprint,
     Host,
@@ -81,13 +83,16 @@ class FtCbr(Cbr):
 
     def _handle_event(self, message: TreeEvent, sender: NodeId) -> Drop | None:
         """Figure 3, whose lines the numbers are; docs/protocols/ft-cbr.md has them side by side."""
-        publication, flood, now = message.publication, message.flood, self.host.now()
+        flood = message.flood
         for_me = self.host.node in message.children  # 1
         if not for_me and flood == 0:
-            return Drop.NOT_MINE
+            return NOT_MINE
         if flood > self.parameters.flood_hops:
             return Drop.MALFORMED
-        met_in_flood = self.floods.record_copy(message.publication_id, flood, now)  # 10-18
+        publication, now = message.publication, self.host.now()
+        met_in_flood = self.floods.record_copy(publication.id, flood, now)  # 10-18
+        if not for_me and (flood == 1 or met_in_flood):  # nothing to acknowledge, forward or relay
+            return NOT_MINE if flood == 1 else DUPLICATE
         acknowledge = for_me and flood == 0  # 27
         if acknowledge:  # 28-32: also for a copy, since the first acknowledgement may have been lost
             self.host.send(EventAck(message.publication_id), sender)
@@ -95,7 +100,7 @@ class FtCbr(Cbr):
         relay = flood > 1 and not met_in_flood  # 46
         if acknowledge or forward or relay:  # 54-56
             self.floods.enter(message.publication_id, flood, now)
-        reason: Drop | None = Drop.DUPLICATE if for_me or flood > 1 else Drop.NOT_MINE
+        reason: Drop | None = DUPLICATE
         if forward:  # 35-44
             self.floods.mark_handled(message.publication_id, now)  # 15
             # Who relays a flood has not taken the event itself, and may be a child that waits for it.

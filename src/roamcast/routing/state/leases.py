@@ -48,11 +48,21 @@ class Leases(Generic[K, V]):
         held = entries.pop(key, None)
         if duration is None and self._heap is None:
             entries[key] = (now + self.duration, value)
-            if len(entries) > self.capacity:
+            if held is None and len(entries) > self.capacity:
                 del entries[next(iter(entries))]
         else:
             self._renew_unequal(key, value, now + (self.duration if duration is None else duration))
         return held is None or held[0] <= now
+
+    def begin(self, key: K, value: V, now: float) -> bool:
+        """Start a lease of `key` unless it has one; say whether it starts."""
+        entries = self._entries
+        if key in entries:
+            return entries[key][0] <= now and self.renew(key, value, now)
+        if self._heap is None and len(entries) < self.capacity:
+            entries[key] = (now + self.duration, value)
+            return True
+        return self.renew(key, value, now)
 
     def get(self, key: K, now: float) -> V | None:
         """The value of `key` if its lease has not lapsed."""
@@ -93,8 +103,8 @@ class Leases(Generic[K, V]):
         """Forget what lapsed at or before `now`."""
         entries = self._entries
         while self._heap is None and entries:
-            key = next(iter(entries))
-            if entries[key][0] > now:
+            key, held = next(iter(entries.items()))  # a key may take long to hash: it is not looked up
+            if held[0] > now:
                 return
             del entries[key]
         while (first := self.first()) is not None:

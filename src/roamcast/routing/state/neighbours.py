@@ -37,8 +37,7 @@ class Neighbours:
 
         Where neighbours say how long they may be silent, that time is given.
         """
-        self._heard.renew(neighbour, now, now, silence)
-        if len(self._heard) > self._capacity:
+        if self._heard.renew(neighbour, now, now, silence) and len(self._heard) > self._capacity:
             first = self._heard.first()
             if first is not None:
                 self._give_up(first[0])

@@ -35,17 +35,15 @@ class EventCache:
 
     def add(self, event: XcastEvent, chain: tuple[NodeId, ...]) -> None:
         """Remember an event, whom it was for and the way it came."""
-        now = self.host.now()
-        held = self.events.get(event.publication_id, now)
+        now, id = self.host.now(), event.publication.id
+        held = self.events.get(id, now)
         destinations = {each.node: each for each in event.destinations}
         published, since = now - event.age / 1000, now
         if held is not None:
             destinations = held.destinations | destinations
             published, since = min(published, held.published), held.since
         self.events.sweep(now)
-        self.events.renew(
-            event.publication_id, CachedEvent(event.publication, chain, destinations, published, since), now
-        )
+        self.events.renew(id, CachedEvent(event.publication, chain, destinations, published, since), now)
 
     def find(self, event: XcastEvent) -> CachedEvent:
         """The entry of an event, which is made if it was not handled here before."""

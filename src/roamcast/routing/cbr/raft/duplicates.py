@@ -23,19 +23,21 @@ class RecentDuplicates:
 
     def __init__(self, host: Host, parameters: RaftCbrParameters) -> None:
         self.host = host
-        self._known: Leases[Passage, int] = Leases(parameters.retransmit_timeout, parameters.cached_events)
+        self._known: Leases[Passage, XcastEvent | Ping] = Leases(
+            parameters.retransmit_timeout, parameters.cached_events
+        )
 
     def is_copy(self, message: XcastEvent | Ping) -> bool:
         """Whether exactly this message was here a moment ago; from now on it was."""
         if isinstance(message, XcastEvent):
-            passage: Passage = (message.publication_id, message.chain, message.destinations, message.age)
+            passage: Passage = (message.publication.id, message.chain, message.destinations, message.age)
         else:
             passage = (-1 - message.publisher, message.chain, message.destinations, 0)
         now = self.host.now()
         self._known.sweep(now)
-        return not self._known.renew(passage, message.length, now)
+        return not self._known.renew(passage, message, now)
 
     def footprint(self) -> Footprint:
         """What is remembered, at the length of the messages."""
-        lengths = [length for _, length in self._known.items(-inf)]
+        lengths = [message.length for message in self._known.values(-inf)]
         return Footprint(len(lengths), sum(lengths), self._known.capacity)

@@ -153,9 +153,12 @@ class RaftCbr(Advertising):
 
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
         """Leave to the unicast routing below what is its own."""
+        handler = self.handlers.get(type(message))
+        if handler is not None:
+            return Drop.MALFORMED if sender == self.host.node else handler(message, sender)
         if type(message) in self.unicast.messages:
             return self.unicast.receive(message, sender, signal)
-        return super().receive(message, sender, signal)
+        return Drop.MALFORMED
 
     def overhear(self, message: Any, sender: NodeId, to: NodeId, signal: float) -> None:
         """Let the unicast routing below listen."""

@@ -119,14 +119,15 @@ class RaftSubscriber:
             wish.understood = -inf
             if wish.version:
                 wish.acknowledged = False
-        if not wish.serial or is_newer(advert.serial, wish.serial):
+        if not wish.serial or (advert.serial != wish.serial and is_newer(advert.serial, wish.serial)):
             wish.serial, wish.serial_at = advert.serial, wish.heard_at
             if wish.waits:
                 self._send(advert.publisher, wish)
         if advert.pattern not in wish.offers and len(wish.offers) < OFFERS_KEPT:
             wish.offers[advert.pattern] = None
             self._update_publisher(advert.publisher, wish)
-        self._schedule_retry(advert.publisher, wish)
+        if not wish.acknowledged:
+            self._schedule_retry(advert.publisher, wish)
 
     def announce_incarnation(self, publisher: NodeId) -> None:
         """Tell a publisher that takes us for an earlier incarnation who we are now."""

@@ -8,6 +8,7 @@ routing knows of: it may be long until the routes have noticed that someone is g
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
+from operator import attrgetter
 from typing import TypeVar
 
 from roamcast.routing.cbr.raft.messages import Addressee, Ping, XcastEvent
@@ -28,7 +29,7 @@ class Xcast:
 
     def send_event(self, event: XcastEvent) -> None:
         """Send an event to the next hops of its destinations, each with its own share of them."""
-        shares, alone = self._by_next_hop(event.destinations, event.chain, lambda each: each.node)
+        shares, alone = self._by_next_hop(event.destinations, event.chain, attrgetter("node"))
         chain = event.chain[: self.parameters.chain_limit]
         for addressee in alone:
             lone = XcastEvent(event.publication, chain, (addressee,), event.age)

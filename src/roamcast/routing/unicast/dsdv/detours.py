@@ -81,7 +81,7 @@ class TriedNextHops:
         """Whether the same neighbour passed on the same, with as many hops left, a moment ago."""
         self._passed.sweep(now)
         key = (datagram, sender)
-        return self._passed.get(key, now) is not None or not self._passed.renew(key, True, now)
+        return not self._passed.begin(key, True, now)
 
     def passed(self) -> Footprint:
         """Datagrams that were passed on a moment ago."""

@@ -24,7 +24,7 @@ from roamcast.routing.state.leases import Leases
 from roamcast.routing.state.neighbours import Neighbours
 from roamcast.routing.state.timing import call_within
 from roamcast.routing.unicast.dsdv.detours import Detours, TriedNextHops
-from roamcast.routing.unicast.dsdv.messages import HALF, HIGHEST_SEQUENCE, INFINITY, DsdvEntry, DsdvUpdate
+from roamcast.routing.unicast.dsdv.messages import HALF, HIGHEST_SEQUENCE, INFINITY, DsdvUpdate, Row
 from roamcast.routing.unicast.dsdv.parameters import DsdvParameters
 from roamcast.routing.unicast.dsdv.table import NEVER, DsdvRoute, DsdvRouteTable
 from roamcast.routing.unicast.route_queue import RouteQueue
@@ -51,6 +51,7 @@ class Dsdv(Unicast):
         self._detours = Detours()
         self._failed: Leases[NodeId, bool] = Leases(p.detour_lease, p.destinations)
         "Neighbours on whom the link has just given up."
+        self._failing = self._failed.keys()
         self._tried = TriedNextHops(p.detour_lease, p.destinations)
         self.held = RouteQueue(host, p.queue_per_destination, p.destinations, p.queue_timeout, self._give_up)
 
@@ -79,7 +80,7 @@ class Dsdv(Unicast):
 
     def suspects(self, neighbour: NodeId) -> bool:
         """Whether the link to a neighbour has just failed, and detours are allowed."""
-        return len(self._failed) > 0 and self._failed.get(neighbour, self.host.now()) is not None
+        return neighbour in self._failing and self._failed.get(neighbour, self.host.now()) is not None
 
     def neighbours(self) -> Collection[NodeId]:
         """Those whose updates have been heard lately."""
@@ -205,17 +206,17 @@ class Dsdv(Unicast):
         now = self.host.now()
         if sender == self.host.node:
             return Drop.MALFORMED
-        routes = self.table.routes
+        find = self.table.routes.get
         for destination, metric, sequence in update.entries:
-            route = routes.get(destination)
+            route = find(destination)
             if route is not None:
                 known = route.sequence
                 # In a settled network most entries say what is known already: let them cost little.
                 if sequence == known:
-                    if 0 <= metric < route.metric - 1:
+                    if route.metric - 1 > metric >= 0:
                         self._shorten(route, sender, metric + 1, now)
                     continue
-                if (sequence - known) & HIGHEST_SEQUENCE >= HALF:
+                if (sequence < known and known - sequence <= HALF) or sequence - known >= HALF:
                     if metric >= INFINITY and route.metric < INFINITY:
                         self._contradict(route, now)
                     continue
@@ -263,10 +264,11 @@ class Dsdv(Unicast):
         was_broken = route.metric >= INFINITY
         is_broken = metric >= INFINITY
         moved = was_broken != is_broken or (not is_broken and route.hop != hop)
-        memory = self.parameters.settling_memory
+        p = self.parameters
+        memory = p.settling_memory
         route.settling = memory * route.settling + (1 - memory) * (route.changed_at - route.sequence_since)
         settled_at = now if was_broken or is_broken else now + 2 * route.settling
-        if not self.parameters.settle_anew and (route.settled_at > now or not route.last_advertised):
+        if not p.settle_anew and (route.settled_at > now or not route.last_advertised):
             # Put off each time, a route that nothing is wrong with might not be told for many periods.
             settled_at = min(settled_at, route.settled_at)
         route.hop, route.metric, route.sequence = hop, metric, sequence
@@ -274,8 +276,8 @@ class Dsdv(Unicast):
         route.settled_at = settled_at
         route.new_sequence = True
         route.new_metric = metric != route.last_advertised
-        if self.parameters.trigger_on_fresh:
-            self._announce(route, route.settled_at, now)
+        if p.trigger_on_fresh:
+            self._announce(route, settled_at, now)
         self.table.touch(route)
         if moved:
             self._changed(route.destination)
@@ -326,7 +328,7 @@ class Dsdv(Unicast):
 
     def _changed(self, destination: NodeId) -> None:
         """Send what waited for a route."""
-        if len(self.held) and self.next_hop(destination) is not None:
+        if destination in self.held and self.next_hop(destination) is not None:
             now = self.host.now()
             for since, waited in self.held.release(destination):
                 older = self.user.add_age(waited.payload, now - since)
@@ -384,26 +386,26 @@ class Dsdv(Unicast):
             for route in news:
                 route.last_advertised = route.metric
                 route.new_sequence = False
-            self._broadcast([DsdvEntry(r.destination, r.metric, r.sequence) for r in news])
+            self._broadcast([(r.destination, r.metric, r.sequence) for r in news])
             self._last_update = now
 
     def _full(self) -> None:
         """Broadcast all that is settled, with a new sequence number of one's own, and come back later."""
         now = self.host.now()
         self.sequence = (self.sequence + 2) & HIGHEST_SEQUENCE
-        entries = [DsdvEntry(self.host.node, 0, self.sequence)]
+        rows = [(self.host.node, 0, self.sequence)]
         for route in self.table:
             if route.settled_at <= now:
                 route.last_advertised = route.metric
                 route.new_sequence = route.new_metric = False
-                entries.append(DsdvEntry(route.destination, route.metric, route.sequence))
-        self._broadcast(entries)
+                rows.append((route.destination, route.metric, route.sequence))
+        self._broadcast(rows)
         self._last_update = now
         wait = self.parameters.period * self.host.random.uniform(0.75, 1.0)
         self._full_timer = self.host.call_later(wait, self._full)
 
-    def _broadcast(self, entries: list[DsdvEntry]) -> None:
+    def _broadcast(self, rows: list[Row]) -> None:
         step = self.parameters.entries_per_update
-        for first in range(0, len(entries), step):
-            update = DsdvUpdate(tuple(entries[first : first + step]))
+        for first in range(0, len(rows), step):
+            update = DsdvUpdate(tuple(rows[first : first + step]))
             call_within(self.host, self.parameters.broadcast_jitter, self.host.broadcast, update)

@@ -170,6 +170,6 @@ def test_all_that_is_missing_is_sent_at_once_unless_paced(paced):
     again = mesh.sent_of(XcastEvent)[before:]
     assert again, "a ping was answered"
     at_once = {s.message.publication.sequence for s in again if s.time < again[0].time + 0.5}
-    assert len(at_once) == (8 if paced else 30)
+    assert len(at_once) == (mesh.routers[0].parameters.window if paced else 30)
     mesh.run(for_=60)
     assert numbers(mesh, 1) == list(range(1, 31))

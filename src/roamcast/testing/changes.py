@@ -72,9 +72,9 @@ def _numbers(field: FieldCodec, value: Any) -> Iterator[Number]:
             for number in _numbers(field.item, item):
                 yield _within(number, partial(_in_list, type(value), items, place))
     elif isinstance(field, TupleOf):
-        for name, inner in field.fields.items():
-            for number in _numbers(inner, getattr(value, name)):
-                yield _within(number, partial(_in_record, value, name))
+        for index, inner in enumerate(field.fields.values()):
+            for number in _numbers(inner, value[index]):
+                yield _within(number, partial(_in_record, value, index))
 
 
 def _within(number: Number, whole: Callable[[Any], Any]) -> Number:
@@ -90,8 +90,9 @@ def _in_list(kind: type, items: tuple[Any, ...], place: int, value: Any) -> Any:
     return kind((*items[:place], value, *items[place + 1 :]))
 
 
-def _in_record(record: Any, name: str, value: Any) -> Any:
-    return record._replace(**{name: value})
+def _in_record(record: Any, index: int, value: Any) -> Any:
+    items = (*record[:index], value, *record[index + 1 :])
+    return items if type(record) is tuple else type(record)(*items)
 
 
 def _publication(before: Publication, **changed: int) -> Publication:

@@ -68,6 +68,10 @@ class Unicast(ABC):
     def send(self, message: Message, to: NodeId) -> None:
         """Carry `message` to the node `to`, or let the router know that it failed; now or later."""
 
+    def send_across(self, message: Message, neighbour: NodeId) -> None:
+        """Carry `message` to a neighbour that was heard a moment ago, if possible over that link."""
+        self.send(message, neighbour)
+
     @abstractmethod
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
         """Handle a message of one of the kinds in `messages`."""
@@ -86,6 +90,10 @@ class Unicast(ABC):
     def detour(self, destination: NodeId, avoid: Collection[NodeId]) -> NodeId | None:
         """A neighbour, none of `avoid`, to try when the link to the next hop has failed; None: none known."""
         return None
+
+    def leads(self, neighbour: NodeId, destination: NodeId) -> bool:
+        """Return whether a neighbour is known to be on a way to `destination` as short as the route."""
+        return False
 
     def suspects(self, neighbour: NodeId) -> bool:
         """Whether the link to a neighbour has just failed, so that other ways are better for a moment."""

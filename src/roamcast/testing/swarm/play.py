@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import traceback
 from math import inf
-from operator import attrgetter
 
 from roamcast.routing import catalogue
 from roamcast.routing.faults import OUTAGES, Fault, FaultKind
@@ -57,7 +56,7 @@ def play(history: History, router: type[Router] | None = None, *, deadline: floa
     """Return what happens in a history; `router` where the catalogue does not know its protocol."""
     router = router or catalogue.find(history.protocol)
     parameters = router.parameters_type.model_validate(history.parameters)
-    record = SwarmRecord(history, router.traits(parameters), _is_as_published(router, parameters))
+    record = SwarmRecord(history, router.traits(parameters), getattr(parameters, "advert_serials", True))
     try:
         _HistoryRun(record, router, parameters, deadline).run()
     except StormError:
@@ -212,14 +211,6 @@ class _HistoryRun:
                 published.append(self.applications.publish(node, zone))
                 self.mesh.run(for_=BETWEEN_PROBES)
         return published
-
-
-def _is_as_published(router: type[Router], parameters: Parameters) -> bool:
-    """Return whether one of the parameters by which `router` goes beyond its paper is set as in the paper."""
-    return any(
-        attrgetter(name)(parameters) == value != attrgetter(name)(router.parameters_type())
-        for name, value in (router.as_published or {}).items()
-    )
 
 
 def _late_nodes(history: History) -> list[NodeId]:

@@ -102,8 +102,8 @@ class SwarmRecord(msgspec.Struct):
 
     history: History
     traits: ProtocolTraits
-    as_published: bool = False
-    "Whether a parameter has the value of the router's profile `as-published`, and not the default."
+    serials: bool = True
+    "Whether advertisements, if the router has such, are told apart by serials (`advert_serials`)."
     transmissions: list[SwarmTransmission] = []
     receptions: list[SwarmReception] = []
     lost: list[LostMessage] = []

@@ -9,6 +9,8 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import Annotated, NamedTuple, TypeAlias
 
+import msgspec
+
 from roamcast.content.filter import Filter
 from roamcast.routing.router import Category, Message, Publication, Role
 from roamcast.wire.fields import (
@@ -119,6 +121,23 @@ class Subscribe(Message, number=33, category=Category.SUBSCRIPTION, role=Role.WI
     serial: Serial
     "Of the newest advertisement heard when this was sent, which therefore has not travelled for longer."
     periods: Annotated[tuple[InterestPeriod, ...], ListOf(1024)]
+    heard: Place = -1
+    "The latest event of the publisher that the subscriber had received when this was sent; -1 if none."
+    covered: Milliseconds = 0
+    "Ago; since then `periods` are complete."
+
+    def grow_older(self, milliseconds: int) -> Subscribe:
+        """Return the subscription with periods, and the time that they cover, so much further back."""
+        periods = [
+            InterestPeriod(
+                pattern,
+                min(began + milliseconds, HIGHEST_AGE),
+                min(ended + milliseconds, HIGHEST_AGE) if ended else 0,
+            )
+            for pattern, began, ended in self.periods
+        ]
+        covered = min(self.covered + milliseconds, HIGHEST_AGE)
+        return msgspec.structs.replace(self, periods=tuple(periods), covered=covered)
 
 
 class SubscribeAck(Message, number=34, category=Category.CONTROL, role=Role.GRANTS):

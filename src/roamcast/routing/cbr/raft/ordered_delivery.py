@@ -37,7 +37,7 @@ class PublisherStream:
 
     __slots__ = (
         *("asked", "asked_at", "asking", "chain", "early", "edition", "last", "order", "reminded"),
-        *("timeout", "unplaced"),
+        *("delayed", "timeout", "unplaced"),
     )
 
     def __init__(self, incarnation: int, timeout: float) -> None:
@@ -60,6 +60,8 @@ class PublisherStream:
         "How long an answer is awaited before all is asked for again; doubled each time."
         self.reminded = False
         "Whether it will be asked again for what does not come."
+        self.delayed = False
+        "Whether an acknowledgement waits for further events of its run."
         self.asked_at = -inf
         "When all that is missing was asked for."
 
@@ -90,6 +92,8 @@ class OrderedDelivery:
         self.parameters = parameters
         self.incarnation = incarnation
         self.streams: dict[NodeId, PublisherStream] = {}
+        p = parameters
+        self._run_gather = (p.window - 1) * p.ack_delay if p.paced and p.retransmit_runs else 0.0
         self._acknowledge = acknowledge
         self._ask = ask
 
@@ -116,11 +120,12 @@ class OrderedDelivery:
             before = stream.order[sequence]
         self._renumber(stream, place.edition)
         published = self.host.now() - event.age / 1000
+        late = event.age >= 1000 * self.parameters.retransmit_timeout and self._run_gather > 0
         if before > stream.last or published > sure:
             return self._keep_early(stream, BufferedEvent(before, published, wanted, publication))
         # Nothing was addressed to us between `before` and this one, so nothing is missing.
         self._deliver(stream, publication, wanted)
-        self._deliver_buffered(publication.publisher, stream, sure)
+        self._deliver_buffered(publication.publisher, stream, sure, late)
         return None if wanted else Drop.UNWANTED
 
     def resume(self, publisher: NodeId, edition: int, order: dict[int, int] | None = None) -> None:
@@ -150,7 +155,9 @@ class OrderedDelivery:
         top = max(stream.early) + 1 if stream.early else LOWEST
         self._send_nack(publisher, stream, [*stream.gaps(), SequenceGap(top, HIGHEST)])
 
-    def _deliver_buffered(self, publisher: NodeId, stream: PublisherStream, sure: float) -> None:
+    def _deliver_buffered(
+        self, publisher: NodeId, stream: PublisherStream, sure: float, late: bool = False
+    ) -> None:
         """Deliver what has waited and can come now, and ask for what is still missing."""
         while stream.early:
             first = min(stream.early)
@@ -167,11 +174,25 @@ class OrderedDelivery:
         for sequence in [each for each in stream.unplaced if each <= stream.last]:
             self._drop(stream.unplaced.pop(sequence), Drop.UNWANTED)
         if stream.last >= 0:
-            self._acknowledge(publisher, stream.last)
+            if late:
+                self._acknowledge_later(publisher, stream)
+            else:
+                self._acknowledge(publisher, stream.last)
         if stream.early:
             self._ask_soon(publisher, stream)
         else:
             stream.timeout, stream.asked = self.parameters.retransmit_timeout, LOWEST
+
+    def _acknowledge_later(self, publisher: NodeId, stream: PublisherStream) -> None:
+        """Acknowledge a retransmitted event together with those that follow it."""
+        if not stream.delayed:
+            stream.delayed = True
+            self.host.call_later(self._run_gather, self._acknowledge_run, publisher, stream)
+
+    def _acknowledge_run(self, publisher: NodeId, stream: PublisherStream) -> None:
+        stream.delayed = False
+        if self.streams.get(publisher) is stream:
+            self._acknowledge(publisher, stream.last)
 
     def _deliver(self, stream: PublisherStream, publication: Publication, wanted: bool) -> None:
         stream.last = publication.sequence

@@ -56,13 +56,19 @@ class RaftCbrParameters(LeaseParameters):
     reroute: bool = True
     """Whether what the link gave up on, or cannot reach its next stop, goes another way. The paper does not
     say what happens then."""
+    share_hops: bool = True
+    """Whether events and pings use as few next hops as equally short ways allow, so that a copy serves more
+    destinations. The paper takes each destination's next hop by its route."""
     custody: bool = True
     "Whether an event that found no way is kept where it is and tried again. Not in the paper."
     paced: bool = True
     """Whether requests and retransmissions keep the pace of acknowledgements. Otherwise each event that shows
     a gap has all that is missing asked for, and all of it is sent at once. The paper knows no pace."""
-    window: int = Field(8, ge=1)
+    window: int = Field(16, ge=1)
     "Events retransmitted at a time; more follow as they are acknowledged. The paper leaves it open."
+    retransmit_runs: bool = True
+    """Whether up to `window` retransmitted events for the same subscribers follow each other, and subscribers
+    gather their acknowledgements `window` times as long as others. Needs `paced`. Not in the paper."""
     retransmit_timeout: Seconds = Field(1.0, gt=0)
     "A retransmitted event not acknowledged for this long makes room for the next. The paper leaves it open."
     link_retry: Seconds = Field(0.1, gt=0)

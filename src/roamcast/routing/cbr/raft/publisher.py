@@ -67,7 +67,13 @@ class RaftPublisher:
         self._timer: Timer | None = None
         p = parameters
         window, timeout = (p.window, p.retransmit_timeout) if p.paced else (p.unacknowledged_events, 0.0)
-        self.retransmissions = Retransmissions(host, window, timeout, self._retransmit)
+        self.retransmissions = Retransmissions(
+            host,
+            window,
+            timeout,
+            self._retransmit,
+            self._has_route if p.paced and p.retransmit_runs else None,
+        )
 
     # Subscriptions.
 
@@ -119,9 +125,8 @@ class RaftPublisher:
         if p.retract and p.recall:
             if message.last <= session.last:
                 self._acknowledge(message.subscriber, session, message.last)
-            since = max(session.version_at, now - p.recall)
-            removed = self._unwanted(session, spans, since, now - travel)
-        session.version, session.version_at = message.version, now
+            removed = self._unwanted(session, spans, now - message.covered / 1000)
+        session.version = message.version
         session.patterns = tuple(period.pattern for period in message.periods if not period.ended)
         found = self._missed(message.last, session, [span for span in spans if span.pattern not in known])
         added = session.revise(removed, found, now)
@@ -154,19 +159,18 @@ class RaftPublisher:
                 found[sequence] = (time, publication, time < min(begins))
         return found
 
-    def _unwanted(
-        self, session: SubscriberSession, spans: list[Span], since: float, until: float
-    ) -> list[int]:
-        """Return what is owed, was published from `since` to `until` and lies in none of `spans`.
+    def _unwanted(self, session: SubscriberSession, spans: list[Span], since: float) -> list[int]:
+        """Return what is owed, was published after `since` and lies in none of `spans`.
 
-        The subscription may have been sent at `until`: it says nothing of later events. A pattern that it
-        does not mention may have been forgotten by the subscriber: what it matches stays.
+        If the subscriber has asked for it again while the subscription was on its way, its next version
+        brings it back. A pattern that the subscription does not mention may have been forgotten by the
+        subscriber: what it matches stays.
         """
         told = {span.pattern for span in spans}
         unwanted = []
         for sequence in session.outstanding:
             time, publication = self.events[sequence]
-            if not since <= time <= until:
+            if time < since:
                 continue
             begins = [span.begin for span in spans if span.holds(time, publication)]
             if begins:
@@ -177,11 +181,16 @@ class RaftPublisher:
         return unwanted
 
     def _travel_time(self, message: Subscribe) -> float:
-        """How long a subscription has been on its way at most: since the advertisement heard before it."""
-        said = None
+        """How long a subscription has been on its way at most: since what was heard before it was sent."""
+        since = -inf
         if message.publisher_incarnation == self.incarnation:
-            said = self._said.get(message.serial)
-        return inf if said is None else self.host.now() - said
+            since = self._said.get(message.serial, -inf)
+        for time, publication in reversed(self.recent):
+            if publication.sequence <= message.heard:
+                if publication.sequence == message.heard:
+                    since = max(since, time)
+                break
+        return self.host.now() - since
 
     def _open(self, subscriber: NodeId, incarnation: int) -> SubscriberSession:
         """Begin a session with a subscriber that is new, or has forgotten everything."""
@@ -331,6 +340,9 @@ class RaftPublisher:
         age = elapsed_since(time, self.host.now())
         destinations = [self.sessions[node].addressee(node, sequence) for node in subscribers]
         self._xcast.send_event(XcastEvent(publication, (self.host.node,), tuple(destinations), age))
+
+    def _has_route(self, subscriber: NodeId) -> bool:
+        return self._unicast.next_hop(subscriber) is not None
 
     # Silence.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from math import inf
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -63,8 +64,10 @@ class RaftCbr(Advertising):
             "retract": False,
             "advert_hints": False,
             "reroute": False,
+            "share_hops": False,
             "custody": False,
             "paced": False,
+            "retransmit_runs": False,
             "dsdv.detours": False,
             "dsdv.queue_timeout": "0 s",
         }
@@ -88,6 +91,8 @@ class RaftCbr(Advertising):
         self.cache = EventCache(host, p)
         self.custody = Custody(host, p, self.cache, self.xcast.send_event)
         self.recent = RecentDuplicates(host, p)
+        self.upstream: dict[NodeId, tuple[NodeId, float]] = {}
+        "By publisher: the neighbour that its latest event or ping came from, and when."
         self.acks = AckAggregator(host, p, self._send_acks)
         self.handlers |= {XcastEvent: self._handle_event, Ping: self._handle_ping}
         self.arrivals: dict[type, Callable[[Any, NodeId], Drop | None]] = {
@@ -120,6 +125,7 @@ class RaftCbr(Advertising):
             **footprints.of_subscriber(self.subscribing, self.ordering),
             **footprints.of_broker(self.cache, self.custody, self.acks),
             "recent": self.recent.footprint(),
+            "upstream": Footprint(len(self.upstream), 16 * len(self.upstream), self.parameters.publishers),
         }
 
     def _unicast_below(self) -> Unicast:
@@ -194,13 +200,19 @@ class RaftCbr(Advertising):
         return True
 
     def hint(self, message: Message, destination: NodeId, avoid: Collection[NodeId]) -> NodeId | None:
-        """Where no route is known yet, advertisements still tell who is nearer to the publisher."""
-        if not isinstance(message, Subscribe) or not self.parameters.advert_hints:
+        """Return a neighbour towards the publisher by its events and adverts, while no route is known."""
+        if not isinstance(message, Subscribe | Ack | Nack) or not self.parameters.advert_hints:
             return None
-        return self.adverts.nearest(destination, avoid, self.host.now())
+        now = self.host.now()
+        neighbour, heard_at = self.upstream.get(destination, (destination, -inf))
+        if heard_at + self.parameters.cache_lease > now and neighbour not in avoid:
+            return neighbour
+        return self.adverts.nearest(destination, avoid, now)
 
     def add_age(self, message: Message, seconds: float) -> Message:
-        """Count the wait for a route into the age that an event tells."""
+        """Count the wait for a route into the age that an event tells, and into periods of a subscription."""
+        if isinstance(message, Subscribe):
+            return message.grow_older(int(1000 * seconds))
         if not isinstance(message, XcastEvent):
             return message
         return msgspec.structs.replace(message, age=min(message.age + int(1000 * seconds), HIGHEST_AGE))
@@ -224,6 +236,9 @@ class RaftCbr(Advertising):
 
     def _send_acks(self, publisher: NodeId, sequence: int, subscribers: frozenset[NodeId]) -> None:
         parent = self.cache.parent(publisher, sequence)
+        if self._is_upstream(publisher, parent):
+            self.unicast.send_across(Ack(publisher, sequence, subscribers), parent)
+            return
         if self.unicast.next_hop(parent) is None and self.parameters.reroute:
             parent = publisher
         self.unicast.send(Ack(publisher, sequence, subscribers), parent)
@@ -233,10 +248,19 @@ class RaftCbr(Advertising):
         for place, node in enumerate(nack.chain):
             if node == self.host.node:
                 continue
+            if self._is_upstream(nack.publisher, node):
+                self.unicast.send_across(msgspec.structs.replace(nack, chain=nack.chain[place + 1 :]), node)
+                return
             if self.unicast.next_hop(node) is not None or not self.parameters.reroute:
                 self.unicast.send(msgspec.structs.replace(nack, chain=nack.chain[place + 1 :]), node)
                 return
         self.unicast.send(msgspec.structs.replace(nack, chain=()), nack.publisher)
+
+    def _is_upstream(self, publisher: NodeId, node: NodeId) -> bool:
+        """Return whether a publisher's latest event or ping came from a neighbour a moment ago."""
+        p = self.parameters
+        neighbour, heard_at = self.upstream.get(publisher, (publisher, -inf))
+        return p.reroute and node == neighbour and heard_at + p.retransmit_timeout > self.host.now()
 
     # Receiving.
 
@@ -254,6 +278,10 @@ class RaftCbr(Advertising):
             return Drop.MALFORMED
         if self.recent.is_copy(event):
             return Drop.DUPLICATE
+        self._note_upstream(publication.publisher, sender)
+        self.subscribing.hear_event(
+            publication.publisher, publication.sequence, self.host.now() - event.age / 1000
+        )
         chain = join_chain(event.chain, self.host.node)
         self.cache.add(event, chain)
         reason: Drop | None = None
@@ -273,6 +301,11 @@ class RaftCbr(Advertising):
             else:
                 self.xcast.send_event(onward)
         return reason
+
+    def _note_upstream(self, publisher: NodeId, sender: NodeId) -> None:
+        if publisher not in self.upstream and len(self.upstream) >= self.parameters.publishers:
+            del self.upstream[next(iter(self.upstream))]
+        self.upstream[publisher] = (sender, self.host.now())
 
     def _handle_mine(self, event: XcastEvent, place: Addressee, chain: tuple[NodeId, ...]) -> Drop | None:
         publisher = event.publication.publisher
@@ -303,6 +336,7 @@ class RaftCbr(Advertising):
             return Drop.HOP_LIMIT
         if self.recent.is_copy(ping):
             return Drop.DUPLICATE
+        self._note_upstream(ping.publisher, sender)
         chain = join_chain(ping.chain, self.host.node)
         others = tuple(d for d in ping.destinations if d != self.host.node)
         if len(others) < len(ping.destinations):

@@ -17,12 +17,21 @@ class Retransmissions:
     """A queue of events to be sent again, with no more than `window` of them on their way."""
 
     def __init__(
-        self, host: Host, window: int, timeout: float, send: Callable[[int, list[NodeId]], None]
+        self,
+        host: Host,
+        window: int,
+        timeout: float,
+        send: Callable[[int, list[NodeId]], None],
+        has_route: Callable[[NodeId], bool] | None = None,
     ) -> None:
+        """Events go in runs, first to those for whom `has_route` holds, if that is given."""
         self._host = host
         self._window = window
         self._timeout = timeout
         self._send = send
+        self._has_route = has_route
+        self._run: tuple[int, set[NodeId]] = (0, set())
+        "How many events of the current run are left, and the subscribers that it is for."
         self._queue: dict[int, dict[NodeId, None]] = {}
         self._away: dict[int, tuple[float, set[NodeId]]] = {}
         "Events on their way: until when an answer is awaited, and whose; the first to be given up first."
@@ -64,12 +73,43 @@ class Retransmissions:
             if self._away[oldest][0] > now + 1e-9:
                 break
             del self._away[oldest]
-        room = self._window - len(self._away)
-        # The oldest first: a subscriber acknowledges nothing that comes before its turn.
-        for sequence in heapq.nsmallest(room, self._queue.keys() - self._away.keys()):
-            subscribers = list(self._queue.pop(sequence))
+        for sequence, subscribers in self._next(self._window - len(self._away)).items():
+            queued = self._queue[sequence]
+            for subscriber in subscribers:
+                del queued[subscriber]
+            if not queued:
+                del self._queue[sequence]
             self._away[sequence] = (now + self._timeout, set(subscribers))
             self._send(sequence, subscribers)
         if self._queue and self._away and (self._timer is None or not self._timer.active):
             wait = next(iter(self._away.values()))[0] - now
             self._timer = self._host.call_later(max(wait, 0.0), self._send_window)
+
+    def _next(self, room: int) -> dict[int, list[NodeId]]:
+        """Return up to `room` events to be sent now, and for whom.
+
+        The oldest first: a subscriber acknowledges nothing that comes before its turn. With runs, up to
+        `window` events for the subscribers of the oldest one follow each other, and subscribers without a
+        route wait, unless nobody has one.
+        """
+        if room <= 0:
+            return {}
+        waiting = self._queue.keys() - self._away.keys()
+        if self._has_route is None:
+            return {each: list(self._queue[each]) for each in heapq.nsmallest(room, waiting)}
+        routed = set(filter(self._has_route, {node for each in waiting for node in self._queue[each]}))
+        ordered: dict[int, list[NodeId]] = {}
+        for each in sorted(waiting):
+            subscribers = [node for node in self._queue[each] if node in routed or not routed]
+            if subscribers:
+                ordered[each] = subscribers
+        chosen: dict[int, list[NodeId]] = {}
+        while len(chosen) < room and ordered:
+            left, group = self._run
+            if left == 0:
+                left, group = self._window, set(next(iter(ordered.values())))
+            run = [each for each, nodes in ordered.items() if not group.isdisjoint(nodes)]
+            run = run[: min(left, room - len(chosen))]
+            chosen |= {each: ordered.pop(each) for each in run}
+            self._run = (left - len(run) if run else 0, group)
+        return chosen

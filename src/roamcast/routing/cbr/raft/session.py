@@ -27,7 +27,6 @@ class SubscriberSession:
         "skipped",
         "tail",
         "version",
-        "version_at",
     )
 
     def __init__(self, incarnation: int, now: float) -> None:
@@ -37,8 +36,6 @@ class SubscriberSession:
         "The version that began the session, or the last since then that changed the order of what is owed."
         self.revised = False
         "Whether a version has changed the order."
-        self.version_at = now
-        "When the version arrived."
         self.patterns: tuple[Filter, ...] = ()
         self.last = first_version(incarnation)
         "Sequence number of the event addressed to it last; at first a number that only this incarnation has."

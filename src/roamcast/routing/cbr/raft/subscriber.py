@@ -10,7 +10,14 @@ from roamcast.content.covering import RelationCache
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
 from roamcast.routing.cbr.messages import Advert
-from roamcast.routing.cbr.raft.messages import EditionAck, InterestPeriod, Subscribe, SubscribeAck, version_of
+from roamcast.routing.cbr.raft.messages import (
+    EditionAck,
+    InterestPeriod,
+    Subscribe,
+    SubscribeAck,
+    elapsed_since,
+    version_of,
+)
 from roamcast.routing.cbr.raft.parameters import RaftCbrParameters
 from roamcast.routing.router import Drop, Host, Message, NodeId, Timer
 from roamcast.routing.state.serials import is_newer
@@ -24,6 +31,8 @@ class PublisherSubscription:
 
     __slots__ = (
         "acknowledged",
+        "event",
+        "event_at",
         "heard_at",
         "incarnation",
         "offers",
@@ -44,8 +53,12 @@ class PublisherSubscription:
         "Of the newest advertisement heard of that incarnation."
         self.serial_at = -inf
         "When that was heard first."
+        self.event = -1
+        "Sequence number of its latest event that passed here."
+        self.event_at = -inf
+        "When that was published, by its age."
         self.waits = False
-        "Whether the next subscription waits for a newer advertisement."
+        "Whether the next subscription waits for a newer advertisement or event."
         self.offers: dict[Filter, None] = {}
         self.patterns: tuple[Filter, ...] = ()
         self.version = 0
@@ -128,6 +141,14 @@ class RaftSubscriber:
             self._update_publisher(advert.publisher, wish)
         if not wish.acknowledged:
             self._schedule_retry(advert.publisher, wish)
+
+    def hear_event(self, publisher: NodeId, sequence: int, published: float) -> None:
+        """Note an event of a publisher: a subscription that names it was sent after its publication."""
+        wish = self.wishes.get(publisher)
+        if wish is not None and sequence > wish.event:
+            wish.event, wish.event_at = sequence, published
+            if wish.waits and published + self.parameters.expire > self.host.now():
+                self._send(publisher, wish)
 
     def announce_incarnation(self, publisher: NodeId) -> None:
         """Tell a publisher that takes us for an earlier incarnation who we are now."""
@@ -217,8 +238,13 @@ class RaftSubscriber:
 
     def _missed(self, wish: PublisherSubscription) -> list[tuple[Filter, float, float]]:
         """What was wanted of a publisher lately and may never have come to its knowledge."""
-        since = max(wish.understood, self.host.now() - self.parameters.recall)
+        since = self._covered_since(wish)
         return [past for past in self._past if past[2] >= since and self._offered(wish, past[0])]
+
+    def _covered_since(self, wish: PublisherSubscription) -> float:
+        """Return since when all that was wanted, and that a publisher may not know of, is remembered."""
+        since = max(wish.understood, self.host.now() - self.parameters.recall)
+        return max(since, self._past[0][2]) if len(self._past) == PERIODS_KEPT else since
 
     def _update_publisher(self, publisher: NodeId, wish: PublisherSubscription) -> None:
         """Send what is wanted of `publisher` if that is not what it was told."""
@@ -237,14 +263,15 @@ class RaftSubscriber:
     def _send(self, publisher: NodeId, wish: PublisherSubscription, *, at_once: bool = False) -> None:
         """Send, and send again until it is acknowledged or the publisher is heard of no more.
 
-        After an outage it waits up to a renewal for an advertisement, unless it is to leave `at_once`: with
-        an old serial all that was published during the outage would be doubtful.
+        After an outage it waits up to a renewal for an advertisement or a new event, unless it is to leave
+        `at_once`: with an old one all that was published during the outage would be doubtful.
         """
         wish.acknowledged = False
         if wish.timer is not None:
             wish.timer.cancel()
         now, p = self.host.now(), self.parameters
-        wish.waits = bool(p.recall) and wish.serial_at + p.expire <= now and not at_once
+        known_at = max(wish.serial_at, wish.event_at)
+        wish.waits = bool(p.recall) and known_at + p.expire <= now and not at_once
         if wish.waits:
             wish.timer = self.host.call_later(p.renew, self._retry, publisher, wish)
             return
@@ -265,6 +292,8 @@ class RaftSubscriber:
             wish.incarnation,
             wish.serial,
             tuple(periods),
+            wish.event,
+            elapsed_since(self._covered_since(wish), now),
         )
         self._post(message, publisher)
         spread = self.host.random.uniform(0.75, 1.25)

@@ -60,7 +60,27 @@ class Xcast:
                 alone.append(destination)
             else:
                 shares.setdefault(hop, []).append(destination)
+        if len(shares) > 1 and self.parameters.share_hops:
+            shares = self._merge(shares, node_of)
         return shares, alone
+
+    def _merge(self, shares: dict[NodeId, list[D]], node_of: Callable[[D], NodeId]) -> dict[NodeId, list[D]]:
+        """Give destinations to as few next hops as ways of equal length allow, the most used hop first."""
+        leads, suspects = self._unicast.leads, self._unicast.suspects
+        left = [(hop, destination) for hop, share in shares.items() for destination in share]
+        offers = {
+            hop: [d for own, d in left if own == hop or (leads(hop, node_of(d)) and not suspects(hop))]
+            for hop in shares
+        }
+        merged: dict[NodeId, list[D]] = {}
+        while offers:
+            hop = max(offers, key=lambda each: len(offers[each]))
+            taken = offers.pop(hop)
+            if not taken:
+                break
+            merged[hop] = taken
+            offers = {each: [d for d in share if d not in taken] for each, share in offers.items()}
+        return merged
 
     def _next_hop(self, destination: NodeId, chain: Collection[NodeId]) -> NodeId | None:
         """The next hop by the routes; or a neighbour that knows another way, if that link has just failed."""

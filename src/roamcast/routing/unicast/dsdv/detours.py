@@ -15,15 +15,19 @@ class Detours:
 
     def __init__(self) -> None:
         self._told: dict[NodeId, DsdvUpdate] = {}
+        self._metrics: dict[NodeId, dict[NodeId, int]] = {}
+        "Hops to each destination by these updates; entered when first asked for."
 
     def hear(self, neighbour: NodeId, update: DsdvUpdate) -> None:
         """Keep what a neighbour says if it is a full update, which begins with the speaker itself."""
         if update.entries and update.entries[0][0] == neighbour:
             self._told[neighbour] = update
+            self._metrics.pop(neighbour, None)
 
     def forget(self, neighbour: NodeId) -> None:
         """Forget what a neighbour that is lost has told."""
         self._told.pop(neighbour, None)
+        self._metrics.pop(neighbour, None)
 
     def footprint(self, limit: int) -> Footprint:
         """The last full update of each neighbour, of whom there are no more than `limit`."""
@@ -42,18 +46,20 @@ class Detours:
                 continue
             if neighbour == destination:
                 return neighbour
-            metric = self._metric(neighbour, destination)
+            metric = self.metric(neighbour, destination)
             if 0 <= metric < INFINITY:
                 ways.append((metric, neighbour))
         return min(ways)[1] if ways else None
 
-    def _metric(self, neighbour: NodeId, destination: NodeId) -> int:
-        """How far from `destination` a neighbour was by its last full update."""
-        if neighbour in self._told:
-            for known, metric, _ in self._told[neighbour].entries:
-                if known == destination:
-                    return metric
-        return INFINITY - 1
+    def metric(self, neighbour: NodeId, destination: NodeId) -> int:
+        """Return the hops from `neighbour` to `destination` by its last full update, or INFINITY - 1."""
+        metrics = self._metrics.get(neighbour)
+        if metrics is None:
+            update = self._told.get(neighbour)
+            if update is None:
+                return INFINITY - 1
+            metrics = self._metrics[neighbour] = {entry[0]: entry[1] for entry in reversed(update.entries)}
+        return metrics.get(destination, INFINITY - 1)
 
 
 COPIES = 0.5

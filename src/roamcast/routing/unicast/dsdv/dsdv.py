@@ -78,6 +78,13 @@ class Dsdv(Unicast):
         recent = self.heard.heard_since(self.host.now() - self.parameters.period)
         return self._detours.best(destination, recent, self._avoided(avoid))
 
+    def leads(self, neighbour: NodeId, destination: NodeId) -> bool:
+        """Return whether a neighbour is nearer to `destination` than this node, by its last full update."""
+        if neighbour == destination:
+            return True
+        route = self.table.routes.get(destination)
+        return route is not None and self._detours.metric(neighbour, destination) < route.metric
+
     def suspects(self, neighbour: NodeId) -> bool:
         """Whether the link to a neighbour has just failed, and detours are allowed."""
         return neighbour in self._failing and self._failed.get(neighbour, self.host.now()) is not None
@@ -138,6 +145,14 @@ class Dsdv(Unicast):
             self.host.drop(datagram, Drop.MALFORMED)
         else:
             self._forward(datagram)
+
+    def send_across(self, message: Message, neighbour: NodeId) -> None:
+        """Send a message to a neighbour that was heard a moment ago, whatever an old route says."""
+        if self.suspects(neighbour):
+            self.send(message, neighbour)
+        else:
+            hops = self.parameters.hop_limit
+            self.host.send(Datagram(self.host.node, neighbour, hops, message), neighbour)
 
     def _forward(self, datagram: Datagram, came_from: NodeId | None = None) -> None:
         """Send a datagram one hop further, or keep it until there is a route."""

@@ -8,10 +8,9 @@ from roamcast.testing.swarm.record import SwarmRecord
 def check(record: SwarmRecord) -> str | None:
     """Frames do not multiply without end: beyond a pace at which every node tells everyone something each
     second there is room for a burst, but not for a storm. Excused are tables that were drawn too small, and
-    forged frames where a parameter has the value of the paper and not ours, since the papers do not defend
-    themselves: in CBR without serials a forged advertisement of a node that does not exist is told on, and
-    subscribed to in circles, until its hops reach their limit."""
-    defenceless = record.history.hostile and record.as_published
+    forged frames where advertisements have no serials (`advert_serials`, off as published): a forged one of a
+    node that does not exist is told on, and subscribed to in circles, until its hops reach their limit."""
+    defenceless = record.history.hostile and not record.serials
     if not record.stormed or record.history.cramped or defenceless:
         return None
     last = record.transmissions[-1]

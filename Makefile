@@ -20,7 +20,6 @@ demo: $(BUILT)  ## which protocol serves the shopping district best? ten seeds o
 
 test: $(BUILT)
 	$(PY) -m pytest -n 2 --dist loadgroup -m "not slow"
-	@$(PY) -m validation --check || true  # a note: each change of the simulator makes the page older
 
 lint: $(BUILT)
 	$(PY) -m ruff check .

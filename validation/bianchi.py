@@ -228,3 +228,8 @@ def _binomial(trials: int, now: float, after: float, most: int) -> Vector:
     elif trials <= top:
         terms[trials] = now**trials
     return terms
+
+
+def frames_per_second(stations: int, access: Access) -> float:
+    """Frames a second that get through in a saturated cell."""
+    return saturate(stations, access).per_second

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from validation import ns2, ours
+from validation import bianchi, ns2, ours
 from validation.ns2 import Ground, Outcome
 
 ROOT = Path(__file__).parent.parent
@@ -24,6 +25,20 @@ ROOMS = (
 
 class NotMeasuredError(Exception):
     """What is asked for has not been run with this code, and is not to be run now."""
+
+
+class Job(NamedTuple):
+    """A run that is still to be done: a function and its arguments."""
+
+    call: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    options: dict[str, Any]
+
+    @property
+    def side(self) -> str:
+        """The module that it counts for: ns-2, the analysis, or our simulator."""
+        module = self.call.__module__
+        return module if module in (ns2.__name__, bianchi.__name__) else ours.__name__
 
 
 @cache
@@ -43,6 +58,12 @@ def their_digest() -> str:
     return _digest([*ns2.TCL.glob("*.tcl"), Path(ns2.__file__)], ns2.version())
 
 
+@cache
+def model_digest() -> str:
+    """The fingerprint of the analysis of saturated cells."""
+    return _digest([Path(bianchi.__file__)])
+
+
 def _digest(files: list[Path], more: str = "") -> str:
     total = sha256(more.encode())
     for file in sorted(files):
@@ -57,6 +78,10 @@ class Kept:
     folder: Path | None = None
     measures: bool = True
     "Whether what is missing is run."
+    missing: list[Job] = field(default_factory=list)
+    "Runs that were asked for and neither kept nor done."
+    runs: dict[str, int] = field(default_factory=dict)
+    "How many of the runs asked for there were, by side."
     cpu: dict[str, float] = field(default_factory=dict)
     "Seconds that the runs asked for have taken, by side: the module `ours` or `ns2`."
 
@@ -64,14 +89,17 @@ class Kept:
         """What a function of `ns2`, or of ours, comes to: as it was kept, or from a run now."""
         while isinstance(call, partial):
             call, arguments, options = call.func, (*call.args, *arguments), {**call.keywords, **options}
-        side = ns2.__name__ if call.__module__ == ns2.__name__ else ours.__name__
+        job = Job(call, arguments, options)
+        side = job.side
         file = None if self.folder is None else self.folder / _name(call, arguments, options)
         if file is not None and file.exists():
             kept = json.loads(file.read_text())
             value = kept["value"]
             self.cpu[side] = self.cpu.get(side, 0.0) + kept["cpu"]
+            self.runs[side] = self.runs.get(side, 0) + 1
             return Outcome(**value) if isinstance(value, dict) else value
         if not self.measures:
+            self.missing.append(job)
             raise NotMeasuredError
         began = _cpu()
         value = call(*arguments, **options)
@@ -85,6 +113,16 @@ class Kept:
             draft.rename(file)
         return value
 
+    def both(self, us: Callable[..., Any], them: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+        """Our result and theirs with the same arguments; both sides are looked at even if one is missing."""
+        found = []
+        for side in (us, them):
+            with suppress(NotMeasuredError):
+                found.append(self.run(side, *arguments, **options))
+        if len(found) < 2:
+            raise NotMeasuredError
+        return tuple(found)
+
 
 def _cpu() -> float:
     """Seconds that this process and those that it has waited for have computed."""
@@ -93,7 +131,10 @@ def _cpu() -> float:
 
 def _name(call: Callable[..., Any], arguments: tuple[Any, ...], options: Mapping[str, Any]) -> str:
     """The file of a run: a digest of the code, and of all that the run is told."""
-    code = their_digest() if call.__module__ == ns2.__name__ else our_digest()
+    if call.__module__ == bianchi.__name__:
+        code = model_digest()
+    else:
+        code = their_digest() if call.__module__ == ns2.__name__ else our_digest()
     told = repr([_told(one) for one in arguments]) + repr(sorted(_items(options)))
     key = sha256(f"{call.__module__}.{call.__qualname__}{told}".encode()).hexdigest()[:24]
     return f"{call.__module__.rpartition('.')[2]}-{code}/{key}.json"

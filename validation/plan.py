@@ -1,4 +1,4 @@
-"""What every family of comparisons is told: how long it may take, where files go, whom to tell."""
+"""What every family of comparisons is told: how long it may take, where files go, what is kept."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from validation.report import Check
 
 PAYLOAD = 512
 FAST = (11e6, 11e6)
+PROBE_SECONDS = 16.0
+"Long enough for each schedule to begin."
 Result = TypeVar("Result")
 
 
@@ -23,15 +25,18 @@ class Plan:
 
     quick: bool
     folder: Path
-    say: Callable[[str], None]
     kept: Kept = field(default_factory=Kept)
+    probe: bool = False
+    "Whether only the behaviour of our side is sampled: one short run a row."
 
     def seeds(self, first: int, count: int) -> list[int]:
-        """Seeds of movements and of chance; two of them where it must be quick."""
-        return list(range(first, first + (2 if self.quick else count)))
+        """Seeds of movements and of chance; two of them where it must be quick, one in a probe."""
+        return list(range(first, first + (1 if self.probe else 2 if self.quick else count)))
 
     def seconds(self, full: float) -> float:
-        """A duration; a third of it where it must be quick."""
+        """A duration; a third of it where it must be quick, a few seconds in a probe."""
+        if self.probe:
+            return min(full, PROBE_SECONDS)
         return full / 3 if self.quick else full
 
     def each(self, seeds: Sequence[int], play: Callable[[int], Result]) -> list[Result]:
@@ -83,7 +88,6 @@ def compare(
 ) -> Iterator[Check]:
     """Run both sides once a seed, and check each quantity over all pairs that have it: where nothing was
     delivered on one side, nobody can say how late it was."""
-    plan.say(f"{subject}, {len(seeds)} runs a side")
     pairs = plan.each(seeds, play)
     for quantity in quantities:
         measured = [(quantity.of(us), quantity.of(them)) for us, them in pairs]

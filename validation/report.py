@@ -159,6 +159,12 @@ def tally(checks: list[Check]) -> str:
     return f"{told}; {differ} of {len(judged)} differ significantly, where chance alone gives one in twenty."
 
 
+def name_apart(checks: list[Check]) -> str:
+    """The rows that are apart, by name; their sections say why."""
+    rows = [f"{check.subject} ({check.quantity})" for check in checks if check.verdict == "APART"]
+    return f"Apart: {'; '.join(rows)}." if rows else "No row is apart."
+
+
 def page(sections: Iterable[Section], preface: str) -> str:
     """The whole validation page."""
     parts = [preface]

@@ -50,10 +50,7 @@ class Row:
         def play(seed: int) -> tuple[Outcome, Outcome]:
             ground = ours.lay_out(scenario, self.movement or seed, plan.folder)
             sends = self.schedule(scenario.duration, seed)
-            us, them = (
-                plan.kept.run(side, ground, sends, seed, **options)
-                for side in (self.contest.ours, self.contest.theirs)
-            )
+            us, them = plan.kept.both(self.contest.ours, self.contest.theirs, ground, sends, seed, **options)
             return us, them
 
         yield from compare(plan, self.subject, plan.seeds(self.first, self.runs), play, self.quantities)

@@ -1,15 +1,13 @@
 """The comparisons can fail, and read ns-2's traces right."""
 
 from functools import partial
-from pathlib import Path
 from statistics import stdev
 
 import pyarrow as pa
 import pytest
 
 from validation import ours
-from validation.age import made_by, stale
-from validation.kept import Kept, NotMeasuredError, our_digest
+from validation.kept import Kept, NotMeasuredError
 from validation.ns2 import Ground, Outcome, read_unicast_trace
 from validation.plan import DELAY, DELIVERY, Plan, compare
 from validation.report import Check, Section, page
@@ -23,21 +21,6 @@ s -t 11.0 -Hs 0 -Hd -2 -Ni 0 -Nl AGT -Nw --- -Is 0.0 -Id 2.0 -It udp -Il 512 -If
 d -t 11.1 -Hs 0 -Hd 2 -Ni 0 -Nl RTR -Nw CBK -Is 0.0 -Id 2.0 -It udp -Il 532 -If 0 -Ii 8 -Iv 32
 s -t 12.0 -Hs 4 -Hd -2 -Ni 4 -Nl RTR -Nw --- -Is 4.255 -Id -1.255 -It message -Il 44 -If 0 -Ii 9 -Iv 32
 """
-
-
-def test_the_page_names_the_code_that_it_was_measured_with():
-    assert made_by((Path(__file__).parents[2] / "docs" / "validation.md").read_text()) is not None
-
-
-def test_a_page_of_other_code_is_noticed():
-    page = "Roamcast 0.1.0 (code 0123456789ab) beside ns-2"
-    assert stale(page, "0123456789ab") is None
-    told = stale(page, "ba9876543210")
-    assert told is not None
-    assert "0123456789ab" in told
-    assert "ba9876543210" in told
-    assert stale("no digest", "0123456789ab") is not None
-    assert len(our_digest()) == 12
 
 
 def test_the_95th_percentile_of_a_trace_lies_between_its_latest_two():
@@ -141,7 +124,7 @@ def test_a_page_of_an_interrupted_validation_says_what_is_missing(tmp_path):
             raise NotMeasuredError
         return outcome(0.5), outcome(0.5)
 
-    plan = Plan(False, tmp_path, lambda _: None)
+    plan = Plan(False, tmp_path)
     checks = list(compare(plan, "a", [1, 2, 3], play, [DELIVERY]))
     told = page([Section("Some", "ns-2", "", checks), Section("None", "ns-2", "", [])], "")
     assert "| a | delivery | 2 of 3 |" in told
@@ -155,7 +138,7 @@ def test_where_nothing_was_delivered_the_pair_has_no_delay(tmp_path):
     def play(seed):
         return tuple(Outcome(0.0 if delay != delay else 0.5, delay, 1) for delay in late[seed])
 
-    plan = Plan(False, tmp_path, lambda _: None)
+    plan = Plan(False, tmp_path)
     delivery, delay = compare(plan, "a", [1, 2, 3, 4], play, [DELIVERY, DELAY])
     assert (delivery.ours, delivery.theirs) == ([0.5, 0.0, 0.5, 0.5], [0.5, 0.5, 0.5, 0.0])
     assert (delay.ours, delay.theirs) == ([0.2, 0.3], [0.4, 0.5])

@@ -61,7 +61,6 @@ LAYOUTS = [
 
 def _flows(plan: Plan) -> Iterator[Check]:
     for layout in LAYOUTS:
-        plan.say(layout.name)
         seeds = plan.seeds(6001, 40)
         pairs = plan.each(seeds, partial(_run, plan, layout))
         for flow, name in enumerate(layout.flows if pairs else ()):
@@ -71,9 +70,8 @@ def _flows(plan: Plan) -> Iterator[Check]:
 
 
 def _run(plan: Plan, layout: Layout, seed: int) -> tuple[list[float], list[float]]:
-    us, them = (
-        plan.kept.run(side.flows, layout.places, layout.paths, plan.seconds(20), seed, rts=layout.rts)
-        for side in (ours, ns2)
+    us, them = plan.kept.both(
+        ours.flows, ns2.flows, layout.places, layout.paths, plan.seconds(20), seed, rts=layout.rts
     )
     return us, them
 

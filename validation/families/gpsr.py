@@ -127,7 +127,6 @@ def measure_sparse(plan: Plan) -> Iterator[Check]:
     for restart, how in ((True, "by default"), (False, "as published")):
         for speed in SPARSE_SPEEDS:
             subject = f"{speed[0]:g} to {speed[1]:g} m/s, {how}"
-            plan.say(f"GPSR, sparse, {subject}")
             seeds = plan.seeds(2701, 12)
             both = plan.each(seeds, partial(plan.kept.run, play_sparse, plan.seconds(60), speed, restart))
             if both:
@@ -138,7 +137,6 @@ def measure_sparse(plan: Plan) -> Iterator[Check]:
 def measure(plan: Plan) -> Iterator[Check]:
     """Delivery beside reachability, at three pause times."""
     for pause in (0.0, 60.0, 120.0):
-        plan.say(f"GPSR, pause {pause:g} s")
         seeds = plan.seeds(2601, 6)
         both = plan.each(seeds, partial(plan.kept.run, play, plan.seconds(60), pause))
         if both:

@@ -120,7 +120,6 @@ def measure(speed: float, seconds: float, seed: int) -> tuple[float, float]:
 def measure_all(plan: Plan) -> Iterator[Check]:
     """Delivery at each speed beside the shares that were reachable."""
     for speed in SPEEDS:
-        plan.say(f"ODMRP at {speed:g} km/h")
         seeds = plan.seeds(3001, RUNS)
         found = plan.each(seeds, partial(plan.kept.run, measure, speed, plan.seconds(100)))
         if found:

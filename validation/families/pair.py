@@ -25,7 +25,6 @@ ALL_HEADERS = 20 + 58
 def _anchors(plan: Plan) -> Iterator[Check]:
     for rts, anchor in ((False, 320.5), (True, 263.4)):
         subject = f"{'with' if rts else 'without'} RTS"
-        plan.say(f"saturated pair, {subject}")
         seeds = plan.seeds(6101, 5)
         how = {"payload": PAYLOAD, "broadcast": False, "rts": rts, "senders": 1, "capture": 10}
         rates = plan.each(seeds, partial(plan.kept.run, ours.cell, 2, plan.seconds(20), **how))
@@ -46,7 +45,6 @@ def _rates(plan: Plan) -> Iterator[Check]:
         ("11 Mb/s, basic 2 Mb/s, RTS", 0, (11e6, 2e6)),
         ("11 Mb/s, basic 11 Mb/s", 3000, (11e6, 11e6)),
     ):
-        plan.say(f"saturated pair, {subject}")
         seeds = plan.seeds(6101, 8)
         pairs = plan.each(seeds, partial(_run, plan, threshold, rates))
         if not pairs:
@@ -56,11 +54,10 @@ def _rates(plan: Plan) -> Iterator[Check]:
 
 
 def _run(plan: Plan, rts: int, rates: tuple[float, float], seed: int) -> tuple[float, float]:
-    us, them = (
-        plan.kept.run(side.flows, PLACES, [[0, 1]], plan.seconds(8), seed, rts=rts, rates=rates)[0]
-        for side in (ours, ns2)
+    us, them = plan.kept.both(
+        ours.flows, ns2.flows, PLACES, [[0, 1]], plan.seconds(8), seed, rts=rts, rates=rates
     )
-    return us, them
+    return us[0], them[0]
 
 
 TOPICS = (

@@ -44,16 +44,29 @@ route is repaired, further messages that fail over it wait, too, and the repairi
 from it."""
 
 DSR_HARD_TEXT = """\
-The same worlds. Four rules of ns-2 make most of the difference (decision 0311). `queue_per_class`: a
+The same worlds. Rules of ns-2 that are followed here (decision 0311). `queue_per_class`: a
 queue of 50 for routing messages and one for the others, and a full queue drops the newcomer.
 `ordered_requests`: a node passes on only requests that are newer than the last of the same origin.
-`nested_errors`: an error that fails is sent another way, and told a second time inside of another.
+`nested_errors`: an error that fails is sent another way, and told a second time inside of another; the
+node that this one is for sends the inner error on when it overhears it, and again when it arrives.
 `inflated_salvage`: a message that waits for a way at a node that salvages it counts the header of its old
 way again, so that errors are more than twice as long as they should be. With the last one added to the
 others, delivery with 30 flows fell from 0.63 to 0.41 on four development movements (ns-2: 0.30). All but
-the first are faults or accidents of ns-2 and only in its mapping. What remains is not explained: ns-2's
-storms of salvaged errors still grow faster than ours. Whether the network of 200 nodes collapses within
-40 s differs between runs on the same movement."""
+the first are faults or accidents of ns-2 and only in its mapping.
+
+**Not explained: 8 hops with 30 flows.** Before the second copy of inner errors was followed, this row showed
++0.080 ± 0.075 of delivery and -17.4 ± 4.8 % of routing messages on the same movements. Delivery has not come
+nearer since: the row is open because our runs scatter more. On eight development movements, three runs of
+ours on each, the second copy lowered delivery from 0.387 by 0.038 ± 0.036 (ns-2: 0.247) and raised the number
+of errors from 7,100 to 8,000 (ns-2: 10,000). Four runs of ours on one of these movements ended at 0.23, 0.23,
+0.28 and 0.72. Two of the low ones were compared with ns-2's run: link failures (2,656 and 2,467; ns-2: 2,600)
+and their distances are alike. So ours may break down less often; how often ns-2 does on one movement was not
+measured. Nine more rules of ns-2 together changed nothing (0.352; decision 0311), and no packet of ns-2 met
+its TTL of 32.
+
+**Not explained: ten copies.** Ours delivers less than ns-2. It was not examined, nor whether the second copy
+of inner errors is part of it. Whether the network of 200 nodes collapses within 40 s differs between runs on
+the same movement."""
 
 QUANTITIES = (
     Quantity("delivery", lambda o: o.delivery, 0.017, False),
@@ -63,13 +76,8 @@ QUANTITIES = (
 "With DSDV's bounds."
 
 
-HARD_QUANTITIES = (
-    Quantity("delivery", lambda o: o.delivery, 0.05, False),
-    Quantity("routing messages", lambda o: o.routing, 0.10, True),
-    Quantity("median delay, s", lambda o: o.median, 0.20, True),
-    Quantity("95th percentile of the delay, s", lambda o: o.p95, 0.20, True),
-)
-"Where networks collapse, single runs differ by far more."
+HARD_QUANTITIES = (*QUANTITIES, Quantity("95th percentile of the delay, s", lambda o: o.p95, 0.067, True))
+"With the same bounds, although single runs differ by far more where networks collapse: such rows stay open."
 
 
 class Reactive(NamedTuple):

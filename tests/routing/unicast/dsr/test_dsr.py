@@ -252,6 +252,22 @@ def test_in_ns2_an_error_that_fails_is_also_told_inside_of_another_and_sent_on_b
     assert (5, 1, DeadLink(3, 4), ()) in errors
 
 
+@pytest.mark.parametrize(("parameters", "copies"), [(NS2, 2), ({**NS2, "nested_errors": 1}, 1)])
+def test_in_ns2_who_overhears_an_error_for_itself_sends_on_what_it_tells_inside_and_again_when_it_arrives(
+    parameters, copies
+):
+    mesh = Mesh(6, dsr(**parameters), [(3, 5), (5, 1)])
+    node = mesh.routers[3].unicast
+    node.cache.add((3, 5, 1), mesh.now)
+    nested = DsrError(9, (2, 4, 3), 1, DeadLink(2, 1), (InnerError(0, 1, 1),))
+    node.overhear(nested, 2, 4, 1.0)
+    node.receive(DsrError(9, (2, 4, 3), 2, nested.dead, nested.inner), 4, 1.0)
+    mesh.run(for_=0.5)
+    own = [s.message for s in mesh.sent_of(DsrError) if s.node == 3]
+    assert [(error.dead, error.route) for error in own] == [(DeadLink(0, 1), (3, 5, 1))] * copies
+    assert [error.burden for error in own] == [nested.header + 58, nested.header][-copies:]
+
+
 def test_by_the_rfc_an_error_that_fails_is_told_to_nobody():
     mesh = Mesh(6, dsr(), [(3, 2), (3, 5), (5, 1)])
     mesh.routers[2].unicast.link_failed(DsrError(9, (3, 2, 1), 2, DeadLink(3, 4)), 1)

@@ -47,7 +47,7 @@ class Dsr(Unicast):
         self.carriage = SourceRouting(self, p, self.cache, self.flows)
         self.discovery = DsrDiscovery(host, p, self.carriage)
         self.maintenance = Maintenance(host, p, self.carriage, self.discovery)
-        self.overhearing = Overhearing(p, self.carriage, self.discovery)
+        self.overhearing = Overhearing(p, self.carriage, self.discovery, self.maintenance)
         held = self.carriage.held
         self.searches = RouteSearches(
             host, p, self.discovery.request, held.__contains__, self.carriage.give_up

@@ -21,6 +21,8 @@ from roamcast.routing.unicast.dsr.messages import (
 from roamcast.routing.unicast.dsr.parameters import DsrParameters
 from roamcast.routing.unicast.dsr.source_routing import SourceRouting
 
+LINK_HEADER = 58
+"Bytes of ns-2's link and physical headers on a frame."
 NO_WAY = (0, 1)
 "Instead of a message's way, where it is to be the same whatever way it goes."
 
@@ -156,25 +158,36 @@ class Maintenance:
             self.carriage.cut(*link)
         route, at = error.route, error.at
         if at == len(route) - 1:
-            self.discovery.told = (self.host.now(), error.dead)
-            if error.inner and error.inner[0].tell != self._node:
-                start, end, tell = error.inner[0]
-                burden = error.burden + error.header if self.parameters.inflated_salvage else 0
-                self.carriage.send_or_wait(
-                    DsrError(
-                        self.carriage.number(),
-                        (self._node, tell),
-                        1,
-                        DeadLink(start, end),
-                        error.inner[1:],
-                        min(burden, MOST_BURDEN),
-                    )
-                )
+            self.accept_error(error)
             return None
         self.carriage.notice(route[at:])
         onward = DsrError(error.id, route, at + 1, error.dead, error.inner, error.burden)
         self.host.send(onward, route[at + 1])
         return None
+
+    def accept_error(self, error: DsrError, *, overheard: bool = False) -> None:
+        """Remember the failed link that this node was told of, and send the error inside of it on.
+
+        In ns-2 an error that its destination overhears on its last hops is accepted there and then, and again
+        when it arrives; what is sent on counts the link's header, too, which ns-2 has not removed yet.
+        """
+        self.discovery.told = (self.host.now(), error.dead)
+        if not error.inner or error.inner[0].tell == self._node:
+            return
+        start, end, tell = error.inner[0]
+        burden = 0
+        if self.parameters.inflated_salvage:
+            burden = error.burden + error.header + (LINK_HEADER if overheard else 0)
+        self.carriage.send_or_wait(
+            DsrError(
+                self.carriage.number(),
+                (self._node, tell),
+                1,
+                DeadLink(start, end),
+                error.inner[1:],
+                min(burden, MOST_BURDEN),
+            )
+        )
 
     # Flows.
 

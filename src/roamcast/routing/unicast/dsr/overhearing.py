@@ -8,6 +8,7 @@ from roamcast.routing.router import NodeId
 from roamcast.routing.state.leases import Leases
 from roamcast.routing.state.seen import Seen
 from roamcast.routing.unicast.dsr.discovery import DsrDiscovery
+from roamcast.routing.unicast.dsr.maintenance import Maintenance
 from roamcast.routing.unicast.dsr.messages import DsrError, DsrPacket, DsrReply
 from roamcast.routing.unicast.dsr.parameters import DsrParameters
 from roamcast.routing.unicast.dsr.source_routing import SourceRouting
@@ -19,10 +20,17 @@ TAPPED = (DsrPacket, DsrReply, DsrError)
 class Overhearing:
     """A node's ear."""
 
-    def __init__(self, parameters: DsrParameters, carriage: SourceRouting, discovery: DsrDiscovery) -> None:
+    def __init__(
+        self,
+        parameters: DsrParameters,
+        carriage: SourceRouting,
+        discovery: DsrDiscovery,
+        maintenance: Maintenance,
+    ) -> None:
         self.parameters = p = parameters
         self.carriage = carriage
         self.discovery = discovery
+        self.maintenance = maintenance
         self.tapped = Seen(p.overheard_limit)
         self.shortcuts: Leases[tuple[NodeId, ...], bool] = Leases(
             max(p.gratuitous_holdoff, 1e-3), p.gratuitous_table
@@ -46,6 +54,8 @@ class Overhearing:
         if kind is DsrError:
             for link in message.links():
                 self.carriage.cut(*link)
+            if self.parameters.nested_errors > 1 and route[-1] == self._node:
+                self.maintenance.accept_error(message, overheard=True)
         elif kind is DsrReply:
             self.discovery.learn_route(message.found, sender)
         node = self._node

@@ -103,7 +103,8 @@ class DsrParameters(Parameters):
     ns-2 does (128); 0: each request is remembered by itself."""
     nested_errors: int = Field(default=1, ge=1, le=3)
     """Failed links that an error may tell. By ns-2 (3) an error that fails is sent another way, and also told
-    inside of a second error to the node that chose its way, which sends it on; 1: not told inside."""
+    inside of a second error to the node that chose its way, which sends it on, once if it overhears it and
+    once when it arrives; 1: not told inside."""
     overheard_limit: int = Field(default=4096, ge=1)
     "Packets remembered as overheard; the oldest is forgotten first."
 

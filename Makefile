@@ -10,7 +10,10 @@ KERNEL := $(shell find kernel -type f) CMakeLists.txt pyproject.toml
 SWARM ?= --duration 10m
 MUTANTS ?=
 
-.PHONY: demo test lint bench validate sanitize fuzz swarm mutants docs setup lock clean
+# Packages whose tests need neither Spark nor whole runs.
+PURE := walls wire content routing facts metrics scenario campaign why
+
+.PHONY: demo test check lint bench validate sanitize fuzz swarm mutants docs setup lock clean
 
 setup: $(BUILT)
 	@command -v java >/dev/null && $(PY) -m roamcast.pipeline.spark.archive || echo "without Java no class archive is made, and sessions start slower"
@@ -20,6 +23,9 @@ demo: $(BUILT)  ## which protocol serves the shopping district best? ten seeds o
 
 test: $(BUILT)
 	$(PY) -m pytest -n 2 --dist loadgroup -m "not slow"
+
+check: lint  ## the inner loop: lint, and the tests of the packages without Spark with few generated cases each
+	ROAMCAST_EXAMPLES=15 $(PY) -m pytest -n 2 --dist loadgroup -m "not slow and not spark" $(PURE:%=tests/%)
 
 lint: $(BUILT)
 	$(PY) -m ruff check .
@@ -58,7 +64,8 @@ fuzz: $(BUILT)  ## atheris on every reader, FUZZ_SECONDS=20 each, twice; build/f
 swarm: $(BUILT)  ## histories full of faults over all protocols, from a fresh seed that it prints; SWARM="cbr --seed 7" repeats one
 	$(VENV)/bin/roamcast swarm $(SWARM)
 
-mutants: $(BUILT)  ## 200 small faults in the code before the fast tests, from a fresh seed that it prints; writes docs/mutants.md
+mutants: $(BUILT)  ## 200 small faults against the fast tests, from a random seed that it prints; writes docs/mutants.md
+	$(PY) -c "import pytest_cov" 2>/dev/null || $(VENV)/bin/pip install --quiet pytest-cov==7.1.0 coverage==7.17.3
 	$(PY) -m mutation $(MUTANTS)
 
 SITE := build/docs-venv/.deps

@@ -1,4 +1,4 @@
-"""Mutants drawn from a seed: lines of all rooms alike, so files by their size; then a fault of each line."""
+"""Mutants drawn from a seed: files by their number of lines, then one fault per line."""
 
 from __future__ import annotations
 
@@ -9,20 +9,19 @@ from random import Random
 import msgspec
 
 from mutation.sites import Mutant, mutants, show
-from mutation.trace import sources
 
 
 class Drawn(msgspec.Struct, frozen=True):
-    """A mutant that was drawn."""
+    """A drawn mutant."""
 
     file: str
     line: int
+    statement: int
     operator: str
     before: str
     after: str
     text: str
-    "The line as it stands, without the space around it."
-    block: int
+    "The line, without surrounding white space."
     index: int
 
     @property
@@ -30,9 +29,24 @@ class Drawn(msgspec.Struct, frozen=True):
         """The change, in a line."""
         return f"{self.before} -> {self.after}"
 
+    @property
+    def package(self) -> str:
+        """The package of its module."""
+        return Path(self.file).parts[2].removesuffix(".py")
+
+    @property
+    def module(self) -> str:
+        """The name under which its module is imported."""
+        return ".".join(Path(self.file).with_suffix("").parts[1:]).removesuffix(".__init__")
+
+
+def sources() -> list[Path]:
+    """The modules that mutants are drawn from: all."""
+    return sorted(Path("src/roamcast").rglob("*.py"))
+
 
 def draw(seed: int, count: int, among: list[Path] | None = None) -> list[Drawn]:
-    """So many mutants of a seed, in the order of drawing: the first few are a fair sample, too."""
+    """Return `count` mutants of a seed in the order of drawing, so that the first few are a fair sample."""
     lines: dict[tuple[str, int], list[Mutant]] = defaultdict(list)
     texts = {}
     for path in among or sources():
@@ -48,5 +62,6 @@ def draw(seed: int, count: int, among: list[Path] | None = None) -> list[Drawn]:
         it = random.choice(operators[random.choice(sorted(operators))])
         source = texts[file]
         text = source.splitlines()[line - 1].strip()
-        drawn.append(Drawn(file, line, it.operator, *show(source, it.index), text, it.block, it.index))
+        change = show(source, it.index)
+        drawn.append(Drawn(file, line, it.statement, it.operator, *change, text, it.index))
     return drawn

@@ -1,9 +1,9 @@
-"""Every small fault that can be put into a module.
+"""All mutants of a module: single small faults.
 
-What is left alone: annotations, decorators, docstrings, words, `True` and `False` in the head of a class
-(`frozen=True` is a declaration to a library), the `strict=True` of a `zip` (an assertion that never fails in
-code that is right), the order of what `min` and `max` are given, and values that are documented by the string
-below them: such a default is a choice that its page tells, not arithmetic.
+Not mutated: annotations, decorators, docstrings, strings, `True` and `False` in the head of a class
+(`frozen=True` declares something to a library), `strict=True` of `zip` (an assertion that never fails in
+correct code), the order of arguments of `min` and `max`, and values with a docstring below them: such a
+default is a documented choice.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import ast
 from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeAlias
 
-from mutation.blocks import FUNCTIONS, Body, bodies
-
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+Body: TypeAlias = list[ast.stmt]
 ARITHMETIC: dict[type, type] = {
     ast.Add: ast.Sub,
     ast.Sub: ast.Add,
@@ -52,7 +52,8 @@ class Mutant(NamedTuple):
     """One small fault."""
 
     line: int
-    block: int
+    statement: int
+    "First line of the statement that it is in."
     operator: str
     index: int
     "Its place among the mutants of its module."
@@ -61,7 +62,7 @@ class Mutant(NamedTuple):
 def mutants(source: str) -> list[Mutant]:
     """Every mutant of a module, in order of the source."""
     found = enumerate(_changes(ast.parse(source)))
-    return [Mutant(node.lineno, block, operator, index) for index, (node, block, operator, _) in found]
+    return [Mutant(node.lineno, first, operator, index) for index, (node, first, operator, _) in found]
 
 
 def show(source: str, index: int) -> tuple[str, str]:
@@ -101,16 +102,28 @@ _Found: TypeAlias = tuple[Any, int, str, _Edit]
 
 
 def _changes(tree: ast.Module) -> Iterator[_Found]:
-    for block, body, owner in list(bodies(tree)):
-        declares = block == 0 or isinstance(owner, ast.ClassDef)
-        branch = block > 0 and not isinstance(owner, FUNCTIONS)
+    for body, owner, runs in list(_bodies(tree.body, tree, False)):
+        declares = not runs or isinstance(owner, ast.ClassDef)
+        branch = runs and not isinstance(owner, FUNCTIONS)
         for place, statement in enumerate(body):
             if _is_typing(statement) or (declares and _is_documented(body, place)):
                 continue
             for edit in _removal(body, place, branch):
-                yield statement, block, "removed statement", edit
+                yield statement, statement.lineno, "removed statement", edit
             for node, operator, edit in _in_statement(statement):
-                yield node, block, operator, edit
+                yield node, statement.lineno, operator, edit
+
+
+def _bodies(body: Body, owner: ast.AST, runs: bool) -> Iterator[tuple[Body, ast.AST, bool]]:
+    """Every list of statements, outer ones first, with its owner and whether it is inside a function."""
+    yield body, owner, runs
+    for statement in body:
+        inside = runs or isinstance(statement, FUNCTIONS)
+        parts = (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ()))
+        inner = [getattr(statement, name, None) for name in ("body", "orelse", "finalbody")]
+        for each in (*inner, *(part.body for part in parts)):
+            if each:
+                yield from _bodies(each, statement, inside)
 
 
 def _is_typing(statement: ast.stmt) -> bool:

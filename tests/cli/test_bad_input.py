@@ -1,9 +1,11 @@
-"""What a person can get wrong: one clear message, exit code 2, no traceback. The real command each time."""
+"""What a person can get wrong: one clear message, exit code 2, no traceback."""
 
 import subprocess
 import sys
 
 import pytest
+
+from roamcast.cli.app import invoke
 
 GOOD = """\
 name = "tiny"
@@ -20,9 +22,17 @@ MOVES = "".join(f"$node_({n}) set X_ 10\n$node_({n}) set Y_ 10\n" for n in range
 PLAN = "time,publisher,size\n1,0,100\n2,1,100\n"
 
 
-def run(folder, *arguments):
-    program = [sys.executable, "-c", "from roamcast.cli import main; main()", "run", "s.toml", *arguments]
-    return subprocess.run(program, check=False, capture_output=True, text=True, cwd=folder, timeout=120)
+@pytest.fixture
+def refuse(tmp_path, monkeypatch, capsys):
+    """Run the scenario, and expect a message."""
+    monkeypatch.chdir(tmp_path)
+
+    def expect(message, *arguments):
+        assert invoke(["run", "s.toml", *arguments]) == 2
+        out, err = capsys.readouterr()
+        assert message in err and out == "" and "Traceback" not in err
+
+    return expect
 
 
 CASES = {
@@ -62,14 +72,17 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_mistake_gets_one_clear_message(tmp_path, case):
+def test_a_mistake_gets_one_clear_message(tmp_path, refuse, case):
     change, arguments, expected = CASES[case]
     (tmp_path / "s.toml").write_text(GOOD.replace(*change) if change else GOOD)
-    expect(run(tmp_path, *arguments), expected)
+    refuse(expected, *arguments)
 
 
-def test_a_missing_scenario(tmp_path):
-    expect(run(tmp_path), "s.toml: no such file")
+def test_the_command_itself_says_the_same(tmp_path):
+    program = [sys.executable, "-c", "from roamcast.cli import main; main()", "run", "s.toml"]
+    told = subprocess.run(program, check=False, capture_output=True, text=True, cwd=tmp_path, timeout=120)
+    assert (told.returncode, told.stdout) == (2, "")
+    assert told.stderr == "roamcast: s.toml: no such file\n"
 
 
 @pytest.mark.parametrize(
@@ -79,25 +92,18 @@ def test_a_missing_scenario(tmp_path):
         ('$ns_ at 1 "$node_(0) setdest 301 5 1"', "m.mov:7: (301, 5) leaves the area of 300 m x 200 m"),
     ],
 )
-def test_a_movement_that_cannot_be_followed(tmp_path, line, expected):
+def test_a_movement_that_cannot_be_followed(tmp_path, refuse, line, expected):
     (tmp_path / "s.toml").write_text(GOOD)
     (tmp_path / "m.mov").write_text(MOVES + line)
-    expect(run(tmp_path, "--set", "mobility.ns2=m.mov"), expected)
+    refuse(expected, "--set", "mobility.ns2=m.mov")
 
 
-def test_a_schedule_that_is_not_sorted(tmp_path):
+def test_a_schedule_that_is_not_sorted(tmp_path, refuse):
     (tmp_path / "s.toml").write_text(GOOD)
     (tmp_path / "p.csv").write_text(PLAN + "1.5,0,100\n")
-    expect(run(tmp_path, "--set", "workload.schedule=p.csv"), "p.csv:4: not sorted: 1.5 s comes after 2 s")
+    refuse("p.csv:4: not sorted: 1.5 s comes after 2 s", "--set", "workload.schedule=p.csv")
 
 
-def test_facts_where_nothing_can_be_written(tmp_path):
+def test_facts_where_nothing_can_be_written(tmp_path, refuse):
     (tmp_path / "s.toml").write_text(GOOD)
-    expect(run(tmp_path, "--facts", "s.toml"), "s.toml: facts cannot be written")
-
-
-def expect(told, message):
-    assert message in told.stderr
-    assert told.returncode == 2
-    assert "Traceback" not in told.stderr
-    assert told.stdout == ""
+    refuse("s.toml: facts cannot be written", "--facts", "s.toml")

@@ -1,16 +1,10 @@
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from in_process import roamcast
 
 GOLDEN = Path(__file__).parents[1] / "golden"
-
-
-def roamcast(*arguments):
-    command = [sys.executable, "-c", "from roamcast.cli import main; main()", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
 
 @pytest.fixture(scope="module")

@@ -1,10 +1,9 @@
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from in_process import roamcast
 
 from roamcast.campaign.campaign import Campaign
 from roamcast.campaign.plan import make_plan
@@ -14,11 +13,6 @@ from roamcast.pipeline.committing.commit import Committer
 from roamcast.pipeline.running.runner import simulate_run
 
 SHOPPING = Path(__file__).parents[2] / "scenarios" / "shopping.toml"
-
-
-def roamcast(*arguments):
-    command = [sys.executable, "-c", "from roamcast.cli import main; main()", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
 
 @pytest.fixture(scope="module")

@@ -41,6 +41,7 @@ def test_a_type_is_declared_as_plain_data():
     [
         ("int", "'int' is no kind"),
         ({"min": 3}, "None is no kind"),
+        ({"kind": {"kind": "string"}}, "is no kind"),
         ({"kind": "string", "min": 3}, "'min' means nothing for the kind string"),
         ({"kind": "integer", "least": 3}, "'least' means nothing for the kind integer"),
         ({"kind": "integer", "min": 3.5}, "3.5 is not an integer"),

@@ -9,7 +9,6 @@ from bench.loads import Realistic
 from roamcast.content.grouping.bounded_cover import BoundedCover
 from roamcast.content.grouping.graph import graph_groups
 from roamcast.content.grouping.incremental import METHODS, make_incremental
-from roamcast.content.grouping.partition import event_space_groups, signature_groups
 
 from . import generate
 
@@ -88,16 +87,3 @@ def test_a_tight_cover_covers_within_its_bytes_and_is_the_union_while_that_fits(
         assert all(cover.matches(e) or not any(f.matches(e) for f in filters) for e in events)
     exact = BoundedCover.of(filters, 1 << 15)
     assert all(exact.matches(e) == any(f.matches(e) for f in filters) for e in events)
-
-
-def test_partitions_cover_their_members_and_the_event_space_is_cut_without_overlap():
-    r, load = Random(6), Realistic(6)
-    filters = [load.filter(r) for _ in range(60)]
-    events = [load.event(r) for _ in range(200)]
-    by_signature, by_space = signature_groups(filters, 6), event_space_groups(filters, 6)
-    assert sorted(n for group in by_signature for n in group.members) == list(range(60))
-    for event in events:
-        wanted = {n for n, filter in enumerate(filters) if filter.matches(event)}
-        for groups in (by_signature, by_space):
-            reached = {n for group in groups if group.filter.matches(event) for n in group.members}
-            assert wanted <= reached

@@ -14,7 +14,7 @@ from roamcast.content.grouping.features import cluster_count, vectors
 from roamcast.content.grouping.graph import SubscriptionGraph, graph_groups
 from roamcast.content.grouping.hierarchy import agglomerative_groups, divisive_groups
 from roamcast.content.grouping.incremental import make_incremental
-from roamcast.content.grouping.kmeans import KMeansGroups, kmeans_groups
+from roamcast.content.grouping.kmeans import kmeans_groups
 from roamcast.content.schema import EventType
 
 from . import generate
@@ -175,8 +175,8 @@ def test_groups_of_the_same_or_of_few_subscriptions_bring_no_warning(method, rec
 
 
 def test_the_same_arrivals_and_departures_give_the_same_groups():
-    def follow():
-        r, following = Random(5), KMeansGroups()
+    def come_and_go():
+        r, following = Random(5), make_incremental("kmeans")
         told = []
         for _ in range(60):
             key = r.randrange(12)
@@ -184,11 +184,11 @@ def test_the_same_arrivals_and_departures_give_the_same_groups():
                 following.remove(key)
             else:
                 following.add(key, r.choice(clusters()))
-            told.append(following.groups())
-            assert sorted(k for members, _ in told[-1] for k in members) == sorted(following.filters)
+            told.append(following.groups(CD))
+            assert sorted(k for _, members, _ in told[-1] for k in members) == sorted(following.filters)
         return told
 
-    assert follow() == follow()
+    assert come_and_go() == come_and_go()
 
 
 def test_cost_counts_what_reaches_those_who_did_not_want_it():
@@ -259,27 +259,27 @@ def spread(points, labels):
 
 
 def test_groups_split_and_combine_as_subscriptions_come_and_go():
-    following = KMeansGroups()
+    following = make_incremental("kmeans")
     filters = clusters()
     counts = []
     for key, filter in enumerate(filters):
         following.add(key, filter)
-        for members, channel in following.groups():
+        for _, members, channel in following.groups(CD):
             assert all(channel.covers(filters[member]) for member in members)
-        counts.append(len(following.groups()))
+        counts.append(len(following.groups(CD)))
     assert counts[0] == 1
     assert counts[-1] == 3
-    labels = {key: n for n, (members, _) in enumerate(following.groups()) for key in members}
+    labels = {key: n for n, (_, members, _) in enumerate(following.groups(CD)) for key in members}
     points = vectors(filters)
     batch = kmeans_groups(filters)
     best = spread(points, [n for key in range(15) for n, g in enumerate(batch) if key in g.members])
     assert spread(points, [labels[key] for key in range(15)]) <= 1.5 * best
     for key in range(12, 15):
         following.remove(key)
-    assert len(following.groups()) == 2
+    assert len(following.groups(CD)) == 2
     for key in range(12):
         following.remove(key)
-    assert following.groups() == []
+    assert following.groups(CD) == []
 
 
 def test_types_do_not_share_channels():

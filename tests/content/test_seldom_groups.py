@@ -15,7 +15,7 @@ from roamcast.content.grouping.bounded_cover import HALF, BoundedCover, share
 from roamcast.content.grouping.hull import hull
 from roamcast.content.grouping.incremental import METHODS, ClusterBuilder, make_incremental
 from roamcast.content.grouping.kmeans import KMeans
-from roamcast.content.grouping.partition import SignaturePartition, event_space_groups
+from roamcast.content.grouping.partition import SignaturePartition
 from roamcast.content.schema import EventType, Field
 from roamcast.content.summary import EventDigest, Summary
 from roamcast.content.summary.bloom import BloomShape
@@ -137,19 +137,6 @@ def test_a_bucket_weighs_its_signatures_times_its_members_as_they_go():
     assert groups.weights() == {label: 2}
     groups.remove(0)
     assert groups.weights() == {label: 1} and groups.label(2) == label
-
-
-def test_an_event_space_of_few_numbers_is_cut_evenly_and_one_of_words_not_at_all():
-    early, late = years(1900, 1910), years(1950, 1963)
-    groups = event_space_groups([early, late, years(1925, 1940)], 2)
-    assert [group.members for group in groups] == [(0, 2), (1, 2)]
-    assert [str(group.filter) for group in groups] == [
-        "/song[year<=1910] | /song[year>=1925 and year<=1931]",
-        "/song[year>=1932 and year<=1940] | /song[year>=1950]",
-    ]
-    words = [SONG.title == "a", SONG.title == "b"]
-    assert [group.members for group in event_space_groups(words, 2)] == [(0, 1)]
-    assert [group.members for group in event_space_groups([early, late], 1)] == [(0, 1)]
 
 
 def test_a_circle_leaves_half_of_the_box_around_it_and_each_test_of_an_area_half():

@@ -4,7 +4,8 @@ from itertools import product
 
 import pyarrow as pa
 import pytest
-from test_report import COUNT, SHOPPING, Well
+from finished_campaign import COUNT, SHOPPING
+from test_report import Well
 
 from roamcast.campaign.campaign import Campaign
 from roamcast.campaign.checks import make_tables

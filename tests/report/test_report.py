@@ -9,115 +9,16 @@ from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
-import typer
+from finished_campaign import COUNT
 
-from roamcast.campaign.campaign import Campaign
-from roamcast.campaign.checks import make_tables
-from roamcast.campaign.plan import make_plan
-from roamcast.campaign.tables import TABLES
 from roamcast.cli.app import invoke
-from roamcast.cli.shared.campaign_command import finish
-from roamcast.metrics.declarations import METRICS
-from roamcast.pipeline.campaign_folder import CampaignFolder
 from roamcast.report.drawings.axes import name_key, place_values
 from roamcast.report.drawings.figures import FigurePanels
 from roamcast.report.json_result import to_record
 from roamcast.report.markdown import make_markdown
 from roamcast.report.numbers import format_estimate, short, with_interval
-from roamcast.report.page.appendix import make_appendix
 from roamcast.report.page.page import make_page
-from roamcast.report.page.verdicts import make_claims
-from roamcast.report.result import CampaignResult
-
-COUNT = "workload.subscribe.walkers.count"
-SHOPPING = Path(__file__).parents[2] / "scenarios" / "shopping.toml"
-SEEDS = 6
-KINDS = ["messages_event", "messages_subscription", "messages_routing", "messages_control"]
-
-
-@pytest.fixture(scope="module")
-def result(tmp_path_factory):
-    campaign = Campaign.model_validate(
-        {
-            "title": "Fast & <slow>",
-            "paper": "Someone, section 5",
-            "scenario": SHOPPING,
-            "seeds": SEEDS,
-            "protocols": {"flooding": {}, "slow": {"router": "flooding", "parameters": {"jitter": "20 ms"}}},
-            "sweeps": {"people": {"protocols": ["flooding", "slow"], "grid": {COUNT: [10, 30, 50]}}},
-            "figures": {
-                "one": {
-                    "title": "Figure 1",
-                    "sweep": "people",
-                    "x": COUNT,
-                    "x_title": "subscribers",
-                    "y": ["delivery_rate", "delay_mean", KINDS],
-                }
-            },
-            "claims": {
-                name: {
-                    "kind": "band",
-                    "says": f"The {name} claim",
-                    "section": "5.1",
-                    "figure": "figure 1",
-                    "paper": "about 75 %",
-                    "sweep": "people",
-                    "metric": "delivery_rate",
-                    "protocol": "slow",
-                    "low": low,
-                }
-                for name, low in (("true", 0.5), ("false", 0.72), ("open", 0.7))
-            },
-        }
-    )
-    store = CampaignFolder(tmp_path_factory.mktemp("campaign"))
-    store.create()
-    store.write_campaign(campaign, quick=True, seconds={"session": 7.0})
-    write_tables(store, campaign)
-    return CampaignResult(store)
-
-
-def write_tables(store, campaign, deliver=0.7):
-    """Tables as if the campaign had run, in the order in which they are made."""
-    plan = make_plan(campaign)
-    store.write_plan(plan)
-    made = make_tables(campaign, plan.places)
-    values = {
-        "delivery_rate": deliver,
-        "delay_mean": 0.09,
-        "messages_per_delivery": 4.0,
-        **dict.fromkeys(KINDS, 5000.0),
-    }
-    used = {"wall": 1.0, "cpu": 0.9, "memory": 1 << 20, "rows": 10, "size": 100}
-    rows = {"runs": [{"run": run.id, "status": "done", "error": ""} | used for run in plan.runs]}
-    rows["runs"][0] |= {"status": "failed", "error": "RuntimeError: <b>fire</b>"}
-    rows["metrics"] = [{"run": run.id} | dict.fromkeys(METRICS) | values for run in plan.runs]
-    seeds = len(campaign.seed_list)
-    rows["summary"] = [
-        {"sweep": sweep, "point": point, "protocol": protocol, "metric": metric, "count": seeds, "mean": mean}
-        | {"deviation": 0.1, "half": 0.02 * mean, "lower": 0.98 * mean, "upper": 1.02 * mean}
-        | {"least": 0.9 * mean, "most": 1.1 * mean}
-        for sweep, point, protocol in sorted({(p.sweep, p.point, p.protocol) for p in plan.places})
-        for metric, mean in values.items()
-    ]
-    rows["differences"] = []
-    rows["checks"], rows["terms"] = (made[name].to_pylist() for name in ("checks", "terms"))
-    rows["verdicts"] = made["checks"].to_pylist()
-    for i, check in enumerate(rows["verdicts"]):
-        ours = 0.7 + 0.01 * (i % 3)
-        check |= {"count": seeds, "ours": ours, "half": 0.005, "lower": ours - 0.005, "upper": ours + 0.005}
-        check |= {"least": ours - 0.02, "most": ours + 0.02, "inside": ours >= check["low"]}
-        decided = "held" if ours >= check["low"] else "not held"
-        check["verdict"] = decided if abs(ours - check["low"]) > 0.005 else "undecided"
-    for name, table in rows.items():
-        store.write_table(name, pa.Table.from_pylist(table, TABLES[name]))
-
-
-@pytest.fixture(scope="module")
-def page(result):
-    return make_page(result)
 
 
 class Well(HTMLParser):
@@ -340,105 +241,6 @@ def test_a_browser_shows_the_page_on_a_screen_and_on_a_phone(result, tmp_path):
 
 def test_claims_stand_after_the_figure_that_they_speak_of(page):
     assert page.index("Figure 1</h2>") < page.index("The true claim") < page.index("<summary>Numbers")
-
-
-def of_own(campaign, **changes):
-    """A campaign of one's own: no paper."""
-    claims = {name: claim.model_copy(update={"paper": ""}) for name, claim in campaign.claims.items()}
-    return campaign.model_copy(update={"paper": "", "claims": claims} | changes)
-
-
-def report(campaign, folder, **notes):
-    store = CampaignFolder(folder)
-    store.create()
-    store.write_campaign(campaign, **notes)
-    write_tables(store, campaign)
-    return CampaignResult(store)
-
-
-def test_a_campaign_of_ones_own_has_no_column_for_the_paper(result, tmp_path):
-    own = report(of_own(result.campaign), tmp_path)
-    assert "The paper" in make_claims(result, result.claims)
-    told = make_claims(own, own.claims)
-    assert "The true claim" in told and "The paper" not in told
-
-
-def test_a_sweep_over_the_number_of_nodes_states_all_of_them(result, tmp_path):
-    sweep = result.campaign.sweeps["people"].model_copy(update={"grid": {"nodes.walkers.count": [60, 80]}})
-    changes = {"sweeps": {"people": sweep}, "figures": {}, "claims": {}}
-    told = make_appendix(report(result.campaign.model_copy(update=changes), tmp_path))
-    assert "61 to 81 nodes for 800 s" in told
-
-
-def test_with_few_seeds_figures_show_the_seeds_as_dots(result, tmp_path):
-    few = report(of_own(result.campaign, seeds=2), tmp_path)
-    drawn = [FigurePanels(told, "one").svg(None, ["delivery_rate"]) for told in (few, result)]
-    assert drawn[0].count('<g id="PathCollection') > 0 == drawn[1].count('<g id="PathCollection')
-    assert "(few seeds)" in make_claims(few, few.claims)
-
-
-def test_an_edited_claim_is_never_shown_with_the_verdict_of_the_old_one(result, tmp_path):
-    told = report(result.campaign, tmp_path)
-    assert not told.stale and told.claims[0].verdict == "held"
-    harder = told.campaign.claims["true"].model_copy(update={"low": 0.9})
-    edited = told.campaign.model_copy(update={"claims": told.campaign.claims | {"true": harder}})
-    told.store.write_campaign(
-        edited, command="roamcast campaign run c.toml --out x"
-    )  # then it is interrupted
-    stale = CampaignResult(told.store)
-    assert stale.stale == {"checks", "terms", "verdicts"}
-    page = make_page(stale)
-    assert "Go on with: roamcast campaign run c.toml" in page
-    assert "<strong>held</strong>" not in page and "claims held" not in page
-    assert "<svg" in page  # what was measured is still what was asked
-
-
-def test_an_edited_sweep_makes_every_number_stale(result, tmp_path):
-    told = report(result.campaign, tmp_path)
-    told.store.write_campaign(told.campaign.model_copy(update={"seeds": 7}))
-    told.store.write_plan(make_plan(told.campaign.model_copy(update={"seeds": 7})))
-    stale = CampaignResult(told.store)
-    assert {"runs", "metrics", "summary", "verdicts"} <= stale.stale
-    page = make_page(stale)
-    assert "<strong>held</strong>" not in page and "<svg" not in page
-
-
-def test_tables_of_nobody_knows_what_are_stale(result, tmp_path):
-    told = report(result.campaign, tmp_path)
-    told.store.table_file("metrics").write(b"no table")
-    assert {"metrics", "summary", "differences", "verdicts"} <= CampaignResult(told.store).stale
-
-
-def test_failed_runs_end_in_a_warning_and_claims_that_do_not_hold_count_when_strict(result, tmp_path, capsys):
-    def end(told, **how):
-        try:
-            finish(told, as_json=True, **how)
-        except typer.Exit as exit_:
-            return exit_.exit_code
-        return 0
-
-    assert end(result) == 3
-    assert "roamcast: warning: 1 of 36 runs failed; the first: RuntimeError" in capsys.readouterr().err
-    assert end(result, strict=True) == 1
-    whole = report(result.campaign, tmp_path)
-    for run in whole.tables["runs"]:
-        run |= {"status": "done", "error": ""}
-    assert end(whole) == 0
-    assert end(whole, strict=True) == 1  # one claim does not hold
-    whole.campaign.claims.pop("false")
-    assert end(whole, strict=True) == 1  # one is undecided
-    whole.campaign.claims.pop("open")
-    assert end(whole, strict=True) == 0
-
-
-def test_a_report_of_stale_tables_says_so_and_ends_with_3(result, tmp_path, capsys):
-    told = report(result.campaign, tmp_path)
-    told.store.write_campaign(
-        told.campaign.model_copy(update={"seeds": 7}), command="roamcast campaign run c"
-    )
-    assert invoke(["campaign", "report", str(tmp_path)]) == 3
-    assert "Go on with: roamcast campaign run c" in capsys.readouterr().err
-    assert "Not the result." in (tmp_path / "report.html").read_text()
 
 
 def test_runs_can_be_copied_from_a_narrow_terminal(result, capsys, monkeypatch):

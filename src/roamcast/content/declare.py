@@ -111,7 +111,7 @@ def _read_kind(table: dict[str, Any]) -> FieldType:
         if not all(isinstance(value, str) for value in kind):
             raise ContentError("an enumeration lists strings")
         return Enumeration(tuple(kind), collapse)
-    if kind not in _KINDS:
+    if not isinstance(kind, str) or kind not in _KINDS:
         raise ContentError(f"{kind!r} is no kind; expected a list of values or one of {', '.join(_KINDS)}")
     bounded = kind in ("integer", "decimal", "date")
     for key in table:

@@ -4,7 +4,7 @@ import pytest
 
 from roamcast.routing.numbering import SequenceNumbers
 from roamcast.routing.odmrp.link_expiry import LinkExpiry
-from roamcast.routing.odmrp.messages import Motion, packet_of
+from roamcast.routing.odmrp.messages import Motion
 from roamcast.routing.odmrp.parameters import MeshParameters
 from roamcast.routing.router import Drop, Publication
 from roamcast.routing.unicast.aodv.routes import AodvRoute
@@ -69,10 +69,6 @@ def test_a_publisher_has_so_many_numbers_and_no_more():
     assert numbers.take() == (3 << 24) + (1 << 24) - 1
     with pytest.raises(OverflowError, match="more than 16777215 publications of one publisher"):
         numbers.take()
-
-
-def test_a_packet_of_a_source_has_one_number():
-    assert packet_of(3, 5) == 3 * 2**32 + 5
 
 
 def test_of_those_who_use_a_route_the_oldest_is_forgotten():

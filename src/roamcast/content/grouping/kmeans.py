@@ -16,7 +16,7 @@ from roamcast.content.grouping.bounded_cover import BoundedCover
 from roamcast.content.grouping.cluster import FilterCluster, by_type, point
 from roamcast.content.grouping.embedding import Embedding
 from roamcast.content.grouping.features import Matrix, cluster_count, distances, vectors
-from roamcast.content.grouping.incremental import ClusterBuilder, Labelled, TypeGrouping, make_incremental
+from roamcast.content.grouping.incremental import ClusterBuilder, Labelled, TypeGrouping
 from roamcast.content.schema import EventType
 
 Labels = npt.NDArray[np.int64]
@@ -244,31 +244,6 @@ class KMeans(TypeGrouping):
         for key in list(self._members[small].filters):
             self._leave(key)
             self._enter(key, large)
-
-
-class KMeansGroups:
-    """K-means groups of any event types that follow their subscriptions."""
-
-    def __init__(self, k: int | None = None) -> None:
-        self._following = make_incremental("kmeans", k)
-
-    @property
-    def filters(self) -> dict[Hashable, Filter]:
-        """The subscriptions by key."""
-        return self._following.filters
-
-    def add(self, key: Hashable, filter: Filter) -> None:
-        """A subscription arrives, or changes."""
-        self._following.add(key, filter)
-
-    def remove(self, key: Hashable) -> None:
-        """A subscription leaves."""
-        self._following.remove(key)
-
-    def groups(self) -> list[tuple[tuple[Hashable, ...], Filter]]:
-        """The members of each group and its filter."""
-        types = dict.fromkeys(filter.type for filter in self.filters.values())
-        return [(members, filter) for type in types for _, members, filter in self._following.groups(type)]
 
 
 def divide(points: Matrix) -> npt.NDArray[np.bool_]:

@@ -1,17 +1,14 @@
-"""Partitions: of the set of filters by their signatures (FSP), and of the event space (ESP)."""
+"""Filter set partitioning: subscriptions are grouped by their signatures."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator
 
-from roamcast.content.box.conjunction import Conjunction, fields_of
-from roamcast.content.box.range_set import RangeSet, Span
+from roamcast.content.box.conjunction import fields_of
+from roamcast.content.box.range_set import RangeSet
 from roamcast.content.box.string_set import StringSet
 from roamcast.content.filter import Filter
-from roamcast.content.grouping.bounded_cover import BoundedCover
-from roamcast.content.grouping.cluster import FilterCluster, by_type
-from roamcast.content.grouping.features import cluster_count
 from roamcast.content.grouping.incremental import ClusterBuilder, Labelled, TypeGrouping
 from roamcast.content.schema import EventType
 from roamcast.content.summary.bloom import stable_hash
@@ -148,67 +145,3 @@ class SignaturePartition(TypeGrouping):
         for key, filter in bucket.filters.items():
             self._groups[heavy].remove(key)
             self._groups[light].add(key, filter)
-
-
-def signature_groups(filters: Sequence[Filter], k: int | None = None) -> list[FilterCluster]:
-    """Filter set partitioning: each subscription in one group, by the buckets of signatures."""
-    from roamcast.content.grouping.incremental import make_incremental
-
-    following = make_incremental("signature", k)
-    for place, filter in enumerate(filters):
-        following.add(place, filter)
-    found = [group for type in by_type(filters) for group in following.groups(type)]
-    return [FilterCluster(tuple(sorted(members)), filter) for _, members, filter in found]  # type: ignore[arg-type]
-
-
-def event_space_groups(filters: Sequence[Filter], k: int | None = None) -> list[FilterCluster]:
-    """Event space partitioning, for comparison: a subscription in each of K disjoint parts that it meets."""
-    groups = []
-    for type, places in by_type(filters).items():
-        chosen = [filters[p] for p in places]
-        for part in _parts(type, chosen, k or cluster_count(chosen)):
-            inside = [p for p in places if filters[p].intersects(part)]
-            if inside:
-                within = [filters[p] & part for p in inside]
-                groups.append(
-                    FilterCluster(tuple(inside), BoundedCover.of([each for each in within if not each.empty]))
-                )
-    return groups
-
-
-def _parts(type: EventType, filters: Sequence[Filter], k: int) -> list[Filter]:
-    """Cut the field that most subscriptions speak of, of those with an order, where they are cut evenly."""
-    used = Counter(place for filter in filters for box in filter.conjunctions for place, _ in fields_of(box))
-    ordered = [place for place, _ in used.most_common() if isinstance(type.everything[place], RangeSet)]
-    if not ordered:
-        return [Filter.everything(type)]
-    place = ordered[0]
-    everything = type.everything[place]
-    assert isinstance(everything, RangeSet)
-    [(low, high)] = everything.spans
-    ends = sorted(
-        {end for filter in filters for box in filter.conjunctions for at, domain in box if at == place
-         for span in domain.spans for end in span if low < end <= high}  # type: ignore[union-attr]
-    )  # fmt: skip
-    if isinstance(low, int) and high - low < 64:
-        ends = list(range(low + 1, int(high) + 1))
-    cuts = sorted({ends[n * len(ends) // k] for n in range(1, k)} if ends else set())
-    parts: list[Filter] = []
-    first = low
-    for cut in [*cuts, None]:
-        last = high if cut is None else _before(cut)
-        span: Span = (first, last)
-        absent = everything.absent and cut is None
-        parts.append(Filter.of(type, [_one(place, RangeSet((span,), absent))]))
-        first = cut if cut is not None else first
-    return parts
-
-
-def _one(place: int, domain: RangeSet) -> Conjunction:
-    return ((place, domain),)
-
-
-def _before(value: float) -> float:
-    from roamcast.content.box.range_set import before
-
-    return before(value)

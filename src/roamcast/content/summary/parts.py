@@ -56,16 +56,6 @@ class NumericPart(msgspec.Struct, frozen=True):
         """The spans of a constraint."""
         return cls(thin(domain.spans, MAX_SPANS), domain.absent)
 
-    @property
-    def ranges(self) -> tuple[Span, ...]:
-        """The paper's first array: sub-ranges."""
-        return tuple(span for span in self.spans if span[0] != span[1])
-
-    @property
-    def equalities(self) -> tuple[float, ...]:
-        """The paper's second array: values that no sub-range has."""
-        return tuple(low for low, high in self.spans if low == high)
-
     def merge(self, other: NumericPart) -> NumericPart:
         """The spans of either."""
         return NumericPart(thin(coalesce(self.spans + other.spans), MAX_SPANS), self.absent or other.absent)

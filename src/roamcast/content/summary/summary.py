@@ -133,11 +133,6 @@ class Summary:
             boxes.append(box)
         return Filter.of(type, boxes)
 
-    def associations(self, name: bytes) -> list[tuple[int, ...]]:
-        """The EL of a type as the paper draws it: a bit for the root, then one a field, a row each."""
-        width = len(self.kinds.get(name, ""))
-        return [(1, *(int(place in row) for place in range(width))) for row in self.rows.get(name, ())]
-
     def folded(self) -> Summary:
         """The same in Bloom filters of half as many bits, each filter's two halves laid over each other.
 

@@ -36,11 +36,6 @@ Lifetimes = Annotated[tuple[Milliseconds, ...], ListOf(1)]
 "How long the shortest-lived route of a join table will last; empty where nobody predicts."
 
 
-def packet_of(source: int, sequence: int) -> int:
-    """One number for a packet of a source."""
-    return source << 32 | sequence
-
-
 class JoinEntry(NamedTuple):
     """A source, and over whom the speaker reaches it; the source itself names itself."""
 

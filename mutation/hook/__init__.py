@@ -1,1 +1,0 @@
-"""What every process of a trial runs as it starts."""

@@ -150,7 +150,7 @@ def test_an_event_sets_up_a_channel_for_those_who_want_it(capsys):
         (["match", "--schema", SCHEMA, "--filter", "/CD", "nowhere.xml"], "nowhere.xml: cannot be read"),
         (["groups", "nowhere.txt"], "nowhere.txt: no such file"),
         (["groups", LINES, "--event", EVENT], "needs --schema"),
-        (["groups", SCHEMA], f"{SCHEMA}, line 1: '?' has no meaning here, at character 2"),
+        (["groups", SCHEMA], f"{SCHEMA}, line 1: '?' is not a valid character here, at character 2"),
         (["groups", "docs"], "docs: cannot be read: Is a directory"),
         (["groups", LINES, "--method", "graph", "--draw", "graph.txt"], "must end in .png"),
         (["groups", LINES, "--method", "graph", "--draw", "nowhere/graph.png"], "cannot be written"),

@@ -66,10 +66,10 @@ def test_what_is_missing_is_the_empty_text_as_in_xpath_2():
     ("text", "reason"),
     [
         ('/CD[lower-case(title)="Blue"]', "write 'blue'"),
-        ("/CD[lower-case(title)]", "gives a text; compare it"),
+        ("/CD[lower-case(title)]", "returns a string; compare it"),
         ('/CD[lower-case(title)<"x"]', "by = or !="),
         ("/CD[lower-case(title)=3]", "by = or !="),
-        ('/CD[lower-case(n)="x"]', "text has no meaning"),
+        ('/CD[lower-case(n)="x"]', "text functions are not defined"),
         ('/CD[upper-case(title)="X"]', "write lower-case"),
         ('/CD[lower-case("X")="x"]', "takes a path"),
         ('/CD[lower-case(lower-case(title))="x"]', "takes a path"),

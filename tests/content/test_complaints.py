@@ -51,7 +51,7 @@ TOLD = {
     "least": (lambda: declare_type("a", {"b": {"kind": "records", "fields": {}, "least": LONG}}), 40),
     "event type": (lambda: Event.from_json(json.dumps({LONG: {}}), ALBUM), 40),
     "event values": (lambda: Event.from_json(json.dumps({"album": LONG}), ALBUM), 40),
-    "no number": (lambda: compare(TRACK.fields[0], "<", LONG), 39),  # and a quote
+    "not a number": (lambda: compare(TRACK.fields[0], "<", LONG), 39),  # and a quote
     "a quoted number": (lambda: Filter.parse(f'/album[n = "{LONG}"]', ALBUM), 40),
     "capital letters": (lambda: any_case(ALBUM.fields[0], ("X" + LONG[1:],)), 40),
     "text between elements": (lambda: read_xml(f"<track>{LONG}<n>3</n></track>", TRACK), 40),
@@ -61,7 +61,7 @@ TOLD = {
     "another draft": (lambda: schema({}, **{"$schema": LONG}), 80),
     "another document": (lambda: schema({"a": {"$ref": LONG}}), 80),
     "nothing there": (lambda: schema({"a": {"$ref": f"#/{LONG}"}}), 78),
-    "two ways": (
+    "declared twice": (
         lambda: schema({}, allOf=[{"properties": {LONG: {"type": kind}}} for kind in ("integer", "string")]),
         40,
     ),

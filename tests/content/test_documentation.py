@@ -52,7 +52,7 @@ def test_the_subscriptions_on_the_page_are_subscriptions():
         Filter.parse(text if text.startswith("/") else f"/CD[{text}]", CD)
 
 
-BEYOND = "below an attribute|nested deeper|are the most|its south below its north|km there can be one"
+BEYOND = "nothing below it|nested deeper|the maximum is|must not exceed the northern|10000 km"
 "What the words beside the grammar refuse."
 
 

@@ -51,7 +51,7 @@ def test_an_event_is_read_by_path_and_a_missing_field_is_none():
         ({"@id": True}, "CD/@id: True is not an integer"),
         ({"price": 9.99}, "CD/price: 9.99 is not between 10"),
         ({"category": "jaz"}, "did you mean 'jazz'"),
-        ({"artist": "Davis"}, "holds other fields"),
+        ({"artist": "Davis"}, "contains other fields"),
         ({"artst/name": "x"}, "did you mean 'artist/name'"),
         ({"artist/name": "\x00"}, "cannot be written in XML"),
         ({"price": float("nan")}, "not a finite number"),
@@ -84,24 +84,24 @@ def test_two_declarations_of_one_type_are_one_type():
 
 
 def test_a_filter_has_no_truth_value():
-    with pytest.raises(TypeError, match="neither true nor false"):
+    with pytest.raises(TypeError, match="no truth value"):
         assert 10 < CD.price < 20
 
 
 @pytest.mark.parametrize(
     ("wrong", "error", "complaint"),
     [
-        (lambda: CD.price and CD.category == "jazz", TypeError, "neither true nor false: compare it"),
-        (lambda: not CD.price, TypeError, "neither true nor false"),
+        (lambda: CD.price and CD.category == "jazz", TypeError, "no truth value: compare it"),
+        (lambda: not CD.price, TypeError, "no truth value"),
         (lambda: CD.price < 20 & CD.category == "jazz", TypeError, "each comparison in parentheses"),
         (lambda: ~CD.price, TypeError, "not a filter yet"),
         (lambda: (CD.price < 20) & True, TypeError, "with another filter, not with True"),
         (lambda: (CD.price < 20) | CD.id, TypeError, "with another filter, not with <field id"),
-        (lambda: CD.price in [12, 13], TypeError, "neither true nor false"),
-        (lambda: CD.price < CD.category, ContentError, "of different kinds"),
-        (lambda: CD.category.isin("pop"), ContentError, "give a list"),
+        (lambda: CD.price in [12, 13], TypeError, "no truth value"),
+        (lambda: CD.price < CD.category, ContentError, "their types differ"),
+        (lambda: CD.category.isin("pop"), ContentError, "expected a list"),
         (lambda: CD.artist.name.like(3), ContentError, "3 is not a string"),
-        (lambda: CD.price < math.inf, ContentError, "inf is no number"),
+        (lambda: CD.price < math.inf, ContentError, "inf is not a number"),
     ],
 )
 def test_a_slip_in_python_is_told_and_never_gives_another_filter(wrong, error, complaint):

@@ -20,18 +20,18 @@ from .test_hostile import CD
 @pytest.mark.parametrize(
     ("text", "reason", "position"),
     [
-        ("", "begins with '/'", 0),
-        ("CD", "begins with '/'", 0),
+        ("", "must begin with '/'", 0),
+        ("CD", "must begin with '/'", 0),
         ("//CD", "not '//'", 0),
         ("/CD[categry='jazz']", "did you mean 'category'", 4),
         ("/CD[category='jaz']", "did you mean 'jazz'", 13),
-        ("/CD[price<'x']", "no number", 10),
-        ("/CD[5]", "would be a position", 4),
-        ("/CD[composer<'x']", "< has no meaning", 13),
+        ("/CD[price<'x']", "not a number", 10),
+        ("/CD[5]", "positions are not supported", 4),
+        ("/CD[composer<'x']", "< is not defined", 13),
         ("/CD[price<1e3]", "no exponent", 10),
         ("/CD[price<1.5E-3]", "no exponent", 10),
         ("/CD[price<٣]", "no field '٣'", 10),
-        ("/CD[price<'٣']", "no number", 10),
+        ("/CD[price<'٣']", "not a number", 10),
         ("/CD[composer='日本語' and x]", "no field 'x'", 23),
         ("/CD[price mod 2=1]", "arithmetic", 10),
         ("/CD[composer=concat('x')]", "two strings or more", 23),
@@ -41,20 +41,20 @@ from .test_hostile import CD
         ("/CD | /DVD", "known: CD", 7),
         ("/CD[a:b=3]", "namespace prefixes", 5),
         ("/CD[child::price=3]", "axes", 9),
-        ("/CD[count(price)=1]", "count() is not understood", 4),
+        ("/CD[count(price)=1]", "count() is not supported", 4),
         ("/CD[price+1=3]", "arithmetic", 9),
-        ("/CD[price>composer]", "of different kinds", 9),
-        ("/CD[1>2]", "two values says nothing", 5),
+        ("/CD[price>composer]", "their types differ", 9),
+        ("/CD[1>2]", "two values does not depend", 5),
         ("/CD[price>$most]", "$most has no value", 10),
-        ("/CD[@id/x]", "below an attribute", 7),
-        ("/CD[../x]", "cannot climb", 4),
-        ("/CD[composer=']", "never closed", 13),
+        ("/CD[@id/x]", "nothing below it", 7),
+        ("/CD[../x]", "'..' is not supported", 4),
+        ("/CD[composer=']", "not closed", 13),
         ("/CD[composer=true()]", "quoted word", 13),
         ("/CD[composer=5]", "quote the value", 13),
-        ("/CD[/CD]", "not at the root", 4),
-        ("/CD/*", "'*' is understood only inside strings", 4),
+        ("/CD[/CD]", "relative to the preceding element", 4),
+        ("/CD/*", "'*' is supported only inside strings", 4),
         ("/CD]", "expected '|'", 3),
-        ("/CD[starts-with(price, '1')]", "text has no meaning", 23),
+        ("/CD[starts-with(price, '1')]", "text functions are not defined", 23),
         ("/CD[" + "(" * 10_000, "nested deeper", 68),
         ("/CD[" + "not(" * 10_000, "nested deeper", 260),
     ],
@@ -71,7 +71,7 @@ def test_a_subscription_that_would_explode_is_refused_quickly():
     many = EventType("T", {f"n{n}": Decimal() for n in range(30)})
     text = "/T" + "".join(f"[n{n}=1 or n{n + 1}=2]" for n in range(0, 30, 2))
     start = time.process_time()
-    with pytest.raises(FilterError, match="are the most"):
+    with pytest.raises(FilterError, match="the maximum is"):
         Filter.parse(text, many)
     assert time.process_time() - start < 5
     a_thousand = " or ".join(f"n0={n}" for n in range(1000))
@@ -145,14 +145,14 @@ def test_a_filter_from_the_air_with_thousands_of_patterns_is_read_or_refused_qui
 def test_a_set_of_values_has_one_way_in_bytes(domain):
     place = TEXT.index("d" if isinstance(domain, RangeSet) else "s")
     data = encode_filter(Filter(TEXT, (((place, domain),),)))
-    with pytest.raises(CodecError, match="not in order"):
+    with pytest.raises(CodecError, match="not sorted"):
         Filter.from_bytes(data, TEXT)
 
 
 def test_one_zero_of_two_is_refused_in_bytes():
     data = (TEXT.d == 0).to_bytes()
     assert data.count(bytes(8)) == 2
-    with pytest.raises(ContentError, match="written otherwise"):
+    with pytest.raises(ContentError, match="not in canonical form"):
         Filter.from_bytes(data.replace(bytes(8), b"\x80" + bytes(7)), TEXT)
 
 

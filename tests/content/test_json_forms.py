@@ -144,7 +144,7 @@ def test_references_lead_by_names_and_by_numbers():
     ]
     for wrong in ("#/several/2", "#/several/-1", "#/several/x", "#/$defs/one/two"):
         schema["properties"]["c"] = {"$ref": wrong}
-        with pytest.raises(SchemaError, match="#/properties/c: nothing is at"):
+        with pytest.raises(SchemaError, match=r"#/properties/c: '.*' does not exist"):
             JsonSchema(json.dumps(schema))
 
 
@@ -174,7 +174,7 @@ def test_alternatives_are_taken_where_only_one_of_them_says_what_it_is():
     assert JsonSchema(of({"a": {"type": "string", "anyOf": [{"minLength": 2}, {"maxLength": 1}]}})).type()
     alone = JsonSchema(of({"a": {"type": "integer", "oneOf": [{"minimum": 2}]}}, required=["a"])).type()
     assert not alone.fields[0].optional
-    with pytest.raises(SchemaError, match="which of several"):
+    with pytest.raises(SchemaError, match="alternatives are not supported"):
         JsonSchema(of({"a": {"anyOf": [{"type": "string"}, {"const": 3}, {"type": "null"}]}}))
 
 
@@ -185,7 +185,7 @@ def test_a_document_holds_no_more_values_than_it_may():
         return json.dumps({"l": [1] * (count - 2)})
 
     assert len(schema.read(document(MAX_VALUES))["l"]) == MAX_VALUES - 2
-    with pytest.raises(JsonError, match=f"more than {MAX_VALUES} values"):
+    with pytest.raises(JsonError, match=f"the document has more than {MAX_VALUES} values"):
         schema.read(document(MAX_VALUES + 1))
 
 

@@ -83,7 +83,7 @@ def test_so_many_records_are_asked_for_and_so_many_alternatives_are_taken():
         (*(SONG.year == n).conjunctions[0], (1, StringSet((str(n),)))) for n in range(MAX_CONJUNCTIONS + 1)
     ]
     assert len(Filter.of(SONG, boxes[:-1]).conjunctions) == MAX_CONJUNCTIONS
-    with pytest.raises(ContentError, match=f"a filter of {MAX_CONJUNCTIONS + 1} alternatives"):
+    with pytest.raises(ContentError, match=f"the filter has {MAX_CONJUNCTIONS + 1} alternatives"):
         Filter.of(SONG, boxes)
 
 
@@ -94,10 +94,10 @@ def test_a_number_takes_so_many_bytes_and_no_more():
         assert len(out) == size
         assert Reader(bytes(out)).number(number) == number
         if number:
-            with pytest.raises(CodecError, match=f"{number} where {number - 1} is the most"):
+            with pytest.raises(CodecError, match=f"the number {number} exceeds the maximum {number - 1}"):
                 Reader(bytes(out)).number(number - 1)
     assert Reader(b"\x80" * 10 + b"\0").number(0) == 0
-    with pytest.raises(CodecError, match="without end"):
+    with pytest.raises(CodecError, match="too many bytes"):
         Reader(b"\x80" * 11 + b"\0").number(0)
 
 
@@ -106,7 +106,7 @@ def test_bloom_filters_have_sixteen_bits_of_places():
         told = Summary.of([SONG.title == "a"], BloomShape(bits, hashes))
         assert Summary.from_bytes(told.to_bytes()) == told
     for bits, hashes in ((0, 1), ((1 << 16) + 1, 1), (8, 0), (8, 33)):
-        with pytest.raises(ContentError, match="cannot be"):
+        with pytest.raises(ContentError, match="cannot have"):
             BloomShape(bits, hashes)
     assert BloomShape.wanted(1000, 0.01) == BloomShape(9586, 7)  # as textbooks have it
     assert BloomShape(9586, 7).rate(1000) == pytest.approx(0.01, rel=0.01)
@@ -134,7 +134,7 @@ def test_a_digest_takes_so_many_bytes():
     with pytest.raises(CodecError, match=f"{MAX_BYTES + 1} bytes"):
         EventDigest(b"12345678", (*longest.values, None)).to_bytes()
     assert EventDigest.from_bytes(b"12345678\0\0") == EventDigest(b"12345678", ())
-    with pytest.raises(CodecError, match="a digest of 9 bytes"):
+    with pytest.raises(CodecError, match="the digest has 9 bytes"):
         EventDigest.from_bytes(b"12345678\0")
 
 
@@ -196,7 +196,7 @@ def test_open_content_is_as_deep_as_anything():
         return b"<a><n>3</n>" + inner + b"</a>"
 
     assert schema.read(document(MAX_DEPTH))["n"] == 3
-    with pytest.raises(XmlError, match=f"nested deeper than {MAX_DEPTH}"):
+    with pytest.raises(XmlError, match=f"elements nested deeper than {MAX_DEPTH}"):
         schema.read(document(MAX_DEPTH + 1))
 
 
@@ -222,11 +222,11 @@ def test_points_in_time_lie_in_the_years_1_to_9999():
     assert read("1970-01-01T24:00:00Z") == 86_400_000_000 and read("1969-12-31T23:59:59.999999Z") == -1
     low, high = DateTime().bounds()
     assert (read("0001-01-01T00:00:00Z"), read("9999-12-31T23:59:59.999999Z")) == (low, high)
-    with pytest.raises(ContentError, match="not a time of a day of the calendar"):
+    with pytest.raises(ContentError, match="not a valid date and time"):
         read("9999-12-31T24:00:00Z")
     for text in ("0001-01-01T00:00:00+00:01", "9999-12-31T23:59:59-00:01"):
-        with pytest.raises(ContentError, match="is not in the years 1 to 9999 of UTC"):
+        with pytest.raises(ContentError, match="is not in the years 1 to 9999 in UTC"):
             read(text)
-        with pytest.raises(ContentError, match="is not in the years 1 to 9999 of UTC"):
+        with pytest.raises(ContentError, match="is not in the years 1 to 9999 in UTC"):
             DateTime().store(datetime.fromisoformat(text))
     assert read("2005-03-08T12:00:00.25Z") - read("2005-03-08T12:00:00Z") == 250_000

@@ -54,11 +54,11 @@ def test_a_value_is_never_read_as_part_of_the_language():
         ("/alarm[level>$level]", {}, r"\$level has no value"),
         ("/alarm[level>$level]", {"level": 1, "lvl": 2}, r"no parameter \$lvl; it has \$level"),
         ("/alarm[level>3]", {"level": 1}, r"no parameter \$level; it has none"),
-        ("/alarm[level>$level]", {"level": "high"}, r"\$level: level is an integer, and 'high' is no number"),
-        ("/alarm[level>$level]", {"level": True}, r"\$level: .* is no number"),
+        ("/alarm[level>$level]", {"level": "high"}, r"\$level: level is an integer; 'high' is not a number"),
+        ("/alarm[level>$level]", {"level": True}, r"\$level: .* is not a number"),
         ("/alarm[room=$p]", {"p": 3}, r"\$p: 3 is not a string"),
-        ("/alarm[$p]", {"p": 3}, "a value alone says nothing"),
-        ("/alarm/$p", {"p": 3}, "stands for a value"),
+        ("/alarm[$p]", {"p": 3}, "a value alone is not a test"),
+        ("/alarm/$p", {"p": 3}, "can be used only as a value"),
     ],
 )
 def test_missing_unknown_and_wrong_ones_are_refused_in_one_line(text, values, reason):

@@ -107,20 +107,20 @@ def test_waypoints_of_a_walk():
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ('/spot[within(@lat, circle(0, 0, "1 km"))]', "has no latitude and longitude"),
-        ('/spot[within(., circle(91, 0, "1 km"))]', "is no place"),
-        ('/spot[within(., circle(0, 0, "0 km"))]', "from above 0 to 10000 km"),
+        ('/spot[within(@lat, circle(0, 0, "1 km"))]', "has neither decimal fields lat and lon"),
+        ('/spot[within(., circle(91, 0, "1 km"))]', "is not a position"),
+        ('/spot[within(., circle(0, 0, "0 km"))]', "positive and at most 10000 km"),
         ('/spot[within(., circle(0, 0, "5 miles"))]', "a length like '5 km'"),
         ("/spot[within(., circle(0, 0))]", "write circle"),
         ("/spot[within(., ring(0, 0))]", "expected circle"),
-        ("/spot[within(., box(2, 0, 1, 1))]", "south below its north"),
-        ('/spot[within("x", circle(0, 0, 1))]', "path of a place"),
+        ("/spot[within(., box(2, 0, 1, 1))]", "must not exceed the northern one"),
+        ('/spot[within("x", circle(0, 0, 1))]', "path of a position"),
     ],
 )
 def test_what_is_no_area_is_refused(text, reason):
     with pytest.raises(FilterError, match=reason):
         wanted(text)
-    with pytest.raises(ContentError, match="has no latitude"):
+    with pytest.raises(ContentError, match="has neither decimal fields"):
         SPOT["@lat"].within_circle(0, 0, 1)
 
 

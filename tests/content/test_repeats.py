@@ -66,7 +66,7 @@ def test_what_is_asked_of_an_alert(text, expected):
 
 
 def test_a_function_on_several_is_refused_since_xpath_looks_at_the_first():
-    with pytest.raises(FilterError, match="looks at the first of several"):
+    with pytest.raises(FilterError, match="cannot be applied to a repeated element"):
         wanted('/alert[contains(info/event, "Flood")]')
 
 
@@ -79,7 +79,7 @@ def test_the_same_in_python():
     assert together == wanted('/alert[info[severity="Extreme" and urgency="Immediate"]]')
     asked = ALERT.sent.between("2026-11-16T00:00:00Z", "2026-11-16T23:59:59Z")
     assert asked.matches(FLOOD)
-    with pytest.raises(ContentError, match="does not repeat"):
+    with pytest.raises(ContentError, match="is not a repeated element"):
         ALERT.sent.some(lambda sent: sent.exists())
 
 
@@ -90,7 +90,7 @@ def test_records_are_events_and_plain_ones_are_values():
     assert FLOOD.from_json(FLOOD.to_json(), ALERT) == FLOOD
     assert CAP.read(CAP.write(FLOOD)) == FLOOD
     assert decode_event(encode_event(FLOOD), ALERT) == FLOOD
-    with pytest.raises(ContentError, match="repeats: there is no one 'info/event'"):
+    with pytest.raises(ContentError, match="is a repeated element: 'info/event' has no single value"):
         FLOOD["info/event"]
 
 
@@ -103,10 +103,10 @@ def test_a_repeated_element_is_declared_in_plain_data():
     with pytest.raises(ContentError, match="'tag' is missing"):
         type(id=1)
     for wrong, complaint in (
-        ({"kind": "records"}, "table of 'fields'"),
-        ({"kind": "records", "fields": {".": "string"}, "least": -1}, "'least' is a whole number"),
-        ({"kind": "records", "fields": {}, "most": 3}, "'most' means nothing"),
-        ({"kind": "records", "fields": {}}, "holds nothing"),
+        ({"kind": "records"}, "table 'fields'"),
+        ({"kind": "records", "fields": {".": "string"}, "least": -1}, "'least' must be an integer"),
+        ({"kind": "records", "fields": {}, "most": 3}, "'most' is not a key"),
+        ({"kind": "records", "fields": {}}, "without fields"),
     ):
         with pytest.raises(ContentError, match=complaint):
             declare_type("note", {"tag": wrong})
@@ -114,14 +114,14 @@ def test_a_repeated_element_is_declared_in_plain_data():
 
 def test_records_inside_records_end_somewhere():
     record = EventType("r", (Field("n", Integer()),))
-    with pytest.raises(ContentError, match="repeats more than 16 deep"):
+    with pytest.raises(ContentError, match="is nested in more than 16 repeated elements"):
         for _ in range(20):
             record = EventType("r", (Field("r", RecordList(record)),))
 
 
 def test_more_records_than_bytes_are_refused_at_once():
     type = EventType("T", (Field("r", RecordList(EventType("r", (Field(".", String()),)))),))
-    with pytest.raises(CodecError, match="ends too early"):
+    with pytest.raises(CodecError, match="end too early"):
         decode_event(type.fingerprint + b"\xff\xff\x03", type)
 
 
@@ -169,7 +169,7 @@ def test_one_point_in_time_may_be_written_in_several_ways(text, same):
     "text", ["2005-03-08", "12:00", "2005-02-30T00:00:00Z", "2005-03-08T25:00:00", "x" * 99]
 )
 def test_what_is_no_point_in_time_is_refused(text):
-    with pytest.raises(ContentError, match=r"is not a (point in )?time"):
+    with pytest.raises(ContentError, match=r"is not a (point in time|valid date and time)"):
         DateTime().read(text)
 
 
@@ -186,7 +186,7 @@ def test_spans_of_time_are_ordered_a_month_by_its_average():
     assert read("P30D") < read("P1M") < read("P31D")
     assert read("P1Y") == read("P12M")
     for wrong in ("P", "PT", "P1DT", "1D", "P1H", "P-1D", ""):
-        with pytest.raises(ContentError, match="not a span of time"):
+        with pytest.raises(ContentError, match="not a duration"):
             read(wrong)
 
 

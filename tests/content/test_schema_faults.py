@@ -94,7 +94,7 @@ def test_a_pattern_that_takes_too_long_refuses_the_document():
         '<xs:element name="p"><xs:simpleType><xs:restriction base="xs:string"><xs:pattern value="(a|aa)+b"/>'
         "</xs:restriction></xs:simpleType></xs:element>"
     )
-    with pytest.raises(XmlError, match="too long to compare with a pattern"):
+    with pytest.raises(XmlError, match="pattern of the schema takes too long"):
         schema(holding(pattern)).read(f"<T><p>{'a' * 60_000}</p></T>")
 
 
@@ -119,7 +119,7 @@ def test_an_optional_container_that_holds_nothing_is_seen():
         assert Filter.parse("/T[a]", read.types).matches(event) is expected
         assert read.write(event).decode() == text
     assert read.type()({"a/n": 3}) == read.read("<T><a><n>3</n></a></T>")
-    with pytest.raises(ContentError, match="holds other fields"):
+    with pytest.raises(ContentError, match="contains other fields"):
         Filter.parse('/T[a=""]', read.types)
 
 
@@ -139,24 +139,28 @@ def test_a_nil_is_missing_where_the_schema_allows_one():
     assert event["n"] is None
     assert b'nil="true"' in read.write(event)
     plain = schema(holding('<xs:element name="n" type="xs:int"/>'))
-    with pytest.raises(XmlError, match="T/n: xsi:nil where the schema allows none"):
+    with pytest.raises(XmlError, match="T/n: xsi:nil is not allowed here by the schema"):
         plain.read(f'<T {INSTANCE}><n xsi:nil="true"/></T>')
 
 
 @pytest.mark.parametrize(
     ("kind", "text", "complaint"),
     [
-        ("double", "INF", "INF is no place on the line"),
-        ("double", "NaN", "NaN is no place on the line"),
-        ("unsignedLong", str(2**64 - 1), "needs more than the 64 bits"),
-        ("double", "1e999", "1e999 is beyond the numbers that a double can be"),
+        ("double", "INF", "INF is not a finite number"),
+        ("double", "NaN", "NaN is not a finite number"),
+        ("unsignedLong", str(2**64 - 1), "does not fit into a signed 64-bit integer"),
+        ("double", "1e999", "1e999 exceeds the range of a double"),
         (
             "decimal",
             "9" * 60_000,
-            r"9{40}\.\.\. is a number of 60000 characters; 400 digits are read at most",
+            r"9{40}\.\.\. is a number of 60000 characters; the maximum is 400 digits",
         ),
-        ("double", "0." + "1" * 500, r"0\.1{38}\.\.\. is a number of 502 characters; 400 digits"),
-        ("integer", "9" * 41, r"9{40}\.\.\. is a number of 41 characters; 40 digits are read at most"),
+        (
+            "double",
+            "0." + "1" * 500,
+            r"0\.1{38}\.\.\. is a number of 502 characters; the maximum is 400 digits",
+        ),
+        ("integer", "9" * 41, r"9{40}\.\.\. is a number of 41 characters; the maximum is 40 digits"),
     ],
     ids=lambda text: text[:12],
 )
@@ -189,17 +193,17 @@ def test_a_type_that_a_document_chooses_has_the_fields_of_the_declared_one_alone
     read = chosen()
     assert read.read(f'<T {INSTANCE}><b xsi:type="Less"><n>1</n></b></T>')["b/n"] == 1
     for more in ('<b xsi:type="More"><n>1</n><m>2</m></b>', '<b xsi:type="More" k="1"><n>1</n><m>2</m></b>'):
-        with pytest.raises(XmlError, match="type that a document chooses, here 'More'"):
+        with pytest.raises(XmlError, match="xsi:type selects 'More'"):
             read.read(f"<T {INSTANCE}>{more}</T>")
 
 
 def test_an_abstract_type_is_refused_with_the_reason():
-    with pytest.raises(SchemaError, match=r"T/b: an abstract type .* choose fields by xsi:type"):
+    with pytest.raises(SchemaError, match=r"T/b: abstract types .* choose the fields by xsi:type"):
         chosen(' abstract="true"')
 
 
 def test_a_schema_that_imports_a_missing_one_says_so():
-    with pytest.raises(SchemaError, match=r"needs a schema that cannot be had: .*missing\.xsd"):
+    with pytest.raises(SchemaError, match=r"a required schema is not available: .*missing\.xsd"):
         schema('<xs:import namespace="urn:y" schemaLocation="missing.xsd"/>', holding())
 
 

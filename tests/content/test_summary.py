@@ -125,7 +125,7 @@ def test_the_measured_rate_of_a_bloom_filter_is_the_formulas(elements, rate):
 
 
 def test_shapes_must_agree():
-    with pytest.raises(ContentError, match="different shapes"):
+    with pytest.raises(ContentError, match="different Bloom filters"):
         Summary.of([], BloomShape(64, 2)).merge(Summary.of([]))
     with pytest.raises(ContentError):
         BloomShape.wanted(0, 0.1)

@@ -104,16 +104,19 @@ def test_what_people_write_is_understood(parts, expected):
         ([BASE % 'abstract="true"', '<xs:element name="T" type="B"/>'], "no global element"),
         (
             [BASE % 'abstract="true"', element("T", sequence('<xs:element name="b" type="B"/>'))],
-            "T/b: an abstract type",
+            "T/b: abstract types are not supported",
         ),
-        ([element("T", sequence(leaf("n", "xs:integer", minInclusive=2**64)))], "T/n: an integer between"),
+        (
+            [element("T", sequence(leaf("n", "xs:integer", minInclusive=2**64)))],
+            "T/n: an integer cannot have the bounds",
+        ),
         ([element("T", sequence(leaf("n", "xs:date", minInclusive="2005-01-01Z")))], "T/n: .* time zone"),
         (
             [
                 '<xs:element name="T"><xs:complexType><xs:simpleContent><xs:extension base="xs:int">'
                 "</xs:extension></xs:simpleContent></xs:complexType></xs:element>"
             ],
-            "T: the root cannot have a value",
+            "T: the root element cannot have a value",
         ),
         (
             [
@@ -170,7 +173,7 @@ def test_files_beside_a_schema_are_included_and_no_others(tmp_path):
         ("t.xsd", "http://x.org/y"),
     ):
         (tmp_path / name).write_text(including % location)
-        with pytest.raises(SchemaError, match=r"t\.xsd: it needs a schema that cannot be had: "):
+        with pytest.raises(SchemaError, match=r"t\.xsd: a required schema is not available: "):
             XmlSchema.load(tmp_path / name)
 
 
@@ -184,7 +187,7 @@ def test_a_file_that_is_no_xml_is_not_taken_for_the_name_of_one(tmp_path):
 def test_a_refused_element_beside_an_event_type_keeps_its_reason():
     both = schema(element("T", sequence(INT)), element("U", sequence('<xs:element ref="U" minOccurs="0"/>')))
     assert list(both.types) == ["T"]
-    with pytest.raises(FilterError, match="'U' is no event type: U/U: recursive content") as raised:
+    with pytest.raises(FilterError, match="'U' is not an event type: U/U: recursive content") as raised:
         Filter.parse("/U[n=1]", both.types)
     assert raised.value.position == 1
     with pytest.raises(ContentError, match="U/U: recursive"):
@@ -206,9 +209,9 @@ def test_a_double_is_read_as_its_schema_allows(text, value):
 @pytest.mark.parametrize(
     ("kind", "text", "complaint"),
     [
-        ("double", "INF", "no place on the line"),
-        ("double", "1e999", "beyond the numbers"),
-        ("decimal", "1e3", "not valid by the schema"),
+        ("double", "INF", "is not a finite number"),
+        ("double", "1e999", "exceeds the range"),
+        ("decimal", "1e3", "not valid against the schema"),
         ("int", "٣", "not an integer"),
         ("decimal", "٣", "not a decimal"),
         ("date", "2005-01-01+02:00", "without time zone"),

@@ -1,1 +1,1 @@
-"""WHAT is said: events, filters and the relations between them."""
+"""Events, event types, filters and the relations between filters."""

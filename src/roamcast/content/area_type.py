@@ -1,4 +1,6 @@
-"""Areas on the Earth, as the Common Alerting Protocol writes them: circles and polygons."""
+"""The field type of areas on the Earth: circles and polygons in the notation of the Common Alerting
+Protocol.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ _RADIUS = re.compile(r"[0-9]{1,20}(?:\.[0-9]{0,40})?|\.[0-9]{1,40}")
 
 
 class AreaType(FieldType, frozen=True):
-    """A circle, `48.2,16.37 5` with its radius in kilometres, or a polygon, `48,16 49,16 49,17 48,16`."""
+    """A circle such as `48.2,16.37 5` (radius [km]) or a closed polygon such as `48,16 49,16 49,17 48,16`."""
 
     name = "area"
 
@@ -30,7 +32,7 @@ class AreaType(FieldType, frozen=True):
             raise ContentError(f"an area is a 'circle' or a 'polygon', not {str(self.shape)[:40]!r}")
 
     def store(self, value: Any) -> Shape:
-        """The shape that a text writes, or a shape itself once it is checked."""
+        """Return the shape that a text denotes, or a checked copy of a shape."""
         if isinstance(value, str):
             return self.read(value)
         if isinstance(value, Circle) and self.shape != "polygon":
@@ -40,31 +42,31 @@ class AreaType(FieldType, frozen=True):
         raise ContentError(f"{str(value)[:40]!r} is not {self._expected}")
 
     def read(self, text: str) -> Shape:
-        """A circle or a closed polygon."""
+        """Parse a circle or a closed polygon; raise `ContentError` for other text."""
         words = text[: MAX_CORNERS * 130].split()
         if len(text) > MAX_CORNERS * 130 or len(words) > MAX_CORNERS + 1:
-            raise ContentError(f"a polygon of more than {MAX_CORNERS} corners")
+            raise ContentError(f"a polygon has at most {MAX_CORNERS} corners")
         if len(words) == 2 and _RADIUS.fullmatch(words[1]) and self.shape != "polygon":
             return circle(*self._place(words[0]), float(BigDecimal(words[1]) * 1000))
         if len(words) < 4 or self.shape == "circle":
             raise ContentError(f"{text[:40]!r} is not {self._expected}")
         corners = [self._place(word) for word in words]
         if corners[0] != corners[-1]:
-            raise ContentError("a polygon that is not closed: its last corner is to be its first")
+            raise ContentError("the polygon is not closed: its last corner must equal its first")
         return polygon(tuple(corners[:-1]))
 
     def write(self, stored: Any) -> str:
-        """As it is read; a closed polygon has its first corner at its end too."""
+        """Return the text that `read` parses; a polygon's first corner is repeated at the end."""
         if isinstance(stored, Circle):
             return f"{_write_place(stored.lat, stored.lon)} {_kilometres(stored.radius)}"
         return " ".join(_write_place(*corner) for corner in (*stored.corners, stored.corners[0]))
 
     def everything(self, absent: bool) -> AreaSet:
-        """All areas."""
+        """Return the set of all areas of this field type."""
         return AreaSet(self.shape, absent=absent)
 
     def describe(self) -> list[Any]:
-        """The name and what shapes there are."""
+        """Return the name and the allowed shape."""
         return [self.name, self.shape]
 
     @property
@@ -78,7 +80,7 @@ class AreaType(FieldType, frozen=True):
     def _place(self, word: str) -> tuple[float, float]:
         found = _PLACE.fullmatch(word)
         if found is None:
-            raise ContentError(f"{word[:40]!r} is no place like '48.2,16.37' (latitude, longitude)")
+            raise ContentError(f"{word[:40]!r} is not a position like '48.2,16.37' (latitude, longitude)")
         return float(found[1]), float(found[2])
 
 

@@ -1,14 +1,14 @@
-"""The mistakes a person can make about content."""
+"""Errors in event types, events, filters and their encodings."""
 
 from roamcast.errors import UserError
 
 
 class ContentError(UserError):
-    """Content that cannot be: a bad event type, a value of the wrong kind, an impossible combination."""
+    """An invalid event type, value or combination of constraints."""
 
 
 class FilterError(ContentError):
-    """A subscription outside the language: why, and at which character."""
+    """An invalid subscription text, with the reason and the position of the error."""
 
     def __init__(self, reason: str, text: str, position: int) -> None:
         self.reason = reason
@@ -20,8 +20,8 @@ class FilterError(ContentError):
 
 
 class CodecError(ContentError):
-    """Bytes that are not exactly what an encoder would have written."""
+    """Bytes that are not the canonical encoding of a value."""
 
 
 class FilterTooComplex(ContentError):
-    """A question about filters that would take too long to answer."""
+    """A relation between filters that cannot be decided within the step limit."""

@@ -17,10 +17,10 @@ MAX_JSON = 1 << 20
 
 
 class Event(msgspec.Struct, frozen=True, cache_hash=True, gc=False):
-    """What is said: its type, and a value for each field, in the type's order.
+    """An event: its type and one value per field, in the order of the type's fields.
 
-    The values are in stored form (see `roamcast.content.field_type`), None where a field is missing;
-    people use `event["price"]` and `Event.of`.
+    `values` has the stored form of each value (see `roamcast.content.field_type`), or None for a missing
+    field; applications use `event["price"]` and `Event.of`.
     """
 
     type: EventType
@@ -28,7 +28,7 @@ class Event(msgspec.Struct, frozen=True, cache_hash=True, gc=False):
 
     @classmethod
     def of(cls, type: EventType, values: Mapping[str, Any]) -> Event:
-        """An event from Python values by path, or nested as JSON nests them."""
+        """Return an event of Python values, which are given by path or nested as in JSON."""
         found: list[Any] = [None] * len(type.fields)
         for path, value in _flatten(type, values, ""):
             place = type.index(path)
@@ -42,7 +42,7 @@ class Event(msgspec.Struct, frozen=True, cache_hash=True, gc=False):
 
     @classmethod
     def complete(cls, type: EventType, stored: list[Any]) -> Event:
-        """An event from stored values, once nothing that it needs is missing."""
+        """Return an event of stored values; raise `ContentError` if a required field is missing."""
         for place, field in enumerate(type.fields):
             if isinstance(field.kind, RecordList):
                 stored[place] = tuple(stored[place] or ())
@@ -56,17 +56,21 @@ class Event(msgspec.Struct, frozen=True, cache_hash=True, gc=False):
                 stored[marker] = 0
         for attribute, owner in type.owned:
             if stored[owner] is None and stored[attribute] is not None:
-                raise ContentError(f"{type.name}: {type.fields[attribute].path!r} without its element")
+                raise ContentError(
+                    f"{type.name}: {type.fields[attribute].path!r} is set, but its element is missing"
+                )
         return cls(type, tuple(stored))
 
     def __getitem__(self, path: str) -> Any:
-        """The value at `path` as a Python value; None if it is missing."""
+        """Return the Python value at `path`, or None if it is missing."""
         place = self.type.index(path)
         stored = self.values[place]
         return None if stored is None else self.type.fields[place].kind.load(stored)
 
     def get(self, path: str, default: Any = None) -> Any:
-        """The value at `path`, or `default` if it is missing or no such field exists."""
+        """Return the Python value at `path`, or `default` if the value is missing or the field does not
+        exist.
+        """
         try:
             value = self[path]
         except ContentError:
@@ -74,31 +78,33 @@ class Event(msgspec.Struct, frozen=True, cache_hash=True, gc=False):
         return default if value is None else value
 
     def items(self) -> Iterator[tuple[str, Any]]:
-        """Path and Python value of every field that is there."""
+        """Yield the path and the Python value of every field that is not missing."""
         for field, stored in zip(self.type.fields, self.values, strict=True):
             if stored is not None and stored != ():
                 yield field.path, field.kind.load(stored)
 
     def to_mapping(self) -> dict[str, Any]:
-        """The values by path, records as lists of such mappings; `Event.of` reads it back."""
+        """Return the values by path, with records as lists of mappings; `Event.of` accepts the result."""
         return {path: _plain_records(value) for path, value in self.items()}
 
     def to_json(self) -> str:
-        """The event as JSON, nested as its XML is: `{"CD": {"@id": 5, "artist": {"name": "Davis"}}}`."""
+        """Return the event as JSON, nested like its XML: `{"CD": {"@id": 5, "artist": {"name":
+        "Davis"}}}`.
+        """
         whole = {self.type.name: _nested(self.type, self.values)}
         return json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
 
     @classmethod
     def from_json(cls, text: str | bytes, types: EventType | Mapping[str, EventType]) -> Event:
-        """Read what `to_json` wrote, for one type or for the types by name."""
+        """Parse the output of `to_json` for one type or for several types by name."""
         if len(text) > MAX_JSON:
-            raise ContentError(f"an event of {len(text)} bytes of JSON; {MAX_JSON} are the most")
+            raise ContentError(f"the event has {len(text)} bytes of JSON; the maximum is {MAX_JSON}")
         try:
             whole = json.loads(text, object_pairs_hook=each_key_once)
         except (ValueError, RecursionError) as error:
             raise ContentError(f"not JSON: {str(error)[:200]}") from None
         if not isinstance(whole, dict) or len(whole) != 1:
-            raise ContentError('an event in JSON is an object with one key, its type: {"CD": {...}}')
+            raise ContentError('an event in JSON must be an object with one key, its type: {"CD": {...}}')
         [(name, values)] = whole.items()
         type = pick_type(name, types)
         if not isinstance(values, dict):
@@ -110,7 +116,7 @@ class Event(msgspec.Struct, frozen=True, cache_hash=True, gc=False):
 
 
 def pick_type(name: str, types: EventType | Mapping[str, EventType]) -> EventType:
-    """The type called `name`, or a complaint that says which are known."""
+    """Return the type with the given name; otherwise raise `ContentError` with the known names."""
     known = {types.name: types} if isinstance(types, EventType) else types
     try:
         return known[name]
@@ -146,7 +152,7 @@ def _nested(type: EventType, values: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def _plain(kind: FieldType, stored: Any) -> Any:
-    """A value as JSON has it."""
+    """Return a stored value in its JSON form."""
     if isinstance(kind, RecordList):
         if kind.plain:
             return [_plain(kind.record.fields[0].kind, values[0]) for values in stored]
@@ -156,7 +162,7 @@ def _plain(kind: FieldType, stored: Any) -> Any:
 
 
 def each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON, if it has each key once; of two the last would win unseen."""
+    """Return a JSON object as a dict; raise `ValueError` if a key occurs twice."""
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("an object has a key twice")

@@ -1,4 +1,4 @@
-"""Filters in Python: `(CD.price < 20) & (CD.category == "jazz")`."""
+"""Filters as Python expressions: `(CD.price < 20) & (CD.category == "jazz")`."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _FLIPPED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 class FieldExpression:
-    """A field of a type, waiting to be compared; or a container, waiting for one of its fields.
+    """A field of a type, or a container of fields, from which comparisons build filters.
 
-    A field of a repeated element speaks of some record: `alert.info.severity == "Extreme"`. What one record
-    must be as a whole is asked by `alert.info.some(lambda info: ...)`.
+    A comparison with a field of a repeated element holds if some record satisfies it: `alert.info.severity ==
+    "Extreme"`. `alert.info.some(lambda info: ...)` requires one record to satisfy several comparisons.
     """
 
     __slots__ = ("_levels", "_lower", "_path", "_place", "_type")
@@ -39,9 +39,9 @@ class FieldExpression:
         self._path = path
         self._place = place
         self._levels = levels
-        "The repeated elements on the way, from the outermost: the type, and the place in it."
+        "The enclosing repeated elements from the outermost: their event type and field index."
         self._lower = False
-        "Whether its text is looked at in lower case."
+        "Whether comparisons use the text in lower case."
 
     def __getattr__(self, name: str) -> FieldExpression:
         if name.startswith("__"):
@@ -55,13 +55,15 @@ class FieldExpression:
         raise AttributeError(str(inside._type.unknown(f"{inside._prefix}{name}")))
 
     def __getitem__(self, path: str) -> FieldExpression:
-        """The field at `path` below this one."""
+        """Return the field at `path` below this one."""
         inside = self._inside()
         found = inside._type[f"{inside._prefix}{path}"]
         return FieldExpression(found._type, found._path, found._place, inside._levels)
 
     def _inside(self) -> FieldExpression:
-        """Where the fields below this one are: in a container, or in a record."""
+        """Return the expression in which the fields below this one are looked up: itself, or its record
+        type.
+        """
         if self._place is not None and isinstance(self._field.kind, RecordList):
             return FieldExpression(
                 self._field.kind.record, "", None, (*self._levels, (self._type, self._place))
@@ -93,7 +95,7 @@ class FieldExpression:
     __hash__ = None  # type: ignore[assignment]
 
     def __bool__(self) -> bool:
-        raise TypeError(f"{self!r} is neither true nor false: compare it, or ask exists()")
+        raise TypeError(f"{self!r} has no truth value: compare it with a value or use exists()")
 
     def _combine(self, other: object = None) -> NoReturn:
         raise TypeError(
@@ -106,28 +108,28 @@ class FieldExpression:
         return f"<field {self._path} of {self._type.name}>"
 
     def isin(self, values: Iterable[Any]) -> Filter:
-        """It has one of these values."""
+        """Return a filter for events whose field has one of `values`."""
         if isinstance(values, str):
-            raise ContentError(f"{values!r} is one value; give a list of them")
+            raise ContentError(f"{values!r} is one value; expected a list of values")
         each = [self._compare("=", value) for value in values]
         return unite(each[0].type if each else self._type, each)
 
     def lower(self) -> FieldExpression:
-        """Its text in lower case, to be compared with small letters: `CD.title.lower() == "kind of blue"`."""
+        """Return the field for comparisons in lower case: `CD.title.lower() == "kind of blue"`."""
         found = FieldExpression(self._type, self._path, self._place, self._levels)
         found._lower = True
         return found
 
     def startswith(self, text: str) -> Filter:
-        """Its text begins with `text`."""
+        """Return a filter for events whose field starts with `text`."""
         return self._apply("starts-with", text)
 
     def endswith(self, text: str) -> Filter:
-        """Its text ends with `text`."""
+        """Return a filter for events whose field ends with `text`."""
         return self._apply("ends-with", text)
 
     def contains(self, text: str) -> Filter:
-        """Its text contains `text`."""
+        """Return a filter for events whose field contains `text`."""
         return self._apply("contains", text)
 
     def _apply(self, function: str, text: str) -> Filter:
@@ -136,41 +138,43 @@ class FieldExpression:
         return self._filter(constraint.apply(self._compared, function, text))
 
     def like(self, pattern: str) -> Filter:
-        """Its text matches a pattern with `*`, as the papers write containment."""
+        """Return a filter for events whose field matches `pattern`, in which `*` stands for any text."""
         if not isinstance(pattern, str):
             raise ContentError(f"{pattern!r} is not a string")
         look = constraint.any_case if self._lower else constraint.like
         return self._filter(look(self._compared, constraint.read_glob(pattern)))
 
     def some(self, wanted: Callable[[FieldExpression], Filter]) -> Filter:
-        """Some record of a repeated element is as `wanted` says of it."""
+        """Return a filter for events in which one record of this repeated element satisfies `wanted`."""
         if self._place is None or not isinstance(self._field.kind, RecordList):
-            raise ContentError(f"{self!r} does not repeat")
+            raise ContentError(f"{self!r} is not a repeated element")
         return self._filter(
             self._field.kind.where(wanted(FieldExpression(self._field.kind.record, "", None)))
         )
 
     def between(self, low: Any, high: Any) -> Filter:
-        """It has a value from `low` to `high`, both included."""
+        """Return a filter for events whose field lies between `low` and `high`, inclusive."""
         field = self._compared
         return self._filter(
             constraint.compare(field, ">=", low).meet(constraint.compare(field, "<=", high))  # type: ignore[arg-type]
         )
 
     def within_circle(self, lat: float, lon: float, metres: float) -> Filter:
-        """The place or the whole area that it tells is no further from a place than so many metres."""
+        """Return a filter for events whose position or whole area is at most `metres` from the given
+        point.
+        """
         return self._located(True, constraint.disc(lat, lon, metres))
 
     def intersects_circle(self, lat: float, lon: float, metres: float) -> Filter:
-        """Something of the area that it tells is no further from a place than so many metres."""
+        """Return a filter for events whose area has a point at most `metres` from the given point."""
         return self._located(False, constraint.disc(lat, lon, metres))
 
     def within_box(self, south: float, west: float, north: float, east: float) -> Filter:
-        """The place or the whole area that it tells lies between degrees."""
+        """Return a filter for events whose position or whole area lies in a box of degrees."""
         return self._located(True, box(south, west, north, east))
 
     def intersects_box(self, south: float, west: float, north: float, east: float) -> Filter:
-        """Something of the area that it tells lies between degrees."""
+        """Return a filter for events whose area has a point in a box of degrees."""
         return self._located(False, box(south, west, north, east))
 
     def _located(self, whole: bool, region: Region) -> Filter:
@@ -183,9 +187,7 @@ class FieldExpression:
             return inside._lift(unite(type, each))
         found = constraint.find_location(type, path)
         if found is None:
-            raise ContentError(
-                f"{self!r} has no latitude and longitude (lat, lon) that are numbers, and no area"
-            )
+            raise ContentError(f"{self!r} has neither decimal fields lat and lon nor an area")
         if isinstance(region, Circle):
             return inside._lift(Filter.of(type, [[(point_index(*found), PointSet.where([region]))]]))
         sides: list[Any] = [
@@ -195,7 +197,7 @@ class FieldExpression:
         return inside._lift(Filter.of(type, [sides]))
 
     def exists(self) -> Filter:
-        """It is there."""
+        """Return a filter for events that have the field."""
         places = self._type.presence_fields(self._path if self._place is None else self._field.path)
         if places is None:
             return self._lift(Filter.everything(self._type))
@@ -211,7 +213,7 @@ class FieldExpression:
 
     @property
     def _compared(self) -> Field:
-        """The field that has the value; of a record that is one, the record's own."""
+        """The field that has the value; for a record with only a value, the record's own field."""
         field = self._field
         return (
             field.kind.record.fields[0] if isinstance(field.kind, RecordList) and field.kind.plain else field
@@ -223,10 +225,10 @@ class FieldExpression:
         if not self._lower:
             return self._filter(constraint.compare(self._compared, operator, value))
         if operator not in ("=", "!=") or not isinstance(value, str):
-            raise ContentError(f"{self!r} in lower case is compared by == or != with a text")
+            raise ContentError(f"{self!r} in lower case supports only == and != with a string")
         field = self._compared
         equal: Any = constraint.any_case(field, (value,))
-        if not value and field.optional:  # what is missing is the empty text here, as in XPath 2.0
+        if not value and field.optional:  # a missing field counts as the empty text here, as in XPath 2.0
             equal = msgspec.structs.replace(equal, absent=True)
         if operator == "=":
             return self._filter(equal)
@@ -234,10 +236,10 @@ class FieldExpression:
         return unite(rest[0].type if rest else self._type, rest)
 
     def _compare_field(self, operator: str, other: FieldExpression) -> Filter:
-        """That two fields of one event, or of one record, compare so."""
+        """Return a filter that compares two fields of one event or of one record."""
         if self._type is not other._type or self._levels or other._levels or self._lower or other._lower:
             raise ContentError(
-                f"{self!r} and {other!r} cannot be compared; they are not fields of one record"
+                f"{self!r} and {other!r} cannot be compared: both must be fields of the same record"
             )
         assert self._place is not None
         one, another = self._field, other._field
@@ -257,7 +259,7 @@ class FieldExpression:
         return self._lift(Filter.of(self._type, [[(self._place, domain)]]))
 
     def _lift(self, filter: Filter) -> Filter:
-        """What the event must be, if some record must be so."""
+        """Return the filter on the event that requires some record to match `filter`."""
         for type, place in reversed(self._levels):
             kind = type.fields[place].kind
             assert isinstance(kind, RecordList)

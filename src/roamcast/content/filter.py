@@ -1,4 +1,4 @@
-"""Filters: what a subscriber wants of one event type, and every relation on it that routers need."""
+"""Filters over the events of one type, and the relations between filters that routers need."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from roamcast.content.schema import EventType
 Test: TypeAlias = Callable[[tuple[Any, ...]], bool]
 
 MAX_CONJUNCTIONS = 256
-"A filter that would need more alternatives is refused."
+"Maximum number of conjunctions; a filter that would need more is rejected."
 PIECE_LIMIT = 20_000
-"Pieces of a conjunction that `covers` looks at before it answers no; see docs/subscriptions.md."
+"Maximum number of pieces that `covers` examines before it returns False; see docs/subscriptions.md."
 
 
 class Filter:
     """A disjunction of conjunctions of constraints on the fields of one event type.
 
-    Immutable and hashable; the hash is the same in every process, so sets of filters keep their
-    order from run to run. `==` compares what is written, `equivalent` what is meant.
+    A filter is immutable and hashable; its hash is the same in every process, so that sets of filters keep
+    their order from run to run. `==` compares the representation, `equivalent` compares the matched events.
     """
 
     __slots__ = ("_hash", "_test", "conjunctions", "type")
@@ -37,41 +37,41 @@ class Filter:
     _hash: int
 
     def __init__(self, type: EventType, conjunctions: tuple[Conjunction, ...]) -> None:
-        """For conjunctions that are in order already; people use `parse`, `Filter.of` or `CD.price < 20`."""
+        """Make a filter of sorted conjunctions; applications use `parse`, `Filter.of` or `CD.price < 20`."""
         object.__setattr__(self, "type", type)
         object.__setattr__(self, "conjunctions", conjunctions)
 
     @classmethod
     def of(cls, type: EventType, alternatives: Iterable[Iterable[tuple[int, Domain]]]) -> Filter:
-        """The filter of some alternatives, each a collection of constraints."""
+        """Return the disjunction of `alternatives`, each a conjunction of constraints."""
         found = {boxes.conjoin(type, constraints): None for constraints in alternatives}
         found.pop(None, None)
         return cls(type, _in_order(found))  # type: ignore[arg-type]
 
     @classmethod
     def everything(cls, type: EventType) -> Filter:
-        """All events of a type."""
+        """Return the filter that matches all events of `type`."""
         return cls(type, ((),))
 
     @classmethod
     def nothing(cls, type: EventType) -> Filter:
-        """No event at all."""
+        """Return the filter that matches no event."""
         return cls(type, ())
 
     @classmethod
     def parse(cls, xpath: str, types: EventType | Mapping[str, EventType], /, **parameters: Any) -> Filter:
-        """Read a subscription in XPath, with values for its `$parameters`; see docs/subscriptions.md."""
+        """Parse a subscription in XPath with values for its `$parameters`; see docs/subscriptions.md."""
         from roamcast.content.xpath import parse
 
         return parse(xpath, types, parameters)
 
     @property
     def empty(self) -> bool:
-        """Whether it matches no event at all."""
+        """Whether the filter matches no event."""
         return not self.conjunctions
 
     def matches(self, event: Event) -> bool:
-        """Whether a subscriber with this filter wants `event`."""
+        """Return whether the filter matches `event`."""
         if event.type is not self.type:
             return False
         try:
@@ -81,7 +81,7 @@ class Filter:
         return test(event.values)
 
     def test(self) -> Test:
-        """A function as quick as Python allows that says whether the values of an event match."""
+        """Return a compiled function of an event's values that returns whether they match."""
         try:
             return self._test
         except AttributeError:
@@ -90,7 +90,7 @@ class Filter:
             return test
 
     def covers(self, other: Filter) -> bool:
-        """Whether every event that `other` matches is matched by this; no where that is undecided."""
+        """Return whether this filter matches every event that `other` matches; False if undecided."""
         if self is other or not other.conjunctions:
             return True
         if self.type is not other.type:
@@ -106,7 +106,7 @@ class Filter:
         return True
 
     def intersects(self, other: Filter) -> bool:
-        """Whether some event is matched by both; yes where that is undecided."""
+        """Return whether some event matches both filters; True if undecided."""
         if self.type is not other.type:
             return False
         if len(self.conjunctions) == 1 and len(other.conjunctions) == 1:
@@ -116,15 +116,17 @@ class Filter:
         )
 
     def equivalent(self, other: Filter) -> bool:
-        """Whether both match the same events."""
+        """Return whether both filters match the same events."""
         return self.covers(other) and other.covers(self)
 
     def merge(self, other: Filter) -> Filter:
-        """The simplified filter that matches what either matches."""
+        """Return a simplified filter that matches the events that either filter matches."""
         return (self | other).simplify()
 
     def simplify(self) -> Filter:
-        """The same answers with fewer conjunctions, where a look at pairs of them finds a way."""
+        """Return an equivalent filter with fewer conjunctions, if comparing pairs of conjunctions finds
+        one.
+        """
         left = list(self.conjunctions)
         changed = len(left) > 1
         while changed:
@@ -145,13 +147,14 @@ class Filter:
         return Filter(self.type, _in_order(dict.fromkeys(left)))
 
     def example(self) -> Event | None:
-        """Some event that matches, or None if there is none."""
+        """Return some event that matches, or None if there is none."""
         return next(self.examples(), None)
 
     def examples(self, usual: Mapping[int, Any] | None = None) -> Iterator[Event]:
-        """Events that match: for each alternative one that has all it may have, then one that has least.
+        """Yield matching events: per conjunction one with all optional fields, then one with the fewest
+        fields.
 
-        Fields have their `usual` value, by place, where one is given and may be.
+        A field has its value in `usual` (by field index) if one is given and allowed.
         """
         everything = self.type.everything
         for whole in self.conjunctions:
@@ -169,23 +172,23 @@ class Filter:
                 yield Event(self.type, tuple(least))
 
     def counterexample(self) -> Event | None:
-        """Some event of the type that does not match, or None if there is none."""
+        """Return some event of the type that does not match, or None if there is none."""
         return next(self.counterexamples(), None)
 
     def counterexamples(self, usual: Mapping[int, Any] | None = None) -> Iterator[Event]:
-        """Events of the type that do not match, as many kinds of them as there are."""
+        """Yield events of the type that do not match, one or two per disjoint piece of the complement."""
         for piece in self._pieces_outside(()):
             yield from Filter(self.type, (piece,)).examples(usual)
 
     def to_bytes(self) -> bytes:
-        """The filter in a few bytes; `from_bytes` reads them."""
+        """Return the compact encoding of the filter, which `from_bytes` decodes."""
         from roamcast.content.codec import encode_filter
 
         return encode_filter(self)
 
     @classmethod
     def from_bytes(cls, data: bytes, types: EventType | Mapping[str, EventType]) -> Filter:
-        """Read what `to_bytes` wrote, and refuse anything else."""
+        """Decode the output of `to_bytes`; raise `CodecError` for other bytes."""
         from roamcast.content.codec import decode_filter
 
         return decode_filter(data, types)
@@ -213,7 +216,7 @@ class Filter:
 
     def __bool__(self) -> bool:
         raise TypeError(
-            "a filter is neither true nor false: combine with &, | and ~, and write a < b < c in two"
+            "a filter has no truth value: combine filters with &, | and ~, and split a < b < c into two"
         )
 
     def __eq__(self, other: object) -> bool:
@@ -235,7 +238,7 @@ class Filter:
             return value
 
     def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError("a filter does not change")
+        raise AttributeError("a filter is immutable")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Filter, (self.type, self.conjunctions)
@@ -250,34 +253,38 @@ class Filter:
 
     def _same_type(self, other: object) -> None:
         if not isinstance(other, Filter):
-            raise TypeError(f"a filter is combined with another filter, not with {other!r}")
+            raise TypeError(f"a filter can be combined only with another filter, not with {other!r}")
         if self.type is not other.type:
             raise ContentError(f"filters of {self.type.name} and {other.type.name} cannot be combined")
 
     def _cover_together(self, narrow: Conjunction) -> bool:
         try:
             return next(self._pieces_outside(narrow), None) is None
-        except ContentError:  # undecided, or a piece that would need too many alternatives
+        except ContentError:  # undecided, or a piece would need too many alternatives
             return False
 
     def _pieces_outside(self, whole: Conjunction) -> Iterator[Conjunction]:
-        """The parts of `whole` that none of our conjunctions meets, depth first: the first is soon found."""
+        """Yield the parts of `whole` outside all conjunctions of this filter; depth first, to find one
+        early.
+        """
         left = [(whole, 0)]
-        looked = 0
+        examined = 0
         while left:
             piece, number = left.pop()
             if number == len(self.conjunctions):
                 yield piece
                 continue
-            looked += 1
-            if looked > PIECE_LIMIT:
-                raise FilterTooComplex(f"no event outside was found in {PIECE_LIMIT} places")
+            examined += 1
+            if examined > PIECE_LIMIT:
+                raise FilterTooComplex(f"no event outside the filter was found in {PIECE_LIMIT} pieces")
             pieces = boxes.subtract(self.type, piece, self.conjunctions[number])
             left.extend((each, number + 1) for each in reversed(pieces))
 
 
 def unite(type: EventType, filters: Sequence[Filter]) -> Filter:
-    """What any of the filters matches, by halves, so that a thousand alternatives on one field stay cheap."""
+    """Return the union of the filters; pairwise merging keeps thousands of alternatives on one field
+    cheap.
+    """
     parts = list(filters) or [Filter.nothing(type)]
     while len(parts) > 1:
         pairs = [parts[n].merge(parts[n + 1]) for n in range(0, len(parts) - 1, 2)]
@@ -287,18 +294,18 @@ def unite(type: EventType, filters: Sequence[Filter]) -> Filter:
 
 def _refuse_too_many(count: int) -> None:
     if count > MAX_CONJUNCTIONS * MAX_CONJUNCTIONS:
-        raise ContentError(f"a filter of {count} alternatives; {MAX_CONJUNCTIONS} are the most")
+        raise ContentError(f"the filter has {count} alternatives; the maximum is {MAX_CONJUNCTIONS}")
 
 
 def _in_order(conjunctions: Iterable[Conjunction]) -> tuple[Conjunction, ...]:
     found = tuple(conjunctions)
     if len(found) > MAX_CONJUNCTIONS:
-        raise ContentError(f"a filter of {len(found)} alternatives; {MAX_CONJUNCTIONS} are the most")
+        raise ContentError(f"the filter has {len(found)} alternatives; the maximum is {MAX_CONJUNCTIONS}")
     return found if len(found) < 2 else tuple(sorted(found, key=repr))
 
 
 def _compile(conjunctions: tuple[Conjunction, ...]) -> Test:
-    """Matching as nested closures, which cost less than a loop that asks what to do next."""
+    """Return the test as nested closures, which are faster than an interpreting loop."""
     tests = [_compile_one(each) for each in conjunctions]
     if len(tests) == 1:
         return tests[0]
@@ -309,7 +316,7 @@ def _compile(conjunctions: tuple[Conjunction, ...]) -> Test:
 
 
 def _compile_one(conjunction: Conjunction) -> Test:
-    """All constraints of a conjunction, the sharpest first."""
+    """Return the test of one conjunction, which checks equality constraints first."""
     if boxes.compares(conjunction):
         return _compile_pairs(conjunction)
     parts = [(place, domain.test()) for place, domain in sorted(conjunction, key=lambda c: not c[1].point)]
@@ -333,7 +340,7 @@ def _compile_one(conjunction: Conjunction) -> Test:
 
 
 def _compile_pairs(conjunction: Conjunction) -> Test:
-    """The constraints on fields, then those on the order of pairs."""
+    """Return the test of a conjunction that checks single fields first, then compared pairs and positions."""
     fields = _compile_one(boxes.fields_of(conjunction))
     pairs = [(place, domain.test()) for place, domain in conjunction if place >= PAIR]
     return lambda values: fields(values) and all(test(value_at(values, place)) for place, test in pairs)

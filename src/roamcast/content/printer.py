@@ -1,4 +1,4 @@
-"""Filters written as XPath, so that parsing gives the same filter back."""
+"""Conversion of filters to XPath text that parses to the same filter."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def write_filter(filter: Filter) -> str:
-    """The whole filter: one path for each conjunction."""
+    """Return the filter as XPath text, with one path per conjunction."""
     name = filter.type.name
     if not filter.conjunctions:
         return f"/{name}[false()]"
@@ -31,7 +31,7 @@ def write_filter(filter: Filter) -> str:
 
 
 def write_constraint(field: Field, domain: Domain) -> str:
-    """One field's constraint, in parentheses if it has an `or` in it."""
+    """Return the constraint on one field, in parentheses if it contains `or`."""
     path = field.path
     if isinstance(domain, RecordListSet):
         return " and ".join(_write_repeats(path, domain))
@@ -48,7 +48,7 @@ def write_constraint(field: Field, domain: Domain) -> str:
 
 
 def write_part(type: EventType, place: int, domain: Domain) -> str:
-    """One constraint of a conjunction: on a field, or on the order of a pair of fields."""
+    """Return one constraint of a conjunction: on a field, on a pair of compared fields or on a position."""
     if place < PAIR:
         return write_constraint(type.fields[place], domain)
     one, other = (type.fields[at].path for at in members(place))
@@ -57,9 +57,9 @@ def write_part(type: EventType, place: int, domain: Domain) -> str:
     assert isinstance(domain, RangeSet)
     if not domain.absent:
         return f"{one}{_operator(domain)}{other}"
-    [rest] = domain.outside(RangeSet(((-1, 1),)))  # what it may not be, if both are there
-    told = ("<", ">=") if rest.spans == ((-1, 1),) else (_operator(rest),)
-    return " and ".join(f"not({one}{operator}{other})" for operator in told)
+    [rest] = domain.outside(RangeSet(((-1, 1),)))  # the orders that are excluded if both fields are present
+    operators = ("<", ">=") if rest.spans == ((-1, 1),) else (_operator(rest),)
+    return " and ".join(f"not({one}{operator}{other})" for operator in operators)
 
 
 def _write_discs(type: EventType, fields: tuple[int, int], domain: PointSet) -> Iterator[str]:
@@ -95,7 +95,7 @@ def _operator(domain: RangeSet) -> str:
 
 
 def quote(text: str) -> str:
-    """A string literal; `concat()` where both quotes occur, since XPath has no escapes."""
+    """Return a string literal; use `concat()` if `text` has both quotes, since XPath has no escapes."""
     if '"' not in text:
         return f'"{text}"'
     if "'" not in text:
@@ -113,7 +113,7 @@ def _write_conjunction(filter: Filter, each: Conjunction) -> str:
 
 
 def _write_repeats(path: str, domain: RecordListSet) -> list[str]:
-    """A test for each filter that some record must satisfy, and one for what none may."""
+    """Return one test per filter that some record must match, and one for the filter that none may match."""
     written = [_write_some(path, each) for each in domain.required]
     return written if domain.refused.empty else [*written, f"not({_write_some(path, domain.refused)})"]
 

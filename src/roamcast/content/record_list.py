@@ -1,4 +1,4 @@
-"""Repeated elements: the kind of a field that holds any number of records."""
+"""Repeated elements: the field type of a list of records."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ if TYPE_CHECKING:
     from roamcast.content.schema import EventType
 
 MAX_RECORDS = 65536
-"Records of one element in one event."
+"Maximum number of records of one element in one event."
 VALUE = "."
-"The path of what a record says itself, besides what its attributes say."
+"Path of a record's own value, as opposed to its attributes."
 
 
 class RecordList(FieldType, frozen=True):
-    """Any number of records of one type, `least` or more; stored as a tuple of their stored values."""
+    """A list of `least` or more records of one event type; stored as a tuple of the records' stored
+    values.
+    """
 
     name = "records"
 
@@ -27,7 +29,9 @@ class RecordList(FieldType, frozen=True):
     least: int = 0
 
     def store(self, value: Any) -> tuple[tuple[Any, ...], ...]:
-        """The records of an iterable of mappings, events, or plain values where a record is a value alone."""
+        """Return the stored form of an iterable of mappings, events, or plain values if records have only a
+        value.
+        """
         if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
             raise ContentError(f"{str(value)[:40]!r} is not a list of records")
         found = tuple(self._record(each) for each in value)
@@ -35,13 +39,13 @@ class RecordList(FieldType, frozen=True):
         return found
 
     def check(self, count: int) -> None:
-        """Refuse a number of records that cannot be."""
+        """Raise `ContentError` if the number of records is out of bounds."""
         if not self.least <= count <= MAX_RECORDS:
             expected = f"at least {self.least}" if count < self.least else f"at most {MAX_RECORDS}"
-            raise ContentError(f"{count} of {self.record.name!r}; {expected} are expected")
+            raise ContentError(f"{count} records of {self.record.name!r}; expected {expected}")
 
     def load(self, stored: Any) -> tuple[Any, ...]:
-        """The records as events of their type, or as plain values where they are values alone."""
+        """Return the records as events of their type, or as plain values if they have only a value."""
         from roamcast.content.event import Event
 
         if self.plain:
@@ -51,35 +55,37 @@ class RecordList(FieldType, frozen=True):
 
     @property
     def plain(self) -> bool:
-        """Whether a record is a value alone."""
+        """Whether a record consists of only its own value."""
         return [field.path for field in self.record.fields] == [VALUE]
 
     def read(self, text: str) -> Any:
-        """Records have no text."""
-        raise ContentError(f"{self.record.name!r} holds records, not text")
+        """Raise `ContentError`, because records have no text form."""
+        raise ContentError(f"{self.record.name!r} contains records, not text")
 
     def write(self, stored: Any) -> str:
-        """For people: how many there are."""
+        """Return the number of records in readable form."""
         return f"{len(stored)} x {self.record.name}"
 
     def everything(self, absent: bool = False) -> RecordListSet:
-        """All sequences of records that may be; none is a sequence too."""
+        """Return the set of all allowed lists of records; the empty list is one of them unless `least` is
+        positive.
+        """
         return self.present() if self.least else self.where()
 
     def present(self) -> RecordListSet:
-        """There is at least one record."""
+        """Return the set of all lists of at least one record."""
         from roamcast.content.filter import Filter
 
         return self.where(Filter.everything(self.record))
 
     def where(self, *required: Any) -> RecordListSet:
-        """Some record satisfies each of the filters `required`."""
+        """Return the set of lists in which each filter of `required` matches some record."""
         from roamcast.content.filter import Filter
 
         return RecordListSet.where(required, Filter.nothing(self.record))
 
     def describe(self) -> list[Any]:
-        """The definition of the records and the least number of them."""
+        """Return the name, the fingerprint of the record type and the minimum number of records."""
         return [self.name, self.record.fingerprint.hex(), self.least]
 
     def _record(self, value: Any) -> tuple[Any, ...]:
@@ -87,7 +93,9 @@ class RecordList(FieldType, frozen=True):
 
         if isinstance(value, Event):
             if value.type is not self.record:
-                raise ContentError(f"a record of {value.type.name!r}, not of {self.record.name!r}")
+                raise ContentError(
+                    f"the record is of type {value.type.name!r}; expected {self.record.name!r}"
+                )
             return value.values
         if isinstance(value, Mapping):
             return Event.of(self.record, value).values

@@ -1,4 +1,4 @@
-"""Event types: a name and an ordered list of typed fields, some of them nested, some attributes."""
+"""Event types: a name and an ordered list of typed fields, which may be nested or attributes."""
 
 from __future__ import annotations
 
@@ -24,42 +24,44 @@ if TYPE_CHECKING:
 MAX_FIELDS = 4096
 MAX_DEPTH = 256
 MAX_RECORD_DEPTH = 16
-"Repeated elements inside repeated elements."
+"Maximum nesting of repeated elements in repeated elements."
 
 _FIRST = (
     "A-Z_a-z\xc0-\xd6\xd8-\xf6\xf8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c\u200d\u2070-\u218f\u2c00-\u2fef"
     "\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
 )
 NAME = f"[{_FIRST}][{_FIRST}.0-9\xb7\u0300-\u036f\u203f\u2040-]*"
-"The names of XML without colons, as a regular expression."
+"Regular expression of XML names without colons."
 
 _NAME = re.compile(NAME)
 
 
 class Field(msgspec.Struct, frozen=True):
-    """One typed place in an event."""
+    """One typed element of an event."""
 
     path: str
-    "From the root, as XPath writes it: `price`, `@id`, `artist/name`, `artist/@born`; `.` of a record."
+    """Path from the root as in XPath: `price`, `@id`, `artist/name`, `artist/@born`; `.` for a record's own
+    value.
+    """
     kind: FieldType
     optional: bool = False
 
     @property
     def steps(self) -> tuple[str, ...]:
-        """The path in pieces."""
+        """The components of the path."""
         return tuple(self.path.split("/"))
 
     @property
     def everything(self) -> Domain:
-        """All that the field can be."""
+        """The set of all values that the field can have."""
         return self.kind.everything(self.optional)
 
 
 class EventType:
-    """What events of one sort look like; two types with the same definition are one object.
+    """The name and the fields of a class of events; equal definitions give the same object.
 
-    `CD(price=12.5, category="jazz")` makes an event, `CD.price < 20` a filter. A field whose name
-    is taken by a Python attribute, or is not a Python name, is written `CD["artist/name"]`.
+    `CD(price=12.5, category="jazz")` makes an event, `CD.price < 20` a filter. A field whose name is not a
+    Python name, or is an attribute of this class, is written `CD["artist/name"]`.
     """
 
     __slots__ = (
@@ -81,16 +83,16 @@ class EventType:
     fields: tuple[Field, ...]
     always: tuple[str, ...]
     everything: tuple[Domain, ...]
-    "What each field can be at all, by place."
+    "The set of all values of each field, by field index."
     fingerprint: bytes
-    "Eight bytes that differ where the definition differs, the same on every machine."
+    "Eight bytes that depend on the definition only; they are the same on every machine."
 
     owned: tuple[tuple[int, int], ...]
-    "Attributes of elements that have a value themselves: (place of the attribute, place of the element)."
+    "Attributes of elements with a value: (index of the attribute, index of the element)."
     markers: tuple[tuple[int, tuple[int, ...]], ...]
-    "Fields that say that a container is there: (place, the places in the container)."
+    "Presence fields of containers: (index of the field, indices of the fields in the container)."
     record_depth: int
-    "How deep repeated elements lie in repeated elements; 0 where none repeats."
+    "Nesting depth of repeated elements; 0 if none repeats."
     _places: dict[str, int]
     _shortcuts: dict[str, int]
     _containers: dict[str, tuple[int, ...]]
@@ -104,14 +106,14 @@ class EventType:
         optional: tuple[str, ...] = (),
         always: tuple[str, ...] = (),
     ) -> EventType:
-        """Declare a type: `fields` by path, those in `optional` may be missing.
+        """Declare a type with `fields` by path; the fields in `optional` may be missing.
 
-        `always` names containers that stand in the XML even when everything in them is missing.
+        `always` names containers that the XML has even if all their fields are missing.
         """
         if isinstance(fields, Mapping):
             for path in optional:
                 if path not in fields:
-                    raise ContentError(f"{name}: optional field {path!r} is not a field")
+                    raise ContentError(f"{name}: {path!r} is declared optional but is not a field")
             fields = tuple(Field(path, kind, path in optional) for path, kind in fields.items())
         definition = (name, fields, always)
         known = cls._known.get(definition)
@@ -152,7 +154,7 @@ class EventType:
         return cls._known.setdefault(definition, self)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError("an event type does not change")
+        raise AttributeError("an event type is immutable")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _declare, (self.name, self.fields, self.always)
@@ -173,13 +175,13 @@ class EventType:
         return f"<EventType {self.name}: {', '.join(field.path for field in self.fields)}>"
 
     def __call__(self, values: Mapping[str, Any] | None = None, /, **named: Any) -> Event:
-        """Make an event of this type."""
+        """Return an event of this type."""
         from roamcast.content.event import Event
 
         return Event.of(self, {**(values or {}), **named})
 
     def __getitem__(self, path: str) -> FieldExpression:
-        """The field at `path`, to build filters with."""
+        """Return the field or container at `path`, to build filters with."""
         from roamcast.content.expression import FieldExpression
 
         if path in self._containers:
@@ -195,30 +197,32 @@ class EventType:
             raise AttributeError(str(error)) from None
 
     def index(self, path: str) -> int:
-        """The place of the field at `path`; `@` may be left out where nothing else is so called."""
+        """Return the index of the field at `path`; `@` may be omitted if no other field has the name."""
         try:
             return self._shortcuts[path]
         except KeyError:
             raise self.unknown(path) from None
 
     def domain(self, place: int) -> Domain:
-        """What a field, or the order of a pair of fields, can be at all."""
+        """Return all values of a field, or all orders of a pair of fields, by index."""
         return self.everything[place] if place < PAIR else everything(self, place)
 
     def record(self, path: str) -> EventType:
-        """The type of the records of the repeated element at `path`."""
+        """Return the event type of the records of the repeated element at `path`."""
         kind = self.fields[self.index(path)].kind
         if not isinstance(kind, RecordList):
-            raise ContentError(f"{path!r} of {self.name} does not repeat")
+            raise ContentError(f"{path!r} of {self.name} is not a repeated element")
         return kind.record
 
     def unknown(self, path: str) -> ContentError:
-        """The complaint about a path that is no field."""
+        """Return the error for a path that is not a field."""
         if path in self._containers:
-            return ContentError(f"{path!r} of {self.name} holds other fields and has no value itself")
+            return ContentError(f"{path!r} of {self.name} contains other fields and has no value of its own")
         for field in self.fields:
             if isinstance(field.kind, RecordList) and path.startswith(f"{field.path}/"):
-                return ContentError(f"{field.path!r} of {self.name} repeats: there is no one {path!r}")
+                return ContentError(
+                    f"{field.path!r} of {self.name} is a repeated element: {path!r} has no single value"
+                )
         near = difflib.get_close_matches(path, self._places, n=1)
         hint = (
             f"did you mean {near[0]!r}?" if near else f"it has {', '.join(list(self._places)[:20]) or 'none'}"
@@ -226,21 +230,23 @@ class EventType:
         return ContentError(f"{self.name} has no field {path!r}; {hint}")
 
     def has(self, path: str) -> bool:
-        """Whether there is a field at exactly `path`."""
+        """Return whether there is a field at exactly `path`."""
         return path in self._places
 
     def fields_below(self, container: str) -> tuple[int, ...] | None:
-        """The places of the fields below a container (`""`: the root), or None if there is no such one."""
+        """Return the indices of the fields below a container (`""`: the root), or None if there is no such
+        container.
+        """
         return self._containers.get(container)
 
     def is_hollow(self, path: str) -> bool:
-        """Whether an element at `path` that holds nothing could not be told from a missing one."""
+        """Return whether an empty element at `path` could not be distinguished from a missing one."""
         if path in self._places or path not in self._containers or self.presence_fields(path) is None:
             return False
         return f"{path}/{VALUE}" not in self._places
 
     def presence_fields(self, path: str) -> tuple[int, ...] | None:
-        """The places of which any that is not missing shows that `path` is there; None if it always is."""
+        """Return the indices of the fields that show that `path` is present, or None if it always is."""
         if path in self._places:
             return (self._places[path],)
         if path == "" or any(f"{kept}/".startswith(f"{path}/") for kept in self.always):
@@ -253,11 +259,11 @@ def _declare(name: str, fields: tuple[Field, ...], always: tuple[str, ...]) -> E
 
 
 def _check(name: str, fields: tuple[Field, ...], always: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
-    """Refuse what could not be an element; return the fields inside each container."""
+    """Raise `ContentError` for a definition that is not valid XML; return the field indices per container."""
     if not _NAME.fullmatch(name):
-        raise ContentError(f"{name!r} cannot be an element's name")
+        raise ContentError(f"{name!r} is not a valid element name")
     if len(fields) > MAX_FIELDS:
-        raise ContentError(f"{name} has {len(fields)} fields; {MAX_FIELDS} are the most")
+        raise ContentError(f"{name} has {len(fields)} fields; the maximum is {MAX_FIELDS}")
     inside: dict[str, list[int]] = {"": []}
     for path in always:
         for depth in range(1, len(path.split("/")) + 1):
@@ -266,7 +272,7 @@ def _check(name: str, fields: tuple[Field, ...], always: tuple[str, ...]) -> dic
     for place, field in enumerate(fields):
         steps = field.steps
         if len(steps) > MAX_DEPTH:
-            raise ContentError(f"{name}: a field lies {len(steps)} deep; {MAX_DEPTH} is the most")
+            raise ContentError(f"{name}: a field is nested {len(steps)} deep; the maximum is {MAX_DEPTH}")
         if field.path in seen:
             raise ContentError(f"{name} has the field {field.path!r} twice")
         seen.add(field.path)
@@ -283,32 +289,36 @@ def _check(name: str, fields: tuple[Field, ...], always: tuple[str, ...]) -> dic
 
 
 def _check_steps(name: str, field: Field) -> None:
-    """A path is made of names; its end may say that an element is there."""
+    """Raise `ContentError` if a component of the path is not an XML name; a presence field may end in `.`."""
     *outer, last = field.steps
     if not (last == VALUE and isinstance(field.kind, Presence)):
         outer.append(last.removeprefix("@"))
     for step in outer:
         if not _NAME.fullmatch(step):
-            raise ContentError(f"{name}: {step!r} in {field.path!r} cannot be a name")
+            raise ContentError(f"{name}: {step!r} in {field.path!r} is not a valid name")
 
 
 def _check_records(name: str, field: Field, kind: RecordList) -> None:
-    """A repeated element is a sequence, of which none is one; it lies in not too many others."""
+    """Raise `ContentError` for a repeated element that is optional, empty or nested too deep."""
     if field.optional:
-        raise ContentError(f"{name}: {field.path!r} repeats, and is never missing: it may have no records")
+        raise ContentError(
+            f"{name}: {field.path!r} is a repeated element and cannot be optional; use least = 0"
+        )
     if not kind.record.fields:
-        raise ContentError(f"{name}: {field.path!r} repeats and holds nothing")
+        raise ContentError(f"{name}: {field.path!r} is a repeated element without fields")
     if kind.record.record_depth >= MAX_RECORD_DEPTH:
-        raise ContentError(f"{name}: {field.path!r} repeats more than {MAX_RECORD_DEPTH} deep")
+        raise ContentError(
+            f"{name}: {field.path!r} is nested in more than {MAX_RECORD_DEPTH} repeated elements"
+        )
 
 
 def _check_attributes(name: str, fields: Mapping[str, Field], inside: Mapping[str, list[int]]) -> None:
-    """Below an element with a value stand attributes alone, and they come and go with it."""
+    """Raise `ContentError` unless an element with a value has only attributes below it, optional if it is."""
     for path in fields.keys() & inside.keys():
         for below in (field for field in fields.values() if field.path.startswith(f"{path}/")):
             if not below.path[len(path) + 1 :].startswith("@"):
                 raise ContentError(
-                    f"{name}: {path!r} is both a field and holds elements; mixed content cannot be"
+                    f"{name}: {path!r} has both a value and child elements; mixed content is not supported"
                 )
             if fields[path].optional and not below.optional:
                 raise ContentError(f"{name}: {below.path!r} must be optional, as its element is")

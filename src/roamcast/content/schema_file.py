@@ -1,4 +1,4 @@
-"""Schema files and documents of any supported format: XML Schema with XML, JSON Schema with JSON."""
+"""Reading schema files and documents of all supported formats: XML Schema with XML, JSON Schema with JSON."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 def load_schema(path: Path, defaults: bool = False) -> XmlSchema | JsonSchema:
-    """Return the schema in a file: JSON Schema if its name ends in `.json`, else XML Schema.
+    """Return the schema in a file: JSON Schema if its name ends in `.json`, otherwise XML Schema.
 
-    With `defaults`, fields that a document leaves out take the values that the schema gives.
+    With `defaults`, a field that a document omits gets the default value of the schema.
     """
     if path.suffix == ".json":
         from roamcast.content.json.json_schema import JsonSchema

@@ -1,4 +1,4 @@
-"""Points in time and spans of time, as XML Schema writes them."""
+"""The field types of date-times and durations, in the notation of XML Schema."""
 
 from __future__ import annotations
 
@@ -21,20 +21,22 @@ _MICROSECOND = timedelta(microseconds=1)
 _SECOND = 1_000_000
 _DAY = 86_400 * _SECOND
 MONTH = 2_629_746 * _SECOND
-"Of 365.2425 days in a year; XML Schema leaves open how a month compares with days."
+"""Length of a month [us]: a twelfth of 365.2425 days. XML Schema does not define how months compare with
+days.
+"""
 
 
 class DateTime(OrderedFieldType, frozen=True):
-    """A point in time, in microseconds of 1970 and after; one without a zone is of UTC."""
+    """A point in time, stored as microseconds since 1970; a text without a time zone is in UTC."""
 
     name = "datetime"
 
     def bounds(self) -> tuple[int, int]:
-        """The years 1 to 9999."""
+        """Return the bounds: the years 1 to 9999."""
         return _LOWEST, _HIGHEST
 
     def store(self, value: Any) -> int:
-        """The microseconds of a `datetime`, or of its text."""
+        """Return the microseconds since 1970 of a `datetime` or of its text."""
         if isinstance(value, str):
             return self.read(value)
         if not isinstance(value, datetime):
@@ -43,11 +45,13 @@ class DateTime(OrderedFieldType, frozen=True):
         return _in_calendar((at - _EPOCH) // _MICROSECOND, str(value))
 
     def load(self, stored: Any) -> datetime:
-        """A `datetime` of UTC."""
+        """Return a `datetime` in UTC."""
         return _EPOCH + timedelta(microseconds=stored)
 
     def read(self, text: str) -> int:
-        """A point in time like 2005-03-08T12:00:00+01:00; what lies below a microsecond is let go."""
+        """Parse a point in time such as 2005-03-08T12:00:00+01:00; digits beyond a microsecond are
+        truncated.
+        """
         text = text.strip(" \t\r\n")
         found = _MOMENT.fullmatch(text)
         if found is None:
@@ -60,41 +64,41 @@ class DateTime(OrderedFieldType, frozen=True):
                 at = datetime.fromisoformat(f"{day}T{clock}{_zone(zone)}")
             stored = (at - _EPOCH) // _MICROSECOND + int((fraction or "0")[:6].ljust(6, "0"))
         except (ValueError, OverflowError):
-            raise ContentError(f"{text[:40]!r} is not a time of a day of the calendar") from None
+            raise ContentError(f"{text[:40]!r} is not a valid date and time") from None
         return _in_calendar(stored, text)
 
     def write(self, stored: Any) -> str:
-        """In UTC, with its zone written as hours: some schemas ask for that."""
+        """Return the time in UTC with a numeric zone offset, which some schemas require."""
         return self.load(stored).isoformat()
 
 
 class Duration(OrderedFieldType, frozen=True):
-    """A span of time, in microseconds."""
+    """A duration, stored as microseconds."""
 
     name = "duration"
 
     def bounds(self) -> tuple[int, int]:
-        """A hundred thousand years to either side."""
+        """Return the bounds: 100,000 years in both directions."""
         return -_LONGEST, _LONGEST
 
     def store(self, value: Any) -> int:
-        """The microseconds of a `timedelta`, or of its text."""
+        """Return the microseconds of a `timedelta` or of its text."""
         if isinstance(value, str):
             return self.read(value)
         if not isinstance(value, timedelta):
-            raise ContentError(f"{value!r} is not a span of time")
+            raise ContentError(f"{value!r} is not a duration")
         return int(self._within(value // _MICROSECOND))
 
     def load(self, stored: Any) -> timedelta:
-        """A `timedelta`."""
+        """Return a `timedelta`."""
         return timedelta(microseconds=stored)
 
     def read(self, text: str) -> int:
-        """A span of time like P1DT2H30M; a month has the length of an average one."""
+        """Parse a duration such as P1DT2H30M; a month has the average length `MONTH`."""
         text = text.strip(" \t\r\n")
         found = _SPAN.fullmatch(text)
         if found is None or text[-1:] in ("P", "T"):
-            raise ContentError(f"{text[:40]!r} is not a span of time like 'P1DT2H30M'")
+            raise ContentError(f"{text[:40]!r} is not a duration like 'P1DT2H30M'")
         sign, years, months, days, hours, minutes, seconds, fraction = found.groups(default="0")
         whole = (12 * int(years) + int(months)) * MONTH + int(days) * _DAY
         whole += (3600 * int(hours) + 60 * int(minutes) + int(seconds)) * _SECOND
@@ -102,7 +106,7 @@ class Duration(OrderedFieldType, frozen=True):
         return int(self._within(-whole if sign == "-" else whole))
 
     def write(self, stored: Any) -> str:
-        """In days, hours, minutes and seconds."""
+        """Return the duration in days, hours, minutes and seconds."""
         days, rest = divmod(abs(stored), _DAY)
         seconds, fraction = divmod(rest, _SECOND)
         minutes, seconds = divmod(seconds, 60)
@@ -117,10 +121,10 @@ class Duration(OrderedFieldType, frozen=True):
         return f"{'-' if stored < 0 else ''}P{written}"
 
 
-def _in_calendar(stored: int, told: str) -> int:
-    """Microseconds of 1970 and after, if they are of a year that has a name: a zone may lead out of it."""
+def _in_calendar(stored: int, text: str) -> int:
+    """Return `stored` if it lies in the years 1 to 9999; a time zone can shift a time out of them."""
     if not _LOWEST <= stored <= _HIGHEST:
-        raise ContentError(f"{told[:40]!r} is not in the years 1 to 9999 of UTC")
+        raise ContentError(f"{text[:40]!r} is not in the years 1 to 9999 in UTC")
     return stored
 
 

@@ -1,1 +1,1 @@
-"""Boxes of value sets: what a conjunction of constraints allows, exactly."""
+"""Constraints as sets of values, and conjunctions of them as boxes in the space of events."""

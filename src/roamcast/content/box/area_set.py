@@ -1,8 +1,8 @@
-"""Sets of areas: those that lie within some regions, meet others, and neither lie in nor meet yet others.
+"""Sets of areas, given by regions that they must or must not lie in or overlap.
 
-An area is a circle or a polygon that an event tells, a region a circle or a box that a filter asks about.
-Areas may be as small as a place, so one test implies another exactly if its region holds the other's, or is
-apart from it; what several tests say together is left to the safe side.
+An area is a circle or polygon in an event; a region is a circle or box in a filter. Areas may be as small as
+a point, so one test implies another exactly if its region contains the other's or is disjoint from it.
+Relations that follow only from several tests together are approximated conservatively.
 """
 
 from __future__ import annotations
@@ -29,45 +29,45 @@ from roamcast.content.earth.sphere import Circle, distance
 from roamcast.content.errors import ContentError, FilterTooComplex
 
 MAX_TESTS = 16
-"Tests of one area in one conjunction."
+"Maximum number of tests of one area in one conjunction."
 
 Sort: TypeAlias = Literal["", "circle", "polygon"]
-"""What shapes a field has; both if it is not told."""
+"""The shapes that a field allows; the empty string allows both."""
 
 
 class RegionTest(NamedTuple):
-    """That an area lies within a region, or that it has a place in common with it."""
+    """The test that an area lies within a region, or that it overlaps the region."""
 
     all: bool
     region: Region
 
     def has(self, shape: Shape) -> bool:
-        """Whether an area satisfies it."""
+        """Return whether the area `shape` passes the test."""
         return within(shape, self.region) if self.all else meets(shape, self.region)
 
     def implies(self, other: RegionTest) -> bool:
-        """Whether what satisfies this surely satisfies the other."""
+        """Return whether every area that passes this test certainly passes `other`."""
         return (self.all or not other.all) and (self == other or holds(other.region, self.region))
 
     def excludes(self, other: RegionTest) -> bool:
-        """Whether what satisfies this surely does not satisfy the other."""
+        """Return whether no area that passes this test can pass `other`."""
         return (self.all or other.all) and disjoint(self.region, other.region)
 
     @property
     def always(self) -> bool:
-        """Whether every area satisfies it."""
+        """Whether every area passes the test."""
         return isinstance(self.region, LatLonBox) and self.region.whole
 
 
 class AreaSet(msgspec.Struct, frozen=True, cache_hash=True):
-    """The areas that satisfy each of some tests and none of others."""
+    """The areas that pass all `required` tests and none of the `refused` tests."""
 
     sort: Sort = ""
     required: tuple[RegionTest, ...] = ()
     refused: tuple[RegionTest, ...] = ()
     absent: bool = False
     void: bool = False
-    "Whether no area satisfies it, only perhaps that there is none."
+    "Whether the set has no area; it may still include the missing value."
 
     @classmethod
     def where(
@@ -77,7 +77,7 @@ class AreaSet(msgspec.Struct, frozen=True, cache_hash=True):
         refused: Iterable[RegionTest] = (),
         absent: bool = False,
     ) -> AreaSet:
-        """Without tests that others make needless."""
+        """Return the set without redundant tests."""
         yes = {each for each in required if not each.always}
         no = set(refused)
         impossible = any(each.always for each in no)
@@ -91,26 +91,26 @@ class AreaSet(msgspec.Struct, frozen=True, cache_hash=True):
             if not any(o != t and t.implies(o) for o in no) and not any(o.excludes(t) for o in yes)
         )
         if len(kept) + len(left) > MAX_TESTS:
-            raise ContentError(f"more than {MAX_TESTS} regions for one area in one conjunction")
+            raise ContentError(f"one conjunction tests an area against more than {MAX_TESTS} regions")
         return cls(sort, kept, left, absent)
 
     @property
     def empty(self) -> bool:
-        """Whether surely nothing satisfies it."""
+        """Whether the set is certainly empty."""
         return self.void and not self.absent
 
     @property
     def point(self) -> bool:
-        """Never: an area is not looked up as one value."""
+        """Always False: areas are not looked up by value."""
         return False
 
     @property
     def patterns(self) -> int:
-        """None: areas have no patterns."""
+        """Always 0: areas have no patterns."""
         return 0
 
     def has(self, value: Any) -> bool:
-        """Whether an area (None: missing) satisfies it."""
+        """Return whether an area (None: missing) is in the set."""
         if value is None:
             return self.absent
         if self.void:
@@ -120,18 +120,18 @@ class AreaSet(msgspec.Struct, frozen=True, cache_hash=True):
         )
 
     def test(self) -> Callable[[Any], bool]:
-        """What `has` says."""
+        """Return `has`."""
         return self.has
 
     def meet(self, other: AreaSet) -> AreaSet:
-        """What satisfies both."""
+        """Return the intersection of the two sets."""
         absent = self.absent and other.absent
         if self.void or other.void:
             return AreaSet(self.sort, absent=absent, void=True)
         return AreaSet.where(self.sort, self.required + other.required, self.refused + other.refused, absent)
 
     def join(self, other: AreaSet) -> AreaSet | None:
-        """What satisfies either, where one has all of the other; or the two halves of everything."""
+        """Return the union if one set contains the other or both are complementary; otherwise None."""
         absent = self.absent or other.absent
         for one, another in ((self, other), (other, self)):
             if one._holds(another):
@@ -141,7 +141,7 @@ class AreaSet(msgspec.Struct, frozen=True, cache_hash=True):
         return None
 
     def outside(self, everything: AreaSet) -> list[AreaSet]:
-        """What of `everything` does not satisfy it, as alternatives that do not overlap."""
+        """Return `everything` minus this set, as disjoint sets."""
         rest: list[AreaSet] = []
         if self.void:
             rest.append(msgspec.structs.replace(everything, absent=False))
@@ -160,15 +160,15 @@ class AreaSet(msgspec.Struct, frozen=True, cache_hash=True):
         return rest
 
     def covers(self, other: AreaSet) -> bool:
-        """Whether whatever satisfies `other` surely satisfies this."""
+        """Return whether this set certainly contains `other`."""
         return (self.absent or not other.absent) and self._holds(other)
 
     def intersects(self, other: AreaSet) -> bool:
-        """Whether something may satisfy both."""
+        """Return whether the two sets may have a common element."""
         return not self.meet(other).empty
 
     def example(self) -> Any:
-        """Some area that satisfies it (None: missing)."""
+        """Return some area in the set (None: missing); raise `FilterTooComplex` if the search finds none."""
         if self.void:
             return None
         for shape in self._candidates():
@@ -176,10 +176,10 @@ class AreaSet(msgspec.Struct, frozen=True, cache_hash=True):
                 return shape
         if self.absent:
             return None
-        raise FilterTooComplex("no area was found in some regions and outside of others")
+        raise FilterTooComplex("no area was found that satisfies all region tests")
 
     def sides(self) -> tuple[RangeSet, RangeSet]:
-        """Where the southern and the northern end of an area must lie, as far as single tests tell."""
+        """Return the ranges of an area's southern and northern latitude [deg] that the single tests imply."""
         south = north = RangeSet(((-90.0, 90.0),))
         for test in self.required:
             region = test.region
@@ -205,26 +205,26 @@ class AreaSet(msgspec.Struct, frozen=True, cache_hash=True):
         return True
 
     def _candidates(self) -> Iterator[Shape]:
-        """Areas worth a try."""
+        """Yield areas that are likely to be in the set, as examples to try."""
         regions = [test.region for test in self.required + self.refused]
         places = [place for region in regions for place in _places(region)]
         places += [((a[0] + b[0]) / 2, (a[1] + b[1]) / 2) for n, a in enumerate(places) for b in places[:n]]
         places += [(0.0, 0.0), (45.0, 90.0), (-45.0, -90.0), (80.0, 10.0)]
         places = list(dict.fromkeys(places))
-        asked = [_places(test.region)[0] for test in self.required if not test.all]
-        wide = max((distance(*a, *b) for a in asked for b in asked), default=0.0)
+        centres = [_places(test.region)[0] for test in self.required if not test.all]
+        wide = max((distance(*a, *b) for a in centres for b in centres), default=0.0)
         for size in dict.fromkeys((0.0, wide / 2 * 1.01, wide, 1e3, 1e5, 3e6)):
             for lat, lon in places:
                 if self.sort != "polygon":
                     yield circle(lat, lon, size)
                 if self.sort != "circle":
                     yield from _triangle(lat, lon, size / 111_000 or 1e-7)
-        if len(asked) > 1 and self.sort != "circle":
-            yield from _thin(asked)
+        if len(centres) > 1 and self.sort != "circle":
+            yield from _thin(centres)
 
 
 def _places(region: Region) -> list[tuple[float, float]]:
-    """Some places of a region, its middle first, and some just outside."""
+    """Return some points in a region, its centre first, and some just outside."""
     if isinstance(region, LatLonBox):
         middle = (region.west + region.width / 2 + 180) % 360 - 180
         lats = ((region.south + region.north) / 2, region.south, region.north)
@@ -249,7 +249,7 @@ def _across(lon: float) -> float:
 
 
 def _triangle(lat: float, lon: float, size: float) -> Iterator[Polygon]:
-    """A small polygon around a place."""
+    """Yield a small triangle around a point, if it is a valid polygon."""
     north, south = min(lat + size, 90.0), max(lat - size, -90.0)
     corners = ((south, _across(lon - size)), (south, _across(lon + size)), (north, lon))
     try:
@@ -259,7 +259,7 @@ def _triangle(lat: float, lon: float, size: float) -> Iterator[Polygon]:
 
 
 def _thin(places: list[tuple[float, float]]) -> Iterator[Polygon]:
-    """A polygon that goes from place to place, and back beside its own way."""
+    """Yield a thin polygon along a list of points and back, if it is valid."""
     back = [(min(lat + 1e-6, 90.0), _across(lon + 1e-6)) for lat, lon in reversed(places)]
     try:
         yield polygon((*places, *back))
@@ -268,5 +268,5 @@ def _thin(places: list[tuple[float, float]]) -> Iterator[Polygon]:
 
 
 def _sorted(tests: Iterable[RegionTest]) -> tuple[RegionTest, ...]:
-    """In an order that circles and boxes have in common."""
+    """Return the tests in an order that is defined for both circles and boxes."""
     return tuple(sorted(tests, key=lambda test: (test.all, len(test.region), test.region)))

@@ -1,7 +1,7 @@
 """Conjunctions: a set of allowed values for each of some fields, as a box in the space of events.
 
-Fields are independent but for one rule: an attribute is there only if its element is. What follows from
-it is part of the box (see `_follow`), and so every relation between two boxes is decided field by field.
+Fields are independent except for one rule: an attribute is present only if its element is. `_follow` adds the
+consequences of this rule to the box, so that each relation between two boxes is decided field by field.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from roamcast.content.field_type import Domain
 from roamcast.content.schema import EventType
 
 Conjunction: TypeAlias = tuple[tuple[int, Domain], ...]
-"""(place of a field, its allowed values), by place, each once; a field that may be anything is left out."""
+"""(field index, allowed values), sorted by index; an unconstrained field is omitted."""
 
 MAX_TRIES = 500
-"Values of compared fields that are tried for an example."
+"Maximum number of value assignments to compared fields that are tried to find an example."
 MAX_PATTERNS = 128
-"Patterns with a star for one field of a conjunction; each is compared with each."
+"Maximum number of patterns with a star for one field of a conjunction; all pairs of them are compared."
 
 
 def conjoin(type: EventType, constraints: Iterable[tuple[int, Domain]]) -> Conjunction | None:
-    """The conjunction of some constraints, or None if no event satisfies them all."""
+    """Return the conjunction of `constraints`, or None if no event satisfies all of them."""
     allowed: dict[int, Any] = {}
     several: dict[int, list[Any]] = {}
     for place, domain in constraints:
@@ -39,7 +39,7 @@ def conjoin(type: EventType, constraints: Iterable[tuple[int, Domain]]) -> Conju
     for place, domains in several.items():
         if sum(domain.patterns for domain in domains) > MAX_PATTERNS:
             path = type.fields[place].path
-            raise ContentError(f"more than {MAX_PATTERNS} patterns for {path!r} in one conjunction")
+            raise ContentError(f"one conjunction has more than {MAX_PATTERNS} patterns for {path!r}")
         allowed[place] = _meet(domains)
     for domain in allowed.values():
         if domain.empty:
@@ -59,7 +59,7 @@ def _close(type: EventType, allowed: dict[int, Any]) -> Conjunction | None:
 
 
 def _meet(domains: list[Any]) -> Any:
-    """What satisfies all of some domains of one field, by halves, so that thousands stay cheap."""
+    """Return the intersection of some sets of one field; pairwise merging keeps thousands of them cheap."""
     while len(domains) > 1:
         pairs = [domains[n].meet(domains[n + 1]) for n in range(0, len(domains) - 1, 2)]
         domains = pairs if len(domains) % 2 == 0 else [*pairs, domains[-1]]
@@ -67,7 +67,10 @@ def _meet(domains: list[Any]) -> Any:
 
 
 def _follow(type: EventType, allowed: dict[int, Any]) -> bool:
-    """Elements are there where attributes must be, and no attribute without; False if nothing is left."""
+    """Require the elements of required attributes and exclude attributes of missing elements.
+
+    Update `allowed`; return False if the conjunction is then empty.
+    """
     for attribute, element in type.owned:
         if not allowed.get(attribute, type.everything[attribute]).absent:
             there = msgspec.structs.replace(allowed.get(element, type.everything[element]), absent=False)
@@ -81,7 +84,7 @@ def _follow(type: EventType, allowed: dict[int, Any]) -> bool:
 
 
 def bare(type: EventType, each: Conjunction) -> Conjunction:
-    """The conjunction without what `_follow` and `settle` would put back."""
+    """Return the conjunction without the constraints that `_follow` and `tighten` would add again."""
     if each and each[-1][0] >= PAIR:
         each = _has_open_pairs(type, each)
     if not type.owned:
@@ -99,7 +102,7 @@ def bare(type: EventType, each: Conjunction) -> Conjunction:
 
 
 def _has_open_pairs(type: EventType, each: Conjunction) -> Conjunction:
-    """Without what the compared pairs say of their fields."""
+    """Return the conjunction without the field constraints that the compared pairs imply."""
     kept = dict(each)
     for place in {at for pair, _ in each if pair >= PAIR for at in members(pair)}:
         rest = {p: domain for p, domain in kept.items() if p != place}
@@ -109,12 +112,14 @@ def _has_open_pairs(type: EventType, each: Conjunction) -> Conjunction:
 
 
 def fields_of(each: Conjunction) -> Conjunction:
-    """The constraints on single fields."""
+    """Return the constraints on single fields."""
     return each if not each or each[-1][0] < PAIR else tuple(c for c in each if c[0] < PAIR)
 
 
 def covers(wide: Conjunction, narrow: Conjunction, type: EventType | None = None) -> bool:
-    """Whether every event of `narrow` is one of `wide`; their `type` tells more of compared fields."""
+    """Return whether `wide` contains `narrow`; with `type`, more relations of compared fields are
+    recognised.
+    """
     for place, domain in wide:
         for other_place, other in narrow:
             if other_place == place:
@@ -132,7 +137,7 @@ def covers(wide: Conjunction, narrow: Conjunction, type: EventType | None = None
 
 
 def intersects(one: Conjunction, other: Conjunction) -> bool:
-    """Whether some event is in both."""
+    """Return whether the two conjunctions have a common event, considering each field alone."""
     for place, domain in one:
         for other_place, theirs in other:
             if other_place == place and domain is not theirs and not domain.intersects(theirs):  # type: ignore[arg-type]
@@ -141,21 +146,22 @@ def intersects(one: Conjunction, other: Conjunction) -> bool:
 
 
 def compares(each: Conjunction) -> bool:
-    """Whether it compares fields with each other."""
+    """Return whether the conjunction compares fields or constrains a position."""
     return bool(each) and each[-1][0] >= PAIR
 
 
 def intersects_jointly(type: EventType, one: Conjunction, other: Conjunction) -> bool:
-    """Whether some event is in both, with what compared pairs say of both together."""
+    """Return whether the two conjunctions have a common event, considering compared fields jointly."""
     if not intersects(one, other):
         return False
     return not (compares(one) or compares(other)) or conjoin(type, one + other) is not None
 
 
 def fix_compared_fields(type: EventType, each: Conjunction) -> Conjunction | None:
-    """A part of the conjunction in which compared fields have one value each, so that none is compared.
+    """Return a part of the conjunction in which each compared field has one value, without comparisons.
 
-    Without a cycle of pairs the first try of each field is right; with one, `Undecided` is raised if none is.
+    If the compared pairs have no cycle, the first value tried for each field succeeds. With a cycle,
+    `FilterTooComplex` is raised if no assignment is found within `MAX_TRIES`.
     """
     tries = 0
 
@@ -173,7 +179,7 @@ def fix_compared_fields(type: EventType, each: Conjunction) -> Conjunction | Non
                 found = search(conjoin(type, (*current, *point)) or ())
                 if found:
                     return found
-            raise FilterTooComplex("no place was found in some circles and outside of others")
+            raise FilterTooComplex("no position was found that satisfies all circle tests")
         place = next((p for p in members(pair) if not _single(allowed.get(p))), members(pair)[0])
         for choice in choices(allowed.get(place, type.everything[place])):
             narrower = conjoin(type, (*current, (place, choice)))
@@ -186,7 +192,7 @@ def fix_compared_fields(type: EventType, each: Conjunction) -> Conjunction | Non
 
 
 def _points(type: EventType, current: Conjunction) -> Iterator[Conjunction]:
-    """Places that may satisfy a conjunction, as its last constraint asks."""
+    """Yield positions that may satisfy the conjunction, as constraints on latitude and longitude."""
     allowed: dict[int, Any] = dict(current)
     spot, discs = current[-1]
     assert isinstance(discs, PointSet)
@@ -200,7 +206,7 @@ def _single(domain: Domain | None) -> bool:
 
 
 def subtract(type: EventType, whole: Conjunction, hole: Conjunction) -> list[Conjunction]:
-    """`whole` without `hole`, in pieces that do not overlap."""
+    """Return `whole` minus `hole` as disjoint conjunctions."""
     if not intersects(whole, hole):
         return [whole]
     pieces: list[Conjunction] = []
@@ -220,7 +226,7 @@ def subtract(type: EventType, whole: Conjunction, hole: Conjunction) -> list[Con
 
 
 def unite(type: EventType, one: Conjunction, other: Conjunction) -> Conjunction | None:
-    """The union of two conjunctions where it is a conjunction that can be seen at a glance."""
+    """Return the union of two conjunctions if they differ in at most one field; otherwise None."""
     one, other = bare(type, one), bare(type, other)
     if len(one) != len(other):
         return None

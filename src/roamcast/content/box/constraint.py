@@ -1,4 +1,4 @@
-"""Constraints: a comparison or a string function on one field, as the set of values that satisfy it."""
+"""Constraints: the set of values of one field that satisfy a comparison or a string function."""
 
 from __future__ import annotations
 
@@ -35,24 +35,26 @@ FUNCTIONS = ("starts-with", "ends-with", "contains")
 
 
 def present(field: Field) -> Domain:
-    """The field has some value."""
+    """Return the set of all values of a field that is not missing."""
     return field.kind.present()
 
 
 def compare(field: Field, operator: str, value: Any) -> Domain:
-    """The field has a value that compares so with `value`; a missing field never does, as in XPath."""
+    """Return the set of values that compare with `value` as stated; a missing field never does, as in
+    XPath.
+    """
     kind = field.kind
     if isinstance(kind, Presence):
-        raise ContentError(f"{field.path} is only known to be there or not: {operator} has no meaning for it")
+        raise ContentError(f"{field.path} is a presence field: {operator} is not defined for it")
     if isinstance(kind, AreaType):
-        raise ContentError(f"{field.path} is an area: ask within() or intersects() of it, not {operator}")
+        raise ContentError(f"{field.path} is an area: use within() or intersects(), not {operator}")
     if isinstance(kind, String):
         if operator not in ("=", "!="):
-            raise ContentError(f"{field.path} is a string: {operator} has no meaning for it")
+            raise ContentError(f"{field.path} is a string: {operator} is not defined for it")
         equal: Any = StringSet.of([kind.store(value)])
     else:
         if not kind.ordered and operator not in ("=", "!="):
-            raise ContentError(f"{field.path} is {article(kind.name)}: {operator} has no meaning for it")
+            raise ContentError(f"{field.path} is {article(kind.name)}: {operator} is not defined for it")
         equal = _compare_ordered(field, "=" if operator == "!=" else operator, value)
     if operator != "!=":
         return equal  # type: ignore[no-any-return]
@@ -79,14 +81,16 @@ def _compare_ordered(field: Field, operator: str, value: Any) -> RangeSet:
 
 
 def _around(field: Field, value: Any) -> tuple[Any, Any]:
-    """The stored values next to `value` from below and above, within no bounds; it itself if it is one."""
+    """Return the nearest stored values below and above `value`, ignoring bounds; both equal an exact
+    value.
+    """
     kind = field.kind
     if isinstance(kind, Date | DateTime | Duration):
         stored = type(kind)().store(value)
         return stored, stored
     wrong = isinstance(value, bool) or not isinstance(value, int | float | BigDecimal)
     if wrong or (isinstance(value, float) and not math.isfinite(value)):
-        raise ContentError(f"{field.path} is {article(kind.name)}, and {repr(value)[:40]} is no number")
+        raise ContentError(f"{field.path} is {article(kind.name)}; {repr(value)[:40]} is not a number")
     if isinstance(kind, Integer):
         return math.floor(value), math.ceil(value)
     try:
@@ -97,7 +101,7 @@ def _around(field: Field, value: Any) -> tuple[Any, Any]:
 
 
 def like(field: Field, glob: Glob) -> Domain:
-    """The field is text that matches `glob`."""
+    """Return the set of texts that match `glob`."""
     glob = tidy(glob)
     if isinstance(field.kind, String):
         for piece in glob[1:] if glob[0] == CASELESS else glob:
@@ -109,13 +113,13 @@ def like(field: Field, glob: Glob) -> Domain:
         for place in places:
             empty = empty.join(RangeSet(((place, place),)))
         return empty
-    raise ContentError(f"{field.path} is {article(field.kind.name)}: text has no meaning for it")
+    raise ContentError(f"{field.path} is {article(field.kind.name)}: text functions are not defined for it")
 
 
 def apply(field: Field, function: str, text: str) -> Domain:
-    """The field's text starts with, ends with or contains `text`.
+    """Return the set of values that start with, end with or contain `text`.
 
-    A missing field counts as the empty string here, as in XPath: it starts with "" and nothing else.
+    A missing field counts as the empty string here, as in XPath: it starts with "" and with nothing else.
     """
     domain = like(field, glob_of(function, text))
     if text == "" and field.optional:
@@ -124,23 +128,25 @@ def apply(field: Field, function: str, text: str) -> Domain:
 
 
 def glob_of(function: str, text: str) -> Glob:
-    """The pattern that a string function looks for."""
+    """Return the pattern of a string function applied to `text`."""
     globs: dict[str, Glob] = {"starts-with": (text, ""), "ends-with": ("", text), "contains": ("", text, "")}
     return globs[function]
 
 
 def any_case(field: Field, glob: Glob) -> Domain:
-    """The field's text, in lower case, matches `glob`."""
+    """Return the set of values whose lower-case text matches `glob`."""
     for piece in glob:
         if piece != lower(piece):
-            raise ContentError(f"no text is {piece[:40]!r} in lower case; write {lower(piece)[:40]!r}")
+            raise ContentError(
+                f"{piece[:40]!r} is not in lower case and never matches; write {lower(piece)[:40]!r}"
+            )
     return like(field, caseless(glob))
 
 
 def read_glob(text: str) -> Glob:
-    r"""The pattern that `text` writes: `*` is any string, `\*` a star and `\\` a backslash.
+    r"""Return the pattern of `text`, in which `*` is any string, `\*` a star and `\\` a backslash.
 
-    Text without a star is itself, backslashes and all, so that plain XPath keeps its meaning.
+    Text without a star is taken literally, including backslashes, so that plain XPath keeps its meaning.
     """
     if "*" not in text:
         return (text,)
@@ -159,22 +165,22 @@ def read_glob(text: str) -> Glob:
 
 
 def write_glob(glob: Glob) -> str:
-    """The text that `read_glob` reads as `glob`."""
+    """Return the text that `read_glob` parses as `glob`."""
     if len(glob) == 1 and "*" not in glob[0]:
         return glob[0]
     return "*".join(piece.replace("\\", "\\\\").replace("*", "\\*") for piece in glob)
 
 
 def disc(lat: float, lon: float, radius: float) -> Circle:
-    """A circle on the Earth; a middle that is no place, or a radius that is too large, is refused."""
+    """Return a circle on the Earth (centre [deg], radius [m]); raise `ContentError` if it is invalid."""
     check_place(lat, lon)
     if not 0 < radius <= WIDEST:
-        raise ContentError(f"a circle of {radius!r} m; from above 0 to 10000 km there can be one")
+        raise ContentError(f"the radius is {radius!r} m; it must be positive and at most 10000 km")
     return Circle(float(lat) + 0.0, float(lon) + 0.0, float(radius))
 
 
 def is_location(type: EventType, lat: int, lon: int) -> bool:
-    """Whether two fields tell a place on the Earth."""
+    """Return whether two fields are the latitude and longitude of a position."""
     if not 0 <= lat < len(type.fields) or not 0 <= lon < len(type.fields):
         return False
     container = type.fields[lat].path.rpartition("/")[0]
@@ -182,7 +188,7 @@ def is_location(type: EventType, lat: int, lon: int) -> bool:
 
 
 def find_location(type: EventType, container: str) -> tuple[int, int] | None:
-    """The fields of latitude and longitude in an element, by their usual names."""
+    """Return the indices of the latitude and longitude fields in an element, found by their usual names."""
     prefix = f"{container}/" if container else ""
     for lat, lon in _COORDINATES:
         if type.has(prefix + lat) and type.has(prefix + lon):
@@ -193,7 +199,7 @@ def find_location(type: EventType, container: str) -> tuple[int, int] | None:
 
 
 def find_areas(type: EventType, path: str) -> list[int]:
-    """The fields that tell areas: the one at a path, or those of an element there, repeated ones too."""
+    """Return the indices of the area fields at `path`, or directly below it, including repeated ones."""
     if type.has(path or VALUE):
         place = type.index(path or VALUE)
         return [place] if isinstance(type.fields[place].kind, AreaType) else []
@@ -206,7 +212,7 @@ def find_areas(type: EventType, path: str) -> list[int]:
 
 
 def area_kind(field: Field) -> AreaType | None:
-    """The kind of the areas that a field, or each record of it, tells."""
+    """Return the area type of a field or of its records, or None."""
     kind = field.kind
     if isinstance(kind, RecordList) and kind.plain:
         kind = kind.record.fields[0].kind
@@ -214,12 +220,12 @@ def area_kind(field: Field) -> AreaType | None:
 
 
 def located(field: Field, whole: bool, region: Region) -> AreaSet:
-    """The areas of a field that lie in a region as a `whole`, or have a place in common with it."""
+    """Return the areas that lie within the region, or with `whole` false overlap it."""
     kind = area_kind(field)
     assert kind is not None
     return AreaSet.where(kind.shape, [RegionTest(whole, region)])
 
 
 def article(noun: str) -> str:
-    """The noun with "a" or "an" before it."""
+    """Return the noun with its indefinite article."""
     return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"

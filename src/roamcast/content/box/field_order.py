@@ -1,9 +1,9 @@
-"""Comparisons of two fields: the order of their values as a field of its own, beside those of the type.
+"""Comparisons of two fields, as constraints on an additional field: the order of their values.
 
-Its place is `pair_place(a, b)`, its value -1, 0 or 1 as the first value is less than, equal to or greater
-than the second, or missing where one of them is. So a conjunction stays a box, and what the order says of the
-fields is drawn out when the box is closed. Where the compared pairs form no cycle, every value that is then
-left of a field belongs to some event, and the relations are exact; else they are on the safe side.
+The index of the additional field is `pair_index(a, b)`. Its value is -1, 0 or 1 if the first value is less
+than, equal to or greater than the second, and missing if one of them is. A conjunction thus stays a box;
+`tighten` propagates the order to the fields. If the compared pairs form no cycle, every remaining value of a
+field belongs to some event and all relations are exact; otherwise they are conservative.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from roamcast.content.schema import EventType, Field
 
 PAIR = 1 << 24
-"Places from here on are pairs of fields."
+"First index of pairs of fields."
 MAX_PAIRS = 16
-"Pairs of fields that one conjunction compares."
+"Maximum number of pairs of fields that one conjunction compares."
 _WIDTH = 1 << 12
-"No type has more fields."
+"Upper bound of the number of fields of a type."
 _PASSES = 200
 
 LESS, EQUAL, GREATER = (-1, -1), (0, 0), (1, 1)
@@ -43,19 +43,19 @@ _NUMBERS = ("integer", "decimal")
 
 
 def pair_index(first: int, second: int) -> int:
-    """The place of the order of two fields, the lower place first."""
+    """Return the index of the order of two fields; `first` is the lower index."""
     return PAIR + first * _WIDTH + second
 
 
 def members(place: int) -> tuple[int, int]:
-    """The fields of a pair, or of a place on the Earth."""
+    """Return the field indices of a pair or of a position."""
     if place >= SPOT:
         return point_fields(place)
     return divmod(place - PAIR, _WIDTH)
 
 
 def everything(type: EventType, place: int) -> RangeSet | PointSet:
-    """All orders that two fields can have, or all places."""
+    """Return all orders that two fields can have, or all positions."""
     if place >= SPOT:
         return PointSet()
     first, second = members(place)
@@ -63,21 +63,23 @@ def everything(type: EventType, place: int) -> RangeSet | PointSet:
 
 
 def compare_fields(one: Field, operator: str, other: Field) -> RangeSet:
-    """The orders that a comparison of two fields allows; a missing field never compares, as in XPath."""
+    """Return the orders that a comparison of two fields allows; a missing field never compares, as in
+    XPath.
+    """
     names = one.kind.name, other.kind.name
     alike = one.kind.name == other.kind.name or all(name in _NUMBERS for name in names)
     if not alike or (one.kind.name == "enumeration" and one.kind.describe() != other.kind.describe()):
-        told = f"{one.path} ({names[0]}) and {other.path} ({names[1]})"
-        raise ContentError(f"{told} cannot be compared: they are of different kinds")
+        fields = f"{one.path} ({names[0]}) and {other.path} ({names[1]})"
+        raise ContentError(f"{fields} cannot be compared: their types differ")
     if one.kind.name in ("records", "presence", "area"):
-        raise ContentError(f"{one.path} has no value to compare with that of {other.path}")
+        raise ContentError(f"{one.path} has no value that could be compared with {other.path}")
     if not one.kind.ordered and operator not in ("=", "!="):
-        raise ContentError(f"{one.path} and {other.path} have no order: {operator} has no meaning for them")
+        raise ContentError(f"{one.path} and {other.path} have no order: {operator} is not defined for them")
     return SIGNS[operator]
 
 
 def value_at(values: tuple[Any, ...], place: int) -> Any:
-    """The order of two fields of an event, or the place that they tell; None where one is missing."""
+    """Return the order of two fields of an event, or the position that they form; None if one is missing."""
     if place >= SPOT:
         return point_of(values, place)
     first, second = members(place)
@@ -88,13 +90,13 @@ def value_at(values: tuple[Any, ...], place: int) -> Any:
 
 
 def tighten(type: EventType, allowed: dict[int, Any]) -> bool:
-    """Draw out of the compared pairs what they say of the fields, and back; False if nothing is left."""
+    """Propagate constraints between compared pairs and their fields; return False if nothing is left."""
     pairs = [place for place in allowed if PAIR <= place < SPOT]
     spots = [place for place in allowed if place >= SPOT]
     if spots and not tighten_points(type, allowed, spots):
         return False
     if len(pairs) > MAX_PAIRS:
-        raise ContentError(f"more than {MAX_PAIRS} pairs of fields compared in one conjunction")
+        raise ContentError(f"one conjunction compares more than {MAX_PAIRS} pairs of fields")
     if _circular(allowed, pairs):
         return False
     for _ in range(_PASSES):
@@ -116,12 +118,12 @@ def tighten(type: EventType, allowed: dict[int, Any]) -> bool:
         first, second = members(place)
         one, other = (allowed.get(at, type.everything[at]) for at in (first, second))
         if allowed[place].covers(possible(one, other)):
-            del allowed[place]  # the fields themselves say so
+            del allowed[place]  # the constraints on the fields imply it
     return True
 
 
 def possible(one: Any, other: Any) -> RangeSet:
-    """The orders of a value of one set and a value of another."""
+    """Return the orders that a value of `one` and a value of `other` can have."""
     absent = one.absent or other.absent
     if isinstance(one, StringSet):
         same = one.values is not None and one.values == other.values and len(one.values) == 1
@@ -145,7 +147,7 @@ def possible(one: Any, other: Any) -> RangeSet:
 def implies(
     type: EventType | None, conjunction: tuple[tuple[int, Any], ...], place: int, wanted: RangeSet | PointSet
 ) -> bool:
-    """Whether what a conjunction says of two fields is enough for what is `wanted` of both together."""
+    """Return whether a conjunction's constraints on two fields imply the joint constraint `wanted`."""
     if isinstance(wanted, RangeSet):
         return wanted.covers(_left(type, conjunction, place))
     allowed: dict[int, Any] = dict(conjunction)
@@ -156,7 +158,7 @@ def implies(
 
 
 def _left(type: EventType | None, conjunction: tuple[tuple[int, Any], ...], place: int) -> RangeSet:
-    """The orders of two fields that a conjunction leaves, as far as its constraints on each of them tell."""
+    """Return the orders of two fields that a conjunction's constraints on each of them allow."""
     first, second = members(place)
     allowed: dict[int, Any] = dict(conjunction)
     if type is not None:
@@ -167,14 +169,14 @@ def _left(type: EventType | None, conjunction: tuple[tuple[int, Any], ...], plac
 
 
 def _narrow(signs: RangeSet, one: Any, other: Any, ordered: bool) -> tuple[RangeSet, Any, Any]:
-    """The three of them without what the others make impossible."""
+    """Return the three sets without the values that the other two exclude."""
     left = possible(one, other)
-    if not ordered and (left.has(-1) or left.has(1)):  # they are equal or they are not
+    if not ordered and (left.has(-1) or left.has(1)):  # unordered values are only equal or different
         left = left.join(SIGNS["!="])
     signs = signs.meet(left)
     here, there = (msgspec.structs.replace(each, absent=False) for each in (one, other))
     fit_here, fit_there = _fitting(signs.spans, here, there)
-    # A value fits if the other field may be missing, or has a value that it fits to.
+    # A value is possible if the other field may be missing or has a value in an allowed order.
     one_present = here if signs.absent and other.absent else fit_here
     other_present = there if signs.absent and one.absent else fit_there
     return (
@@ -185,7 +187,7 @@ def _narrow(signs: RangeSet, one: Any, other: Any, ordered: bool) -> tuple[Range
 
 
 def _fitting(spans: tuple[Any, ...], one: Any, other: Any) -> tuple[Any, Any]:
-    """The values of each that have a value of the other in one of these orders."""
+    """Return the values of each set that have a value of the other set in one of the given orders."""
     if not spans or one.empty or other.empty:
         return missing(one, one.absent), missing(other, other.absent)
     if spans == (EQUAL,):
@@ -203,7 +205,7 @@ def _fitting(spans: tuple[Any, ...], one: Any, other: Any) -> tuple[Any, Any]:
 
 
 def _below(low: RangeSet, high: RangeSet, strict: bool) -> tuple[RangeSet, RangeSet]:
-    """What can be below something of `high`, and what above something of `low`."""
+    """Return the values of `low` below some value of `high`, and the values of `high` above some of `low`."""
     (start, _), (_, end) = low.spans[0], high.spans[-1]
     top, bottom = (before(end), after(start)) if strict else (end, start)
     under = low.meet(RangeSet(((low.spans[0][0], top),) if low.spans[0][0] <= top else ()))
@@ -221,21 +223,21 @@ def _without_point(domain: Any, other: Any) -> Any:
 
 
 def missing(domain: Any, absent: bool) -> Any:
-    """No value, of the sort of set that `domain` is; perhaps that there is none."""
+    """Return an empty set of the same class as `domain`, which includes the missing value if `absent`."""
     if isinstance(domain, AreaSet):
         return AreaSet(domain.sort, absent=absent, void=True)
     return StringSet((), absent=absent) if isinstance(domain, StringSet) else RangeSet((), absent)
 
 
 def _same_sort(one: Any, other: Any) -> bool:
-    """Whether both are texts, both doubles or both whole numbers, so that their sets can be met."""
+    """Return whether both sets are of texts, of doubles or of integers, so that they can be intersected."""
     if isinstance(one, StringSet):
         return True
     return not one.spans or not other.spans or type(one.spans[0][0]) is type(other.spans[0][0])
 
 
 def _circular(allowed: dict[int, Any], pairs: list[int]) -> bool:
-    """Whether something would have to be less than itself."""
+    """Return whether the comparisons require a field to be less than itself."""
     if len(pairs) < 2:
         return False
     upward: dict[int, set[int]] = {}
@@ -266,7 +268,7 @@ def _reached(upward: dict[int, set[int]], start: int) -> set[int]:
 
 
 def choices(domain: Any) -> Iterator[Any]:
-    """Some values of a set that are worth a try (None: missing), each as a set of its own."""
+    """Yield some single-value sets of a domain to try as examples, the missing value last."""
     usual = domain.example()
     values = [usual]
     if isinstance(domain, RangeSet) and domain.spans:

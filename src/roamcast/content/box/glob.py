@@ -1,8 +1,8 @@
-"""Patterns with `*`, and the question whether some string matches these and none of those.
+"""Patterns with `*`: matching, inclusion and search for a string that matches some and not others.
 
-A glob is a tuple of the pieces between the stars: ("jazz",) is the word itself, ("a", "b") is `a*b`,
-("", "x", "") is `*x*`. One that does not care for case begins with a mark that no text can have, and its
-pieces are in lower case: ("\x01", "jazz") is the word, ("\x01", "", "x", "") is `*x*` or `*X*`.
+A glob is a tuple of the pieces between the stars: ("jazz",) is a literal, ("a", "b") is `a*b`,
+("", "x", "") is `*x*`. A case-insensitive glob begins with a mark that no text contains, and its
+pieces are in lower case: ("\x01", "jazz") is `jazz` in any case, ("\x01", "", "x", "") is `*x*` or `*X*`.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ Glob: TypeAlias = tuple[str, ...]
 ANYTHING: Glob = ("", "")
 
 CASELESS = "\x01"
-"The mark of a glob that is compared with the text in lower case."
+"First element of a glob that is compared with the text in lower case."
 
 _LAST_CASED = 0x20000
-"Beyond stand ideographs, which have no case."
+"Higher code points are ideographs, which have no case."
 
 STEP_LIMIT = 400_000
-"Letters tried on a pattern before the question is left undecided; real subscriptions need a handful."
+"Maximum number of automaton steps before a search ends undecided; typical subscriptions need a few."
 
 
 def tidy(pieces: tuple[str, ...]) -> Glob:
-    """The same glob without stars beside stars, and with the mark only where case makes a difference."""
+    """Return the same glob without adjacent stars, and with the case mark only if case matters."""
     if pieces[0] == CASELESS:
         plain = tidy(pieces[1:])
         return (CASELESS, *plain) if any(map(_cased, plain)) else plain
@@ -39,24 +39,24 @@ def tidy(pieces: tuple[str, ...]) -> Glob:
 
 
 def caseless(glob: Glob) -> Glob:
-    """The glob of all texts that are like `glob` in lower case."""
+    """Return the glob of all texts whose lower case matches `glob`."""
     return tidy((CASELESS, *glob))
 
 
 def lower(text: str) -> str:
-    """The text in lower case, letter by letter, so that it keeps its length; U+0130 alone stays as it is."""
+    """Return the text in lower case, letter by letter, so that its length stays; U+0130 is unchanged."""
     if text.isascii():
         return text.lower()
     return "".join(map(_lower, text))
 
 
 def variants(letter: str) -> tuple[str, ...]:
-    """The letters that are `letter` in lower case."""
+    """Return all letters whose lower case is `letter`."""
     return _variants().get(letter, (letter,))
 
 
 def fits(glob: Glob, text: str) -> bool:
-    """Whether `text` matches `glob`."""
+    """Return whether `text` matches `glob`."""
     first, last = glob[0], glob[-1]
     if first == CASELESS:
         return fits(glob[1:], lower(text))
@@ -74,11 +74,11 @@ def fits(glob: Glob, text: str) -> bool:
 
 
 def includes(wide: Glob, narrow: Glob) -> bool:
-    """Whether every string that matches `narrow` matches `wide`.
+    """Return whether every string that matches `narrow` matches `wide`.
 
-    The alphabet is as good as infinite: a letter that `wide` does not know, put for each star
-    of `narrow`, can only be swallowed by a star of `wide`. So can a letter of `narrow` in any case,
-    unless `wide` does not care either: of its forms one is not the form that `wide` knows.
+    The alphabet is practically infinite: a letter that does not occur in `wide`, substituted for each star of
+    `narrow`, can only be matched by a star of `wide`. The same holds for a letter of a case-insensitive
+    `narrow` if `wide` is case-sensitive, because `wide` matches only one of the letter's forms.
     """
     if narrow[0] == CASELESS:
         if wide[0] != CASELESS and any(map(_cased, wide)):
@@ -88,7 +88,7 @@ def includes(wide: Glob, narrow: Glob) -> bool:
 
 
 def simple(like: tuple[Glob, ...], unlike: tuple[Glob, ...]) -> bool:
-    """Whether a string that matches all of `like` is missing only if one of `unlike` includes one of them."""
+    """Return whether pairwise inclusion decides if some string matches all of `like` and none of `unlike`."""
     if len(like) > 1:
         return False
     return (
@@ -99,18 +99,18 @@ def simple(like: tuple[Glob, ...], unlike: tuple[Glob, ...]) -> bool:
 
 
 def begins(glob: Glob) -> str:
-    """What every string that matches begins with."""
+    """Return the common prefix of all matching strings."""
     return _uncased(glob[1]) if glob[0] == CASELESS else glob[0]
 
 
 def ends(glob: Glob) -> str:
-    """What every string that matches ends with."""
+    """Return the common suffix of all matching strings."""
     return _uncased(glob[-1][::-1])[::-1] if glob[0] == CASELESS else glob[-1]
 
 
 @lru_cache(maxsize=1 << 14)
 def witness(like: tuple[Glob, ...], unlike: tuple[Glob, ...]) -> str | None:
-    """A string that matches all of `like` and none of `unlike`, or None if there is none."""
+    """Return a string that matches all of `like` and none of `unlike`, or None if there is none."""
     for glob in like:
         if len(glob) == 1:
             text = glob[0]
@@ -133,7 +133,9 @@ def witness(like: tuple[Glob, ...], unlike: tuple[Glob, ...]) -> str | None:
 
 
 def _general(like: tuple[Glob, ...], fresh: str) -> str | None:
-    """The least special string that matches all, if any does and none of them is a word."""
+    """Return the most general candidate for a string that matches all, or None if prefixes or suffixes
+    conflict.
+    """
     globs = [glob[1:] if glob[0] == CASELESS else glob for glob in like]
     start = max((glob[0] for glob in globs), key=len, default="")
     end = max((glob[-1] for glob in globs), key=len, default="")
@@ -161,7 +163,7 @@ def _lower(letter: str) -> str:
 
 @cache
 def _variants() -> dict[str, tuple[str, ...]]:
-    """The letters of each that is written in more than one way, by the one in lower case."""
+    """Return all forms of each letter with several forms, by the lower-case form."""
     found: dict[str, list[str]] = {}
     for code in range(_LAST_CASED):
         letter = chr(code)
@@ -171,7 +173,7 @@ def _variants() -> dict[str, tuple[str, ...]]:
 
 
 def _cased(piece: str) -> bool:
-    """Whether a piece has a letter that has another form."""
+    """Return whether the piece has a letter with another case."""
     if piece.isascii():
         return piece.lower() != piece.upper()
     return any(lower(letter) != letter or letter in _variants() for letter in piece)
@@ -192,7 +194,7 @@ def _unused(letters: set[str]) -> str:
 
 
 class _Steps:
-    """One glob as a bit-parallel automaton: bit i is set when the first i letters are matched."""
+    """One glob as a bit-parallel automaton: bit i is set if the first i letters are matched."""
 
     def __init__(self, glob: Glob) -> None:
         self.stars = 0
@@ -227,7 +229,9 @@ def _search(like: tuple[Glob, ...], unlike: tuple[Glob, ...], alphabet: list[str
             return text
         steps += len(alphabet) * len(machines)
         if steps > STEP_LIMIT:
-            raise FilterTooComplex("these patterns are too tangled to tell whether a text matches them all")
+            raise FilterTooComplex(
+                "cannot decide whether a text satisfies all these patterns: the step limit was reached"
+            )
         for letter in alphabet:
             following = tuple([m.step(s, letter) for m, s in zip(machines, states, strict=True)])
             if following in seen or 0 in following[: len(wanted)]:

@@ -1,8 +1,8 @@
-"""Sets of places: those in all of some circles and in none of others.
+"""Sets of positions: those in all of some circles and in none of others.
 
-A place is the latitude and the longitude of an event, two fields; where it may be stands beside them, with a
-number from `SPOT` on. A conjunction that asks for a circle has both fields, within what the circle reaches,
-so that whatever knows only ranges (index, summaries, groups) knows a box around it.
+A position consists of two fields of an event, latitude and longitude. Its constraint has an index from `SPOT`
+on, beside those of the fields. A conjunction with a circle also constrains both fields to the circle's
+bounding box, so that code that knows only ranges (index, summaries, clusters) can use the box.
 """
 
 from __future__ import annotations
@@ -20,63 +20,63 @@ if TYPE_CHECKING:
     from roamcast.content.schema import EventType
 
 SPOT = 1 << 26
-"Places from here on are places on the Earth."
+"First index of positions."
 MAX_DISCS = 16
-"Circles in one conjunction."
+"Maximum number of circles in one conjunction."
 _WIDTH = 1 << 12
 
 
 def point_index(lat: int, lon: int) -> int:
-    """The number of the place that two fields tell."""
+    """Return the index of the position that two fields form."""
     return SPOT + lat * _WIDTH + lon
 
 
 def point_fields(place: int) -> tuple[int, int]:
-    """The fields of latitude and longitude."""
+    """Return the indices of the latitude and longitude fields."""
     return divmod(place - SPOT, _WIDTH)
 
 
 class PointSet(msgspec.Struct, frozen=True, cache_hash=True):
-    """The places that are in each of some circles and in none of others."""
+    """The positions that lie in all of some circles and in none of others."""
 
     inside: tuple[Circle, ...] = ()
     outside_of: tuple[Circle, ...] = ()
 
     @classmethod
     def where(cls, inside: Iterable[Circle], outside_of: Iterable[Circle] = ()) -> PointSet:
-        """Without circles that others make needless."""
+        """Return the set without redundant circles."""
         given, refused = set(inside), set(outside_of)
         yes = tuple(sorted(d for d in given if not any(o != d and d.holds(o) for o in given)))
         no = (d for d in refused if not any(o != d and o.holds(d) for o in refused))
         kept = tuple(sorted(d for d in no if not any(d.misses(disc) for disc in yes)))
         if len(yes) + len(kept) > MAX_DISCS:
-            raise ContentError(f"more than {MAX_DISCS} circles for one place in one conjunction")
+            raise ContentError(f"one conjunction tests a position against more than {MAX_DISCS} circles")
         return cls(yes, kept)
 
     @property
     def empty(self) -> bool:
-        """Whether surely no place satisfies it."""
+        """Whether the set is certainly empty."""
         return any(one.misses(other) for one in self.inside for other in self.inside) or any(
             no.holds(yes) for no in self.outside_of for yes in self.inside
         )
 
     @property
     def absent(self) -> bool:
-        """Never: who asks for a place asks for both fields."""
+        """Always False: a constraint on a position requires both fields."""
         return False
 
     @property
     def point(self) -> bool:
-        """Never: a circle has many places."""
+        """Always False: a circle has more than one position."""
         return False
 
     @property
     def patterns(self) -> int:
-        """None: places have no patterns."""
+        """Always 0: positions have no patterns."""
         return 0
 
     def has(self, value: Any) -> bool:
-        """Whether a place (None: missing) satisfies it."""
+        """Return whether a position (None: missing) is in the set."""
         if value is None:
             return False
         return all(disc.has(*value) for disc in self.inside) and not any(
@@ -84,15 +84,15 @@ class PointSet(msgspec.Struct, frozen=True, cache_hash=True):
         )
 
     def test(self) -> Callable[[Any], bool]:
-        """What `has` says."""
+        """Return `has`."""
         return self.has
 
     def meet(self, other: PointSet) -> PointSet:
-        """What satisfies both."""
+        """Return the intersection of the two sets."""
         return PointSet.where(self.inside + other.inside, self.outside_of + other.outside_of)
 
     def join(self, other: PointSet) -> PointSet | None:
-        """What satisfies either, where one has all of the other; or the two halves of everything."""
+        """Return the union if one set contains the other or both are complementary; otherwise None."""
         for one, another in ((self, other), (other, self)):
             if one.covers(another):
                 return one
@@ -101,12 +101,12 @@ class PointSet(msgspec.Struct, frozen=True, cache_hash=True):
         return None
 
     def outside(self, everything: PointSet) -> list[PointSet]:
-        """The places that do not satisfy it, as alternatives."""
+        """Return the complement of the set, as alternatives that may overlap."""
         rest = [PointSet.where((), (disc,)) for disc in self.inside]
         return rest + [PointSet.where((disc,)) for disc in self.outside_of]
 
     def covers(self, other: PointSet, box: tuple[RangeSet, RangeSet] | None = None) -> bool:
-        """Whether what satisfies `other`, and lies in a `box` of degrees, surely satisfies this."""
+        """Return whether this set certainly contains `other`, restricted to a `box` of degrees if given."""
         for disc in self.inside:
             if not any(disc.holds(each) for each in other.inside) and not (box and disc.holds_box(*box)):
                 return False
@@ -120,15 +120,15 @@ class PointSet(msgspec.Struct, frozen=True, cache_hash=True):
         return True
 
     def intersects(self, other: PointSet) -> bool:
-        """Whether some place may satisfy both."""
+        """Return whether the two sets may have a common position."""
         return not self.meet(other).empty
 
     def example(self) -> Any:
-        """The middle of a circle."""
+        """Return some position in the set, or None if no candidate is in it."""
         return next(self.candidates(((-90.0, 90.0),), ((-180.0, 180.0),)), None)
 
     def candidates(self, lats: Iterable[Any], lons: Iterable[Any]) -> Iterator[tuple[float, float]]:
-        """Places worth a try for an example, in some box."""
+        """Yield positions in the set to try as examples, within the given ranges of degrees."""
         for lat in lats:
             for lon in lons:
                 corners = [(x, y) for x in lat for y in lon]
@@ -150,13 +150,13 @@ class PointSet(msgspec.Struct, frozen=True, cache_hash=True):
 
 
 def point_of(values: tuple[Any, ...], place: int) -> tuple[float, float] | None:
-    """The place that an event tells."""
+    """Return the position (latitude, longitude) of an event, or None if one field is missing."""
     lat, lon = point_fields(place)
     return None if values[lat] is None or values[lon] is None else (values[lat], values[lon])
 
 
 def tighten_points(type: EventType, allowed: dict[int, Any], spots: list[int]) -> bool:
-    """Draw out of circles what they say of latitude and longitude; False if nothing is left."""
+    """Restrict latitude and longitude to the bounds of the circles; return False if nothing is left."""
     for spot in spots:
         fields = point_fields(spot)
         discs = allowed[spot]
@@ -178,5 +178,5 @@ def tighten_points(type: EventType, allowed: dict[int, Any], spots: list[int]) -
         if any(disc.holds_box(lats, lons) for disc in discs.outside_of):
             return False
         if discs.covers(PointSet(), (lats, lons)):
-            del allowed[spot]  # the fields themselves say so
+            del allowed[spot]  # the constraints on the fields imply it
     return True

@@ -1,7 +1,7 @@
-"""Sets of ordered values: sorted closed spans of integers, or of floating-point numbers.
+"""Sets of ordered values: sorted closed ranges of integers or of floating-point numbers.
 
-Floating-point numbers have neighbours just as integers do, so `x < 20` is the closed span up to
-the number before 20, and union, intersection and complement are exact.
+Each floating-point number has a next one, as each integer does. Hence `x < 20` is the closed range up to the
+number before 20, and union, intersection and complement are exact.
 """
 
 from __future__ import annotations
@@ -17,17 +17,19 @@ Span: TypeAlias = tuple[Number, Number]
 
 
 def after(value: Number) -> Number:
-    """The next value of the same sort; zero has no sign, or equal sets would be written in two ways."""
+    """Return the next value of the same number type; negative zero is avoided, so that equal sets compare
+    equal.
+    """
     return math.nextafter(value, math.inf) + 0.0 if isinstance(value, float) else value + 1
 
 
 def before(value: Number) -> Number:
-    """The previous value of the same sort."""
+    """Return the previous value of the same number type."""
     return math.nextafter(value, -math.inf) + 0.0 if isinstance(value, float) else value - 1
 
 
 def coalesce(spans: Iterable[Span]) -> tuple[Span, ...]:
-    """Sorted spans with gaps between them, for spans in any order."""
+    """Return sorted spans with gaps between them for spans in any order."""
     merged: list[Span] = []
     for low, high in sorted(spans):
         if low > high:
@@ -41,7 +43,7 @@ def coalesce(spans: Iterable[Span]) -> tuple[Span, ...]:
 
 
 def thin(spans: tuple[Span, ...], most: int) -> tuple[Span, ...]:
-    """At most so many spans that hold all of these, the smallest gaps closed."""
+    """Return at most `most` spans that contain all given spans, by closing the smallest gaps."""
     if len(spans) <= most:
         return spans
     gaps = sorted(range(len(spans) - 1), key=lambda n: (spans[n + 1][0] - spans[n][1], n))
@@ -59,32 +61,32 @@ class RangeSet(msgspec.Struct, frozen=True, cache_hash=True):
     """The values inside some spans, and whether the field may be missing."""
 
     spans: tuple[Span, ...]
-    "Sorted, disjoint, and not adjacent; `coalesce` makes them so."
+    "Sorted, disjoint and not adjacent; `coalesce` establishes this."
     absent: bool = False
 
     @property
     def empty(self) -> bool:
-        """Whether nothing satisfies it."""
+        """Whether the set is empty."""
         return not self.spans and not self.absent
 
     @property
     def point(self) -> bool:
-        """Whether exactly one value satisfies it."""
+        """Whether the set has exactly one value and does not include the missing value."""
         return len(self.spans) == 1 and self.spans[0][0] == self.spans[0][1] and not self.absent
 
     @property
     def patterns(self) -> int:
-        """None: numbers have no patterns."""
+        """Always 0: numbers have no patterns."""
         return 0
 
     def has(self, value: Any) -> bool:
-        """Whether a stored value (None: missing) satisfies it."""
+        """Return whether a stored value (None: missing) is in the set."""
         if value is None:
             return self.absent
         return any(low <= value <= high for low, high in self.spans)
 
     def test(self) -> Callable[[Any], bool]:
-        """A function as quick as Python allows that says what `has` says."""
+        """Return a compiled function that is equivalent to `has`."""
         absent = self.absent
         if len(self.spans) == 1:
             low, high = self.spans[0]
@@ -99,7 +101,7 @@ class RangeSet(msgspec.Struct, frozen=True, cache_hash=True):
         return self.has
 
     def meet(self, other: RangeSet) -> RangeSet:
-        """What satisfies both."""
+        """Return the intersection of the two sets."""
         found: list[Span] = []
         mine, theirs = iter(self.spans), iter(other.spans)
         a, b = next(mine, None), next(theirs, None)
@@ -114,11 +116,11 @@ class RangeSet(msgspec.Struct, frozen=True, cache_hash=True):
         return RangeSet(tuple(found), self.absent and other.absent)
 
     def join(self, other: RangeSet) -> RangeSet:
-        """What satisfies either."""
+        """Return the union of the two sets."""
         return RangeSet(coalesce(self.spans + other.spans), self.absent or other.absent)
 
     def outside(self, everything: RangeSet) -> list[RangeSet]:
-        """What of `everything` does not satisfy it, as alternatives (here at most one)."""
+        """Return `everything` minus this set, as a list of at most one set."""
         gaps: list[Span] = []
         for low, high in everything.spans:
             start = low
@@ -134,11 +136,11 @@ class RangeSet(msgspec.Struct, frozen=True, cache_hash=True):
         return [] if rest.empty else [rest]
 
     def covers(self, other: RangeSet) -> bool:
-        """Whether whatever satisfies `other` satisfies this."""
+        """Return whether this set contains `other`."""
         if other.absent and not self.absent:
             return False
         mine, theirs = self.spans, other.spans
-        if len(mine) == 1:  # nearly always, and routers ask often
+        if len(mine) == 1:  # the usual case, and routers call this often
             return not theirs or (mine[0][0] <= theirs[0][0] and theirs[-1][1] <= mine[0][1])
         return all(
             any(low <= other_low and other_high <= high for low, high in self.spans)
@@ -146,7 +148,7 @@ class RangeSet(msgspec.Struct, frozen=True, cache_hash=True):
         )
 
     def intersects(self, other: RangeSet) -> bool:
-        """Whether some value satisfies both."""
+        """Return whether the two sets have a common element."""
         if self.absent and other.absent:
             return True
         mine, theirs = self.spans, other.spans
@@ -159,7 +161,7 @@ class RangeSet(msgspec.Struct, frozen=True, cache_hash=True):
         )
 
     def example(self) -> Any:
-        """Some stored value that satisfies it (None: missing); a plain one if there is one."""
+        """Return some stored value in the set (None: missing), preferring zero and whole numbers."""
         if not self.spans:
             return None
         for low, high in self.spans:

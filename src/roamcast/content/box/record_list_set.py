@@ -1,9 +1,9 @@
-"""Sets of sequences of records: what some of them must be, and what none of them may be.
+"""Sets of lists of records: filters that some record must match, and a filter that no record may match.
 
-A repeated element is a sequence of records. A test on it asks for some record, its negation that there is
-none, so a constraint is a list of filters that some record each must satisfy, and one filter that no record
-satisfies. Records do not depend on each other, and there may be any number, so the relations are as exact as
-those between the filters: a sequence with one record for each requirement is a witness.
+A repeated element is a list of records. A test on it requires some record, its negation that there is none. A
+constraint therefore is a list of filters, each of which some record must match, and one filter that no record
+may match. Records are independent of each other and their number is not limited, so the relations are as
+exact as those between the filters: a list with one record per required filter is a witness.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
     from roamcast.content.filter import Filter
 
 MAX_REQUIRED = 64
-"Filters that some record each must satisfy, for one repeated element in a conjunction."
+"Maximum number of required filters for one repeated element in a conjunction."
 
 
 class RecordListSet(msgspec.Struct, frozen=True, cache_hash=True):
-    """The sequences of records that satisfy a constraint on a repeated element."""
+    """The lists of records that satisfy a constraint on a repeated element."""
 
     required: tuple[Filter, ...]
-    "Some record satisfies each; in order, and none that another one implies."
+    "Some record matches each of these filters; they are sorted, and none implies another."
     refused: Filter
-    "No record satisfies it."
+    "No record matches this filter."
 
     @classmethod
     def where(cls, required: Iterable[Filter], refused: Filter) -> RecordListSet:
-        """The sequences in which each of `required` is satisfied and `refused` is not, without redundancy."""
+        """Return the set for the given required and refused filters, without redundant ones."""
         several = sorted({each.simplify() for each in required}, key=_written)
         refused = refused.simplify()
         kept: list[Filter] = []
@@ -45,35 +45,35 @@ class RecordListSet(msgspec.Struct, frozen=True, cache_hash=True):
                 continue
             kept.append(each)
         if len(kept) > MAX_REQUIRED:
-            raise ContentError(f"more than {MAX_REQUIRED} tests on one repeated element in one conjunction")
+            raise ContentError(f"one conjunction has more than {MAX_REQUIRED} tests on one repeated element")
         return cls(tuple(kept), refused)
 
     @property
     def empty(self) -> bool:
-        """Whether nothing satisfies it."""
+        """Whether the set is empty."""
         return any(each.empty for each in self.required)
 
     @property
     def point(self) -> bool:
-        """Never: there is no one sequence."""
+        """Always False: the set is not looked up by value."""
         return False
 
     @property
     def absent(self) -> bool:
-        """Never: an element that is not there is a sequence without records, and that is a value."""
+        """Always False: a missing element is an empty list of records, which is a value."""
         return False
 
     @property
     def patterns(self) -> int:
-        """None of its own."""
+        """Always 0: the patterns of the filters do not count."""
         return 0
 
     def has(self, value: Any) -> bool:
-        """Whether the records `value` satisfy it."""
+        """Return whether the list of records `value` is in the set."""
         return self.test()(value)
 
     def test(self) -> Callable[[Any], bool]:
-        """A function as quick as Python allows that says what `has` says."""
+        """Return a compiled function that is equivalent to `has`."""
         required = [each.test() for each in self.required]
         refused = None if self.refused.empty else self.refused.test()
         if len(required) == 1 and refused is None:
@@ -88,12 +88,12 @@ class RecordListSet(msgspec.Struct, frozen=True, cache_hash=True):
         )
 
     def meet(self, other: RecordListSet) -> RecordListSet:
-        """What satisfies both."""
+        """Return the intersection of the two sets."""
         refused = _either(self.refused, other.refused)
         return RecordListSet.where(self.required + other.required, refused)
 
     def join(self, other: RecordListSet) -> RecordListSet | None:
-        """What satisfies either, or None where one constraint cannot say it."""
+        """Return the union of the two sets, or None if it cannot be represented as one constraint."""
         for one, another in ((self, other), (other, self)):
             if one.covers(another):
                 return one
@@ -102,16 +102,18 @@ class RecordListSet(msgspec.Struct, frozen=True, cache_hash=True):
             less = [each for each in another.required if each not in one.required]
             if len(more) != 1 or len(less) > 1:
                 continue
-            if len(less) == 1:  # some are like this, or some are like that
+            if len(less) == 1:  # some record matches one or the other
                 if one.refused == another.refused:
                     kept = [each for each in one.required if each not in more]
                     return RecordListSet.where([*kept, _either(more[0], less[0])], one.refused)
-            elif _either(one.refused, more[0]).equivalent(another.refused):  # some are so, or none is so
+            elif _either(one.refused, more[0]).equivalent(
+                another.refused
+            ):  # some record matches, or none does
                 return RecordListSet.where(another.required, one.refused)
         return None
 
     def outside(self, everything: RecordListSet) -> list[RecordListSet]:
-        """What of `everything` does not satisfy it, as alternatives that do not overlap."""
+        """Return `everything` minus this set, as disjoint sets."""
         rest = []
         kept: tuple[Filter, ...] = everything.required
         for each in self.required:
@@ -122,7 +124,7 @@ class RecordListSet(msgspec.Struct, frozen=True, cache_hash=True):
         return [each for each in rest if not each.empty]
 
     def covers(self, other: RecordListSet) -> bool:
-        """Whether whatever satisfies `other` satisfies this; no where that is undecided."""
+        """Return whether this set contains `other`; False if undecided."""
         try:
             return other.refused.covers(self.refused) and all(
                 any(_either(each, other.refused).covers(theirs) for theirs in other.required)
@@ -132,7 +134,7 @@ class RecordListSet(msgspec.Struct, frozen=True, cache_hash=True):
             return False
 
     def intersects(self, other: RecordListSet) -> bool:
-        """Whether some sequence satisfies both; yes where that is undecided."""
+        """Return whether the two sets have a common element; True if undecided."""
         try:
             refused = _either(self.refused, other.refused)
             return not any(refused.covers(each) for each in self.required + other.required)
@@ -140,7 +142,7 @@ class RecordListSet(msgspec.Struct, frozen=True, cache_hash=True):
             return True
 
     def example(self) -> Any:
-        """Some records that satisfy it, one for each requirement."""
+        """Return some list in the set, with one record per required filter."""
         refused = self.refused
         return tuple(_some(each, refused) for each in self.required)
 
@@ -150,12 +152,12 @@ class RecordListSet(msgspec.Struct, frozen=True, cache_hash=True):
 
 
 def _some(wanted: Filter, refused: Filter) -> Any:
-    """The values of some record."""
+    """Return the values of some record that matches `wanted` and not `refused`."""
     for event in wanted.examples():
         if not refused.matches(event):
             return event.values
     found = (wanted & ~refused).example()
-    assert found is not None, "a requirement that is refused makes the constraint empty"
+    assert found is not None, "a required filter that is refused makes the constraint empty"
     return found.values
 
 

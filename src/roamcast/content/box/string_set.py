@@ -1,4 +1,4 @@
-"""Sets of strings: a list of values, or everything like some patterns and unlike others."""
+"""Sets of strings: a list of values, or all strings that match some patterns and do not match others."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ class StringSet(msgspec.Struct, frozen=True, cache_hash=True):
     """The strings that satisfy a constraint, and whether the field may be missing."""
 
     values: tuple[str, ...] | None = None
-    "Sorted: exactly these strings. None: those that the patterns below allow."
+    "Exactly these strings, sorted; None for the strings that the patterns below allow."
     like: tuple[Glob, ...] = ()
     unlike: tuple[Glob, ...] = ()
     absent: bool = False
 
     @classmethod
     def of(cls, values: Iterable[str], absent: bool = False) -> StringSet:
-        """Exactly these strings."""
+        """Return the set of exactly these strings."""
         return cls(tuple(sorted(set(values))), absent=absent)
 
     @classmethod
     def where(cls, like: Iterable[Glob] = (), unlike: Iterable[Glob] = (), absent: bool = False) -> StringSet:
-        """All strings that match every glob of `like` and none of `unlike`, without redundancy."""
+        """Return the strings that match all globs of `like` and none of `unlike`, without redundant globs."""
         yes = _narrowest({tidy(g) for g in like} - {ANYTHING})
         refused = {tidy(g) for g in unlike}
         literal = next((g[0] for g in yes if len(g) == 1), None)
@@ -37,7 +37,7 @@ class StringSet(msgspec.Struct, frozen=True, cache_hash=True):
         if not refused:
             return cls((), absent=absent) if _void(yes, ()) else cls(None, yes, (), absent)
         patterns = _widest({g for g in refused if len(g) > 1})
-        # Of words there may be thousands: only those count that the patterns leave open.
+        # There may be thousands of literals: keep only those that the patterns do not decide.
         words = [
             g
             for g in refused
@@ -51,21 +51,21 @@ class StringSet(msgspec.Struct, frozen=True, cache_hash=True):
 
     @property
     def empty(self) -> bool:
-        """Whether nothing satisfies it."""
+        """Whether the set is empty."""
         return self.values == () and not self.absent
 
     @property
     def point(self) -> bool:
-        """Whether exactly one string satisfies it."""
+        """Whether the set has exactly one string and does not include the missing value."""
         return self.values is not None and len(self.values) == 1 and not self.absent
 
     @property
     def patterns(self) -> int:
-        """How many patterns with a star it has; what it costs to meet others."""
+        """Number of patterns with a star, which determines the cost of intersections."""
         return sum(len(glob) > 1 for glob in self.like + self.unlike)
 
     def has(self, value: Any) -> bool:
-        """Whether a stored value (None: missing) satisfies it."""
+        """Return whether a stored value (None: missing) is in the set."""
         if value is None:
             return self.absent
         if self.values is not None:
@@ -73,7 +73,7 @@ class StringSet(msgspec.Struct, frozen=True, cache_hash=True):
         return all(fits(g, value) for g in self.like) and not any(fits(g, value) for g in self.unlike)
 
     def test(self) -> Callable[[Any], bool]:
-        """A function as quick as Python allows that says what `has` says."""
+        """Return a compiled function that is equivalent to `has`."""
         if self.values is not None:
             return frozenset((*self.values, None) if self.absent else self.values).__contains__
         if len(self.like) == 1 and not self.unlike and not self.absent:
@@ -88,7 +88,7 @@ class StringSet(msgspec.Struct, frozen=True, cache_hash=True):
         return self.has
 
     def meet(self, other: StringSet) -> StringSet:
-        """What satisfies both."""
+        """Return the intersection of the two sets."""
         absent = self.absent and other.absent
         if self.values is not None:
             return StringSet(tuple(v for v in self.values if other.has(v)), absent=absent)
@@ -99,7 +99,7 @@ class StringSet(msgspec.Struct, frozen=True, cache_hash=True):
         return StringSet.where(self.like + other.like, self.unlike + other.unlike, absent)
 
     def join(self, other: StringSet) -> StringSet | None:
-        """What satisfies either, or None where one set of patterns cannot say it."""
+        """Return the union of the two sets, or None if it cannot be represented as one set of patterns."""
         absent = self.absent or other.absent
         if self.values is not None and other.values is not None:
             return StringSet.of(self.values + other.values, absent)
@@ -114,7 +114,7 @@ class StringSet(msgspec.Struct, frozen=True, cache_hash=True):
         return None
 
     def outside(self, everything: StringSet) -> list[StringSet]:
-        """What of `everything` does not satisfy it, as alternatives that do not overlap."""
+        """Return `everything` minus this set, as disjoint sets."""
         absent = everything.absent and not self.absent
         if self.values is not None:
             rest = [StringSet.where((), [(v,) for v in self.values])]
@@ -138,13 +138,13 @@ class StringSet(msgspec.Struct, frozen=True, cache_hash=True):
         return [msgspec.structs.replace(rest[0], absent=True), *rest[1:]]
 
     def covers(self, other: StringSet) -> bool:
-        """Whether whatever satisfies `other` satisfies this; no where that is undecided."""
+        """Return whether this set contains `other`; False if undecided."""
         if other.absent and not self.absent:
             return False
         return self._holds_strings_of(other)
 
     def intersects(self, other: StringSet) -> bool:
-        """Whether some value satisfies both; yes where that is undecided."""
+        """Return whether the two sets have a common element; True if undecided."""
         if self.absent and other.absent:
             return True
         if self.values is not None:
@@ -154,7 +154,7 @@ class StringSet(msgspec.Struct, frozen=True, cache_hash=True):
         return not self.meet(other).empty
 
     def example(self) -> Any:
-        """Some string that satisfies it (None: missing)."""
+        """Return some string in the set (None: missing)."""
         if self.values is not None:
             return self.values[0] if self.values else None
         return witness(self.like, self.unlike)
@@ -169,7 +169,7 @@ class StringSet(msgspec.Struct, frozen=True, cache_hash=True):
         for glob in self.like:
             if not any(includes(glob, yes) for yes in other.like):
                 unlike = _sorted(other.unlike, glob)
-                # With less than two patterns to match at the same time there is nothing to search for.
+                # If fewer than two patterns must match at the same time, no search is needed.
                 if simple(other.like, unlike) or not _void(other.like, unlike):
                     return False
         for glob in self.unlike:
@@ -185,7 +185,7 @@ def _sorted(globs: tuple[Glob, ...], *more: Glob) -> tuple[Glob, ...]:
 
 
 def _void(like: tuple[Glob, ...], unlike: tuple[Glob, ...]) -> bool:
-    if simple(like, unlike):  # nearly always, and needs no search
+    if simple(like, unlike):  # the usual case, which needs no search
         yes = like[0] if like else ANYTHING
         return any(includes(no, yes) for no in unlike)
     try:

@@ -1,7 +1,7 @@
-"""Events and filters as bytes: few, bounded, and only one way to write each.
+"""Compact, bounded and canonical binary encodings of events and filters.
 
-Both begin with the type's fingerprint, so that two nodes whose schemas differ refuse each other's
-words instead of misreading them. A decoder checks its result by encoding it again.
+Both begin with the type's fingerprint, so that nodes with different schemas reject each other's data instead
+of misreading it. A decoder verifies its result by encoding it again.
 """
 
 from roamcast.content.codec.event_bytes import decode_event, encode_event

@@ -1,4 +1,4 @@
-"""Events as bytes: the values of their fields, in the type's order."""
+"""The binary encoding of events: the values of the fields, in the order of the type."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ from roamcast.content.schema import EventType, Field
 
 
 def encode_event(event: Event) -> bytes:
-    """The event in bytes."""
+    """Return the encoding of `event`."""
     out = bytearray(event.type.fingerprint)
     _put_values(out, event.type, event.values)
     return bounded(out)
 
 
 def decode_event(data: bytes, types: EventType | Mapping[str, EventType]) -> Event:
-    """Read what `encode_event` wrote, and refuse anything else."""
+    """Decode the output of `encode_event`; raise `CodecError` for other bytes."""
     reader = Reader(data)
     type = find_type(reader, types)
     values = _get_values(reader, type)
     reader.close()
     event = Event(type, values)
     if encode_event(event) != data:
-        raise CodecError("an event that its encoder would have written otherwise")
+        raise CodecError("the event is not in canonical form")
     return event
 
 
@@ -64,7 +64,7 @@ def _get_values(reader: Reader, type: EventType) -> tuple[Any, ...]:
         if isinstance(field.kind, RecordList):
             count = reader.number(MAX_RECORDS)
             field.kind.check(count)
-            reader.check_remaining(count)  # a record takes a byte or more: others are refused with their type
+            reader.check_remaining(count)  # a record takes at least one byte
             values.append(tuple(_get_values(reader, field.kind.record) for _ in range(count)))
             continue
         there = not field.optional or bool(reader.number(1))
@@ -73,7 +73,7 @@ def _get_values(reader: Reader, type: EventType) -> tuple[Any, ...]:
 
 
 def put_value(out: bytearray, field: Field, stored: Any) -> None:
-    """Write a value that a field has, or a bound of it."""
+    """Append the encoding of a stored value or bound of a field."""
     if isinstance(field.kind, String):
         put_text(out, stored)
     elif isinstance(field.kind, AreaType):
@@ -85,24 +85,24 @@ def put_value(out: bytearray, field: Field, stored: Any) -> None:
 
 
 def get_value(reader: Reader, field: Field) -> Any:
-    """Read a value that a field can have."""
+    """Decode a stored value of a field; raise `CodecError` if it is out of bounds."""
     if isinstance(field.kind, String):
         return get_text(reader)
     if isinstance(field.kind, AreaType):
         return _get_shape(reader)
     if isinstance(field.kind, Decimal):
-        stored = DOUBLE.unpack(reader.take(8))[0] + 0.0  # of two zeros the encoder writes one
+        stored = DOUBLE.unpack(reader.take(8))[0] + 0.0  # normalise negative zero
     else:
         number = reader.number(1 << 65)
         stored = ~(number >> 1) if number & 1 else number >> 1
     [(low, high)] = field.kind.everything(False).spans  # type: ignore[union-attr]
     if not low <= stored <= high:
-        raise CodecError(f"a value that {field.path} cannot have")
+        raise CodecError(f"the value of {field.path} is out of bounds")
     return stored
 
 
 def _put_shape(out: bytearray, shape: Shape) -> None:
-    """How many corners, and their degrees; none for a circle, which has three numbers."""
+    """Append the number of corners and their coordinates; 0 and three numbers for a circle."""
     corners = shape.corners if isinstance(shape, Polygon) else ()
     put_number(out, len(corners))
     for numbers in corners or (shape,):

@@ -1,4 +1,4 @@
-"""Filters as bytes: conjunctions, and the set of values that each asks of a field."""
+"""The binary encoding of filters: conjunctions of sets of values per field."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ _CASELESS = bytes([1, *CASELESS.encode()])
 
 
 def encode_filter(filter: Filter) -> bytes:
-    """The filter in bytes."""
+    """Return the encoding of `filter`."""
     out = bytearray(filter.type.fingerprint)
     _put_filter(out, filter)
     return bounded(out)
 
 
 def decode_filter(data: bytes, types: EventType | Mapping[str, EventType]) -> Filter:
-    """Read what `encode_filter` wrote, and refuse anything else."""
+    """Decode the output of `encode_filter`; raise `CodecError` for other bytes."""
     reader = Reader(data)
     type = find_type(reader, types)
     filter = _get_filter(reader, type)
     reader.close()
     if encode_filter(filter) != data:
-        raise CodecError("a filter that its encoder would have written otherwise")
+        raise CodecError("the filter is not in canonical form")
     return filter
 
 
@@ -85,29 +85,29 @@ def _get_filter(reader: Reader, type: EventType) -> Filter:
                 constraints.append((place, _get_order(reader, type, place)))
                 continue
             if place >= len(type.fields):
-                raise CodecError(f"the field {place} of a type that has {len(type.fields)}")
+                raise CodecError(f"field index {place} in a type with {len(type.fields)} fields")
             constraints.append((place, _get_domain(reader, type.fields[place])))
         each = conjoin(type, constraints)
         if each is None:
-            raise CodecError("a conjunction that nothing satisfies")
+            raise CodecError("a conjunction is not satisfiable")
         conjunctions.append(each)
     return Filter.of(type, conjunctions)
 
 
 def _get_discs(reader: Reader, type: EventType, place: int) -> PointSet:
-    """Circles that a place is in, and circles that it is outside of."""
+    """Decode the circles that a position must lie inside and outside of."""
     if not is_location(type, *members(place)):
-        raise CodecError("a place on the Earth that the type does not have")
+        raise CodecError("the type has no such position")
     inside, refused = reader.number(MAX_DISCS), reader.number(MAX_DISCS)
     discs = [disc(*DISC.unpack(reader.take(DISC.size))) for _ in range(inside + refused)]
     return PointSet.where(discs[:inside], discs[inside:])
 
 
 def _get_order(reader: Reader, type: EventType, place: int) -> RangeSet:
-    """The order of two fields: a bit for each that it may be, and one for missing."""
+    """Decode the allowed orders of two fields: a bit for each order and one for a missing value."""
     first, second = members(place)
     if not first < second < len(type.fields):
-        raise CodecError("a pair of fields that the type does not have")
+        raise CodecError("the type has no such pair of fields")
     bits = reader.number(15)
     signs = RangeSet(coalesce((n - 1, n - 1) for n in range(3) if bits >> n & 1), bool(bits >> 3))
     equal = bits >> 1 & 1
@@ -130,7 +130,7 @@ def _put_domain(out: bytearray, field: Field, domain: Domain) -> None:
     elif isinstance(domain, AreaSet):
         _put_areas(out, domain)
     elif isinstance(domain, PointSet):
-        raise AssertionError("circles stand beside fields")
+        raise AssertionError("a circle constrains a position, not a field")
     elif domain.values is not None:
         put_number(out, (len(domain.values) << 1 | 1) << 1 | domain.absent)
         for value in domain.values:
@@ -155,14 +155,14 @@ def _get_domain(reader: Reader, field: Field) -> Domain:
         reader.check_remaining(count * 2)
         spans = tuple((get_value(reader, field), get_value(reader, field)) for _ in range(count))
         if spans != coalesce(spans):
-            raise CodecError(f"spans of {field.path} that are not in order with gaps between them")
+            raise CodecError(f"the ranges of {field.path} are not sorted and disjoint")
         return RangeSet(spans, absent)
     listed, count = bool(count & 1), count >> 1
     reader.check_remaining(count)
     if listed:
         texts = tuple(get_text(reader) for _ in range(count))
         if any(one >= other for one, other in pairwise(texts)):
-            raise CodecError(f"texts of {field.path} that are not in order, each once")
+            raise CodecError(f"the texts of {field.path} are not sorted and distinct")
         return StringSet(texts, absent=absent)
     refused = reader.number(MAX_BYTES)
     reader.check_remaining(count + refused)
@@ -173,18 +173,18 @@ def _get_domain(reader: Reader, field: Field) -> Domain:
         reader.check_remaining(pieces)
         stars += pieces > 1
         if stars > MAX_PATTERNS:
-            raise CodecError(f"more than {MAX_PATTERNS} patterns")
+            raise CodecError(f"more than {MAX_PATTERNS} patterns in one constraint")
         globs.append(_get_glob(reader, pieces))
     return StringSet.where(globs[:count], globs[count:], absent)
 
 
 def _get_glob(reader: Reader, count: int) -> Glob:
-    """The pieces of a pattern, perhaps after the mark that their case says nothing."""
+    """Decode the pieces of a pattern, which may begin with the mark of a case-insensitive pattern."""
     if count > 1 and reader.data[reader.at : reader.at + 2] == _CASELESS:
         reader.take(2)
         pieces = tuple(get_text(reader) for _ in range(count - 1))
         if any(piece != lower(piece) for piece in pieces):
-            raise CodecError("a pattern without case that is not in lower case")
+            raise CodecError("a case-insensitive pattern is not in lower case")
         return (CASELESS, *pieces)
     return tuple(get_text(reader) for _ in range(count)) or ("",)
 

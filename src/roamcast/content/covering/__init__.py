@@ -1,4 +1,6 @@
-"""Covering: which filters stand for others, remembered and kept up to date as filters come and go."""
+"""Covering between filters: a cache of relations, and minimal covers that follow changes of a set of
+filters.
+"""
 
 from roamcast.content.covering.cover import MinimalCover
 from roamcast.content.covering.relations import RelationCache

@@ -1,4 +1,4 @@
-"""Candidates: of many filters the few that may cover a filter, and the few that it may cover."""
+"""An index that narrows many filters to those that may cover a filter or that a filter may cover."""
 
 from __future__ import annotations
 
@@ -21,21 +21,23 @@ from roamcast.content.match import MatchIndex
 from roamcast.content.schema import EventType
 
 FEW = 16
-"Up to so many filters, asking each is quicker than an index; half as many, and the index goes again."
+"""Up to this number of filters, a linear search is faster than an index; at half of it the index is
+dropped.
+"""
 SHORT = 4
-"So few candidates are asked at once; to look for reasons against them would cost more."
+"With at most this number of candidates, checking each is cheaper than narrowing them further."
 LONG = 8
-"A column that leaves so many times as many as the best one is not looked at."
+"Skip a column that leaves this many times as many candidates as the best one."
 HIGHEST_LETTER = 0x10FFFF
 
 
 class Candidates:
-    """Filters by what they say. None is left out wrongly; whoever is found must still be asked."""
+    """A set of filters with candidate lookup. It misses no filter; the caller must check each candidate."""
 
     def __init__(self, few: int = FEW) -> None:
         self._few = few
         self._filters: dict[Filter, int] = {}
-        "With a number each, in the order of adding."
+        "The filters with a number each, in the order of adding."
         self._next = 0
         self._index: _Index | None = None
 
@@ -49,7 +51,7 @@ class Candidates:
         return iter(self._filters)
 
     def add(self, filter: Filter) -> None:
-        """Add a filter that is not there yet."""
+        """Add a filter that is not in the set."""
         number = self._filters[filter] = self._next
         self._next += 1
         if self._index is not None:
@@ -60,7 +62,7 @@ class Candidates:
                 self._index.add(each, number)
 
     def remove(self, filter: Filter) -> None:
-        """Remove a filter that is there."""
+        """Remove a filter that is in the set."""
         number = self._filters.pop(filter)
         if self._index is not None:
             if len(self._filters) <= self._few // 2:
@@ -69,8 +71,8 @@ class Candidates:
                 self._index.remove(filter, number)
 
     def over(self, filter: Filter) -> Collection[Filter]:
-        """Those that may cover `filter`."""
-        # Whatever covers nothing at all is anything.
+        """Return the filters that may cover `filter`."""
+        # Every filter covers an empty one.
         if self._index is None or filter.empty:
             return self._filters
         try:
@@ -79,18 +81,18 @@ class Candidates:
             return self._filters
 
     def under(self, filter: Filter) -> Collection[Filter]:
-        """Those that `filter` may cover."""
+        """Return the filters that `filter` may cover."""
         return self._filters if self._index is None else self._index.under(filter)
 
 
 class _Index:
-    """The filters of each event type, numbered: a set of numbers costs a fraction of a set of filters."""
+    """The filters of each event type by number; sets of numbers are cheaper than sets of filters."""
 
     def __init__(self) -> None:
         self._filters: dict[int, Filter] = {}
         self._types: dict[EventType, _OfType] = {}
         self._empty: dict[int, None] = {}
-        "Those that match nothing, which everything covers."
+        "Filters that match nothing; every filter covers them."
 
     def add(self, filter: Filter, number: int) -> None:
         self._filters[number] = filter
@@ -123,13 +125,13 @@ class _Index:
             box = fields_of(filter.conjunctions[0])
             if len(filter.conjunctions) == 1 and box:
                 found.extend(of_type.inside(box))
-            else:  # several boxes may cover together what none of them covers alone
+            else:  # several boxes together may cover a filter that none of them covers alone
                 found.extend(of_type.numbers)
         return [self._filters[number] for number in found]
 
 
 class _OfType:
-    """The filters of one type, by the fields that they constrain and by the values that they allow there."""
+    """The filters of one event type, by the fields that they constrain and by the values that they allow."""
 
     __slots__ = ("columns", "highest", "lowest", "matching", "numbers", "type")
 
@@ -137,9 +139,9 @@ class _OfType:
         self.type = type
         self.numbers: dict[int, None] = {}
         self.matching: dict[int, MatchIndex[int]] = {}
-        "By the fields that a filter constrains in any case, a bit for each."
+        "By the set of fields that all conjunctions of a filter constrain, as a bit mask."
         self.columns: dict[int, _Column] = {}
-        "By the place of a field: the filters whose first box constrains it."
+        "By field index: the filters whose first box constrains the field."
         ends = [_ends(domain) for domain in type.everything]
         self.lowest = [low for low, _ in ends]
         self.highest = [high for _, high in ends]
@@ -163,9 +165,12 @@ class _OfType:
                 del self.columns[place]
 
     def around(self, filter: Filter) -> list[int]:
-        """Whoever covers a box constrains no other fields, and matches its corners; without gaps, nobody else
-        matches two opposite ones."""
-        if compares(filter.conjunctions[0]):  # its corners need not be events of it
+        """Return the candidates that may cover `filter`.
+
+        A filter that covers a box constrains no other fields and matches the box's corners. If no range has
+        gaps, only covering filters match two opposite corners.
+        """
+        if compares(filter.conjunctions[0]):  # its corners need not match it
             return list(self.numbers)
         low, high = self.lowest.copy(), self.highest.copy()
         free = -1
@@ -187,7 +192,7 @@ class _OfType:
         return found
 
     def inside(self, box: Conjunction) -> list[int]:
-        """Whoever a box covers constrains all the fields that the box does, and to values inside."""
+        """Return the candidates inside `box`: they constrain all fields of the box, to values inside it."""
         found: list[tuple[int, _Column, Domain]] = []
         for place, domain in box:
             column = self.columns.get(place)
@@ -205,16 +210,16 @@ class _OfType:
 
 
 class _Column:
-    """The filters that constrain one field, by the least value that they are known to allow there."""
+    """The filters that constrain one field, by the lowest value that they allow."""
 
     __slots__ = ("_loose", "_numbers", "_values")
 
     def __init__(self) -> None:
         self._values: list[Any] = []
-        "In order; beside each the number of its filter, of equal values in the order of adding."
+        "Sorted; `_numbers` has the filter of each, in the order of adding for equal values."
         self._numbers: list[int] = []
         self._loose: dict[int, None] = {}
-        "Those without such a value: a pattern, or the field must be missing."
+        "Filters without a known lowest value: patterns, or the field must be missing."
 
     def __len__(self) -> int:
         return len(self._values) + len(self._loose)
@@ -236,11 +241,11 @@ class _Column:
         del self._values[place], self._numbers[place]
 
     def count(self, domain: Domain) -> int:
-        """How many `inside` would tell."""
+        """Return the number of filters that `inside` would return."""
         return len(self._loose) + sum(end - start for start, end in self._slices(domain))
 
     def inside(self, domain: Domain) -> list[int]:
-        """Those whose least value `domain` has, or who have none."""
+        """Return the filters whose lowest value is in `domain`, and those without one."""
         found = list(self._loose)
         for start, end in self._slices(domain):
             found += self._numbers[start:end]
@@ -249,7 +254,7 @@ class _Column:
     def _slices(self, domain: Domain) -> Iterator[tuple[int, int]]:
         values = self._values
         if isinstance(domain, RecordListSet | PointSet | AreaSet):
-            return  # those who constrain records are all without a least value
+            return  # filters on records, positions and areas have no lowest value
         if isinstance(domain, RangeSet):
             for low, high in domain.spans:
                 yield bisect_left(values, low), bisect_right(values, high)
@@ -265,8 +270,10 @@ class _Column:
 
 
 def _fields(filter: Filter) -> int:
-    """The fields that a filter constrains, a bit for each; none for several boxes, which may cover together
-    what constrains fewer."""
+    """Return the fields that a filter constrains as a bit mask, or 0 for several boxes.
+
+    Several boxes together may cover a filter that constrains fewer fields.
+    """
     return (
         sum(1 << place for place, _ in fields_of(filter.conjunctions[0]))
         if len(filter.conjunctions) == 1
@@ -275,7 +282,7 @@ def _fields(filter: Filter) -> int:
 
 
 def _least_known(domain: Domain) -> Any:
-    """The least value that a field may have, or None where nobody can say at a glance."""
+    """Return the lowest value that a field may have, or None if it is not immediately known."""
     if isinstance(domain, RangeSet):
         return domain.spans[0][0] if domain.spans else None
     if isinstance(domain, RecordListSet | PointSet | AreaSet):
@@ -284,7 +291,7 @@ def _least_known(domain: Domain) -> Any:
 
 
 def _ends(domain: Domain) -> tuple[Any, Any]:
-    """The least and the greatest value, of patterns some value; None where the field must be missing."""
+    """Return the lowest and highest value, or any value of a pattern; None if the field must be missing."""
     if isinstance(domain, RangeSet):
         return (domain.spans[0][0], domain.spans[-1][1]) if domain.spans else (None, None)
     if isinstance(domain, StringSet) and domain.values is not None:

@@ -1,4 +1,4 @@
-"""A cover: filters that come and go, and the fewest of them that stand for all."""
+"""The minimal cover of a changing set of filters."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from roamcast.content.filter import Filter
 
 
 class MinimalCover:
-    """Filters, of which those that no other covers are known at any moment; of equals the first that came.
+    """A set of filters that always knows its minimal cover: the filters that no other filter covers.
 
-    Each of the others has a guard, one filter that covers it. Who comes needs a guard or is one, and who goes
-    leaves behind only those that it guarded; nobody else is asked anything.
+    Of equivalent filters, the first one is in the minimal cover. Each other filter has a guard, a filter of
+    the minimal cover that covers it. Adding a filter searches for its guard; removing a filter affects only
+    the filters that it guarded.
     """
 
     __slots__ = ("_members", "_minimal", "_next")
@@ -20,7 +21,7 @@ class MinimalCover:
     def __init__(self, filters: Iterable[Filter] = (), few: int = FEW) -> None:
         self._members: dict[Filter, _Member] = {}
         self._minimal = Candidates(few)
-        "Covering is transitive, so it is enough to look among these, for guards and for whom to guard."
+        "The minimal cover. Covering is transitive, so guards and guarded filters are searched only here."
         self._next = 0
         for filter in filters:
             self.add(filter)
@@ -35,7 +36,7 @@ class MinimalCover:
         return iter(self._members)
 
     def add(self, filter: Filter) -> bool:
-        """Take a filter in, if it is new; say whether no other covers it."""
+        """Add a filter if it is new; return whether it is in the minimal cover."""
         if filter not in self._members:
             member = self._members[filter] = _Member(filter, self._next)
             self._next += 1
@@ -43,7 +44,7 @@ class MinimalCover:
         return filter in self._minimal
 
     def discard(self, filter: Filter) -> None:
-        """Let a filter go, if it is there; what it alone covered stands for itself again."""
+        """Remove a filter if it is in the set; filters that only it covered join the minimal cover."""
         member = self._members.pop(filter, None)
         if member is None:
             return
@@ -56,7 +57,7 @@ class MinimalCover:
             self._place_member(ward)
 
     def replace_all(self, filters: Iterable[Filter]) -> None:
-        """Hold exactly these filters; costs only as much as has changed."""
+        """Replace the set by these filters; the cost depends only on the number of changes."""
         wanted = dict.fromkeys(filters)
         for filter in [filter for filter in self._members if filter not in wanted]:
             self.discard(filter)
@@ -64,19 +65,19 @@ class MinimalCover:
             self.add(filter)
 
     def covers(self, filter: Filter) -> bool:
-        """Whether one of the filters covers `filter`."""
+        """Return whether one of the filters covers `filter`."""
         return filter in self._members or self._find(filter) is not None
 
     def covering(self, filter: Filter) -> list[Filter]:
-        """Those of the minimal cover that cover `filter`."""
+        """Return the filters of the minimal cover that cover `filter`."""
         return [wide for wide in self._minimal.over(filter) if wide.covers(filter)]
 
     def is_minimal(self, filter: Filter) -> bool:
-        """Whether `filter` is one of the minimal cover."""
+        """Return whether `filter` is in the minimal cover."""
         return filter in self._minimal
 
     def minimal(self) -> list[Filter]:
-        """The fewest filters that together cover all, in the order in which they came."""
+        """Return the minimal cover, in the order in which the filters were added."""
         return [filter for filter in self._members if filter in self._minimal]
 
     def _find(self, filter: Filter) -> Filter | None:
@@ -86,7 +87,9 @@ class MinimalCover:
         return None
 
     def _place_member(self, member: _Member) -> None:
-        """Give a member a guard, or make it part of the minimal cover and the guard of those it covers."""
+        """Assign a guard to a member, or add it to the minimal cover as the guard of the filters that it
+        covers.
+        """
         filter = member.filter
         wide = self._find(filter)
         if wide is not None:
@@ -109,7 +112,7 @@ class _Member:
     def __init__(self, filter: Filter, number: int) -> None:
         self.filter = filter
         self.number = number
-        "In the order of coming."
+        "Position in the order of adding."
         self.guard: _Member | None = None
-        "One that covers it; none for those of the minimal cover."
+        "A member that covers this one; None for members of the minimal cover."
         self.wards: dict[Filter, _Member] = {}

@@ -1,4 +1,4 @@
-"""Relations between filters, remembered: whether one covers another, whether two can meet."""
+"""A cache of the relations covering and intersection between filters."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ MEMORY = 65536
 
 
 class RelationCache:
-    """Relations between patterns, remembered: the same few patterns meet again at every renewal."""
+    """A cache of relations between filters: the same few filters are compared again at every renewal."""
 
     def __init__(self) -> None:
         self._covers: dict[tuple[Filter, Filter], bool] = {}
         self._intersects: dict[tuple[Filter, Filter], bool] = {}
 
     def covers(self, wide: Filter, narrow: Filter) -> bool:
-        """Whether whatever `narrow` matches, `wide` matches too."""
+        """Return whether `wide` matches every event that `narrow` matches."""
         known = self._covers.get((wide, narrow))
         if known is None:
             known = wide is narrow or wide.covers(narrow)
@@ -25,7 +25,7 @@ class RelationCache:
         return known
 
     def intersects(self, a: Filter, b: Filter) -> bool:
-        """Whether some event could match both."""
+        """Return whether some event may match both filters."""
         known = self._intersects.get((a, b))
         if known is None:
             known = a is b or a.intersects(b)
@@ -33,10 +33,10 @@ class RelationCache:
         return known
 
     def minimal_cover(self, patterns: Iterable[Filter]) -> list[Filter]:
-        """The fewest of `patterns` that together cover each of them; of equals the first.
+        """Return the fewest of `patterns` that together cover each of them; of equivalent ones the first.
 
-        It is computed from what is alive at the moment of asking. Nothing remembers that a pattern was
-        held back, so what a lapsed pattern covered flows again by itself.
+        The result depends only on `patterns`. No state records that a filter was suppressed, so a filter that
+        an expired one covered is forwarded again without further action.
         """
         kept: list[Filter] = []
         for pattern in dict.fromkeys(patterns):

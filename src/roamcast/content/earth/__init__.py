@@ -1,1 +1,1 @@
-"""Geometry on the Earth as a sphere: distances, circles, boxes of degrees and polygons."""
+"""Geometry on a spherical Earth: distances, circles, boxes of degrees and polygons."""

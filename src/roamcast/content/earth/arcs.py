@@ -1,8 +1,8 @@
-"""The arithmetic of polygons whose edges are arcs of great circles.
+"""Geometry of polygons whose edges are great-circle arcs.
 
-A great circle is a straight line in the gnomonic projection around the polygon's middle, so there shapely
-says whether the polygon is one and whether a place is in it. What concerns distances, and parallels, which
-are no great circles, is arithmetic on arcs, all edges at once.
+A great circle is a straight line in the gnomonic projection around the polygon's centre, in which shapely
+checks validity and containment. Distances, and parallels (which are not great circles), are computed on the
+arcs, for all edges at once.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ import shapely
 from roamcast.content.errors import ContentError
 
 _WIDEST = 60.0
-"Degrees: no corner is further from the middle of all."
+"Maximum angle between a corner and the centre of the polygon [deg]."
 _NEAR = 1e-9
-"Of the Earth's radius, or the square of it: what is further away is so for sure, however it was rounded."
+"Rounding tolerance, relative to the Earth's radius or its square."
 _HALVES = np.array(((0.0,), (math.pi,), (-math.pi,)))
 _WHOLES = 2 * _HALVES
 
 Vector: TypeAlias = npt.NDArray[np.float64]
 Vectors: TypeAlias = npt.NDArray[np.float64]
-"""A row each."""
+"""One vector per row."""
 Angles: TypeAlias = npt.NDArray[np.float64]
 
 
@@ -40,11 +40,11 @@ class Arcs:
         normal = np.cross(self.start, self._following)
         size = np.linalg.norm(normal, axis=1)
         self.toward = np.cross(normal / np.where(size, size, 1.0)[:, None], self.start)
-        "The direction at the start, a quarter of the circle away."
+        "Unit direction vector of each edge at its start."
         self.length = np.arctan2(size, np.einsum("ij,ij->i", self.start, self._following))
         self._top = np.arctan2(self.toward[:, 2], self.start[:, 2])
         self._most = np.hypot(self.start[:, 2], self.toward[:, 2])
-        "How far along each circle its highest place is, and how high."
+        "Angle along each great circle to its northernmost point, and the sine of that point's latitude."
         self._sweep()
         self._project()
         ends = np.concatenate((self._corners[:, 0], *map(_lats, self._turn_back())))
@@ -52,12 +52,12 @@ class Arcs:
             -90.0 if self.has(-90, 0) else float(ends.min()),
             90.0 if self.has(90, 0) else float(ends.max()),
         )
-        "The least and the greatest latitude."
+        "The lowest and highest latitude [deg]."
 
     def _sweep(self) -> None:
         lats, lons = self._corners.T
         polar = abs(lats) == 90
-        self._here = np.where(polar, np.roll(lons, -1), lons)  # from a pole an edge is a meridian
+        self._here = np.where(polar, np.roll(lons, -1), lons)  # an edge from a pole is a meridian
         self._there = np.where(np.roll(polar, -1), self._here, np.roll(lons, -1))
         self._along = (self._there - self._here + 180) % 360 - 180
 
@@ -67,24 +67,24 @@ class Arcs:
         self._middle = middle / size if size > 1e-9 else middle * 0
         self._horizon = math.cos(math.radians(_WIDEST))
         if float((self.start @ self._middle).min()) < self._horizon:
-            raise ContentError(f"a polygon with corners more than {_WIDEST:g} degrees from its middle")
+            raise ContentError(f"the polygon has corners more than {_WIDEST:g} degrees from its centre")
         aside = np.array((0.0, 0.0, 1.0) if abs(self._middle[2]) < 0.9 else (1.0, 0.0, 0.0))
         right = np.cross(aside, self._middle)
         self._right = right / np.linalg.norm(right)
         self._up = np.cross(self._middle, self._right)
         self.polygon = shapely.Polygon(self._flat(self.start))
-        "In the gnomonic projection."
+        "The polygon in the gnomonic projection."
         shapely.prepare(self.polygon)
 
     def has(self, lat: float, lon: float) -> bool:
-        """Whether a place is in the polygon or on its edge."""
+        """Return whether a point lies in the polygon or on its edge."""
         place = _vector(lat, lon)
         if float(self._middle @ place) < self._horizon:
             return False
         return bool(self.polygon.covers(shapely.Point(self._flat(place))))
 
     def has_any(self, places: Sequence[tuple[float, float]]) -> bool:
-        """Whether one of some places is in the polygon or on its edge."""
+        """Return whether any of the points lies in the polygon or on its edge."""
         vectors = np.array([_vector(*place) for place in places])
         vectors = vectors[vectors @ self._middle >= self._horizon]
         return len(vectors) > 0 and bool(
@@ -92,19 +92,19 @@ class Arcs:
         )
 
     def has_corner(self, south: float, west: float, north: float, width: float) -> bool:
-        """Whether a corner lies between two latitudes, and from a longitude `width` degrees to the east."""
+        """Return whether a corner lies between two latitudes and at most `width` degrees east of `west`."""
         lats, lons = self._corners.T
         along = ((lons - west) % 360 <= width) | (abs(lats) == 90)
         return bool(np.any((south <= lats) & (lats <= north) & along))
 
     def between(self, west: float, width: float) -> bool:
-        """Whether all of it lies between a longitude and another `width` degrees east of it."""
+        """Return whether the whole polygon lies between `west` and `width` degrees east of it."""
         offset, after = (self._here - west) % 360, (self._there - west) % 360
-        over_pole = abs(self._along) == 180  # two meridians, and nothing between them
+        over_pole = abs(self._along) == 180  # the edge runs along two meridians
         return bool(np.all((after <= width) & (over_pole | (abs(offset + self._along - after) < 1))))
 
     def nearest(self, lat: float, lon: float) -> float:
-        """How far the nearest place of all edges is from another, as an angle."""
+        """Return the angle between a point and the nearest point of the edges [rad]."""
         place = _vector(lat, lon)
         way = np.arctan2(self.toward @ place, self.start @ place)
         on = np.flatnonzero((way >= 0) & (way <= self.length))
@@ -112,15 +112,17 @@ class Arcs:
         return _angle(np.linalg.norm(ends - place, axis=1).min())
 
     def furthest(self, lat: float, lon: float) -> float:
-        """How far the furthest corner is from a place, as an angle."""
+        """Return the angle between a point and the farthest corner [rad]."""
         return _angle(np.linalg.norm(self.start - _vector(lat, lon), axis=1).max())
 
     def crosses_meridian(self, lon: float, south: float, north: float) -> bool:
-        """Whether an edge has a place of a meridian between two latitudes."""
+        """Return whether an edge intersects a meridian between two latitudes."""
         east, ahead = math.radians(lon), _vector(0, lon)
         across = np.array((-math.sin(east), math.cos(east), 0.0))
         aside = self.start @ across
-        near = (aside * (self._following @ across) <= _NEAR).nonzero()[0]  # both ends on one side: no place
+        near = (aside * (self._following @ across) <= _NEAR).nonzero()[
+            0
+        ]  # otherwise both ends are on the same side
         if not len(near):
             return False
         place = self._on(near, np.arctan2(-aside[near], self.toward[near] @ across) + _HALVES)
@@ -128,7 +130,7 @@ class Arcs:
         return bool(((place @ ahead >= 0) & (south <= lats) & (lats <= north)).any())
 
     def crosses_parallel(self, lat: float, west: float, width: float) -> bool:
-        """Whether an edge has a place of a parallel, from a longitude `width` degrees to the east."""
+        """Return whether an edge intersects a parallel at most `width` degrees east of `west`."""
         height = math.sin(math.radians(lat))
         near = ((self._lowest <= height) & (self._highest >= height)).nonzero()[0]
         near = near[abs(height) <= self._most[near]]
@@ -141,18 +143,20 @@ class Arcs:
         return bool(((lons - west) % 360 <= width).any())
 
     def _on(self, edges: npt.NDArray[np.intp], ways: Angles) -> Vectors:
-        """The places after some ways, a row for each try, that lie on the edges."""
+        """Return the points at the given angles, one row per attempt, that lie on the edges."""
         row, column = ((ways >= 0) & (ways <= self.length[edges])).nonzero()
         return self._at(ways[row, column], edges[column])
 
     def _at(self, way: Angles, edges: npt.NDArray[np.intp]) -> Vectors:
-        """The places after some way on each of some edges."""
+        """Return the points at the given angles along the given edges."""
         far = way[:, None]
         found: Vectors = np.cos(far) * self.start[edges] + np.sin(far) * self.toward[edges]
         return found
 
     def _turn_back(self) -> list[Vectors]:
-        """The places at which edges turn back from a pole; notes how high and how low each edge goes."""
+        """Return the points of extreme latitude inside edges; set the lowest and highest sine of each
+        edge.
+        """
         ends = self.start[:, 2], self._following[:, 2]
         self._lowest, self._highest = np.minimum(*ends) - _NEAR, np.maximum(*ends) + _NEAR
         found = []

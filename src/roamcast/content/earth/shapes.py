@@ -1,4 +1,4 @@
-"""Shapes on the Earth: circles and polygons that events tell, circles and boxes that filters ask about."""
+"""Shapes on the Earth: circles and polygons in events, circles and boxes of degrees in filters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from roamcast.content.errors import ContentError
 
 
 class LatLonBox(NamedTuple):
-    """The places between two latitudes and two longitudes, across the date line where west is above east."""
+    """The points between two latitudes and two longitudes; it crosses the date line if west > east."""
 
     south: float
     west: float
@@ -20,12 +20,12 @@ class LatLonBox(NamedTuple):
 
     @property
     def lats(self) -> RangeSet:
-        """Its latitudes."""
+        """The range of latitudes [deg]."""
         return RangeSet(((self.south, self.north),))
 
     @property
     def lons(self) -> RangeSet:
-        """Its longitudes; 180 and -180 are one, and at a pole all are."""
+        """The ranges of longitudes [deg]; 180 and -180 are equivalent."""
         if self.west > self.east:
             return RangeSet(((-180.0, self.east), (self.west, 180.0)))
         lons = RangeSet(((self.west, self.east),))
@@ -36,32 +36,32 @@ class LatLonBox(NamedTuple):
 
     @property
     def width(self) -> float:
-        """Degrees from west to east."""
+        """Width from west to east [deg]."""
         return self.east - self.west + (360 if self.west > self.east else 0)
 
     @property
     def poles(self) -> list[float]:
-        """The latitudes of the poles that are in it."""
+        """The latitudes of the poles that lie in the box."""
         return [lat for lat in (self.south, self.north) if abs(lat) == 90]
 
     @property
     def whole(self) -> bool:
-        """Whether every place is in it."""
+        """Whether the box contains every point."""
         return self.south == -90 and self.north == 90 and self.width >= 360
 
     def has(self, lat: float, lon: float) -> bool:
-        """Whether a place is in it."""
+        """Return whether a point lies in the box."""
         return self.south <= lat <= self.north and (self.lons.has(lon) or abs(lat) == 90)
 
 
 Region: TypeAlias = Circle | LatLonBox
-"""What a filter asks about."""
+"""A region in a filter."""
 Shape: TypeAlias = Circle | Polygon
-"""What an event tells."""
+"""An area in an event."""
 
 
 def holds(outer: Region, inner: Region) -> bool:
-    """Whether all of one region is in another, for sure."""
+    """Return whether `outer` certainly contains `inner`."""
     if isinstance(outer, Circle):
         return outer.holds(inner) if isinstance(inner, Circle) else outer.holds_box(inner.lats, inner.lons)
     lats, lons = inner.bounds() if isinstance(inner, Circle) else (inner.lats, inner.lons)
@@ -69,7 +69,7 @@ def holds(outer: Region, inner: Region) -> bool:
 
 
 def disjoint(one: Region, other: Region) -> bool:
-    """Whether two regions have no place in common, for sure."""
+    """Return whether two regions certainly have no common point."""
     if isinstance(one, Circle):
         return one.misses(other) if isinstance(other, Circle) else one.misses_box(other.lats, other.lons)
     if isinstance(other, Circle):
@@ -80,9 +80,9 @@ def disjoint(one: Region, other: Region) -> bool:
 
 
 def within(shape: Shape, region: Region) -> bool:
-    """Whether all of a shape lies in a region, as near as doubles tell."""
+    """Return whether a shape lies in a region, up to rounding."""
     if isinstance(shape, Polygon):
-        if isinstance(region, Circle):  # which is convex
+        if isinstance(region, Circle):  # a circle is convex
             return shape.reach(region.lat, region.lon) <= region.radius
         low, high = shape.lats
         return region.south <= low and high <= region.north and shape.between(region.west, region.width)
@@ -95,7 +95,7 @@ def within(shape: Shape, region: Region) -> bool:
 
 
 def meets(shape: Shape, region: Region) -> bool:
-    """Whether a shape and a region have a place in common, as near as doubles tell."""
+    """Return whether a shape and a region have a common point, up to rounding."""
     if isinstance(shape, Polygon):
         if isinstance(region, Circle):
             return shape.distance(region.lat, region.lon) <= region.radius
@@ -110,7 +110,7 @@ def meets(shape: Shape, region: Region) -> bool:
 
 
 def _ring_meets_box(ring: Polygon, box: LatLonBox) -> bool:
-    """Either has a corner of the other, or their edges cross."""
+    """Return whether one contains a corner of the other or their edges intersect."""
     low, high = ring.lats
     if low > box.north or high < box.south:
         return False
@@ -124,7 +124,7 @@ def _ring_meets_box(ring: Polygon, box: LatLonBox) -> bool:
 
 
 def lats(shape: Shape) -> tuple[float, float]:
-    """The least and the greatest latitude."""
+    """Return the lowest and highest latitude of a shape [deg]."""
     if isinstance(shape, Polygon):
         return shape.lats
     [(south, north)] = shape.bounds(room=0.0)[0].spans
@@ -132,32 +132,34 @@ def lats(shape: Shape) -> tuple[float, float]:
 
 
 def circle(lat: float, lon: float, radius: float) -> Circle:
-    """A circle of whole millimetres that an event tells, perhaps a place; what cannot be one is refused."""
+    """Return the circle of an event, radius [m] rounded to millimetres; raise `ContentError` if it is
+    invalid.
+    """
     check_place(lat, lon)
     if not 0 <= radius <= WIDEST:
-        raise ContentError(f"a circle of {radius!r} m; from 0 to 10000 km there can be one")
+        raise ContentError(f"the radius is {radius!r} m; it must be from 0 to 10000 km")
     return Circle(float(lat) + 0.0, float(lon) + 0.0, round(float(radius), 3) + 0.0)
 
 
 def polygon(corners: tuple[tuple[float, float], ...]) -> Polygon:
-    """A polygon that an event tells; what cannot be one is refused."""
+    """Return the polygon of an event; raise `ContentError` if it is invalid."""
     for corner in corners:
         check_place(*corner)
     return check_ring(corners)
 
 
 def box(south: float, west: float, north: float, east: float) -> LatLonBox:
-    """A box of degrees; what cannot be one is refused."""
+    """Return a box of degrees; raise `ContentError` if it is invalid."""
     check_place(south, west)
     check_place(north, east)
     if south > north:
-        raise ContentError("a box has its south below its north")
+        raise ContentError("the southern latitude of a box must not exceed the northern one")
     return LatLonBox(float(south) + 0.0, float(west) + 0.0, float(north) + 0.0, float(east) + 0.0)
 
 
 def check_place(lat: float, lon: float) -> None:
-    """Refuse what is no place on the Earth, nan included."""
+    """Raise `ContentError` unless latitude and longitude are valid [deg]; NaN is invalid."""
     if not -90 <= lat <= 90 or not -180 <= lon <= 180:
         raise ContentError(
-            f"{lat!r}, {lon!r} is no place; a latitude is within 90, a longitude within 180 degrees"
+            f"{lat!r}, {lon!r} is not a position: a latitude is within 90, a longitude within 180 degrees"
         )

@@ -1,4 +1,4 @@
-"""Grouping: which subscriptions share a multicast channel, and what that costs.
+"""Clustering of subscriptions that share a multicast channel, and the cost of a clustering.
 
 Heavy libraries (scikit-learn, networkx) are imported by the methods that need them.
 """

@@ -1,4 +1,4 @@
-"""A tight cover: one filter for many, as exact as its bytes allow."""
+"""A cover of many filters by one filter of limited size, as exact as the size allows."""
 
 from __future__ import annotations
 
@@ -18,40 +18,40 @@ from roamcast.content.grouping.hull import hull
 from roamcast.content.schema import EventType
 
 BUDGET = 512
-"Bytes of a group's filter, unless said otherwise."
+"Default size of a cluster's filter [B]."
 WORD = 0.001
-"Share of the strings of a field that one word is taken for."
+"Assumed share of a field's strings that one string has."
 HALF = 0.5
-"Of events, for each test on records: nothing is known of how many there are."
+"Assumed share of events that pass a test on records, since the number of records is unknown."
 LETTER = 0.2
-"What each letter of a beginning or an ending leaves."
+"Factor by which each letter of a prefix or suffix reduces the share."
 WIDE = 1e6
-"Beyond this many values a number's kind says nothing of what is usual; nearness to zero does."
+"A range of more values than this says nothing about typical values; closeness to zero is used instead."
 USUAL = 100.0
-"The size of a usual number, where its kind has no bounds worth the name."
+"Magnitude of a typical number if its type has no narrow bounds."
 
 
 class BoundedCover:
-    """The union of filters while it fits into `budget` bytes; then the two alternatives are joined whose hull
-    lets the least through that neither did, again and again.
+    """The union of filters while it fits into `budget` bytes.
 
-    An arrival is compared with the alternatives that there are, of which the budget allows few: it costs the
-    same however many filters have come before.
+    Beyond the budget, the two alternatives are joined repeatedly whose hull adds the fewest events. A new
+    filter is compared only with the current alternatives, which the budget limits: its cost does not depend
+    on the number of filters before it.
     """
 
     def __init__(self, type: EventType, budget: int = BUDGET) -> None:
         self.type = type
         self.budget = budget
         self._boxes: dict[Conjunction, tuple[int, float]] = {}
-        "Alternatives, with their bytes and their share of all events."
+        "The alternatives with their size [B] and their share of all events."
         self._bytes = 9
         self._nearest: dict[Conjunction, tuple[float, Conjunction, Conjunction]] = {}
-        "For each, the cheapest to join it with among those that came before: cost, which, and their hull."
+        "For each alternative, the cheapest earlier one to join it with: cost, alternative, hull of both."
         self._filter: Filter | None = None
 
     @classmethod
     def of(cls, filters: Iterable[Filter], budget: int = BUDGET) -> Filter:
-        """The tight cover of some filters of one type."""
+        """Return the cover of some filters of one event type."""
         given = list(filters)
         cover = cls(given[0].type, budget)
         for each in given:
@@ -60,20 +60,20 @@ class BoundedCover:
 
     @property
     def filter(self) -> Filter:
-        """What covers everything that was added."""
+        """The filter that covers all added filters."""
         if self._filter is None:
             self._filter = Filter.of(self.type, list(self._boxes))
         return self._filter
 
     def add(self, filter: Filter) -> None:
-        """Cover one more."""
+        """Extend the cover by one filter."""
         for box in filter.conjunctions:
             self._insert(box)
         while len(self._boxes) > 1 and (self._bytes > self.budget or len(self._boxes) > MAX_CONJUNCTIONS):
             self._join()
 
     def _insert(self, box: Conjunction) -> Conjunction:
-        """Take a box in, instead of those that it covers; the value is the one that now stands for it."""
+        """Add a box, replacing the boxes that it covers; return the box that now covers it."""
         for other in self._boxes:
             if boxes.covers(other, box):
                 return other
@@ -90,9 +90,10 @@ class BoundedCover:
         return box
 
     def _remove(self, box: Conjunction, instead: Conjunction) -> None:
-        """Let a box go; those that were nearest to it are now near to what stands there instead.
+        """Remove a box; boxes whose nearest was this one now refer to its replacement `instead`.
 
-        That may not be the nearest of all any more. To ask all of them would cost the square of their number.
+        The replacement may not be the nearest of all. Comparing all boxes would cost the square of their
+        number.
         """
         size, _ = self._boxes.pop(box)
         self._bytes -= size
@@ -110,14 +111,14 @@ class BoundedCover:
                 self._nearest[other] = self._cost(other, instead)
 
     def _cost(self, box: Conjunction, other: Conjunction) -> tuple[float, Conjunction, Conjunction]:
-        """What joining two boxes lets through that neither did, the other, and their hull."""
+        """Return the share of events that joining two boxes adds, the other box and the hull."""
         [joined] = hull([Filter(self.type, (box,)), Filter(self.type, (other,))]).conjunctions
         return _Near(
             share(self.type, joined) - share(self.type, box) - share(self.type, other), other, joined
         )
 
     def _join(self) -> None:
-        """Join the two alternatives that are cheapest to join."""
+        """Join the two alternatives with the lowest cost."""
         box = min(self._nearest, key=lambda each: self._nearest[each][0])
         _, other, joined = self._nearest[box]
         stands = self._insert(joined)
@@ -127,7 +128,7 @@ class BoundedCover:
 
 
 class _Near(tuple[float, Conjunction, Conjunction]):
-    """A cost with what it is for; compared by the cost alone."""
+    """A cost with its boxes; compared by the cost only."""
 
     __slots__ = ()
 
@@ -139,7 +140,7 @@ class _Near(tuple[float, Conjunction, Conjunction]):
 
 
 def share(type: EventType, conjunction: Conjunction) -> float:
-    """The share of events that satisfy a conjunction, were fields independent and values spread evenly."""
+    """Return the share of events that satisfy a conjunction, assuming independent, uniform fields."""
     found = 1.0
     for place, domain in conjunction:
         found *= _share(type, place, domain)
@@ -152,7 +153,7 @@ def _share(type: EventType, place: int, domain: Domain) -> float:
     if isinstance(domain, AreaSet):
         return HALF ** len(domain.required)
     if isinstance(domain, PointSet):
-        return HALF  # the box around a circle is counted already
+        return HALF  # the bounding box of a circle is already counted
     if not isinstance(domain, RangeSet):
         return _of_texts(domain)
     [(low, high)] = type.domain(place).spans  # type: ignore[union-attr]

@@ -1,4 +1,4 @@
-"""Groups and their cost, and the simplest grouping: the least constrained subscription."""
+"""Clusters of subscriptions, their cost, and the simplest clustering: one least constrained filter."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from roamcast.content.schema import EventType
 
 
 class FilterCluster(msgspec.Struct, frozen=True):
-    """Subscriptions that share a channel, by their place in the given list, and the channel's filter."""
+    """Subscriptions that share a channel, by their index in the given list, and the channel's filter."""
 
     members: tuple[int, ...]
     filter: Filter
@@ -28,24 +28,24 @@ class FilterCluster(msgspec.Struct, frozen=True):
 
 
 class GroupingCost(msgspec.Struct, frozen=True):
-    """What a grouping costs for some events."""
+    """The cost of a clustering for some events."""
 
     channels: int
     sent: int
-    "Events put on a channel, once for each."
+    "Number of (event, channel) pairs that were sent."
     deliveries: int
-    "Events that reached a member of a channel."
+    "Number of (event, member) pairs that were delivered."
     unwanted: int
-    "Of these, to members that did not want them."
+    "Number of deliveries to members whose filter does not match the event."
 
     @property
     def noise(self) -> float:
-        """Share of deliveries that nobody asked for."""
+        """Share of deliveries that are unwanted."""
         return self.unwanted / self.deliveries if self.deliveries else 0.0
 
 
 def cost(groups: Sequence[FilterCluster], filters: Sequence[Filter], events: Iterable[Event]) -> GroupingCost:
-    """What it costs to send `events` on the channels of `groups`."""
+    """Return the cost of sending `events` on the channels of `groups`."""
     sent = deliveries = unwanted = 0
     for event in events:
         for group in groups:
@@ -57,9 +57,10 @@ def cost(groups: Sequence[FilterCluster], filters: Sequence[Filter], events: Ite
 
 
 def least_constrained(filters: Sequence[Filter], event: Event | None = None) -> list[FilterCluster]:
-    """One channel for each event type, asking only what all its subscriptions ask.
+    """Return one cluster per event type, whose filter has only the constraints common to all subscriptions.
 
-    With an event, the channel is for those who want that event, as a publisher sets it up (figure 8).
+    With an event, a cluster has only the subscriptions that match it, as a publisher would set it up (figure
+    8).
     """
     groups = []
     for places in by_type(filters).values():
@@ -70,7 +71,7 @@ def least_constrained(filters: Sequence[Filter], event: Event | None = None) -> 
 
 
 def by_type(filters: Sequence[Filter]) -> dict[EventType, list[int]]:
-    """The places of the filters of each type; those that match nothing are left out."""
+    """Return the indices of the filters of each type, without filters that match nothing."""
     places: dict[EventType, list[int]] = {}
     for place, filter in enumerate(filters):
         if not filter.empty:
@@ -79,7 +80,7 @@ def by_type(filters: Sequence[Filter]) -> dict[EventType, list[int]]:
 
 
 def point(event: Event) -> Filter:
-    """The filter that matches exactly this event, and those with other areas."""
+    """Return the filter that matches exactly this event; areas are only required to be present."""
     constraints: list[tuple[int, Domain]] = []
     for place, (field, stored) in enumerate(zip(event.type.fields, event.values, strict=True)):
         if isinstance(field.kind, RecordList):

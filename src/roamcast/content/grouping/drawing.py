@@ -1,4 +1,4 @@
-"""The subscription graph as a picture: a row for each depth, and lines down from wide to narrow."""
+"""Drawing of the subscription graph: one row per depth, with lines from covering to covered filters."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from matplotlib.figure import Figure
 from roamcast.content.errors import ContentError
 
 Item: TypeAlias = int | tuple[int, int, int]
-"A node; or the gap that a line from one node to another passes in a row."
+"A node, or the gap through which the line between two nodes passes a row."
 
 COLUMNS = 28
-"Letters in a line of a box; longer subscriptions are broken where `and`, `or` and `|` stand."
+"Characters per line of a box; longer subscriptions are broken at `and`, `or` and `|`."
 LINES = 6
 ACROSS = 12
-"Boxes in a row; what is as wide as those has further rows."
+"Maximum number of boxes in a row; wider generations take several rows."
 SUFFIXES = (".png", ".pdf", ".svg")
 LOOK: dict[str, Any] = {
     "ha": "center",
@@ -32,9 +32,9 @@ LOOK: dict[str, Any] = {
 
 
 def draw_graph(graph: networkx.DiGraph[int], path: Path) -> None:
-    """Draw nodes by their `label`; raises `ContentError` where the file cannot be written."""
+    """Draw the graph with the nodes' `label`; raise `ContentError` if the file cannot be written."""
     if path.suffix.lower() not in SUFFIXES:
-        raise ContentError(f"{path}: cannot be drawn; its name must end in {', '.join(SUFFIXES)}")
+        raise ContentError(f"{path}: unknown image format; the name must end in {', '.join(SUFFIXES)}")
     boxes: dict[Item, str] = {n: _box(graph.nodes[n]["label"], graph.nodes[n]["count"]) for n in graph}
     rows, lines = _rows(graph)
     tall = [max(boxes[item].count("\n") + 1 for item in row if item in boxes) for row in rows]
@@ -50,9 +50,9 @@ def draw_graph(graph: networkx.DiGraph[int], path: Path) -> None:
         for upper, lower in pairwise(line):
             above.setdefault(lower, []).append(upper)
     top = 0.3
-    for row, most in zip(rows, tall, strict=True):
-        top += 0.14 * most / 2 + 0.35
-        # Below the middle of what covers it, so that few lines cross.
+    for row, max_lines in zip(rows, tall, strict=True):
+        top += 0.14 * max_lines / 2 + 0.35
+        # Place a box below the mean position of the boxes that cover it, so that few lines cross.
         middle = {
             item: _mean([at[upper][0] for upper in above.get(item, [])] or [width * number / len(row)])
             for number, item in enumerate(row)
@@ -63,20 +63,20 @@ def draw_graph(graph: networkx.DiGraph[int], path: Path) -> None:
             left += _room(item) * scale
             if item in boxes:
                 axes.text(*at[item], boxes[item], parse_math=False, **LOOK)
-        top += 0.14 * most / 2 + 0.35
+        top += 0.14 * max_lines / 2 + 0.35
     for line in lines:
         axes.plot(*zip(*(at[item] for item in line), strict=True), color="grey", linewidth=1, zorder=0)
     try:
         with warnings.catch_warnings(), matplotlib.rc_context({"svg.hashsalt": "roamcast"}):
-            warnings.filterwarnings("ignore", "Glyph .* missing")  # a box is drawn for it
+            warnings.filterwarnings("ignore", "Glyph .* missing")  # a placeholder box is drawn instead
             figure.savefig(path, dpi=120)
     except OSError as error:
         raise ContentError(f"{path}: cannot be written: {error.strerror}") from None
 
 
 def _rows(graph: networkx.DiGraph[int]) -> tuple[list[list[Item]], list[list[Item]]]:
-    """What stands in each row, and what each line passes: a long one has gaps of its own between boxes."""
-    # Those that cover nothing first: then few lines have further rows of their own generation to pass.
+    """Return the items of each row and of each line; a line across several rows has a gap in each."""
+    # Nodes that cover nothing come first, so that few lines pass other rows of their own generation.
     generations = [
         sorted(nodes, key=lambda node: (graph.out_degree(node) > 0, node))
         for nodes in networkx.topological_generations(graph)
@@ -105,7 +105,7 @@ def _mean(values: list[float]) -> float:
 
 
 def _box(label: str, count: int) -> str:
-    """The words of a subscription in a few short lines."""
+    """Return the label of a node, wrapped to a few short lines."""
     lines: list[str] = []
     for part in label.replace(" and ", "\nand ").replace(" or ", "\nor ").replace(" | ", "\n| ").split("\n"):
         lines.extend(textwrap.wrap(part, COLUMNS, subsequent_indent="  ") or [""])

@@ -1,8 +1,8 @@
-"""Subscriptions of one event type as rows of numbers that come and go, with the papers' weights.
+"""Subscriptions of one event type as rows of a matrix that follows additions and removals.
 
-The columns are those of `roamcast.content.grouping.features`. A field's weight grows with how much it varies
-among the rows that are there. Means and deviations are kept by sums, so one more row costs the same however
-many there are.
+The columns are those of `roamcast.content.grouping.features`, with the weights of the papers: a field's
+weight grows with its variation among the current rows. Means and deviations are kept as running sums, so the
+cost of a row does not depend on the number of rows.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from roamcast.content.schema import EventType
 
 
 class Embedding:
-    """Rows of numbers for filters; a row that was removed is used again."""
+    """A matrix with one row per filter; the rows of removed filters are reused."""
 
     def __init__(self, type: EventType) -> None:
         self.type = type
         self._ends: list[tuple[float, float] | None] = [None] * len(type.fields)
-        "The least and the greatest bound that subscriptions have named, of fields with an order."
+        "The lowest and highest bound in the subscriptions, for each ordered field."
         self._starts = [0]
         for place in range(len(type.fields)):
             self._starts.append(self._starts[-1] + len(columns(type.fields[place].kind, None, (0.0, 1.0))))
@@ -35,10 +35,10 @@ class Embedding:
         self._sums: npt.NDArray[np.float64] = np.zeros(self.width)
         self._squares: npt.NDArray[np.float64] = np.zeros(self.width)
         self.scale = 0
-        "Rises when rows have been made anew."
+        "Incremented whenever all rows were recomputed."
 
     def add(self, filter: Filter) -> int:
-        """The row of a filter."""
+        """Add a filter; return its row."""
         if not self._free:
             self._grow()
         row = self._free.pop()
@@ -53,7 +53,7 @@ class Embedding:
         return row
 
     def remove(self, row: int) -> None:
-        """Forget a row."""
+        """Remove a row."""
         self._sums -= self.rows[row]
         self._squares -= self.rows[row] ** 2
         self._filters[row] = None
@@ -61,7 +61,7 @@ class Embedding:
         self._count -= 1
 
     def live(self, first: int, count: int) -> list[int]:
-        """Up to so many rows that are there, from `first` on and then from the beginning."""
+        """Return up to `count` used rows, from `first` on and wrapping around."""
         size = len(self._filters)
         found: list[int] = []
         for step in range(min(size, 4 * count)):
@@ -73,14 +73,14 @@ class Embedding:
         return found
 
     def distances(self, points: Matrix, others: Matrix) -> Matrix:
-        """From each point to each of the others, as the weights are now."""
+        """Return the distances from each point to each of the others with the current weights."""
         weights = self._weights()
         between = points[:, None, :] - others[None, :, :]
         found: Matrix = np.sqrt((between * between * weights).sum(axis=2))
         return found
 
     def _weights(self) -> npt.NDArray[np.float64]:
-        """The mean deviation of each field's columns: large where it tells rows apart."""
+        """Return the weight of each column: the mean deviation of the columns of its field."""
         count = max(1, self._count)
         variance = np.maximum(self._squares / count - (self._sums / count) ** 2, 0.0)
         deviation = np.sqrt(np.where(variance > 1e-12, variance, 0.0))
@@ -91,7 +91,7 @@ class Embedding:
         return weights
 
     def _stretch(self, filter: Filter) -> bool:
-        """Have the scale of each field hold what a filter names; say whether any had to grow."""
+        """Extend the scale of each field to the bounds of a filter; return whether any scale changed."""
         grown = False
         for box in filter.conjunctions:
             for place, domain in fields_of(box):
@@ -106,7 +106,7 @@ class Embedding:
         return grown
 
     def embed(self, filter: Filter) -> npt.NDArray[np.float64]:
-        """The numbers of a filter, which need not be a row."""
+        """Return the vector of a filter, which need not be a row."""
         row = np.zeros(self.width)
         for box in filter.conjunctions:
             given = dict(box)

@@ -1,8 +1,8 @@
-"""Subscriptions as vectors, made from the parts of their summaries, with the papers' weights.
+"""Subscriptions as vectors, made from the parts of their summaries, with the weights of the papers.
 
-For each field: whether it is constrained (EL), and its allowed values: a column for each listed value (EC),
-the two ends (AC), or a few hashed columns (SC); of records and areas nothing more. A field's weight grows
-with how much it varies.
+The columns of a field are whether it is constrained (EL) and its allowed values: a column per listed value
+(EC), the two bounds (AC), or a few hashed columns (SC). Records and areas have only the first column. A
+field's weight grows with its variation.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from roamcast.content.summary.parts import StringPart
 Matrix: TypeAlias = npt.NDArray[np.float64]
 
 HASHED = BloomShape(16, 1)
-"The columns of a string."
+"The columns of a string field."
 MAX_LISTED = 64
-"Listed values with a column of their own; the rest of a long list is left out of the distance."
+"Maximum number of listed values with a column; further values do not count in the distance."
 
 
 def vectors(filters: Sequence[Filter]) -> Matrix:
-    """A row for each filter; Euclidean distance between rows is the papers' weighted distance."""
+    """Return one row per filter; the Euclidean distance between rows is the papers' weighted distance."""
     type = filters[0].type
     used = sorted(
         {place for filter in filters for each in filter.conjunctions for place, _ in fields_of(each)}
@@ -41,29 +41,31 @@ def vectors(filters: Sequence[Filter]) -> Matrix:
 
 
 def distances(points: Matrix, others: Matrix) -> Matrix:
-    """From each point to each of the others, a row at a time: a thousand points need no gigabyte."""
+    """Return the distances from each point to each of the others; row by row, to limit memory."""
     return np.array([np.linalg.norm(others - point, axis=1) for point in points])
 
 
 def cluster_count(filters: Sequence[Filter]) -> int:
-    """The papers' K: the number of elements and attributes that the subscriptions speak of, at least one."""
+    """Return the papers' K: the number of elements and attributes that the subscriptions use, at least
+    one.
+    """
     used = {place for filter in filters for each in filter.conjunctions for place, _ in fields_of(each)}
     return max(1, min(len(used), len({filter.conjunctions for filter in filters})))
 
 
 def _weight(block: Matrix) -> float:
-    """The mean deviation of a field's columns: small where all agree, large where it tells them apart."""
+    """Return the mean deviation of a field's columns: 0 if all filters agree."""
     return float(block.std(axis=0).mean())
 
 
 def _block(type: EventType, place: int, filters: Sequence[Filter]) -> Matrix:
-    """One field's columns."""
+    """Return the columns of one field for all filters."""
     ends = find_ends(type, place, filters) or (0, 1)
     return np.array([embed(type, place, filter, ends) for filter in filters], dtype=np.float64)
 
 
 def find_ends(type: EventType, place: int, filters: Iterable[Filter]) -> tuple[float, float] | None:
-    """Between which numbers lies what the filters ask of a field; None if no number is asked for."""
+    """Return the lowest and highest bound of the filters on a field, or None if there is none."""
     field = type.fields[place]
     ends = [
         end
@@ -79,14 +81,14 @@ def find_ends(type: EventType, place: int, filters: Iterable[Filter]) -> tuple[f
 
 
 def embed(type: EventType, place: int, filter: Filter, ends: tuple[float, float]) -> Matrix:
-    """One field's columns for one filter; one of several conjunctions is the mean of them."""
+    """Return the columns of one field for one filter: the mean over its conjunctions."""
     kind = type.fields[place].kind
     of_each = [columns(kind, dict(each).get(place), ends) for each in filter.conjunctions]
     return np.asarray(np.mean(of_each, axis=0), np.float64)
 
 
 def columns(kind: Any, domain: Any, ends: tuple[float, float]) -> list[float]:
-    """One field's columns for what is asked of it (None: nothing), numbers scaled between `ends`."""
+    """Return the columns of one field for a set of values (None: unconstrained), scaled between `ends`."""
     constrained = float(domain is not None)
     if kind.name in ("records", "area"):
         return [constrained]

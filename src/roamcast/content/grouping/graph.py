@@ -1,4 +1,6 @@
-"""The subscription graph: the covering order of filters as a Hasse diagram; its tops are the channels."""
+"""The subscription graph: the covering order of filters as a Hasse diagram, whose maximal nodes are
+channels.
+"""
 
 from __future__ import annotations
 
@@ -14,21 +16,21 @@ if TYPE_CHECKING:
 
 
 class SubscriptionGraph:
-    """Filters by covering: an edge leads from a filter to each that it covers most closely.
+    """Filters ordered by covering: an edge leads from a filter to each filter that it covers directly.
 
-    Filters that are equivalent share a node, the first of them.
+    Equivalent filters share one node, the first of them.
     """
 
     def __init__(self, filters: Sequence[Filter]) -> None:
         self.filters = list(filters)
         self.nodes: list[int] = []
-        "Places of the filters that stand for themselves and their equals."
+        "Indices of the filters that represent themselves and their equivalents."
         self.equals: dict[int, list[int]] = {}
-        "The places that each node stands for, itself first."
+        "The indices that each node represents, its own first."
         self.below: dict[int, set[int]] = {}
-        "Everything that a node covers, nodes only."
+        "All nodes that a node covers."
         self.children: dict[int, list[int]] = {}
-        "What it covers with nothing in between."
+        "The nodes that a node covers directly."
         for places in by_type(self.filters).values():
             self._add(places)
         for node in self.nodes:
@@ -53,12 +55,14 @@ class SubscriptionGraph:
 
     @property
     def tops(self) -> list[int]:
-        """The nodes that nothing covers."""
+        """The nodes that no other node covers."""
         covered = {below for node in self.nodes for below in self.below[node]}
         return [node for node in self.nodes if node not in covered]
 
     def groups(self) -> list[FilterCluster]:
-        """A channel for each top; whoever is below several joins the first that has the fewest members."""
+        """Return one cluster per top; a node below several tops joins the one that covers the fewest
+        nodes.
+        """
         members = {top: list(self.equals[top]) for top in self.tops}
         for node in self.nodes:
             above = [top for top in members if node in self.below[top]]
@@ -68,7 +72,7 @@ class SubscriptionGraph:
         return [FilterCluster(tuple(sorted(found)), self.filters[top]) for top, found in members.items()]
 
     def to_networkx(self) -> networkx.DiGraph[int]:
-        """The Hasse diagram, its nodes labelled with their XPath."""
+        """Return the Hasse diagram, with the XPath of each filter as label."""
         import networkx
 
         graph: networkx.DiGraph[int] = networkx.DiGraph()
@@ -78,7 +82,7 @@ class SubscriptionGraph:
         return graph
 
     def to_text(self) -> str:
-        """The diagram as an indented list; what hangs below several nodes is written out below the first."""
+        """Return the diagram as an indented list; the subtree of a shared node is written once."""
         lines: list[str] = []
         written: set[int] = set()
         waiting = [(top, 0) for top in reversed(self.tops)]
@@ -96,12 +100,12 @@ class SubscriptionGraph:
         return "\n".join(lines)
 
     def draw(self, path: Path) -> None:
-        """Draw the diagram, wide filters above narrow ones, into a PNG, PDF or SVG file."""
+        """Draw the diagram into a PNG, PDF or SVG file, covering filters above covered ones."""
         from roamcast.content.grouping.drawing import draw_graph
 
         draw_graph(self.to_networkx(), path)
 
 
 def graph_groups(filters: Sequence[Filter]) -> list[FilterCluster]:
-    """A channel for each filter that no other covers."""
+    """Return one cluster per filter that no other filter covers."""
     return SubscriptionGraph(filters).groups()

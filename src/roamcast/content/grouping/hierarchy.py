@@ -1,4 +1,4 @@
-"""The papers' comparison: hierarchical clustering, from single subscriptions up and from all of them down."""
+"""Hierarchical clustering, agglomerative and divisive, with which the papers compare."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from roamcast.content.grouping.kmeans import Labels, divide, to_groups
 
 
 def agglomerative_groups(filters: Sequence[Filter], k: int | None = None) -> list[FilterCluster]:
-    """Each alone at first; the two closest groups are joined until K are left."""
+    """Return K clusters per event type by joining the two closest clusters, starting from single filters."""
     from sklearn.cluster import AgglomerativeClustering
 
     groups = []
@@ -23,7 +23,7 @@ def agglomerative_groups(filters: Sequence[Filter], k: int | None = None) -> lis
         labels = np.zeros(len(chosen), dtype=np.int64)
         points = vectors(chosen)
         if len(chosen) > 1:
-            # Given the distances, SciPy has no occasion to warn that few points look like a table of them.
+            # Precomputed distances avoid SciPy's warning that few points look like a distance matrix.
             clustering = AgglomerativeClustering(wanted, linkage="average", metric="precomputed")
             labels = clustering.fit(distances(points, points)).labels_
         groups.extend(to_groups(filters, places, labels))
@@ -33,9 +33,9 @@ def agglomerative_groups(filters: Sequence[Filter], k: int | None = None) -> lis
 def divisive_groups(
     filters: Sequence[Filter], k: int | None = None, threshold: float | None = None
 ) -> list[FilterCluster]:
-    """All together at first; the widest group is cut at its two farthest members, who gather the others.
+    """Return clusters per event type by dividing the widest cluster at its two farthest members.
 
-    It stops at K groups, or, if a threshold is given, when no two members of a group lie farther apart.
+    It stops at K clusters or, with a threshold, when no two members of a cluster are farther apart.
     """
     groups = []
     for places in by_type(filters).values():

@@ -1,4 +1,4 @@
-"""The hull of filters: one conjunction that covers them all."""
+"""The hull of filters: one conjunction that covers all of them."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ MAX_WORDS = 64
 
 
 def hull(filters: Iterable[Filter]) -> Filter:
-    """The filter that asks only what all of these ask, as loosely as any of them asks it."""
+    """Return the conjunction of the constraints that all filters have, each as wide as the widest of them."""
     given = [filter for filter in filters if not filter.empty]
     if not given:
-        raise ContentError("nothing to cover: no filter, or none that matches anything")
+        raise ContentError("nothing to cover: there is no filter that matches any event")
     type = given[0].type
     if any(filter.type is not type for filter in given):
         raise ContentError("filters of several event types have no common cover")
@@ -42,7 +42,7 @@ def hull(filters: Iterable[Filter]) -> Filter:
 
 
 def union(filters: Sequence[Filter], most: int = 8) -> Filter:
-    """The exact union of filters if it takes at most so many alternatives, else their hull."""
+    """Return the exact union of filters if it has at most `most` alternatives, otherwise their hull."""
     merged = filters[0]
     for filter in filters[1:]:
         merged = merged.merge(filter)
@@ -76,7 +76,7 @@ def _join(domains: list[Any]) -> Domain | None:
 
 
 def _starts(texts: StringSet) -> list[str]:
-    """What a string of the set surely begins with, one way or another."""
+    """Return the prefixes with which the strings of the set begin."""
     if texts.values is not None:
         return list(texts.values)
     return [max(map(begins, texts.like), key=len, default="")]
@@ -89,7 +89,7 @@ def _ends(texts: StringSet) -> list[str]:
 
 
 def _common(words: list[str]) -> str:
-    """The longest common beginning."""
+    """Return the longest common prefix."""
     low, high = min(words), max(words)
     length = 0
     while length < min(len(low), len(high)) and low[length] == high[length]:

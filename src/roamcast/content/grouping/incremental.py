@@ -1,4 +1,4 @@
-"""Groups that follow subscriptions as they come and go, each group under a number that it keeps."""
+"""Clusterings that follow additions and removals of subscriptions, with stable cluster numbers."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from roamcast.content.grouping.hull import hull
 from roamcast.content.schema import EventType
 
 Labelled: TypeAlias = tuple[int, tuple[Hashable, ...], Filter]
-"A group's number, its members, and a filter that covers them."
+"A cluster's number, its members, and a filter that covers them."
 
 
 class TypeGrouping(ABC):
-    """A grouping of the subscriptions of one event type."""
+    """A clustering of the subscriptions of one event type."""
 
     def __init__(self, type: EventType, labels: Iterator[int], k: int | None) -> None:
         self.type = type
@@ -29,26 +29,26 @@ class TypeGrouping(ABC):
 
     @abstractmethod
     def add(self, key: Hashable, filter: Filter) -> None:
-        """A subscription arrives; its key is new."""
+        """Add a subscription with a new key."""
 
     @abstractmethod
     def remove(self, key: Hashable) -> None:
-        """A subscription leaves."""
+        """Remove a subscription."""
 
     def trigger(self, event: Event) -> None:  # noqa: B027 - most methods have no use for it
-        """Take the event into account that sets the grouping off, if the method does."""
+        """Account for the event that triggers the clustering, if the method uses it."""
 
     @abstractmethod
     def label(self, key: Hashable) -> int:
-        """The number of its group."""
+        """Return the number of the cluster of `key`."""
 
     @abstractmethod
     def groups(self) -> list[Labelled]:
-        """All groups."""
+        """Return all clusters."""
 
 
 class IncrementalGrouping:
-    """Groupings of any event types, by one method."""
+    """Clusterings of any event types by one method."""
 
     def __init__(
         self, method: Callable[[EventType, Iterator[int], int | None], TypeGrouping], k: int | None
@@ -64,7 +64,7 @@ class IncrementalGrouping:
         return sum(len(self.groups(type)) for type in self._types)
 
     def add(self, key: Hashable, filter: Filter) -> None:
-        """A subscription arrives, or changes; one that matches nothing is in no group."""
+        """Add or replace a subscription; one that matches nothing is in no cluster."""
         self.remove(key)
         if not filter.empty:
             of_type = self._types.get(filter.type)
@@ -75,25 +75,25 @@ class IncrementalGrouping:
             of_type.add(key, filter)
 
     def remove(self, key: Hashable) -> None:
-        """A subscription leaves."""
+        """Remove a subscription if it exists."""
         filter = self.filters.pop(key, None)
         if filter is not None:
             self._cache.pop(filter.type, None)
             self._types[filter.type].remove(key)
 
     def trigger(self, event: Event) -> None:
-        """An event sets the grouping off: an input of K-means."""
+        """Account for the event that triggers the clustering, which K-means uses."""
         of_type = self._types.get(event.type)
         if of_type is not None:
             self._cache.pop(event.type, None)
             of_type.trigger(event)
 
     def label(self, key: Hashable) -> int:
-        """The number of a subscription's group."""
+        """Return the number of a subscription's cluster."""
         return self._types[self.filters[key].type].label(key)
 
     def groups(self, type: EventType) -> list[Labelled]:
-        """The groups of a type: number, members, and a filter that covers them."""
+        """Return the clusters of a type: number, members, and a filter that covers them."""
         found = self._cache.get(type)
         if found is None:
             of_type = self._types.get(type)
@@ -102,12 +102,12 @@ class IncrementalGrouping:
 
 
 def make_incremental(method: str, k: int | None = None) -> IncrementalGrouping:
-    """A grouping by name."""
+    """Return an empty clustering by the named method."""
     return IncrementalGrouping(_METHODS[method], k)
 
 
 class LeastConstrainedGrouping(TypeGrouping):
-    """One group: what all ask, as loosely as any asks it."""
+    """One cluster, whose filter has the constraints common to all subscriptions."""
 
     def __init__(self, type: EventType, labels: Iterator[int], k: int | None) -> None:
         super().__init__(type, labels, k)
@@ -116,22 +116,22 @@ class LeastConstrainedGrouping(TypeGrouping):
         self._hull: Filter | None = None
 
     def add(self, key: Hashable, filter: Filter) -> None:
-        """Loosen what is asked, if need be."""
+        """Widen the filter if it does not cover the new subscription."""
         self._filters[key] = filter
         if self._hull is not None and not self._hull.covers(filter):
             self._hull = hull([self._hull, filter])
 
     def remove(self, key: Hashable) -> None:
-        """Ask anew what is left."""
+        """Recompute the filter at the next call of `groups`."""
         del self._filters[key]
         self._hull = None
 
     def label(self, key: Hashable) -> int:
-        """The only one."""
+        """Return the number of the only cluster."""
         return self._label
 
     def groups(self) -> list[Labelled]:
-        """The only one, if there is anybody."""
+        """Return the only cluster, or no cluster without subscriptions."""
         if not self._filters:
             return []
         if self._hull is None:
@@ -140,7 +140,7 @@ class LeastConstrainedGrouping(TypeGrouping):
 
 
 class GraphGrouping(TypeGrouping):
-    """A group for each subscription that no other covers; whoever is below several is with the first."""
+    """One cluster per subscription that no other covers; a subscription below several is in the first."""
 
     def __init__(self, type: EventType, labels: Iterator[int], k: int | None) -> None:
         super().__init__(type, labels, k)
@@ -153,7 +153,7 @@ class GraphGrouping(TypeGrouping):
         self._number: dict[Filter, int] = {}
 
     def add(self, key: Hashable, filter: Filter) -> None:
-        """Find its top, or be one and take over those below it."""
+        """Add the subscription to its top, or make it a top and move the subscriptions that it covers."""
         self._filters[key] = filter
         self._count[filter] = self._count.get(filter, 0) + 1
         if self._cover.add(filter) and filter not in self._members:
@@ -165,7 +165,7 @@ class GraphGrouping(TypeGrouping):
         self._place(key)
 
     def remove(self, key: Hashable) -> None:
-        """Leave; those that it alone covered stand for themselves again."""
+        """Remove the subscription; the subscriptions that only it covered become tops."""
         filter = self._filters.pop(key)
         del self._members[self._top.pop(key)][key]
         self._count[filter] -= 1
@@ -180,11 +180,11 @@ class GraphGrouping(TypeGrouping):
                 self._dissolve(filter)
 
     def label(self, key: Hashable) -> int:
-        """That of its top."""
+        """Return the number of the cluster of its top."""
         return self._number[self._top[key]]
 
     def groups(self) -> list[Labelled]:
-        """One for each top."""
+        """Return one cluster per top."""
         return [(self._number[top], tuple(keys), top) for top, keys in self._members.items() if keys]
 
     def _dissolve(self, top: Filter) -> None:
@@ -201,7 +201,7 @@ class GraphGrouping(TypeGrouping):
 
 
 class BatchGrouping(TypeGrouping):
-    """Any grouping from scratch, when asked for; a group keeps the number that most of its members had."""
+    """Any batch clustering, recomputed on demand; a cluster keeps the number that most of its members had."""
 
     def __init__(
         self,
@@ -217,23 +217,23 @@ class BatchGrouping(TypeGrouping):
         self._groups: list[Labelled] | None = []
 
     def add(self, key: Hashable, filter: Filter) -> None:
-        """Group anew when asked."""
+        """Recompute the clustering on demand."""
         self._filters[key] = filter
         self._groups = None
 
     def remove(self, key: Hashable) -> None:
-        """Group anew when asked."""
+        """Recompute the clustering on demand."""
         del self._filters[key]
         self._label.pop(key, None)
         self._groups = None
 
     def label(self, key: Hashable) -> int:
-        """That of its group as it is now."""
+        """Return the number of the current cluster of `key`."""
         self.groups()
         return self._label[key]
 
     def groups(self) -> list[Labelled]:
-        """As the method has them."""
+        """Return the clusters of the batch method."""
         if self._groups is None:
             keys = list(self._filters)
             taken: set[int] = set()
@@ -241,8 +241,8 @@ class BatchGrouping(TypeGrouping):
             for group in self._method(list(self._filters.values()), self.k) if keys else []:
                 members = tuple(keys[place] for place in group.members)
                 before = [self._label[key] for key in members if key in self._label]
-                wanted = max(set(before) - taken, key=before.count, default=None)
-                label = next(self.labels) if wanted is None else wanted
+                kept_label = max(set(before) - taken, key=before.count, default=None)
+                label = next(self.labels) if kept_label is None else kept_label
                 taken.add(label)
                 found.append((label, members, group.filter))
             self._label = {key: label for label, members, _ in found for key in members}
@@ -251,27 +251,27 @@ class BatchGrouping(TypeGrouping):
 
 
 class ClusterBuilder:
-    """A group under construction: its members, and a filter that covers them at every moment."""
+    """A cluster under construction: its members, and a filter that always covers them."""
 
     def __init__(self, type: EventType) -> None:
         self._type = type
         self.filters: dict[Hashable, Filter] = {}
         self._cover = BoundedCover(type)
         self._left = 0
-        "Members that have gone since the filter was made."
+        "Number of members removed since the filter was computed."
 
     def add(self, key: Hashable, filter: Filter) -> None:
-        """One more, covered at once."""
+        """Add a member and cover it."""
         self.filters[key] = filter
         self._cover.add(filter)
 
     def remove(self, key: Hashable) -> None:
-        """One less; the filter stays as loose as it is until a quarter have gone."""
+        """Remove a member; the filter is recomputed only after a quarter of the members was removed."""
         del self.filters[key]
         self._left += 1
 
     def filter(self) -> Filter:
-        """What covers the members."""
+        """Return a filter that covers the members."""
         if 4 * self._left > len(self.filters):
             self._cover = BoundedCover(self._type)
             self._left = 0
@@ -313,4 +313,4 @@ _METHODS: dict[str, Callable[[EventType, Iterator[int], int | None], TypeGroupin
     "signature": _signature,
 }
 METHODS = tuple(_METHODS)
-"The groupings by name."
+"Names of the clustering methods."

@@ -1,4 +1,4 @@
-"""K-means grouping, with splitting and combining as subscriptions come and go."""
+"""K-means clustering, which splits and combines clusters as subscriptions are added and removed."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from roamcast.content.schema import EventType
 Labels = npt.NDArray[np.int64]
 
 REBALANCED = 32
-"Subscriptions looked at again with each change, in turn: the paper's re-balancing, a little at a time."
+"Number of subscriptions reassigned per change, in rotation: the paper's re-balancing in small steps."
 
 
 def kmeans_groups(
     filters: Sequence[Filter], k: int | None = None, event: Event | None = None, seed: int = 0
 ) -> list[FilterCluster]:
-    """K channels for each event type (K: the papers', unless given).
+    """Return K clusters per event type (K as in the papers, unless given).
 
-    The event that set off the grouping, if given, is clustered with the subscriptions and draws those
-    about it together, but is no member.
+    The event that triggers the clustering, if given, is clustered with the subscriptions and attracts similar
+    ones, but is not a member.
     """
     groups = []
     for type, places in by_type(filters).items():
@@ -46,7 +46,9 @@ def kmeans_groups(
 
 
 def about(event: Event, used: Collection[int]) -> Filter:
-    """The event as one more point: in what subscriptions speak of, or it would lie far from all of them."""
+    """Return the event as a point over the used fields only; otherwise it would be far from all
+    subscriptions.
+    """
     [box] = point(event).conjunctions
     return Filter.of(event.type, [[(place, domain) for place, domain in box if place in used]])
 
@@ -54,7 +56,7 @@ def about(event: Event, used: Collection[int]) -> Filter:
 def to_groups(
     filters: Sequence[Filter], places: Sequence[int], labels: Sequence[int] | Labels
 ) -> list[FilterCluster]:
-    """A group for each label among `places`, in the order of their first members."""
+    """Return one cluster per label among `places`, in the order of their first members."""
     members: dict[int, list[int]] = {}
     for place, label in zip(places, labels, strict=False):
         members.setdefault(int(label), []).append(place)
@@ -69,19 +71,20 @@ def _cluster(points: Matrix, k: int, seed: int) -> Labels:
     from threadpoolctl import threadpool_limits
 
     distinct = len(np.unique(points, axis=0))
-    # One thread: sums in one order give the same groups on every machine, and small sets are quicker so.
+    # With one thread, sums have a fixed order and give the same clusters everywhere; small sets are faster
+    # too.
     with threadpool_limits(1):
         fitted = KMeans(min(k, distinct), n_init=5, random_state=seed).fit(points)
     return np.asarray(fitted.labels_, dtype=np.int64)
 
 
 class KMeans(TypeGrouping):
-    """K groups that follow their subscriptions.
+    """K clusters that follow additions and removals of subscriptions.
 
-    An arrival goes to the nearest centroid, and some others are looked at again, in turn. If the papers' K
-    has grown, the widest group is split at two members that lie far apart; if it has shrunk, the two nearest
-    are combined. What an arrival costs depends on K, and not on how many there are. The event that set the
-    grouping off is one more point, which draws a centroid towards it.
+    A new subscription joins the cluster with the nearest centroid, and some others are reassigned in
+    rotation. If the papers' K has grown, the widest cluster is split at two distant members; if K has shrunk,
+    the two nearest clusters are combined. The cost of an addition depends on K, not on the number of
+    subscriptions. The event that triggers the clustering is an additional point that attracts a centroid.
     """
 
     def __init__(self, type: EventType, labels: Iterator[int], k: int | None) -> None:
@@ -92,19 +95,19 @@ class KMeans(TypeGrouping):
         self._row: dict[Hashable, int] = {}
         self._filters: dict[Hashable, Filter] = {}
         self._of: dict[Hashable, int] = {}
-        "Number of each subscription's group."
+        "Number of each subscription's cluster."
         self._members: dict[int, ClusterBuilder] = {}
         self._sums: dict[int, npt.NDArray[np.float64]] = {}
         self._sized = -1
-        "The embedding's scale when the sums were made."
+        "Scale of the embedding when the sums were computed."
         self._used: Counter[int] = Counter()
         self._distinct: Counter[Any] = Counter()
         self._turn = 0
         self._event: Event | None = None
-        "What set the grouping off: a point like the others, and no member."
+        "The triggering event: a point like the others, but not a member."
 
     def add(self, key: Hashable, filter: Filter) -> None:
-        """To the nearest centroid."""
+        """Add a subscription to the cluster with the nearest centroid."""
         row = self._points.add(filter)
         self._keys[row], self._row[key], self._filters[key] = key, row, filter
         self._used.update({place for box in filter.conjunctions for place, _ in fields_of(box)})
@@ -118,13 +121,13 @@ class KMeans(TypeGrouping):
         self._resize()
 
     def trigger(self, event: Event) -> None:
-        """Put the event in the place of the one before, and look again at some subscriptions."""
+        """Replace the triggering event and reassign some subscriptions."""
         if event != self._event:
             self._event = event
             self._rebalance()
 
     def remove(self, key: Hashable) -> None:
-        """Out of its group."""
+        """Remove a subscription from its cluster."""
         filter = self._filters[key]
         self._leave(key)
         row = self._row.pop(key)
@@ -139,11 +142,11 @@ class KMeans(TypeGrouping):
         self._resize()
 
     def label(self, key: Hashable) -> int:
-        """That of its group."""
+        """Return the number of the cluster of `key`."""
         return self._of[key]
 
     def groups(self) -> list[Labelled]:
-        """All of them."""
+        """Return all clusters."""
         return [(label, tuple(m.filters), m.filter()) for label, m in self._members.items()]
 
     def _open(self) -> int:
@@ -165,7 +168,7 @@ class KMeans(TypeGrouping):
             del self._members[label], self._sums[label]
 
     def _refresh(self) -> None:
-        """Make the sums anew if the scale of a field has changed, which happens ever more seldom."""
+        """Recompute the sums if the scale of a field has changed, which becomes rarer with time."""
         if self._sized != self._points.scale:
             self._sized = self._points.scale
             for label, members in self._members.items():
@@ -173,7 +176,7 @@ class KMeans(TypeGrouping):
                 self._sums[label] = self._points.rows[rows].sum(axis=0)
 
     def _centroids(self) -> tuple[list[int], Matrix]:
-        """The groups and their centroids; the event counts as a point of the nearest."""
+        """Return the clusters and their centroids; the event counts as a point of the nearest."""
         labels = list(self._members)
         sums = np.array([self._sums[label] for label in labels])
         counts = np.array([max(1, len(self._members[label].filters)) for label in labels])
@@ -191,7 +194,7 @@ class KMeans(TypeGrouping):
         return [labels[n] for n in apart.argmin(axis=1)]
 
     def _rebalance(self) -> None:
-        """Look again at some subscriptions, in turn; no group is left empty."""
+        """Reassign some subscriptions in rotation, without emptying a cluster."""
         rows = self._points.live(self._turn, REBALANCED)
         if not rows:
             return
@@ -203,7 +206,7 @@ class KMeans(TypeGrouping):
                 self._enter(key, label)
 
     def _resize(self) -> None:
-        """Split or combine until there are K groups."""
+        """Split or combine clusters until there are K."""
         wanted = max(1, min(self.k or max(1, len(self._used)), len(self._distinct)))
         while self._members and len(self._members) < wanted and self._split():
             pass
@@ -211,7 +214,7 @@ class KMeans(TypeGrouping):
             self._combine()
 
     def _split(self) -> bool:
-        """Cut the widest group that can be cut at two members that lie far apart."""
+        """Split the widest divisible cluster at two distant members; return whether there was one."""
         labels, centroids = self._centroids()
         widths = []
         for label, centroid in zip(labels, centroids, strict=True):
@@ -235,7 +238,7 @@ class KMeans(TypeGrouping):
         return False
 
     def _combine(self) -> None:
-        """Join the two groups whose centroids are nearest; the larger keeps its number."""
+        """Join the two clusters with the nearest centroids; the larger one keeps its number."""
         labels, centroids = self._centroids()
         apart = self._points.distances(centroids, centroids)
         np.fill_diagonal(apart, np.inf)
@@ -247,7 +250,7 @@ class KMeans(TypeGrouping):
 
 
 def divide(points: Matrix) -> npt.NDArray[np.bool_]:
-    """Which points go with the second of the two that lie farthest apart."""
+    """Return a mask of the points that are closer to the second of the two farthest points."""
     apart = distances(points, points)
     one, other = np.unravel_index(int(apart.argmax()), apart.shape)
     return np.asarray(apart[:, int(other)] < apart[:, int(one)])

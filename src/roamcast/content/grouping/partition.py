@@ -14,13 +14,13 @@ from roamcast.content.schema import EventType
 from roamcast.content.summary.bloom import stable_hash
 
 BUCKETS = 16
-"Buckets for each group."
+"Number of buckets per cluster."
 BALANCED = 16
-"Arrivals from one look at the balance to the next."
+"Number of additions between two balance checks."
 
 
 def signature(filter: Filter) -> str:
-    """What a subscription speaks of, and the words and listed values it names; numbers are left out."""
+    """Return the signature of a filter: its fields, strings and listed values, without numbers."""
     return "|".join(
         sorted(
             ";".join(_sign(filter.type, place, each) for place, each in fields_of(box))
@@ -39,7 +39,7 @@ def _sign(type: EventType, place: int, domain: object) -> str:
 
 
 class SignatureBucket:
-    """Subscriptions whose signatures hash alike."""
+    """Subscriptions whose signatures have the same hash."""
 
     def __init__(self) -> None:
         self.filters: dict[Hashable, Filter] = {}
@@ -48,15 +48,15 @@ class SignatureBucket:
 
     @property
     def weight(self) -> int:
-        """The paper's: how many different signatures, times how many subscriptions."""
+        """The paper's weight: number of distinct signatures times number of subscriptions."""
         return len(self.signatures) * len(self.filters)
 
 
 class SignaturePartition(TypeGrouping):
-    """Buckets of signatures shared out among K groups, so that they weigh alike.
+    """Buckets of signatures, distributed over K clusters of similar weight.
 
-    A new bucket goes to the lightest group. When the heaviest weighs more than twice the lightest, its
-    lightest bucket moves there.
+    A new bucket goes to the lightest cluster. If the heaviest cluster weighs more than twice as much as the
+    lightest, its lightest bucket moves there.
     """
 
     def __init__(self, type: EventType, labels: Iterator[int], k: int | None) -> None:
@@ -69,7 +69,7 @@ class SignaturePartition(TypeGrouping):
         self._arrivals = 0
 
     def add(self, key: Hashable, filter: Filter) -> None:
-        """Into the bucket of its signature."""
+        """Add a subscription to the bucket of its signature."""
         text = signature(filter)
         self._used.update({place for box in filter.conjunctions for place, _ in fields_of(box)})
         wanted = self.k or max(1, len(self._used))
@@ -89,7 +89,7 @@ class SignaturePartition(TypeGrouping):
             self._balance()
 
     def remove(self, key: Hashable) -> None:
-        """Out of its bucket."""
+        """Remove a subscription from its bucket."""
         number, text = self._of.pop(key)
         bucket = self._buckets[number]
         before = bucket.weight
@@ -106,15 +106,15 @@ class SignaturePartition(TypeGrouping):
             del self._buckets[number]
 
     def label(self, key: Hashable) -> int:
-        """That of its bucket's group."""
+        """Return the number of the cluster of its bucket."""
         return self._buckets[self._of[key][0]].group
 
     def groups(self) -> list[Labelled]:
-        """Those that have members."""
+        """Return the clusters that have members."""
         return [(label, tuple(m.filters), m.filter()) for label, m in self._groups.items() if m.filters]
 
     def weights(self) -> dict[int, int]:
-        """What each group weighs."""
+        """Return the weight of each cluster."""
         return {label: self._weights[label] for label in self._groups}
 
     def _lightest(self, wanted: int) -> int:
@@ -137,7 +137,8 @@ class SignaturePartition(TypeGrouping):
         own = [bucket for bucket in self._buckets.values() if bucket.group == heavy]
         if weights[heavy] <= 2 * weights[light] or len(own) < 2:
             return
-        # Its lightest bucket and the lightest group weigh less than half of it each: together less than it.
+        # The bucket and the lightest cluster each weigh less than half of the heaviest, so together less than
+        # it.
         bucket = min(own, key=lambda each: each.weight)
         bucket.group = light
         self._weights[heavy] -= bucket.weight

@@ -1,4 +1,4 @@
-"""Events around some subscriptions, for a cost where no real events are at hand."""
+"""Generated events that resemble subscriptions, to estimate costs without real events."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from roamcast.content.filter import Filter
 
 
 def sample_events(filters: Sequence[Filter], count: int = 1000, seed: int = 0) -> list[Event]:
-    """Events that somebody wants, with some of their values replaced by what others want."""
+    """Return generated events that match some filter, with some values replaced by those for other
+    filters.
+    """
     random = Random(f"sample/{seed}")
     wanted: dict[str, list[Event]] = {}
     for filter in filters:
@@ -19,7 +21,7 @@ def sample_events(filters: Sequence[Filter], count: int = 1000, seed: int = 0) -
             try:
                 example = Filter(filter.type, (conjunction,)).example()
             except FilterTooComplex:
-                continue  # others have one
+                continue  # another conjunction provides examples
             if example is not None:
                 wanted.setdefault(filter.type.name, []).append(example)
     examples = [event for events in wanted.values() for event in events]

@@ -1,7 +1,7 @@
-"""The mistakes that JSON documents can hold."""
+"""Errors of JSON documents."""
 
 from roamcast.content.errors import ContentError
 
 
 class JsonError(ContentError):
-    """A document that is not an event, or not fit to be read."""
+    """A JSON document that is malformed, too large or not a valid event."""

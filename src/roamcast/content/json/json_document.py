@@ -1,4 +1,4 @@
-"""Events to and from JSON documents, written for documents that mean harm."""
+"""Conversion of events to and from JSON documents; hostile documents are rejected within limits."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from roamcast.content.record_list import VALUE, RecordList
 from roamcast.content.schema import EventType
 
 MAX_JSON = 1 << 20
-"Bytes of a document or a schema; a longer one is refused unread."
+"Maximum size of a document or a schema [B]; a longer one is rejected without parsing."
 MAX_VALUES = 1 << 14
-"Objects, arrays and values of a document: to validate each takes its time."
+"Maximum number of objects, arrays and values of a document, since validating each takes time."
 
 
 def parse_json(data: bytes | str) -> Any:
-    """The value of some JSON, as strict as RFC 8259 asks, each key of an object once."""
+    """Parse JSON strictly by RFC 8259; raise `JsonError` for other text or duplicate keys."""
     if len(data) > MAX_JSON:
-        raise JsonError(f"it is longer than {MAX_JSON} bytes")
+        raise JsonError(f"the document is longer than {MAX_JSON} bytes")
     try:
         text = data if isinstance(data, str) else data.decode("utf-8-sig")
         return json.loads(text, object_pairs_hook=each_key_once, parse_constant=_refuse_constant)
     except RecursionError:
-        raise JsonError("nested too deep to be read") from None
-    except ValueError as error:  # UnicodeDecodeError and JSONDecodeError are some
+        raise JsonError("the document is nested too deeply") from None
+    except ValueError as error:  # includes UnicodeDecodeError and JSONDecodeError
         raise JsonError(f"not JSON: {str(error)[:200]}") from None
 
 
 def read_event(type: EventType, whole: Any, defaults: Mapping[tuple[EventType, str], Any]) -> Event:
-    """The event that a document holds; what the type does not know is passed over."""
+    """Return the event of a parsed document; properties that the type does not have are ignored."""
     reader = _Reader(defaults)
     reader.count(whole)
     try:
@@ -43,38 +43,38 @@ def read_event(type: EventType, whole: Any, defaults: Mapping[tuple[EventType, s
 
 
 def plain_event(event: Event) -> dict[str, Any]:
-    """The event as JSON has it."""
+    """Return the event as plain JSON data."""
     return _plain_record(event.type, event.values)
 
 
 class _Reader:
-    """Reads the objects of one document."""
+    """Converts the objects of one document."""
 
     def __init__(self, defaults: Mapping[tuple[EventType, str], Any]) -> None:
         self.defaults = defaults
-        self.looked = 0
+        self.values_seen = 0
 
     def count(self, whole: Any) -> None:
-        """Refuse a document of more values than can be looked at in time."""
+        """Raise `JsonError` if the document has more than `MAX_VALUES` values."""
         left = [whole]
         while left:
             each = left.pop()
-            self.looked += 1
-            if self.looked + len(left) > MAX_VALUES:
-                raise JsonError(f"more than {MAX_VALUES} values")
+            self.values_seen += 1
+            if self.values_seen + len(left) > MAX_VALUES:
+                raise JsonError(f"the document has more than {MAX_VALUES} values")
             if isinstance(each, dict):
                 left.extend(each.values())
             elif isinstance(each, list):
                 left.extend(each)
 
     def values(self, type: EventType, whole: Any, where: str) -> list[Any]:
-        """The stored values of an event or a record."""
+        """Return the stored values of an event or a record."""
         found: list[Any] = [None] * len(type.fields)
         self.fill(type, whole, "", where, found)
         return found
 
     def fill(self, type: EventType, whole: Any, path: str, where: str, found: list[Any]) -> None:
-        """What an object at `path` says."""
+        """Store the values of the object at `path` in `found`."""
         if not isinstance(whole, dict):
             raise JsonError(f"{where[:200]}: expected an object, not {str(whole)[:40]!r}")
         prefix = f"{path}/" if path else ""
@@ -97,7 +97,7 @@ class _Reader:
                     found[place] = self.store(type.fields[place].kind, value, f"{where}/{default}")
 
     def store(self, kind: FieldType, value: Any, where: str) -> Any:
-        """The stored form of a value."""
+        """Return the stored form of a value."""
         if isinstance(kind, RecordList):
             if not isinstance(value, list):
                 raise JsonError(f"{where[:200]}: expected an array, not {str(value)[:40]!r}")
@@ -114,7 +114,7 @@ class _Reader:
             raise JsonError(f"{where[:200]}: {str(error)[:200]}") from None
 
     def record(self, kind: RecordList, value: Any, where: str) -> tuple[Any, ...]:
-        """One item of an array."""
+        """Return the stored form of one item of an array."""
         if kind.plain:
             return (self.store(kind.record.fields[0].kind, value, where),)
         return Event.complete(kind.record, self.values(kind.record, value, where)).values
@@ -160,4 +160,4 @@ def _plain_value(kind: FieldType, stored: Any) -> Any:
 
 
 def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a JSON number")

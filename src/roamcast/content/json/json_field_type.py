@@ -1,4 +1,4 @@
-"""Kinds out of JSON Schema's scalar types: what a value is compared as."""
+"""Mapping of JSON Schema's scalar types to field types."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SCALARS = ("string", "integer", "number", "boolean")
 
 
 def scalar_field_type(schema: Mapping[str, Any], name: str, where: str) -> FieldType:
-    """The kind of a value of the scalar type `name`."""
+    """Return the field type of values of the scalar type `name`."""
     try:
         return _kind(schema, name, _listed(schema))
     except SchemaError:
@@ -27,10 +27,12 @@ def scalar_field_type(schema: Mapping[str, Any], name: str, where: str) -> Field
 
 
 def type_names(schema: Mapping[str, Any], where: str) -> tuple[str, ...]:
-    """The types that a value may be of, `null` among them; of a list of values, those of the values."""
-    told = schema.get("type")
-    if told is not None:
-        return (told,) if isinstance(told, str) else tuple(told)
+    """Return the types that a value may have, including `null`; for an enumeration, the types of its
+    values.
+    """
+    declared = schema.get("type")
+    if declared is not None:
+        return (declared,) if isinstance(declared, str) else tuple(declared)
     listed = schema.get("enum", [schema["const"]] if "const" in schema else [])
     if listed:
         names = dict.fromkeys(map(_type_of, listed))
@@ -63,9 +65,9 @@ def _listed(schema: Mapping[str, Any]) -> list[Any]:
 
 def _kind(schema: Mapping[str, Any], name: str, listed: list[Any]) -> FieldType:
     if name not in _SCALARS:
-        raise ContentError(f"the type {name!r} is not understood here")
+        raise ContentError(f"the type {name!r} is not supported here")
     if any(_type_of(value) != name and (name, _type_of(value)) != ("number", "integer") for value in listed):
-        raise ContentError(f"listed values that are not of the type {name!r}")
+        raise ContentError(f"the enumeration has values that are not of type {name!r}")
     if name == "boolean":
         return Boolean()
     if name == "string":
@@ -78,11 +80,11 @@ def _kind(schema: Mapping[str, Any], name: str, listed: list[Any]) -> FieldType:
     if "minimum" in schema:
         lows.append(math.ceil(schema["minimum"]) if whole else schema["minimum"])
     if "exclusiveMinimum" in schema:
-        least = schema["exclusiveMinimum"]
-        lows.append(math.floor(least) + 1 if whole else after(float(least)))
+        bound = schema["exclusiveMinimum"]
+        lows.append(math.floor(bound) + 1 if whole else after(float(bound)))
     if "maximum" in schema:
         highs.append(math.floor(schema["maximum"]) if whole else schema["maximum"])
     if "exclusiveMaximum" in schema:
-        most = schema["exclusiveMaximum"]
-        highs.append(math.ceil(most) - 1 if whole else before(float(most)))
+        bound = schema["exclusiveMaximum"]
+        highs.append(math.ceil(bound) - 1 if whole else before(float(bound)))
     return Integer(max(lows), min(highs)) if whole else Decimal(float(max(lows)), float(min(highs)))

@@ -1,7 +1,7 @@
-"""Event types from JSON Schema (Draft 2020-12), and documents validated against it.
+"""Event types from JSON Schema (Draft 2020-12), and validation of documents.
 
-jsonschema validates schemas and documents. What an event cannot be (recursive, alternative or unforeseen
-content) is refused when the schema is read, with its place.
+jsonschema validates schemas and documents. Constructs that an event type cannot represent (recursive,
+alternative or open content) are rejected when the schema is read, with their position.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 class JsonSchema:
-    """The event type of one schema: the object that it describes, called by its title or by its file."""
+    """The event type of one schema: the described object, named by its title or by its file."""
 
     def __init__(self, text: bytes | str, name: str = "event", defaults: bool = False) -> None:
         try:
@@ -33,28 +33,28 @@ class JsonSchema:
         except JsonError as error:
             raise SchemaError(str(error)) from None
         if not isinstance(whole, dict):
-            raise SchemaError("a schema of an event is an object")
+            raise SchemaError("the schema of an event must be an object")
         if str(whole.get("$schema", _DRAFT)).rstrip("#") != _DRAFT:
-            raise SchemaError(f"{str(whole['$schema'])[:80]!r} is another draft; only 2020-12 is read")
+            raise SchemaError(f"{str(whole['$schema'])[:80]!r} is another draft; only 2020-12 is supported")
         try:
             self._validator = _validator(whole)
             reader = JsonTypeReader(whole)
             title = whole.get("title", "")
             self._type = reader.event_type(title if re.fullmatch(NAME, title) else name)
         except RecursionError:
-            raise SchemaError("nested too deep to be read") from None
+            raise SchemaError("the schema is nested too deeply") from None
         except SchemaError:
             raise
         except ContentError as error:
             raise SchemaError(str(error)) from None
         self.types: dict[str, EventType] = {self._type.name: self._type}
         self.files: list[Path] = []
-        "The files that the schema refers to: none, a schema is whole."
+        "Files that the schema refers to: always empty, since references to other files are rejected."
         self._defaults = reader.defaults if defaults else {}
 
     @classmethod
     def load(cls, path: Path, defaults: bool = False) -> JsonSchema:
-        """Read a schema file, which is whole: no other file is read. With `defaults`, they are filled in."""
+        """Read a schema file without references to other files; with `defaults`, apply default values."""
         try:
             with path.open("rb") as file:
                 text = file.read(MAX_JSON + 1)
@@ -67,28 +67,28 @@ class JsonSchema:
             raise SchemaError(f"{path}: {error}") from None
 
     def type(self, name: str | None = None) -> EventType:
-        """The event type."""
+        """Return the event type; raise `ContentError` if `name` is another one."""
         return self._type if name is None else pick_type(name, self.types)
 
     def read(self, data: bytes | str) -> Event:
-        """The event in a document that is valid by the schema."""
+        """Return the event of a document that is valid by the schema."""
         whole = parse_json(data)
         event = read_event(self._type, whole, self._defaults)
         self._validate(whole)
         return event
 
     def write(self, event: Event) -> bytes:
-        """The event as a document that is valid by the schema."""
+        """Return the event as a document that is valid by the schema."""
         whole = plain_event(event)
         self._validate(whole)
         return _written(whole)
 
     def example_texts(self, type: EventType) -> dict[int, str]:
-        """Texts for examples: none are known to be better than others."""
+        """Return texts for examples: always empty, since no text is preferred."""
         return {}
 
     def write_first(self, events: Iterable[Event]) -> tuple[bytes, str] | None:
-        """The first event that is valid as a document; if none is, the first of all and why it is not."""
+        """Return the first event that is valid as a document; if none is, the first event and its error."""
         refused: tuple[bytes, str] | None = None
         for event in islice(events, 64):
             try:
@@ -101,10 +101,10 @@ class JsonSchema:
         try:
             error = next(self._validator.iter_errors(whole), None)
         except RecursionError:
-            raise JsonError("nested too deep to be validated") from None
+            raise JsonError("the document is nested too deeply to be validated") from None
         if error is not None:
             where = "/".join(map(str, error.absolute_path))
-            raise JsonError(f"not valid by the schema: {where[:100]}: {error.message[:200]}")
+            raise JsonError(f"not valid against the schema: {where[:100]}: {error.message[:200]}")
 
 
 def _validator(schema: dict[str, Any]) -> Any:
@@ -113,14 +113,14 @@ def _validator(schema: dict[str, Any]) -> Any:
 
     draft = jsonschema.Draft202012Validator
     if _size(schema) > MAX_VALUES:
-        raise SchemaError(f"a schema of more than {MAX_VALUES} values")
+        raise SchemaError(f"the schema has more than {MAX_VALUES} values")
     try:
         draft.check_schema(schema)
     except jsonschema.SchemaError as error:
         where = "/".join(map(str, error.absolute_path))
         raise SchemaError(f"not a JSON Schema: {where[:100]}: {error.message[:200]}") from None
     except re.error as error:
-        raise SchemaError(f"not a JSON Schema: a pattern that is none: {error}") from None
+        raise SchemaError(f"not a JSON Schema: an invalid pattern: {error}") from None
     return extend(draft, {"uniqueItems": _unique_items})(schema)
 
 
@@ -137,7 +137,7 @@ def _size(schema: Any) -> int:
 
 
 def _unique_items(validator: Any, wanted: Any, items: Any, schema: Any) -> Iterator[Any]:
-    """As the library's, but not in the square of their number."""
+    """Check `uniqueItems` like the library, but not in quadratic time."""
     from jsonschema import ValidationError
 
     if wanted is True and isinstance(items, list):
@@ -147,7 +147,7 @@ def _unique_items(validator: Any, wanted: Any, items: Any, schema: Any) -> Itera
 
 
 def _same_numbers(value: Any) -> Any:
-    """With 3.0 as 3, which JSON Schema takes for the same."""
+    """Return the value with 3.0 as 3, which JSON Schema treats as equal."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Event types out of JSON Schema: what of an object's properties an event can be, and what not."""
+"""Conversion of JSON Schema objects to event types."""
 
 from __future__ import annotations
 
@@ -18,35 +18,37 @@ _REFUSED = ("$dynamicRef", "$recursiveRef")
 
 
 class _Place(NamedTuple):
-    """Where the reader is: a property, by its path in the event or record that it belongs to."""
+    """The reader's position: a property, by its path in the event or record that it belongs to."""
 
     where: str
-    "For people, as a JSON pointer into the schema."
+    "For messages: a JSON pointer into the schema."
     path: str
     optional: bool
     above: tuple[str, ...]
-    "The references that it lies in."
+    "The references that lead to it."
 
 
 class JsonTypeReader:
-    """Reads one object of a schema as an event type; refuses, by its place, what an event cannot be."""
+    """Converts one object of a schema to an event type; rejects unsupported constructs with their
+    position.
+    """
 
     def __init__(self, whole: Mapping[str, Any]) -> None:
         self.whole = whole
         self.defaults: dict[tuple[EventType, str], Any] = {}
         self.count = 0
         self._referred: dict[str, tuple[Mapping[str, Any], bool, tuple[str, ...]]] = {}
-        "What references have led to, and by which others."
+        "Resolved references: schema, whether it may be null, and the references on the way."
 
     def event_type(self, name: str) -> EventType:
-        """The type of the documents."""
+        """Return the event type of the documents."""
         schema, _, above = self.resolve(self.whole, "#", ())
         if "object" not in type_names(schema, "#"):
-            raise SchemaError("#: an event is an object; the schema describes none")
+            raise SchemaError("#: an event must be an object; the schema describes none")
         return self.type(name, schema, _Place("#", "", False, above))
 
     def type(self, name: str, schema: Mapping[str, Any], place: _Place) -> EventType:
-        """The type of an event, or of the records that an array holds."""
+        """Return the type of an event, or of the records of an array."""
         always: list[str] = []
         defaults: dict[str, Any] = {}
         fields = tuple(self.fields(schema, place._replace(path="", optional=False), always, defaults))
@@ -59,17 +61,17 @@ class JsonTypeReader:
     def fields(
         self, schema: Mapping[str, Any], outer: _Place, always: list[str], defaults: dict[str, Any]
     ) -> Iterator[Field]:
-        """The fields of an object, in the schema's order."""
+        """Yield the fields of an object, in the order of the schema."""
         if outer.where.count("/") > 2 * MAX_DEPTH:
             raise SchemaError(f"{outer.where[:80]}...: nested deeper than {MAX_DEPTH}")
         required = schema.get("required", ())
-        for name, told in schema.get("properties", {}).items():
+        for name, declared in schema.get("properties", {}).items():
             where = f"{outer.where}/properties/{name}"
-            if told is False:
+            if declared is False:
                 continue
             if not _NAME.fullmatch(name):
-                raise SchemaError(f"{where[:200]}: {name[:40]!r} cannot be a step of a path")
-            inner, null, above = self.resolve(told, where, outer.above)
+                raise SchemaError(f"{where[:200]}: {name[:40]!r} is not a valid name in a path")
+            inner, null, above = self.resolve(declared, where, outer.above)
             names = type_names(inner, where)
             optional = outer.optional or name not in required or null or "null" in names
             path = f"{outer.path}/{name}" if outer.path else name
@@ -88,11 +90,15 @@ class JsonTypeReader:
         always: list[str],
         defaults: dict[str, Any],
     ) -> Iterator[Field]:
-        """The fields that a property is: one, those of an object, or none if it may be anything."""
+        """Yield the fields of a property: one, those of an object, or none if the property may be
+        anything.
+        """
         if not names:
             return
         if len(names) > 1:
-            raise SchemaError(f"{place.where}: of the types {', '.join(names)} an event's field has one")
+            raise SchemaError(
+                f"{place.where}: the property has the types {', '.join(names)}; a field has one type"
+            )
         if names == ["array"]:
             yield self.counted(Field(place.path, self.records(schema, place)), place)
         elif names == ["object"]:
@@ -108,37 +114,37 @@ class JsonTypeReader:
             yield self.counted(Field(place.path, kind, place.optional), place)
 
     def records(self, schema: Mapping[str, Any], place: _Place) -> RecordList:
-        """What an array holds."""
+        """Return the record list of an array."""
         where = f"{place.where}/items"
         name = place.path.rpartition("/")[2]
         if "prefixItems" in schema or isinstance(schema.get("items"), bool | list) or "items" not in schema:
-            raise SchemaError(
-                f"{place.where}: an array is a sequence of one sort of items; say which by 'items'"
-            )
+            raise SchemaError(f"{place.where}: an array must have items of one type, declared by 'items'")
         inner, null, above = self.resolve(schema["items"], where, place.above)
         names = type_names(inner, where)
         if null or "null" in names or len(names) != 1 or names == ("array",):
             raise SchemaError(
-                f"{where}: the items of an array are objects, or values of one type, and not null"
+                f"{where}: the items of an array must be objects or values of one type, and not null"
             )
-        least = 0 if place.optional or not schema.get("minItems", 0) else 1
+        min_records = 0 if place.optional or not schema.get("minItems", 0) else 1
         inside = _Place(where, "", False, above)
         if names == ("object",):
             record = self.type(name, inner, inside)
             if not record.fields:
-                raise SchemaError(f"{where}: objects without properties cannot be told apart")
-            return RecordList(record, least)
-        return RecordList(EventType(name, (Field(VALUE, scalar_field_type(inner, names[0], where)),)), least)
+                raise SchemaError(f"{where}: the objects of an array must have properties")
+            return RecordList(record, min_records)
+        return RecordList(
+            EventType(name, (Field(VALUE, scalar_field_type(inner, names[0], where)),)), min_records
+        )
 
     def resolve(
         self, schema: Any, where: str, above: tuple[str, ...]
     ) -> tuple[Mapping[str, Any], bool, tuple[str, ...]]:
-        """A schema with what it refers to and all of `allOf` in it, and whether it may be null instead."""
+        """Return a schema merged with its `$ref` and `allOf`, whether it may be null, and its references."""
         if not isinstance(schema, Mapping):
             return {}, False, above
         for key in _REFUSED:
             if key in schema:
-                raise SchemaError(f"{where}: {key} is not understood")
+                raise SchemaError(f"{where}: {key} is not supported")
         null, before = False, above
         parts: list[Mapping[str, Any]] = [
             {key: value for key, value in schema.items() if key not in ("$ref", "allOf", *_ALTERNATIVES)}
@@ -160,17 +166,19 @@ class JsonTypeReader:
                 above = _union(above, inside)
                 null = True
             elif any(isinstance(each, Mapping) and _describes(each) for each in some):
-                raise SchemaError(f"{where}/{key}: which of several it is would depend on the document")
+                raise SchemaError(f"{where}/{key}: alternatives are not supported, except with null")
         return _merge(parts, where), null, above
 
     def referred(self, pointer: str, where: str, above: tuple[str, ...]) -> Any:
-        """What a reference leads to, in this document."""
+        """Return the resolved target of a reference in this document."""
         if pointer != "#" and not pointer.startswith("#/"):
-            raise SchemaError(f"{where}: {pointer[:80]!r} is not in this document; others are never read")
+            raise SchemaError(
+                f"{where}: {pointer[:80]!r} is not in this document; other documents are never read"
+            )
         known = self._referred.get(pointer)
         passes = {pointer} if known is None else {pointer, *known[2]}
         if pointer == "#" or not passes.isdisjoint(above):
-            raise SchemaError(f"{where}: {pointer[:80]!r} is recursive, and an event ends somewhere")
+            raise SchemaError(f"{where}: {pointer[:80]!r} is recursive, which an event cannot be")
         if known is not None:
             return known[0], known[1], _union(above, known[2])
         found: Any = self.whole
@@ -181,17 +189,19 @@ class JsonTypeReader:
             elif isinstance(found, list) and step.isdecimal() and int(step[:9]) < len(found):
                 found = found[int(step)]
             else:
-                raise SchemaError(f"{where}: nothing is at {pointer[:80]!r}")
+                raise SchemaError(f"{where}: {pointer[:80]!r} does not exist")
         resolved = self.resolve(found, pointer, (*above, pointer))
         passed = tuple(each for each in resolved[2] if each not in above)
         self._referred[pointer] = (resolved[0], resolved[1], passed)
         return resolved
 
     def counted(self, field: Field, place: _Place) -> Field:
-        """The field, if there are not too many already: references multiply."""
+        """Return the field; raise `SchemaError` if the event has too many, since references multiply
+        fields.
+        """
         self.count += 1
         if self.count > MAX_FIELDS:
-            raise SchemaError(f"{place.where[:80]}: an event of more than {MAX_FIELDS} fields")
+            raise SchemaError(f"{place.where[:80]}: the event has more than {MAX_FIELDS} fields")
         return field
 
 
@@ -200,7 +210,7 @@ def _union(above: tuple[str, ...], inside: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _describes(schema: Mapping[str, Any]) -> bool:
-    """Whether it says what a value is, rather than only restricts it."""
+    """Return whether the schema defines the value, rather than only restricting it."""
     return any(key in schema for key in ("type", "properties", "items", "enum", "const", "$ref", "allOf"))
 
 
@@ -209,16 +219,18 @@ def _is_null(schema: Any) -> bool:
 
 
 def _merge(parts: list[Mapping[str, Any]], where: str) -> Mapping[str, Any]:
-    """All of several schemas: properties of all, whatever each requires, the narrower bounds."""
+    """Merge several schemas: all properties and requirements, and the narrower bounds."""
     merged: dict[str, Any] = {}
     for part in parts:
         for key, value in part.items():
             if key not in merged:
                 merged[key] = value
             elif key == "properties":
-                for name, told in value.items():
-                    if merged[key].get(name, told) != told:
-                        raise SchemaError(f"{where}: the property {name[:40]!r} is described in two ways")
+                for name, declared in value.items():
+                    if merged[key].get(name, declared) != declared:
+                        raise SchemaError(
+                            f"{where}: the property {name[:40]!r} is declared twice with different schemas"
+                        )
                 merged[key] = {**merged[key], **value}
             elif key == "required":
                 merged[key] = [*merged[key], *value]
@@ -227,7 +239,7 @@ def _merge(parts: list[Mapping[str, Any]], where: str) -> Mapping[str, Any]:
             elif key in ("maximum", "exclusiveMaximum"):
                 merged[key] = min(merged[key], value)
             elif key in ("type", "enum", "const", "items", "format") and merged[key] != value:
-                raise SchemaError(f"{where}: {key!r} is said twice, and not the same")
+                raise SchemaError(f"{where}: {key!r} is declared twice with different values")
     return merged
 
 

@@ -1,4 +1,4 @@
-"""Which of many filters match an event."""
+"""The index that finds the filters that match an event."""
 
 from roamcast.content.match.index import MatchIndex
 

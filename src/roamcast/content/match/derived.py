@@ -1,6 +1,6 @@
-"""What filters ask beside the values of fields: a text in lower case, the order of two, where an area ends.
+"""Derived fields of the match index: text in lower case, the order of two fields, an area's latitudes.
 
-A lookup has a further field for each that somebody asks for, with a number from `BESIDE` on.
+A lookup has an additional field, with an index from `BESIDE` on, for each derived value that a filter uses.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from roamcast.content.field_type import Domain
 from roamcast.content.filter import Filter
 
 BESIDE = PAIR
-"No field has such a place."
+"First index of derived fields; no field of a type has it."
 _LOWER = 2 * PAIR
 _SOUTH = 3 * PAIR
 _NORTH = 4 * PAIR
 
 
 def needs_derived(filter: Filter) -> bool:
-    """Whether a filter asks more than what the values of fields are."""
+    """Return whether a filter needs more than the plain values of the fields."""
     for conjunction in filter.conjunctions:
         for place, domain in conjunction:
             if (
@@ -37,7 +37,7 @@ def needs_derived(filter: Filter) -> bool:
 
 
 def split(place: int, domain: Domain) -> list[tuple[int, Domain]]:
-    """A constraint as constraints on a field and on what stands beside it."""
+    """Return a constraint as constraints on a field and on its derived fields."""
     if isinstance(domain, AreaSet):
         south, north = (RangeSet(() if domain.void else side.spans, domain.absent) for side in domain.sides())
         return [(_SOUTH + place, south), (_NORTH + place, north)]
@@ -61,12 +61,12 @@ def split(place: int, domain: Domain) -> list[tuple[int, Domain]]:
 
 
 def derived_letter(place: int) -> str:
-    """What the kernel's index calls the kind of what stands there."""
+    """Return the type letter of a derived field in the kernel's index."""
     return "d" if place >= _SOUTH else "t" if place >= _LOWER else "i"
 
 
 def derived_value(values: tuple[Any, ...], place: int) -> Any:
-    """What stands there, for the values of an event or a record."""
+    """Return the value of a derived field for the values of an event or a record."""
     if place < _LOWER:
         return value_at(values, place)
     if place >= _SOUTH:

@@ -1,4 +1,4 @@
-"""The match index: which of many filters match an event, in far less time than asking each."""
+"""The match index: finds the filters that match an event, faster than testing each filter."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class MatchIndex(Generic[Key]):
-    """Filters by key, of any event types; a key has one filter.
+    """Filters of any event types by key, one filter per key.
 
-    `match` gives keys in an order that depends only on the adds and removes before it.
+    The order of the keys that `match` returns depends only on the preceding calls of `add` and `remove`.
     """
 
     def __init__(self) -> None:
         self._types: dict[int, _OfType] = {}
-        "By what Python calls the identity of a type, which is quicker than its hash."
+        "By `id` of the event type, which is faster than its hash."
         self._places: dict[Key, tuple[KernelIndex | RecordsIndex, int]] = {}
-        "Where each is, and by what number it leaves."
+        "The index that holds each key, and the key's number there."
 
     def __len__(self) -> int:
         return len(self._places)
@@ -38,7 +38,7 @@ class MatchIndex(Generic[Key]):
         return iter(self._places)
 
     def add(self, key: Key, filter: Filter) -> None:
-        """Have `key` want what `filter` matches, instead of what it wanted before."""
+        """Register `filter` under `key`, replacing its previous filter."""
         if key in self._places:
             self.remove(key)
         of_type = self._types.get(id(filter.type))
@@ -51,7 +51,7 @@ class MatchIndex(Generic[Key]):
             self._places[key] = of_type.flat, of_type.flat.add(key, filter.conjunctions)
 
     def remove(self, key: Key) -> bool:
-        """Forget `key`; says whether it was there."""
+        """Remove `key`; return whether it was registered."""
         place = self._places.pop(key, None)
         if place is None:
             return False
@@ -60,7 +60,7 @@ class MatchIndex(Generic[Key]):
         return True
 
     def match(self, event: Event) -> list[Key]:
-        """The keys whose filter matches `event`."""
+        """Return the keys whose filter matches `event`."""
         of_type = self._types.get(id(event.type))
         if of_type is None:
             return []
@@ -72,12 +72,12 @@ class MatchIndex(Generic[Key]):
         return found
 
     def bytes(self) -> int:
-        """Memory of the compiled index, without keys and filters."""
+        """Return the memory of the compiled index [B], without keys and filters."""
         return sum(of_type.bytes() for of_type in self._types.values())
 
 
 class _OfType:
-    """The filters of one type."""
+    """The filters of one event type."""
 
     __slots__ = ("flat", "records", "type")
 
@@ -85,9 +85,9 @@ class _OfType:
         self.type = type
         repeating = type.record_depth or any(isinstance(field.kind, AreaType) for field in type.fields)
         self.flat = None if repeating else KernelIndex("".join(letter(field.kind) for field in type.fields))
-        "Unless elements repeat, or are areas."
+        "None if the type has repeated elements or areas."
         self.records: RecordsIndex | None = None
-        "Of a flat type: for the filters that ask more than what each field is."
+        "Of a type without repeated elements: the filters that need derived fields."
 
     def records_index(self) -> RecordsIndex:
         if self.records is None:

@@ -1,9 +1,9 @@
-"""Matching events whose elements repeat: records are laid beside the event, and then everything is flat.
+"""Matching of events with repeated elements, by joining the event's fields with those of each record.
 
-A filter that asks for some record is looked up once for each record of the event, with the record's fields
-as further fields of the event. What that cannot say (several tests on records, or that there is none) is
-left out of the lookup, and whoever it finds is asked. What is asked beside the fields (a text in lower case)
-is a further field of the lookup for those who ask for it.
+A filter that requires some record is looked up once per record of the event, with the record's fields as
+additional fields. Conditions that this lookup cannot express (several tests on records, or the absence of
+records) are left out of it, and each filter found is then tested. Derived values (such as a text in lower
+case) are further additional fields of the lookups that need them.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from roamcast.content.record_list import RecordList
 from roamcast.content.schema import EventType
 
 Route: TypeAlias = tuple[int, ...]
-"""The repeated elements, by place, from the event down to the records that are laid beside it."""
+"""Field indices of the nested repeated elements whose records are joined with the event."""
 _Lookup: TypeAlias = tuple[Route, tuple[tuple[int, int], ...], bool]
-"""A route, what is asked beside the fields (by level, which), and whether that is all that is asked."""
+"""A route, the derived fields (level, index), and whether the lookup expresses the filter exactly."""
 
 
 class RecordsIndex:
-    """The filters of one type with repeated elements, by number."""
+    """The filters of one event type with repeated elements or derived fields, by number."""
 
     def __init__(self, type: EventType) -> None:
         self._type = type
         self._keys: list[Any] = []
-        "By number; those of removed ones are used again."
+        "By number; the numbers of removed keys are reused."
         self._free_numbers: list[int] = []
         self._shared: dict[Filter, int] = {}
-        "Those who want the same are looked up as one, by an entry."
+        "Entry of each distinct filter; keys with equal filters share an entry."
         self._filters: dict[int, Filter] = {}
-        "By entry, as the next two."
+        "By entry, like the next two."
         self._members: dict[int, dict[int, None]] = {}
         self._routes: dict[int, list[_Lookup]] = {}
         self._entries: dict[int, int] = {}
@@ -51,7 +51,7 @@ class RecordsIndex:
         self._along: dict[_Lookup, _Along] = {}
 
     def add(self, key: Any, filter: Filter) -> int:
-        """Take in who wants a filter; gives the number by which it leaves."""
+        """Add a key with its filter; return the number that `remove` takes."""
         entry = self._shared.get(filter)
         if entry is None:
             entry = self._free.pop() if self._free else len(self._filters)
@@ -67,7 +67,7 @@ class RecordsIndex:
         return number
 
     def remove(self, number: int) -> None:
-        """Let go who has this number."""
+        """Remove the key with this number."""
         entry = self._entries.pop(number)
         self._keys[number] = None
         self._free_numbers.append(number)
@@ -83,13 +83,13 @@ class RecordsIndex:
                 del self._along[lookup]
 
     def match(self, event: Event) -> list[Any]:
-        """Those whose filter matches, in the order of their numbers."""
+        """Return the keys whose filter matches, sorted by number."""
         sure: set[int] = set()
-        asked: set[int] = set()
+        uncertain: set[int] = set()
         for along in self._along.values():
-            along.match(event, sure if along.exact else asked)
+            along.match(event, sure if along.exact else uncertain)
         values, filters, members = event.values, self._filters, self._members
-        sure.update(entry for entry in asked - sure if filters[entry].test()(values))
+        sure.update(entry for entry in uncertain - sure if filters[entry].test()(values))
         found: list[int] = []
         for entry in sure:
             found += members[entry]
@@ -113,34 +113,34 @@ class RecordsIndex:
             along.add(entry, several)
 
     def bytes(self) -> int:
-        """Memory of the compiled indexes."""
+        """Return the memory of the compiled indexes [B]."""
         return sum(along.kernel.bytes() for along in self._along.values())
 
 
 class _Flat:
-    """A conjunction with the records of one route beside the event."""
+    """A conjunction over the fields of the event and of the records along one route."""
 
     __slots__ = ("constraints", "exact", "route")
 
     def __init__(self, route: Route, constraints: list[tuple[int, int, Domain]], exact: bool) -> None:
         self.route = route
         self.constraints = constraints
-        "(level, place, allowed values): level 0 is the event, each further one a record inside."
+        "(level, field index, allowed values): level 0 is the event, each further level a nested record."
         self.exact = exact
 
 
 class _Along:
-    """The conjunctions along one route, in an index of the fields of all its levels."""
+    """The conjunctions along one route, in an index over the fields of all its levels."""
 
     def __init__(
         self, type: EventType, route: Route, beside: tuple[tuple[int, int], ...], exact: bool
     ) -> None:
         self.route = route
         self.exact = exact
-        "Whether who is found surely matches."
+        "Whether a filter that the lookup finds certainly matches."
         self._beside = [[place for n, place in beside if n == level] for level in range(len(route) + 1)]
         self.places: dict[int, int] = {}
-        "Of each entry: its number in the kernel's index."
+        "Number of each entry in the kernel's index."
         self._fields: list[list[int]] = []
         self._columns: dict[tuple[int, int], int] = {}
         letters: list[str] = []
@@ -174,7 +174,7 @@ class _Along:
             found.update(match(values))
 
     def _laid_out(self, values: tuple[Any, ...], level: int) -> Iterator[tuple[Any, ...]]:
-        """The event's flat values with those of each record along the route."""
+        """Yield the event's values joined with those of each combination of records along the route."""
         own = tuple(values[place] for place in self._fields[level])
         if self._beside[level]:
             own += tuple(derived_value(values, place) for place in self._beside[level])
@@ -198,7 +198,7 @@ def _levels(type: EventType, route: Route) -> Iterator[EventType]:
 
 
 def _flatten(type: EventType, conjunction: Conjunction) -> list[_Flat]:
-    """The conjunction along the route that says most; several where the records' filter has alternatives."""
+    """Return the conjunction along its most selective route, once per alternative of the records' filter."""
     flat: list[tuple[int, int, Domain]] = []
     repeated: list[tuple[int, RecordListSet]] = []
     round_ones = False
@@ -206,9 +206,9 @@ def _flatten(type: EventType, conjunction: Conjunction) -> list[_Flat]:
         if isinstance(domain, RecordListSet):
             repeated.append((place, domain))
         elif isinstance(domain, PointSet):
-            round_ones = True  # the lookup knows the box around a circle
+            round_ones = True  # the lookup uses the bounding box of a circle
         elif isinstance(domain, AreaSet):
-            round_ones = True  # and the latitudes of an area
+            round_ones = True  # and only the latitudes of an area
             flat.extend((0, at, part) for at, part in split(place, domain))
         else:
             flat.extend((0, at, part) for at, part in split(place, domain))
@@ -226,13 +226,15 @@ def _flatten(type: EventType, conjunction: Conjunction) -> list[_Flat]:
 
 
 def _sharpness(test: tuple[int, Filter]) -> tuple[float, int]:
-    """How much a test on records says: what its weakest alternative asks for, and how few there are."""
+    """Return the selectivity of a test on records: that of its weakest alternative, then fewest
+    alternatives.
+    """
     conjunctions = test[1].conjunctions
     return min((sum(_weight(d) for _, d in each) for each in conjunctions), default=0.0), -len(conjunctions)
 
 
 def _weight(domain: Domain) -> float:
-    """A guess of how few values are left: one text is rarer than one of a list or a range."""
+    """Return an estimate of the selectivity: one text is rarer than one of a list or a range."""
     if isinstance(domain, RecordListSet):
         return sum((_sharpness((0, each))[0] for each in domain.required), 0.1)
     if isinstance(domain, StringSet):
@@ -241,5 +243,5 @@ def _weight(domain: Domain) -> float:
 
 
 def letter(kind: FieldType) -> str:
-    """What the kernel's index calls a kind."""
+    """Return the type letter of a field type in the kernel's index."""
     return "t" if isinstance(kind, String) else "d" if isinstance(kind, Decimal) else "i"

@@ -1,7 +1,7 @@
-"""Summaries: many subscriptions in few bytes, that may say yes wrongly and never say no wrongly.
+"""Summaries: compact representations of many subscriptions, with false positives but no false negatives.
 
-The five parts bear the names of the paper: EN (event type), EL (which fields go together), EC (enumerations),
-AC (numbers and dates) and SC (strings, in Bloom filters).
+The five parts have the names of the paper: EN (event type), EL (which fields are constrained together), EC
+(enumerations), AC (numbers and dates) and SC (strings, in Bloom filters).
 """
 
 from roamcast.content.summary.bloom import BloomShape

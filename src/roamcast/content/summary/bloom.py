@@ -1,4 +1,4 @@
-"""Bloom filters over stable hashes, sized for a wanted rate of false positives."""
+"""Bloom filters over stable hashes, sized for a given false-positive rate."""
 
 from __future__ import annotations
 
@@ -14,23 +14,25 @@ MAX_BITS = 1 << 16
 
 
 def stable_hash(role: str, text: str) -> int:
-    """32 bits that are the same on every machine; texts in different roles do not collide on purpose."""
+    """Return a 32-bit hash that is the same on every machine; `role` separates texts of different
+    purposes.
+    """
     return int.from_bytes(hashlib.blake2b(f"{role}{text}".encode(), digest_size=4).digest(), "big")
 
 
 class BloomShape(msgspec.Struct, frozen=True):
-    """Bits and hash functions of a Bloom filter; only filters of one shape can be merged."""
+    """Number of bits and hash functions of a Bloom filter; only filters of equal shape can be merged."""
 
     bits: int = 384
     hashes: int = 4
 
     def __post_init__(self) -> None:
         if not (1 <= self.bits <= MAX_BITS and 1 <= self.hashes <= 32):
-            raise ContentError(f"a Bloom filter of {self.bits} bits and {self.hashes} hashes cannot be")
+            raise ContentError(f"a Bloom filter cannot have {self.bits} bits and {self.hashes} hashes")
 
     @classmethod
     def wanted(cls, elements: int, rate: float) -> BloomShape:
-        """The smallest shape that holds so many elements with this rate of false positives."""
+        """Return the smallest shape with the given false-positive rate for the given number of elements."""
         if elements < 1 or not 0 < rate < 1:
             raise ContentError(
                 f"{elements} elements at a rate of {rate}: expected at least one, and 0 < rate < 1"
@@ -39,18 +41,18 @@ class BloomShape(msgspec.Struct, frozen=True):
         return cls(bits, max(1, round(bits / elements * math.log(2))))
 
     def rate(self, elements: int) -> float:
-        """The formula's rate of false positives with so many elements in it."""
+        """Return the theoretical false-positive rate with the given number of elements."""
         return float((1 - math.exp(-self.hashes * elements / self.bits)) ** self.hashes)
 
     def mask(self, hashed: int) -> int:
-        """The bits of one element."""
+        """Return the bits of one element as a mask."""
         return _mask(self.bits, self.hashes, hashed)
 
 
 @lru_cache(maxsize=1 << 16)
 def _mask(bits: int, hashes: int, hashed: int) -> int:
-    # A generator (splitmix64) seeded with the hash. Stepping one hash by another would be quicker, but its
-    # arithmetic progressions overlap in small filters, and doubled the measured rate of false positives.
+    # splitmix64, seeded with the hash. Double hashing would be faster, but its arithmetic progressions
+    # overlap in small filters and doubled the measured false-positive rate.
     mask = 0
     state = hashed
     for _ in range(hashes):

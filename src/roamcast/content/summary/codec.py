@@ -1,4 +1,4 @@
-"""Summaries as bytes: bounded, strict, and readable without the schema."""
+"""The binary encoding of summaries: bounded, canonical, and decodable without the schema."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MAX_FIELDS = 4096
 
 
 def encode(summary: Summary) -> bytes:
-    """The summary in bytes; types in the order of their fingerprints."""
+    """Return the encoding of the summary, with types in the order of their fingerprints."""
     out = bytearray(struct.pack(">HBH", summary.shape.bits - 1, summary.shape.hashes, len(summary.rows)))
     for name in sorted(summary.rows):
         kinds = summary.kinds[name]
@@ -34,7 +34,7 @@ def encode(summary: Summary) -> bytes:
 
 
 def length(summary: Summary) -> int:
-    """How many bytes `encode` would write, without writing them."""
+    """Return the length of the encoding [B] without producing it."""
     found = 5
     for name, rows in summary.rows.items():
         found += 8 + 3 + (len(summary.kinds[name]) + 3) // 4
@@ -43,7 +43,7 @@ def length(summary: Summary) -> int:
 
 
 def row_length(row: Row) -> int:
-    """How many bytes of them are a row's."""
+    """Return the length of an encoded row [B]."""
     return 2 + sum(3 + _part_length(part) for part in row.values())
 
 
@@ -58,9 +58,9 @@ def _part_length(part: Part) -> int:
 
 
 def decode(data: bytes) -> Summary:
-    """Read what `encode` wrote, and refuse anything else."""
+    """Decode the output of `encode`; raise `CodecError` for other bytes."""
     if len(data) > MAX_BYTES:
-        raise CodecError(f"a summary of {len(data)} bytes; {MAX_BYTES} are the most")
+        raise CodecError(f"the summary has {len(data)} bytes; the maximum is {MAX_BYTES}")
     reader = _Reader(bytes(data))
     bits, hashes, types = reader.unpack("HBH")
     try:
@@ -68,21 +68,21 @@ def decode(data: bytes) -> Summary:
     except ContentError as error:
         raise CodecError(str(error)) from None
     if types > _MAX_TYPES:
-        raise CodecError(f"a summary of {types} event types")
+        raise CodecError(f"the summary has {types} event types; the maximum is {_MAX_TYPES}")
     all_rows: dict[bytes, tuple[Row, ...]] = {}
     all_kinds: dict[bytes, str] = {}
     for _ in range(types):
         name = reader.take(8)
         width, count = reader.unpack("HB")
         if width > _MAX_FIELDS or not 1 <= count <= MAX_ROWS:
-            raise CodecError(f"{width} fields and {count} rows")
+            raise CodecError(f"{width} fields and {count} rows; the maximum is {_MAX_FIELDS} and {MAX_ROWS}")
         packed = int.from_bytes(reader.take((width + 3) // 4), "little")
         kinds = "".join(_KINDS[packed >> 2 * n & 3] for n in range(width))
         all_kinds[name] = kinds
         all_rows[name] = tuple(_get_row(reader, kinds, shape) for _ in range(count))
     summary = Summary(shape, all_rows, all_kinds)
     if encode(summary) != data:
-        raise CodecError("a summary that its encoder would have written otherwise")
+        raise CodecError("the summary is not in canonical form")
     return summary
 
 
@@ -92,9 +92,9 @@ def _get_row(reader: _Reader, kinds: str, shape: BloomShape) -> Row:
     for _ in range(fields):
         place, flags = reader.unpack("HB")
         if place >= len(kinds) or place <= max(row, default=-1):
-            raise CodecError("a row whose fields are not in order")
+            raise CodecError("the fields of a row are not sorted")
         if flags > (15 if kinds[place] == "t" else 1):
-            raise CodecError("a field with flags that there are not")
+            raise CodecError("a field has unknown flags")
         row[place] = _get_part(reader, kinds[place], flags, shape)
     return row
 
@@ -120,19 +120,19 @@ def _get_part(reader: _Reader, kind: str, flags: int, shape: BloomShape) -> Part
     if kind == "t":
         left, right, words = (_get_bits(reader, shape.bits) for _ in range(3))
         if bool(words) != bool(flags >> 1):
-            raise CodecError("words that are nothing, or nothing that is words")
+            raise CodecError("the flags of a string field do not agree with its words")
         return StringPart(shape, left, right, words, absent, flags >> 1)
     [count] = reader.unpack("B")
     if count > MAX_SPANS:
-        raise CodecError(f"{count} sub-ranges; {MAX_SPANS} are the most")
+        raise CodecError(f"{count} sub-ranges; the maximum is {MAX_SPANS}")
     spans: list[Span] = [tuple(reader.unpack("dd" if kind == "d" else "qq")) for _ in range(count)]  # type: ignore[misc]
     if any(math.isnan(low) or math.isnan(high) for low, high in spans) or coalesce(spans) != tuple(spans):
-        raise CodecError("sub-ranges that overlap")
+        raise CodecError("sub-ranges are not sorted and disjoint")
     return NumericPart(tuple(spans), absent)
 
 
 def _put_bits(out: bytearray, bits: int, size: int) -> None:
-    """A list of places where few bits are set, else all bits: whichever is shorter."""
+    """Append the bits as a list of positions or as a bitmap, whichever is shorter."""
     if bits.bit_count() * 2 < (size + 7) // 8:
         places = _places(bits)
         out += struct.pack(f">BH{len(places)}H", 0, len(places), *places)
@@ -152,17 +152,17 @@ def _places(bits: int) -> list[int]:
 def _get_bits(reader: _Reader, size: int) -> int:
     [dense] = reader.unpack("B")
     if dense > 1:
-        raise CodecError("bits in no known form")
+        raise CodecError("unknown encoding of bits")
     if dense:
         bits = int.from_bytes(reader.take((size + 7) // 8), "big")
         if bits >> size:
-            raise CodecError("bits outside a Bloom filter")
+            raise CodecError("a bit lies outside the Bloom filter")
         return bits
     [count] = reader.unpack("H")
     bits = 0
     for place in reader.unpack(f"{count}H"):
         if place >= size:
-            raise CodecError("bits outside a Bloom filter")
+            raise CodecError("a bit lies outside the Bloom filter")
         bits |= 1 << place
     return bits
 
@@ -174,7 +174,7 @@ class _Reader:
 
     def take(self, count: int) -> bytes:
         if count > len(self.data) - self.at:
-            raise CodecError("a summary that ends too early")
+            raise CodecError("the summary ends too early")
         self.at += count
         return self.data[self.at - count : self.at]
 

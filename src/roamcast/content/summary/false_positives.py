@@ -1,9 +1,9 @@
-"""Strangers: events that nobody wants, as far as subscriptions tell, by which summaries are compared.
+"""Generated events that no subscription matches, which measure the false positives of summaries.
 
-Numbers lie where subscriptions name bounds, and listed values are as frequent as each other. A string is one
-that subscriptions name, as often as they name it, or one of nobody's: as often as a word is named for the
-first time (Good and Turing's estimate). Values follow from a sequence that fills space evenly, so that every
-node draws the same.
+Numbers lie near the bounds in subscriptions, and listed values are equally frequent. A string is one that
+subscriptions name, as often as they name it, or an unknown one, as often as a string is named only once (the
+Good-Turing estimate). Values come from a low-discrepancy sequence, so that every node generates the same
+events.
 """
 
 from __future__ import annotations
@@ -30,45 +30,47 @@ from roamcast.content.summary.summary import Row, Summary
 DRAWN = 8192
 KEPT = 512
 NOBODY = 1e-4
-"A share kept out that counts as none."
+"A rejected share below this counts as zero."
 FEW = 16
-"With fewer strangers than this, all events that were drawn count."
+"With fewer non-matching events than this, all generated events count."
 
 Shares = npt.NDArray[np.float64]
-"How surely each stranger is admitted."
+"Probability that each event of the sample is admitted."
 
 
 class SampleColumn:
-    """A field of all events that were drawn: numbers, or places among the strings that are named."""
+    """One field of all generated events: numbers, or indices of named strings."""
 
     def __init__(self, values: Shares, named: tuple[StringSet, ...] = ()) -> None:
         self.values = values
         self.named = named
 
     def chosen(self, which: npt.NDArray[np.bool_]) -> SampleColumn:
-        """The field of some of them."""
+        """Return the field for the selected events, at most `KEPT` of them."""
         return SampleColumn(self.values[which][:KEPT], self.named)
 
     def inside(self, domain: RangeSet | StringSet) -> npt.NDArray[np.bool_]:
-        """Whom a constraint wants."""
+        """Return which events satisfy a constraint on the field."""
         if isinstance(domain, RangeSet):
             return _within(self.values, domain.spans)
         return self.among(_meets(domain, each) for each in self.named)
 
     def among(self, hits: Iterable[bool]) -> npt.NDArray[np.bool_]:
-        """Whose string is one of those that are named and hit; nobody's string is last."""
+        """Return which events have a named string that is a hit; the last index stands for unknown
+        strings.
+        """
         return np.array([*hits, False])[self.values.astype(np.int64)]
 
 
 class FalsePositiveSample:
-    """What share of strangers a summary of some filters lets in."""
+    """Measures the share of non-matching events that a summary of some filters admits."""
 
     def __init__(self, filters: Sequence[Filter]) -> None:
         self._selectivity = Selectivity(filters)
         self._columns: dict[bytes, dict[int, SampleColumn]] = {}
         "By event type and field."
         self._rows: dict[tuple[Any, ...], tuple[Shares, Row]] = {}
-        "By identity of the parts; the row is kept so that it is one."
+        "By identity of the parts; the row is kept so that the identities stay valid."
         by_type: dict[EventType, list[Filter]] = {}
         for filter in filters:
             by_type.setdefault(filter.type, []).append(filter)
@@ -76,15 +78,15 @@ class FalsePositiveSample:
             self._columns[type.fingerprint] = _draw(type, own)
 
     def weight(self, summary: Summary) -> float:
-        """What is let in, as the logarithm of the share that is kept out, added up over event types.
+        """Return the sum over event types of the negative logarithm of the rejected share.
 
-        So that giving up half of what is still kept out weighs the same early and late.
+        With the logarithm, losing half of the rejected share costs the same at any level.
         """
         kept_out = (float(self._kept_out(name, rows).mean()) for name, rows in summary.rows.items())
         return sum(-math.log(max(share, NOBODY)) for share in kept_out)
 
     def loss(self, name: bytes, before: Sequence[Row], after: Row) -> float:
-        """How many more some rows let in, for themselves, if they become one."""
+        """Return the increase of the admitted share if the rows `before` are replaced by `after`."""
         return float(self._kept_out(name, before).mean() - (1 - self._shares(name, after)).mean())
 
     def _kept_out(self, name: bytes, rows: Iterable[Row]) -> Shares:
@@ -94,7 +96,7 @@ class FalsePositiveSample:
         return found
 
     def _shares(self, name: bytes, row: Row) -> Shares:
-        """How surely a row lets each stranger in."""
+        """Return the probability that a row admits each event of the sample."""
         key = (name, *((place, id(part)) for place, part in row.items()))
         held = self._rows.get(key)
         if held is None:
@@ -144,7 +146,7 @@ def _within(values: Shares, spans: Iterable[tuple[float, float]]) -> npt.NDArray
 
 
 def _draw(type: EventType, filters: Sequence[Filter]) -> dict[int, SampleColumn]:
-    """Values of events of a type that no filter wants."""
+    """Return columns of generated events of a type that no filter matches."""
     bounds: dict[int, set[float]] = {}
     words: dict[int, Counter[StringSet]] = {}
     for filter in filters:
@@ -178,7 +180,7 @@ def _draw(type: EventType, filters: Sequence[Filter]) -> dict[int, SampleColumn]
 
 
 def _name(named: Counter[StringSet], even: Shares) -> SampleColumn:
-    """Strings as often as they are named; one that nobody named as often as one is named once."""
+    """Return strings as often as they are named, and an unknown one as often as strings are named once."""
     texts, counts = tuple(named), np.array(list(named.values()))
     often = int(counts.sum()) or 1
     fresh = int((counts == 1).sum()) / often
@@ -187,7 +189,7 @@ def _name(named: Counter[StringSet], even: Shares) -> SampleColumn:
 
 
 def _spread(type: EventType, place: int, bounds: list[float], even: Shares) -> Shares:
-    """Evenly spread places in 0..1 as values of a field: listed ones, or numbers between those named."""
+    """Map uniform numbers in 0..1 to values of a field: listed ones, or numbers near the named bounds."""
     kind: Any = type.fields[place].kind
     if kind.name == "enumeration":
         return np.floor(even * len(kind.values))
@@ -198,13 +200,13 @@ def _spread(type: EventType, place: int, bounds: list[float], even: Shares) -> S
     gap = (inner[-1] - inner[0]) / len(inner) + 1.0
     ends = [max(inner[0] - gap, float(low)), *inner, min(inner[-1] + gap, float(high))]
     places = even * (len(ends) - 1)
-    places[::2] = np.round(places[::2])  # every other event has values that somebody named
+    places[::2] = np.round(places[::2])  # every other event has exactly named values
     found = np.interp(places, np.arange(len(ends)), ends)
     return found if kind.name == "decimal" else np.round(found)
 
 
 def _steps(count: int) -> list[float]:
-    """Steps of a sequence that fills a space of so many dimensions evenly (powers of a golden ratio)."""
+    """Return the steps of a low-discrepancy sequence in so many dimensions (powers of a golden ratio)."""
     ratio = 2.0
     for _ in range(32):
         ratio = (1 + ratio) ** (1 / (count + 1))

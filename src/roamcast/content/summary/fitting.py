@@ -1,4 +1,4 @@
-"""The best summary for a number of bytes: what to give up first is what lets the least more through."""
+"""Search for the most selective summary within a size limit, by greedy coarsening."""
 
 from __future__ import annotations
 
@@ -19,29 +19,32 @@ from roamcast.content.summary.summary import Row, Summary, collect, join_rows
 
 LEAST_BITS = 32
 TRIED = 12
-"Changes of rows that are tried at each step."
+"Number of row changes that are tried at each step."
 LARGEST = 1 << 13
 HASHES = (1, 2, 3, 4, 6)
 
 Key: TypeAlias = tuple[tuple[int, int], ...]
 "A row by the identity of its parts."
 Change: TypeAlias = tuple[float, int, tuple[int, ...], Row]
-"What rows would let in for each byte that is saved, the bytes, the rows' numbers, and what they become."
+"Admitted share per saved byte, negative bytes saved, row numbers, and the row that replaces them."
 
 
 def within(filters: Iterable[Filter], limit: int) -> Summary:
-    """The summary of some filters in at most `limit` bytes that, as far as can be told, admits least."""
+    """Return the summary of some filters in at most `limit` bytes with the fewest estimated false
+    positives.
+    """
     given = list(filters)
-    strangers = FalsePositiveSample(given)
+    sample = FalsePositiveSample(given)
     best: tuple[float, int, int, Summary] | None = None
     for hashes, apart in product(HASHES, (False, True)):
-        # Filters of one size are those of twice the size, folded: each size is tried on the way down.
+        # Folding a Bloom filter of twice the size gives the smaller one, so each size is tried on the way
+        # down.
         try:
             start = Summary.of(given, BloomShape(LARGEST, hashes), apart=apart)
-            found = SummaryFitter(strangers).fit(start, limit)
+            found = SummaryFitter(sample).fit(start, limit)
         except ContentError:
             continue
-        rank = (strangers.weight(found), apart, -hashes)
+        rank = (sample.weight(found), apart, -hashes)
         if best is None or rank < best[:3]:
             best = (*rank, found)
     if best is None:
@@ -50,22 +53,22 @@ def within(filters: Iterable[Filter], limit: int) -> Summary:
 
 
 def fit(summary: Summary, limit: int) -> Summary:
-    """The summary made coarser until it takes at most `limit` bytes."""
+    """Return the summary, coarsened until it takes at most `limit` bytes."""
     return SummaryFitter(Selectivity()).fit(summary, limit)
 
 
 class SummaryFitter:
-    """Makes a summary coarser, step by step."""
+    """Coarsens a summary step by step."""
 
     def __init__(self, judge: Selectivity | FalsePositiveSample) -> None:
         self._judge = judge
         self._changes: dict[tuple[Key, ...], list[tuple[float, int, Row]]] = {}
-        "What can become of a row, or of two."
+        "Possible replacements of one row or of two rows."
         self._rows: list[Row] = []
-        "Rows that were looked at, kept so that the identity of their parts stays theirs."
+        "All rows examined, kept so that the identities of their parts stay valid."
 
     def fit(self, summary: Summary, limit: int) -> Summary:
-        """The summary made coarser until it takes at most `limit` bytes."""
+        """Return the summary, coarsened until it takes at most `limit` bytes."""
         weight = self._judge.weight
         size = length(summary)
         while size > limit:
@@ -83,15 +86,15 @@ class SummaryFitter:
                     raise ContentError(
                         f"a summary of {len(summary.rows)} event types does not fit in {limit} bytes"
                     )
-                best = (0.0, 0, coarsest)  # saves nothing by itself, and may what follows
+                best = (0.0, 0, coarsest)  # saves nothing itself, but later steps may
             summary = best[2]
             size = length(summary)
         return summary
 
     def coarsenings(self, summary: Summary) -> Iterator[Summary]:
-        """Summaries that admit at least as much: Bloom filters folded, or a row or two made looser.
+        """Yield summaries that admit at least as much: with folded Bloom filters, or with wider rows.
 
-        Of all changes of rows only a few are tried, those that promise to cost least.
+        Only the few row changes with the lowest estimated cost are tried.
         """
         bits = summary.shape.bits
         texts = any(
@@ -133,7 +136,7 @@ class SummaryFitter:
 
 
 def _looser(row: Row) -> list[Row]:
-    """A row with a field let go, or with the closest sub-ranges of a field joined."""
+    """Return variants of a row without one field, or with the two closest sub-ranges of a field joined."""
     found = [{p: part for p, part in row.items() if p != place} for place in row]
     for place, part in row.items():
         if isinstance(part, NumericPart) and len(part.spans) > 1:
@@ -143,7 +146,7 @@ def _looser(row: Row) -> list[Row]:
 
 
 def coarsenings(summary: Summary) -> Iterator[Summary]:
-    """Summaries that admit at least as much, as far as can be told without knowing the subscriptions."""
+    """Yield coarser summaries, chosen without knowledge of the subscriptions."""
     return SummaryFitter(Selectivity()).coarsenings(summary)
 
 

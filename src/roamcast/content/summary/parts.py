@@ -16,52 +16,52 @@ from roamcast.content.summary.bloom import BloomShape
 from roamcast.content.summary.digest import DigestValue, StringDigest, hash_prefix, hash_suffix, hash_whole
 
 MAX_SPANS = 16
-"Sub-ranges of one field; where there would be more, the closest are joined."
+"Maximum number of sub-ranges of one field; beyond it, the closest ones are joined."
 
 MAX_SPELLINGS = 64
-"Ways to write a word with small and capital letters; where there are more, any text may be the word."
+"Maximum number of spellings of a case-insensitive word; beyond it, the part admits any text."
 
 
 class EnumerationPart(msgspec.Struct, frozen=True):
-    """EC: which listed values somebody wants, a bit each."""
+    """EC: a bit per listed value that some subscription allows."""
 
     bits: int
     absent: bool = False
 
     @classmethod
     def of(cls, domain: RangeSet) -> EnumerationPart:
-        """The values of a constraint."""
+        """Return the part for a constraint."""
         places = [place for low, high in domain.spans for place in range(int(low), int(high) + 1)]
         return cls(sum(1 << place for place in places), domain.absent)
 
     def merge(self, other: EnumerationPart) -> EnumerationPart:
-        """The values of either."""
+        """Return the union of both parts."""
         return EnumerationPart(self.bits | other.bits, self.absent or other.absent)
 
     def admits(self, value: DigestValue) -> bool:
-        """Whether the value at a place may be wanted."""
+        """Return whether some subscription may allow the value at a position."""
         if value is None:
             return self.absent
         return isinstance(value, int) and value >= 0 and bool(self.bits >> value & 1)
 
 
 class NumericPart(msgspec.Struct, frozen=True):
-    """AC: sub-ranges that do not overlap, and single values outside them."""
+    """AC: disjoint sub-ranges, and single values outside them."""
 
     spans: tuple[Span, ...]
     absent: bool = False
 
     @classmethod
     def of(cls, domain: RangeSet) -> NumericPart:
-        """The spans of a constraint."""
+        """Return the part for a constraint."""
         return cls(thin(domain.spans, MAX_SPANS), domain.absent)
 
     def merge(self, other: NumericPart) -> NumericPart:
-        """The spans of either."""
+        """Return the union of both parts."""
         return NumericPart(thin(coalesce(self.spans + other.spans), MAX_SPANS), self.absent or other.absent)
 
     def admits(self, value: DigestValue) -> bool:
-        """Whether a number may be wanted."""
+        """Return whether some subscription may allow a number."""
         if value is None:
             return self.absent
         if isinstance(value, StringDigest):
@@ -70,11 +70,14 @@ class NumericPart(msgspec.Struct, frozen=True):
 
 
 PREFIXES, SUFFIXES, WHOLES = 1, 2, 4
-"What is among the words of a string constraint: what is not is not looked up, and says no wrong yes."
+"Roles of the words in a string part; a role without words is not looked up, to avoid false positives."
 
 
 class StringPart(msgspec.Struct, frozen=True):
-    """SC: three Bloom filters; left and right of a star, and whole words, prefixes and suffixes."""
+    """SC: three Bloom filters, for the text left of a star, right of a star, and for words.
+
+    The words are whole strings, prefixes and suffixes.
+    """
 
     shape: BloomShape
     left: int = 0
@@ -82,15 +85,15 @@ class StringPart(msgspec.Struct, frozen=True):
     words: int = 0
     absent: bool = False
     roles: int = 0
-    "Of PREFIXES, SUFFIXES and WHOLES, those that are among the words."
+    "The roles (PREFIXES, SUFFIXES, WHOLES) that occur among the words."
 
     @classmethod
     def of(cls, domain: StringSet, shape: BloomShape) -> StringPart:
-        """The hashes of a constraint."""
+        """Return the part for a constraint."""
         if domain.values is not None:
             words = _union(shape, (hash_whole(value) for value in domain.values))
             return cls(shape, words=words, absent=domain.absent, roles=WHOLES if words else 0)
-        # One pattern is enough to never say no wrongly; the most letters leave the fewest wrong yeses.
+        # One pattern is enough to avoid false negatives; the longest one gives the fewest false positives.
         spellings = min(filter(None, map(_spellings, domain.like)), key=len, default=None)
         if spellings is not None:
             words = _union(shape, map(hash_whole, spellings))
@@ -107,7 +110,7 @@ class StringPart(msgspec.Struct, frozen=True):
         return cls(shape, left, right, absent=domain.absent)
 
     def merge(self, other: StringPart) -> StringPart:
-        """The hashes of either."""
+        """Return the union of both parts."""
         return StringPart(
             self.shape,
             self.left | other.left,
@@ -118,7 +121,7 @@ class StringPart(msgspec.Struct, frozen=True):
         )
 
     def admits(self, value: DigestValue) -> bool:
-        """Whether a string may be wanted."""
+        """Return whether some subscription may allow a string."""
         if value is None:
             return self.absent
         if not isinstance(value, StringDigest):
@@ -136,7 +139,7 @@ Part: TypeAlias = EnumerationPart | NumericPart | StringPart
 
 
 def _spellings(glob: Glob) -> list[str] | None:
-    """All ways to write a word whose case says nothing, if they are few."""
+    """Return all spellings of a case-insensitive word, or None if there are too many."""
     if glob[0] != CASELESS or len(glob) != 2:
         return None
     forms = [variants(letter) for letter in glob[1]]

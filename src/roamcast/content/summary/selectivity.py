@@ -1,4 +1,4 @@
-"""Selectivity: what share of events a part of a summary lets through, as far as subscriptions tell."""
+"""Estimates of the share of events that a part of a summary admits, based on the subscriptions."""
 
 from __future__ import annotations
 
@@ -16,31 +16,33 @@ from roamcast.content.summary.parts import PREFIXES, SUFFIXES, WHOLES, Enumerati
 from roamcast.content.summary.summary import Row, Summary
 
 LOOKUPS = AFFIX + 1
-"Look-ups in each Bloom filter that the string of an event makes at most: its beginnings, or its endings."
+"Maximum number of lookups of one string in each Bloom filter: its prefixes or its suffixes."
 USUAL = 100.0
-"The size of a usual number."
+"Magnitude of a typical number."
 ENOUGH = 8
-"Bounds of a field from which on they tell where its values lie."
+"Number of bounds of a field from which on they represent the distribution of its values."
 LEAST, MOST = 0.001, 0.9999
 
 Field = tuple[bytes, int]
-"An event type, and a field's place."
+"Fingerprint of an event type, and a field index."
 
 
 class Selectivity:
-    """What subscriptions tell of events: people name bounds where values are, and values that there are."""
+    """Estimates based on the assumption that bounds in subscriptions are distributed like the events'
+    values.
+    """
 
     def __init__(self, filters: Iterable[Filter] = ()) -> None:
         self._bounds: dict[Field, list[float]] = {}
-        "Of numbers, what somebody named, in order."
+        "Bounds of numeric fields in the subscriptions, sorted."
         self._letters: dict[Field, list[int]] = {}
-        "Of strings, how long the words are that somebody named."
+        "Lengths of the strings that the subscriptions name."
         for filter in filters:
             for conjunction in filter.conjunctions:
                 for place, domain in conjunction:
                     field = (filter.type.fingerprint, place)
                     if place >= PAIR:
-                        continue  # the order of two fields tells no value
+                        continue  # the order of two fields has no value
                     if isinstance(domain, RangeSet):
                         self._note(field, domain, filter.type.everything[place])
                     elif isinstance(domain, StringSet):
@@ -56,26 +58,25 @@ class Selectivity:
         named += (end for span in domain.spans for end in set(span) if end not in ends)
 
     def weight(self, summary: Summary) -> float:
-        """What a summary admits, as a sum over rows that is small where events are told apart.
+        """Return a measure of what a summary admits: the sum over rows of -log(rejected share).
 
-        Of each row the logarithm of what it keeps out counts: when most events are wanted anyway, what little
-        is not matters as much.
+        With the logarithm, a small rejected share still counts if most events are admitted.
         """
         return sum(self.row(name, row) for name, rows in summary.rows.items() for row in rows)
 
     def loss(self, name: bytes, before: Sequence[Row], after: Row) -> float:
-        """How much more some rows let in, for themselves, if they become one."""
+        """Return the increase of the measure if the rows `before` are replaced by `after`."""
         return self.row(name, after) - sum(self.row(name, row) for row in before)
 
     def row(self, name: bytes, row: Row) -> float:
-        """What a row adds to it."""
+        """Return the contribution of one row to the measure."""
         share = 1.0
         for place, part in row.items():
             share *= self.part(name, place, part)
         return -math.log1p(-min(share, MOST))
 
     def part(self, name: bytes, place: int, part: Part) -> float:
-        """What share a part lets through."""
+        """Return the share of events that a part admits."""
         named = self._bounds.get((name, place), [])
         if isinstance(part, EnumerationPart):
             width = max(part.bits.bit_length(), int(named[-1]) + 1 if named else 0, 2)
@@ -84,7 +85,8 @@ class Selectivity:
             if len(named) < ENOUGH:
                 inside = sum(math.atan(high / USUAL) - math.atan(low / USUAL) for low, high in part.spans)
                 return min(1.0, max(inside / math.pi, LEAST))
-            # A range has what lies between its bounds; one between two neighbours, or a value, half of that.
+            # A range has the bounds inside it; one between two neighbouring bounds, or a value, counts as
+            # half.
             counts = (bisect_right(named, high) - bisect_left(named, low) - 1 for low, high in part.spans)
             return min(1.0, max(sum(max(count, 0.5) for count in counts) / len(named), LEAST))
         bits, hashes = part.shape.bits, part.shape.hashes
@@ -92,7 +94,9 @@ class Selectivity:
             (part.left, part.shape.mask(hash_prefix(""))),
             (part.right, part.shape.mask(hash_suffix(""))),
         )
-        if all(held & mask == mask for held, mask in anything):  # a star alone, or what only contains
+        if all(
+            held & mask == mask for held, mask in anything
+        ):  # a lone star, or a pattern that only contains
             return 1.0
         letters = self._letters.get((name, place))
         affixes = min(fmean(letters) + 1, LOOKUPS) if letters else LOOKUPS

@@ -1,4 +1,4 @@
-"""The summary of a set of filters: by event type (EN), rows of fields (EL) with their parts."""
+"""The summary of a set of filters: per event type (EN), rows of fields (EL) with their parts."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from roamcast.content.summary.digest import EventDigest, has, letter
 from roamcast.content.summary.parts import EnumerationPart, NumericPart, Part, StringPart
 
 MAX_ROWS = 64
-"Rows of one event type; where there would be more, the two most alike are joined."
+"Maximum number of rows of one event type; beyond it, the two most similar rows are joined."
 MAX_BYTES = 1 << 16
 
 Row = dict[int, Part]
-"By field's place; a field that is not there is not constrained. Its keys are a row of the EL."
+"Parts by field index; an unlisted field is unconstrained. The keys are a row of the EL."
 Key = tuple[tuple[int, int], ...]
-"What makes rows one: their fields and, where rows are kept apart, the listed value that a field must have."
+"Rows with equal keys are joined: the fields and, for separate rows, the single listed value of a field."
 
 
 class Summary:
-    """What a broker's subscribers may want; immutable.
+    """The filters of a broker's subscribers in compact form; immutable.
 
-    `kinds` of each type (t, e, i or d a field) let a node read, test and merge summaries of types that
-    it has no schema of.
+    `kinds` has a type letter (t, e, i or d) per field of each type, so that a node can decode, test and merge
+    summaries of types whose schema it does not have.
     """
 
     __slots__ = ("kinds", "rows", "shape")
@@ -50,10 +50,10 @@ class Summary:
     def of(
         cls, filters: Iterable[Filter], shape: BloomShape | None = None, *, apart: bool = False
     ) -> Summary:
-        """The summary of some filters.
+        """Return the summary of some filters.
 
-        As in the paper there is a row for each set of fields. Kept apart, there is one for each listed value,
-        too: what is wanted of the other fields with one value is not admitted with another.
+        As in the paper there is one row per set of fields. With `apart`, there is also one row per listed
+        value, so that constraints for one value are not applied to another.
         """
         shape = shape or BloomShape()
         found: dict[bytes, dict[Key, Row]] = {}
@@ -68,25 +68,27 @@ class Summary:
                 row = {
                     place: _part(kinds[name][place], domain, shape)
                     for place, domain in conjunction
-                    if not isinstance(domain, RecordListSet | AreaSet)  # records and areas may be any
-                    and place < PAIR  # nor is the order of two fields
+                    if not isinstance(domain, RecordListSet | AreaSet)  # any records and areas are admitted
+                    and place < PAIR  # the order of two fields is not summarised
                 }
                 _put(rows, row, apart)
         limited = {name: _limited(rows) for name, rows in found.items()}
         return cls(shape, limited, kinds)
 
     def merge(self, other: Summary) -> Summary:
-        """The summary of the filters of both."""
+        """Return the summary of the filters of both."""
         one, other = _alike(self, other)
         if one is not self:
             return one.merge(other)
         if self.shape != other.shape:
             raise ContentError(
-                f"summaries of different shapes cannot be merged: {self.shape} and {other.shape}"
+                f"summaries with different Bloom filters cannot be merged: {self.shape} and {other.shape}"
             )
         for name in self.kinds.keys() & other.kinds.keys():
             if self.kinds[name] != other.kinds[name]:
-                raise ContentError(f"summaries that disagree on the fields of {name.hex()} cannot be merged")
+                raise ContentError(
+                    f"the summaries disagree on the fields of {name.hex()}; they cannot be merged"
+                )
         apart = self.has_separate_rows or other.has_separate_rows
         merged = {
             name: collect([*self.rows.get(name, ()), *other.rows.get(name, ())], apart)
@@ -96,11 +98,11 @@ class Summary:
 
     @property
     def has_separate_rows(self) -> bool:
-        """Whether some rows of the same fields are kept apart."""
+        """Whether the summary has several rows of the same fields."""
         return any(len({frozenset(row) for row in rows}) < len(rows) for rows in self.rows.values())
 
     def admits(self, digest: EventDigest | Event) -> bool:
-        """Whether some filter may match the event; never no for one that does."""
+        """Return whether some filter may match the event; there are no false negatives."""
         if isinstance(digest, Event):
             digest = EventDigest.of(digest)
         rows = self.rows.get(digest.type)
@@ -113,7 +115,9 @@ class Summary:
         return any(all(part.admits(values[place]) for place, part in row.items()) for row in rows)
 
     def cover(self, type: EventType) -> Filter | None:
-        """A filter that holds all events of a type that the summary admits, and more; None: none."""
+        """Return a filter that matches at least the events of a type that the summary admits; None if there
+        are none.
+        """
         rows = self.rows.get(type.fingerprint)
         if not rows or self.kinds[type.fingerprint] != "".join(letter(field.kind) for field in type.fields):
             return None
@@ -134,9 +138,9 @@ class Summary:
         return Filter.of(type, boxes)
 
     def folded(self) -> Summary:
-        """The same in Bloom filters of half as many bits, each filter's two halves laid over each other.
+        """Return the summary with Bloom filters of half the size, by combining both halves of each.
 
-        It is what the filters would have been with that many bits, so summaries of both can be merged.
+        The result equals a summary built with that size, so both can be merged.
         """
         if self.shape.bits % 2:
             raise ContentError(f"a Bloom filter of {self.shape.bits} bits cannot be folded in half")
@@ -148,7 +152,9 @@ class Summary:
         return Summary(shape, folded, self.kinds)
 
     def coarser(self) -> Summary:
-        """A smaller summary that admits at least as much; what lets the least more through is given up."""
+        """Return a smaller summary that admits at least as much, with the fewest additional false
+        positives.
+        """
         from roamcast.content.summary.codec import length
         from roamcast.content.summary.fitting import coarsenings
         from roamcast.content.summary.selectivity import Selectivity
@@ -158,7 +164,7 @@ class Summary:
         return min(found, key=lambda each: each[:3])[3] if found else self
 
     def to_bytes(self, limit: int = MAX_BYTES) -> bytes:
-        """The summary in at most `limit` bytes, made coarser until it fits."""
+        """Return the encoding of the summary, coarsened until it takes at most `limit` bytes."""
         from roamcast.content.summary.codec import encode
         from roamcast.content.summary.fitting import fit
 
@@ -166,7 +172,7 @@ class Summary:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Summary:
-        """Read what `to_bytes` wrote, and refuse anything else."""
+        """Decode the output of `to_bytes`; raise `CodecError` for other bytes."""
         from roamcast.content.summary.codec import decode
 
         return decode(data)
@@ -192,7 +198,7 @@ def _part(kind: str, domain: Any, shape: BloomShape) -> Part:
 
 
 def _alike(one: Summary, other: Summary) -> tuple[Summary, Summary]:
-    """The two with the larger Bloom filters folded, if that makes them alike; else as they are."""
+    """Return both summaries with the larger Bloom filters folded to the smaller size, if possible."""
     small, large = sorted((one.shape.bits, other.shape.bits))
     halvings = (large // small).bit_length() - 1
     if one.shape.hashes != other.shape.hashes or small << halvings != large:
@@ -223,19 +229,19 @@ def _key(row: Row, apart: bool) -> Key:
 
 
 def _put(rows: dict[Key, Row], row: Row, apart: bool) -> None:
-    """Add a row, or join it with the one of the same key: redundant rows of the EL are eliminated."""
+    """Add a row, or join it with the row of the same key (elimination of redundant rows of the EL)."""
     key = _key(row, apart)
     known = rows.get(key)
     rows[key] = row if known is None else join_rows(known, row)
 
 
 def join_rows(one: Row, other: Row) -> Row:
-    """What both constrain, to the union of both."""
+    """Return a row with the fields that both rows constrain, each with the union of both parts."""
     return {place: part.merge(other[place]) for place, part in one.items() if place in other}  # type: ignore[arg-type]
 
 
 def collect(rows: Iterable[Row], apart: bool) -> tuple[Row, ...]:
-    """Rows without those that are redundant, in a fixed order; kept apart, no other two are joined."""
+    """Return the rows in a fixed order, with rows of equal keys joined."""
     found: dict[Key, Row] = {}
     for row in rows:
         _put(found, row, apart)
@@ -243,7 +249,7 @@ def collect(rows: Iterable[Row], apart: bool) -> tuple[Row, ...]:
 
 
 def _limited(rows: dict[Key, Row]) -> tuple[Row, ...]:
-    """At most so many rows, by joining those that share the most fields and values; in a fixed order."""
+    """Return at most `MAX_ROWS` rows in a fixed order, by joining the most similar ones."""
     apart = any(value for key in rows for _, value in key)
     while len(rows) > MAX_ROWS:
         order = sorted(rows)

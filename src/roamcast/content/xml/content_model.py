@@ -1,4 +1,4 @@
-"""The content models of XML Schema: which elements an element holds, and how often."""
+"""The content models of XML Schema: the child elements of an element and their multiplicity."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import msgspec
 from roamcast.content.xml.errors import SchemaError
 
 MAX_PARTICLES = 4096
-"Elements and groups of one content model; nested groups multiply."
+"Maximum number of elements and groups of one content model; nested groups multiply."
 
 
 class Particle(msgspec.Struct):
@@ -18,22 +18,22 @@ class Particle(msgspec.Struct):
 
     element: Any
     optional: bool
-    "Whether it may be missing."
+    "Whether the element may be missing."
     repeated: bool
-    "Whether it may occur more than once."
+    "Whether the element may occur more than once."
 
 
 class ContentModel:
-    """The children of a complex element, in the schema's order, each name once."""
+    """The children of a complex element, in the order of the schema, each name once."""
 
     def __init__(self, group: Any, where: str) -> None:
         self.children: dict[str, Particle] = {}
         "By local name."
         self.open = False
-        "Whether others may stand among them."
+        "Whether other elements may occur among them."
         self._where = where
-        self._looked = 0
-        if getattr(group, "model", None) is not None:  # simple or empty content has none
+        self._visited = 0
+        if getattr(group, "model", None) is not None:  # simple or empty content has no model
             for child in self._walk(group, False, False):
                 self._add(child)
 
@@ -43,9 +43,9 @@ class ContentModel:
         optional = optional or group.min_occurs == 0 or (group.model == "choice" and len(group) > 1)
         repeated = repeated or group.max_occurs != 1
         for particle in group:
-            self._looked += 1
-            if self._looked > MAX_PARTICLES:
-                raise SchemaError(f"{self._where}: a content model of more than {MAX_PARTICLES} parts")
+            self._visited += 1
+            if self._visited > MAX_PARTICLES:
+                raise SchemaError(f"{self._where}: the content model has more than {MAX_PARTICLES} parts")
             if getattr(particle, "model", None) is not None:
                 yield from self._walk(particle, optional, repeated)
             elif particle.max_occurs == 0:
@@ -72,7 +72,7 @@ class ContentModel:
 
 
 def _substitutes(element: Any, optional: bool, repeated: bool) -> Iterator[Particle]:
-    """An element, and those that may stand for it."""
+    """Yield an element and the members of its substitution group, without abstract ones."""
     others = sorted(element.iter_substitutes(), key=lambda each: str(each.name))
     head = element.ref if element.ref is not None else element
     stand = [

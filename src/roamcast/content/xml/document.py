@@ -1,7 +1,7 @@
-"""Events to and from XML, written for documents that mean harm.
+"""Conversion of events to and from XML; hostile documents are rejected within limits.
 
-A document is bounded before it is parsed, has no document type (so no entities, bombs or external
-files), is read as it is parsed and given up at the first thing that is not in its event type.
+A document's size is checked before parsing. A document type declaration is rejected, so there are no
+entities, entity bombs or external files. Parsing stops at the first element that is not in the event type.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from roamcast.content.xml.event_target import EventTarget
 from roamcast.content.xml.form import INSTANCE, DocumentForm
 
 MAX_XML = 1 << 20
-"Bytes of an event's document; a larger one is refused unread."
+"Maximum size of an event's document [B]; a larger one is rejected without parsing."
 
 _DECLARED = re.compile(r"""<\?xml[^>]{0,100}?encoding\s*=\s*["']([\w.-]{1,40})["']""")
 
 
 def write_xml(event: Event, form: DocumentForm | str = "") -> bytes:
-    """The event as a document, in UTF-8 and without declaration; a form, or a namespace alone."""
+    """Return the event as a document in UTF-8 without XML declaration, for a form or a namespace."""
     from lxml import etree
 
     form = DocumentForm(form) if isinstance(form, str) else form
-    # Below a default namespace nothing can be in none, so where some elements are, the root gets a prefix.
+    # Elements without namespace cannot occur below a default namespace; the root then needs a prefix.
     prefix = "e" if form.unqualified else None
     names: Any = {prefix: form.namespace} if form.namespace else None
     root = etree.Element(form.tag("", event.type.name), nsmap=names)
@@ -39,7 +39,7 @@ def write_xml(event: Event, form: DocumentForm | str = "") -> bytes:
 
 
 def _write_fields(root: Any, type: EventType, values: tuple[Any, ...], base: str, form: DocumentForm) -> None:
-    """The fields of an event, or of a record at the path `base`, below its element."""
+    """Write the fields of an event, or of a record at the path `base`, below its element."""
     from lxml import etree
 
     elements: dict[str, Any] = {"": root}
@@ -72,7 +72,7 @@ def _write_fields(root: Any, type: EventType, values: tuple[Any, ...], base: str
         elif stored is None:
             if whole in form.nillable:
                 element(field.path).set(f"{INSTANCE}nil", "true")
-        elif name == VALUE:  # a record's own value, or the word that a container is there
+        elif name == VALUE:  # a record's own value, or the presence of a container
             element(outer).text = field.kind.write(stored) or None
         elif name.startswith("@"):
             element(outer).set(form.attribute(whole, name[1:]), field.kind.write(stored))
@@ -90,7 +90,7 @@ def read_xml(
     types: EventType | Mapping[str, EventType],
     form: DocumentForm | Mapping[str, DocumentForm] | str = "",
 ) -> Event:
-    """The event that a document holds; raises `XmlError` for anything else, quickly."""
+    """Return the event in a document; raise `XmlError` at the first error."""
     text = check_document(data)
     target = EventTarget(types, DocumentForm(form) if isinstance(form, str) else form)
     feed(text, target)
@@ -98,7 +98,7 @@ def read_xml(
 
 
 def read_file(path: Path) -> bytes:
-    """The bytes of a document on disk, no more of them than could be accepted."""
+    """Return the bytes of a file, at most one more than the size limit."""
     try:
         with path.open("rb") as file:
             return file.read(MAX_XML + 1)
@@ -107,7 +107,7 @@ def read_file(path: Path) -> bytes:
 
 
 def check_document(data: bytes | str) -> str:
-    """The document's text, if it is small enough and written in UTF-8 or, with its mark, UTF-16."""
+    """Return the text of a document in UTF-8 or, with byte order mark, UTF-16; raise `XmlError` otherwise."""
     if len(data) > MAX_XML:
         raise XmlError(f"the document is longer than {MAX_XML} bytes")
     if isinstance(data, str):
@@ -120,20 +120,20 @@ def check_document(data: bytes | str) -> str:
         ) from None
     declared = _DECLARED.match(text)
     if declared and declared[1].lower() not in ("utf-8", "utf8", "us-ascii", "ascii", "utf-16"):
-        raise XmlError(f"the document says that it is in {declared[1]}; only UTF-8 is read")
+        raise XmlError(f"the document declares the encoding {declared[1]}; only UTF-8 is supported")
     return text
 
 
 def undeclared(text: str) -> bytes:
-    """The document in UTF-8 without its declaration, which names the encoding of other bytes."""
+    """Return the document in UTF-8 without its declaration, which may name another encoding."""
     return re.sub(r"\A<\?xml\s[^>]{0,200}\?>", "", text).encode("utf-8", "surrogatepass")
 
 
 def feed(text: str, target: Any) -> None:
-    """Parse `text` into `target`, which may stop at any point by an `XmlError`."""
+    """Parse `text` into `target`, which may stop the parser by raising `XmlError`."""
     from lxml import etree
 
-    # Entities are "resolved" so that &amp; is text; others cannot be declared where no DOCTYPE is read.
+    # Resolving is needed for &amp;. Other entities cannot be declared, since DOCTYPE is rejected.
     safe: dict[str, Any] = {"resolve_entities": "internal", "no_network": True, "load_dtd": False}
     parser = etree.XMLParser(target=target, huge_tree=False, encoding="utf-8", **safe)
     data = undeclared(text)

@@ -1,4 +1,4 @@
-"""What the XML parser calls: builds the values of one event as the document is read, and nothing else."""
+"""The parser target that builds the values of one event while the document is parsed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ MAX_DEPTH = 250
 
 
 class EventTarget:
-    """Takes elements as they are parsed, and gives up at the first thing that is not in the event type."""
+    """Receives elements from the parser and raises `XmlError` at the first one that is not in the event
+    type.
+    """
 
     def __init__(
         self, types: EventType | Mapping[str, EventType], forms: DocumentForm | Mapping[str, DocumentForm]
@@ -27,18 +29,18 @@ class EventTarget:
         self.form = DocumentForm()
         self.root: _Frame | None = None
         self.open: list[_Element] = []
-        "The elements that have begun and not ended."
+        "The elements that are not closed yet."
         self.skipped = 0
-        "Elements of open content, which no type knows."
+        "Number of elements and attributes of open content, which the type does not have."
         self.skipping = 0
-        "How deep in one of them the parser is."
+        "Nesting depth of the parser inside open content; 0 outside."
 
     def doctype(self, name: str, public: str | None, system: str | None) -> None:
-        """Refuse it: it could declare entities, and the files that they are read from."""
-        raise XmlError("the document declares a document type (DOCTYPE), which is never read")
+        """Reject the document, since a DOCTYPE can declare entities and external files."""
+        raise XmlError("the document declares a document type (DOCTYPE), which is not allowed")
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        """An element begins."""
+        """Handle the start of an element."""
         if self.skipping:
             self._skip()
             return
@@ -57,12 +59,12 @@ class EventTarget:
         self._attributes(element, attributes)
 
     def data(self, text: str) -> None:
-        """Text of the element that is open."""
+        """Handle text in the current element."""
         if not self.skipping:
             self.open[-1].text.append(text)
 
     def end(self, tag: str) -> None:
-        """An element ends."""
+        """Handle the end of an element."""
         if self.skipping:
             self.skipping -= 1
             return
@@ -77,24 +79,22 @@ class EventTarget:
         else:
             self._flush()
             if element.empty and not element.nil:
-                raise XmlError(
-                    f"{element.whole}: an optional element without content, which would read as missing"
-                )
+                raise XmlError(f"{element.whole}: an optional element without content would read as missing")
         self.open.pop()
         if whole_record:
             element.frame.finish()
 
     def comment(self, text: str) -> None:
-        """Comments say nothing."""
+        """Ignore a comment."""
 
     def pi(self, name: str, text: str | None = None) -> None:
-        """Processing instructions are not for us."""
+        """Ignore a processing instruction."""
 
     def close(self) -> None:
-        """The document is over."""
+        """Handle the end of the document."""
 
     def event(self) -> Event:
-        """The event that was read."""
+        """Return the event; raise `XmlError` if the document has no root."""
         if self.root is None:
             raise XmlError("not XML: the document is empty")
         return Event.complete(self.root.type, self.root.values)
@@ -110,7 +110,7 @@ class EventTarget:
         return _Element(self.root, "", name)
 
     def _child(self, tag: str) -> _Element | None:
-        """The element that begins in the one that is open; None if it is open content."""
+        """Return the element that starts in the current one, or None if it is open content."""
         outer = self.open[-1]
         frame = outer.frame
         name = tag.rpartition("}")[2]
@@ -144,7 +144,7 @@ class EventTarget:
             if key.startswith(INSTANCE):
                 if key == f"{INSTANCE}nil":
                     if element.path_from_root not in self.form.nillable:
-                        raise XmlError(f"{element.whole}: xsi:nil where the schema allows none")
+                        raise XmlError(f"{element.whole}: xsi:nil is not allowed here by the schema")
                     element.nil = collapse_blanks(text) in ("true", "1")
                 elif key == f"{INSTANCE}type":
                     element.chosen = text
@@ -164,7 +164,7 @@ class EventTarget:
             self._default_attributes(element, {key.rpartition("}")[2] for key in attributes})
 
     def _default_attributes(self, element: _Element, given: set[str]) -> None:
-        """What the schema says of the attributes that the element leaves out."""
+        """Set the schema's default values of attributes that the element omits."""
         prefix = f"{element.path}/@" if element.path else "@"
         base = f"{element.frame.base}/" if element.frame.base else ""
         for field in element.frame.type.fields:
@@ -191,7 +191,7 @@ class EventTarget:
             raise XmlError(f"elements nested deeper than {MAX_DEPTH}")
 
     def _flush(self) -> None:
-        """Between elements only white space may stand."""
+        """Raise `XmlError` if there is text other than white space between elements."""
         element = self.open[-1]
         if element.text and "".join(element.text).strip(" \t\r\n"):
             raise XmlError(f"text between elements: {''.join(element.text).strip()[:40]!r}")
@@ -199,22 +199,22 @@ class EventTarget:
 
 
 class _Frame:
-    """The event, or one record in it, that is being read."""
+    """The event, or a record in it, that is being parsed."""
 
     __slots__ = ("base", "outer", "place", "seen", "type", "values")
 
     def __init__(self, type: EventType, base: str, outer: _Frame | None = None, place: int = 0) -> None:
         self.type = type
         self.base = base
-        "The path of its element from the root."
+        "Path of its element from the root."
         self.outer = outer
         self.place = place
-        "The place of its element's field in the outer one."
+        "Field index of its element in the outer frame."
         self.values: list[Any] = [None] * len(type.fields)
         self.seen: set[str] = set()
 
     def put(self, path: str, text: str) -> None:
-        """A value, as it is written."""
+        """Store a value from its text."""
         place = self.type.index(path)
         try:
             self.values[place] = self.type.fields[place].kind.read(text)
@@ -223,7 +223,7 @@ class _Frame:
             raise XmlError(f"{where}: {error}") from None
 
     def finish(self) -> None:
-        """The record is complete: it joins those before it."""
+        """Append the completed record to the outer frame."""
         assert self.outer is not None
         records = self.outer.values[self.place]
         if records is None:
@@ -232,7 +232,7 @@ class _Frame:
 
 
 class _Element:
-    """An element that has begun: its path in its frame, and its text so far."""
+    """An open element: its path in its frame, and its text so far."""
 
     __slots__ = ("chosen", "empty", "frame", "nil", "path", "text", "whole")
 
@@ -240,13 +240,13 @@ class _Element:
         self.frame = frame
         self.path = path
         self.whole = whole
-        "For people, with the root's name."
+        "For messages: the path with the root's name."
         self.text: list[str] = []
         self.nil = False
         self.chosen = ""
-        "The type that the document names for it by `xsi:type`."
+        "The type that the document selects for it by `xsi:type`."
         self.empty = False
-        "Whether nothing has been seen in it that would tell it from a missing one."
+        "Whether it has no content so far that distinguishes it from a missing element."
 
     @property
     def path_from_root(self) -> str:
@@ -254,11 +254,11 @@ class _Element:
         return f"{frame.base}/{self.path}" if frame.base and self.path else frame.base or self.path
 
     def unknown(self, path: str) -> XmlError:
-        """The complaint about something in it that its type does not have."""
-        told = str(self.frame.type.unknown(path[:200]))
+        """Return the error for an element or attribute that the type does not have."""
+        message = str(self.frame.type.unknown(path[:200]))
         if self.chosen:
-            told += f" (fields of a type that a document chooses, here {self.chosen[:40]!r}, are not known)"
-        return XmlError(told)
+            message += f" (xsi:type selects {self.chosen[:40]!r}, whose additional fields are unknown)"
+        return XmlError(message)
 
 
 def _foreign(tag: str, form: DocumentForm) -> XmlError:

@@ -1,10 +1,10 @@
-"""What a schema costs the libraries that read it, told before they are asked.
+"""Upper bounds of the cost of a schema in the libraries that read it, checked beforehand.
 
-libxml2 makes an automaton of each content model, with every group written out where it is referred to, and a
-list of all members of a union: what holds others multiplies. Where elements may be left out or repeated, it
-compares each with all that may come next, by the cube of their number. Here they are only counted, each
-group and each union once. xmlschema turns patterns into Python's, where a class such as `\\p{L}` is a list of
-hundreds of ranges, made anew each time.
+libxml2 builds an automaton of each content model, with every group expanded at each reference, and a list of
+all members of a union, so nesting multiplies. For optional or repeated elements it compares each with all
+that may follow, which is cubic in their number. This module only counts them, each group and each union once.
+xmlschema converts patterns to Python's, in which a class such as `\\p{L}` becomes a list of hundreds of
+ranges, built again each time.
 """
 
 from __future__ import annotations
@@ -16,64 +16,64 @@ from typing import Any, NamedTuple
 from roamcast.content.xml.errors import SchemaError
 
 MOST = 1 << 27
-"Comparisons that a schema may take: about half a second."
+"Maximum number of comparisons that a schema may cause: about half a second."
 ELEMENT = 1 << 12
-"What an element costs in comparisons; its memory is what counts, some 3 kB."
+"Cost of an element in comparisons; it stands for about 3 kB of memory."
 MEMBERS = 256
-"Types of a union, with those of unions in it: each value of a document may be compared with all."
+"Maximum number of member types of a union, including nested unions; a value may be compared with all."
 CLASSES = 64
-"Classes of characters in all patterns of a schema, besides one for each 64 of its characters."
+"Maximum number of character classes in all patterns, in addition to one per 64 characters of the schema."
 _XS = "{http://www.w3.org/2001/XMLSchema}"
 _MADE_BY = {f"{_XS}{name}" for name in ("simpleType", "restriction", "union")}
 _CLASS = re.compile(r"\\[icICpP]")
 
 
 class ModelSize(NamedTuple):
-    """The elements of a content model with its groups written out."""
+    """The number of elements of a content model with its groups expanded."""
 
     elements: int
     loose: int
-    "Of these, such as may be left out or repeated."
+    "Number of elements that may be omitted or repeated."
 
     @property
     def cost(self) -> int:
-        """Comparisons that their automaton takes."""
+        """The number of comparisons for the model's automaton."""
         return ELEMENT * self.elements + self.loose**3
 
 
 def check_cost(schema: Any) -> None:
-    """Refuse a schema whose content models take libxml2 too long, or too much memory."""
+    """Raise `SchemaError` if the content models would take libxml2 too much time or memory."""
     counting = SchemaCost(schema)
     total = 0
     for model in counting.models():
         total += counting.size(model).cost
         if total > MOST:
             raise SchemaError(
-                f"content models of too many elements: {MOST // ELEMENT} are the most of all types, "
-                f"{round(MOST ** (1 / 3))} where they may be left out; groups that hold groups multiply"
+                f"the content models have too many elements: the maximum is {MOST // ELEMENT} in all types,  "
+                f"{round(MOST ** (1 / 3))} if they are optional; nested groups multiply"
             )
 
 
 def check_document(document: Any, length: int) -> None:
-    """Refuse a schema of so many characters, before it is read as one, for its unions or its patterns."""
+    """Raise `SchemaError` for too many union members or character classes, before the schema is parsed."""
     patterns = document.iter(f"{_XS}pattern")
     found, most = sum(len(_CLASS.findall(each.get("value", ""))) for each in patterns), CLASSES + length // 64
     if found > most:
-        raise SchemaError(f"patterns with {found} classes of characters; {most} are the most")
+        raise SchemaError(f"the patterns have {found} character classes; the maximum is {most}")
     members = _Members({each.get("name"): each for each in document.iterchildren(f"{_XS}simpleType")})
     if any(members.count(each) > MEMBERS for each in document.iter(f"{_XS}union")):
-        raise SchemaError(f"a union of more than {MEMBERS} types; unions that hold unions multiply")
+        raise SchemaError(f"a union has more than {MEMBERS} types; nested unions multiply")
 
 
 class _Members:
-    """How many types a value may be compared with, by the types' names."""
+    """Counts the types that a value may be compared with, by the types' names."""
 
     def __init__(self, named: dict[str | None, Any]) -> None:
         self._named = named
         self._counts: dict[str, int] = {}
 
     def count(self, part: Any) -> int:
-        """Of a simple type, or what it is made by."""
+        """Return the number of member types of a simple type or of its definition."""
         names = f"{part.get('memberTypes', '')} {part.get('base', '')}".split()
         inner = [each for each in part.iterchildren() if each.tag in _MADE_BY]
         return max(sum(map(self._of_name, names)) + sum(map(self.count, inner)), 1)
@@ -81,23 +81,23 @@ class _Members:
     def _of_name(self, written: str) -> int:
         name = written.rpartition(":")[2]
         if name not in self._counts:
-            self._counts[name] = 1  # of what refers to itself, which is no schema
+            self._counts[name] = 1  # for a type that refers to itself, which is invalid
             if name in self._named:
                 self._counts[name] = self.count(self._named[name])
         return self._counts[name]
 
 
 class SchemaCost:
-    """The sizes of a schema's content models."""
+    """Computes the sizes of a schema's content models."""
 
     def __init__(self, schema: Any) -> None:
         self._maps = schema.maps
         self._sizes: dict[Any, ModelSize] = {}
         self._stands: dict[str, int] = {}
-        "By name of an element, how many may stand for it, itself included."
+        "By element name: the size of its substitution group, including itself."
 
     def models(self) -> Iterator[Any]:
-        """The content of each complex type, named or not."""
+        """Yield the content model of each complex type, named or anonymous."""
         found: set[Any] = set()
         waiting = [*self._maps.types.values(), *self._maps.groups.values()]
         waiting += (element.type for element in self._maps.elements.values())
@@ -113,7 +113,7 @@ class SchemaCost:
                 yield part.content
 
     def size(self, group: Any) -> ModelSize:
-        """The elements of a group."""
+        """Return the number of elements of a group, expanded."""
         known = self._sizes.get(group)
         if known is None:
             elements = loose = 0

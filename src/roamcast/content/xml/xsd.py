@@ -1,7 +1,7 @@
-"""Event types from XML Schema, and documents validated against it.
+"""Event types from XML Schema, and validation of documents.
 
-xmlschema reads the schema and libxml2 validates documents. What an event cannot be (repeated, mixed,
-recursive, alternative or unforeseen content) is refused when the schema is read, by name.
+xmlschema reads the schema and libxml2 validates documents. Constructs that an event type cannot represent
+(mixed, recursive or abstract content) are rejected when the schema is read, with their name.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from roamcast.content.xml.xsd_type import XsdTypeReader
 
 MAX_SCHEMA = 1 << 20
 _LOOKED_AT = 1 << 14
-"Elements and attributes of all event types of a schema, besides one for each of its characters."
+"Maximum number of visited elements and attributes, in addition to one per character of the schema."
 _XS = "http://www.w3.org/2001/XMLSchema"
 _XML = "http://www.w3.org/XML/1998/namespace"
 _SAFE: dict[str, Any] = {"resolve_entities": "internal", "no_network": True}
 
 
 class _Types(dict[str, EventType]):
-    """Event types by name, which know why a global element is none."""
+    """Event types by name; a missing name that the schema declares raises the reason for its rejection."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -38,12 +38,12 @@ class _Types(dict[str, EventType]):
 
     def __missing__(self, name: str) -> EventType:
         if name in self.refused:
-            raise SchemaError(f"{name!r} is no event type: {self.refused[name]}")
+            raise SchemaError(f"{name!r} is not an event type: {self.refused[name]}")
         raise KeyError(name)
 
 
 class XmlSchema:
-    """The event types of one schema: every global element that holds others or attributes."""
+    """The event types of one schema: every global element with child elements or attributes."""
 
     def __init__(self, text: bytes, source: Path | None = None, defaults: bool = False) -> None:
         import xmlschema
@@ -56,7 +56,7 @@ class XmlSchema:
             where = {"allow": "sandbox", "base_url": str(source.resolve().parent)}
         base = {"base_url": str(source.resolve())} if source is not None else {}
         try:
-            # xmlschema takes text that is no XML for the name of a file, so lxml reads it first.
+            # xmlschema interprets text that is not XML as a file name, so lxml parses it first.
             document = etree.fromstring(text, etree.XMLParser(**_SAFE), **base)
             schema_cost.check_document(document, len(text))
             with warnings.catch_warnings():
@@ -69,12 +69,12 @@ class XmlSchema:
                 imported.set("schemaLocation", str(Path(__file__).with_name("xml.xsd")))
             self._validator = etree.XMLSchema(document)
         except (xmlschema.XMLSchemaImportWarning, xmlschema.XMLSchemaIncludeWarning) as error:
-            raise SchemaError(f"it needs a schema that cannot be had: {_first_line(error)}") from None
+            raise SchemaError(f"a required schema is not available: {_first_line(error)}") from None
         except RecursionError:
-            raise SchemaError("types or groups nested too deep to be read") from None
+            raise SchemaError("types or groups are nested too deeply") from None
         except (xmlschema.XMLSchemaException, etree.LxmlError, ValueError, SyntaxError) as error:
             blocked = "block access" in str(error)
-            reason = "it needs a schema that cannot be had" if blocked else "not an XML Schema"
+            reason = "a required schema is not available" if blocked else "not an XML Schema"
             raise SchemaError(f"{reason}: {_first_line(error)}") from None
         self._defaults = defaults
         self.files = sorted({Path(each.filepath) for each in _schemas(parsed) if each.filepath})
@@ -89,7 +89,11 @@ class XmlSchema:
                 self._add(element)
         if not self.types:
             reasons = list(self.types.refused.values())
-            raise SchemaError(reasons[0] if reasons else "the schema has no global element that holds others")
+            raise SchemaError(
+                reasons[0]
+                if reasons
+                else "the schema has no global element with child elements or attributes"
+            )
 
     def _add(self, element: Any) -> None:
         reader = XsdTypeReader(self.namespace, self._left)
@@ -105,10 +109,10 @@ class XmlSchema:
 
     @classmethod
     def load(cls, path: Path, defaults: bool = False) -> XmlSchema:
-        """Read a schema file; it may include files beside it, never from a network.
+        """Read a schema file, which may include files beside it, but never from a network.
 
-        With `defaults`, what a document leaves out has the value that the schema gives it; the event types
-        are the same, so that nodes which choose differently still understand each other.
+        With `defaults`, values that a document omits get the schema's defaults. The event types are the same,
+        so nodes with different settings still understand each other.
         """
         try:
             with path.open("rb") as file:
@@ -121,31 +125,33 @@ class XmlSchema:
             raise SchemaError(f"{path}: {error}") from None
 
     def type(self, name: str | None = None) -> EventType:
-        """The type called `name`, or the only one."""
+        """Return the type called `name`, or the only type."""
         if name is None:
             if len(self.types) > 1:
-                raise SchemaError(f"the schema has several event types: {', '.join(self.types)}; name one")
+                raise SchemaError(
+                    f"the schema has several event types: {', '.join(self.types)}; choose one by name"
+                )
             return next(iter(self.types.values()))
         return pick_type(name, self.types)
 
     def read(self, data: bytes | str) -> Event:
-        """The event in a document that is valid by the schema."""
+        """Return the event of a document that is valid by the schema."""
         event = read_xml(data, self.types, self.forms)
         self._validate(check_document(data))
         return event
 
     def write(self, event: Event) -> bytes:
-        """The event as a document that is valid by the schema."""
+        """Return the event as a document that is valid by the schema."""
         data = write_xml(event, self.forms[event.type.name])
         self._validate(data.decode())
         return data
 
     def example_texts(self, type: EventType) -> dict[int, str]:
-        """Texts for examples, by place: where a schema asks for a form of text, one that has it."""
+        """Return texts for examples by field index, which satisfy the patterns of the schema."""
         return self._usual[type.name]
 
     def write_first(self, events: Iterable[Event]) -> tuple[bytes, str] | None:
-        """The first event that is valid as a document; if none is, the first of all and why it is not."""
+        """Return the first event that is valid as a document; if none is, the first event and its error."""
         refused: tuple[bytes, str] | None = None
         for event in islice(events, 64):
             try:
@@ -164,14 +170,14 @@ class XmlSchema:
         try:
             valid = self._validator.validate(document)
         except etree.XMLSchemaValidateError:
-            raise XmlError("a value that takes too long to compare with a pattern of the schema") from None
+            raise XmlError("matching a value with a pattern of the schema takes too long") from None
         if not valid:
             log: Any = self._validator.error_log
-            raise XmlError(f"not valid by the schema: {log.last_error.message}")
+            raise XmlError(f"not valid against the schema: {log.last_error.message}")
 
 
 def _schemas(parsed: Any) -> Iterable[Any]:
-    """A schema and those that it includes or imports, without that of schemas."""
+    """Return the schema and those that it includes or imports, without the schema of schemas."""
     return (
         each for found in parsed.maps.namespaces.values() for each in found if each.meta_schema is not None
     )

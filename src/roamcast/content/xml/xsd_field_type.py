@@ -1,4 +1,4 @@
-"""Kinds out of XML Schema's simple types: what a value is compared as."""
+"""Mapping of XML Schema's simple types to field types."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _AS_TEXT = frozenset(
         *("gDay", "base64Binary", "hexBinary", "QName", "NOTATION", "anySimpleType", "anyAtomicType"),
     )
 )
-"Types that compare as text."
+"Types that are compared as text."
 AREAS: dict[str, FieldType] = {
     f"{{{namespace}}}{shape}": AreaType(shape)
     for namespace in (
@@ -38,13 +38,13 @@ AREAS: dict[str, FieldType] = {
     )
     for shape in ("circle", "polygon")
 }
-"Elements of the Common Alerting Protocol, whose schema calls them text: what its tables say is in them."
+"Elements of the Common Alerting Protocol that contain areas, although its schema declares them as text."
 
 _PLAIN: dict[str, FieldType] = {"boolean": Boolean(), "dateTime": DateTime(), "duration": Duration()}
 
 
 def field_type_of(simple: Any, fixed: str | None, where: str) -> FieldType:
-    """The kind of an attribute's or an element's value."""
+    """Return the field type of an attribute's or element's value."""
     try:
         kind = _kind(simple, where)
         return kind if fixed is None else _only(kind, fixed)
@@ -55,7 +55,7 @@ def field_type_of(simple: Any, fixed: str | None, where: str) -> FieldType:
 
 
 def item_type(simple: Any) -> Any | None:
-    """The type of the items, if a simple type is a list."""
+    """Return the type of the items if a simple type is a list, otherwise None."""
     for each in _chain(simple):
         if each.is_list():
             return each.item_type if hasattr(each, "item_type") else each.base_type.item_type
@@ -63,7 +63,7 @@ def item_type(simple: Any) -> Any | None:
 
 
 def _chain(simple: Any) -> list[Any]:
-    """A type and what it derives from."""
+    """Return a type and its base types."""
     chain = [simple]
     while chain[-1].base_type is not None and len(chain) < 50:
         chain.append(chain[-1].base_type)
@@ -71,7 +71,7 @@ def _chain(simple: Any) -> list[Any]:
 
 
 def _only(kind: FieldType, fixed: str) -> FieldType:
-    """The kind with one value alone."""
+    """Return the field type restricted to one value."""
     stored = kind.read(fixed)
     if isinstance(kind, String | Enumeration):
         return Enumeration((fixed,))
@@ -84,10 +84,10 @@ def _kind(simple: Any, where: str) -> FieldType:
     chain = _chain(simple)
     names = {each.local_name for each in chain}
     if any(each.is_list() for each in chain):
-        raise SchemaError(f"{where}: a list in a list")
+        raise SchemaError(f"{where}: a list of lists is not supported")
     listed = next((each.enumeration for each in chain if each.enumeration), None)
     if any(each.is_union() for each in chain) or names & _AS_TEXT:
-        # What the members of a union have in common is that they are written.
+        # The members of a union are comparable only as text.
         return _text(names, listed, chain)
     if "integer" in names:
         return Integer(*_bounds(chain, int, INT64, listed))
@@ -99,7 +99,7 @@ def _kind(simple: Any, where: str) -> FieldType:
         low, high = _bounds(chain, lambda value: Date().read(str(value)), Date().bounds(), listed)
         return Date(Date().load(low), Date().load(high))
     raise SchemaError(
-        f"{where}: the type {simple.local_name or simple.base_type.local_name!r} is not understood"
+        f"{where}: the type {simple.local_name or simple.base_type.local_name!r} is not supported"
     )
 
 
@@ -112,13 +112,13 @@ def _text(names: set[str], listed: Any, chain: list[Any]) -> FieldType:
 
 
 def _written(chain: list[Any]) -> list[str]:
-    """The listed values as the schema has them: xmlschema collapses all Unicode blanks."""
+    """Return the listed values as written in the schema; xmlschema would collapse all Unicode blanks."""
     facet = next(each.facets[f"{_XS}enumeration"] for each in chain if each.enumeration)
     return [element.attrib["value"] for element in facet]
 
 
 def _bounds(chain: list[Any], read: Any, widest: tuple[Any, Any], listed: Any) -> tuple[Any, Any]:
-    """The tightest of the min and max facets of a type and its bases, and around its listed values."""
+    """Return the tightest bounds of a type, its bases and its listed values."""
     lows, highs = [widest[0]], [widest[1]]
     if listed:
         values = [read(value) for value in listed]

@@ -1,4 +1,4 @@
-"""Event types out of XML Schema: what of a schema's elements and types an event can be, and what not."""
+"""Conversion of XML Schema elements to event types."""
 
 from __future__ import annotations
 
@@ -20,35 +20,35 @@ _FORMS = (
     *("--03-08", "---08", "X", "xx", "xxx", "xxxx", "xxxxx", "xxxxxxxx", "XX", "XXX", "XXXX", "1", "12"),
     *("123", "12345", "a@b.cc", "en"),
 )
-"Texts in the forms that schemas often ask for, tried in turn for an example."
+"Texts in forms that schemas often require, tried in order to find an example."
 
 
 class XsdTypeReader:
-    """Reads one global element as an event type; refuses, by name, what an event cannot be."""
+    """Converts one global element to an event type; rejects unsupported constructs with their name."""
 
     def __init__(self, namespace: str, most: int) -> None:
         self.namespace = namespace
         self.left = most
-        "Elements and attributes that may still be looked at."
+        "Number of elements and attributes that may still be visited."
         self.names: dict[str, str] = {}
         self.open: set[str] = set()
         self.open_attributes: set[str] = set()
         self.nillable: set[str] = set()
         self.lists: set[str] = set()
         self.usual: dict[str, str] = {}
-        "Texts for examples, by whole path."
+        "Texts for examples, by full path."
         self._usual_texts: dict[Any, str] = {}
-        "By type: many fields are of one."
+        "By simple type, which many fields share."
         self.defaults: dict[str, str] = {}
-        "Of attributes and simple elements, by whole path."
+        "Default values of attributes and simple elements, by full path."
         self.count = 0
 
     def event_type(self, element: Any) -> EventType:
-        """The event type of a global element."""
+        """Return the event type of a global element."""
         return self.type(element, "", (element,))
 
     def form(self, defaults: bool = False) -> DocumentForm:
-        """How the documents of the type look, once it has been read; with its `defaults` or without."""
+        """Return the XML form of the converted type, with or without default values."""
         return DocumentForm(
             self.namespace,
             self.names,
@@ -60,26 +60,28 @@ class XsdTypeReader:
         )
 
     def type(self, element: Any, base: str, above: tuple[Any, ...]) -> EventType:
-        """The type of an event, or of the records that a repeated element at `base` is."""
+        """Return the type of an event, or of the records of a repeated element at `base`."""
         always: list[str] = []
         fields = tuple(self.fields(element, _Spot(base, "", False, above), always))
-        told = {above for field in fields if not _may_be_missing(field) for above in _above(field.path)}
-        return EventType(element.local_name, fields, always=tuple(a for a in always if a not in told))
+        required = {above for field in fields if not _may_be_missing(field) for above in _above(field.path)}
+        return EventType(element.local_name, fields, always=tuple(a for a in always if a not in required))
 
     def fields(self, element: Any, spot: _Spot, always: list[str]) -> Iterator[Field]:
-        """The fields of a complex element: attributes first, then what it holds, in the schema's order."""
+        """Yield the fields of a complex element: attributes first, then children, in the order of the
+        schema.
+        """
         type, where = element.type, spot.where
         if len(spot.above) > MAX_DEPTH:
-            raise SchemaError(f"{where[:80]}...: nested deeper than {MAX_DEPTH}")
+            raise SchemaError(f"{where[:80]}...: elements nested deeper than {MAX_DEPTH}")
         if element.abstract:
-            raise SchemaError(f"{where}: an abstract element cannot be an event's")
+            raise SchemaError(f"{where}: abstract elements are not supported")
         if type.abstract:
             raise SchemaError(
-                f"{where}: an abstract type cannot be an event's: a document would choose fields by xsi:type"
+                f"{where}: abstract types are not supported: a document would choose the fields by xsi:type"
             )
         content = ContentModel(type.content, where)
         if type.mixed and content.children:
-            raise SchemaError(f"{where}: mixed content cannot be an event's")
+            raise SchemaError(f"{where}: mixed content is not supported")
         if element.nillable and spot.path:
             self.nillable.add(spot.whole)
             spot = spot._replace(optional=True)
@@ -87,7 +89,7 @@ class XsdTypeReader:
         yield from attributes
         if type.has_simple_content() or (type.mixed and not content.open):
             if not spot.whole:
-                raise SchemaError(f"{where}: the root cannot have a value itself; put it into an element")
+                raise SchemaError(f"{where}: the root element cannot have a value; use a child element")
             yield self.field(element, spot)
             return
         if content.open:
@@ -99,7 +101,7 @@ class XsdTypeReader:
     def itself(
         self, spot: _Spot, content: ContentModel, attributes: bool, always: list[str]
     ) -> Iterator[Field]:
-        """What says that an element without a value is there, where what it holds may not say it."""
+        """Yield a presence field if the element's content may not show that the element is present."""
         holds = bool(content.children)
         if spot.path and not spot.optional and (holds or attributes):
             always.append(spot.path)
@@ -110,14 +112,14 @@ class XsdTypeReader:
             yield self.counted(Field(spot.path or VALUE, kind, spot.optional), spot)
 
     def child(self, child: Particle, outer: _Spot, always: list[str]) -> Iterator[Field]:
-        """The fields that an element in another one is."""
+        """Yield the fields of a child element."""
         element = child.element
         spot = self.looked_at(outer.inner(element, child.optional))
         own = f"{{{self.namespace}}}{element.local_name}" if self.namespace else element.local_name
         if element.name != own:
             self.names[spot.whole] = element.name
         if any(element.type is other.type for other in outer.above):
-            raise SchemaError(f"{spot.where}: recursive content cannot be an event's")
+            raise SchemaError(f"{spot.where}: recursive content is not supported")
         if element.nillable:
             self.nillable.add(spot.whole)
         if child.repeated:
@@ -133,7 +135,7 @@ class XsdTypeReader:
             yield self.field(element, spot._replace(optional=spot.optional or element.nillable))
 
     def attributes(self, type: Any, outer: _Spot) -> Iterator[Field]:
-        """The fields that an element's attributes are."""
+        """Yield the fields of an element's attributes."""
         seen: set[str] = set()
         for name, attribute in type.attributes.items():
             if name is None:
@@ -151,7 +153,7 @@ class XsdTypeReader:
             yield self.field(attribute, spot)
 
     def field(self, holder: Any, spot: _Spot) -> Field:
-        """The field that an attribute or a simple element is."""
+        """Return the field of an attribute or a simple element."""
         simple = holder.type
         if simple.is_complex():
             simple = simple.content if simple.has_simple_content() else None
@@ -172,7 +174,7 @@ class XsdTypeReader:
         return self.counted(Field(path, kind, spot.optional), spot)
 
     def example_text(self, simple: Any) -> str:
-        """A text for examples that a type of strings allows."""
+        """Return an example text that a string type allows."""
         text = self._usual_texts.get(simple)
         if text is None:
             fitting = (text for text in _FORMS if simple is None or simple.is_valid(text))
@@ -180,29 +182,33 @@ class XsdTypeReader:
         return text
 
     def looked_at(self, spot: _Spot) -> _Spot:
-        """Where the reader is, if it has not looked at too much already: types that hold types multiply."""
+        """Count a visited element or attribute; raise `SchemaError` beyond the limit, since nested types
+        multiply.
+        """
         self.left -= 1
         if self.left < 0:
-            raise SchemaError(f"{spot.where[:80]}: the types of this schema hold too many elements in all")
+            raise SchemaError(f"{spot.where[:80]}: the types of this schema have too many elements in total")
         return spot
 
     def counted(self, field: Field, spot: _Spot) -> Field:
-        """The field, if the event does not have too many already."""
+        """Return the field; raise `SchemaError` if the event has too many."""
         self.count += 1
         if self.count > MAX_FIELDS:
-            raise SchemaError(f"{spot.where[:80]}: an event of more than {MAX_FIELDS} fields")
+            raise SchemaError(f"{spot.where[:80]}: the event has more than {MAX_FIELDS} fields")
         return field
 
 
 class _Spot(NamedTuple):
-    """Where the reader is: an element or attribute, by its path in the event or record that it belongs to."""
+    """The reader's position: an element or attribute, by its path in the event or record that it
+    belongs to.
+    """
 
     base: str
-    "The path of the record from the root; empty in the event itself."
+    "Path of the record from the root; empty in the event itself."
     path: str
     optional: bool
     above: tuple[Any, ...]
-    "The elements that it lies in, itself included."
+    "The enclosing elements, including itself."
 
     @property
     def whole(self) -> str:
@@ -211,21 +217,21 @@ class _Spot(NamedTuple):
 
     @property
     def where(self) -> str:
-        """For people, with the root's name."""
+        """For messages: the path with the root's name."""
         return f"{self.above[0].local_name}/{self.whole}".rstrip("/")
 
     def step(self, name: str, optional: bool) -> _Spot:
-        """An attribute here."""
+        """Return the position of an attribute or child."""
         path = f"{self.path}/{name}" if self.path else name
         return self._replace(path=path, optional=self.optional or optional)
 
     def inner(self, element: Any, optional: bool) -> _Spot:
-        """An element in this one."""
+        """Return the position of a child element."""
         return self.step(element.local_name, optional)._replace(above=(*self.above, element))
 
 
 def _above(path: str) -> Iterator[str]:
-    """The paths of the elements that a field lies in."""
+    """Return the paths of the elements that enclose a field."""
     return (path[: slash.start()] for slash in re.finditer("/", path))
 
 

@@ -1,4 +1,4 @@
-"""The subscription language: an XPath subset; its grammar is docs/subscriptions.md."""
+"""The subscription language, a subset of XPath; its grammar is in docs/subscriptions.md."""
 
 from roamcast.content.xpath.parser import parse
 from roamcast.content.xpath.prepared import PreparedFilter

@@ -1,4 +1,4 @@
-"""Tests of places and areas."""
+"""Parsing of tests on positions and areas."""
 
 from __future__ import annotations
 
@@ -23,23 +23,27 @@ WITHIN = "within"
 INTERSECTS = "intersects"
 _REGIONS = 'circle(LAT, LON, "5 km") or box(SOUTH, WEST, NORTH, EAST)'
 _LENGTH = re.compile(r" *([0-9]{1,20}(?:\.[0-9]{1,400})?) *(km|m) *")
-"As many digits as the smallest double has, so that whatever prints reads back."
+"As many digits as the smallest double has, so that printed filters can be parsed again."
 
 
 class AreaReader:
-    """Reads `within(PATH, circle(LAT, LON, "5 km"))`, `intersects(PATH, box(SOUTH, WEST, NORTH, EAST))`."""
+    """Parses `within(PATH, circle(LAT, LON, "5 km"))` and `intersects(PATH, box(SOUTH, WEST, NORTH,
+    EAST))`.
+    """
 
     def __init__(self, parser: Parser) -> None:
         self.parser = parser
 
     def test(self, scope: Scope) -> Condition:
-        """The test that a place or an area lies in a region, or has a place in common with it."""
+        """Parse a test that a position or area lies in a region, or that an area overlaps it."""
         parser = self.parser
         function = parser.peek.text
         parser.next += 2
         target = parser.operand(scope)
         if not isinstance(target, PathTarget) or target.lowered:
-            raise parser.error(f"{function}() takes the path of a place or an area first", target.token)
+            raise parser.error(
+                f"{function}() needs the path of a position or an area as its first argument", target.token
+            )
         parser.expect(",", f"{function}() takes a path and a region")
         shape = parser.peek
         if not parser.at_call("circle") and not parser.at_call("box"):
@@ -59,7 +63,7 @@ class AreaReader:
             raise parser.error(str(error), shape) from None
 
     def number(self) -> float:
-        """A number, or a length with its unit."""
+        """Parse a number, or a length with its unit as metres."""
         literal = self.parser.literal()
         if isinstance(literal.value, BigDecimal | int | float) and not isinstance(literal.value, bool):
             return float(BigDecimal(literal.value))
@@ -69,23 +73,23 @@ class AreaReader:
         return float(found[1]) * (1000 if found[2] == "km" else 1)
 
     def located(self, target: PathTarget, whole: bool, region: Region) -> Condition:
-        """What is asked of the areas that a path leads to, of some of them, or of a place."""
+        """Return the condition on the areas, or on the position, at a path."""
         fields = target.type.fields
         areas = constraint.find_areas(target.type, target.path)
         if not areas:
             return self.placed(target, region)
-        asked: list[Condition] = []
+        conditions: list[Condition] = []
         for at in areas:
             test = constraint.located(fields[at], whole, region)
-            asked.append(
+            conditions.append(
                 AnyRecord(at, FieldIn(0, test))
                 if isinstance(fields[at].kind, RecordList)
                 else FieldIn(at, test)
             )
-        return Or(tuple(asked))
+        return Or(tuple(conditions))
 
     def placed(self, target: PathTarget, region: Region) -> Condition:
-        """What is asked of a latitude and a longitude."""
+        """Return the condition on latitude and longitude."""
         found = self.parser.coordinates(target)
         if found is None:
             return TRUE

@@ -1,4 +1,4 @@
-"""Conditions: what a predicate says, before it is brought into normal form."""
+"""Conditions: the parsed form of a predicate, before normalisation."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from roamcast.content.schema import EventType
 
 
 class FieldIn(msgspec.Struct, frozen=True):
-    """The field at a place has one of these values."""
+    """The field with this index has one of these values."""
 
     place: int
     domain: Domain
 
 
 class AnyRecord(msgspec.Struct, frozen=True):
-    """Some record of the repeated element at a place satisfies the part."""
+    """Some record of the repeated element with this index satisfies the part."""
 
     place: int
     part: Condition
@@ -53,7 +53,7 @@ FALSE = Or(())
 
 
 def normalise(type: EventType, condition: Condition, negated: bool = False) -> Filter:
-    """The condition as a filter, with every `not()` carried down to single fields."""
+    """Return the condition as a filter, with every `not()` moved down to single fields."""
     if isinstance(condition, AnyRecord):
         kind = type.fields[condition.place].kind
         assert isinstance(kind, RecordList)
@@ -67,7 +67,8 @@ def normalise(type: EventType, condition: Condition, negated: bool = False) -> F
         return normalise(type, condition.part, not negated)
     parts = [normalise(type, part, negated) for part in condition.parts]
     if isinstance(condition, And) is not negated:
-        # What needs no alternatives is met at once, so that a thousand tests on one field stay cheap.
+        # Parts without alternatives are intersected at once, so that thousands of tests on one field stay
+        # cheap.
         plain = Filter.of(type, [[c for p in parts if len(p.conjunctions) == 1 for c in p.conjunctions[0]]])
         forked = [part for part in parts if len(part.conjunctions) != 1]
         return reduce(lambda a, b: (a & b).simplify(), forked, plain)

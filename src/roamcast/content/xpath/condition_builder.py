@@ -1,4 +1,4 @@
-"""What single tests of a subscription ask of fields."""
+"""Construction of conditions from the single tests of a subscription."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from roamcast.content.xpath.paths import PathTarget, PlacedLiteral, Scope
 from roamcast.content.xpath.tokens import Token
 
 NUMBER = re.compile(r"[ \t\r\n]*([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))[ \t\r\n]*")
-"A quoted number."
+"A number in quotes."
 FLIPPED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 class ConditionBuilder(LiteralReader):
-    """Turns tests into conditions; a subclass may write down other things instead."""
+    """Turns tests into conditions; a subclass may override this to collect other information."""
 
     def applied(self, function: str, target: PathTarget, literal: PlacedLiteral) -> Condition:
-        """The test that a string function makes."""
+        """Return the condition of a string function."""
         field, place = self.field(target)
         try:
             if target.lowered and literal.value:
@@ -39,8 +39,10 @@ class ConditionBuilder(LiteralReader):
             raise self.error(str(error), literal.token) from None
 
     def compared(self, target: PathTarget, operator: str, literal: PlacedLiteral) -> Condition:
-        """The test that a comparison makes."""
-        if isinstance(literal.value, list | tuple | set | frozenset):  # some of them, as in XPath 2.0
+        """Return the condition of a comparison."""
+        if isinstance(
+            literal.value, list | tuple | set | frozenset
+        ):  # one of several values, as in XPath 2.0
             each = [PlacedLiteral(value, literal.token, literal.parameter) for value in literal.value]
             return Or(tuple(self.compared(target, operator, value) for value in each))
         field, place = self.field(target)
@@ -50,7 +52,7 @@ class ConditionBuilder(LiteralReader):
             if (
                 operator in ("=", "!=")
                 and isinstance(literal.value, str)
-                and not literal.parameter  # a star in the value of a parameter is a star
+                and not literal.parameter  # a star in a parameter's value is literal
                 and _is_pattern(field, literal.value)
             ):
                 domain = constraint.like(field, constraint.read_glob(literal.value))
@@ -66,13 +68,14 @@ class ConditionBuilder(LiteralReader):
         return target.condition(found)
 
     def compared_fields(self, left: PathTarget, operator: Token, right: PathTarget) -> Condition:
-        """The test that two fields compare so."""
+        """Return the condition that compares two fields."""
         if left.levels or right.levels:
             raise self.error(
-                "two fields are compared in one record; ask in brackets, as in element[a < b]", operator
+                "two fields must belong to the same record; compare them in brackets, as in element[a < b]",
+                operator,
             )
         if left.lowered or right.lowered:
-            raise self.error("lower-case() is compared with a value, not with a field", operator)
+            raise self.error("lower-case() can be compared only with a value, not with a field", operator)
         (one, first), (other, second) = self.field(left), self.field(right)
         try:
             signs = compare_fields(one, operator.text, other)
@@ -87,11 +90,13 @@ class ConditionBuilder(LiteralReader):
         return left.condition(right.condition(found))
 
     def compared_in_lower_case(self, target: PathTarget, operator: str, literal: PlacedLiteral) -> Condition:
-        """The test of a text in lower case; a path that leads nowhere is the empty one, as in XPath 2.0."""
+        """Return the condition on a text in lower case; a missing field is the empty text, as in XPath
+        2.0.
+        """
         field, place = self.field(target)
         value = literal.value
         if operator not in ("=", "!=") or not isinstance(value, str):
-            raise ContentError("lower-case() gives a text: compare it by = or != with a quoted one")
+            raise ContentError("lower-case() returns a string: compare it by = or != with a quoted string")
         glob = (value,) if literal.parameter else constraint.read_glob(value)
         equal = FieldIn(place, constraint.any_case(field, glob))
         present = FieldIn(place, constraint.present(field))
@@ -102,27 +107,25 @@ class ConditionBuilder(LiteralReader):
         return equals if operator == "=" else Not(equals)
 
     def field(self, target: PathTarget) -> tuple[Field, int]:
-        """The field that a path leads to, and its place."""
+        """Return the field that a path leads to, and its index."""
         type = target.type
         path = target.path or VALUE
         if not type.has(path):
             whole = target.path or type.name
-            raise self.error(f"{whole!r} holds other fields and has no value itself", target.token)
+            raise self.error(f"{whole!r} contains other fields and has no value of its own", target.token)
         place = type.index(path)
         return type.fields[place], place
 
     def coordinates(self, target: PathTarget) -> tuple[int, int] | None:
-        """The fields of latitude and longitude in the element that a path leads to."""
+        """Return the latitude and longitude fields in the element that a path leads to."""
         found = constraint.find_location(target.type, target.path)
         if found is None:
             where = target.path or target.type.name
-            raise ContentError(
-                f"{where!r} has no latitude and longitude (lat, lon) that are numbers, and no area"
-            )
+            raise ContentError(f"{where!r} has neither decimal fields lat and lon nor an area")
         return found
 
     def exists(self, target: PathTarget) -> Condition:
-        """The test that something is there."""
+        """Return the condition that the target is present."""
         places = target.type.presence_fields(target.path)
         if places is None:
             return TRUE
@@ -130,7 +133,7 @@ class ConditionBuilder(LiteralReader):
         return Or(tuple(FieldIn(place, constraint.present(fields[place])) for place in places))
 
     def check(self, scope: Scope, token: Token) -> None:
-        """Refuse a step that leads nowhere in the type."""
+        """Raise `FilterError` if the type has no element or field at the path."""
         if scope.type.fields_below(scope.path) is None and not scope.type.has(scope.path):
             raise self.error(str(scope.type.unknown(scope.path)), token)
 
@@ -142,17 +145,17 @@ def _is_pattern(field: Field, text: str) -> bool:
 
 
 def _value(field: Field, value: Any) -> Any:
-    """The literal as the field's kind wants it: quoted numbers are numbers where the field is one."""
+    """Convert a literal to the field's type: a quoted number is a number for a numeric field."""
     kind = field.kind
     if not isinstance(value, str | BigDecimal):
-        return value  # of a parameter, as it is
+        return value  # the value of a parameter is used as it is
     if isinstance(kind, Integer | Decimal):
         if isinstance(value, BigDecimal):
             return value
         number = NUMBER.fullmatch(value)
         if number is None:
             raise ContentError(
-                f"{field.path} is {constraint.article(kind.name)}, and {value[:40]!r} is no number"
+                f"{field.path} is {constraint.article(kind.name)}; {value[:40]!r} is not a number"
             )
         return BigDecimal(number[1])
     if isinstance(value, BigDecimal):

@@ -1,4 +1,4 @@
-"""A cursor over the tokens of a subscription, with the complaints that a wrong token brings."""
+"""A cursor over the tokens of a subscription, with error messages for unexpected tokens."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from roamcast.content.errors import FilterError
 from roamcast.content.xpath.tokens import Token, tokenize
 
 _REFUSED = {
-    "//": "only paths from the root are understood, not '//'",
-    "::": "axes are not understood; write plain paths",
-    "..": "a path cannot climb with '..'",
-    "$": "a parameter stands for a value, where one is compared",
-    "*": "a step must name its element; '*' is understood only inside strings",
-    ":": "namespace prefixes are not understood; write the bare name",
-    "+": "arithmetic is not understood",
+    "//": "only paths from the root are supported, not '//'",
+    "::": "axes are not supported; use plain paths",
+    "..": "'..' is not supported",
+    "$": "a parameter can be used only as a value in a comparison",
+    "*": "a step must name its element; '*' is supported only inside strings",
+    ":": "namespace prefixes are not supported; write the name without prefix",
+    "+": "arithmetic is not supported",
 }
 _WORDS = {"eq": "=", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 
@@ -27,11 +27,11 @@ class Cursor:
 
     @property
     def peek(self) -> Token:
-        """The token to be read next."""
+        """The next token."""
         return self.tokens[self.next]
 
     def accept(self, sign: str) -> bool:
-        """Read a sign if it is next."""
+        """Consume a sign if it is next; return whether it was."""
         token = self.tokens[self.next]
         if token.sort == "sign" and token.text == sign:
             self.next += 1
@@ -39,7 +39,7 @@ class Cursor:
         return False
 
     def word(self, word: str) -> bool:
-        """Read a word if it is next."""
+        """Consume a word if it is next; return whether it was."""
         token = self.tokens[self.next]
         if token.sort == "name" and token.text == word:
             self.next += 1
@@ -47,12 +47,12 @@ class Cursor:
         return False
 
     def expect(self, sign: str, reason: str) -> None:
-        """Read a sign, or complain."""
+        """Consume a sign, or raise `FilterError`."""
         if not self.accept(sign):
             raise self.error(self.reason(reason))
 
     def name(self, what: str) -> Token:
-        """Read a name, or complain."""
+        """Consume a name, or raise `FilterError`."""
         token = self.peek
         if token.sort != "name":
             raise self.error(self.reason(f"expected {what}"))
@@ -63,11 +63,11 @@ class Cursor:
         return token
 
     def at_call(self, name: str) -> bool:
-        """Whether a function is called next."""
+        """Return whether a call of the function `name` is next."""
         return self.peek.sort == "name" and self.peek.text == name and self.tokens[self.next + 1].text == "("
 
     def reason(self, expected: str) -> str:
-        """Why the next token is wrong: that we never take it, or what should stand here."""
+        """Return why the next token is wrong: it is not supported, or something else was expected."""
         token = self.peek
         if token.sort == "sign" and token.text in _REFUSED:
             return _REFUSED[token.text]
@@ -78,5 +78,5 @@ class Cursor:
         return f"{expected}, not {token.text!r}" if token.text else f"{expected}, not the end"
 
     def error(self, reason: str, token: Token | None = None) -> FilterError:
-        """A complaint about a token, the next one unless told."""
+        """Return an error at a token, by default the next one."""
         return FilterError(reason, self.text, (token or self.peek).position)

@@ -1,4 +1,4 @@
-"""Event types guessed from subscriptions, for people who have no schema at hand."""
+"""Inference of event types from subscriptions, for use without a schema."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from roamcast.content.xpath.tokens import Token
 
 
 def guess_types(texts: Iterable[str], parameters: Mapping[str, str] | None = None) -> dict[str, EventType]:
-    """The types that these subscriptions would make sense for, with values for their parameters.
+    """Return event types for which these subscriptions, with the given parameter values, are valid.
 
-    A field is a decimal or a date if everything that it is compared with is one, else a string. Any may be
-    missing.
+    A field is a decimal or a date if all values that it is compared with are, otherwise a string. All fields
+    are optional.
     """
     found: dict[str, dict[str, list[str | BigDecimal]]] = {}
     for text in texts:
@@ -31,7 +31,7 @@ def guess_types(texts: Iterable[str], parameters: Mapping[str, str] | None = Non
             found.setdefault(name, {})
     types = {}
     for name, fields in found.items():
-        # A path that is only tested for existence may be the container of others.
+        # A path that is only tested for existence may be a container of other fields.
         kept = [p for p in fields if fields[p] or not any(o.startswith(f"{p}/") for o in fields)]
         types[name] = EventType(name, tuple(Field(p, _guess_kind(fields[p]), True) for p in kept))
     return types
@@ -51,7 +51,7 @@ def _guess_kind(values: list[str | BigDecimal]) -> FieldType:
 
 
 class _Guesser(Parser):
-    """Parses for the names alone, and writes down what they are compared with."""
+    """Parses a subscription only for its names, and records the values that they are compared with."""
 
     def __init__(self, text: str, parameters: Mapping[str, str] | None = None) -> None:
         super().__init__(text, {}, parameters)
@@ -60,16 +60,18 @@ class _Guesser(Parser):
 
     def find_type(self, token: Token) -> EventType:
         if self.name_of_type not in ("", token.text):
-            raise FilterError("one subscription speaks of one event type", self.text, token.position)
+            raise FilterError(
+                "all paths of a subscription must begin with the same event type", self.text, token.position
+            )
         self.name_of_type = token.text
         self.found.setdefault(token.text, {})
         return EventType(token.text, ())
 
     def check(self, scope: Scope, token: Token) -> None:
-        """Any step may be."""
+        """Accept any step."""
 
     def parameter(self, name: str, token: Token) -> str | None:
-        """Its value, if there is one: without, it says nothing of the field."""
+        """Return the parameter's value, or None, which implies nothing about the field."""
         return self.parameters.get(name)
 
     def compared(self, target: PathTarget, operator: str, literal: PlacedLiteral) -> Condition:
@@ -89,7 +91,7 @@ class _Guesser(Parser):
     def applied(self, function: str, target: PathTarget, literal: PlacedLiteral) -> Condition:
         self._note(target, "text" if literal.value is None else literal.value)
         if isinstance(literal.value, str) and _guess_kind([literal.value]).name != "string":
-            self._note(target, "text")  # a function on text makes it text, whatever it looks for
+            self._note(target, "text")  # a string function implies text, regardless of its argument
         return TRUE
 
     def exists(self, target: PathTarget) -> Condition:

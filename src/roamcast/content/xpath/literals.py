@@ -1,4 +1,4 @@
-"""Values in a subscription: strings, numbers and parameters."""
+"""Parsing of values in a subscription: strings, numbers and parameters."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from roamcast.content.xpath.tokens import Token
 
 
 class LiteralReader(Cursor):
-    """Reads values."""
+    """Parses values."""
 
     def __init__(self, text: str, parameters: Mapping[str, Any] | None = None) -> None:
         super().__init__(text)
         self.parameters = parameters or {}
         self.used: dict[str, None] = {}
-        "The parameters that were read."
+        "The parameters that occurred."
 
     def literal(self) -> PlacedLiteral:
-        """A value."""
+        """Parse a value."""
         token = self.peek
         if self.at_call("concat"):
             self.next += 2
@@ -49,20 +49,20 @@ class LiteralReader(Cursor):
         return PlacedLiteral(self.string(), token)
 
     def parameter(self, name: str, token: Token) -> Any:
-        """The value of a parameter."""
+        """Return the value of a parameter."""
         if self.parameters.get(name) is None:
             raise self.error(f"the parameter ${name} has no value", token)
         return self.parameters[name]
 
     def refuse_unused(self) -> None:
-        """Complain about parameters that the subscription does not have."""
+        """Raise `FilterError` for a given parameter that the subscription does not have."""
         for name in self.parameters:
             if name not in self.used:
                 known = ", ".join(f"${each}" for each in self.used) or "none"
                 raise FilterError(f"the subscription has no parameter ${name}; it has {known}", self.text, 0)
 
     def string(self) -> str:
-        """A quoted string."""
+        """Parse a quoted string."""
         token = self.peek
         if token.sort != "string":
             raise self.error(self.reason("expected a quoted string"))

@@ -1,4 +1,4 @@
-"""From XPath to a filter: recursive descent over the grammar in docs/subscriptions.md."""
+"""A recursive-descent parser from XPath to filters, for the grammar in docs/subscriptions.md."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _CASES = ("upper-case", "translate", "lower", "upper")
 def parse(
     text: str, types: EventType | Mapping[str, EventType], parameters: Mapping[str, Any] | None = None
 ) -> Filter:
-    """The filter that `text` writes; raises `FilterError` with the reason and the position."""
+    """Return the filter of a subscription; raise `FilterError` with the reason and the position."""
     parser = Parser(text, types, parameters or {})
     found = parser.whole()
     parser.refuse_unused()
@@ -33,7 +33,7 @@ def parse(
 
 
 class Parser(ConditionBuilder):
-    """One subscription being read; a subclass may read it for another purpose."""
+    """The parser of one subscription; a subclass may override parts to collect other information."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class Parser(ConditionBuilder):
         self.type: EventType | None = None
 
     def whole(self) -> Filter:
-        """The whole subscription."""
+        """Parse the whole subscription."""
         conditions = [self.location()]
         while self.accept("|"):
             conditions.append(self.location())
@@ -62,8 +62,8 @@ class Parser(ConditionBuilder):
             raise FilterError(str(error), self.text, 0) from None
 
     def location(self) -> Condition:
-        """A path from the root."""
-        self.expect("/", "a subscription begins with '/' and the event type's name")
+        """Parse a path from the root."""
+        self.expect("/", "a subscription must begin with '/' and the event type's name")
         token = self.name("the event type's name")
         self.type = self.find_type(token)
         root = Scope(self.type, "")
@@ -74,17 +74,20 @@ class Parser(ConditionBuilder):
         return place.condition(self.exists(place))
 
     def find_type(self, token: Token) -> EventType:
-        """The type that the path begins with, the same for all paths."""
+        """Return the type with which the path begins; it must be the same for all paths."""
         try:
             type = pick_type(token.text, self.types)
         except ContentError as error:
             raise self.error(str(error), token) from None
         if self.type is not None and type is not self.type:
-            raise self.error(f"one subscription speaks of one event type, here {self.type.name}", token)
+            raise self.error(
+                f"all paths of a subscription must begin with the same event type, here {self.type.name}",
+                token,
+            )
         return type
 
     def path(self, scope: Scope, asked: tuple[Condition, ...]) -> PathTarget:
-        """Steps below a scope; a `/` has been read or none is needed."""
+        """Parse the steps below a scope, after its `/`."""
         levels: tuple[RepeatedStep, ...] = ()
         while True:
             token = self.peek
@@ -103,11 +106,11 @@ class Parser(ConditionBuilder):
             asked += self.predicates(scope)
             if step.startswith("@") or not self.accept("/"):
                 if self.peek.text == "/":
-                    raise self.error("nothing lies below an attribute")
+                    raise self.error("an attribute has nothing below it")
                 return PathTarget(scope, token, asked, levels)
 
     def predicates(self, scope: Scope) -> tuple[Condition, ...]:
-        """All that stand in brackets after a step to `scope`."""
+        """Parse all predicates in brackets after a step to `scope`."""
         asked: list[Condition] = []
         while self.accept("["):
             asked.append(self.either(scope))
@@ -115,7 +118,7 @@ class Parser(ConditionBuilder):
         return tuple(asked)
 
     def either(self, scope: Scope) -> Condition:
-        """Tests joined by `or`."""
+        """Parse tests joined by `or`."""
         self.nesting += 1
         if self.nesting > MAX_NESTING:
             raise self.error(f"nested deeper than {MAX_NESTING}")
@@ -126,14 +129,14 @@ class Parser(ConditionBuilder):
         return parts[0] if len(parts) == 1 else Or(tuple(parts))
 
     def both(self, scope: Scope) -> Condition:
-        """Tests joined by `and`."""
+        """Parse tests joined by `and`."""
         parts = [self.comparison(scope)]
         while self.word("and"):
             parts.append(self.comparison(scope))
         return parts[0] if len(parts) == 1 else And(tuple(parts))
 
     def comparison(self, scope: Scope) -> Condition:
-        """One test."""
+        """Parse one test."""
         start = self.peek
         if self.accept("("):
             inner = self.either(scope)
@@ -145,7 +148,7 @@ class Parser(ConditionBuilder):
             found = self.call(scope)
             if not isinstance(found, PlacedLiteral):
                 if self.peek.text in constraint.OPERATORS:
-                    raise self.error(f"{start.text}() says true or false; it cannot be compared")
+                    raise self.error(f"{start.text}() is a condition and cannot be compared")
                 return found
             left: PlacedLiteral | PathTarget = found
         else:
@@ -154,13 +157,13 @@ class Parser(ConditionBuilder):
         if operator.text not in constraint.OPERATORS or operator.sort != "sign":
             if isinstance(left, PlacedLiteral):
                 raise self.error(
-                    "a value alone says nothing here (a number would be a position); compare it with a path",
+                    "a value alone is not a test (positions are not supported); compare it with a path",
                     left.token,
                 )
             if operator.text in ("-", "*", "+"):
-                raise self.error("arithmetic is not understood")
+                raise self.error("arithmetic is not supported")
             if left.lowered:
-                raise self.error("lower-case() gives a text; compare it with one")
+                raise self.error("lower-case() returns a string; compare it with one")
             return left.condition(self.exists(left))
         self.next += 1
         return self.sides(left, operator, self.operand(scope))
@@ -168,17 +171,17 @@ class Parser(ConditionBuilder):
     def sides(
         self, left: PlacedLiteral | PathTarget, operator: Token, right: PlacedLiteral | PathTarget
     ) -> Condition:
-        """Two sides that are compared, at least one of them a path."""
+        """Return the condition of a comparison, of which at least one side must be a path."""
         if isinstance(left, PathTarget):
             if isinstance(right, PathTarget):
                 return self.compared_fields(left, operator, right)
             return self.compared(left, operator.text, right)
         if isinstance(right, PathTarget):
             return self.compared(right, FLIPPED[operator.text], left)
-        raise self.error("a comparison of two values says nothing of an event", operator)
+        raise self.error("a comparison of two values does not depend on the event", operator)
 
     def operand(self, scope: Scope) -> PlacedLiteral | PathTarget:
-        """A side of a comparison: a value, or a path from `scope`."""
+        """Parse a side of a comparison: a value, or a path from `scope`."""
         token = self.peek
         if token.text in ("-", "$") or token.sort in ("number", "string") or self.at_call("concat"):
             return self.literal()
@@ -189,37 +192,37 @@ class Parser(ConditionBuilder):
                 return self.path(scope, ())
             return PathTarget(scope, token)
         if token.text == "/":
-            raise self.error("inside [ ] paths begin at the element before it, not at the root")
+            raise self.error("inside [ ] paths are relative to the preceding element; remove the leading '/'")
         if token.sort == "name" and self.tokens[self.next + 1].text == "(":
             if token.text in ("true", "false"):
                 raise self.error(
-                    f"compare with the quoted word, '{token.text}'; in XPath {token.text}() asks if it exists"
+                    f"compare with the quoted word '{token.text}'; {token.text}() would test existence"
                 )
-            raise self.error(f"{token.text}() is not understood here")
+            raise self.error(f"{token.text}() is not supported here")
         return self.path(scope, ())
 
     def lowered(self, scope: Scope) -> PathTarget:
-        """A path whose text is looked at in lower case."""
+        """Parse `lower-case(PATH)`."""
         self.next += 2
         target = self.operand(scope)
         if not isinstance(target, PathTarget) or target.lowered:
-            raise self.error("lower-case() takes a path; write its text in lower case yourself", target.token)
-        self.expect(")", "lower-case() takes a path alone; expected ')'")
+            raise self.error("lower-case() takes a path; write a literal in lower case instead", target.token)
+        self.expect(")", "lower-case() takes one path; expected ')'")
         self.refuse_several(LOWER, target)
         target.lowered = True
         return target
 
     def refuse_several(self, function: str, target: PathTarget) -> None:
-        """A function takes one node: XPath 1.0 would look at the first of several, XPath 2.0 refuses."""
+        """Reject a repeated element as argument: XPath 1.0 would use the first, XPath 2.0 rejects it."""
         if target.levels:
             raise self.error(
-                f"{function}() looks at the first of several; ask for some in brackets,"
+                f"{function}() cannot be applied to a repeated element; use brackets,"
                 f" as in element[{function}(., ...)]",
                 target.token,
             )
 
     def call(self, scope: Scope) -> Condition | PlacedLiteral:
-        """A function: a test, or a value."""
+        """Parse a function call: a test, or a value."""
         token = self.peek
         if token.text == "concat":
             return self.literal()
@@ -231,12 +234,12 @@ class Parser(ConditionBuilder):
             )
             if token.text in _CASES:
                 raise self.error(
-                    f"{token.text}() is not understood; write lower-case(PATH) and small letters"
+                    f"{token.text}() is not supported; write lower-case(PATH) and lower-case text"
                 )
-            raise self.error(f"{token.text}() is not understood; the functions are {known}")
+            raise self.error(f"{token.text}() is not supported; the functions are {known}")
         self.next += 2
         if token.text in ("true", "false"):
-            self.expect(")", f"{token.text}() takes nothing")
+            self.expect(")", f"{token.text}() takes no argument")
             return TRUE if token.text == "true" else FALSE
         if token.text == "not":
             inner = self.either(scope)
@@ -244,7 +247,7 @@ class Parser(ConditionBuilder):
             return Not(inner)
         target = self.operand(scope)
         if not isinstance(target, PathTarget):
-            raise self.error(f"{token.text}() looks into a path first", target.token)
+            raise self.error(f"{token.text}() takes a path as its first argument", target.token)
         self.expect(",", f"{token.text}() takes a path and a string")
         text = self.literal()
         self.expect(")", "expected ')'")
@@ -252,5 +255,5 @@ class Parser(ConditionBuilder):
             raise self.error("expected a quoted string", text.token)
         self.refuse_several(token.text, target)
         found = self.applied(token.text, target, text)
-        # A path that leads nowhere is the empty string, which has "" in it and nothing else.
+        # A missing path is the empty string, which contains only "".
         return target.condition(found) if text.value else found

@@ -1,4 +1,4 @@
-"""Where paths of a subscription lead, and the values that stand beside them."""
+"""Targets of the paths in a subscription, and literals with their position."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from roamcast.content.xpath.tokens import Token
 
 
 class PlacedLiteral:
-    """A quoted string, a number, or the value of a parameter, with its place."""
+    """A quoted string, a number, or the value of a parameter, with its token."""
 
     def __init__(self, value: Any, token: Token, parameter: str = "") -> None:
         self.value = value
@@ -19,21 +19,21 @@ class PlacedLiteral:
 
 
 class Scope(NamedTuple):
-    """Where a relative path begins: an element of an event, or of a record in it."""
+    """The start of a relative path: an element of an event, or of a record in it."""
 
     type: EventType
     path: str
 
 
 class RepeatedStep(NamedTuple):
-    """A repeated element that a path has entered: what was asked before it, and its place."""
+    """A repeated element on a path: the predicates before it, and its field index."""
 
     asked: tuple[Condition, ...]
     place: int
 
 
 class PathTarget:
-    """Where a path leads: a field, or a container; with what its predicates ask on the way."""
+    """The target of a path: a field or a container, with the predicates on the path."""
 
     def __init__(
         self,
@@ -45,13 +45,13 @@ class PathTarget:
         self.type, self.path = scope
         self.token = token
         self.asked = asked
-        "Since the last repeated element."
+        "Predicates since the last repeated element."
         self.levels = levels
         self.lowered = False
-        "Whether its text is looked at in lower case."
+        "Whether comparisons use the text in lower case."
 
     def condition(self, test: Condition) -> Condition:
-        """That the path leads to something for which `test` holds."""
+        """Return the condition that the path leads to an element for which `test` holds."""
         found: Condition = And((*self.asked, test)) if self.asked else test
         for level in reversed(self.levels):
             found = AnyRecord(level.place, found)

@@ -1,4 +1,4 @@
-"""Prepared subscriptions: read once with `$parameters` in them, then given values again and again."""
+"""Prepared subscriptions with `$parameters`: checked once, then instantiated with values."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from roamcast.content.xpath.tokens import Token
 
 
 class PreparedFilter:
-    """A subscription whose parameters have no values yet: `prepared(level=3)` is the filter.
+    """A subscription with parameters: `prepared(level=3)` returns the filter.
 
-    A mistake in it is told when it is prepared, a value of the wrong kind when it is given.
+    An error in the subscription is raised on preparation, a value of the wrong type on instantiation.
     """
 
     def __init__(self, xpath: str, types: EventType | Mapping[str, EventType]) -> None:
@@ -25,10 +25,10 @@ class PreparedFilter:
         self.xpath = xpath
         self.types = types
         self.parameters: Mapping[str, tuple[str, ...]] = reader.found
-        "The kinds of the fields that each is compared with, by its name."
+        "By parameter name: the types of the fields that the parameter is compared with."
 
     def __call__(self, **values: Any) -> Filter:
-        """The filter with values for all parameters."""
+        """Return the filter with values for all parameters."""
         return parse(self.xpath, self.types, values)
 
     def __repr__(self) -> str:
@@ -36,7 +36,7 @@ class PreparedFilter:
 
 
 class _Reader(Parser):
-    """Reads everything but the values of parameters."""
+    """Parses a subscription without parameter values."""
 
     def __init__(self, text: str, types: EventType | Mapping[str, EventType]) -> None:
         super().__init__(text, types)

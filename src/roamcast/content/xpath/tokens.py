@@ -1,4 +1,4 @@
-"""Tokens of the subscription language, each with its place in the text."""
+"""Tokens of the subscription language, with their position in the text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TOKEN = re.compile(
 
 
 class Token(NamedTuple):
-    """A piece of text: string, number, name, sign, or end."""
+    """A token: string, number, name, sign, or end."""
 
     sort: str
     text: str
@@ -30,10 +30,10 @@ class Token(NamedTuple):
 
 
 def tokenize(text: str) -> list[Token]:
-    """The tokens of `text`, closed by an end token."""
+    """Return the tokens of `text`, followed by an end token."""
     if len(text) > MAX_TEXT:
         raise FilterError(
-            f"a subscription of {len(text)} characters; {MAX_TEXT} are the most", text, MAX_TEXT
+            f"the subscription has {len(text)} characters; the maximum is {MAX_TEXT}", text, MAX_TEXT
         )
     tokens = []
     at = 0
@@ -41,10 +41,10 @@ def tokenize(text: str) -> list[Token]:
         found = _TOKEN.match(text, at)
         if found is None:
             if text[at] in "\"'":
-                raise FilterError("this string is never closed", text, at)
-            raise FilterError(f"{text[at]!r} has no meaning here", text, at)
+                raise FilterError("the string is not closed", text, at)
+            raise FilterError(f"{text[at]!r} is not a valid character here", text, at)
         if found.lastgroup == "exponent":
-            raise FilterError("XPath's numbers have no exponent; write all digits", text, at)
+            raise FilterError("numbers in XPath have no exponent; write all digits", text, at)
         if found.lastgroup != "space":
             tokens.append(Token(found.lastgroup or "", found.group(), at))
         at = found.end()

@@ -63,7 +63,7 @@ def test_a_scenario_survives_its_json(tmp_path):
         (
             '"integer", min',
             '"intger", min',
-            "s.toml:8: workload.types.alert: alert/level: 'intger' is no kind",
+            "s.toml:8: workload.types.alert: alert/level: 'intger' is not a field type",
         ),
         (
             "[1, 2, 3, 4, 5]",

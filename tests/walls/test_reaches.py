@@ -44,7 +44,7 @@ MOST = {
     "laws": (0, 4),
     "pipeline": (22, 67),
     "report": (1, 2),
-    "routing": (0, 7),
+    "routing": (0, 9),
     "scenario": (2, 2),
     "sim": (7, 0),
     "stories": (1, 3),

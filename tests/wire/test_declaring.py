@@ -159,32 +159,32 @@ def test_bytes_that_no_message_has_are_refused(data):
 
 
 def test_what_is_too_long_for_a_datagram_is_refused():
-    with pytest.raises(WireError, match="most"):
+    with pytest.raises(WireError, match="the maximum is"):
         WORDS.decode(bytes(70_000))
 
 
 def test_event_types_that_are_not_known_here_are_refused():
     strangers = MessageCodec((Carried, Standard))
     for message in (Carried(PUBLICATIONS[0]), Standard(PATTERNS[0])):
-        with pytest.raises(WireError, match="not known here"):
+        with pytest.raises(WireError, match="unknown event type"):
             strangers.decode(encode(message))
 
 
 def test_what_cannot_be_declared_is_told_to_its_author():
     with pytest.raises(DeclarationError, match="declare its number"):
         type(Message)("Mute", (Message,), {"__annotations__": {}})
-    with pytest.raises(DeclarationError, match="does not say how it is written"):
+    with pytest.raises(DeclarationError, match="has no field codec"):
         type(Message)("Vague", (Message,), {"__annotations__": {"count": int}}, number=210, **CONTROL)
     with pytest.raises(DeclarationError, match="cannot be called 'size'"):
         type(Message)("Odd", (Message,), {"__annotations__": {"size": Node}}, number=210, **CONTROL)
-    with pytest.raises(DeclarationError, match="say its category"):
+    with pytest.raises(DeclarationError, match="declare its category"):
         type(Message)("Idle", (Message,), {"__annotations__": {}}, number=210)
     with pytest.raises(DeclarationError, match="from 1 to 255"):
         type(Message)("High", (Message,), {"__annotations__": {}}, number=256, **CONTROL)
-    with pytest.raises(DeclarationError, match="ListOf goes with"):
+    with pytest.raises(DeclarationError, match="ListOf needs"):
         hints = {"nodes": Annotated[list[Node], ListOf(3)]}
         type(Message)("Loose", (Message,), {"__annotations__": hints}, number=210, **CONTROL)
-    with pytest.raises(DeclarationError, match="both of kind"):
+    with pytest.raises(DeclarationError, match="both have the number"):
         MessageCodec(
             (Beacon, type(Message)("Twin", (Message,), {"__annotations__": {}}, number=200, **CONTROL))
         )

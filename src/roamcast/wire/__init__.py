@@ -1,1 +1,1 @@
-"""How it is written: every message declared once, and what follows from that."""
+"""Message declarations and the binary encoding that follows from them."""

@@ -1,4 +1,4 @@
-"""Values that have a length of their own: filters, and bytes that mean something elsewhere."""
+"""Field codecs of variable length: filters and opaque bytes."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from roamcast.wire.byte_reader import ByteReader
 from roamcast.wire.errors import WireError
 from roamcast.wire.field import FieldCodec, GenerationContext
 
-# The same few filters are told again at every renewal, and measured with every message that tells them.
+# The same few filters are sent again at every renewal, and their size is needed for every message.
 _encode = lru_cache(maxsize=4096)(Filter.to_bytes)
 
 
 @lru_cache(maxsize=4096)
 def filter_size(pattern: Filter) -> int:
-    """Bytes of a filter in a message."""
+    """Return the size of a filter in a message [B]."""
     return 2 + len(_encode(pattern))
 
 
 class FilterField(FieldCodec):
-    """A filter, with its length before it."""
+    """A filter, preceded by its length."""
 
     length = staticmethod(filter_size)
 
     def write(self, out: bytearray, value: Any) -> None:
-        """As `Filter.to_bytes` has it."""
+        """Append the length and the encoding of the filter."""
         if not isinstance(value, Filter):
             raise WireError(f"{value!r} is not a filter")
         try:
@@ -35,12 +35,12 @@ class FilterField(FieldCodec):
         except ContentError as error:
             raise WireError(str(error)) from None
         if len(data) > 0xFFFF:
-            raise WireError(f"a filter of {len(data)} bytes; 65535 are the most")
+            raise WireError(f"a filter of {len(data)} bytes; the maximum is 65535")
         out += len(data).to_bytes(2, "big")
         out += data
 
     def read(self, octets: ByteReader) -> Filter:
-        """A filter over one of the event types known here."""
+        """Decode a filter over one of the known event types."""
         data = octets.take(octets.integer(2))
         try:
             return Filter.from_bytes(data, octets.types)
@@ -48,42 +48,42 @@ class FilterField(FieldCodec):
             raise WireError(str(error)) from None
 
     def generate(self, about: GenerationContext) -> Filter:
-        """One of the filters that are about."""
+        """Return one of the filters of the context."""
         return about.random.choice(about.patterns)
 
     def describe(self) -> str:
-        """A filter."""
+        """Return the size in words."""
         return "2 B and the filter's own"
 
 
 class Blob(FieldCodec):
-    """Bytes that mean something elsewhere (a summary), no more than `most`, with their length before them."""
+    """Opaque bytes (such as a summary), at most `most`, preceded by their length."""
 
     def __init__(self, most: int) -> None:
         self.most = most
 
     def length(self, value: Any) -> int:
-        """Two bytes and its own."""
+        """Return the size: two bytes and the data."""
         return 2 + len(value)
 
     def write(self, out: bytearray, value: Any) -> None:
-        """As they are."""
+        """Append the length and the bytes."""
         if not isinstance(value, bytes) or len(value) > self.most:
-            raise WireError(f"not up to {self.most} bytes")
+            raise WireError(f"expected at most {self.most} bytes")
         out += len(value).to_bytes(2, "big")
         out += value
 
     def read(self, octets: ByteReader) -> bytes:
-        """As they are."""
+        """Decode the bytes; raise `WireError` if there are too many."""
         count = octets.integer(2)
         if count > self.most:
-            raise WireError(f"{count} bytes where {self.most} are the most")
+            raise WireError(f"{count} bytes; the maximum is {self.most}")
         return octets.take(count)
 
     def generate(self, about: GenerationContext) -> bytes:
-        """Noise."""
+        """Return random bytes."""
         return about.random.randbytes(about.integer(0, min(self.most, 64)))
 
     def describe(self) -> str:
-        """Bytes."""
+        """Return the size in words."""
         return f"2 B and up to {self.most} B"

@@ -1,4 +1,4 @@
-"""Bytes read from the front: whatever is missing or too much is a `WireError`."""
+"""A sequential reader of a message's bytes; missing or additional bytes raise `WireError`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class ByteReader:
-    """The bytes of one message on their way to being understood, and what is known here."""
+    """The bytes of one message, with the message kinds and event types that the node knows."""
 
     __slots__ = ("at", "data", "kinds", "types")
 
@@ -26,17 +26,19 @@ class ByteReader:
         self.types = types
 
     def take(self, count: int) -> bytes:
-        """The next `count` bytes."""
+        """Return the next `count` bytes."""
         start, self.at = self.at, self.at + count
         if self.at > len(self.data):
-            raise WireError(f"it ends after {len(self.data)} bytes, {self.at - len(self.data)} too early")
+            raise WireError(
+                f"the message ends after {len(self.data)} bytes, {self.at - len(self.data)} too early"
+            )
         return self.data[start : self.at]
 
     def integer(self, count: int) -> int:
-        """A whole number of `count` bytes, the highest first."""
+        """Return an unsigned integer of `count` bytes, big-endian."""
         return int.from_bytes(self.take(count), "big")
 
     def close(self, padding: int) -> None:
-        """Make sure that nothing follows but so many bytes of padding."""
+        """Raise `WireError` unless exactly `padding` zero bytes remain."""
         if self.data[self.at :] != bytes(padding):
-            raise WireError(f"it does not end with {padding} bytes of padding")
+            raise WireError(f"the message does not end with {padding} bytes of padding")

@@ -1,11 +1,11 @@
-"""What can be wrong with bytes from the air, or with a message that is to go there."""
+"""Errors of messages and of message declarations."""
 
 from __future__ import annotations
 
 
 class WireError(ValueError):
-    """Bytes that no message has, or a message that has no bytes."""
+    """A malformed or unencodable message."""
 
 
 class DeclarationError(TypeError):
-    """A message class that cannot be written: the author's mistake, not the air's."""
+    """An invalid declaration of a message class: a programming error, not a transmission error."""

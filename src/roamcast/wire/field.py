@@ -1,4 +1,4 @@
-"""What a kind of field must do: write, read, measure, describe and invent itself."""
+"""The interface of field codecs: write, read, measure, describe and generate values."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 NodeId: TypeAlias = int
 
 HIGHEST_NODE = 2**31 - 1
-"Of node ids; what is beyond has no place in the facts."
+"Highest node id; the facts cannot store higher ones."
 
 
 class GenerationContext:
-    """What invented values are made from: chance, and nodes, filters, publications and kinds of message."""
+    """The source of generated values: random numbers, nodes, filters, publications and message kinds."""
 
     def __init__(
         self,
@@ -39,38 +39,38 @@ class GenerationContext:
         self.messages = messages
 
     def integer(self, least: int, most: int) -> int:
-        """A whole number: often at a bound, often small, now and then anything."""
+        """Return an integer in the bounds: often a bound, often small, sometimes any."""
         near = self.random.choice((least, most, least + 1, most - 1, self.random.randint(0, 40)))
         drawn = near if self.random.random() < 0.7 else self.random.randint(least, most)
         return min(max(drawn, least), most)
 
 
 class FieldCodec(ABC):
-    """One kind of field."""
+    """The codec of one type of field."""
 
     fixed: int | None = None
-    "Bytes that it takes, where that does not depend on the value."
+    "Size [B] if it does not depend on the value, otherwise None."
 
     @abstractmethod
     def length(self, value: Any) -> int:
-        """Bytes that `value` takes."""
+        """Return the size of `value` [B]."""
 
     def formula(self, value: str) -> str | None:
-        """`length` as an expression in `value`, which is one itself; None where that takes a call."""
+        """Return `length` as a Python expression in the expression `value`; None if it needs a call."""
         return None
 
     @abstractmethod
     def write(self, out: bytearray, value: Any) -> None:
-        """Append `value`, or raise a `WireError` if it is out of bounds."""
+        """Append `value`; raise `WireError` if it is out of bounds."""
 
     @abstractmethod
     def read(self, octets: ByteReader) -> Any:
-        """The next value, or a `WireError` if there is none within bounds."""
+        """Return the next value; raise `WireError` if it is out of bounds."""
 
     @abstractmethod
     def generate(self, about: GenerationContext) -> Any:
-        """Some value that can be written."""
+        """Return a generated value that can be written."""
 
     @abstractmethod
     def describe(self) -> str:
-        """Its bytes and bounds, in a few words."""
+        """Return the size and the bounds in words."""

@@ -1,8 +1,8 @@
-"""The kinds of field by name, and how an annotation is read as one.
+"""The field codecs by name, and the mapping of annotations to codecs.
 
-`hops: Hops` or `count: Annotated[int, Int(2)]` names a kind; a tuple or frozenset of such items is
-`Annotated[tuple[SequenceGap, ...], ListOf(64)]`. A record (a NamedTuple whose fields are annotated so) is a
-kind by itself, and so are a filter, a flag, a publication and, in an envelope, another message.
+`hops: Hops` or `count: Annotated[int, Int(2)]` names a codec; a tuple or frozenset of such items is
+`Annotated[tuple[SequenceGap, ...], ListOf(64)]`. A NamedTuple with annotated fields has a codec by itself, as
+have a filter, a flag, a publication and, in an envelope, another message.
 """
 
 from __future__ import annotations
@@ -38,23 +38,23 @@ __all__ = [
 
 Node: TypeAlias = Annotated[NodeId, NodeField()]
 PublicationId: TypeAlias = Annotated[int, PublicationRef()]
-"Of the publication that a message serves without carrying it."
+"Id of the publication that a message serves without carrying it."
 Hops: TypeAlias = Annotated[int, Int(1)]
 Serial: TypeAlias = Annotated[int, Int(4)]
-"A number that only rises."
+"A number that only increases."
 Sequence: TypeAlias = Annotated[int, Int(4)]
-"Of a publication among its publisher's: the incarnation in the highest byte, then a count."
+"Sequence number of a publication: the publisher's incarnation in the highest byte, then a count."
 Incarnation: TypeAlias = Annotated[int, Int(1)]
-"How often a node has started with an empty memory, modulo 256."
+"Number of starts of a node with empty memory, modulo 256."
 Milliseconds: TypeAlias = Annotated[int, Int(4)]
 
 
 def field_of(annotation: Any) -> FieldCodec:
-    """The kind of field that an annotation names."""
+    """Return the field codec that an annotation denotes."""
     origin = get_origin(annotation)
     if origin is Annotated:
-        inner, *said = get_args(annotation)
-        kinds = [each for each in said if isinstance(each, FieldCodec)]
+        inner, *metadata = get_args(annotation)
+        kinds = [each for each in metadata if isinstance(each, FieldCodec)]
         if len(kinds) == 1:
             return _several(inner, kinds[0]) if isinstance(kinds[0], ListOf) else kinds[0]
     elif annotation is bool:
@@ -66,9 +66,7 @@ def field_of(annotation: Any) -> FieldCodec:
     elif isinstance(annotation, type) and issubclass(annotation, tuple) and hasattr(annotation, "_fields"):
         hints = get_type_hints(annotation, include_extras=True)
         return TupleOf(annotation, {name: field_of(hints[name]) for name in annotation._fields})
-    raise DeclarationError(
-        f"{annotation!r} does not say how it is written; name a field kind, as Annotated[int, Whole(4)]"
-    )
+    raise DeclarationError(f"{annotation!r} has no field codec; add one, as in Annotated[int, Int(4)]")
 
 
 def plain(kind: type[tuple[Any, ...]]) -> PlainRecord:
@@ -84,4 +82,4 @@ def _several(annotation: Any, listed: ListOf) -> ListOf:
         return listed.of(field_of(arguments[0]), ordered=True)
     if origin is frozenset:
         return listed.of(field_of(arguments[0]), ordered=False)
-    raise DeclarationError(f"{annotation!r}: ListOf goes with tuple[X, ...] or frozenset[X]")
+    raise DeclarationError(f"{annotation!r}: ListOf needs tuple[X, ...] or frozenset[X]")

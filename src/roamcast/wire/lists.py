@@ -1,4 +1,4 @@
-"""Several values: lists and sets of one kind, records of several."""
+"""Field codecs of several values: lists and sets of one type, and named tuples."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from roamcast.wire.numbers import Flag
 
 
 class ListOf(FieldCodec):
-    """Several values of one kind, no more than `most`, with their number before them.
+    """Several values of one type, at most `most`, preceded by their number.
 
-    A tuple keeps its order. A frozenset is written in rising order, and read in no other.
+    A tuple keeps its order. A frozenset is written in ascending order, and read in no other.
     """
 
     def __init__(self, most: int, *, least: int = 0) -> None:
@@ -25,57 +25,57 @@ class ListOf(FieldCodec):
         self.ordered = True
 
     def of(self, item: FieldCodec, *, ordered: bool) -> ListOf:
-        """The same for items of a kind."""
+        """Return a copy of this codec for items of the given codec."""
         listed = ListOf(self.most, least=self.least)
         listed.item, listed.ordered = item, ordered
         return listed
 
     def length(self, value: Any) -> int:
-        """The number's bytes and the items'."""
+        """Return the size of the count and the items [B]."""
         if self.item.fixed is not None:
             return self.count_bytes + self.item.fixed * len(value)
         return self.count_bytes + sum(map(self.item.length, value))
 
     def formula(self, value: str) -> str | None:
-        """For items that all take the same."""
+        """Return the expression of the size if all items have the same size."""
         return None if self.item.fixed is None else f"{self.count_bytes} + {self.item.fixed} * len({value})"
 
     def write(self, out: bytearray, value: Any) -> None:
-        """The number, then the items."""
+        """Append the number of items and the items."""
         if not isinstance(value, tuple if self.ordered else frozenset):
             raise WireError(f"{value!r} is not a {'tuple' if self.ordered else 'frozenset'}")
         if not self.least <= len(value) <= self.most:
-            raise WireError(f"{len(value)} items; {self.least} to {self.most} are allowed")
+            raise WireError(f"{len(value)} items; {self.least} to {self.most} expected")
         out += len(value).to_bytes(self.count_bytes, "big")
         for item in value if self.ordered else sorted(value):
             self.item.write(out, item)
 
     def read(self, octets: ByteReader) -> tuple[Any, ...] | frozenset[Any]:
-        """The number, then the items."""
+        """Decode the number of items and the items."""
         count = octets.integer(self.count_bytes)
         if not self.least <= count <= self.most:
-            raise WireError(f"{count} items; {self.least} to {self.most} are allowed")
+            raise WireError(f"{count} items; {self.least} to {self.most} expected")
         items = tuple(self.item.read(octets) for _ in range(count))
         if self.ordered:
             return items
         if any(a >= b for a, b in pairwise(items)):
-            raise WireError("a set out of order")
+            raise WireError("the items of a set are not sorted")
         return frozenset(items)
 
     def generate(self, about: GenerationContext) -> tuple[Any, ...] | frozenset[Any]:
-        """A few items, seldom as many as there may be."""
+        """Return a few items, rarely the maximum number."""
         most = self.most if about.random.random() < 0.05 else min(self.most, self.least + 5)
         items = [self.item.generate(about) for _ in range(about.random.randint(self.least, most))]
         return tuple(items) if self.ordered else frozenset(items)
 
     def describe(self) -> str:
-        """How many, of what."""
+        """Return the number and the type of items in words."""
         kind = "list" if self.ordered else "set"
         return f"{kind}: {self.count_bytes} B and {self.least} to {self.most} x ({self.item.describe()})"
 
 
 class TupleOf(FieldCodec):
-    """The fields of a NamedTuple, one after the other."""
+    """The fields of a NamedTuple, in order."""
 
     def __init__(self, kind: type[Any], fields: dict[str, FieldCodec]) -> None:
         self.kind = kind
@@ -84,13 +84,13 @@ class TupleOf(FieldCodec):
         self.fixed = None if None in lengths else sum(length or 0 for length in lengths)
 
     def length(self, value: Any) -> int:
-        """All of them."""
+        """Return the size of all fields [B]."""
         if self.fixed is not None:
             return self.fixed
         return sum(field.length(part) for field, part in zip(self.fields.values(), value, strict=True))
 
     def write(self, out: bytearray, value: Any) -> None:
-        """All of them, in order."""
+        """Append all fields in order."""
         if type(value) is not self.kind:
             raise WireError(f"{value!r} is not a {self.kind.__name__}")
         for field, part in zip(self.fields.values(), value, strict=True):
@@ -98,26 +98,26 @@ class TupleOf(FieldCodec):
         self._check(value)
 
     def read(self, octets: ByteReader) -> Any:
-        """All of them, in order."""
+        """Decode all fields in order; raise `WireError` if they contradict each other."""
         value = self.kind(*(field.read(octets) for field in self.fields.values()))
         self._check(value)
         return value
 
     def _check(self, value: Any) -> None:
-        flaw = value.inconsistency() if hasattr(self.kind, "inconsistency") else None
-        if flaw is not None:
-            raise WireError(flaw)
+        problem = value.inconsistency() if hasattr(self.kind, "inconsistency") else None
+        if problem is not None:
+            raise WireError(problem)
 
     def generate(self, about: GenerationContext) -> Any:
-        """Every field by itself, until they agree."""
+        """Generate each field independently until they are consistent."""
         for _ in range(1000):
             value = self.kind(*(field.generate(about) for field in self.fields.values()))
             if not hasattr(self.kind, "inconsistency") or value.inconsistency() is None:
                 return value
-        raise AssertionError(f"no {self.kind.__name__} could be invented")
+        raise AssertionError(f"no {self.kind.__name__} could be generated")
 
     def describe(self) -> str:
-        """Its fields."""
+        """Return the fields in words."""
         return ", ".join(f"{name} {field.describe()}" for name, field in self.fields.items())
 
 

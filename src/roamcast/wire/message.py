@@ -1,12 +1,12 @@
-"""A message is declared once: its kind, what it is for, what it does, and its fields with their bounds.
+"""Message declarations: number, category, role, and fields with their bounds.
 
     class Nack(Message, number=37, category=Category.CONTROL, role=Role.ASKS_AGAIN):
         publisher: Node
         subscriber: Node
         holes: Annotated[tuple[SequenceGap, ...], ListOf(64)]
 
-Its bytes, its size on the air and its strict reading follow (`roamcast.wire.codec`), and so do its page
-in the documentation and the hostile messages of the tests.
+The encoding, the size and the strict decoding follow from it (`roamcast.wire.codec`), as do its section
+in the documentation and the generated messages of the tests.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from roamcast.wire.publication import PublicationField
 
 
 class Category(IntEnum):
-    """What a message is for; message cost is reported by it."""
+    """The purpose of a message; message cost is reported by category."""
 
     EVENT = 0
     SUBSCRIPTION = 1
@@ -36,7 +36,7 @@ class Category(IntEnum):
 
 
 class Role(Enum):
-    """What a message does; the value is how a person would say it."""
+    """The function of a message; the value completes "it ..." in the documentation."""
 
     CARRIES = "carries an event"
     OFFERS = "offers what will be published"
@@ -68,7 +68,7 @@ RESERVED = frozenset(
 
 @dataclass_transform(field_specifiers=(msgspec.field,), frozen_default=True)
 class MessageType(msgspec.StructMeta):
-    """The class of message classes: reads a declaration when the class is made."""
+    """The metaclass of messages, which evaluates a declaration when the class is created."""
 
     def __new__(
         mcls,
@@ -82,7 +82,7 @@ class MessageType(msgspec.StructMeta):
         dedup_field: str | None = None,
         **config: Any,
     ) -> Any:
-        """Make a message class; all but the base declare `number`, `category` and `role`."""
+        """Create a message class; all but the base declare `number`, `category` and `role`."""
         cls: Any = super().__new__(mcls, name, bases, namespace, **config)
         if number is None:
             if any(isinstance(base, MessageType) for base in bases):
@@ -91,11 +91,11 @@ class MessageType(msgspec.StructMeta):
                 )
             return cls
         if not 0 < number < 256:
-            raise DeclarationError(f"{name}: a message number is from 1 to 255, not {number}")
+            raise DeclarationError(f"{name}: a message number must be from 1 to 255, not {number}")
         hints = get_type_hints(cls, include_extras=True)
         for field in cls.__struct_fields__:
             if field in RESERVED:
-                raise DeclarationError(f"{name}: a field cannot be called {field!r}; every message has that")
+                raise DeclarationError(f"{name}: a field cannot be called {field!r}; the name is reserved")
         try:
             cls.fields = {field: _field(hints[field]) for field in cls.__struct_fields__}
         except DeclarationError as error:
@@ -103,29 +103,31 @@ class MessageType(msgspec.StructMeta):
         cls.number = number
         cls.dedup_field = dedup_field
         cls.envelope = next((n for n, field in cls.fields.items() if isinstance(field, Payload)), None)
-        for said, value in (("category", category), ("role", role)):
+        for name_of, value in (("category", category), ("role", role)):
             if value is not None:
-                setattr(cls, said, value)
-            elif said not in namespace:
+                setattr(cls, name_of, value)
+            elif name_of not in namespace:
                 if cls.envelope is None:
-                    raise DeclarationError(f"{name}: say its {said}")
-                setattr(cls, said, property(attrgetter(f"{cls.envelope}.{said}")))
+                    raise DeclarationError(f"{name}: declare its {name_of}")
+                setattr(cls, name_of, property(attrgetter(f"{cls.envelope}.{name_of}")))
         _follow(cls, namespace)
         return cls
 
 
 class Message(msgspec.Struct, metaclass=MessageType, frozen=True, gc=False):
-    """Base of everything that travels one hop; immutable, so that hosts may share it."""
+    """Base class of everything that is sent over one hop; immutable, so that hosts may share it."""
 
     number: ClassVar[int]
-    "The first byte on the air; ours are below 128, yours above."
+    "First byte of the encoding; built-in messages are below 128, plug-ins use 128 and above."
     category: ClassVar[Category]
     role: ClassVar[Role]
     fields: ClassVar[dict[str, FieldCodec]] = {}
     dedup_field: ClassVar[str | None] = None
-    "The attribute by which routers remember it as handled (see `Router.handled`); None: they do not."
+    "Attribute by which routers detect duplicates (see `Router.handled`); None for no detection."
     envelope: ClassVar[str | None] = None
-    "The field that holds another message, if there is one: kind, category and publication are then of that."
+    """Field that holds another message, if any; category, role and publication are then those of that
+    message.
+    """
 
     if TYPE_CHECKING:
 
@@ -142,65 +144,65 @@ class Message(msgspec.Struct, metaclass=MessageType, frozen=True, gc=False):
 
         @property
         def length(self) -> int:
-            """Bytes without padding."""
+            """Size without padding [B]."""
 
         @property
         def size(self) -> int:
-            """Bytes on the air above the network header, padding included."""
+            """Size above the network header, including padding [B]."""
 
         @property
         def publication_id(self) -> int:
-            """The id of the publication this message serves, or -1; the facts follow an event by it."""
+            """Id of the publication that the message serves, or -1; the facts trace an event by it."""
 
         @property
         def minimum_size(self) -> int:
-            """It is padded to so many bytes, if it has fewer."""
+            """Minimum size, to which the message is padded [B]."""
 
     def inconsistency(self) -> str | None:
-        """How its fields contradict each other, if they do; such a message is neither written nor read."""
+        """Return how fields contradict each other, or None; such a message is neither written nor read."""
         return None
 
 
 class Payload(FieldCodec):
-    """Another message in an envelope, without its padding; no envelope holds an envelope."""
+    """Another message in an envelope, without its padding; envelopes cannot be nested."""
 
     def length(self, value: Any) -> int:
-        """The message's own."""
+        """Return the size of the message [B]."""
         return int(value.length)
 
     def write(self, out: bytearray, value: Any) -> None:
-        """The message without padding."""
+        """Append the message without padding."""
         if not isinstance(value, Message) or value.envelope is not None:
-            raise WireError(f"{value!r} is no message for an envelope")
+            raise WireError(f"{value!r} cannot be carried in an envelope")
         write_body(out, value)
 
     def read(self, octets: ByteReader) -> Message:
-        """A message of a kind known here."""
+        """Decode a message of a known kind."""
         message = read_body(octets)
         if message.envelope is not None:
-            raise WireError("an envelope in an envelope")
+            raise WireError("an envelope contains another envelope")
         return message
 
     def generate(self, about: GenerationContext) -> Message:
-        """Any message that an envelope may hold."""
+        """Return a generated message that an envelope may hold."""
         plain = [kind for kind in about.messages if kind.envelope is None]
         return generate(about.random.choice(plain), about)
 
     def describe(self) -> str:
-        """A message."""
+        """Return the content in words."""
         return "another message, without its padding"
 
 
 def unwrap(message: Message) -> Message:
-    """What an envelope holds; any other message itself."""
+    """Return the message in an envelope, or the message itself if it is not an envelope."""
     return message if message.envelope is None else getattr(message, message.envelope)
 
 
 def write_body(out: bytearray, message: Message) -> None:
     """Append a message without padding."""
-    flaw = message.inconsistency()
-    if flaw is not None:
-        raise WireError(f"{type(message).__name__}: {flaw}")
+    problem = message.inconsistency()
+    if problem is not None:
+        raise WireError(f"{type(message).__name__}: {problem}")
     out.append(message.number)
     for name, field in message.fields.items():
         try:
@@ -210,25 +212,25 @@ def write_body(out: bytearray, message: Message) -> None:
 
 
 def read_body(octets: ByteReader) -> Message:
-    """Read a message without padding."""
+    """Decode a message without padding."""
     number = octets.integer(1)
     kind = octets.kinds.get(number)
     if kind is None:
-        raise WireError(f"messages of kind {number} are not known here")
+        raise WireError(f"unknown message number {number}")
     message: Message = kind(*[field.read(octets) for field in kind.fields.values()])
-    flaw = message.inconsistency()
-    if flaw is not None:
-        raise WireError(f"{kind.__name__}: {flaw}")
+    problem = message.inconsistency()
+    if problem is not None:
+        raise WireError(f"{kind.__name__}: {problem}")
     return message
 
 
 def generate(kind: type[Message], about: GenerationContext) -> Message:
-    """Some message of a kind that can be written, however hostile."""
+    """Return a generated message of a kind, with any consistent field values."""
     for _ in range(1000):
         message = kind(*[field.generate(about) for field in kind.fields.values()])
         if message.inconsistency() is None:
             return message
-    raise DeclarationError(f"no {kind.__name__} without a flaw was found in a thousand tries")
+    raise DeclarationError(f"no consistent {kind.__name__} was generated in 1000 attempts")
 
 
 def _field(annotation: Any) -> FieldCodec:
@@ -257,7 +259,7 @@ def _follow(cls: Any, namespace: dict[str, Any]) -> None:
             terms.append(f"of_{name}(self.{name})")
     length = " + ".join(terms)
     if len(terms) == 1 and least == "0":
-        cls.length = cls.size = fixed  # plain numbers: nothing to compute at each sending
+        cls.length = cls.size = fixed  # constants need no computation at each transmission
     else:
         cls.length = _compute(length, lengths)
         cls.size = (
@@ -270,5 +272,5 @@ def _follow(cls: Any, namespace: dict[str, Any]) -> None:
 
 
 def _compute(expression: str, names: dict[str, Any]) -> property:
-    """A property that computes an expression in `self`; made as dataclasses make their methods, for speed."""
+    """Return a property that evaluates an expression in `self`; generated code is faster than a method."""
     return property(eval(f"lambda self: {expression}", dict(names)))

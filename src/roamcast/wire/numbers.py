@@ -1,4 +1,4 @@
-"""Numbers: whole ones within bounds, nodes, ids of publications, reals, and flags."""
+"""Field codecs of integers, node ids, publication ids, floating-point numbers and flags."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from roamcast.wire.field import HIGHEST_NODE, FieldCodec, GenerationContext, Nod
 
 
 class Int(FieldCodec):
-    """A whole number of a few bytes, between two bounds; negative ones are written as two's complement."""
+    """An integer of a few bytes between two bounds; negative numbers are in two's complement."""
 
     def __init__(self, bytes: int, *, least: int = 0, most: int | None = None) -> None:
         self.fixed = bytes
@@ -24,28 +24,28 @@ class Int(FieldCodec):
             raise ValueError(f"{least} to {self.most} do not fit into {bytes} bytes")
 
     def length(self, value: Any) -> int:
-        """Always the same."""
+        """Return the fixed size [B]."""
         return self.fixed or 0
 
     def write(self, out: bytearray, value: Any) -> None:
-        """The highest byte first."""
+        """Append the integer, big-endian."""
         if type(value) is not int or not self.least <= value <= self.most:
-            raise WireError(f"{value!r} is not a whole number from {self.least} to {self.most}")
+            raise WireError(f"{value!r} is not an integer from {self.least} to {self.most}")
         out += value.to_bytes(self.fixed or 0, "big", signed=self.signed)
 
     def read(self, octets: ByteReader) -> int:
-        """The highest byte first."""
+        """Decode the integer, big-endian; raise `WireError` if it is out of bounds."""
         value = int.from_bytes(octets.take(self.fixed or 0), "big", signed=self.signed)
         if not self.least <= value <= self.most:
             raise WireError(f"{value} is not between {self.least} and {self.most}")
         return value
 
     def generate(self, about: GenerationContext) -> int:
-        """Bounds are tried more often than what lies between."""
+        """Return an integer in the bounds; bounds are more likely."""
         return about.integer(self.least, self.most)
 
     def describe(self) -> str:
-        """Bytes, and bounds where they are not the bytes' own."""
+        """Return the size and the bounds in words."""
         return f"{self.fixed} B, {self.least} to {self.most}"
 
 
@@ -56,11 +56,11 @@ class NodeField(Int):
         super().__init__(4, most=HIGHEST_NODE)
 
     def generate(self, about: GenerationContext) -> NodeId:
-        """Mostly a node that exists."""
+        """Return a node id, mostly of an existing node."""
         return about.random.choice(about.nodes) if about.random.random() < 0.8 else super().generate(about)
 
     def describe(self) -> str:
-        """A node."""
+        """Return the size in words."""
         return "4 B, a node"
 
 
@@ -71,18 +71,18 @@ class PublicationRef(Int):
         super().__init__(8, most=2**63 - 1)
 
     def generate(self, about: GenerationContext) -> int:
-        """Mostly of a publication that exists."""
+        """Return a publication id, mostly of an existing publication."""
         if about.publications and about.random.random() < 0.7:
             return int(about.random.choice(about.publications).id)
         return super().generate(about)
 
     def describe(self) -> str:
-        """A publication's id."""
+        """Return the size in words."""
         return "8 B, the id of a publication"
 
 
 class Float(FieldCodec):
-    """A finite number, or where `unknown` is allowed nan, of four bytes or eight."""
+    """A finite number of four or eight bytes; NaN if `unknown` is allowed."""
 
     def __init__(
         self, bytes: int = 8, *, least: float = -math.inf, most: float = math.inf, unknown: bool = False
@@ -99,11 +99,11 @@ class Float(FieldCodec):
         return math.isfinite(value) and self.least <= value <= self.most
 
     def length(self, value: Any) -> int:
-        """Always the same."""
+        """Return the fixed size [B]."""
         return self.fixed or 0
 
     def write(self, out: bytearray, value: Any) -> None:
-        """As IEEE 754 has it; there is one way to write nan."""
+        """Append the number in IEEE 754; NaN has one encoding."""
         if type(value) is not float or not self._fits(value):
             raise WireError(f"{value!r} is not a number from {self.least:g} to {self.most:g}")
         try:
@@ -112,7 +112,7 @@ class Float(FieldCodec):
             raise WireError(f"{value!r} does not fit into {self.fixed} bytes") from None
 
     def read(self, octets: ByteReader) -> float:
-        """As IEEE 754 has it."""
+        """Decode the number in IEEE 754; raise `WireError` if it is out of bounds."""
         data = octets.take(self.fixed or 0)
         value = float(self._code.unpack(data)[0])
         if not self._fits(value) or (math.isnan(value) and data != self._code.pack(math.nan)):
@@ -120,7 +120,7 @@ class Float(FieldCodec):
         return value
 
     def generate(self, about: GenerationContext) -> float:
-        """Bounds, where there are any, or something between."""
+        """Return a bound, if there is one, or a number between the bounds."""
         bounds = [bound for bound in (self.least, self.most) if math.isfinite(bound)]
         if self.unknown and about.random.random() < 0.1:
             return math.nan
@@ -130,7 +130,7 @@ class Float(FieldCodec):
         return self._invented(about.random.uniform(low, high))
 
     def nearest(self, value: float) -> float:
-        """Return the number that is read where `value` was written."""
+        """Return the number that is decoded if `value` was encoded."""
         return float(self._code.unpack(self._code.pack(value))[0])
 
     def _invented(self, value: float) -> float:
@@ -138,36 +138,36 @@ class Float(FieldCodec):
         return read if self._fits(read) else 0.0
 
     def describe(self) -> str:
-        """Bytes and bounds."""
+        """Return the size in words."""
         return f"{self.fixed} B, a number" + (" or unknown" if self.unknown else "")
 
 
 class Flag(FieldCodec):
-    """Yes or no."""
+    """A boolean."""
 
     fixed = 1
 
     def length(self, value: Any) -> int:
-        """One byte."""
+        """Return the fixed size [B]."""
         return 1
 
     def write(self, out: bytearray, value: Any) -> None:
-        """0 or 1."""
+        """Append 0 or 1."""
         if type(value) is not bool:
-            raise WireError(f"{value!r} is neither yes nor no")
+            raise WireError(f"{value!r} is not a boolean")
         out.append(value)
 
     def read(self, octets: ByteReader) -> bool:
-        """0 or 1, and nothing else."""
+        """Decode 0 or 1; raise `WireError` for other bytes."""
         byte = octets.integer(1)
         if byte > 1:
-            raise WireError(f"{byte} is neither yes nor no")
+            raise WireError(f"{byte} is neither 0 nor 1")
         return bool(byte)
 
     def generate(self, about: GenerationContext) -> bool:
-        """Either."""
+        """Return a random boolean."""
         return about.random.random() < 0.5
 
     def describe(self) -> str:
-        """A flag."""
+        """Return the size in words."""
         return "1 B, 0 or 1"

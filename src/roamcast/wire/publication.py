@@ -1,4 +1,4 @@
-"""A publication: an event that someone published, by a number that names it in the whole network."""
+"""Publications: an event with its publisher and sequence number."""
 
 from __future__ import annotations
 
@@ -15,26 +15,28 @@ from roamcast.wire.errors import WireError
 from roamcast.wire.field import HIGHEST_NODE, FieldCodec, GenerationContext, NodeId
 
 HEADER = 12
-"Bytes before the event: publisher, sequence number, padded size and the event's length."
+"Size of the header before the event [B]: publisher, sequence number, padded size, length of the event."
 
-# The same few events are published again and again, and every message that carries one is measured.
+# The same few events are published repeatedly, and every message that carries one is measured.
 _encode = lru_cache(maxsize=4096)(encode_event)
 
 
 class Publication(msgspec.Struct, frozen=True, gc=False):
-    """An event that someone published: its content, who said it and which of theirs it is."""
+    """An event with its publisher and its sequence number."""
 
     publisher: NodeId
     sequence: int
-    "The publisher's incarnation in the highest byte, then a count from 1: after a restart all is new."
+    """The publisher's incarnation in the highest byte, then a count from 1, so that no number repeats after a
+    restart.
+    """
     event: Event
     size: int = 512
-    "A message that carries it is padded to so many bytes, if it has fewer."
+    "Minimum size of a message that carries the publication [B]; a shorter one is padded."
 
     id: int = -1
-    "One number that names this publication in the whole network; follows from publisher and sequence."
+    "Id of the publication in the whole network, computed from publisher and sequence number."
     length: int = -1
-    "Bytes that it takes in a message; follows from the event."
+    "Size in a message [B], computed from the event."
 
     def __post_init__(self) -> None:
         msgspec.structs.force_setattr(self, "id", self.publisher << 32 | self.sequence)
@@ -45,11 +47,11 @@ class PublicationField(FieldCodec):
     """A publication that the message carries."""
 
     def length(self, value: Any) -> int:
-        """Its header's bytes and the event's."""
+        """Return the size of the header and the event [B]."""
         return int(value.length)
 
     def write(self, out: bytearray, value: Any) -> None:
-        """Publisher, sequence number, padded size, and the event as `encode_event` has it."""
+        """Append publisher, sequence number, padded size, and the encoded event."""
         data = _encode(value.event)
         if not (
             0 <= value.publisher <= HIGHEST_NODE
@@ -65,10 +67,10 @@ class PublicationField(FieldCodec):
         out += data
 
     def read(self, octets: ByteReader) -> Publication:
-        """A publication of one of the event types known here."""
+        """Decode a publication of one of the known event types."""
         publisher, sequence, size = octets.integer(4), octets.integer(4), octets.integer(2)
         if publisher > HIGHEST_NODE:
-            raise WireError(f"there is no node {publisher}")
+            raise WireError(f"{publisher} is not a valid node id")
         try:
             event = decode_event(octets.take(octets.integer(2)), octets.types)
         except ContentError as error:
@@ -76,7 +78,7 @@ class PublicationField(FieldCodec):
         return Publication(publisher, sequence, event, size)
 
     def generate(self, about: GenerationContext) -> Publication:
-        """One that exists, or one that nobody ever published."""
+        """Return an existing publication, or one that was never published."""
         known = about.random.choice(about.publications)
         if about.random.random() < 0.5:
             return known
@@ -88,5 +90,5 @@ class PublicationField(FieldCodec):
         )
 
     def describe(self) -> str:
-        """A publication."""
+        """Return the size in words."""
         return f"{HEADER} B and the event's own; the message is padded to the publication's size"

@@ -1,1 +1,1 @@
-"""Strict files to frozen models."""
+"""Scenario files: strict parsing into immutable models."""

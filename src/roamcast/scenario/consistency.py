@@ -1,4 +1,4 @@
-"""What no part of a scenario can see alone: do the parts agree with each other?"""
+"""Checks across the sections of a scenario, which no section can make alone."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ MOST_QUARTERS = 100
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """A hint at what `word` was meant to be."""
+    """Return a hint at the known word that is closest to `word`."""
     known = list(known)
     near = difflib.get_close_matches(word, known, n=1)
     return f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(known) or 'nothing'}"
 
 
 def inconsistencies(scenario: Scenario, context: Any = None) -> Iterator[tuple[str, str]]:
-    """Each disagreement between parts: the key that must change, and what is wrong with it.
+    """Yield each inconsistency between sections: the key to change, and the problem.
 
-    `context` is the validation context; protocols' parameters are validated in it as the rest was.
+    `context` is the validation context, in which the protocols' parameters are validated too.
     """
     yield from _times(scenario)
     yield from _sizes(scenario)
@@ -64,7 +64,7 @@ def _times(scenario: Scenario) -> Iterator[tuple[str, str]]:
 
 
 def _sizes(scenario: Scenario) -> Iterator[tuple[str, str]]:
-    """Slips of a unit or a zero, found before they fill the memory."""
+    """Check sizes for errors of a unit or a digit before they exhaust the memory."""
     if scenario.count > MOST_NODES:
         yield "nodes", f"{scenario.count} nodes are more than {MOST_NODES}"
         return
@@ -103,12 +103,12 @@ def _frames(scenario: Scenario) -> Iterator[tuple[str, str]]:
 
 
 def too_large(size: float, most: float) -> str:
-    """The complaint about an event of `size` bytes where a frame carries `most`."""
+    """Return the error for an event of `size` bytes if a frame carries at most `most` bytes."""
     return f"{size:,.0f} B are more than one frame carries (mac.max_message = {most:,.0f} B)"
 
 
 def _size(scenario: Scenario, group: str) -> int:
-    """How many nodes a group of the workload has; 1 for one that there is not."""
+    """Return the number of nodes of a group; 1 for an unknown group."""
     return len(scenario.nodes_of(group)) if group == EVERYONE or group in scenario.groups else 1
 
 

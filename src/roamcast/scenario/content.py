@@ -1,4 +1,4 @@
-"""The content of a scenario, read once: its event types, zones, scheduled events, and its filters as text."""
+"""The content of a scenario, read once: event types, zones, scheduled events and filters."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 class ContentProblem(UserError):
-    """A key of a scenario whose types, templates or filters make no sense."""
+    """An invalid event type, template or filter, with the key of the scenario that declares it."""
 
     def __init__(self, key: str, problem: str) -> None:
         super().__init__(f"{key}: {problem}")
@@ -39,7 +39,7 @@ class ContentProblem(UserError):
 
 
 class ScenarioContent:
-    """What a scenario's applications speak of; see `Scenario.content`."""
+    """The event types, filters, documents and schedule of a scenario; see `Scenario.content`."""
 
     def __init__(self, scenario: Scenario) -> None:
         workload = scenario.workload
@@ -92,7 +92,7 @@ class ScenarioContent:
             self.scheduled.append((row, event))
 
     def filter(self, text: str) -> Filter:
-        """The filter that `text` (XPath) means; the same text is the same filter."""
+        """Return the filter of an XPath text; equal texts give the same object."""
         found = self._filters.get(text)
         if found is None:
             found = self._filters[text] = Filter.parse(text, self.types)
@@ -122,7 +122,7 @@ class ScenarioContent:
 def _infer(
     known: Mapping[str, EventType], scenario: Scenario, rows: list[ScheduledPublication]
 ) -> dict[str, EventType]:
-    """The types of all that is published and not of a `known` type, by name."""
+    """Return the types of all publications that are not of a `known` type, by name."""
     samples: dict[str, list[Mapping[str, Any]]] = {}
     for publishing in scenario.workload.publish.values():
         if isinstance(publishing.content, EventTemplate) and publishing.content.type not in known:
@@ -151,7 +151,7 @@ def _read_any(schemas: list[XmlSchema | JsonSchema], path: Path) -> Event:
 
 
 def _filter_texts(scenario: Scenario) -> Iterator[tuple[str, str]]:
-    """Every filter in the scenario, with its key."""
+    """Yield every filter text in the scenario, with its key."""
     workload = scenario.workload
     for group, publishing in workload.publish.items():
         if publishing.advertise is not None:
@@ -167,7 +167,7 @@ def _filter_texts(scenario: Scenario) -> Iterator[tuple[str, str]]:
 
 
 def _samples(template: EventTemplate) -> list[dict[str, Any]]:
-    """Events of the template that together show every value that it can draw."""
+    """Return events of the template that together have every value that it can draw."""
     names = list(template.values)
     choices = [value if isinstance(value, list) else [value] for value in template.values.values()]
     return [

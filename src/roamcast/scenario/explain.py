@@ -1,4 +1,4 @@
-"""What is wrong with a file, in words: where, which key, what was expected, what was meant."""
+"""Error messages for invalid files: position, key, problem, and the expected value."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ _WORDS = {
     "path_type": "should be the name of a file",
     "union_tag_not_found": "has no kind",
 }
-"Our words for pydantic's, where those speak of Python or of pydantic."
+"Messages that replace pydantic's, where those mention Python or pydantic."
 
 _MOST_PROBLEMS = 8
-"More are counted and not told."
+"Further problems are counted but not printed."
 
 
 def explain(
@@ -50,9 +50,9 @@ def explain(
     text: str = "",
     overridden: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
-    """A validation error in one line for each key: where, which key, what is wrong, what to do.
+    """Return a validation error as one line per key: position, key, problem and remedy.
 
-    `data` is what was validated; `overridden` says where keys come from that are not the file's.
+    `data` is the validated data; `overridden` has the origin of keys that do not come from the file.
     """
     problems = error.errors(include_url=False)
     paths = [
@@ -97,12 +97,12 @@ def _message(problem: Any, path: list[str], kind: type[BaseModel]) -> str:
 
 
 def shorten(text: str) -> str:
-    """A text that fits into a message."""
+    """Return the text, shortened to fit into a message."""
     return text if len(text) <= 80 else f"{text[:76]} ..."
 
 
 def source_of(source: str, text: str, path: list[str], overridden: Mapping[str, str]) -> str:
-    """Whom to blame for the key at `path`: an override, by where it comes from, or a line of the file."""
+    """Return the origin of the key at `path`: an override, or a line of the file."""
     key = ".".join(path)
     for known, origin in overridden.items():
         if key == known or key.startswith(f"{known}.") or known.startswith(f"{key}."):
@@ -112,7 +112,9 @@ def source_of(source: str, text: str, path: list[str], overridden: Mapping[str, 
 
 
 def line_of(text: str, path: list[str], *, exact: bool = False) -> int | None:
-    """The line of `text` (TOML) that sets the key at `path`, or, unless `exact`, the table around it."""
+    """Return the line of `text` (TOML) that sets the key at `path` or, unless `exact`, its enclosing
+    table.
+    """
     best: tuple[int, int] | None = None
     table: list[str] = []
     for number, line in enumerate(text.splitlines(), 1):
@@ -130,7 +132,7 @@ def line_of(text: str, path: list[str], *, exact: bool = False) -> int | None:
 
 
 def _keys(problem: Any, data: Any) -> list[str]:
-    """The keys of a pydantic location, without the names of models and unions that pydantic puts in."""
+    """Return the keys of a pydantic location, without the names of models and unions that pydantic adds."""
     found: list[str] = []
     here = data
     loc = problem["loc"]
@@ -150,7 +152,7 @@ _ABSENT = object()
 
 
 def _step(here: Any, part: int | str) -> Any:
-    """What stands at a key, also at a dotted one; or that nothing does."""
+    """Return the value at a key, which may be dotted, or `_ABSENT`."""
     if isinstance(here, list):
         return here[part] if isinstance(part, int) and part < len(here) else _ABSENT
     if not isinstance(here, Mapping):
@@ -167,7 +169,7 @@ def _step(here: Any, part: int | str) -> Any:
 
 
 def _known_keys(kind: type[BaseModel], loc: tuple[int | str, ...]) -> list[str]:
-    """The keys of the model at `loc` below `kind`."""
+    """Return the keys of the model at `loc` below `kind`."""
     here: Any = kind
     for part in loc:
         for model in _models(here):
@@ -186,7 +188,7 @@ def _keys_of(model: Any) -> list[str]:
 
 
 def _models(annotation: Any) -> Iterator[Any]:
-    """The models and named tuples that an annotation speaks of."""
+    """Yield the models and named tuples that an annotation contains."""
     if isinstance(annotation, type) and (issubclass(annotation, BaseModel) or hasattr(annotation, "_fields")):
         yield annotation
     for argument in get_args(annotation):

@@ -1,4 +1,4 @@
-"""Reading scenario files: TOML in, a frozen Scenario out, or one error that names file, key and remedy."""
+"""Reading of scenario files: TOML to an immutable `Scenario`, or an error with file, key and remedy."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ M = TypeVar("M", bound=BaseModel)
 
 
 class ScenarioError(UserError):
-    """A file or an override that does not describe a scenario."""
+    """A file or an override that is not a valid scenario."""
 
 
 def load(
@@ -31,9 +31,9 @@ def load(
     overrides: Iterable[str] | Mapping[str, Any] = (),
     origin: Callable[[str], str] = lambda _: "--set",
 ) -> Scenario:
-    """The scenario in the file at `path`, with `overrides` ("radio.range=200 m", or key -> value) applied.
+    """Return the scenario in a file, with `overrides` ("radio.range=200 m", or key -> value) applied.
 
-    An override changes what is there and makes no new group of nodes. `origin` tells where one comes from.
+    An override cannot add a group of nodes. `origin` returns the origin of an override for messages.
     """
     path = Path(path)
     text, data = read_toml(path)
@@ -48,7 +48,7 @@ def load(
             raise ScenarioError(f"{overridden[key]}: {shorten(key)}: no group of nodes has this name; {hint}")
     scenario = _resolve(validate(Scenario, data, str(path), text, overridden), path)
     try:
-        _ = scenario.content  # read and checked here, and kept for all who ask
+        _ = scenario.content  # checked here, and cached for later use
     except ContentProblem as error:
         where = source_of(str(path), text, error.key.split("."), overridden)
         raise ScenarioError(f"{where}: {error}") from None
@@ -61,7 +61,7 @@ def _groups(data: Mapping[str, Any]) -> set[str]:
 
 
 def read_toml(path: Path) -> tuple[str, dict[str, Any]]:
-    """The text of a TOML file, and what it says."""
+    """Return the text of a TOML file and its data."""
     try:
         text = read_text(path)
         check_depth(path, text)
@@ -75,7 +75,7 @@ def read_toml(path: Path) -> tuple[str, dict[str, Any]]:
 
 
 def split_override(text: str) -> tuple[str, Any]:
-    """Read "key=value": the value as TOML where it is TOML, else as a string."""
+    """Split "key=value"; the value is parsed as TOML if possible, otherwise it is a string."""
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
         raise ScenarioError(f'--set {shorten(repr(text))}: write it as key=value, like radio.range="200 m"')
@@ -89,7 +89,7 @@ def split_override(text: str) -> tuple[str, Any]:
 
 
 def override(data: dict[str, Any], key: str, value: Any, origin: str = "--set") -> str:
-    """Put `value` at the dotted `key` in `data`; give the key back."""
+    """Set `value` at the dotted `key` in `data`; return the key."""
     *path, last = key.split(".")
     here: Any = data
     for depth, name in enumerate(path):
@@ -108,7 +108,7 @@ def validate(
     text: str = "",
     overridden: Mapping[str, str] = MappingProxyType({}),
 ) -> M:
-    """`data` as a `kind`, or an error that names `source`, line, key and the nearest right key."""
+    """Return `data` as a `kind`, or raise an error with `source`, line, key and the closest valid key."""
     try:
         return kind.model_validate(data, context=FROM_FILE)
     except ValidationError as error:
@@ -116,7 +116,7 @@ def validate(
 
 
 def _resolve(scenario: Scenario, path: Path) -> Scenario:
-    """Look for the files that the scenario names in the scenario's own folder."""
+    """Resolve the files that the scenario names relative to the scenario's folder."""
     changes: dict[str, Any] = {}
     if scenario.mobility is not None:
         ns2 = _existing(path, scenario.mobility.ns2, "mobility.ns2")

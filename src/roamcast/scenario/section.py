@@ -1,4 +1,4 @@
-"""What all parts of a scenario share: they are frozen, and closed to keys they do not know."""
+"""The base class of all sections of a scenario: immutable, without unknown keys."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Share = Annotated[float, Field(strict=True, ge=0, le=1)]
 
 
 class ScenarioSection(BaseModel):
-    """Base of every part of a scenario."""
+    """Base class of every section of a scenario."""
 
     model_config = ConfigDict(
         frozen=True,

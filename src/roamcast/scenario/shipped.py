@@ -1,4 +1,4 @@
-"""Files that come with roamcast: found by name, from a checkout and from an installed wheel alike."""
+"""Files that are shipped with roamcast, found by name in a checkout or an installed wheel."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _FOLDERS = (_PACKAGE / "shipped", _PACKAGE.parents[1])
 
 
 def shipped(kind: str) -> dict[str, Path]:
-    """The files of one kind ("scenarios", "campaigns") that come with roamcast, by name."""
+    """Return the shipped files of one kind ("scenarios", "campaigns"), by name."""
     for folder in _FOLDERS:
         if (folder / kind).is_dir():
             return {path.stem: path for path in sorted((folder / kind).glob("*.toml"))}
@@ -20,7 +20,7 @@ def shipped(kind: str) -> dict[str, Path]:
 
 
 def locate(name: str, kind: str = "scenarios") -> Path:
-    """The file at the path `name`, or else the shipped one of this name."""
+    """Return the file at the path `name`, or the shipped file of this name."""
     path = Path(name)
     if path.suffix or path.is_file():
         return path

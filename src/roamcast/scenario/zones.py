@@ -1,4 +1,4 @@
-"""Zones as content: places become numbers, numbers become events and filters."""
+"""Zones: the mapping of positions to zone numbers, and events and filters by zone."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ class ZoneGrid:
         return self.columns * self.rows
 
     def zone_at(self, x: float, y: float) -> int:
-        """The number of the zone at a place; the far edges belong to the last zones."""
+        """Return the number of the zone at a position; the far edges belong to the last zones."""
         column = min(max(int(x // self.side), 0), self.columns - 1)
         row = min(max(int(y // self.side), 0), self.rows - 1)
         return row * self.columns + column + 1
 
     def distance_to_border(self, x: float, y: float) -> float:
-        """How far one can surely go from a place without leaving its zone."""
+        """Return the distance from a position to the nearest border of its zone [m]."""
         side = self.side
         return min(x % side, side - x % side, y % side, side - y % side)
 
     def event(self, zone: int) -> Event:
-        """An event about a zone."""
+        """Return an event about a zone."""
         return self.events[zone - 1]
 
     def filter(self, zone: int) -> Filter:
-        """The filter of someone who wants the events about a zone."""
+        """Return the filter for the events about a zone."""
         return self.filters[zone - 1]

@@ -1,1 +1,1 @@
-"""What depends on where people are: hubs in which they gather, and the topics that they prefer there."""
+"""Location-dependent behaviour: hubs in which nodes gather, and the topics that are preferred there."""

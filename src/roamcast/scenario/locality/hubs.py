@@ -1,4 +1,4 @@
-"""Hubs: squares in which people gather, drawn by the seed so that they do not overlap."""
+"""Hubs: disjoint squares in which nodes gather, placed at random by the seed."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ TRIES = 10_000
 
 
 class Square(NamedTuple):
-    """Where a hub is."""
+    """The square of a hub [m]."""
 
     x: float
     y: float
     side: float
 
     def contains(self, x: float, y: float) -> bool:
-        """Whether a place lies in it or on its edge."""
+        """Return whether a point lies in the square or on its edge."""
         return self.x <= x <= self.x + self.side and self.y <= y <= self.y + self.side
 
     def overlaps(self, other: Square) -> bool:
-        """Whether they have more than an edge in common."""
+        """Return whether the two squares have more than an edge in common."""
         return abs(self.x - other.x) < self.side and abs(self.y - other.y) < self.side
 
 
 def place_hubs(scenario: Scenario, seed: int) -> list[Square]:
-    """The hubs of a run, a function of the scenario and the seed alone; none, if it has none."""
+    """Return the hubs of a run, which depend only on the scenario and the seed."""
     hubs, area = scenario.hubs, scenario.area
     if hubs is None:
         return []
@@ -50,7 +50,8 @@ def place_hubs(scenario: Scenario, seed: int) -> list[Square]:
 
 
 def _all_at_once(draw: Callable[[], Square], count: int) -> list[Square] | None:
-    # Begun anew at the first overlap, so that every arrangement is equally likely; many hubs seldom succeed.
+    # Restarted at the first overlap, so that every arrangement is equally likely; rarely succeeds for many
+    # hubs.
     laid: list[Square] = []
     for _ in range(TRIES):
         hub = draw()
@@ -64,8 +65,8 @@ def _all_at_once(draw: Callable[[], Square], count: int) -> list[Square] | None:
 
 
 def _one_by_one(draw: Callable[[], Square], count: int) -> list[Square] | None:
-    # Each where the earlier ones have left room. Squares jam when they cover 0.56 of an area; the model
-    # lets them cover half.
+    # Each hub is placed beside the earlier ones. Random squares jam at a coverage of 0.56; the model limits
+    # the coverage to one half.
     laid: list[Square] = []
     for _ in range(count):
         for _ in range(TRIES):

@@ -1,4 +1,4 @@
-"""Topics as content: numbers become events and filters, and the place of who asks shifts them."""
+"""Topics: events and filters by topic number, shifted by the requester's location."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ class TopicList:
         return len(self.events)
 
     def event(self, topic: int) -> Event:
-        """An event about a topic."""
+        """Return an event about a topic."""
         return self.events[topic - 1]
 
     def filter(self, topic: int) -> Filter:
-        """The filter of someone who wants the events about a topic."""
+        """Return the filter for the events about a topic."""
         return self.filters[topic - 1]
 
     def share(self, place: int, of: int) -> range:
-        """The topics of publisher number `place` (from 0) of so many."""
+        """Return the topics of publisher number `place` (from 0) of `of` publishers."""
         return range(1 + place * len(self) // of, 1 + (place + 1) * len(self) // of)
 
     def offered(self, topics: range) -> Filter:
-        """The filter that covers some topics in a row."""
+        """Return the filter that covers a range of topics."""
         return (self.type.topic >= topics.start) & (self.type.topic < topics.stop)
 
 
 class AreaMap:
-    """Which area a place is in, and by how much that shifts the topics."""
+    """Maps a location to its area and to the area's topic offset."""
 
     def __init__(self, area: Area, areas: InterestAreas, hubs: list[Square], topics: int) -> None:
         self._area = area
@@ -53,7 +53,7 @@ class AreaMap:
         self._offsets = [_offset(areas.offset, number, count, topics) for number in range(count)]
 
     def number_at(self, x: float, y: float) -> int:
-        """The number of the area at a place: a hub, or the quarter below."""
+        """Return the number of the area at a location: a hub or, outside of hubs, a quarter."""
         for number, hub in zip(self._of_hubs, self._hubs, strict=True):
             if hub.contains(x, y):
                 return number
@@ -62,7 +62,7 @@ class AreaMap:
         return self._of_quarters[row * self._quarters + column]
 
     def offset_at(self, x: float, y: float) -> int:
-        """What is added to a topic's number there."""
+        """Return the offset that is added to a topic's number at a location."""
         return self._offsets[self.number_at(x, y)]
 
 

@@ -1,1 +1,1 @@
-"""What was recorded elsewhere and comes into a scenario: movement, and a schedule of publications."""
+"""Recorded inputs of a scenario: movement, and a schedule of publications."""

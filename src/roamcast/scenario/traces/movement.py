@@ -1,7 +1,7 @@
-"""ns-2 movement files: read into legs, and written from them.
+"""Reading and writing of ns-2 movement files.
 
-A leg begins at a time and place and goes straight to its target at one speed; there the node waits for
-its next leg. A `setdest` that comes early interrupts the leg in progress where the node then is.
+A leg begins at a time and position and leads straight to its target at one speed; there the node waits for
+its next leg. An early `setdest` interrupts the current leg at the node's position.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 
 _NUMBER = r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
 PLACE = re.compile(rf"\$node_\(\s*(\d+)\s*\)\s+set\s+([XYZ])_\s+{_NUMBER}\s*;?")
-"A line that gives a node a coordinate to start from: node, axis, metres."
+"A line that sets an initial coordinate: node, axis, position [m]."
 SETDEST = re.compile(
     rf'\$ns_\s+at\s+{_NUMBER}\s+"\s*\$node_\(\s*(\d+)\s*\)\s+setdest\s+{_NUMBER}\s+{_NUMBER}\s+{_NUMBER}\s*"\s*;?'
 )
-"A line that sends a node off: seconds, node, x, y, m/s."
+"A line that starts a movement: time [s], node, x [m], y [m], speed [m/s]."
 GOD = re.compile(r'\$god_\s.*|\$ns_\s+at\s+\S+\s+"\s*\$god_\s.*"\s*;?')
-"A line about shortest paths, which nobody needs here."
+"A line about shortest paths, which is ignored."
 
 
 class MovementError(UserError):
-    """A movement file that cannot be followed."""
+    """An invalid movement file."""
 
 
 class Legs(NamedTuple):
-    """Everyone's movement, as columns sorted by node and then time; each node has at least one leg."""
+    """The movement of all nodes as columns, sorted by node and time; each node has at least one leg."""
 
     node: npt.NDArray[np.int32]
     time: Floats
@@ -47,12 +47,12 @@ class Legs(NamedTuple):
     speed: Floats
 
     def of(self, node: int) -> Legs:
-        """The legs of one node."""
+        """Return the legs of one node."""
         first, last = np.searchsorted(self.node, [node, node + 1])
         return Legs(self.node[first:last], *(column[first:last] for column in self[1:]))
 
     def position(self, node: int, time: float) -> tuple[float, float]:
-        """Where `node` is at `time`."""
+        """Return the position of `node` at `time` [m]."""
         own = self.of(node)
         last = max(int(np.searchsorted(own.time, time, side="right")) - 1, 0)
         return _Leg(*(float(column[last]) for column in own[1:])).at(time)
@@ -76,7 +76,7 @@ class _Leg(NamedTuple):
 
 
 def read_ns2(path: Path, nodes: int, area: Area, owner: str = "the scenario has") -> Legs:
-    """The movement of `nodes` nodes within `area` from an ns-2 file; `owner` says who has them."""
+    """Return the movement of `nodes` nodes within `area` from an ns-2 file; `owner` is used in messages."""
     text = read_text(path, MOST_TRACE)
     places: list[dict[str, float]] = [{} for _ in range(nodes)]
     moves: list[list[tuple[float, float, float, float]]] = [[] for _ in range(nodes)]
@@ -146,7 +146,7 @@ def _within(area: Area, X: float = 0.0, Y: float = 0.0, Z: float = 0.0) -> float
 
 
 def join_legs(places: list[dict[str, float]], moves: list[list[tuple[float, float, float, float]]]) -> Legs:
-    """The legs of nodes that start from `places` and are sent off by `moves` (time, x, y, speed)."""
+    """Return the legs of nodes that start at `places` and move by `moves` (time, x, y, speed)."""
     rows: list[tuple[int, float, float, float, float, float, float]] = []
     for node, (place, own) in enumerate(zip(places, moves, strict=True)):
         leg = _Leg(0.0, place["X"], place["Y"], place["X"], place["Y"], 0.0)
@@ -159,7 +159,7 @@ def join_legs(places: list[dict[str, float]], moves: list[list[tuple[float, floa
 
 
 def write_ns2(legs: Legs, file: TextIO) -> None:
-    """Write movement as ns-2 reads it: places first, then destinations in order of time."""
+    """Write movement as an ns-2 file: initial positions, then destinations in order of time."""
     starts = np.flatnonzero(np.diff(legs.node, prepend=-1))
     for row in starts:
         for axis, value in (("X", legs.x0[row]), ("Y", legs.y0[row]), ("Z", 0.0)):

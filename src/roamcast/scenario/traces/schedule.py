@@ -1,7 +1,7 @@
-"""Schedules: publications listed in a CSV file, one a line, in order of time.
+"""Schedules: publications listed in a CSV file, one per line, in order of time.
 
-The first line names the columns: `time` (s), `publisher` (node), `size` (B); then, if wanted, `type` and
-any attributes of the event. An empty cell leaves its attribute out.
+The first line names the columns: `time` [s], `publisher` (node), `size` [B]; optionally `type` and any
+attributes of the event. An empty cell omits its attribute.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ DEFAULT_TYPE = "event"
 
 
 class ScheduleError(UserError):
-    """A schedule that cannot be played."""
+    """An invalid schedule."""
 
 
 class ScheduledPublication(NamedTuple):
@@ -32,12 +32,12 @@ class ScheduledPublication(NamedTuple):
     size: int
     type: str
     cells: dict[str, str]
-    "The attributes of its event as they are written; empty cells are left out."
+    "The attributes of the event as text, without empty cells."
     line: int
 
 
 def read_schedule(path: Path, nodes: int, duration: float) -> list[ScheduledPublication]:
-    """The publications listed in the file, for a run of `duration` with `nodes` nodes."""
+    """Return the publications in a file, for a run of `duration` [s] with `nodes` nodes."""
     rows: list[ScheduledPublication] = []
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
@@ -103,7 +103,7 @@ def _number(text: str, column: str, kind: Any) -> Any:
 
 
 def read_cells(row: ScheduledPublication, declared: EventType | None) -> dict[str, Any]:
-    """The attributes of a row, by the kinds of its `declared` type; if None, by what each cell looks like."""
+    """Return the attributes of a row, parsed by its `declared` type or, if None, by their appearance."""
     values: dict[str, Any] = {}
     for name, text in row.cells.items():
         if declared is None:
@@ -118,7 +118,7 @@ def read_cells(row: ScheduledPublication, declared: EventType | None) -> dict[st
 
 
 def _plainest(text: str) -> Any:
-    """A cell as a boolean or a number if it reads as one, else as text."""
+    """Return a cell as a boolean or a number if it looks like one, otherwise as text."""
     if text in ("true", "false"):
         return text == "true"
     for kind in (int, float):

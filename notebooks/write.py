@@ -1,4 +1,4 @@
-"""Write the notebooks, one a paper: `python notebooks/write.py`.
+"""Write the notebooks, one a paper, with their outputs: `python notebooks/write.py` (needs nbclient).
 
 A notebook shows a paper's point in a few small runs that anybody can afford, asks their facts one question, and
 tells how to get the whole evaluation; where that was run (`out/PAPER`), it shows its verdicts.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 HERE = Path(__file__).parent
@@ -138,7 +139,9 @@ def cells(paper: Paper) -> list[tuple[str, str]]:
             f"axes = mean.plot.barh()\naxes.set_xlabel({paper.shown.replace('_', ' ')!r})\nmean",
         ),
         ("markdown", f"## {paper.question}\n\nFacts are tables: what happened, row by row (docs/tables.md)."),
-        ("code", f"result = runs[PROTOCOLS[-1], SEEDS[0]]\n{paper.answer}"),
+        ("code", "result = runs[PROTOCOLS[-1], SEEDS[0]]\nresult"),
+        ("code", "result.plot()"),
+        ("code", paper.answer),
         (
             "markdown",
             "## The whole evaluation\n\n"
@@ -149,9 +152,8 @@ def cells(paper: Paper) -> list[tuple[str, str]]:
             "code",
             "from pathlib import Path\n\n"
             f'folder = Path("out/{paper.name}")\n'
-            'if (folder / "tables" / "verdicts.parquet").exists():\n'
-            '    told = pd.read_parquet(folder / "tables" / "verdicts.parquet")\n'
-            '    display(told[["claim", "tells", "ours", "low", "high", "verdict"]])\n'
+            'if (folder / "campaign.json").exists():\n'
+            "    display(roamcast.Campaign.read(folder))\n"
             "else:\n"
             f'    print("not run yet: roamcast reproduce {paper.name} --out out/{paper.name}")',
         ),
@@ -177,10 +179,48 @@ def notebook(paper: Paper) -> dict[str, Any]:
 
 
 def render(paper: Paper) -> str:
-    """The text of the notebook's file."""
-    return json.dumps(notebook(paper), indent=1, ensure_ascii=False) + "\n"
+    """The text of the notebook's file, without outputs."""
+    return spell(notebook(paper))
+
+
+def spell(book: dict[str, Any]) -> str:
+    """A notebook as its file has it."""
+    return json.dumps(book, indent=1, ensure_ascii=False) + "\n"
+
+
+def strip(book: dict[str, Any]) -> dict[str, Any]:
+    """The notebook without what running it added."""
+    cells = [
+        cell
+        | ({"execution_count": None, "outputs": []} if cell["cell_type"] == "code" else {})
+        | {"metadata": {}}
+        for cell in book["cells"]
+    ]
+    about = {"kernelspec": book["metadata"]["kernelspec"], "language_info": {"name": "python"}}
+    return book | {"cells": cells, "metadata": about}
+
+
+def execute(text: str, folder: Path) -> dict[str, Any]:
+    """Run a notebook in `folder`; return it with its outputs and without times and versions."""
+    import nbclient
+    import nbformat
+
+    book = nbformat.reads(text, as_version=4)
+    nbformat.validate(book)
+    nbclient.NotebookClient(book, timeout=900, resources={"metadata": {"path": str(folder)}}).execute()
+    done: dict[str, Any] = json.loads(nbformat.writes(book))
+    outputs = [cell.get("outputs") for cell in done["cells"]]
+    counts = [cell.get("execution_count") for cell in done["cells"]]
+    done = strip(done)
+    for cell, shown, count in zip(done["cells"], outputs, counts, strict=True):
+        if cell["cell_type"] == "code":
+            cell |= {"outputs": shown, "execution_count": count}
+    return done
 
 
 if __name__ == "__main__":
     for paper in PAPERS:
-        (HERE / f"{paper.name}.ipynb").write_text(render(paper), encoding="utf-8")
+        with TemporaryDirectory() as folder:
+            (HERE / f"{paper.name}.ipynb").write_text(
+                spell(execute(render(paper), Path(folder))), encoding="utf-8"
+            )

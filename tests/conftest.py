@@ -1,7 +1,10 @@
 import os
 import signal
 
+import pytest
 from hypothesis import is_hypothesis_test, settings
+
+from roamcast.routing import catalogue
 
 # A busy machine makes no example wrong: time is measured in bench/, not here.
 # `make test` tries the same cases each time, so that what passes once passes again; `make validate` searches
@@ -23,3 +26,17 @@ def pytest_collection_modifyitems(items):
 # A shell starts background jobs with SIGINT ignored; children inherit it, and Ctrl-C tests would not end.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture
+def added():
+    """Add a router class as a protocol until the test ends: added(name, class)."""
+    names = []
+
+    def add(name, router):
+        names.append(name)
+        catalogue.add(name, router)
+
+    yield add
+    for name in names:
+        catalogue.remove(name)

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, logit
 
-from roamcast.pipeline.measuring.intervals import p_value, quotient_interval, share_interval, student
 from roamcast.report.ranking import eliminate
+from roamcast.results.intervals import p_value, quotient_interval, share_interval, student
 
 Reals = npt.NDArray[np.float64]
 Ends = tuple[Reals, Reals]

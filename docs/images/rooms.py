@@ -22,6 +22,7 @@ LEGEND = {
     "lake": "tables and commits",
     "ingest": "trace import",
     "campaign": "campaign files",
+    "results": "finished campaigns",
     "pipeline": "campaigns on Spark",
     "report": "reports",
 }
@@ -29,7 +30,7 @@ LEGEND = {
 
 def imports() -> dict[str, set[str]]:
     """For each room, the rooms that it imports when it runs; the command line imports all of them."""
-    rooms = {path.parent.name for path in PACKAGE.glob("*/__init__.py")} - {"cli"}
+    rooms = {path.parent.name for path in PACKAGE.glob("*/__init__.py")} - {"api", "cli"}
     return {room: _known(room) & rooms - {room} for room in sorted(rooms)}
 
 

@@ -8,7 +8,14 @@ from mkdocs.structure.files import File
 
 ROOT = Path(__file__).parents[2]
 API = {
-    "Run and analyse": ["roamcast", "roamcast.sim.result", "roamcast.facts.tables", "roamcast.lake.lake"],
+    "Run and analyse": [
+        "roamcast",
+        "roamcast.api.runs",
+        "roamcast.api.campaigns",
+        "roamcast.report.result",
+        "roamcast.facts.tables",
+        "roamcast.lake.lake",
+    ],
     "Routers": ["roamcast.routing.router", "roamcast.routing.traits", "roamcast.routing.state.leases"],
     "Messages": ["roamcast.wire.message", "roamcast.wire.fields", "roamcast.wire.publication"],
     "Content": [

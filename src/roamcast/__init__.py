@@ -1,32 +1,71 @@
-"""Roamcast: content-based publish/subscribe for networks that move."""
+"""Content-based publish/subscribe in mobile ad hoc networks: simulator, protocols, campaigns.
+
+The names below are the public interface (docs/api.md). Each is imported when it is first used, so that
+`import roamcast` is quick and needs no library of the lab.
+"""
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from roamcast import lake  # a room that can be called: `roamcast.lake(DIR)`
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
-
+    from roamcast import lake
+    from roamcast.api.campaigns import Campaign, compare
+    from roamcast.api.runs import run
+    from roamcast.content.filter import Filter
+    from roamcast.content.schema import EventType
+    from roamcast.facts.tables import Facts
+    from roamcast.routing.router import Router
     from roamcast.scenario.model import Scenario
-    from roamcast.sim.result import RunResult
+    from roamcast.testing import Mesh
+    from roamcast.wire.message import Message
 
 __version__ = "0.1.0"
-__all__ = ["lake", "run"]
+__all__ = [
+    "Campaign",
+    "EventType",
+    "Facts",
+    "Filter",
+    "Mesh",
+    "Message",
+    "Router",
+    "Scenario",
+    "compare",
+    "lake",
+    "run",
+]
+
+_WHERE = {
+    "Campaign": "roamcast.api.campaigns",
+    "EventType": "roamcast.content.schema",
+    "Facts": "roamcast.facts.tables",
+    "Filter": "roamcast.content.filter",
+    "Mesh": "roamcast.testing",
+    "Message": "roamcast.wire.message",
+    "Router": "roamcast.routing.router",
+    "Scenario": "roamcast.scenario.model",
+    "compare": "roamcast.api.campaigns",
+    "run": "roamcast.api.runs",
+}
 
 
-def run(
-    scenario: str | Path | Scenario,
-    protocol: str = "flooding",
-    seed: int = 1,
-    settings: Iterable[str] | Mapping[str, Any] = (),
-) -> RunResult:
-    """Run a scenario (its file, or the name of a shipped one) under a protocol.
+def __getattr__(name: str) -> Any:
+    if name == "lake":
+        return import_module("roamcast.lake")  # a package that can be called: roamcast.lake(FOLDER)
+    if name not in _WHERE:
+        raise AttributeError(f"module 'roamcast' has no attribute {name!r}")
+    try:
+        found = getattr(import_module(_WHERE[name]), name)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "roamcast":
+            raise
+        raise ImportError(
+            f"roamcast.{name} needs {error.name}: pip install 'roamcast[lab]'", name=error.name
+        ) from error
+    globals()[name] = found
+    return found
 
-    `settings` change the scenario: `{"radio.range": "200 m"}`.
-    """
-    from roamcast.sim.result import run_scenario  # here, so that importing roamcast costs nothing
 
-    return run_scenario(scenario, protocol, seed, settings)
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -4,6 +4,7 @@ Code gives quantities as plain numbers in SI units. A file must name the unit: i
 with the context `FROM_FILE`, and then a bare number is refused.
 """
 
+import math
 import re
 from typing import Annotated, Any
 
@@ -38,6 +39,22 @@ def parse_quantity(text: str, units: dict[str, float], example: str) -> float:
         given = f"unit {unit!r}" if unit else "no unit"
         raise UserError(f"{text!r} has {given}; expected one of {known}, as in {example!r}")
     return float(number) * units[unit]
+
+
+def parse_finite(
+    text: str, what: str = "", most: float = math.inf, error: type[Exception] = UserError
+) -> float:
+    """Read `text` as a finite number of size `most` at most, or raise `error`; `what` begins its message."""
+    shown = f"{what} {text[:40]!r}".lstrip()
+    try:
+        number = float(text)
+    except ValueError:
+        raise error(f"{shown} is not a number") from None
+    if not math.isfinite(number):
+        raise error(f"{shown} is not finite")
+    if abs(number) > most:
+        raise error(f"{shown} is more than {most:g}")
+    return number
 
 
 def parse_time(text: str) -> float:

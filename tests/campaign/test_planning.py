@@ -15,7 +15,7 @@ from roamcast.campaign.plan import (
     read_campaign,
     with_seed,
 )
-from roamcast.campaign.version import code_version
+from roamcast.campaign.version import code_version, own_version
 
 
 @pytest.fixture
@@ -117,7 +117,7 @@ def test_the_version_changes_with_the_code_that_decides_and_with_the_names_of_it
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
         monkeypatch.setattr(roamcast, "__file__", str(root / "__init__.py"))
-        return code_version.__wrapped__()
+        return own_version.__wrapped__()
 
     first = version(**{"wire/a": "1", "wire/b": "2"})
     assert first == version(**{"wire/a": "1", "wire/b": "2", "cli/app": "other"})

@@ -87,4 +87,4 @@ def test_where_only_numbers_are_told_the_time_left_follows_from_the_pace(runs):
 def test_the_bar_goes_on_with_what_was_done_before(runs):
     progress = Progress(runs[3:], slots=2, planned=len(runs), earlier=2, earlier_failed=1)
     progress.update([outcome(runs[3], 2.0)], now=0.0)
-    assert describe(progress).startswith("[################........] 3 of 6 runs done, 1 failed")
+    assert describe(progress).startswith("3 of 6 runs done, 1 failed")

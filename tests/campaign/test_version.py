@@ -6,8 +6,10 @@ from importlib.metadata import entry_points
 import pytest
 from test_campaign_file import HEAD, write
 
+from roamcast.campaign import version as version_module
 from roamcast.campaign.plan import make_plan, read_campaign
 from roamcast.campaign.version import code_version, find_provider
+from roamcast.routing import catalogue
 
 ROUTER = '''
 from roamcast.routing.flooding import Flooding
@@ -19,9 +21,14 @@ class Plugin(Flooding):
 
 @pytest.fixture(autouse=True)
 def fresh():
-    code_version.cache_clear()
+    forget()
     yield
-    code_version.cache_clear()
+    forget()
+
+
+def forget():
+    for cached in (catalogue.installed, version_module.own_version, version_module.provider_version):
+        cached.cache_clear()
 
 
 def add(folder, files):
@@ -54,7 +61,7 @@ def provided(name):
 
 def version(name):
     importlib.invalidate_caches()
-    code_version.cache_clear()
+    forget()
     return code_version(name)
 
 
@@ -70,7 +77,7 @@ def test_an_edited_plug_in_gives_its_runs_other_ids_and_no_others(tmp_path, monk
     campaign = read_campaign(write(tmp_path, '[sweeps.x]\nprotocols = ["flooding", "edited"]\n', head))
 
     def ids():
-        code_version.cache_clear()
+        forget()
         runs = make_plan(campaign).runs
         return [{run.id for run in runs if (run.router == "edited") is ours} for ours in (True, False)]
 

@@ -87,7 +87,8 @@ def test_a_protocol_tells_its_parameters():
 def test_a_protocol_tells_what_it_is_as_published():
     told = {row["parameter"]: row for row in json.loads(roamcast("protocols", "raft-cbr", "--json").stdout)}
     assert told["custody"]["as published"] == "False"
-    assert told["dsdv"]["as published"] == "detours = False, queue_timeout = 0 s"
+    assert told["dsdv.detours"]["as published"] == "False"
+    assert told["dsdv.queue_timeout"]["as published"] == "0 s"
     assert told["ping_wait"]["as published"] == ""
 
 

@@ -4,13 +4,15 @@ import gc
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from roamcast._kernel import MatchIndex as KernelIndex
 from roamcast.content.field_type import Decimal, Enumeration, Integer, String
 from roamcast.content.filter import Filter
-from roamcast.content.match import MatchIndex
+from roamcast.content.match import MatchIndex, repeating
+from roamcast.content.match import index as index_module
+from roamcast.content.match.scan import ScanIndex
 from roamcast.content.schema import EventType
 
 from . import generate
@@ -39,9 +41,17 @@ def same(index, loop, event):
     assert len(index) == len(loop.filters)
 
 
-@settings(max_examples=150, deadline=None)
-@given(st.randoms(use_true_random=False))
-def test_the_index_equals_the_loop_after_any_adds_and_removes(r):
+@pytest.fixture(params=["kernel", "scan"])
+def either(request, monkeypatch):
+    """The index with the compiled kernel, and without it."""
+    if request.param == "scan":
+        monkeypatch.setattr(index_module, "FieldIndex", ScanIndex)
+        monkeypatch.setattr(repeating, "FieldIndex", ScanIndex)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(r=st.randoms(use_true_random=False))
+def test_the_index_equals_the_loop_after_any_adds_and_removes(either, r):
     types = [generate.any_type(r), generate.event_type(r)]
     index, loop = MatchIndex(), Loop()
     for _ in range(r.randint(0, 40)):

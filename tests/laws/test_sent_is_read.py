@@ -5,6 +5,7 @@ import pytest
 from roamcast.content.field_type import Integer
 from roamcast.content.schema import EventType
 from roamcast.routing import catalogue
+from roamcast.routing.reference import own_protocols
 from roamcast.testing import Mesh
 from roamcast.wire.codec import MessageCodec, encode
 
@@ -12,7 +13,7 @@ Note = EventType("note", {"zone": Integer()})
 PREDICTING = {"odmrp", "pubsub-odmrp"}
 
 
-@pytest.mark.parametrize("protocol", catalogue.BUILT_IN)
+@pytest.mark.parametrize("protocol", own_protocols())
 def test_a_message_sent_is_the_message_read(protocol):
     router = catalogue.find(protocol)
     changed = {"prediction": True} if protocol in PREDICTING else {}

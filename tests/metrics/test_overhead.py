@@ -11,7 +11,9 @@ from roamcast.metrics.declarations import evaluate
 from roamcast.metrics.run_metrics import metric_input
 from roamcast.pipeline.measuring.incremental import IncrementalMetrics
 from roamcast.routing import catalogue
+from roamcast.routing.reference import own_protocols
 from roamcast.routing.router import Role
+from roamcast.routing.router_file import add_file
 from roamcast.scenario.read import load
 from roamcast.sim.run import simulate
 
@@ -44,17 +46,13 @@ class Lighthouse(Flooding):
 
 
 @pytest.fixture
-def lighthouse(tmp_path, monkeypatch):
-    """A package as pip installs it, with a router that sends beacons."""
-    (tmp_path / "lighthouse_of_others.py").write_text(LIGHTHOUSE)
-    info = tmp_path / "lighthouse-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: lighthouse\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(
-        "[roamcast.routers]\nlighthouse = lighthouse_of_others:Lighthouse\n"
-    )
-    monkeypatch.syspath_prepend(tmp_path)
-    return "lighthouse"
+def lighthouse(tmp_path):
+    """A router in a file that sends beacons."""
+    file = tmp_path / "lighthouse.py"
+    file.write_text(LIGHTHOUSE)
+    name = add_file(f"{file}:Lighthouse")
+    yield name
+    catalogue.remove(name)
 
 
 def test_beacons_of_a_third_party_router_are_no_overhead(lighthouse):
@@ -90,7 +88,7 @@ def test_announcements_that_odmrp_floods_are_overhead():
 
 
 def test_no_built_in_beacon_goes_beyond_the_neighbours():
-    messages = {message for name in catalogue.BUILT_IN for message in catalogue.find(name).messages}
+    messages = {message for name in own_protocols() for message in catalogue.find(name).messages}
     beacons = {message for message in messages if not message.envelope and message.role is Role.BEACONS}
     assert {beacon.__name__ for beacon in beacons} == {"Beacon", "CommunityBeacon", "MostCovering"}
     assert all(beacon.dedup_field is None for beacon in beacons), (

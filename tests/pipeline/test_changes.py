@@ -12,7 +12,7 @@ from roamcast.campaign.tables import METRICS_TABLE, POINTS
 from roamcast.metrics.declarations import METRICS
 from roamcast.pipeline.campaign_folder import CampaignFolder
 from roamcast.pipeline.changes import MetricChange, compare_campaigns
-from roamcast.pipeline.measuring.intervals import student
+from roamcast.results.intervals import student
 
 
 @pytest.fixture

@@ -6,9 +6,10 @@ from small_lake import content, ready, stage
 from test_conduct import COUNT, RUNNER, campaign
 
 from roamcast.pipeline import campaign_runner as conducting
-from roamcast.pipeline.campaign_folder import CampaignFolder, PlanStatus
+from roamcast.pipeline.campaign_folder import CampaignFolder
 from roamcast.pipeline.campaign_runner import CampaignRunner, ProgressListener, StageTimes, runs_table
 from roamcast.pipeline.committing.commit import Committer
+from roamcast.results.results_folder import PlanStatus
 
 
 def facts_of(run):

@@ -14,9 +14,10 @@ from roamcast.campaign.tables import METRICS_TABLE, PLAN, POINTS
 from roamcast.facts.schema import TABLES
 from roamcast.facts.tables import FactsError
 from roamcast.lake.storage import StorageUrl
-from roamcast.pipeline.errors import CampaignFolderError
-from roamcast.pipeline.lock import find_holder, hold
+from roamcast.pipeline.lock import hold
 from roamcast.pipeline.views import ViewsError, open_tables, register_views
+from roamcast.results.errors import CampaignFolderError
+from roamcast.results.results_folder import find_holder
 
 
 def write_run(folder, seed):

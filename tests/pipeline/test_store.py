@@ -14,7 +14,7 @@ from roamcast.metrics.declarations import METRICS
 from roamcast.pipeline.campaign_folder import CampaignFolder
 from roamcast.pipeline.campaign_runner import CampaignRunner
 from roamcast.pipeline.committing.commit import Committer
-from roamcast.pipeline.errors import CampaignFolderError
+from roamcast.results.errors import CampaignFolderError
 
 IDS = [f"{number:020x}" for number in range(1, 7)]
 

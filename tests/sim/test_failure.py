@@ -5,7 +5,6 @@ from typing import Any, ClassVar
 
 import pytest
 
-from roamcast.routing import catalogue
 from roamcast.routing.flooding import Flooding
 from roamcast.routing.router import Publication
 from roamcast.scenario.model import Scenario
@@ -62,9 +61,9 @@ class Unborn(Flooding):
 
 
 @pytest.fixture
-def named(monkeypatch):
+def named(added):
     def give(router):
-        monkeypatch.setitem(catalogue.BUILT_IN, "test", f"{__name__}:{router.__name__}")
+        added("test", router)
         return "test"
 
     return give

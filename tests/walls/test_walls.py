@@ -1,6 +1,9 @@
 """Imports point one way, and what must stay out of a room stays out."""
 
 import ast
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -22,9 +25,11 @@ MAY_IMPORT = {
     "ingest": {"routing", "scenario", "facts"},
     "lake": {"facts"},
     "campaign": {"routing", "scenario", "metrics"},
-    "pipeline": {"content", "routing", "scenario", "facts", "metrics", "sim", "lake", "campaign"},
-    "report": {"metrics", "campaign", "pipeline", "lake"},
+    "results": {"metrics", "campaign", "lake"},
+    "pipeline": {"content", "routing", "scenario", "facts", "metrics", "sim", "lake", "campaign", "results"},
+    "report": {"metrics", "campaign", "results", "lake"},
     "why": {"facts"},
+    "api": None,  # the interface for Python, as cli is for the terminal
     "cli": None,  # opens every door
 }
 "Which rooms a room may know; everyone may know errors, files, fingerprint, units and the package's version."
@@ -143,3 +148,29 @@ def test_every_spark_task_checks_the_code_of_its_executor():
                 if not (isinstance(given, ast.Call) and ast.unparse(given.func) == "checked"):
                     bare.add(path.name)
     assert bare == UNCHECKED.keys()
+
+
+LINUX = re.compile(r"/proc\b|pidfd_open|prctl|\bfcntl\b|sched_getaffinity|os\.fork|get_context\(.fork.\)")
+
+
+def test_code_for_linux_alone_is_in_the_pipeline():
+    """The rest may be read, and tried, elsewhere (decision 0371)."""
+    found = {
+        path.relative_to(PACKAGE).parts[0] for path in PACKAGE.rglob("*.py") if LINUX.search(path.read_text())
+    }
+    assert found == {"pipeline", "results"}  # results asks /proc/locks, and does without
+
+
+def test_a_finished_folder_is_read_without_the_pipeline():
+    """Nothing that a report imports, directly or not, is of the pipeline or of Spark."""
+    program = (
+        "import sys, importlib, pkgutil\n"
+        "sys.modules.update(dict.fromkeys(['roamcast.pipeline', 'pyspark', 'py4j']))\n"
+        "import roamcast.report, roamcast.results\n"
+        "for package in (roamcast.report, roamcast.results):\n"
+        "    for found in pkgutil.walk_packages(package.__path__, package.__name__ + '.'):\n"
+        "        importlib.import_module(found.name)\n"
+        "import roamcast.cli.campaign, roamcast.cli.shared.campaign_command\n"
+    )
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert told.returncode == 0, told.stderr

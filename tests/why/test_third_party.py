@@ -8,6 +8,7 @@ from types import ModuleType
 import pytest
 
 from roamcast.routing import catalogue
+from roamcast.routing.reference import own_protocols
 from roamcast.routing.router import (
     Category,
     Dissemination,
@@ -105,8 +106,8 @@ def line(count, **changes):
     )
 
 
-def test_a_brigade_is_climbed_by_its_wishes_to_the_bucket_that_leaked(monkeypatch):
-    monkeypatch.setitem(catalogue.BUILT_IN, "brigade", f"{__name__}:Brigade")
+def test_a_brigade_is_climbed_by_its_wishes_to_the_bucket_that_leaked(added):
+    added("brigade", Brigade)
     told = simulate(line(4), "brigade", 1)
     events = tally(told).events
     assert 3 < events.missed < events.expected
@@ -117,8 +118,8 @@ def test_a_brigade_is_climbed_by_its_wishes_to_the_bucket_that_leaked(monkeypatc
     assert any("node 1: a table or buffer had no room" in sentence for sentence in story)
 
 
-def test_a_brigade_whose_link_in_the_middle_is_gone(monkeypatch):
-    monkeypatch.setitem(catalogue.BUILT_IN, "brigade", f"{__name__}:Brigade")
+def test_a_brigade_whose_link_in_the_middle_is_gone(added):
+    added("brigade", Brigade)
     told = simulate(line(4, faults={"x": {"nodes": [2], "crash": {"at": [30]}}}), "brigade", 1)
     causes = {each.cause: each for each in tally(told).events.causes}
     assert causes.keys() == {"cut_off"}
@@ -126,12 +127,12 @@ def test_a_brigade_whose_link_in_the_middle_is_gone(monkeypatch):
 
 
 @pytest.fixture
-def gossip(monkeypatch):
+def gossip(monkeypatch, added):
     """The router of the page, as it stands there."""
     module = ModuleType("gossip_of_the_page")
     exec(re.findall(r"```python[^\n]*\n(.*?)```", PAGE.read_text(), re.DOTALL)[0], vars(module))
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setitem(catalogue.BUILT_IN, "gossip", f"{module.__name__}:Gossip")
+    added("gossip", module.Gossip)
 
 
 def test_gossip_that_somebody_kept_to_himself(gossip):
@@ -154,7 +155,7 @@ def test_why_knows_no_router_message_or_parameter_by_name():
         "timeout",
     }
     spoken.update(category.name.lower() for category in Category)
-    for name in catalogue.BUILT_IN:
+    for name in own_protocols():
         router = catalogue.find(name)
         known = {router.__name__, *(message.__name__ for message in router.messages)}
         assert not known & words, name

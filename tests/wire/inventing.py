@@ -5,6 +5,7 @@ from random import Random
 from roamcast.content.field_type import Decimal, Integer, String
 from roamcast.content.schema import EventType
 from roamcast.routing import catalogue
+from roamcast.routing.reference import own_protocols
 from roamcast.wire.fields import GenerationContext
 from roamcast.wire.publication import Publication
 
@@ -27,7 +28,7 @@ PUBLICATIONS = (
 def messages_of_all_protocols():
     """Every kind of message that some router in the catalogue says."""
     return sorted(
-        {message for name in catalogue.BUILT_IN for message in catalogue.find(name).messages},
+        {message for name in own_protocols() for message in catalogue.find(name).messages},
         key=lambda message: message.number,
     )
 

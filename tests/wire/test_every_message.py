@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamcast.routing import catalogue
+from roamcast.routing.reference import own_protocols
 from roamcast.wire.codec import MessageCodec, encode
 from roamcast.wire.errors import WireError
 from roamcast.wire.message import generate
@@ -62,7 +63,7 @@ def test_noise_is_refused_or_means_something(noise, kind):
     assert encode(understood) == data
 
 
-@pytest.mark.parametrize("name", catalogue.BUILT_IN)
+@pytest.mark.parametrize("name", own_protocols())
 def test_every_protocol_says_which_messages_it_speaks(name):
     router = catalogue.find(name)
     assert router.messages

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 import roamcast
+from roamcast.api.runs import RunResult
 from roamcast.facts.tracks import Tracks
 from roamcast.scenario.model import Scenario
 from roamcast.scenario.traces.movement import Legs, write_ns2
-from roamcast.sim.result import RunResult
 from roamcast.why.reachability import Reachability
 from validation.plan import Plan, Topic
 from validation.report import Check

@@ -22,6 +22,7 @@ from roamcast.campaign.sweep import Sweep
 from roamcast.campaign.tables import PLAN, POINTS
 from roamcast.campaign.version import code_version
 from roamcast.errors import UserError
+from roamcast.routing.catalogue import file_of
 from roamcast.scenario.explain import line_of
 from roamcast.scenario.read import load, read_toml, validate
 from roamcast.scenario.resolved import digest_files
@@ -298,7 +299,9 @@ def _command(file: Path, router: str, changed: Mapping[str, Setting]) -> str:
     ours = shipped("scenarios").get(file.stem)
     # A name or a whole path, so that it works wherever it is pasted.
     named = file.stem if ours is not None and ours.resolve() == file.resolve() else str(file.absolute())
-    words = ["roamcast", "run", named, "--protocol", router]
+    own = file_of(router)
+    words = ["roamcast", "run", named]
+    words += ["--protocol", router] if own is None else ["--router", f"{own.file}:{own.cls}"]
     for key, value in changed.items():
         words += ["--set", f"{key}={value if isinstance(value, str) else json.dumps(value)}"]
     return shlex.join(words)

@@ -5,33 +5,46 @@ from __future__ import annotations
 import sys
 from functools import cache
 from importlib.machinery import ModuleSpec
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from importlib.util import find_spec
 from pathlib import Path
 
 import roamcast
 from roamcast.fingerprint import digest_files, find_kernel
-from roamcast.routing.catalogue import BUILT_IN, ENTRY_POINT
+from roamcast.routing import catalogue
 
 DECIDING = ("content", "wire", "routing", "sim", "scenario", "facts")
 "The subpackages whose code decides the facts of a run."
 
 
-@cache
 def code_version(router: str = "") -> str:
     """Return the version of the code that decides the facts of a run with `router`.
 
-    It is `0.1.0+1f2e3d4c`; for a router of another distribution `0.1.0+1f2e3d4c.5a6b7c8d`, where the second
-    digest covers that distribution. A change of either gives the run another id.
+    It is `0.1.0+1f2e3d4c`; for a router of another distribution or of a file `0.1.0+1f2e3d4c.5a6b7c8d`, where
+    the second digest covers that distribution or file. A change of either gives the run another id.
     """
+    if (file := catalogue.file_of(router)) is not None:
+        return f"{own_version()}.{file.digest}"
+    provider = provider_version(router)
+    return f"{own_version()}.{provider}" if provider else own_version()
+
+
+@cache
+def own_version() -> str:
+    """Return the version of Roamcast's own code that decides facts, as `0.1.0+1f2e3d4c`."""
     root = Path(roamcast.__file__).parent
     found = [root / "units.py", *(file for each in DECIDING for file in (root / each).rglob("*.py"))]
     files = {str(file.relative_to(root)): file for file in found}
-    version = f"{roamcast.__version__}+{digest_files(files | find_kernel())}"
-    if router in BUILT_IN:
-        return version
-    provided = [entry for entry in entry_points(group=ENTRY_POINT) if entry.name == router]
-    return f"{version}.{digest_files(find_provider(provided[0]))}" if provided else version
+    return f"{roamcast.__version__}+{digest_files(files | find_kernel())}"
+
+
+@cache
+def provider_version(router: str) -> str:
+    """Return the digest of the distribution that provides `router`; empty for Roamcast itself."""
+    entry = catalogue.installed().get(router)
+    if entry is None or entry.module.partition(".")[0] == "roamcast":
+        return ""
+    return digest_files(find_provider(entry))
 
 
 def find_provider(entry: EntryPoint) -> dict[str, Path]:

@@ -14,7 +14,13 @@ def main() -> NoReturn:
     heeds = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # not in the background
     if heeds:
         signal.signal(signal.SIGINT, _leave)
-    from roamcast.cli.app import invoke
+    try:
+        from roamcast.cli.app import invoke
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "roamcast":
+            raise
+        print(f"roamcast: the command needs {error.name}: pip install 'roamcast[lab]'", file=sys.stderr)
+        sys.exit(2)
 
     if sys.stdout is None or sys.stderr is None:  # closed by whoever started us
         if sys.stderr is not None:

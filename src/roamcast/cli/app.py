@@ -29,8 +29,10 @@ class Command(NamedTuple):
 COMMANDS: dict[str, Command] = {
     "run": Command("roamcast.cli.run", "Run one scenario under one protocol and print its metrics."),
     "why": Command("roamcast.cli.why", "Explain why events were not delivered or requests not satisfied."),
+    "trace": Command("roamcast.cli.trace", "Print what one node did in a run, in order of time."),
     "diff": Command("roamcast.cli.diff", "Show the first differences between two runs."),
     "protocols": Command("roamcast.cli.protocols", "List the protocols, or the parameters of one."),
+    "new": Command("roamcast.cli.new", "Write the first files of a router."),
     "map": Command("roamcast.cli.map", "Draw a map of a scenario: nodes, zones, publishers, movement."),
     "check": Command("roamcast.cli.check", "Check scenario and campaign files without running them."),
     "compare": Command("roamcast.cli.compare", "Compare protocols in one scenario on common seeds."),

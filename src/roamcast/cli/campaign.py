@@ -11,6 +11,7 @@ import typer
 
 from roamcast.cli import maintenance, watch
 from roamcast.cli.shared.limits import FAILED, MOST_SEEDS
+from roamcast.cli.shared.routers import Routers, add_routers
 from roamcast.cli.shared.spark_options import (
     Conf,
     EventLog,
@@ -37,6 +38,7 @@ def run(
     out: Annotated[
         str, typer.Option("--out", help="Results folder for facts, tables and report, or s3://...")
     ],
+    router: Routers = None,
     master: Master = None,
     remote: Remote = None,
     conf: Conf = None,
@@ -54,12 +56,22 @@ def run(
     strict: Strict = False,
     json: Json = False,
 ) -> None:
-    """Run what is not done yet, then measure, judge and report; run again to resume."""
+    """Run what is not done yet, then measure, judge and report; run again to resume.
+
+    A router in a file that the campaign does not name is added to all sweeps.
+    """
     from roamcast.cli.shared.campaign_command import finish, run_campaign_file
 
     where = choose_session(master, remote, conf, ui, event_log)
     result = run_campaign_file(
-        file, out, where=where, seeds=seeds, quick=quick, only=only or [], replace=replace
+        file,
+        out,
+        where=where,
+        seeds=seeds,
+        quick=quick,
+        only=only or [],
+        replace=replace,
+        routers=router or [],
     )
     finish(result, json, strict)
 
@@ -67,10 +79,10 @@ def run(
 @app.command("status")
 def status(folder: Folder, json: Json = False) -> None:
     """Print how many runs are done, failed and missing."""
-    from roamcast.pipeline.campaign_folder import CampaignFolder
     from roamcast.report.status import CampaignStatus
+    from roamcast.results.results_folder import ResultsFolder
 
-    standing = CampaignStatus(CampaignFolder(folder))
+    standing = CampaignStatus(ResultsFolder(folder))
     print(_to_json(standing.record()) if json else standing.describe())
 
 
@@ -85,11 +97,11 @@ def runs(
     """List the runs."""
     from rich.console import Console
 
-    from roamcast.pipeline.campaign_folder import CampaignFolder
     from roamcast.report.status import CampaignStatus
     from roamcast.report.terminal import show_runs
+    from roamcast.results.results_folder import ResultsFolder
 
-    rows = CampaignStatus(CampaignFolder(folder)).runs()
+    rows = CampaignStatus(ResultsFolder(folder)).runs()
     chosen = [row for row in rows if not failed or row["status"] == "failed"]
     if json:
         print(_to_json(chosen))
@@ -116,6 +128,7 @@ def report(
         list[str] | None, typer.Option(metavar="FORMAT", help="Also write figures as files: png, pdf or svg.")
     ] = None,
     markdown: Annotated[Path | None, typer.Option(help="Also write a Markdown page with figures.")] = None,
+    router: Routers = None,
     master: Master = None,
     remote: Remote = None,
     conf: Conf = None,
@@ -124,13 +137,13 @@ def report(
 ) -> None:
     """Write DIR/report.html from finished runs; verdicts of other code are recomputed."""
     from roamcast.cli.shared.campaign_command import judge_again, remeasure, save_figures, write_report
-    from roamcast.pipeline.campaign_folder import CampaignFolder
     from roamcast.report.result import CampaignResult, warn
+    from roamcast.results.results_folder import ResultsFolder
 
-    store = CampaignFolder(folder)
+    add_routers(router)
     where = choose_session(master, remote, conf, ui, event_log)
-    (remeasure if measure else judge_again)(store, where, shlex.join(["roamcast", *sys.argv[1:]]))
-    result = CampaignResult(store)
+    (remeasure if measure else judge_again)(folder, where, shlex.join(["roamcast", *sys.argv[1:]]))
+    result = CampaignResult(ResultsFolder(folder))
     print(write_report(result))
     for kind in figures or []:
         for file in save_figures(result, kind):

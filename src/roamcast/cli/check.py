@@ -8,14 +8,17 @@ from typing import Annotated
 
 import typer
 
+from roamcast.cli.shared.routers import Routers, add_routers
 from roamcast.errors import UserError
 from roamcast.scenario.read import load, read_toml
 
 
 def command(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Scenario or campaign files.")],
+    router: Routers = None,
 ) -> None:
     """Check scenario and campaign files, and the files they name, without running them."""
+    add_routers(router)
     wrong = 0
     for file in files:
         try:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from roamcast.cli.shared.limits import MOST_SEEDS
+from roamcast.cli.shared.routers import Routers, add_routers, spell_routers
 from roamcast.cli.shared.spark_options import (
     Conf,
     EventLog,
@@ -38,6 +39,7 @@ def command(
             metavar="A,B,C", help="Protocols to compare; by default all that can run in the scenario."
         ),
     ] = None,
+    router: Routers = None,
     seeds: Annotated[int, typer.Option(min=1, max=MOST_SEEDS, help="Number of seeds.")] = 5,
     out: Annotated[
         str | None, typer.Option(help="Results folder for facts, tables and report, or s3://...")
@@ -56,33 +58,23 @@ def command(
     json: Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")] = False,
 ) -> None:
     """Run protocols in one scenario on common seeds and compare their metrics."""
-    from roamcast.campaign.campaign import Campaign
+    from roamcast.api.comparing import make_comparison
     from roamcast.cli.shared.campaign_command import finish, output_name, run_campaign
-    from roamcast.routing.catalogue import find
     from roamcast.scenario.read import load, read_toml, split_override
     from roamcast.scenario.shipped import locate
 
     settings = dict(split_override(pair) for pair in set_ or [])
+    added = add_routers(router)
     file = locate(scenario)
     if "sweeps" in read_toml(file)[1]:
         raise UserError(f"{file}: is a campaign; run it with: roamcast campaign run {file} --out DIR")
     known = load(file, settings)
     chosen = _choose_all(known) if protocols is None else [name.strip() for name in protocols.split(",")]
-    if len(set(chosen)) != len(chosen) or not all(chosen):
-        raise UserError(f"--protocols {protocols!r}: name each protocol once, as in cbr,flooding")
-    for name in chosen:
-        find(name)
-    campaign = Campaign.model_validate(
-        {
-            "title": f"Which protocol serves {known.name} best?",
-            "scenario": file,
-            "seeds": seeds,
-            "protocols": {name: {} for name in chosen},
-            "sweeps": {"scenario": {"protocols": chosen, "set": settings}},
-        }
-    )
+    chosen += [name for name in added if name not in chosen]
+    campaign = make_comparison(known.name, file, chosen, seeds, settings)
     folder = out or f"out/compare-{safe_name(known.name)}"
     words = ["roamcast", "compare", scenario, "--protocols", ",".join(chosen), "--seeds", str(seeds)]
+    words += spell_routers(router)
     words += ["--out", folder, *(word for pair in set_ or [] for word in ("--set", pair))]
     where = choose_session(master, remote, conf, ui, event_log)
     words += where.arguments()
@@ -93,13 +85,9 @@ def command(
 
 def _choose_all(scenario: Scenario) -> list[str]:
     """All protocols that the scenario can serve; the others are named on stderr, with the reason."""
-    from roamcast.routing.catalogue import find, working
+    from roamcast.api.comparing import choose_able
 
-    able, broken = working()
-    for reason in broken.values():
-        print(f"roamcast: warning: left out: {reason}", file=sys.stderr)
-    lost = [] if scenario.location else [name for name in able if find(name).needs_location]
-    if lost:
-        reason = f"they need positions, which {scenario.name} does not grant (location = true grants them)"
-        print(f"roamcast: left out {', '.join(lost)}: {reason}", file=sys.stderr)
-    return [name for name in able if name not in lost]
+    able, left_out = choose_able(scenario)
+    for told in left_out:
+        print(f"roamcast: {told}", file=sys.stderr)
+    return able

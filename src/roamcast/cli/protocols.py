@@ -3,21 +3,37 @@
 from __future__ import annotations
 
 import json as json_
+from collections.abc import Iterator
+from copy import copy
 from typing import Annotated, Any
 
 import typer
+from pydantic.fields import FieldInfo
 
+from roamcast.errors import UserError
 from roamcast.routing import catalogue
 from roamcast.routing.profiles import AS_PUBLISHED
 from roamcast.routing.router import Parameters, Router
+from roamcast.routing.router_file import add_file
 from roamcast.scenario.reference import describe_default
 
 
 def command(
     name: Annotated[str | None, typer.Argument(help="Show the parameters of this protocol.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    router: Annotated[
+        str | None,
+        typer.Option(metavar="FILE.py:CLASS", help="Show the parameters of the router in this file."),
+    ] = None,
+    all_: Annotated[
+        bool, typer.Option("--all", help="Show all parameters, not only those that people change most.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON: all parameters.")] = False,
 ) -> None:
     """List the protocols, or the parameters of one."""
+    if router is not None:
+        if name is not None:
+            raise UserError("--router and NAME: give one of them")
+        name = add_file(router)
     if name is None:
         known, broken = catalogue.working()
         rows = [
@@ -44,35 +60,51 @@ def command(
     if not rows:
         console.print("It has no parameters.")
         return
-    shown = [key for key in rows[0] if key != "default"]  # as a file writes it, with its unit
+    hidden = 0
+    if name is not None and not all_ and any(row["main"] for row in rows):
+        hidden = len(rows)
+        rows = [row for row in rows if row["main"]]
+        hidden -= len(rows)
+    shown = [key for key in rows[0] if key not in ("default", "main")]  # as a file writes it, with its unit
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     for key in shown:
         table.add_column("default" if key == "written" else key, overflow="fold")
     for row in rows:
         table.add_row(*(escape(str(row[key])) for key in shown))
     console.print(table, highlight=False)
+    if hidden:
+        console.print(f"{hidden} more: roamcast protocols {name} --all", highlight=False)
 
 
 def parameters(name: str) -> list[dict[str, Any]]:
-    """The parameters of a protocol: default (in SI units, and as written), value as published, meaning."""
+    """Return the parameters of a protocol, those that people change first.
+
+    Each has its default (in SI units, and as a file writes it), its value as published and its meaning. Those
+    of a collaborator, as `raft-cbr` has of its unicast protocols, are dotted.
+    """
     router = catalogue.find(name)
-    fields = router.parameters_type.model_fields
-    profile = router.as_published
     rows = []
-    for key, field in fields.items():
+    for key, field in _fields(router.parameters_type()):
         default = field.get_default(call_default_factory=True, validated_data={})
-        if isinstance(default, Parameters):
-            default = default.model_dump(mode="json")
         row: dict[str, Any] = {"parameter": key, "default": default, "written": describe_default(field)}
-        row["about"] = field.description or ""
-        if profile:
-            changed = {given: value for given, value in profile.items() if given.partition(".")[0] == key}
-            row["as published"] = ", ".join(
-                f"{given.partition('.')[2]} = {value}" if "." in given else str(value)
-                for given, value in changed.items()
-            )
+        row |= {"about": field.description or "", "main": key in router.main_parameters}
+        if router.as_published:
+            row["as published"] = str(router.as_published.get(key, ""))
         rows.append(row)
-    return rows
+    order = {key: number for number, key in enumerate(router.main_parameters)}
+    return sorted(rows, key=lambda row: order.get(row["parameter"], len(order)))
+
+
+def _fields(given: Parameters, prefix: str = "") -> Iterator[tuple[str, FieldInfo]]:
+    """The parameters of `given` and of those nested in it, each with its value there as the default."""
+    for key, field in type(given).model_fields.items():
+        value = getattr(given, key)
+        if isinstance(value, Parameters):
+            yield from _fields(value, f"{prefix}{key}.")
+        else:
+            own = copy(field)
+            own.default, own.default_factory = value, None
+            yield f"{prefix}{key}", own
 
 
 def _as_published(router: type[Router]) -> str:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from roamcast.cli.shared.limits import MOST_SEEDS
+from roamcast.cli.shared.routers import Routers, spell_routers
 from roamcast.cli.shared.spark_options import (
     Conf,
     EventLog,
@@ -41,6 +42,7 @@ def command(
         list[str] | None,
         typer.Option("--figure", metavar="FIGURE", help="Run only what this figure needs. May be repeated."),
     ] = None,
+    router: Routers = None,
     out: Annotated[
         str | None, typer.Option(help="Results folder for facts, tables and report, or s3://...")
     ] = None,
@@ -63,6 +65,7 @@ def command(
     words += ["--readings"] * readings + ["--quick"] * quick
     words += ["--seeds", str(seeds)] if seeds else []
     words += [word for figure in only or [] for word in ("--figure", figure)]
+    words += spell_routers(router)
     where = choose_session(master, remote, conf, ui, event_log)
     words += where.arguments()
     result = run_campaign_file(
@@ -75,5 +78,6 @@ def command(
         replace=replace,
         command=shlex.join(words),
         readings=readings,
+        routers=router or [],
     )
     finish(result, json, strict)

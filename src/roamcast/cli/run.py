@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from roamcast.cli.shared.limits import FAILED, LARGEST_SEED
+from roamcast.errors import UserError
 from roamcast.scenario.read import load
 from roamcast.scenario.shipped import locate
 
@@ -26,7 +27,13 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
         str,
         typer.Argument(metavar="SCENARIO", help="Scenario file, or name of a shipped scenario."),
     ],
-    protocol: Annotated[str, typer.Option(help="Protocol; `roamcast protocols` lists them.")] = "flooding",
+    protocol: Annotated[
+        str | None, typer.Option(help="Protocol; `roamcast protocols` lists them. By default flooding.")
+    ] = None,
+    router: Annotated[
+        str | None,
+        typer.Option(metavar="FILE.py:CLASS", help="Run the router in this file, instead of --protocol."),
+    ] = None,
     seed: Annotated[
         int, typer.Option(min=0, max=LARGEST_SEED, help="Seed of all random numbers of the run.")
     ] = 1,
@@ -56,8 +63,12 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
     """Run one scenario under one protocol and print its metrics."""
     from roamcast.metrics.run_metrics import measure
     from roamcast.routing import catalogue
+    from roamcast.routing.router_file import add_file
     from roamcast.sim.run import simulate
 
+    if router is not None and protocol is not None:
+        raise UserError("--router and --protocol: give one of them")
+    protocol = protocol or "flooding" if router is None else add_file(router)
     world = load(locate(scenario), settings or ())
     catalogue.find(protocol)
     if facts is not None:

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from roamcast.cli.shared.routers import Routers, add_routers
 from roamcast.routing import catalogue
 from roamcast.units import parse_quantity
 
@@ -18,6 +19,7 @@ def command(
     protocols: Annotated[
         list[str] | None, typer.Argument(metavar="NAME...", help="Protocols; all if omitted.")
     ] = None,
+    router: Routers = None,
     seed: Annotated[
         int | None, typer.Option(help="First seed; random if omitted. Without --duration, only this history.")
     ] = None,
@@ -34,7 +36,8 @@ def command(
     from roamcast.testing.swarm.history import write
     from roamcast.testing.swarm.judge import LawViolation, as_test
 
-    names = protocols or catalogue.working()[0]
+    added = add_routers(router)
+    names = [*(protocols or ()), *added] or catalogue.working()[0]
     for name in names:
         catalogue.find(name)
     fallback = "1m" if seed is None else "0s"

@@ -12,6 +12,7 @@ import typer
 
 from roamcast.cli.shared.limits import FAILED
 from roamcast.cli.shared.progress import stop_on_interrupt
+from roamcast.cli.shared.routers import Routers, add_routers
 from roamcast.cli.shared.spark_options import Conf, EventLog, Master, Ui, choose_session
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def watch(
         str | None,
         typer.Option(metavar="PLACE", help="Folder of Spark's checkpoint; by default below DIR."),
     ] = None,
+    router: Routers = None,
     master: Master = None,
     conf: Conf = None,
     ui: Ui = False,
@@ -44,6 +46,7 @@ def watch(
     from roamcast.pipeline.spark.session import open_session
     from roamcast.pipeline.watching.watch import Watcher
 
+    add_routers(router)
     screen = _Screen(json=json, follow=not once)
     watcher = Watcher(
         folder, checkpoint=checkpoint, say=screen.print_line, show=screen.show, publish=screen.publish

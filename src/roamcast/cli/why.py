@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -97,12 +96,13 @@ def _print_campaign(folder: str, points: bool, json: bool) -> None:
 
     from roamcast.cli.shared.progress import count_runs
     from roamcast.lake.reading import read_facts
-    from roamcast.pipeline.campaign_folder import CampaignFolder
+    from roamcast.pipeline.spark.cluster import count_processors
     from roamcast.report.result import describe_point
     from roamcast.report.status import CampaignStatus
+    from roamcast.results.results_folder import ResultsFolder
     from roamcast.why.tally import tally_runs
 
-    store = CampaignFolder(folder)
+    store = ResultsFolder(folder)
     standing = CampaignStatus(store)
     labels: dict[str, str] = {}
     for row in store.read_table("points").to_pylist():
@@ -112,7 +112,7 @@ def _print_campaign(folder: str, points: bool, json: bool) -> None:
         labels.setdefault(row["run"], label)
     runs = [(labels[run], str(store.folder / f"run={run}")) for run in sorted(standing.survey.done)]
     with count_runs(len(runs)) as progress:
-        told = tally_runs(runs, len(os.sched_getaffinity(0)), progress, read_facts)
+        told = tally_runs(runs, count_processors(None), progress, read_facts)
     missing = len(standing.plan) - len(runs)
     if json:
         protocols = [told.protocols[label].record() for label in sorted(told.protocols)]

@@ -85,7 +85,7 @@ class Filter:
         try:
             return self._test
         except AttributeError:
-            test = _compile(self.conjunctions)
+            test = compile_test(self.conjunctions)
             object.__setattr__(self, "_test", test)
             return test
 
@@ -304,8 +304,8 @@ def _in_order(conjunctions: Iterable[Conjunction]) -> tuple[Conjunction, ...]:
     return found if len(found) < 2 else tuple(sorted(found, key=repr))
 
 
-def _compile(conjunctions: tuple[Conjunction, ...]) -> Test:
-    """Return the test as nested closures, which are faster than an interpreting loop."""
+def compile_test(conjunctions: tuple[Conjunction, ...]) -> Test:
+    """Return the test of an event's values as nested closures, which are faster than a loop."""
     tests = [_compile_one(each) for each in conjunctions]
     if len(tests) == 1:
         return tests[0]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
@@ -16,6 +17,9 @@ import pyarrow.parquet as pq
 from roamcast.facts.folder import FactsFolder
 from roamcast.facts.schema import TABLES
 from roamcast.facts.writer import RUN_FILE, FactsError, FactsWriter
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "CODE_DEPENDENT_KEYS",
@@ -79,6 +83,25 @@ class Facts:
         "By name; read from the run's folder when they are asked for, if they were written while it ran."
         self.cpu_seconds = cpu_seconds
         "Spent on the run, where that is known; not a fact, since it differs from run to run."
+
+    def to_pandas(self, name: str) -> pd.DataFrame:
+        """Return one of the tables."""
+        found: pd.DataFrame = self.tables[name].to_pandas()
+        return found
+
+    def __repr__(self) -> str:
+        run = self.run
+        return f"<Facts {run.scenario}, {run.protocol}, seed {run.seed}: {', '.join(self.tables)}>"
+
+    def _repr_html_(self) -> str:
+        run = self.run
+        rows = "".join(
+            f"<tr><td style='text-align:left'>{name}</td><td>{len(self.tables[name]):,}</td>"
+            f"<td style='text-align:left'>{', '.join(self.tables[name].column_names)}</td></tr>"
+            for name in self.tables
+        )
+        head = f"<b>{escape(run.scenario)}</b>, {escape(run.protocol)}, seed {run.seed}"
+        return f"{head}<table><tr><th>table</th><th>rows</th><th>columns</th></tr>{rows}</table>"
 
     def __getitem__(self, name: str) -> pa.Table:
         return self.tables[name]

@@ -15,15 +15,16 @@ from roamcast.campaign.checks import make_tables
 from roamcast.campaign.plan import CampaignPlan, PlannedRun, make_plan
 from roamcast.campaign.progress import Progress, estimate
 from roamcast.campaign.tables import RUNS
-from roamcast.pipeline.campaign_folder import CampaignFolder, PlanStatus
+from roamcast.pipeline.campaign_folder import CampaignFolder
 from roamcast.pipeline.committing.commit import Committer
 from roamcast.pipeline.measuring.incremental import IncrementalMetrics
 from roamcast.pipeline.running.early_runs import EarlyRuns, choose_short
-from roamcast.pipeline.running.simulate import make_tasks, simulate
+from roamcast.pipeline.running.simulate import find_installed, make_tasks, simulate
 from roamcast.pipeline.running.task import SIMULATOR
 from roamcast.pipeline.spark.cluster import SparkOptions, count_processors
 from roamcast.pipeline.spark.executors import embedded, warm_up
 from roamcast.pipeline.spark.session import open_session
+from roamcast.results.results_folder import PlanStatus
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -105,7 +106,7 @@ class CampaignRunner:
                     survey = self.survey()
                 if self._todo(survey) or not embedded(spark):
                     with self.account.time("session"):
-                        warm_up(spark, say=self.listener.say)
+                        warm_up(spark, say=self.listener.say, preload=find_installed(self.plan.runs))
                 self.work(spark, survey)
         return self.account
 

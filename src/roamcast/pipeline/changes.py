@@ -10,7 +10,7 @@ import msgspec
 
 from roamcast.metrics.declarations import METRICS
 from roamcast.pipeline.campaign_folder import CampaignFolder
-from roamcast.pipeline.measuring.intervals import student
+from roamcast.results.intervals import student
 
 Key = tuple[str, str, str]
 "Sweep, point and protocol."

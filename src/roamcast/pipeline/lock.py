@@ -1,4 +1,4 @@
-"""The lock of a campaign's folder: one command writes, and whose that is can be asked."""
+"""The lock of a campaign's folder: one command writes."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from roamcast.lake.storage import StorageUrl
-from roamcast.pipeline.errors import CampaignFolderError
-
-_LOCK = ".lock"
+from roamcast.results.errors import CampaignFolderError
+from roamcast.results.results_folder import LOCK
 
 
 @contextmanager
@@ -20,7 +18,7 @@ def hold(folder: StorageUrl, doing: str = "running this campaign") -> Iterator[N
     if folder.local is None:
         yield
         return
-    with (folder.local / _LOCK).open("a+") as file:
+    with (folder.local / LOCK).open("a+") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -31,15 +29,3 @@ def hold(folder: StorageUrl, doing: str = "running this campaign") -> Iterator[N
         file.write(f"{os.getpid()}\n")
         file.flush()
         yield
-
-
-def find_holder(folder: StorageUrl) -> int | None:
-    """The process that holds the folder now, if one does and that can be known."""
-    try:
-        kept = ((folder.local or Path("/dev/null")) / _LOCK).stat()
-        locks = Path("/proc/locks").read_text(encoding="ascii").splitlines()
-    except OSError:
-        return None
-    place = f"{os.major(kept.st_dev):02x}:{os.minor(kept.st_dev):02x}:{kept.st_ino}"
-    fields = (line.split() for line in locks)
-    return next((int(f[4]) for f in fields if f[1] == "FLOCK" and f[5] == place), None)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from roamcast.metrics.declarations import METRICS
-from roamcast.pipeline.changes import CampaignChanges, MetricChange
 from roamcast.report.numbers import short
 from roamcast.report.result import describe_point
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from roamcast.pipeline.changes import CampaignChanges, MetricChange
 
 MOST_SHOWN = 40
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.progress_bar import ProgressBar
@@ -9,9 +11,11 @@ from rich.table import Table
 from rich.text import Text
 
 from roamcast.campaign.plan import point_text
-from roamcast.pipeline.watching.watch import Watcher
 from roamcast.report.result import CampaignResult, describe_point
 from roamcast.report.terminal import COLOURS, side_by_side
+
+if TYPE_CHECKING:
+    from roamcast.pipeline.watching.watch import Watcher
 
 _WIDTH = 40
 

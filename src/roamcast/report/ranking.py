@@ -18,9 +18,9 @@ from typing import NamedTuple
 import numpy as np
 
 from roamcast.metrics.declarations import METRICS
-from roamcast.pipeline.measuring.intervals import CONFIDENCE, difference_interval, p_value
 from roamcast.report.numbers import FEW, Row, format_estimate
 from roamcast.report.result import CampaignResult
+from roamcast.results.intervals import CONFIDENCE, difference_interval, p_value
 
 Place = tuple[str, str]
 "A sweep, and a point of it."

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from html import escape
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from roamcast.campaign.campaign import Campaign
 from roamcast.campaign.checks import settings_of
@@ -13,8 +15,12 @@ from roamcast.campaign.claims import Claim
 from roamcast.campaign.section import Setting
 from roamcast.campaign.tables import HELD, NOT_HELD, NOT_JUDGED, UNDECIDED
 from roamcast.metrics.declarations import METRICS
-from roamcast.pipeline.campaign_folder import CampaignFolder
 from roamcast.report.numbers import FEW, Row, format_estimate, short
+from roamcast.results.results_folder import ResultsFolder
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -95,7 +101,7 @@ class JudgedClaim:
 class CampaignResult:
     """All that a campaign's folder says; `so_far`: of how many runs, while there are more to come."""
 
-    def __init__(self, store: CampaignFolder, so_far: int | None = None) -> None:
+    def __init__(self, store: ResultsFolder, so_far: int | None = None) -> None:
         self.store = store
         self.so_far = so_far
         store.check_layout()
@@ -105,6 +111,35 @@ class CampaignResult:
         self.tables: dict[str, list[Row]] = {
             name: [] if name in self.stale else store.read_table(name).to_pylist() for name in _TOLD
         }
+
+    def to_pandas(self, table: str = "summary") -> pd.DataFrame:
+        """Return a table of the campaign (docs/tables.md); by default means and intervals of metrics."""
+        found: pd.DataFrame = self.store.read_table(table).to_pandas()
+        return found
+
+    def plot(self, figure: str | None = None) -> Figure:
+        """Return a figure of the campaign by name, by default its first; of a comparison its metrics."""
+        from roamcast.report.drawings.figures import draw_figure
+        from roamcast.report.drawings.strips import draw_comparison
+
+        if figure is None and not self.campaign.figures:
+            return draw_comparison(self)
+        return draw_figure(self, figure or next(iter(self.campaign.figures)))
+
+    def __repr__(self) -> str:
+        runs = ", ".join(f"{count} {status}" for status, count in sorted(self.counts().items()))
+        return f"<CampaignResult {self.campaign.title!r} in {self.store.folder}: runs {runs or 'none'}>"
+
+    def _repr_html_(self) -> str:
+        from roamcast.report.page.comparison import make_tables
+        from roamcast.report.page.verdicts import make_claims, sum_up
+
+        head = f"<h3>{escape(self.campaign.title)}</h3>"
+        if self.stale:
+            return f"{head}<p>{escape(warn(self))}</p>"
+        if self.campaign.claims:
+            return f"{head}<p>{escape(sum_up(self.claims))}</p>{make_claims(self, self.claims)}"
+        return head + make_tables(self)
 
     @property
     def claims(self) -> list[JudgedClaim]:

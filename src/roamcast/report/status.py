@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from roamcast.lake.staging import TRACEBACK
-from roamcast.pipeline.campaign_folder import CampaignFolder
+from roamcast.results.results_folder import ResultsFolder
 
 _OF_PLAN = ("run", "router", "seed", "duration", "nodes", "command")
 _OF_MANIFEST = ("wall", "cpu", "memory", "rows")
@@ -14,7 +14,7 @@ _OF_MANIFEST = ("wall", "cpu", "memory", "rows")
 class CampaignStatus:
     """The plan in a campaign's folder, held against what the folder has; reads no facts."""
 
-    def __init__(self, store: CampaignFolder) -> None:
+    def __init__(self, store: ResultsFolder) -> None:
         self.store = store
         store.check_layout()
         self.campaign, self.notes = store.read_campaign()

@@ -1,9 +1,12 @@
-"""Protocols by name: ours, and those that other packages add by the entry point `roamcast.routers`."""
+"""Protocols by name: entry points of the group `roamcast.routers`, and classes in files (`FILE.py:CLASS`).
+
+Roamcast declares its own protocols in its pyproject.toml, as every other package does.
+"""
 
 from __future__ import annotations
 
 import difflib
-from importlib import import_module
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
@@ -11,47 +14,66 @@ from roamcast.errors import UserError
 
 if TYPE_CHECKING:
     from roamcast.routing.router import Router
+    from roamcast.routing.router_file import RouterFile
 
 ENTRY_POINT = "roamcast.routers"
 
-BUILT_IN: dict[str, str] = {
-    "flooding": "roamcast.routing.flooding:Flooding",
-    "cbr": "roamcast.routing.cbr.cbr:Cbr",
-    "ft-cbr": "roamcast.routing.cbr.ft:FtCbr",
-    "raft-cbr": "roamcast.routing.cbr.raft.raft:RaftCbr",
-    "p-pubs": "roamcast.routing.tpsr.ppubs:PPubs",
-    "tpsr": "roamcast.routing.tpsr.tpsr:Tpsr",
-    "dsdv-unicast": "roamcast.routing.unicast.copies:DsdvUnicast",
-    "grid-cbr": "roamcast.routing.clone.grid:GridCbr",
-    "clone": "roamcast.routing.clone.clone:Clone",
-    "aodv-unicast": "roamcast.routing.unicast.copies:AodvUnicast",
-    "dsr-unicast": "roamcast.routing.unicast.copies:DsrUnicast",
-    "gpsr-unicast": "roamcast.routing.unicast.gpsr.baseline:GpsrUnicast",
-    "odmrp": "roamcast.routing.odmrp.odmrp:Odmrp",
-    "pubsub-odmrp": "roamcast.routing.odmrp.pubsub.pubsub:PubSubOdmrp",
-}
-"Name -> module:class; imported when asked for, so that listing protocols costs nothing."
+_added: dict[str, type[Router] | RouterFile] = {}
+"Protocols of this process alone, by name: classes, and files that are executed when they are asked for."
 
 
 class UnknownProtocol(UserError):
-    """A protocol name that neither Roamcast nor an installed package knows."""
-
-
-def names() -> list[str]:
-    """All protocol names, ours first."""
-    third_party = sorted({entry.name for entry in entry_points(group=ENTRY_POINT)} - BUILT_IN.keys())
-    return [*BUILT_IN, *third_party]
+    """A protocol name that no installed package and no given file has."""
 
 
 class BrokenProtocol(UserError):
-    """A protocol of another package that cannot be used, with the reason."""
+    """A protocol that cannot be used, with the reason."""
+
+
+@cache
+def installed() -> dict[str, EntryPoint]:
+    """Return the entry points of all installed protocols by name: Roamcast's own first, others by name.
+
+    Of two distributions that claim one name Roamcast wins, then the first that Python finds. Looked up once
+    in a process: it takes 3 ms.
+    """
+    found: dict[str, EntryPoint] = {}
+    own: dict[str, EntryPoint] = {}
+    for entry in entry_points(group=ENTRY_POINT):
+        (own if entry.module.startswith("roamcast.") else found).setdefault(entry.name, entry)
+    return own | {name: found[name] for name in sorted(found.keys() - own.keys())}
+
+
+def names() -> list[str]:
+    """Return all protocol names: those installed, then those added."""
+    return list(dict.fromkeys([*installed(), *_added]))
+
+
+def add(name: str, router: type[Router] | RouterFile) -> None:
+    """Make `router` known as `name` in this process; an installed protocol keeps its name."""
+    if name in installed():
+        raise UserError(f"a protocol called {name!r} is installed already; give the class another name")
+    _added[name] = router
+
+
+def remove(name: str) -> None:
+    """Forget a protocol that was added."""
+    _added.pop(name, None)
+
+
+def file_of(name: str) -> RouterFile | None:
+    """Return the file that the protocol `name` was added from, if it was."""
+    from roamcast.routing.router_file import RouterFile
+
+    router = _added.get(name)
+    return router if isinstance(router, RouterFile) else None
 
 
 def _load(name: str, entry: EntryPoint) -> Any:
-    """What an entry point of another package names; whatever goes wrong in there is told in a line."""
+    """Return the object that an entry point names; an error while loading becomes one line."""
     try:
         return entry.load()
-    except (Exception, SystemExit) as error:  # its import runs code that is not ours
+    except (Exception, SystemExit) as error:  # its import runs code of another package
         package = f" of {entry.dist.name}" if entry.dist is not None else ""
         told = f"{type(error).__name__}: {error}".splitlines()[0]
         raise BrokenProtocol(
@@ -60,7 +82,7 @@ def _load(name: str, entry: EntryPoint) -> Any:
 
 
 def working() -> tuple[list[str], dict[str, str]]:
-    """The names of all protocols that can be loaded; and of those that cannot, with the reason."""
+    """Return the names of all protocols that can be loaded; and of those that cannot, with the reason."""
     known: list[str] = []
     broken: dict[str, str] = {}
     for name in names():
@@ -73,19 +95,18 @@ def working() -> tuple[list[str], dict[str, str]]:
 
 
 def find(name: str) -> type[Router]:
-    """The router class called `name`."""
+    """Return the router class called `name`."""
     from roamcast.routing.router import Router
 
-    if name in BUILT_IN:
-        module, _, cls = BUILT_IN[name].partition(":")
-        found = getattr(import_module(module), cls)
-    else:
-        entries = [entry for entry in entry_points(group=ENTRY_POINT) if entry.name == name]
-        if not entries:
-            near = difflib.get_close_matches(name, names(), n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names())}"
-            raise UnknownProtocol(f"no protocol is called {name!r}; {hint}")
-        found = _load(name, entries[0])
+    added = _added.get(name)
+    if added is not None:
+        return added if isinstance(added, type) else added.load()
+    entry = installed().get(name)
+    if entry is None:
+        near = difflib.get_close_matches(name, names(), n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names())}"
+        raise UnknownProtocol(f"no protocol is called {name!r}; {hint}")
+    found = _load(name, entry)
     if not (isinstance(found, type) and issubclass(found, Router)):
         raise BrokenProtocol(f"the entry point {name!r} gives {found!r}, which is not a Router class")
     return found

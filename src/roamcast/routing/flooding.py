@@ -46,6 +46,7 @@ class FloodingParameters(Parameters):
 class Flooding(Router):
     """Deliver on first hearing, repeat once after a random wait, ignore every copy."""
 
+    shares_process = True
     parameters_type = FloodingParameters
     parameters: FloodingParameters
     messages = (Flood,)

@@ -19,10 +19,15 @@ What the simulator charges for a message is the length that a live node would se
 """
 
 
+def own_protocols() -> list[str]:
+    """Return the names of the protocols that Roamcast itself declares."""
+    return [name for name, entry in catalogue.installed().items() if entry.module.startswith("roamcast.")]
+
+
 def page() -> str:
-    """The page for the messages of all our protocols."""
+    """Return the page about the messages of Roamcast's own protocols."""
     speakers: dict[type[Message], list[str]] = {}
-    for protocol in catalogue.BUILT_IN:
+    for protocol in own_protocols():
         for message in catalogue.find(protocol).messages:
             speakers.setdefault(message, []).append(protocol)
     ordered = sorted(speakers, key=lambda message: message.number)

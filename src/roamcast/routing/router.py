@@ -180,6 +180,8 @@ class Router:
     as_published: ClassVar[Mapping[str, Any] | None] = None
     """The profile `as-published`: parameters that switch off all by which it goes beyond its paper, dotted
     where they are nested; empty if it does not by default, None if it has no paper."""
+    main_parameters: ClassVar[tuple[str, ...]] = ()
+    "The few parameters that people change, dotted where nested; `roamcast protocols NAME` shows them first."
     messages: ClassVar[tuple[type[Message], ...]] = ()
     "The kinds of message that it says and understands; whatever else is heard is MALFORMED."
     promiscuous: bool = False
@@ -188,6 +190,9 @@ class Router:
     "Whether `audience` is granted: only baselines that are told their receivers in advance ask for it."
     needs_location: ClassVar[bool] = False
     "Whether it asks its host where it is: it runs only where the scenario grants location."
+    shares_process: ClassVar[bool] = False
+    """Whether short runs of a campaign may follow each other in one process, which saves a fork for each: set
+    it if no module or class keeps anything of a run. Not inherited: each class says it of itself."""
     knows_positions: ClassVar[bool] = False
     "Whether `whereabouts` is granted: only baselines that may be told where others are ask for it."
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self
@@ -294,6 +294,14 @@ class Scenario(ScenarioSection):
     def nodes_of(self, group: str) -> range:
         """The ids of a group's nodes; of all nodes, for `*`."""
         return range(self.count) if group == EVERYONE else dict(self.members())[group]
+
+    @classmethod
+    def read(cls, file: str | Path, settings: Iterable[str] | Mapping[str, Any] = ()) -> Scenario:
+        """Return the scenario in a file, or a shipped one by name, with `settings` changed."""
+        from roamcast.scenario.read import load
+        from roamcast.scenario.shipped import locate
+
+        return load(locate(str(file)), settings)
 
     def parameters(self, protocol: str) -> Parameters:
         """The parameters of `protocol` in this scenario."""

@@ -11,8 +11,9 @@ from roamcast.pipeline.campaign_folder import CampaignFolder
 from roamcast.pipeline.committing.commit import Committer
 from roamcast.pipeline.committing.damage import find_damaged, find_lost
 from roamcast.pipeline.committing.maintenance import verify
-from roamcast.pipeline.errors import CampaignFolderError
-from roamcast.pipeline.lock import find_holder, hold
+from roamcast.pipeline.lock import hold
+from roamcast.results.errors import CampaignFolderError
+from roamcast.results.results_folder import find_holder
 
 RUNS = ("00000001", "00000002", "00000003")
 

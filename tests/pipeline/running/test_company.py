@@ -9,8 +9,16 @@ import pytest
 from roamcast.campaign.campaign import Campaign
 from roamcast.campaign.plan import PlannedRun, make_plan
 from roamcast.lake.staging import Staging
-from roamcast.pipeline.running.task import RunTask, execute, execute_all, find_runner, supervisor_of
-from roamcast.routing.catalogue import BUILT_IN
+from roamcast.pipeline.running.task import (
+    RunTask,
+    describe_router,
+    execute,
+    execute_all,
+    find_runner,
+    supervisor_of,
+)
+from roamcast.routing.catalogue import find
+from roamcast.routing.reference import own_protocols
 
 SCENARIOS = Path(__file__).parents[3] / "scenarios"
 RUNNER = "synthetic_runner:run"
@@ -32,19 +40,19 @@ def ask(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(Path(__file__).parents[1]))
     find_runner(RUNNER)
 
-    def tasks(*names, router="flooding", seconds=20.0, memory=300e6):
+    def tasks(*names, shares=True, seconds=20.0, memory=300e6):
         runs = [
-            replace(RUN, id=f"{number:020x}", scenario=json.dumps({"name": name}), router=router)
+            replace(RUN, id=f"{number:020x}", scenario=json.dumps({"name": name}))
             for number, name in enumerate(names)
         ]
-        return [RunTask(run, str(tmp_path / "staged"), seconds, memory, RUNNER) for run in runs]
+        return [RunTask(run, str(tmp_path / "staged"), seconds, memory, RUNNER, shares) for run in runs]
 
     yield tasks
     supervisor_of(RUNNER).stop()
 
 
 def test_short_runs_of_every_protocol_write_the_same_in_company_as_alone(tmp_path):
-    protocols = sorted(BUILT_IN)
+    protocols = sorted(own_protocols())
     runs = make_plan(
         Campaign.model_validate(
             {
@@ -80,8 +88,18 @@ def test_short_runs_of_every_protocol_write_the_same_in_company_as_alone(tmp_pat
         assert told["rows"] > 0
 
 
+def test_a_router_shares_a_process_only_if_its_own_class_says_so(added):
+    class Child(find("cbr")):
+        """Inherits all but the declaration."""
+
+    added("child", Child)
+    said = {name: describe_router(name) for name in [*own_protocols(), "child"]}
+    assert said.pop("child") == {"shares": False, "file": None}
+    assert {each["shares"] for each in said.values()} == {True}
+
+
 def tasks_in(folder, runs):
-    return [RunTask(run, str(folder), 60.0, 1e9) for run in runs]
+    return [RunTask(run, str(folder), 60.0, 1e9, shares=True) for run in runs]
 
 
 def test_runs_in_company_share_a_process_and_are_staged_as_others_are(ask, calls, tmp_path):
@@ -105,8 +123,8 @@ def processes(run, tmp_path):
     return call.name.split("-")[1]
 
 
-def test_runs_of_routers_that_are_not_ours_are_alone(ask, calls, tmp_path):
-    told = list(execute_all(ask("a", "b", router="of another package")))
+def test_runs_of_routers_that_do_not_declare_to_share_are_alone(ask, calls, tmp_path):
+    told = list(execute_all(ask("a", "b", shares=False)))
     assert [each["status"] for each in told] == ["done"] * 2
     assert len({processes(each["run"], tmp_path) for each in told}) == 2
 

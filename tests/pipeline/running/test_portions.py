@@ -57,9 +57,7 @@ def pretend(monkeypatch, tmp_path, full=None):
         return told
 
     monkeypatch.setattr(tasks, "execute", execute)
-    return [
-        RunTask(replace(run, router="of another package"), str(tmp_path), 1.0, 1e9) for run in some(5)
-    ], done
+    return [RunTask(run, str(tmp_path), 1.0, 1e9) for run in some(5)], done
 
 
 def test_a_task_that_is_tried_again_does_what_was_not_yet_staged(monkeypatch, tmp_path):

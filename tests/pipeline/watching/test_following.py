@@ -6,10 +6,10 @@ from test_conduct import COUNT, campaign
 
 from roamcast.pipeline.campaign_folder import CampaignFolder
 from roamcast.pipeline.campaign_runner import CampaignRunner
-from roamcast.pipeline.errors import CampaignFolderError
 from roamcast.pipeline.lock import hold
 from roamcast.pipeline.watching import commits
 from roamcast.pipeline.watching.watch import Watcher, WatchError
+from roamcast.results.errors import CampaignFolderError
 
 
 @pytest.fixture

@@ -8,12 +8,12 @@ from rich.console import Console
 
 from roamcast.campaign.sweep import Sweep
 from roamcast.metrics.declarations import METRICS
-from roamcast.pipeline.measuring.intervals import student
 from roamcast.report.answer import answer
 from roamcast.report.drawings.strips import draw_strips
 from roamcast.report.page.comparison import make_answer, make_comparisons
 from roamcast.report.ranking import rank
 from roamcast.report.terminal import show_comparison
+from roamcast.results.intervals import student
 
 PLACE = ("scenario", "{}")
 THREE = ["flooding", "cbr", "ft-cbr"]

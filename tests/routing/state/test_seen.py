@@ -1,4 +1,4 @@
-"""What a router has seen: the compiled set against a dict of a few lines."""
+"""What a router has seen: the compiled set, and the one without a kernel, against a dict of a few lines."""
 
 from random import Random
 
@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from roamcast.routing.state.plain_seen import PlainSeen
 from roamcast.routing.state.seen import Recent, Seen
 
 # Few numbers, so that they come again; and such as share their low or high bits, so that places collide.
@@ -29,7 +30,7 @@ class Twin:
         return True
 
 
-@pytest.mark.parametrize("kind", [Seen, Recent])
+@pytest.mark.parametrize("kind", [Seen, Recent, PlainSeen])
 @given(st.integers(0, 9) | st.just(1000), st.lists(NUMBERS, max_size=200))
 def test_it_knows_what_its_twin_knows(kind, limit, numbers):
     seen, twin = kind(limit), Twin(limit)
@@ -71,7 +72,7 @@ def test_a_set_of_its_own_forgets_the_oldest_wherever_numbers_collide(limit):
     assert all(number in recent for number in twin.numbers)
 
 
-@pytest.mark.parametrize("kind", [Seen, Recent])
+@pytest.mark.parametrize("kind", [Seen, Recent, PlainSeen])
 def test_it_takes_numbers_only(kind):
     with pytest.raises(TypeError):
         kind(3).add("1")

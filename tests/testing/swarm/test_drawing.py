@@ -5,6 +5,7 @@ from collections import Counter
 import pytest
 
 from roamcast.routing import catalogue
+from roamcast.routing.reference import own_protocols
 from roamcast.testing.swarm.draw import draw
 from roamcast.testing.swarm.history import (
     AdvertiseStep,
@@ -19,7 +20,7 @@ from roamcast.testing.swarm.history import (
     write,
 )
 
-PROTOCOLS = list(catalogue.BUILT_IN)
+PROTOCOLS = own_protocols()
 
 
 def kind(step: Step) -> str:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from roamcast.cli.app import invoke
-from roamcast.routing import catalogue
+from roamcast.routing.reference import own_protocols
 from roamcast.testing.swarm.draw import draw
 from roamcast.testing.swarm.judge import judge
 from roamcast.testing.swarm.play import play
@@ -29,7 +29,7 @@ HISTORIES = {
 "More of what takes little time."
 
 
-@pytest.mark.parametrize("protocol", catalogue.BUILT_IN)
+@pytest.mark.parametrize("protocol", own_protocols())
 def test_whatever_happens_the_laws_hold(protocol):
     for seed in range(HISTORIES[protocol]):
         finding = judge(draw(seed, protocol))

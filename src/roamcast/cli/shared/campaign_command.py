@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,14 +18,14 @@ from roamcast.campaign.tables import HELD
 from roamcast.cli.shared.limits import DISAGREED, FAILED
 from roamcast.cli.shared.output_folder import reserve_folder
 from roamcast.cli.shared.progress import show_progress
+from roamcast.cli.shared.routers import add_routers, join_campaign, spell_routers
 from roamcast.errors import UserError
-from roamcast.pipeline.campaign_folder import CampaignFolder
-from roamcast.pipeline.campaign_runner import CampaignRunner
 from roamcast.scenario.shipped import shipped
 
 if TYPE_CHECKING:
     from roamcast.campaign.campaign import Campaign
     from roamcast.lake.storage import StorageUrl
+    from roamcast.pipeline.campaign_runner import ProgressListener
     from roamcast.pipeline.spark.cluster import SparkOptions
     from roamcast.report.drawings.map import MapData
     from roamcast.report.result import CampaignResult
@@ -43,20 +44,30 @@ def run_campaign_file(
     replace: bool = False,
     command: str | None = None,
     readings: bool = False,
+    routers: Sequence[str] = (),
+    hearing: Callable[[str], AbstractContextManager[ProgressListener]] = show_progress,
 ) -> CampaignResult:
     """Conduct the campaign in `file`, in the shape asked for; its result."""
-    asked = read_campaign(file)
+    added = add_routers(routers)
+    asked = join_campaign(read_campaign(file), added)
     campaign = apply_options(asked, seeds=seeds, quick=quick, only=only, readings=readings)
     if readings:
         check_alternatives(asked, file)
     if command is None:
         words = ["roamcast", "campaign", "run", str(file), "--out", out]
         words += [word for figure in only for word in ("--figure", figure)]
+        words += spell_routers(routers)
         words += where.arguments()
         words += ["--seeds", str(seeds)] if seeds else []
         command = shlex.join(words + ["--quick"] * quick)
-    question = {"campaign": output_name(file, "campaigns"), "quick": quick, "readings": readings}
-    return run_campaign(campaign, out, command, question, where=where, replace=replace)
+    question: dict[str, Any] = {
+        "campaign": output_name(file, "campaigns"),
+        "quick": quick,
+        "readings": readings,
+    }
+    if added:
+        question["routers"] = added
+    return run_campaign(campaign, out, command, question, where=where, replace=replace, hearing=hearing)
 
 
 def output_name(file: Path, kind: str) -> str:
@@ -73,15 +84,18 @@ def run_campaign(
     *,
     where: SparkOptions,
     replace: bool = False,
+    hearing: Callable[[str], AbstractContextManager[ProgressListener]] = show_progress,
 ) -> CampaignResult:
     """Conduct `campaign` into `out` with a bar on the terminal; `command` resumes it.
 
-    `question` says what the folder then belongs to.
+    `question` says what the folder then belongs to; `hearing` gives the listener for a command.
     """
+    from roamcast.pipeline.campaign_folder import CampaignFolder
+    from roamcast.pipeline.campaign_runner import CampaignRunner
     from roamcast.report.result import CampaignResult
 
     store = CampaignFolder(out)
-    with show_progress(command) as listener:
+    with hearing(command) as listener:
         conductor = CampaignRunner(campaign, store, listener)
         reserve_folder(store, question, (run.id for run in conductor.plan.runs), replace=replace)
         shape_of = {key: question.get(key, False) for key in ("quick", "readings")}
@@ -91,10 +105,13 @@ def run_campaign(
     return CampaignResult(store)
 
 
-def remeasure(store: CampaignFolder, where: SparkOptions, command: str) -> None:
-    """Measure, summarise and judge what is done in `store`."""
+def remeasure(folder: str, where: SparkOptions, command: str) -> None:
+    """Measure, summarise and judge what is done in `folder`."""
+    from roamcast.pipeline.campaign_folder import CampaignFolder
+    from roamcast.pipeline.campaign_runner import CampaignRunner
     from roamcast.pipeline.spark.session import open_session
 
+    store = CampaignFolder(folder)
     campaign, notes = store.read_campaign()
     with show_progress(command) as listener:
         conductor = CampaignRunner(campaign, store, listener)
@@ -105,15 +122,20 @@ def remeasure(store: CampaignFolder, where: SparkOptions, command: str) -> None:
                 conductor.evaluate(spark, survey)
 
 
-def judge_again(store: CampaignFolder, where: SparkOptions, command: str) -> None:
-    """Summarise and judge again what is measured in `store`, if other code did so before."""
+def judge_again(folder: str, where: SparkOptions, command: str) -> None:
+    """Summarise and judge again what is measured in `folder`, if other code did so before."""
+    from roamcast.results.results_folder import ResultsFolder
+
+    finished = ResultsFolder(folder)
+    finished.check_layout()
+    stale = finished.stale()
+    if not stale or stale & MEASURED or finished.holder() is not None:
+        return
+    from roamcast.pipeline.campaign_folder import CampaignFolder
     from roamcast.pipeline.measuring.derive import derive_again
     from roamcast.pipeline.spark.session import open_session
 
-    store.check_layout()
-    stale = store.stale()
-    if not stale or stale & MEASURED or store.holder() is not None:
-        return
+    store = CampaignFolder(folder)
     with show_progress(command) as listener:
         listener.say(f"starting Spark to make again: {', '.join(sorted(stale))} ...")
         with store.lock(), open_session(where) as spark:

@@ -21,12 +21,22 @@ _BETWEEN_LINES = 10.0
 
 @contextmanager
 def show_progress(resume: str) -> Iterator[ProgressListener]:
-    """A listener that draws a bar; Ctrl-C or SIGTERM ends the block with a word on how to resume."""
+    """A listener that draws a bar; Ctrl-C or SIGTERM ends the block with a line on how to resume."""
+    word = f"stopped; finished runs are kept. Resume with: {resume}"
+    with drawing() as (listener, clear), stop_on_interrupt(word, clear):
+        yield listener
+
+
+@contextmanager
+def drawing() -> Iterator[tuple[ProgressListener, Callable[[], object]]]:
+    """A listener that draws a bar on a terminal or in a notebook, elsewhere a line now and then; its end."""
     from roamcast.pipeline.campaign_runner import ProgressListener
 
     bar = _Bar()
-    with stop_on_interrupt(f"stopped; finished runs are kept. Resume with: {resume}", bar.clear):
-        yield ProgressListener(say=bar.print_above, watch=bar.show)
+    try:
+        yield ProgressListener(say=bar.print_above, watch=bar.show), bar.stop
+    finally:
+        bar.stop()
 
 
 @contextmanager
@@ -45,60 +55,66 @@ def stop_on_interrupt(word: str, clear: Callable[[], object]) -> Iterator[None]:
 
 
 class _Bar:
-    """One line that is redrawn on a terminal; a line now and then elsewhere."""
+    """A bar of rich where it can draw one; a line now and then elsewhere."""
 
     def __init__(self) -> None:
-        self._terminal = sys.stderr.isatty()
-        self._drawn = ""
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn
+        from rich.progress import Progress as RichProgress
+
+        console = Console(stderr=True)
+        self._draws = console.is_terminal or console.is_jupyter
+        columns = (BarColumn(bar_width=24), TextColumn("{task.description}", markup=False))
+        self._bar = RichProgress(*columns, console=console, transient=True)
+        self._task = self._bar.add_task("", total=None, visible=False)
         self._last = monotonic()
 
     def print_above(self, line: str) -> None:
         """Print a line above the bar."""
-        self.clear()
-        print(line, file=sys.stderr, flush=True)
+        if self._draws:
+            self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
+        else:
+            print(line, file=sys.stderr, flush=True)
 
     def show(self, progress: Progress) -> None:
         """Draw the bar anew."""
         line = describe(progress)
-        if self._terminal and line != self._drawn:
-            print(f"\r{line}\033[K", end="", file=sys.stderr, flush=True)
-            self._drawn = line
-        elif not self._terminal and monotonic() - self._last >= _BETWEEN_LINES:
+        if self._draws:
+            self._bar.start()
+            total = progress.planned or len(progress.runs)
+            ended = progress.earlier + progress.done + progress.earlier_failed + progress.failed
+            self._bar.update(self._task, total=total, completed=ended, description=line, visible=True)
+        elif monotonic() - self._last >= _BETWEEN_LINES:
             print(line, file=sys.stderr, flush=True)
             self._last = monotonic()
 
-    def clear(self) -> None:
+    def stop(self) -> None:
         """Take the bar away."""
-        if self._drawn:
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
-            self._drawn = ""
+        self._bar.stop()
 
 
 @contextmanager
 def count_runs(total: int) -> Iterator[Callable[[int], None]]:
-    """Something to call with the number of runs that are read; a line on a terminal, nothing elsewhere."""
-    terminal = sys.stderr.isatty()
+    """Something to call with the number of runs that are read; a bar on a terminal, nothing elsewhere."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+    from rich.progress import Progress as RichProgress
 
-    def show(done: int) -> None:
-        if terminal:
-            print(f"\r{done} of {total} runs read\033[K", end="", file=sys.stderr, flush=True)
-
-    try:
-        yield show
-    finally:
-        if terminal:
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
+    console = Console(stderr=True)
+    columns = (BarColumn(bar_width=24), MofNCompleteColumn(), TextColumn("runs read"))
+    with RichProgress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("", total=total)
+        yield lambda done: bar.update(task, completed=done)
 
 
 def describe(progress: Progress) -> str:
-    """Progress in one line: a bar, runs done and failed, time left."""
+    """Progress in one line: runs done and failed, time left."""
     done, failures = progress.earlier + progress.done, progress.earlier_failed + progress.failed
     total = progress.planned or len(progress.runs)
-    filled = 24 * (done + failures) // total
     failed = f", {failures} failed" if failures else ""
     left = progress.left
     time = "" if left is None else f", about {_duration(left)} left"
-    return f"[{'#' * filled}{'.' * (24 - filled)}] {done} of {total} runs done{failed}{time}"
+    return f"{done} of {total} runs done{failed}{time}"
 
 
 def _duration(seconds: float) -> str:

@@ -13,7 +13,6 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import shapely
 
 from roamcast.content.errors import ContentError
 
@@ -62,6 +61,8 @@ class Arcs:
         self._along = (self._there - self._here + 180) % 360 - 180
 
     def _project(self) -> None:
+        import shapely  # here and below, so that only who has polygons needs it
+
         middle = self.start.sum(axis=0)
         size = float(np.linalg.norm(middle))
         self._middle = middle / size if size > 1e-9 else middle * 0
@@ -78,6 +79,8 @@ class Arcs:
 
     def has(self, lat: float, lon: float) -> bool:
         """Return whether a point lies in the polygon or on its edge."""
+        import shapely
+
         place = _vector(lat, lon)
         if float(self._middle @ place) < self._horizon:
             return False
@@ -85,6 +88,8 @@ class Arcs:
 
     def has_any(self, places: Sequence[tuple[float, float]]) -> bool:
         """Return whether any of the points lies in the polygon or on its edge."""
+        import shapely
+
         vectors = np.array([_vector(*place) for place in places])
         vectors = vectors[vectors @ self._middle >= self._horizon]
         return len(vectors) > 0 and bool(

@@ -6,13 +6,12 @@ import textwrap
 import warnings
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeAlias
-
-import matplotlib
-import networkx
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from roamcast.content.errors import ContentError
+
+if TYPE_CHECKING:
+    import networkx
 
 Item: TypeAlias = int | tuple[int, int, int]
 "A node, or the gap through which the line between two nodes passes a row."
@@ -33,6 +32,9 @@ LOOK: dict[str, Any] = {
 
 def draw_graph(graph: networkx.DiGraph[int], path: Path) -> None:
     """Draw the graph with the nodes' `label`; raise `ContentError` if the file cannot be written."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
     if path.suffix.lower() not in SUFFIXES:
         raise ContentError(f"{path}: unknown image format; the name must end in {', '.join(SUFFIXES)}")
     boxes: dict[Item, str] = {n: _box(graph.nodes[n]["label"], graph.nodes[n]["count"]) for n in graph}
@@ -76,6 +78,8 @@ def draw_graph(graph: networkx.DiGraph[int], path: Path) -> None:
 
 def _rows(graph: networkx.DiGraph[int]) -> tuple[list[list[Item]], list[list[Item]]]:
     """Return the items of each row and of each line; a line across several rows has a gap in each."""
+    import networkx
+
     # Nodes that cover nothing come first, so that few lines pass other rows of their own generation.
     generations = [
         sorted(nodes, key=lambda node: (graph.out_degree(node) > 0, node))

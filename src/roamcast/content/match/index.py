@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from typing import Generic, TypeVar
 
-from roamcast._kernel import MatchIndex as KernelIndex
 from roamcast.content.area_type import AreaType
 from roamcast.content.event import Event
 from roamcast.content.filter import Filter
+from roamcast.content.match.compiled import FieldIndex
 from roamcast.content.match.derived import needs_derived
 from roamcast.content.match.repeating import RecordsIndex, letter
 from roamcast.content.schema import EventType
@@ -25,7 +25,7 @@ class MatchIndex(Generic[Key]):
     def __init__(self) -> None:
         self._types: dict[int, _OfType] = {}
         "By `id` of the event type, which is faster than its hash."
-        self._places: dict[Key, tuple[KernelIndex | RecordsIndex, int]] = {}
+        self._places: dict[Key, tuple[FieldIndex | RecordsIndex, int]] = {}
         "The index that holds each key, and the key's number there."
 
     def __len__(self) -> int:
@@ -84,7 +84,7 @@ class _OfType:
     def __init__(self, type: EventType) -> None:
         self.type = type
         repeating = type.record_depth or any(isinstance(field.kind, AreaType) for field in type.fields)
-        self.flat = None if repeating else KernelIndex("".join(letter(field.kind) for field in type.fields))
+        self.flat = None if repeating else FieldIndex("".join(letter(field.kind) for field in type.fields))
         "None if the type has repeated elements or areas."
         self.records: RecordsIndex | None = None
         "Of a type without repeated elements: the filters that need derived fields."

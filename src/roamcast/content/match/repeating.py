@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
-from roamcast._kernel import MatchIndex as KernelIndex
 from roamcast.content.area_type import AreaType
 from roamcast.content.box.area_set import AreaSet
 from roamcast.content.box.conjunction import Conjunction
@@ -21,6 +20,7 @@ from roamcast.content.box.string_set import StringSet
 from roamcast.content.event import Event
 from roamcast.content.field_type import Decimal, Domain, FieldType, String
 from roamcast.content.filter import Filter
+from roamcast.content.match.compiled import FieldIndex
 from roamcast.content.match.derived import BESIDE, derived_letter, derived_value, split
 from roamcast.content.record_list import RecordList
 from roamcast.content.schema import EventType
@@ -155,7 +155,7 @@ class _Along:
             for place in self._beside[level]:
                 self._columns[level, place] = len(letters)
                 letters.append(derived_letter(place))
-        self.kernel = KernelIndex("".join(letters))
+        self.kernel = FieldIndex("".join(letters))
 
     def add(self, entry: int, several: list[_Flat]) -> None:
         columns = self._columns

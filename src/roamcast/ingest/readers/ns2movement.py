@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
+from functools import partial
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -11,6 +11,9 @@ import pyarrow as pa
 from roamcast.ingest.file_parts import BadLine, FilePart, read_lines, shorten
 from roamcast.ingest.readers.position import LineError
 from roamcast.scenario.traces.movement import GOD, PLACE, SETDEST
+from roamcast.units import parse_finite
+
+_finite = partial(parse_finite, most=1e8, error=LineError)
 
 
 class MovementCommand(NamedTuple):
@@ -78,10 +81,3 @@ def _node(digits: str) -> int:
     if len(digits) > 7:
         raise LineError(f"node {digits[:20]} is out of range")
     return int(digits)
-
-
-def _finite(digits: str) -> float:
-    number = float(digits)
-    if not math.isfinite(number) or abs(number) > 1e8:
-        raise LineError(f"{digits[:40]} is too large")
-    return number

@@ -6,7 +6,6 @@ s -t 1.000535000 -Hs 0 -Hd 1 -Ni 0 -Nx 10.00 -Ny 100.00 ... -Nl MAC -Nw --- -Ma 
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -14,6 +13,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from roamcast.ingest.file_parts import BadLine, FilePart, read_lines, shorten
+from roamcast.units import parse_finite
 
 
 class TraceRecord(NamedTuple):
@@ -223,13 +223,7 @@ def _moment(text: str) -> float:
 
 
 def _real(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        raise _Misread(f"{text[:40]!r} is no number") from None
-    if not math.isfinite(number):
-        raise _Misread(f"{text[:40]!r} is not finite")
-    return number
+    return parse_finite(text, error=_Misread)
 
 
 def _whole(text: str, most: int = _MOST) -> int:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import pyarrow as pa
+
+from roamcast.units import parse_finite
 
 
 class TracePosition(NamedTuple):
@@ -43,13 +44,7 @@ class LineError(Exception):
 
 def real(text: str, what: str) -> float:
     """A finite number."""
-    try:
-        number = float(text)
-    except (ValueError, TypeError):
-        raise LineError(f"{what} {str(text)[:40]!r} is no number") from None
-    if not math.isfinite(number):
-        raise LineError(f"{what} {text[:40]!r} is not finite")
-    return number
+    return parse_finite(str(text), what, error=LineError)  # a row of CSV may lack a cell
 
 
 def place(x: str, y: str, *, degrees: bool) -> dict[str, float]:

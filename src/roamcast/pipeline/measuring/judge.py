@@ -9,9 +9,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from roamcast.campaign.tables import HELD, NOT_HELD, NOT_JUDGED, UNDECIDED, VERDICTS
-from roamcast.pipeline.measuring.intervals import Reals, interval, quotient_interval
 from roamcast.pipeline.measuring.statistics import long_metrics, ordered_sum
 from roamcast.pipeline.measuring.summarise import reals, with_columns
+from roamcast.results.intervals import Reals, interval, quotient_interval
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

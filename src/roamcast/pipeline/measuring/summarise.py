@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from roamcast.campaign.tables import DIFFERENCES, SUMMARY
 from roamcast.metrics.declarations import METRICS
-from roamcast.pipeline.measuring.intervals import Reals, difference_interval, interval
 from roamcast.pipeline.measuring.statistics import long_metrics, summarise_values
+from roamcast.results.intervals import Reals, difference_interval, interval
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -124,7 +124,7 @@ def _work(connection: Connection, parent: int) -> None:
     die_with_parent(parent)
     with suppress(EOFError, OSError):
         while (portion := connection.recv()) is not None:
-            supervisor_of(portion[0].runner)
+            supervisor_of(portion[0].runner, portion[0].preload)
             for outcome in execute_all(portion):
                 connection.send({key: outcome.get(key) for key in ("run", "status", "wall", "error")})
             connection.send(None)

@@ -1,7 +1,7 @@
 """The runner of real campaigns: a planned run in, its facts into a folder.
 
-Importing this module imports all that such a run needs, so that a worker which forks for each run has paid
-for it once.
+Importing this module imports all that such a run needs but its router, so that a worker which forks for
+each run has paid for it once.
 """
 
 from __future__ import annotations
@@ -13,12 +13,8 @@ import pandas  # noqa: F401 - pyarrow wants it at its first conversion
 import roamcast.content.codec
 import roamcast.content.printer  # noqa: F401
 from roamcast.campaign.plan import PlannedRun
-from roamcast.routing.catalogue import BUILT_IN, find
 from roamcast.scenario.model import Scenario
 from roamcast.sim.run import simulate
-
-for _name in BUILT_IN:
-    find(_name)
 
 
 def simulate_run(run: PlannedRun, folder: Path) -> None:

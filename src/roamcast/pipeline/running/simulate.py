@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +20,12 @@ from roamcast.campaign.progress import Progress, estimate
 from roamcast.errors import UserError
 from roamcast.fingerprint import make_check, package_version
 from roamcast.pipeline.campaign_folder import CampaignFolder
-from roamcast.pipeline.running.task import SIMULATOR, RunTask
+from roamcast.pipeline.running.task import SIMULATOR, RunTask, describe_router
 from roamcast.pipeline.running.task_batches import batch_runs
 from roamcast.pipeline.spark.errors import format_error
 from roamcast.pipeline.spark.executors import count_slots, one_per_partition
 from roamcast.pipeline.spark.session import is_remote
+from roamcast.routing.catalogue import installed
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -103,10 +105,18 @@ def make_tasks(
     """The runs as tasks, those that share one together, the longest first."""
     costs = costs or estimate(runs, ())
     longest_first = sorted(runs, key=lambda run: (-costs[run.id], run.id))
+    preload = find_installed(runs)
+    said = {router: describe_router(router) for router in {run.router for run in runs}}
+    task = partial(RunTask, staged=store.staged, seconds=limits.time, memory=limits.memory)
     return [
-        [RunTask(run, store.staged, limits.time, limits.memory, runner) for run in each]
+        [task(run, runner=runner, preload=preload, **said[run.router]) for run in each]
         for each in batch_runs(longest_first, slots)
     ]
+
+
+def find_installed(runs: Iterable[PlannedRun]) -> tuple[str, ...]:
+    """Return the installed protocols of `runs`, for workers to import before the first run asks for one."""
+    return tuple(sorted({run.router for run in runs} & installed().keys()))
 
 
 def _working(tell: Callable[[dict[str, Any]], object] | None) -> Callable[..., Iterator[pa.RecordBatch]]:
@@ -128,6 +138,7 @@ def _working(tell: Callable[[dict[str, Any]], object] | None) -> Callable[..., I
         for batch in batches:
             tasks = [task for item in batch["item"].to_pylist() for task in pickle.loads(item)]
             for task in tasks:
+                task.find_router()
                 check_version(task.run)
             for outcome in execute_all(tasks, again):
                 if tell is not None:

@@ -17,6 +17,7 @@ import signal
 import socket
 import traceback
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -25,10 +26,12 @@ from typing import Any
 
 from roamcast.campaign.plan import PlannedRun
 from roamcast.campaign.version import code_version
+from roamcast.errors import UserError
 from roamcast.facts.pack import PACK, count_rows
 from roamcast.lake.staging import Staging, digest
 from roamcast.pipeline.running.supervisor import FROM_OUTSIDE, RunSupervisor, SupervisorDied
-from roamcast.routing.catalogue import BUILT_IN
+from roamcast.routing import catalogue
+from roamcast.routing.router_file import RouterFile
 from roamcast.sim.failure import RouterFailed
 
 SIMULATOR = "roamcast.pipeline.running.runner:simulate_run"
@@ -47,11 +50,23 @@ class RunTask:
     seconds: float
     memory: float
     runner: str = SIMULATOR
+    shares: bool = False
+    "Whether it may share a process with other runs (`Router.shares_process`)."
+    preload: tuple[str, ...] = ()
+    "Installed protocols of the campaign, imported once for all runs of a worker."
+    file: RouterFile | None = None
+    "The file of its router, if that is in none of the installed packages."
 
-    @property
-    def shares(self) -> bool:
-        """Whether it may share a process; what others wrote may keep in a module what the next run finds."""
-        return self.run.router in BUILT_IN
+    def find_router(self) -> None:
+        """Make its router known in this process."""
+        if self.file is not None:
+            catalogue.add(self.file.name, self.file)
+
+
+def describe_router(name: str) -> dict[str, Any]:
+    """Return what a task says of its run's router: whether it shares a process, and its file."""
+    shares = bool(vars(catalogue.find(name)).get("shares_process", False))
+    return {"shares": shares, "file": catalogue.file_of(name)}
 
 
 def check_version(run: PlannedRun) -> None:
@@ -64,13 +79,17 @@ def check_version(run: PlannedRun) -> None:
 
 
 @cache
-def find_runner(path: str) -> Any:
+def find_runner(path: str, preload: tuple[str, ...] = ()) -> Any:
     """The runner `module:function`, imported, with all that is imported by now out of the collector's sight.
 
-    A run's process that collects garbage would copy every page of what never dies.
+    A run's process that collects garbage would copy every page of what never dies. A protocol to `preload`
+    that cannot be imported is left to the runs that need it, which fail with the reason.
     """
     module, _, name = path.partition(":")
     runner = getattr(importlib.import_module(module), name)
+    for protocol in preload:
+        with suppress(UserError):
+            catalogue.find(protocol)
     gc.collect()
     gc.freeze()
     return runner
@@ -111,7 +130,7 @@ def _execute_together(tasks: Sequence[RunTask]) -> dict[str, dict[str, Any]]:
     works = [_work_folder(task) for task in tasks]
     try:
         work = partial(_run_all, tasks, works)
-        told = supervisor_of(first.runner).run(work, first.seconds, first.memory)
+        told = supervisor_of(first.runner, first.preload).run(work, first.seconds, first.memory)
         return {
             task.run.id: _stage(task, folder, outcome)
             for task, folder, outcome in zip(tasks, works, told["said"], strict=False)
@@ -146,7 +165,7 @@ def _attempt(task: RunTask, work: Path) -> dict[str, Any]:
     while True:
         shutil.rmtree(work, ignore_errors=True)
         try:
-            told = supervisor_of(task.runner).run(
+            told = supervisor_of(task.runner, task.preload).run(
                 partial(_run_all, [task], [work]), task.seconds, task.memory
             )
         except SupervisorDied:
@@ -175,7 +194,8 @@ def _run_all(tasks: Iterable[RunTask], works: Iterable[Path]) -> Iterator[dict[s
         began = monotonic()
         try:
             work.mkdir(parents=True, exist_ok=True)
-            find_runner(task.runner)(task.run, work)
+            task.find_router()
+            find_runner(task.runner, task.preload)(task.run, work)
             files = {file.name: _describe(file) for file in sorted(work.iterdir())}
             rows = sum(file["rows"] for file in files.values())
             outcome = {"status": "done", "error": "", "files": files, "rows": rows}
@@ -191,8 +211,8 @@ def _supervisors() -> dict[int, RunSupervisor]:
     return {}
 
 
-def supervisor_of(runner: str) -> RunSupervisor:
-    """This process's keeper, which has what `runner` needs imported already."""
+def supervisor_of(runner: str, preload: tuple[str, ...] = ()) -> RunSupervisor:
+    """This process's keeper, which has what `runner` and the protocols to `preload` need imported already."""
     kept = _supervisors()
     found = kept.get(os.getpid())  # a fork must not talk to its parent's
     if found is None or found.ended:
@@ -200,7 +220,7 @@ def supervisor_of(runner: str) -> RunSupervisor:
         # Spark's worker collects garbage after every task: over all that is imported, that took 40 ms.
         gc.collect()
         gc.freeze()
-        found = kept[os.getpid()] = RunSupervisor(partial(find_runner, runner))
+        found = kept[os.getpid()] = RunSupervisor(partial(find_runner, runner, preload))
     return found
 
 

@@ -69,9 +69,12 @@ def _what_to_check(master: str, address: str, waited: float) -> str:
 
 
 def warm_up(
-    spark: SparkSession, slots: int | None = None, say: Callable[[str], object] = lambda _: None
+    spark: SparkSession,
+    slots: int | None = None,
+    say: Callable[[str], object] = lambda _: None,
+    preload: tuple[str, ...] = (),
 ) -> float:
-    """Have every slot's worker up, its keeper importing the simulator; the seconds it took.
+    """Have every slot's worker up, its keeper importing the simulator and `preload`; the seconds it took.
 
     Raises `SessionError` if an executor has another Roamcast than this process.
     """
@@ -86,7 +89,7 @@ def warm_up(
 
         from roamcast.pipeline.running.task import supervisor_of
 
-        supervisor_of(SIMULATOR)
+        supervisor_of(SIMULATOR, preload)
         time.sleep(0.05)  # so that one worker does not answer for all
         yield from batches
 

@@ -18,13 +18,14 @@ from roamcast.campaign.lineage import digest_rows
 from roamcast.campaign.plan import CampaignPlan
 from roamcast.errors import UserError
 from roamcast.lake.storage import StorageUrl
-from roamcast.pipeline.campaign_folder import CampaignFolder, PlanStatus
+from roamcast.pipeline.campaign_folder import CampaignFolder
 from roamcast.pipeline.campaign_runner import runs_table
 from roamcast.pipeline.lock import hold
 from roamcast.pipeline.measuring.derive import derive
 from roamcast.pipeline.measuring.incremental import IncrementalMetrics
 from roamcast.pipeline.spark.errors import format_error
 from roamcast.pipeline.watching.commits import follow
+from roamcast.results.results_folder import PlanStatus
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

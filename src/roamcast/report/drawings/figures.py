@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from roamcast.campaign.campaign import Figure
 from roamcast.campaign.plan import point_text
 from roamcast.campaign.section import Setting
+from roamcast.errors import UserError
 from roamcast.metrics.declarations import METRICS
 from roamcast.report.drawings.axes import (
     fit_values,
@@ -83,8 +84,8 @@ class FigurePanels:
             self._panel(parts[0][0], row, stack)
             return svg_text(drawing)
 
-    def save(self, file: Path) -> None:
-        """All panels side by side, in the format that the file's name asks for."""
+    def draw(self) -> Drawing:
+        """All panels side by side."""
         import matplotlib as mpl
 
         with mpl.rc_context(STYLE):
@@ -92,7 +93,14 @@ class FigurePanels:
             for i, row in enumerate(self.rows):
                 for j, stack in enumerate(self.figure.y):
                     self._panel(parts[i][j], row, stack)
-            save_drawing(drawing, file)
+            return drawing
+
+    def save(self, file: Path) -> None:
+        """All panels side by side, in the format that the file's name asks for."""
+        import matplotlib as mpl
+
+        with mpl.rc_context(STYLE):
+            save_drawing(self.draw(), file)
 
     def save_each(self, folder: Path, name: str, kind: str) -> list[Path]:
         """Each panel as a file of its own, as wide as a column of a journal; where they are."""
@@ -265,6 +273,26 @@ def canvas(
     return drawing, [
         [part.subplots() if frame is None else part.add_axes(frame) for part in row] for row in parts
     ]
+
+
+def draw_figure(result: CampaignResult, name: str) -> Drawing:
+    """Return a figure of the campaign; raise UserError if it has none of this name."""
+    if name not in result.campaign.figures:
+        known = ", ".join(result.campaign.figures) or "none"
+        raise UserError(f"the campaign has no figure {name!r}; it has {known}")
+    return show_itself(FigurePanels(result, name).draw())
+
+
+def show_itself(drawing: Drawing) -> Drawing:
+    """Return `drawing`, which a notebook now shows as a picture, whatever backend it has chosen."""
+
+    def picture() -> bytes:
+        out = io.BytesIO()
+        drawing.savefig(out, format="png", dpi=100)
+        return out.getvalue()
+
+    vars(drawing)["_repr_png_"] = picture
+    return drawing
 
 
 def save_drawing(drawing: Drawing, file: Path) -> None:

@@ -34,6 +34,16 @@ def make_comparisons(result: CampaignResult) -> str:
     return "".join(_section(result, place, protocols, len(places) > 1) for place, protocols in places)
 
 
+def make_tables(result: CampaignResult) -> str:
+    """The answer and the numbers of each point, without drawings, as a notebook shows them."""
+    parts = []
+    for place, protocols in _places(result):
+        where = f"<p>{escape(describe_point(place[1], result.campaign.sweeps[place[0]].set))}</p>"
+        table = _table(result, place, protocols, SIDE_BY_SIDE)
+        parts.append(f"{where}{_answer(result, place, protocols)}{table}")
+    return "".join(parts)
+
+
 def _answer(result: CampaignResult, place: Place, protocols: list[str]) -> str:
     first, *rest = answer(result, place, protocols).sentences
     head, colon, more = first.partition(": ")

@@ -36,6 +36,15 @@ from roamcast.routing.state.seen import Seen
 class Cbr(Advertising):
     """Every node keeps its neighbours' offers and wishes under lease; events go where wishes came from."""
 
+    shares_process = True
+    main_parameters: ClassVar[tuple[str, ...]] = (
+        "renew",
+        "expire",
+        "covering",
+        "most_covering",
+        "link_feedback",
+        "repeat",
+    )
     parameters_type: ClassVar[type[Parameters]] = CbrParameters
     parameters: CbrParameters
     as_published: ClassVar[Mapping[str, Any]] = MappingProxyType(

@@ -30,6 +30,16 @@ from roamcast.routing.router import (
 class FtCbr(Cbr):
     """CBR with an acknowledgement for each hop and a repair flood of two hops."""
 
+    shares_process = True
+    main_parameters = (
+        "renew",
+        "expire",
+        "covering",
+        "link_feedback",
+        "ack_wait",
+        "flood_hops",
+        "flood_memory",
+    )
     parameters_type: ClassVar[type[Parameters]] = FtCbrParameters
     parameters: FtCbrParameters
     as_published = MappingProxyType({**Cbr.as_published, "remember_handled": False})

@@ -19,6 +19,8 @@ from roamcast.routing.unicast.gpsr.messages import PointCm
 class Clone(TwoTier):
     """Two tiers over communities by interest; `enhanced = false` is the basic scheme."""
 
+    shares_process = True
+    main_parameters = ("advertise", "radius", "publishing", "resubscribe", "enhanced", "reorganise")
     parameters_type: ClassVar[type[Parameters]] = CloneParameters
     parameters: CloneParameters
     messages: ClassVar[tuple[type[Message], ...]] = (*TwoTier.messages, Merge)

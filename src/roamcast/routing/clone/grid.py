@@ -22,6 +22,8 @@ from roamcast.routing.unicast.gpsr.neighbourhood import squared
 class GridCbr(TwoTier):
     """Two tiers over the squares of a grid."""
 
+    shares_process = True
+    main_parameters = ("advertise", "radius", "publishing", "resubscribe")
     parameters_type: ClassVar[type[Parameters]] = GridParameters
     parameters: GridParameters
 

@@ -39,6 +39,8 @@ from roamcast.routing.state.timing import call_every, call_within
 class Odmrp(MeshRouter):
     """One multicast channel for each distinct subscription, or one for everyone."""
 
+    shares_process = True
+    main_parameters = ("refresh", "timeout", "prediction", "piggyback", "channels")
     parameters_type = OdmrpParameters
     parameters: OdmrpParameters
     as_published: ClassVar[Mapping[str, Any]] = MappingProxyType({"backoff": 1.0, "passive_ack_tries": 1})

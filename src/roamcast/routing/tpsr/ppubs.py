@@ -14,6 +14,8 @@ from roamcast.routing.tpsr.parameters import PPubsParameters
 class PPubs(Router):
     """Deliver on first hearing, then repeat unless enough others do."""
 
+    shares_process = True
+    main_parameters = ("copies", "delay", "distance", "count_first")
     parameters_type = PPubsParameters
     parameters: PPubsParameters
     messages = (PampaEvent,)

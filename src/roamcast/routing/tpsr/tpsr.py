@@ -49,6 +49,17 @@ from roamcast.routing.tpsr.route_table import SubscriberTable
 class Tpsr(Router):
     """Subscriptions are flooded; publications go along the routes so laid, or are flooded in the end."""
 
+    shares_process = True
+    main_parameters = (
+        "renew",
+        "expire",
+        "last_hop",
+        "ranking",
+        "proactive",
+        "local_repair",
+        "subscription.target",
+        "subscription.distance",
+    )
     parameters_type = TpsrParameters
     parameters: TpsrParameters
     as_published = MappingProxyType({"repair_gap": "0 s"})

@@ -113,6 +113,8 @@ class UnicastCopies(Router):
 class DsdvUnicast(UnicastCopies):
     """A copy for each receiver, over DSDV."""
 
+    shares_process = True
+    main_parameters = ("period", "settling", "link_feedback", "queue_per_destination")
     unicast_type = Dsdv
     parameters_type = DsdvParameters
     messages = (Copy, *Dsdv.messages)
@@ -121,6 +123,8 @@ class DsdvUnicast(UnicastCopies):
 class AodvUnicast(UnicastCopies):
     """A copy for each receiver, over AODV."""
 
+    shares_process = True
+    main_parameters = ("active_route_timeout", "hello_interval", "local_repair", "rreq_retries", "ttl_start")
     unicast_type = Aodv
     parameters_type = AodvParameters
     messages = (Copy, *Aodv.messages)
@@ -129,6 +133,8 @@ class AodvUnicast(UnicastCopies):
 class DsrUnicast(UnicastCopies):
     """A copy for each receiver, over DSR."""
 
+    shares_process = True
+    main_parameters = ("cached_replies", "overhearing", "cache_timeout", "max_salvages", "flow_state")
     unicast_type = Dsr
     parameters_type = DsrParameters
     messages = (Copy, *Dsr.messages)

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from roamcast.errors import UserError
 from roamcast.files import MOST_TRACE, read_text
 from roamcast.scenario.model import Area
+from roamcast.units import parse_finite
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -103,10 +104,10 @@ def _read_line(
 ) -> None:
     if found := PLACE.fullmatch(line):
         place = places[_node(found[1], len(places), owner)]
-        place[found[2]] = _within(area, **{found[2]: _finite(found[3])})
+        place[found[2]] = _within(area, **{found[2]: parse_finite(found[3], error=MovementError)})
     elif found := SETDEST.fullmatch(line):
         own = moves[_node(found[2], len(moves), owner)]
-        time, x, y, speed = (_finite(found[group]) for group in (1, 3, 4, 5))
+        time, x, y, speed = (parse_finite(found[group], error=MovementError) for group in (1, 3, 4, 5))
         _within(area, X=x, Y=y)
         if time < 0 or speed < 0:
             raise MovementError("a time or a speed is negative")
@@ -128,13 +129,6 @@ def _node(digits: str, nodes: int, owner: str) -> int:
     if node >= nodes:
         raise MovementError(f"node {digits[:20]} is outside the range; {owner} nodes 0 to {nodes - 1}")
     return node
-
-
-def _finite(digits: str) -> float:
-    number = float(digits)
-    if not math.isfinite(number):
-        raise MovementError(f"{digits} is too large")
-    return number
 
 
 def _within(area: Area, X: float = 0.0, Y: float = 0.0, Z: float = 0.0) -> float:

@@ -15,6 +15,7 @@ from roamcast.content.errors import ContentError
 from roamcast.content.schema import EventType
 from roamcast.errors import UserError
 from roamcast.routing.router import NodeId
+from roamcast.units import parse_finite
 
 REQUIRED = ("time", "publisher", "size")
 DEFAULT_TYPE = "event"
@@ -77,9 +78,9 @@ def _read_row(
     if len(cells) != len(header):
         raise ScheduleError(f"{len(cells)} cells under {len(header)} columns")
     row = dict(zip(header, (cell.strip() for cell in cells), strict=True))
-    time = _number(row.pop("time"), "time", float)
-    publisher = _number(row.pop("publisher"), "publisher", int)
-    size = _number(row.pop("size"), "size", int)
+    time = parse_finite(row.pop("time"), "time:", error=ScheduleError)
+    publisher = _integer(row.pop("publisher"), "publisher")
+    size = _integer(row.pop("size"), "size")
     if not 0 <= time < duration:
         raise ScheduleError(f"time: {time:g} s is not within the run of {duration:g} s")
     if not 0 <= publisher < nodes:
@@ -92,14 +93,11 @@ def _read_row(
     )
 
 
-def _number(text: str, column: str, kind: Any) -> Any:
+def _integer(text: str, column: str) -> int:
     try:
-        number = kind(text)
+        return int(text)
     except ValueError:
         raise ScheduleError(f"{column}: {text!r} is not a number") from None
-    if not math.isfinite(number):
-        raise ScheduleError(f"{column}: {text!r} is not finite")
-    return number
 
 
 def read_cells(row: ScheduledPublication, declared: EventType | None) -> dict[str, Any]:

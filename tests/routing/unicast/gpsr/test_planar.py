@@ -13,6 +13,9 @@ from roamcast.routing.router import Position
 from roamcast.routing.state.leases import Leases
 from roamcast.routing.unicast.gpsr.messages import PointCm, to_point_cm
 from roamcast.routing.unicast.gpsr.neighbourhood import AROUND, STUCK, TAKEN, Places
+from roamcast.routing.unicast.gpsr.plain_places import PlainPlaces
+
+KINDS = pytest.mark.parametrize("kind", [Places, PlainPlaces])
 
 
 def planarise(places, rule):
@@ -68,12 +71,14 @@ anywhere = st.builds(PointCm, near_or_far, near_or_far)
 crowded = st.builds(PointCm, st.integers(-3, 3), st.integers(-3, 3))
 
 
-@example(PointCm(-FAR, -FAR), PointCm(FAR, FAR), PointCm(-FAR, FAR), PointCm(FAR, -FAR + 1))
-@given(anywhere, anywhere, anywhere, anywhere)
-def test_the_kernels_crossing_equals_its_twin(a, b, c, d):
-    assert Places.crossing(a, b, c, d) == crossing(a, b, c, d)
+@KINDS
+@example(a=PointCm(-FAR, -FAR), b=PointCm(FAR, FAR), c=PointCm(-FAR, FAR), d=PointCm(FAR, -FAR + 1))
+@given(a=anywhere, b=anywhere, c=anywhere, d=anywhere)
+def test_a_crossing_equals_its_twin(kind, a, b, c, d):
+    assert kind.crossing(a, b, c, d) == crossing(a, b, c, d)
 
 
+@KINDS
 @settings(max_examples=100)
 @given(
     st.lists(st.one_of(crowded, anywhere), min_size=1, max_size=9),
@@ -81,9 +86,9 @@ def test_the_kernels_crossing_equals_its_twin(a, b, c, d):
     st.tuples(crowded, crowded, crowded, crowded),
     st.integers(-1, 9),
 )
-def test_the_kernels_table_of_places_equals_its_twin(around, rule, spots, came):
+def test_the_table_of_places_equals_its_twin(kind, around, rule, spots, came):
     here, goal, entered, crossed = spots
-    table = Places(10.0, 16)
+    table = kind(10.0, 16)
     for node, place in enumerate(around):
         table.renew(node, place, 1.0)
     table.renew(99, PointCm(1, 1), -9.5)  # has lapsed
@@ -103,15 +108,16 @@ def test_the_kernels_table_of_places_equals_its_twin(around, rule, spots, came):
         )
 
 
+@KINDS
 @given(
     st.lists(crowded, max_size=4),
     st.tuples(crowded, crowded, st.none() | crowded),
     st.integers(0, 5),
     st.integers(0, 4),
 )
-def test_the_kernels_choice_is_that_of_greedy_forwarding(around, spots, destination, radius):
+def test_the_choice_is_that_of_greedy_forwarding(kind, around, spots, destination, radius):
     here, goal, entered = spots
-    table = Places(10.0, 16)
+    table = kind(10.0, 16)
     for node, place in enumerate(around):
         table.renew(node, place, 1.0)
     table.renew(5, goal, -9.5)  # has lapsed
@@ -127,15 +133,16 @@ def test_the_kernels_choice_is_that_of_greedy_forwarding(around, spots, destinat
     assert table.choose(destination, here, goal, radius, entered, 1.0) == expected
 
 
-@example(float("nan"), 0.005)
-@example(float("inf"), -83886.075)
-@example(0.015, -0.025)  # halves go to the even one
-@given(st.floats(), st.floats(-1e5, 1e5))
-def test_a_position_is_told_in_the_nearest_centimetres(x, y):
+@KINDS
+@example(x=float("nan"), y=0.005)
+@example(x=float("inf"), y=-83886.075)
+@example(x=0.015, y=-0.025)  # halves go to the even one
+@given(x=st.floats(), y=st.floats(-1e5, 1e5))
+def test_a_position_is_told_in_the_nearest_centimetres(kind, x, y):
     def nearest(metres):
         return 0 if isnan(metres) else round(min(max(100 * metres, -FAR), FAR))
 
-    told = to_point_cm(Position(x, y))
+    told = kind.told(Position(x, y), PointCm, FAR)
     assert type(told) is PointCm
     assert told == (nearest(x), nearest(y))
 
@@ -163,9 +170,10 @@ def walk_on(here, edges_here, told, spots, hop):
     return hop, changed
 
 
+@KINDS
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3), st.booleans()), max_size=30))
-def test_places_are_kept_as_leases_are(history):
-    table, twin, now = Places(3.0, 4), Leases(3.0, 4), 0.0
+def test_places_are_kept_as_leases_are(kind, history):
+    table, twin, now = kind(3.0, 4), Leases(3.0, 4), 0.0
     for node, wait, heard in history:
         now += wait
         if heard:

@@ -55,6 +55,8 @@ from roamcast.routing.unicast.unicast import Unicast
 class RaftCbr(Advertising):
     """A publisher knows its subscribers, and does not let go of an event before they all have it."""
 
+    shares_process = True
+    main_parameters = ("renew", "expire", "unicast", "recall", "custody", "paced", "window")
     parameters_type: ClassVar[type[Parameters]] = RaftCbrParameters
     parameters: RaftCbrParameters
     as_published = MappingProxyType(

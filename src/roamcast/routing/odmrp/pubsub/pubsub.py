@@ -48,6 +48,17 @@ GRACE = 1.5
 class PubSubOdmrp(MeshRouter):
     """Join requests ask by content, join tables bring summaries, events go to the groups that need them."""
 
+    shares_process = True
+    main_parameters = (
+        "grouping",
+        "clusters",
+        "conversion",
+        "forwarding_filter",
+        "summary_bytes",
+        "refresh",
+        "timeout",
+        "query_content",
+    )
     parameters_type = PubSubParameters
     parameters: PubSubParameters
     as_published = AS_PUBLISHED

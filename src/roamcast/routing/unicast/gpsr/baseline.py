@@ -21,6 +21,8 @@ JITTER = 0.01
 class GpsrUnicast(UnicastCopies):
     """A copy for each receiver, over GPSR."""
 
+    shares_process = True
+    main_parameters = ("beacon", "planar", "perimeter", "location")
     unicast_type = Gpsr
     unicast: Gpsr
     parameters_type = GpsrUnicastParameters

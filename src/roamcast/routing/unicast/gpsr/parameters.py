@@ -49,7 +49,7 @@ class GpsrUnicastParameters(GpsrParameters):
     """What can be said of the baseline that stands on GPSR, beyond GPSR."""
 
     restart: bool = True
-
+    "Whether a packet that has gone around a face in vain begins anew, once at each node."
     location: Literal["told", "known"] = "told"
     "Whether nodes tell everyone where they are now and then, or the world tells it to whoever asks."
     announce: Seconds = Field(default=10.0, gt=0)

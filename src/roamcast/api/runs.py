@@ -1,4 +1,4 @@
-"""A run for people who work in Python: play a scenario, look at its metrics, dig in its facts."""
+"""One run from Python: simulate a scenario, look at its metrics, query its facts."""
 
 from __future__ import annotations
 
@@ -6,21 +6,28 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from roamcast.facts.tables import Facts
 from roamcast.metrics.declarations import evaluate
 from roamcast.metrics.metric import Value
 from roamcast.metrics.run_metrics import RunMetrics, measure, metric_input
 from roamcast.metrics.summary import lines
+from roamcast.routing import catalogue
+from roamcast.routing.router import Router
+from roamcast.routing.router_file import add_file, name_of
 from roamcast.scenario.model import Scenario
 from roamcast.scenario.read import load
 from roamcast.scenario.shipped import locate
 from roamcast.sim.run import simulate
 
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
 
 class RunResult:
-    """What came of a run."""
+    """The result of one run."""
 
     def __init__(self, scenario: Scenario, facts: Facts) -> None:
         self.scenario = scenario
@@ -37,10 +44,27 @@ class RunResult:
         """Every metric by name, as campaigns have them (docs/tables.md)."""
         return evaluate(metric_input(self.facts))
 
+    def to_pandas(self) -> pd.DataFrame:
+        """Return all metrics as one row, with scenario, protocol and seed."""
+        import pandas as pd
+
+        run = self.facts.run
+        return pd.DataFrame(
+            [{"scenario": run.scenario, "protocol": run.protocol, "seed": run.seed, **self.measures}]
+        )
+
+    def plot(self) -> Figure:
+        """Return a figure: deliveries over time beside those expected, and the distribution of delays."""
+        from roamcast.api.run_figure import draw_run
+
+        return draw_run(self.facts)
+
     def __repr__(self) -> str:
         m = self.metrics
         share = "nothing expected" if m.delivery_rate is None else f"{100 * m.delivery_rate:.1f} % delivered"
-        return f"<Result {m.scenario}, {m.protocol}, seed {m.seed}: {share}, {m.messages['total']} messages>"
+        return (
+            f"<RunResult {m.scenario}, {m.protocol}, seed {m.seed}: {share}, {m.messages['total']} messages>"
+        )
 
     def _repr_html_(self) -> str:
         m = self.metrics
@@ -51,17 +75,32 @@ class RunResult:
                 f"<tr><td style='text-align:left'>{escape(name)}</td>"
                 f"<td style='text-align:right'>{escape(value)}</td></tr>"
                 for name, value in section
+                if name != "processor time"  # differs from run to run, and stored notebooks with it
             )
             columns.append(f"<td style='vertical-align:top'><table>{rows}</table></td>")
         return f"<table><caption style='text-align:left'>{head}</caption><tr>{''.join(columns)}</tr></table>"
 
 
-def run_scenario(
+def run(
     scenario: str | Path | Scenario,
-    protocol: str = "flooding",
+    protocol: str | type[Router] = "flooding",
     seed: int = 1,
     settings: Iterable[str] | Mapping[str, Any] = (),
 ) -> RunResult:
-    """Run a scenario (its file, or the name of a shipped one) with `settings` changed."""
+    """Run a scenario (its file, the name of a shipped one, or a `Scenario`) under a protocol.
+
+    `protocol` is a name, `"FILE.py:CLASS"`, or a router class, which is then named after itself. `settings`
+    change the scenario: `{"radio.range": "200 m"}`.
+    """
     world = scenario if isinstance(scenario, Scenario) else load(locate(str(scenario)), settings)
-    return RunResult(world, simulate(world, protocol, seed))
+    return RunResult(world, simulate(world, name_protocol(protocol), seed))
+
+
+def name_protocol(protocol: str | type[Router]) -> str:
+    """Return the name of a protocol; a file or a class is added to the protocols of this process."""
+    if not isinstance(protocol, str):
+        name = name_of(protocol.__name__)
+        if catalogue.installed().get(name) is None or catalogue.find(name) is not protocol:
+            catalogue.add(name, protocol)
+        return name
+    return add_file(protocol) if ".py:" in protocol else protocol

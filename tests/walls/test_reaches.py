@@ -44,6 +44,7 @@ MOST = {
     "lake": (4, 5),
     "laws": (0, 4),
     "pipeline": (22, 67),
+    "replay": (0, 1),
     "report": (1, 2),
     "routing": (0, 9),
     "scenario": (2, 2),

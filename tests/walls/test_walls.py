@@ -29,6 +29,7 @@ MAY_IMPORT = {
     "pipeline": {"content", "routing", "scenario", "facts", "metrics", "sim", "lake", "campaign", "results"},
     "report": {"metrics", "campaign", "results", "lake"},
     "why": {"facts"},
+    "replay": {"scenario", "facts", "why"},
     "api": None,  # the interface for Python, as cli is for the terminal
     "cli": None,  # opens every door
 }

@@ -30,6 +30,9 @@ COMMANDS: dict[str, Command] = {
     "run": Command("roamcast.cli.run", "Run one scenario under one protocol and print its metrics."),
     "why": Command("roamcast.cli.why", "Explain why events were not delivered or requests not satisfied."),
     "trace": Command("roamcast.cli.trace", "Print what one node did in a run, in order of time."),
+    "replay": Command(
+        "roamcast.cli.replay", "Show a run as an animated map in the browser, as one HTML file."
+    ),
     "diff": Command("roamcast.cli.diff", "Show the first differences between two runs."),
     "protocols": Command("roamcast.cli.protocols", "List the protocols, or the parameters of one."),
     "new": Command("roamcast.cli.new", "Write the first files of a router."),

@@ -55,14 +55,25 @@ def command(
     event_log: EventLog = None,
     replace: Replace = False,
     strict: Strict = False,
+    replay: Annotated[
+        str | None,
+        typer.Option(
+            metavar="typical|all",
+            help="Write replays of a typical seed and of an outlier, or of all, and link them in the report.",
+        ),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")] = False,
 ) -> None:
     """Run protocols in one scenario on common seeds and compare their metrics."""
     from roamcast.api.comparing import make_comparison
     from roamcast.cli.shared.campaign_command import finish, output_name, run_campaign
+    from roamcast.cli.shared.output_folder import find_folder
+    from roamcast.cli.shared.replaying import CHOICES, write_replays
     from roamcast.scenario.read import load, read_toml, split_override
     from roamcast.scenario.shipped import locate
 
+    if replay not in (None, *CHOICES):
+        raise UserError(f"--replay {replay}: expected {' or '.join(CHOICES)}")
     settings = dict(split_override(pair) for pair in set_ or [])
     added = add_routers(router)
     file = locate(scenario)
@@ -72,14 +83,18 @@ def command(
     chosen = _choose_all(known) if protocols is None else [name.strip() for name in protocols.split(",")]
     chosen += [name for name in added if name not in chosen]
     campaign = make_comparison(known.name, file, chosen, seeds, settings)
-    folder = out or f"out/compare-{safe_name(known.name)}"
+    question = {"compare": output_name(file, "scenarios"), "set": settings, "protocols": sorted(chosen)}
+    base = f"out/compare-{safe_name(known.name)}"
+    folder = out or (base if replace else find_folder(base, question))
     words = ["roamcast", "compare", scenario, "--protocols", ",".join(chosen), "--seeds", str(seeds)]
     words += spell_routers(router)
     words += ["--out", folder, *(word for pair in set_ or [] for word in ("--set", pair))]
+    words += ["--replay", replay] if replay else []
     where = choose_session(master, remote, conf, ui, event_log)
     words += where.arguments()
-    question = {"compare": output_name(file, "scenarios"), "set": settings, "protocols": sorted(chosen)}
     result = run_campaign(campaign, folder, shlex.join(words), question, where=where, replace=replace)
+    if replay is not None:
+        write_replays(result, chosen, whole=replay == "all")
     finish(result, json, strict)
 
 

@@ -76,9 +76,8 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
     with TemporaryDirectory(prefix="roamcast-run-") as spare:
         folder = facts or Path(spare)
         play = partial(simulate, world, protocol, seed, folder=folder, count_expectations=count_expectations)
-        if not json:
-            play = partial(_show_progress, play, f"{world.name}, {protocol}, seed {seed}", world.duration)
-        happened = _simulate(play, facts)
+        title = "" if json else f"{world.name}, {protocol}, seed {seed}"
+        happened = play_run(play, title, world.duration, facts)
         metrics = measure(happened)
         if facts is not None:
             (facts / "traceback.txt").unlink(missing_ok=True)  # of an attempt that failed
@@ -106,12 +105,15 @@ def _check_output_folder(folder: Path, scenario: Scenario, protocol: str, seed: 
     )
 
 
-def _simulate(play: Callable[[], Facts], facts: Path | None) -> Facts:
-    """Run it; a router that fails is told in a line, and its traceback kept with the run, or shown."""
+def play_run(play: Callable[..., Facts], title: str, duration: float, facts: Path | None = None) -> Facts:
+    """Run it, with a progress bar of `duration` [s] if it has a title.
+
+    A router that fails is told in a line, and its traceback kept with the run in `facts`, or shown.
+    """
     from roamcast.sim.failure import RouterFailed
 
     try:
-        return play()
+        return _show_progress(play, title, duration) if title else play()
     except RouterFailed as error:
         if facts is None:
             print(error.traceback, file=sys.stderr, end="")

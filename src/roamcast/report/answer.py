@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import combinations
+from statistics import median
 
 from roamcast.metrics.declarations import METRICS
 from roamcast.report.numbers import FEW, Row, format_estimate, join_names, percent
@@ -72,7 +73,7 @@ def _no_answer(
 def _one_best(
     result: CampaignResult, place: Place, protocols: list[str], best: str, rates: dict[str, Row]
 ) -> Answer:
-    told = [f"{best} serves this scenario best: {_serves(result, place, best)}."]
+    told = _headline(result, place, protocols, best)
     seeds = result.by_seed(*place, best, _RATE)
     worst = min(seeds, key=lambda seed: seeds[seed])
     if seeds[worst] < rates[best]["mean"] - 0.1:
@@ -97,10 +98,22 @@ def _cheapest(
         )
     best = cheapest[0]
     others = [p for p in leaders if p != best]
-    told = f"{best} serves this scenario best: {_serves(result, place, best)}."
+    head = _headline(result, place, protocols, best)
     verb = "delivers" if len(others) == 1 else "deliver"
     same = f"{join_names(others)} {verb} the same to two points, for more messages."
-    return Answer(best, leaders, sentences=[told, same, *_compare_others(result, place, protocols, best)])
+    return Answer(best, leaders, sentences=[*head, same, *_compare_others(result, place, protocols, best)])
+
+
+def _headline(result: CampaignResult, place: Place, protocols: list[str], best: str) -> list[str]:
+    """Who serves best: in how many seeds no other delivers more, the median seed, and the means."""
+    rates = {p: result.by_seed(*place, p, _RATE) for p in protocols}
+    own = rates[best]
+    won = sum(all(other.get(seed, 0.0) <= rate for other in rates.values()) for seed, rate in own.items())
+    return [
+        f"{best} serves this scenario best: in {won} of {len(own)} seeds no other delivers more, and the"
+        f" median seed gets {100 * median(own.values()):.1f} % of what was wanted.",
+        f"Over all seeds {_serves(result, place, best)}.",
+    ]
 
 
 def _alone(result: CampaignResult, place: Place, protocol: str, rates: dict[str, Row]) -> str:

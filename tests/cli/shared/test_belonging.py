@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from roamcast.cli.app import invoke
-from roamcast.cli.shared.output_folder import FolderInUse, reserve_folder
+from roamcast.cli.shared.output_folder import FolderInUse, find_folder, reserve_folder
 from roamcast.lake.log import Batch, Commit, CommittedRun
 from roamcast.pipeline.campaign_folder import CampaignFolder
 
@@ -33,6 +33,18 @@ def store(tmp_path):
 def test_the_same_question_goes_on_where_it_was(store):
     reserve_folder(store, ONE, ["a", "b", "c"], replace=False)
     assert store.table_file("verdicts").exists()
+
+
+def test_a_second_question_without_a_folder_gets_one_of_its_own(store):
+    base = str(store.folder)
+    assert find_folder(base, ONE) == base
+    assert find_folder(base, OTHER) == f"{base}-2"
+    second = CampaignFolder(f"{base}-2")
+    second.create()
+    (second.folder / "campaign.json").write(b"{")
+    assert find_folder(base, OTHER) == f"{base}-3"
+    (second.folder / "campaign.json").write(json.dumps({"question": OTHER}).encode())
+    assert find_folder(base, OTHER) == f"{base}-2"
 
 
 def test_another_question_is_refused_and_nothing_is_touched(store):

@@ -130,11 +130,20 @@ def test_the_answer_names_the_best_and_what_speaks_against_it(result):
     found = answer(result, PLACE, THREE)
     assert (found.best, found.ties, found.undecided) == ("ft-cbr", [], False)
     assert found.sentences == [
-        "ft-cbr serves this scenario best: it delivers 95.0 ± 1.0 % of what was wanted, "
+        "ft-cbr serves this scenario best: in 2 of 2 seeds no other delivers more, and the median seed gets "
+        "95.0 % of what was wanted.",
+        "Over all seeds it delivers 95.0 ± 1.0 % of what was wanted, "
         "after 0.400 ± 0.010 s on the mean, for 5.00 ± 0.01 messages per delivery.",
         "flooding comes next: seed by seed it delivers 25.0 ± 2.0 points less.",
         "cbr is quicker (0.100 ± 0.010 s) and cheaper (3.00 ± 0.01 messages), but delivers 60.0 ± 1.0 %.",
     ]
+
+
+def test_the_headline_counts_the_seeds_in_which_no_other_delivers_more_and_names_the_median(result):
+    rates = {"flooding": {1: 0.5, 2: 0.9, 3: 0.7}, "cbr": {1: 0.1}, "ft-cbr": {1: 0.5, 2: 0.8, 3: 0.99}}
+    result.by_seed = lambda sweep, point, protocol, metric: rates[protocol]
+    first = answer(result, PLACE, THREE).sentences[0]
+    assert "in 2 of 3 seeds no other delivers more, and the median seed gets 80.0 %" in first
 
 
 def test_a_bad_seed_of_the_best_is_not_kept_quiet(result):
@@ -233,7 +242,7 @@ def test_where_nothing_is_measured_or_wanted_that_is_said():
 
 
 def test_the_page_gives_the_answer_the_picture_and_the_numbers(result):
-    assert "<strong>ft-cbr serves this scenario best</strong>: it delivers" in make_answer(result)
+    assert "<strong>ft-cbr serves this scenario best</strong>: in 2 of 2 seeds" in make_answer(result)
     page = make_comparisons(result)
     assert page.index("<svg") < page.index("<table")
     assert page.count("<strong class='best'>") == 2 * 2  # in the short table and among all metrics

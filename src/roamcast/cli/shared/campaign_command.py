@@ -188,6 +188,7 @@ def save_figures(result: CampaignResult, kind: str) -> list[Path]:
 def finish(result: CampaignResult, as_json: bool = False, strict: bool = False) -> None:
     """Write the report, show what came out, and end with the exit code that says how it went."""
     from roamcast.report.json_result import to_record
+    from roamcast.report.page.replays import read_replays
 
     report = write_report(result)
     if as_json:
@@ -195,6 +196,8 @@ def finish(result: CampaignResult, as_json: bool = False, strict: bool = False) 
     else:
         show_result(result)
         print(f"report: {report}", flush=True)
+        for file in dict.fromkeys(each.file for each in read_replays(result)):
+            print(f"replay: {result.store.folder / 'replays' / file}", flush=True)
     failures = warn_of_failures(result)
     wrong = not result.notes.get("readings") and any(judged.verdict != HELD for judged in result.claims)
     if strict and (failures or wrong):

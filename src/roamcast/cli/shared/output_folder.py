@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from roamcast.errors import UserError
 from roamcast.lake.log import Commit
+from roamcast.lake.storage import StorageUrl
 
 if TYPE_CHECKING:
     from roamcast.pipeline.campaign_folder import CampaignFolder
@@ -16,6 +18,16 @@ if TYPE_CHECKING:
 
 class FolderInUse(UserError):
     """A folder that belongs to another question."""
+
+
+def find_folder(base: str, question: dict[str, Any]) -> str:
+    """Return `base`, or `base` with the first number whose folder is free or belongs to `question`."""
+    for number in count(1):
+        folder = base if number == 1 else f"{base}-{number}"
+        place = StorageUrl(folder)
+        if not (place / "run.json").exists() and _owner(place)[0] in (None, _plain(question)):
+            return folder
+    raise AssertionError("counting has no end")
 
 
 def reserve_folder(
@@ -27,16 +39,11 @@ def reserve_folder(
     """
     if (store.folder / "run.json").exists():
         raise FolderInUse(f"{store.folder}: holds the facts of a run; give another folder")
-    file = store.folder / "campaign.json"
     store.check_layout()
-    if not file.exists():
+    if not (store.folder / "campaign.json").exists():
         return
-    try:
-        kept = json.loads(file.read())
-        known, made_by = kept.get("question"), kept.get("command")
-    except (OSError, ValueError, AttributeError):
-        known, made_by = None, None
-    if known == json.loads(json.dumps(question)):
+    known, made_by = _owner(store.folder)
+    if known == _plain(question):
         return
     if not replace:
         by = f" (made by: {made_by})" if made_by else ""
@@ -48,12 +55,32 @@ def reserve_folder(
         _clear(store, set(runs))
 
 
+def _plain(question: dict[str, Any]) -> Any:
+    """Return a question as it is read from a file."""
+    return json.loads(json.dumps(question))
+
+
+def _owner(folder: StorageUrl) -> tuple[Any, Any]:
+    """Return the question that a folder belongs to and the command that made it; None for a free folder.
+
+    The question of a folder whose file cannot be read is empty: it is no other's and not free.
+    """
+    file = folder / "campaign.json"
+    if not file.exists():
+        return None, None
+    try:
+        kept = json.loads(file.read())
+        return kept.get("question") or {}, kept.get("command")
+    except (OSError, ValueError, AttributeError):
+        return {}, None
+
+
 def _clear(store: CampaignFolder, needed: set[str]) -> None:
     """Give up what was made of the runs, and the runs that nobody needs."""
     tables = store.folder / "tables"
     for file in (store.folder / "report.html", *(tables / name for name in tables.list())):
         file.remove()
-    for name in ("figures", "watch", "watch.html"):
+    for name in ("figures", "watch", "watch.html", "replays"):
         (store.folder / name).remove()
     for run in store.staging.survey():
         if run not in needed:

@@ -13,6 +13,7 @@ from roamcast.report.numbers import FEW, format_estimate
 from roamcast.report.page.appendix import make_appendix
 from roamcast.report.page.comparison import make_answer, make_comparisons
 from roamcast.report.page.readings_page import make_readings
+from roamcast.report.page.replays import make_seeds
 from roamcast.report.page.style import STYLE
 from roamcast.report.page.verdicts import claims_of, make_claims, sum_up
 from roamcast.report.result import CampaignResult, describe_point, warn
@@ -32,6 +33,7 @@ def make_page(result: CampaignResult, ground: MapData | None = None, *, follow: 
         _head(result),
         _opening(result, ground),
         *_findings(result),
+        make_seeds(result),
         make_appendix(result),
     ]
     return (

@@ -1,7 +1,7 @@
 """How the report looks: one column on a phone, panels side by side on a screen, ink saved on paper."""
 
 STYLE = """
-:root{color-scheme:light}
+:root{color-scheme:light dark}
 *{box-sizing:border-box}
 body{margin:0;font:16px/1.5 system-ui,sans-serif;color:#1a1a1a;background:#fff}
 main{max-width:76rem;margin:0 auto;padding:1.2rem}
@@ -37,6 +37,8 @@ dt{font-weight:600;margin-top:.4rem}
 dt .where{display:inline;font-weight:normal}
 dd{margin:0 0 0 1rem;font-size:.9rem}
 dd details,td details{margin:.1rem 0}td ul{margin:.2rem 0;padding-left:1rem;font-size:.85rem}
+h3{font-size:1rem;margin:.4rem 0 0}.causes td:first-child{text-align:right;white-space:nowrap}
+a{color:#0060a0}
 @media(max-width:56rem){.opening{grid-template-columns:minmax(0,1fr);gap:.4rem}}
 @media(max-width:40rem){
 main{padding:.8rem}h1{font-size:1.5rem}.verdict{font-size:1.1rem}
@@ -51,6 +53,17 @@ main{padding:.8rem}h1{font-size:1.5rem}.verdict{font-size:1.1rem}
 .sides th,.sides td{display:block;border:0;padding:.1rem .2rem}
 .sides tbody th{font-weight:600}
 .sides td::before{content:attr(data-label) ": ";color:#555}
+}
+@media screen and (prefers-color-scheme:dark){
+body{color:#e3e9ed;background:#12191f}
+.paper,.where,.small,figcaption,footer,tr.not-judged td:last-child{color:#a3b2bd}
+h2{border-bottom-color:#33414c}th,td{border-bottom-color:#2a3640}thead th,pre{background:#1b252d}
+.note{background:#33290f}.facts li{background:#1d2b37}
+a,summary{color:#7cbcf5}.best,.tie{color:#7cbcf5}.verdict{border-left-color:#4f9fe0}
+tr.held td:last-child{color:#58c99b}tr.not-held td:last-child{color:#ff9a66}
+tr.undecided td:last-child{color:#e5bd57}
+.panel svg,.map svg{background:#f3f5f6;border-radius:8px}
+.claims td:not(:first-child)::before,.sides td::before{color:#a3b2bd}
 }
 @media print{
 body{font-size:10pt}main{max-width:none;padding:0}h1{font-size:18pt}

@@ -1,0 +1,61 @@
+"""Losses: why each event that a node missed did not arrive, as `roamcast why` says it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from roamcast.facts.tables import Facts, FactsError
+from roamcast.why.request_explainer import RequestExplainer
+from roamcast.why.trail import Trail
+from roamcast.why.why import Explainer
+
+MOST_EXPLAINED = 3_000_000
+"Transmissions of a run whose losses are all explained; of a larger one `roamcast why` explains single ones."
+
+
+class Loss(NamedTuple):
+    """An event and a node that expected it and did not get it."""
+
+    publication: int
+    node: int
+    cause: str
+    "In a sentence."
+    proven: bool
+    story: list[str]
+
+
+class Losses(NamedTuple):
+    """The losses of a run, those before the warm-up included."""
+
+    events: list[Loss]
+    requests: dict[int, tuple[str, list[str]]]
+    "Of each request that was not satisfied the cause and the sentences that lead to it."
+    untold: str = ""
+    "Why there are none, if these facts do not allow explanations."
+
+
+def explain_losses(facts: Facts) -> Losses:
+    """Explain every missed delivery and every request that was not satisfied."""
+    sent = len(facts["transmissions"])
+    if sent > MOST_EXPLAINED:
+        return Losses(
+            [], {}, f"the run has {sent:,} transmissions; `roamcast why --event E --node N` explains one"
+        )
+    try:
+        trail = Trail(facts)
+        explainer, asking = Explainer(trail), RequestExplainer(trail)
+        missed = [pair for pair in trail.expected if pair not in trail.delivered]
+        events = [_explain(explainer, *pair) for pair in missed]
+        requests = {}
+        for request in trail.requests:
+            if request.outcome != "satisfied":
+                verdict = asking.explain(request)
+                requests[request.request] = (verdict.cause.value, verdict.story)
+        return Losses(events, requests)
+    except FactsError as error:
+        return Losses([], {}, str(error))
+
+
+def _explain(explainer: Explainer, publication: int, node: int) -> Loss:
+    verdict = explainer.explain(publication, node)
+    return Loss(publication, node, verdict.cause.value, verdict.proven, verdict.story)

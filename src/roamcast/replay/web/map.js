@@ -1,0 +1,390 @@
+// The map of one run: ground, nodes, frames, drops and the journey of the chosen event at one moment.
+
+import { pathTo } from "./journey.js";
+import { nameColour, scaleColour } from "./colours.js";
+import { Layer, stampDot, stampText } from "./sprites.js";
+
+const SHOWN = 0.45; // seconds on the screen for which a frame is shown
+const MOST_RINGS = 72;
+const MOST_FILLED = 8;
+const MOST_SENSE = 6;
+const LEVELS = 6; // strengths at which circles of one colour are drawn together
+const TRAIL = 60; // s
+const MOST_LINKS = 400; // nodes: more are not joined by lines
+const LINK_LOSSES = new Set(["collided", "captured", "weak", "deaf"]);
+
+/** How long a frame stays visible, in simulated seconds. */
+export function shownFor(airtime, speed) {
+  return Math.max(airtime, SHOWN * speed);
+}
+
+/** Draws a run at `state.t`. `chosen`: { event, steps, wants, lost, got } of the run, or null. */
+export function drawMap(pen, view, run, air, state, chosen, colours) {
+  const [width, height] = view.size;
+  const ground = (run.groundLayer ??= new Layer());
+  ground.show(pen, width, height, `${view.centre} ${view.zoom} ${colours.ground}`, (own) => {
+    own.fillStyle = colours.outside;
+    own.fillRect(0, 0, width, height);
+    drawGround(own, view, run, colours);
+  });
+  if (state.layers.links && run.nodes <= MOST_LINKS) drawLinks(pen, view, run, state.t, colours);
+  if (state.colourBy.startsWith("state:")) drawHulls(pen, view, run, state, colours);
+  drawTrails(pen, view, run, state, colours);
+  if (chosen) drawTree(pen, view, run, state, chosen, colours);
+  drawFrames(pen, view, run, air, state, colours);
+  drawNodes(pen, view, run, state, chosen, colours);
+  drawDrops(pen, view, run, air, state, colours);
+  drawScale(pen, view, colours);
+}
+
+function drawGround(pen, view, run, colours) {
+  const { area, zones, hubs, groups } = run.ground;
+  const box = (x, y, w, h) => pen.rect(view.x(x), view.y(y + h), w * view.scale, h * view.scale);
+  const fill = (colour, ...where) => { pen.beginPath(); box(...where); pen.fillStyle = colour; pen.fill(); };
+  fill(colours.ground, 0, 0, ...area);
+  for (const group of groups) if (group.home) fill(colours.home, ...group.home);
+  for (const [x, y, side] of hubs) fill(colours.hub, x, y, side, side);
+  pen.lineWidth = 1;
+  pen.strokeStyle = colours.line;
+  pen.beginPath();
+  if (zones) {
+    for (let i = 1; i < zones.columns; i++) { pen.moveTo(view.x(i * zones.side), view.y(0)); pen.lineTo(view.x(i * zones.side), view.y(area[1])); }
+    for (let i = 1; i < zones.rows; i++) { pen.moveTo(view.x(0), view.y(i * zones.side)); pen.lineTo(view.x(area[0]), view.y(i * zones.side)); }
+  }
+  box(0, 0, ...area);
+  for (const [x, y, side] of hubs) box(x, y, side, side);
+  pen.stroke();
+  if (!zones || zones.side * view.scale < 26) return;
+  pen.fillStyle = colours.zone;
+  pen.font = `600 ${Math.min(15, zones.side * view.scale * 0.2)}px system-ui, sans-serif`;
+  pen.textAlign = "left";
+  pen.textBaseline = "top";
+  for (let zone = 0; zone < zones.columns * zones.rows; zone++) {
+    const column = zone % zones.columns, row = Math.floor(zone / zones.columns);
+    pen.fillText(`zone ${zone + 1}`, view.x(column * zones.side) + 7, view.y(Math.min((row + 1) * zones.side, area[1])) + 6);
+  }
+}
+
+function drawLinks(pen, view, run, t, colours) {
+  const range = run.ground.range;
+  if (range === null) return;
+  pen.strokeStyle = colours.line;
+  pen.lineWidth = 1;
+  pen.beginPath();
+  for (let a = 0; a < run.nodes; a++) {
+    if (run.off(a, t)) continue;
+    for (let b = a + 1; b < run.nodes; b++) {
+      const dx = run.x[a] - run.x[b], dy = run.y[a] - run.y[b];
+      if (dx * dx + dy * dy > range * range || run.off(b, t)) continue;
+      pen.moveTo(view.x(run.x[a]), view.y(run.y[a]));
+      pen.lineTo(view.x(run.x[b]), view.y(run.y[b]));
+    }
+  }
+  pen.stroke();
+}
+
+/** Draws the convex hull of nodes that told the same number, where the number names the node that serves them. */
+function drawHulls(pen, view, run, state) {
+  const name = state.colourBy.slice(6);
+  if (name !== run.servedBy) return;
+  const members = new Map();
+  for (let node = 0; node < run.nodes; node++) {
+    const value = run.state(name, node, state.t);
+    if (value === undefined) continue;
+    if (!members.has(value)) members.set(value, []);
+    members.get(value).push([view.x(run.x[node]), view.y(run.y[node])]);
+  }
+  pen.lineJoin = "round";
+  for (const [value, places] of members) {
+    if (places.length < 2) continue;
+    const colour = nameColour(value, state.dark);
+    const middle = places.reduce(([x, y], place) => [x + place[0] / places.length, y + place[1] / places.length], [0, 0]);
+    pen.beginPath();
+    for (const [x, y] of hull(places)) {
+      const away = Math.hypot(x - middle[0], y - middle[1]) || 1, wider = 1 + 14 / away;
+      pen.lineTo(middle[0] + (x - middle[0]) * wider, middle[1] + (y - middle[1]) * wider);
+    }
+    pen.closePath();
+    pen.fillStyle = pen.strokeStyle = colour;
+    pen.globalAlpha = 0.1;
+    pen.fill();
+    pen.globalAlpha = 0.5;
+    pen.lineWidth = 1.5;
+    pen.stroke();
+    pen.globalAlpha = 1;
+  }
+}
+
+function hull(places) {
+  const sorted = [...places].sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+  const half = (points) => {
+    const kept = [];
+    for (const p of points) {
+      for (let n = kept.length; n > 1; n = kept.length) {
+        const [a, b] = [kept[n - 2], kept[n - 1]];
+        if ((b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0]) > 0) break;
+        kept.pop();
+      }
+      kept.push(p);
+    }
+    return kept.slice(0, -1);
+  };
+  return sorted.length < 3 ? sorted : [...half(sorted), ...half(sorted.reverse())];
+}
+
+function drawTrails(pen, view, run, state, colours) {
+  const all = state.layers.trails && run.nodes <= 500;
+  const nodes = all ? Array.from({ length: run.nodes }, (_, node) => node) : state.node >= 0 && state.node < run.nodes ? [state.node] : [];
+  for (const node of nodes) {
+    const places = run.trail(node, Math.max(state.t - TRAIL, 0), state.t);
+    pen.beginPath();
+    for (let i = 0; i < places.length; i += 2) pen.lineTo(view.x(places[i]), view.y(places[i + 1]));
+    pen.strokeStyle = colours.groups[run.group[node] % colours.groups.length];
+    pen.globalAlpha = node === state.node ? 0.8 : 0.35;
+    pen.lineWidth = node === state.node ? 2.5 : 1.5;
+    pen.stroke();
+  }
+  pen.globalAlpha = 1;
+}
+
+function drawTree(pen, view, run, state, { steps }, colours) {
+  const path = new Set(state.node >= 0 ? pathTo(steps, state.node) : []);
+  for (const step of steps.values()) {
+    if (!step.sent || step.sent.time > state.t) continue;
+    const [x0, y0, x1, y1] = [view.x(run.x[step.parent]), view.y(run.y[step.parent]), view.x(run.x[step.node]), view.y(run.y[step.node])];
+    const onPath = path.has(step.node);
+    pen.strokeStyle = pen.fillStyle = colours.has;
+    pen.globalAlpha = onPath ? 1 : 0.6;
+    pen.lineWidth = onPath ? 3.2 : 1.7;
+    pen.beginPath();
+    pen.moveTo(x0, y0);
+    pen.lineTo(x1, y1);
+    pen.stroke();
+    arrow(pen, x0, y0, x1, y1, onPath ? 9 : 7);
+  }
+  pen.globalAlpha = 1;
+}
+
+function arrow(pen, x0, y0, x1, y1, size) {
+  const angle = Math.atan2(y1 - y0, x1 - x0), x = (x0 + 2 * x1) / 3, y = (y0 + 2 * y1) / 3;
+  pen.beginPath();
+  pen.moveTo(x + size * Math.cos(angle), y + size * Math.sin(angle));
+  pen.lineTo(x + size * 0.6 * Math.cos(angle + 2.4), y + size * 0.6 * Math.sin(angle + 2.4));
+  pen.lineTo(x + size * 0.6 * Math.cos(angle - 2.4), y + size * 0.6 * Math.sin(angle - 2.4));
+  pen.fill();
+}
+
+/** Returns the frames that are visible now, the oldest first. */
+export function visibleFrames(run, air, state, most = MOST_RINGS) {
+  const found = [];
+  const span = shownFor(0.02, state.speed);
+  air.frames(state.t - span, state.t, (frames, i) => {
+    const category = run.messages[frames.message[i]][0];
+    if (!state.categories.has(category)) return;
+    const share = (state.t - frames.time[i]) / shownFor(frames.airtime[i], state.speed);
+    if (share < 1) found.push({ frames, i, share, category });
+  });
+  return found.length > most ? found.slice(-most) : found;
+}
+
+function drawFrames(pen, view, run, air, state, colours) {
+  const visible = visibleFrames(run, air, state);
+  const { range, sense } = run.ground;
+  const batches = new Map(), heard = new Map(), unicasts = [];
+  visible.forEach(({ frames, i, share, category }, order) => {
+    const node = frames.node[i], to = frames.to[i] - 1;
+    const [x, y] = [view.x(run.x[node]), view.y(run.y[node])];
+    const other = state.event >= 0 && frames.event[i] - 1 !== state.event;
+    const strength = (1 - share) * (other ? 0.16 : 1);
+    const grown = state.still ? 1 : 1 - (1 - Math.min(share * 1.5, 1)) ** 2;
+    const colour = colours[category] ?? colours.routing, left = visible.length - order;
+    if (range !== null && state.layers.range) {
+      const level = Math.max(Math.round(strength * LEVELS), 1);
+      const key = `${colour} ${level}`;
+      if (!batches.has(key)) batches.set(key, { colour, alpha: (0.8 * level) / LEVELS, circles: [] });
+      batches.get(key).circles.push(x, y, Math.max(range * view.scale * grown, 0));
+      if (left <= MOST_FILLED && !other) disc(pen, x, y, range * view.scale * grown, colour, 0.07 * strength);
+    }
+    if (sense && state.layers.sense && left <= MOST_SENSE && !other) {
+      pen.strokeStyle = colour;
+      pen.lineWidth = 1;
+      ring(pen, x, y, sense * view.scale * grown, 0.3 * strength);
+    }
+    if (to >= 0 && to < run.nodes) unicasts.push([frames, i, [x, y], to, strength, colour]);
+    else if (state.layers.receptions && range !== null && !other) hear(run, state, node, range, strength, colour, heard);
+  });
+  pen.lineWidth = 1.6;
+  for (const { colour, alpha, circles } of batches.values()) {
+    pen.strokeStyle = colour;
+    pen.globalAlpha = alpha;
+    pen.beginPath();
+    for (let i = 0; i < circles.length; i += 3) {
+      pen.moveTo(circles[i] + circles[i + 2], circles[i + 1]);
+      pen.arc(circles[i], circles[i + 1], circles[i + 2], 0, 2 * Math.PI);
+    }
+    pen.stroke();
+  }
+  const radius = radiusOf(run, view) + 5;
+  for (const [node, { strength, colour }] of heard) {
+    pen.globalAlpha = 0.45 * strength;
+    stampDot(pen, view.x(run.x[node]), view.y(run.y[node]), radius, colour, colour);
+  }
+  for (const unicast of unicasts) drawUnicast(pen, view, run, ...unicast, colours);
+  pen.globalAlpha = 1;
+}
+
+function disc(pen, x, y, radius, colour, alpha) {
+  pen.globalAlpha = alpha;
+  pen.fillStyle = colour;
+  pen.beginPath();
+  pen.arc(x, y, Math.max(radius, 0), 0, 2 * Math.PI);
+  pen.fill();
+}
+
+/** Notes the nodes in range of a broadcast: those that could receive it, as far as movement tells. */
+function hear(run, state, node, range, strength, colour, heard) {
+  for (let each = 0; each < run.nodes; each++) {
+    const dx = run.x[each] - run.x[node], dy = run.y[each] - run.y[node];
+    if (each === node || dx * dx + dy * dy > range * range || run.off(each, state.t)) continue;
+    if (!(heard.get(each)?.strength >= strength)) heard.set(each, { strength, colour });
+  }
+}
+
+function ring(pen, x, y, radius, alpha) {
+  pen.globalAlpha = alpha;
+  pen.beginPath();
+  pen.arc(x, y, Math.max(radius, 0), 0, 2 * Math.PI);
+  pen.stroke();
+}
+
+function drawUnicast(pen, view, run, frames, i, [x, y], to, strength, colour, colours) {
+  const [x1, y1] = [view.x(run.x[to]), view.y(run.y[to])];
+  pen.strokeStyle = pen.fillStyle = frames.failed[i] ? colours.lost : colour;
+  pen.globalAlpha = Math.min(1, strength * 1.6);
+  pen.lineWidth = 2;
+  pen.setLineDash(frames.failed[i] ? [4, 4] : []);
+  pen.beginPath();
+  pen.moveTo(x, y);
+  pen.lineTo(x1, y1);
+  pen.stroke();
+  pen.setLineDash([]);
+  arrow(pen, x, y, x1, y1, 8);
+  if (frames.failed[i]) cross(pen, (x + x1) / 2, (y + y1) / 2, 5);
+  if (frames.attempts[i] > 1 && strength > 0.3) text(pen, `${frames.attempts[i]} tries`, (x + x1) / 2 + 8, (y + y1) / 2 - 8, colours, 11);
+}
+
+/** Radius of a node [px]. */
+export function radiusOf(run, view) {
+  return Math.min(Math.max(spacing(run, view) * 0.075, 2.2), 7.5);
+}
+
+/** Typical distance of neighbouring nodes [px]. */
+function spacing(run, view) {
+  return Math.sqrt((run.ground.area[0] * run.ground.area[1]) / run.nodes) * view.scale;
+}
+
+function drawNodes(pen, view, run, state, chosen, colours) {
+  const radius = radiusOf(run, view);
+  const [width, height] = view.size;
+  for (let node = 0; node < run.nodes; node++) {
+    const x = view.x(run.x[node]), y = view.y(run.y[node]);
+    if (x < -20 || y < -20 || x > width + 20 || y > height + 20) continue;
+    const colour = run.off(node, state.t) ? colours.off : nodeColour(run, node, state, chosen, colours);
+    stampDot(pen, x, y, radius, colour, colours.halo);
+  }
+  drawMarks(pen, view, run, state, chosen, colours, radius);
+  if (state.layers.labels && spacing(run, view) > 46) {
+    for (let node = 0; node < run.nodes; node++) text(pen, String(node), view.x(run.x[node]) + radius + 3, view.y(run.y[node]) - radius, colours, 11);
+  }
+}
+
+/** Rings: publishers, who wants the chosen event, who lost it, and the chosen node. */
+function drawMarks(pen, view, run, state, chosen, colours, radius) {
+  const mark = (node, colour, extra, wide) => {
+    pen.strokeStyle = colour;
+    pen.lineWidth = wide;
+    ring(pen, view.x(run.x[node]), view.y(run.y[node]), radius + extra, 1);
+  };
+  for (let node = 0; node < run.nodes; node++) if (run.publishes[node]) mark(node, colours.ink, 2.5, 1.6);
+  if (chosen) {
+    for (const node of chosen.wants) mark(node, chosen.lost.has(node) ? colours.lost : colours.wants, 3, 2);
+    pen.strokeStyle = colours.lost;
+    for (const node of chosen.lost.keys()) cross(pen, view.x(run.x[node]), view.y(run.y[node]), radius + 3);
+  }
+  if (state.node >= 0 && state.node < run.nodes) mark(state.node, colours.ink, 7, 2.2);
+}
+
+/** Returns the colour of a node: by the chosen event, else as the view is set. */
+export function nodeColour(run, node, state, chosen, colours) {
+  if (chosen) {
+    const step = chosen.steps.get(node);
+    if (node === run.publications.publisher[chosen.event]) return colours.event;
+    if (step && step.time <= state.t) return chosen.wants.has(node) ? colours.has : colours.relay;
+    return chosen.wants.has(node) ? colours.ground : colours.off;
+  }
+  if (state.colourBy.startsWith("state:")) {
+    const name = state.colourBy.slice(6), value = run.state(name, node, state.t);
+    if (value === undefined) return colours.off;
+    if (name === run.servedBy) return nameColour(value, state.dark);
+    const { low, high } = run.stateRange[name];
+    return scaleColour(high > low ? (value - low) / (high - low) : 0.5);
+  }
+  return colours.groups[run.group[node] % colours.groups.length];
+}
+
+function drawDrops(pen, view, run, air, state, colours) {
+  if (!state.layers.drops) return;
+  const span = shownFor(0.02, state.speed);
+  let left = 400;
+  air.drops(state.t - span, state.t, (drops, i, causes) => {
+    if (!left-- || left < 0 || !state.categories.has(run.messages[drops.message[i]][0])) return;
+    if (state.event >= 0 && drops.event[i] - 1 !== state.event) return;
+    const cause = causes[drops.cause[i]];
+    const x = view.x(run.x[drops.node[i]]), y = view.y(run.y[drops.node[i]]);
+    pen.globalAlpha = 1 - (state.t - drops.time[i]) / span;
+    pen.strokeStyle = pen.fillStyle = LINK_LOSSES.has(cause) ? colours.lost : cause === "queue_full" ? colours.control : colours.faint;
+    if (LINK_LOSSES.has(cause)) {
+      pen.lineWidth = 2.2;
+      cross(pen, x, y, 8);
+    } else if (cause === "queue_full") {
+      pen.fillRect(x - 5, y - 5, 10, 10);
+    } else {
+      pen.beginPath();
+      pen.moveTo(x, y - 6);
+      pen.lineTo(x + 6, y + 5);
+      pen.lineTo(x - 6, y + 5);
+      pen.fill();
+    }
+  });
+  pen.globalAlpha = 1;
+}
+
+function cross(pen, x, y, size) {
+  pen.beginPath();
+  pen.moveTo(x - size, y - size);
+  pen.lineTo(x + size, y + size);
+  pen.moveTo(x + size, y - size);
+  pen.lineTo(x - size, y + size);
+  pen.stroke();
+}
+
+function text(pen, words, x, y, colours, size) {
+  stampText(pen, words, x, y, size, colours.faint, colours.halo);
+}
+
+function drawScale(pen, view, colours) {
+  if (view.size[1] < 180) return; // a small map has no room for it
+  const rough = 110 / view.scale, power = 10 ** Math.floor(Math.log10(rough));
+  const metres = [5, 2, 1].map((step) => step * power).find((length) => length <= rough) ?? power;
+  const wide = metres * view.scale, x = view.size[0] - wide - 14, y = view.size[1] - 12;
+  pen.strokeStyle = colours.faint;
+  pen.lineWidth = 1.5;
+  pen.beginPath();
+  pen.moveTo(x, y - 4);
+  pen.lineTo(x, y);
+  pen.lineTo(x + wide, y);
+  pen.lineTo(x + wide, y - 4);
+  pen.stroke();
+  const told = metres >= 1000 ? `${metres / 1000} km` : `${metres} m`;
+  text(pen, told, x + 4, y - 9, colours, 11);
+}

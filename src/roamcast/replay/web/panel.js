@@ -1,0 +1,187 @@
+// The panel beside the map: causes of loss and search, one event, one node.
+
+import { orderTree, pathTo } from "./journey.js";
+import { make, tellCount, tellSpan, tellTime } from "./dom.js";
+
+const MOST_ROWS = 200;
+
+const section = (title, ...content) => make("section", {}, make("h3", {}, title), ...content);
+const button = (label, onclick, properties = {}) => make("button", { type: "button", onclick, ...properties }, label);
+
+/** Returns the overview: what was delivered, why the rest was lost, and what search and cause select. */
+export function makeOverview(run, state, actions) {
+  const { expected, lost } = run.counted, untold = run.losses.untold, parts = [];
+  if (state.found) parts.push(makeFound(run, state, actions));
+  if (untold) parts.push(section("Causes of loss", make("p", { className: "hint" }, `Not available: ${untold}`)));
+  else if (expected) {
+    const after = run.warmup > 0 ? ` of events published after the warm-up (${run.warmup} s)` : "";
+    parts.push(section("Delivered",
+      make("p", { className: "big" }, `${((100 * (expected - lost)) / expected).toFixed(1)} %`),
+      make("p", { className: "hint" }, `${tellCount(expected - lost)} of ${tellCount(expected)} expected deliveries${after}`)));
+    if (lost) parts.push(section(`${tellCount(lost)} losses by cause`, makeCauses(run, state, actions)));
+    parts.push(section("Slowest deliveries", makeSlowest(run, actions)));
+  }
+  if (run.requests.time.length) parts.push(makeRequests(run, actions));
+  return parts;
+}
+
+function makeCauses(run, state, actions) {
+  const cases = run.losses.causes.map(() => []);
+  for (const row of run.countedLosses()) cases[run.losses.cause[row]].push(row);
+  const order = cases.map((_, i) => i).filter((i) => cases[i].length).sort((a, b) => cases[b].length - cases[a].length);
+  const list = make("ul", { className: "causes" });
+  for (const cause of order) {
+    const open = state.cause === cause;
+    const bar = make("span", { className: "bar", style: { "--share": cases[cause].length / cases[order[0]].length } });
+    const item = make("li", {}, button("", () => actions.chooseCause(open ? -1 : cause), { className: "cause", "aria-expanded": String(open) }));
+    item.firstChild.append(bar, make("span", { className: "says" }, run.losses.causes[cause]), make("span", { className: "count" }, tellCount(cases[cause].length)));
+    if (open) item.append(makeCases(run, cases[cause], actions));
+    list.append(item);
+  }
+  return list;
+}
+
+function makeCases(run, rows, actions) {
+  const list = make("ul", { className: "cases" });
+  for (const row of rows.slice(0, MOST_ROWS)) {
+    const { event, node } = run.loss(row);
+    list.append(make("li", {}, button(`event ${run.eventName(event)}, node ${node}`, () => actions.chooseEvent(event, node), { className: "case" })));
+  }
+  if (rows.length > MOST_ROWS) list.append(make("li", { className: "hint" }, `and ${tellCount(rows.length - MOST_ROWS)} more`));
+  return list;
+}
+
+function makeSlowest(run, actions) {
+  const { event, node, time } = run.deliveries, rows = [];
+  for (let row = 0; row < time.length; row++) if (run.publications.time[event[row]] >= run.warmup) rows.push(row);
+  const delay = (row) => time[row] - run.publications.time[event[row]];
+  const list = make("ul", { className: "slowest" });
+  for (const row of rows.sort((a, b) => delay(b) - delay(a)).slice(0, 8)) {
+    list.append(make("li", {}, button(`${tellSpan(delay(row))}: event ${run.eventName(event[row])}, node ${node[row]}`, () => actions.chooseEvent(event[row], node[row]))));
+  }
+  return list;
+}
+
+function makeRequests(run, actions) {
+  const { outcome, causes } = run.requests;
+  const counts = new Map();
+  outcome.forEach((each, i) => { const key = each === "satisfied" ? "satisfied" : causes[i] || each; counts.set(key, [...(counts.get(key) ?? []), i]); });
+  const list = make("ul", { className: "requests" });
+  for (const [key, rows] of [...counts].sort((a, b) => b[1].length - a[1].length)) {
+    const first = rows[0];
+    list.append(make("li", {}, button(`${tellCount(rows.length)} · ${key}`, () => actions.chooseNode(run.requests.node[first], run.requests.time[first]))));
+  }
+  return section(`${tellCount(outcome.length)} requests, warm-up included`, list);
+}
+
+function makeFound(run, state, actions) {
+  const { events, how, text } = state.found;
+  if (!events) return section(`Search: ${text}`, make("p", { className: "hint" }, how));
+  const list = make("ul", { className: "found" });
+  for (const event of events.slice(0, MOST_ROWS)) {
+    const lost = run.lossesOf(event).length, wants = run.wants(event).length;
+    list.append(make("li", {}, button("", () => actions.chooseEvent(event), { className: "hit" })));
+    list.lastChild.firstChild.append(
+      make("b", {}, run.eventName(event)), ` ${tellTime(run.publications.time[event], 1)} `,
+      make("span", { className: lost ? "bad" : "good" }, wants ? `${wants - lost} of ${wants}` : "nobody wanted it"));
+  }
+  return section(`Search: ${text}`, make("p", { className: "hint" }, `${tellCount(events.length)} events; ${how}`), list);
+}
+
+/** Returns the panel of one event: content, journey, who has it, who lost it and why. */
+export function makeEvent(runs, run, state, chosen, actions) {
+  if (!chosen) return [make("p", { className: "hint" }, "Choose an event: by a cause of loss, by search, or in the log.")];
+  const { event, steps, wants, lost, got } = chosen, name = run.eventName(event), published = run.publications.time[event];
+  const head = make("section", {},
+    make("h3", {}, `Event ${name}`),
+    make("p", { className: "content" }, run.content(event)),
+    make("p", { className: "hint" }, `published by node ${run.publications.publisher[event]} at ${tellTime(published)}, ${run.publications.size[event]} B`),
+    make("div", { className: "row" },
+      button("Go to publication", () => actions.goTo(published)), button("Play it slowly", () => actions.playEvent()),
+      button("Previous", () => actions.stepEvent(-1)), button("Next", () => actions.stepEvent(1)), button("Close", () => actions.chooseEvent(-1))));
+  const parts = [head];
+  if (runs.length > 1) parts.push(makeSides(runs, name));
+  if (state.node >= 0) parts.push(makeStory(run, state.node, chosen));
+  if (lost.size) {
+    const list = make("ul", { className: "lost" });
+    for (const [node, loss] of lost) list.append(make("li", {}, button(`node ${node}: ${loss.cause}`, () => actions.chooseNode(node), { className: node === state.node ? "chosen" : "" })));
+    parts.push(section(`Lost by ${lost.size} of ${wants.size} that wanted it`, list));
+  }
+  parts.push(section("Way", makeTree(steps, chosen, state, published, actions)));
+  const late = [...got].filter(([node]) => wants.has(node)).length;
+  parts.push(make("p", { className: "hint" }, `${late} of ${wants.size} nodes that wanted it got it; ${steps.size} nodes had it, relays included.`));
+  return parts;
+}
+
+function makeSides(runs, name) {
+  const list = make("ul", { className: "sides" });
+  for (const each of runs) {
+    const event = each.eventNumbers.get(name), wants = event === undefined ? 0 : each.wants(event).length;
+    const words = event === undefined ? "not published" : `${wants - each.lossesOf(event).length} of ${wants} delivered`;
+    list.append(make("li", {}, make("b", {}, each.name), ` ${words}`));
+  }
+  return list;
+}
+
+function makeStory(run, node, { lost, got, wants, steps, event }) {
+  const loss = lost.get(node);
+  if (loss) {
+    const list = make("ol", { className: "story" });
+    for (const sentence of loss.story) list.append(make("li", {}, sentence));
+    return section(`Why node ${node} did not get it`,
+      make("p", { className: "verdict" }, `${loss.cause}${loss.proven ? " (proven, whatever the protocol)" : ""}`), list);
+  }
+  const path = pathTo(steps, node), time = got.get(node);
+  const words = time !== undefined
+    ? `got it after ${tellSpan(time - run.publications.time[event])}, by ${path.join(" → ")}${wants.has(node) ? "" : ", although it did not want it when it was published"}`
+    : steps.has(node) ? `had it, by ${path.join(" → ")}, and did not want it` : wants.has(node) ? "wanted it" : "did not want it, and did not get it";
+  return section(`Node ${node}`, make("p", {}, `Node ${node} ${words}.`));
+}
+
+function makeTree(steps, { wants, lost }, state, published, actions) {
+  const list = make("ol", { className: "tree" });
+  const rows = orderTree(steps), last = Math.max(...rows.map((each) => each.time), published + 1e-6);
+  for (const { node, time, depth, sent } of rows.slice(0, MOST_ROWS)) {
+    const role = depth === 0 && !sent ? "source" : wants.has(node) ? (lost.has(node) ? "lost" : "has") : "relay";
+    const entry = button("", () => actions.chooseNode(node, time), { className: `step ${role}${node === state.node ? " chosen" : ""}${time > state.t ? " later" : ""}`, style: { "--depth": Math.min(depth, 12) } });
+    entry.append(make("span", { className: "dot" }), make("span", {}, `node ${node}`),
+      make("span", { className: "lane" }, make("span", { className: "mark", style: { "--share": (time - published) / (last - published) } })),
+      make("span", { className: "after" }, depth === 0 && !sent ? "published" : `+${tellSpan(time - published)}`));
+    list.append(make("li", {}, entry));
+  }
+  return list;
+}
+
+/** Returns the panel of one node at the moment. */
+export function makeNode(run, state, actions) {
+  const node = state.node;
+  if (node < 0 || node >= run.nodes) return [make("p", { className: "hint" }, "Choose a node on the map.")];
+  const facts = make("dl", {});
+  const add = (name, value) => facts.append(make("dt", {}, name), make("dd", {}, value));
+  add("Group", run.ground.groups[run.group[node]].name);
+  add("Place", `${run.x[node].toFixed(1)} m east, ${run.y[node].toFixed(1)} m north`);
+  if (run.off(node, state.t)) add("State", "down, or radio off");
+  for (const name of run.states.names) {
+    const value = run.state(name, node, state.t);
+    if (value !== undefined) add(name, String(value));
+  }
+  add("Wants", run.interestsAt(node, state.t).join("\n") || "nothing");
+  const parts = [section(`Node ${node}`, facts, make("div", { className: "row" },
+    button(state.follow ? "Stop following" : "Follow", () => actions.follow(!state.follow)), button("Close", () => actions.chooseNode(-1))))];
+  const lost = [];
+  run.losses.node.forEach((each, row) => { if (each === node) lost.push(row); });
+  if (lost.length) {
+    const list = make("ul", { className: "lost" });
+    for (const row of lost.slice(0, MOST_ROWS)) {
+      const loss = run.loss(row);
+      list.append(make("li", {}, button(`${run.eventName(loss.event)}: ${loss.cause}`, () => actions.chooseEvent(loss.event, node))));
+    }
+    parts.push(section(`${tellCount(lost.length)} events lost here`, list));
+  }
+  run.requests.node.forEach((each, i) => {
+    if (each !== node || !run.requests.stories[i].length || Math.abs(run.requests.time[i] - state.t) > 30) return;
+    const list = make("ol", { className: "story" }, ...run.requests.stories[i].map((sentence) => make("li", {}, sentence)));
+    parts.push(section(`Request ${node}/${run.requests.number[i]}: ${run.requests.wanted[i]}`, make("p", { className: "verdict" }, run.requests.causes[i]), list));
+  });
+  return parts;
+}

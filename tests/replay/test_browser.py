@@ -1,0 +1,358 @@
+"""The viewer in Chromium: what it shows is what the facts say, and a person finds a cause in a few clicks."""
+
+import json
+import random
+import shutil
+import threading
+import time
+
+import msgspec
+import pytest
+
+from roamcast.content.filter import Filter
+from roamcast.facts.matching import Matcher
+from roamcast.facts.tables import Facts
+from roamcast.facts.tracks import Tracks
+from roamcast.replay import recording
+from roamcast.replay.recording import Recording
+from roamcast.replay.server import ReplayServer
+from roamcast.replay.viewer import make_viewer
+from roamcast.why.explanation import explain_event, route_of
+from roamcast.why.trail import Trail
+
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium"),
+]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs Playwright: pip install playwright")
+    with playwright.sync_playwright() as running:
+        browser = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def pages(shopping, tmp_path_factory):
+    """Addresses of replay files: of each protocol, and of both."""
+    folder = tmp_path_factory.mktemp("pages")
+    recordings = {name: Recording(Facts.read(place)) for name, place in shopping.items()}
+    made = {name: [each] for name, each in recordings.items()} | {"both": [*recordings.values()]}
+    for name, shown in made.items():
+        (folder / f"{name}.html").write_text(make_viewer(shown))
+    return {name: (folder / f"{name}.html").as_uri() for name in made}
+
+
+@pytest.fixture
+def visit(browser):
+    """Open a page that must neither ask the network nor report an error."""
+    opened = []
+
+    def visit(address, **settings):
+        context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}} | settings)
+        page = context.new_page()
+        page.problems = []
+        page.on("pageerror", lambda error: page.problems.append(str(error)))
+        page.on("console", lambda said: page.problems.append(said.text) if said.type == "error" else None)
+        page.on(
+            "request", lambda asked: page.problems.append(asked.url) if asked.url.startswith("http") else 0
+        )
+        page.goto(address)
+        page.wait_for_selector("html[data-ready=yes]")
+        opened.append((context, page))
+        return page
+
+    yield visit
+    for context, page in opened:
+        assert page.problems == []
+        context.close()
+
+
+def wait_until(page, expression):
+    """Wait until an expression holds; `wait_for_function` would need a policy that allows `eval`."""
+    end = time.monotonic() + 20
+    while not page.evaluate(expression):
+        assert time.monotonic() < end, f"never came true: {expression}"
+        page.wait_for_timeout(20)
+
+
+@pytest.fixture(scope="module")
+def trail(facts):
+    return Trail(facts)
+
+
+PLACES = "t => { const run = replay.runs[0]; run.moveTo(t); return [...run.x, ...run.y]; }"
+
+
+def test_nodes_are_where_their_legs_put_them(visit, pages, facts):
+    page = visit(pages["cbr"])
+    tracks = Tracks(facts["legs"], facts.run.nodes)
+    for moment in (0.0, 12.345678, 44.4, 90.0):
+        found = page.evaluate(PLACES, moment)
+        assert found == pytest.approx(tracks.positions(moment).T.ravel().tolist(), abs=1e-9)
+
+
+FRAMES = """() => {
+  const found = [];
+  replay.airs[0].frames(0, 10, (frames, i) => found.push([frames.node[i], frames.to[i] - 1]));
+  return found;
+}"""
+
+
+def test_frames_of_a_time_are_those_of_the_facts(visit, pages, facts):
+    page = visit(pages["cbr"])
+    told = page.evaluate(FRAMES)
+    sent = facts["transmissions"].to_pandas().sort_values("time", kind="stable")
+    sent = sent[sent["time"] <= 10]
+    assert told == sent[["node", "to"]].to_numpy().tolist() and len(told) > 100
+
+
+def test_the_way_to_a_node_is_that_of_why(visit, pages, trail):
+    page = visit(pages["cbr"])
+    delivered = random.Random(1).sample(sorted(trail.delivered), 60)
+    for publication, node in delivered:
+        if node == trail.publisher(publication):
+            continue
+        hops = route_of(trail, publication, node, trail.delivered[publication, node])
+        expected = [*(hop.node for hop in hops), node]
+        found = page.evaluate(
+            """async ([name, node]) => {
+                await replay.chooseEvent(replay.run.eventNumbers.get(name));
+                const steps = replay.chosen[0].steps, path = [];
+                for (let at = node; at >= 0; at = steps.get(at).parent) path.unshift(at);
+                return path;
+            }""",
+            [f"{publication >> 32}/{publication & 0xFFFFFFFF}", node],
+        )
+        assert found == expected, (publication, node)
+
+
+def test_a_link_opens_the_event_the_node_and_the_story_of_why(visit, pages, facts, trail):
+    publication, node = trail.misses()[0]
+    name = f"{publication >> 32}/{publication & 0xFFFFFFFF}"
+    page = visit(f"{pages['cbr']}#event={name}&node={node}")
+    page.wait_for_selector(f"#panel h3:text-is('Why node {node} did not get it')")
+    story = explain_event(facts, publication, node).story
+    shown = page.locator("#panel .story li").all_inner_texts()
+    assert shown and shown == story[-1 - len(shown) : -1]
+    assert page.locator("#panel .verdict").inner_text() in story[-1]
+    assert f"event={name}&node={node}" in page.evaluate("replay.link")
+
+
+def test_a_cause_of_loss_is_found_in_three_clicks(visit, pages, facts, trail):
+    page = visit(pages["cbr"])
+    page.locator("#panel .cause").first.click()
+    page.locator("#panel .case").first.click()
+    page.wait_for_selector("#panel .verdict")
+    sentences = page.locator("#panel .story li").all_inner_texts()
+    event, node = page.evaluate("[replay.run.eventName(replay.state.event), replay.state.node]")
+    publisher, sequence = map(int, event.split("/"))
+    told = explain_event(facts, publisher << 32 | sequence, node)
+    assert told.outcome == "lost" and sentences == told.story[-1 - len(sentences) : -1]
+
+
+FILTERS = [
+    "/coupon[zone = 6]",
+    "/coupon[zone=6]",
+    "/coupon[zone > 3 and zone <= 5]",
+    "/coupon[zone != 2]",
+    "/coupon",
+    "/other[zone = 1]",
+    "/coupon[zone >= 9]",
+]
+
+
+def test_search_finds_the_events_that_a_filter_matches(visit, pages, facts):
+    page = visit(pages["cbr"])
+    matcher = Matcher(facts.run)
+    events = facts["publications"].to_pandas().sort_values(["time", "publication"])["event"].tolist()
+    for filter in FILTERS:
+        page.fill("#query", filter)
+        page.press("#query", "Enter")
+        found = page.evaluate("replay.state.found.events")
+        try:
+            parsed = Filter.parse(filter, matcher.types)
+        except Exception:  # no such type or value: nothing matches
+            assert found == []
+            continue
+        assert found == [i for i, event in enumerate(events) if parsed.matches(matcher.event(event))], filter
+    page.fill("#query", "/coupon[starts-with(zone, 'x')]")
+    page.press("#query", "Enter")
+    page.wait_for_selector("#panel :text('not understood')")
+
+
+def test_keys_move_the_clock_and_play(visit, pages, facts):
+    page = visit(pages["cbr"])
+    times = sorted(facts["transmissions"]["time"].to_pylist())
+    page.evaluate("replay.goTo(50)")
+    after = min(each for each in times if each > 50)
+    page.keyboard.press(".")
+    assert page.evaluate("replay.state.t") == pytest.approx(after, abs=2e-6)
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("replay.state.t") == pytest.approx(after + 1, abs=2e-6)
+    page.keyboard.press("]")
+    assert page.evaluate("replay.state.speed") == pytest.approx(0.4)
+    page.keyboard.press("Space")
+    wait_until(page, "replay.state.t > 51.2")
+    page.keyboard.press("Space")
+    assert not page.evaluate("replay.state.playing")
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.id") == "query"
+
+
+def test_a_tap_chooses_the_node_under_it_and_it_can_be_followed(visit, pages):
+    page = visit(pages["cbr"])
+    box = page.locator(".pane canvas").bounding_box()
+    x, y = page.evaluate("[replay.view.x(replay.runs[0].x[10]), replay.view.y(replay.runs[0].y[10])]")
+    page.mouse.click(box["x"] + x, box["y"] + y)
+    page.wait_for_selector("#panel h3:text-is('Node 10')")
+    page.click("#panel button:text-is('Follow')")
+    page.evaluate("replay.goTo(80)")
+    wait_until(page, "replay.state.follow && Math.abs(replay.view.centre[0] - replay.runs[0].x[10]) < 1e-9")
+
+
+def test_state_colours_and_its_chart_follow_what_routers_declare(visit, pages, shopping):
+    page = visit(pages["clone"])
+    page.click("#view summary")
+    page.select_option("#colour", "state:community")
+    assert page.locator(".chart").count() == 5
+    states = Facts.read(shopping["clone"])["states"].to_pandas()
+    last = states[(states["name"] == "community") & (states["time"] <= 60)].groupby("node")["value"].last()
+    found = page.evaluate(
+        "[...Array(51).keys()].map(node => replay.run.state('community', node, 60) ?? null)"
+    )
+    assert found == [last.get(node) for node in range(51)]
+
+
+def test_two_protocols_share_one_clock_and_one_event(visit, pages):
+    page = visit(pages["both"])
+    assert page.locator(".pane").count() == 2
+    page.evaluate("replay.chooseEvent(replay.run.eventNumbers.get('0/100'))")
+    page.wait_for_selector("#panel .sides")
+    assert page.locator("#panel .sides li").count() == 2
+    assert page.evaluate("replay.chosen.map(each => each.event >= 0)") == [True, True]
+
+
+def test_a_served_run_loads_its_pieces_when_they_are_needed(browser, facts, monkeypatch):
+    monkeypatch.setattr(recording, "PIECE", 500)
+    with ReplayServer([Recording(facts)]) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        page = browser.new_page()
+        page.goto(f"{server.address}#t=1")
+        page.wait_for_selector("html[data-ready=yes]")
+        wait_until(page, "Boolean(replay.airs[0].pieces[0].frames)")
+        assert not page.evaluate("Boolean(replay.airs[0].pieces.at(-1).frames)")
+        page.evaluate("replay.goTo(89)")
+        wait_until(page, "Boolean(replay.airs[0].pieces.at(-1).frames)")
+        page.evaluate("replay.chooseEvent(100)")
+        wait_until(page, "replay.chosen[0] !== null")
+        sent = page.evaluate("replay.airs[0].passage(100).then((passage) => passage.copies.length)")
+        assert sent == len(Recording(facts).find_passage(100)["copies"])
+        page.close()
+        server.shutdown()
+        thread.join()
+
+
+def test_the_log_is_filtered_by_kind_and_node(visit, pages):
+    page = visit(f"{pages['cbr']}#t=60&node=10")
+    page.click("#tab-log")
+    page.wait_for_selector("#panel .entry")
+    for kind in ("sent", "dropped", "published"):
+        page.locator(f"#log-filters label:text-is('{kind}') input").uncheck()
+    page.locator("#log-filters label:text-is('only chosen node') input").check()
+    wait_until(
+        page, "![...document.querySelectorAll('#panel .kind')].some(each => each.textContent !== 'delivered')"
+    )
+    nodes = set(page.locator("#panel .entry .node").all_inner_texts())
+    assert nodes <= {"node 10"}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone_shows_everything_without_sideways_scrolling(visit, pages, scheme):
+    page = visit(pages["both"], viewport={"width": 390, "height": 844}, color_scheme=scheme, has_touch=True)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    for pane in page.locator(".pane canvas").all():
+        box = pane.bounding_box()
+        assert box["height"] > 100 and box["width"] > 300
+    assert page.evaluate("document.documentElement.dataset.theme") == scheme
+
+
+CONTRAST = r"""() => {
+  const linear = (v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+  const light = (text) => {
+    const [r, g, b] = text.match(/[\d.]+/g).slice(0, 3).map((v) => linear(v / 255));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = (e) => {
+    for (; e; e = e.parentElement) {
+      const colour = getComputedStyle(e).backgroundColor;
+      if (/^rgb\(/.test(colour)) return colour;
+    }
+    return "rgb(255, 255, 255)";
+  };
+  const speaks = (e) => e.offsetParent && [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
+  const ratio = (e) => {
+    const [a, b] = [light(getComputedStyle(e).color), light(ground(e))].sort((x, y) => y - x);
+    return (a + 0.05) / (b + 0.05);
+  };
+  const faint = [...document.body.querySelectorAll("*")].filter((e) => speaks(e) && ratio(e) < 4.5);
+  return faint.map((e) => [e.innerText, e.className, ratio(e)]);
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_has_contrast_and_controls_have_names(visit, pages, scheme):
+    page = visit(f"{pages['cbr']}#event=0/100&node=3", color_scheme=scheme)
+    for tab in ("overview", "event", "node", "log"):
+        page.click(f"#tab-{tab}")
+        page.wait_for_selector(f"#tab-{tab}[aria-selected=true]")
+        assert page.evaluate(CONTRAST) == []
+    nameless = "e => !(e.getAttribute('aria-label') || e.innerText || e.labels?.length)"
+    controls = "[...document.querySelectorAll('button, input, select, canvas, [role=slider]')]"
+    assert page.evaluate(f"{controls}.filter({nameless}).map(e => e.outerHTML)") == []
+
+
+def test_reduced_motion_draws_frames_without_growth(visit, pages):
+    assert visit(pages["cbr"], reduced_motion="reduce").evaluate("replay.state.still") is True
+
+
+def test_hostile_names_and_contents_are_shown_as_text_and_do_nothing(visit, facts, tmp_path):
+    import pyarrow as pa
+
+    evil = "<img src=x onerror=\"document.title='owned'\"></script><script>document.title='owned'</script>"
+    plain = msgspec.to_builtins(facts.run)
+    plain["scenario"] = plain["protocol"] = evil
+    plain["resolved"]["nodes"] = {evil: plain["resolved"]["nodes"]["shop"] | {"count": facts.run.nodes}}
+    tables = dict(facts.tables)
+    contents = pa.array([json.dumps({evil: {evil: evil}})] * len(tables["publications"]))
+    table = tables["publications"]
+    tables["publications"] = table.set_column(
+        table.schema.get_field_index("event"), table.schema.field("event"), contents
+    )
+    drops = tables["drops"]
+    cause = pa.array([evil] * len(drops)).dictionary_encode().cast(drops.schema.field("cause").type)
+    tables["drops"] = drops.set_column(
+        drops.schema.get_field_index("cause"), drops.schema.field("cause"), cause
+    )
+    file = tmp_path / "evil.html"
+    file.write_text(make_viewer([Recording(Facts(msgspec.convert(plain, type(facts.run)), tables))]))
+    page = visit(f"{file.as_uri()}#event=0/100&node=3")
+    for tab in ("overview", "event", "node", "log"):
+        page.click(f"#tab-{tab}")
+        page.wait_for_selector(f"#tab-{tab}[aria-selected=true]")
+        page.wait_for_timeout(50)
+        assert page.locator("img").count() == 0 and page.title() != "owned"
+    page.click("#keys-open")
+    assert evil in page.inner_text("#keys") and page.locator("img").count() == 0
+
+
+def test_a_link_with_nonsense_opens_the_replay_all_the_same(visit, pages):
+    page = visit(f"{pages['cbr']}#event=<b>&node=1e9&t=NaN&speed=-5&colour=x&run=77&%%%")
+    assert page.evaluate("[replay.state.node, replay.state.event, replay.state.active]") == [-1, -1, 0]
+    page = visit(f"{pages['cbr']}#event=9/999")
+    page.wait_for_selector("#panel :text('No event of this name')")

@@ -27,6 +27,8 @@ DICTIONARIES = {
     "schemas": "json",
     "json_documents": "json",
     "wire_bytes": "xml",
+    "live_packets": "json",
+    "live_types": "json",
 }
 _STATISTIC = re.compile(r"^stat::(\w+):\s+(\d+)$", re.MULTILINE)
 
@@ -47,8 +49,9 @@ class Run(TypedDict):
 def digest() -> str:
     """What the readers' source is."""
     whole = hashlib.blake2b(digest_size=6)
-    for path in sorted((ROOT / "src/roamcast/content").rglob("*.py")):
-        whole.update(path.read_bytes())
+    for room in ("content", "live"):
+        for path in sorted((ROOT / "src/roamcast" / room).rglob("*.py")):
+            whole.update(path.read_bytes())
     return whole.hexdigest()
 
 
@@ -96,7 +99,7 @@ def run(target: str, seconds: int, readers: str, fast: bool) -> Run:
 
 def main() -> int:
     """Run what is asked for, and tell the totals."""
-    parser = argparse.ArgumentParser(description="Fuzz the readers of content.")
+    parser = argparse.ArgumentParser(description="Fuzz the readers of content and of live nodes.")
     parser.add_argument("targets", nargs="*", metavar="TARGET", choices=(*DICTIONARIES, []))
     parser.add_argument("--seconds", type=int, default=20, help="for each target")
     parser.add_argument("--fast", action="store_true", help="without instrumenting the readers")

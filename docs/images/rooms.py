@@ -17,6 +17,7 @@ LEGEND = {
     "facts": "recorded tables",
     "testing": "mesh, fault tests",
     "sim": "the simulator",
+    "live": "nodes on sockets",
     "metrics": "metrics of runs",
     "why": "causes of losses",
     "lake": "tables and commits",

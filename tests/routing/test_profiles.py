@@ -4,7 +4,7 @@ import pytest
 
 from roamcast.errors import UserError
 from roamcast.routing import catalogue
-from roamcast.routing.profiles import AS_PUBLISHED, profiles, with_profile
+from roamcast.routing.profiles import AS_PUBLISHED, LIVE, profiles, with_profile
 from roamcast.routing.router import Parameters, Router
 from roamcast.units import FROM_FILE
 
@@ -25,6 +25,16 @@ def test_what_a_profile_names_is_a_parameter_with_another_default(name):
     published = router.parameters_type.model_validate(given, context=FROM_FILE)
     for key in router.as_published:
         assert value_at(published, key) != value_at(usual, key)
+
+
+@pytest.mark.parametrize("name", catalogue.names())
+def test_every_built_in_protocol_has_a_live_profile_of_valid_parameters_with_other_values(name):
+    router = catalogue.find(name)
+    usual = router.parameters_type()
+    given = with_profile(router, {"profile": LIVE})
+    live = router.parameters_type.model_validate(given, context=FROM_FILE)
+    for key in router.live:
+        assert value_at(live, key) != value_at(usual, key)
 
 
 class Depth(Parameters):
@@ -51,8 +61,8 @@ def test_a_profile_holds_below_what_is_given_besides():
 
 
 def test_a_profile_that_nobody_declared_is_refused_and_those_there_are_named():
-    with pytest.raises(UserError, match="no profile 'as-told'; the protocol has as-published"):
+    with pytest.raises(UserError, match="no profile 'as-told'; the protocol has as-published, live"):
         with_profile(Improved, {"profile": "as-told"})
-    with pytest.raises(UserError, match="none, as it has no paper"):
+    with pytest.raises(UserError, match="no profile 'as-published'; the protocol has live"):
         with_profile(Router, {"profile": AS_PUBLISHED})
-    assert profiles(Router) == {}
+    assert profiles(Router) == {LIVE: {}}

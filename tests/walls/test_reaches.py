@@ -43,6 +43,7 @@ MOST = {
     "facts": (2, 0),
     "lake": (4, 5),
     "laws": (0, 4),
+    "live": (0, 6),
     "pipeline": (22, 67),
     "replay": (0, 1),
     "report": (1, 2),

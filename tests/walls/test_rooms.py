@@ -20,7 +20,12 @@ CROWDED = {
 }
 "Folders with more files, and why they still are."
 
-SHARED = {"Campaign": "the model of a campaign file; the public interface over it"}
+SHARED = {
+    "Campaign": "the model of a campaign file; the public interface over it",
+    "Node": "a node of the simulated world; a live node",
+    "Subscription": "CBR's message; an application's handle on a live node",
+    "Unicast": "the interface of unicast protocols; a packet of the live link",
+}
 "Public class names that stand for two things, each with the reason; fewer than ten."
 
 

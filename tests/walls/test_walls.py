@@ -96,6 +96,20 @@ def test_content_and_routing_own_no_clock_socket_file_or_log(room):
             )
 
 
+LAB = ("pyspark", "matplotlib", "pandas", "pyarrow", "scipy", "sklearn", "lxml", "networkx", "shapely")
+
+
+def test_a_live_node_runs_without_the_libraries_of_the_lab():
+    """In a process of its own, with every built-in router."""
+    code = (
+        "import sys, roamcast.live.node; from roamcast.routing import catalogue\n"
+        "for name in catalogue.names(): catalogue.find(name)\n"
+        f"print(*[name for name in {LAB!r} if name in sys.modules])"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout.split() == []
+
+
 def test_a_campaign_is_asked_for_without_spark():
     for path in files("campaign"):
         for module, line in imports(path):
@@ -154,12 +168,12 @@ def test_every_spark_task_checks_the_code_of_its_executor():
 LINUX = re.compile(r"/proc\b|pidfd_open|prctl|\bfcntl\b|sched_getaffinity|os\.fork|get_context\(.fork.\)")
 
 
-def test_code_for_linux_alone_is_in_the_pipeline():
+def test_code_for_linux_alone_is_in_live_pipeline_and_results():
     """The rest may be read, and tried, elsewhere (decision 0371)."""
     found = {
         path.relative_to(PACKAGE).parts[0] for path in PACKAGE.rglob("*.py") if LINUX.search(path.read_text())
     }
-    assert found == {"pipeline", "results"}  # results asks /proc/locks, and does without
+    assert found == {"live", "pipeline", "results"}  # results asks /proc/locks, and does without
 
 
 def test_a_finished_folder_is_read_without_the_pipeline():

@@ -48,6 +48,11 @@ COMMANDS: dict[str, Command] = {
         "roamcast.cli.ingest", "Import ns-2 traces as facts, and movement traces as scenarios."
     ),
     "filter": Command("roamcast.cli.filter", "Explain, match and group subscriptions."),
+    "node": Command("roamcast.cli.node", "Run a live node."),
+    "publish": Command("roamcast.cli.publish", "Publish an event on a live node."),
+    "subscribe": Command("roamcast.cli.subscribe", "Print the events that a live node receives."),
+    "top": Command("roamcast.cli.top", "Show neighbours, routes and counters of a live node."),
+    "key": Command("roamcast.cli.key", "Create and show network keys of live nodes."),
 }
 "A new verb is one line here, and its module."
 

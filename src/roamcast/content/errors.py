@@ -25,3 +25,11 @@ class CodecError(ContentError):
 
 class FilterTooComplex(ContentError):
     """A relation between filters that cannot be decided within the step limit."""
+
+
+class UnknownType(CodecError):
+    """The encoding names an event type that the reader does not know."""
+
+    def __init__(self, fingerprint: bytes) -> None:
+        self.fingerprint = fingerprint
+        super().__init__(f"unknown event type (fingerprint {fingerprint.hex()})")

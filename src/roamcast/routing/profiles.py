@@ -12,13 +12,18 @@ AS_PUBLISHED = "as-published"
 "The profile that switches off all by which a protocol goes beyond its paper."
 
 
+LIVE = "live"
+"The profile with timers for nodes on real sockets."
+
+
 class UnknownProfile(UserError):
     """A profile that a protocol does not declare."""
 
 
 def profiles(router: type[Router]) -> dict[str, Mapping[str, Any]]:
     """The profiles of a protocol by name."""
-    return {} if router.as_published is None else {AS_PUBLISHED: router.as_published}
+    published = {} if router.as_published is None else {AS_PUBLISHED: router.as_published}
+    return {**published, LIVE: router.live}
 
 
 def with_profile(router: type[Router], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -29,8 +34,7 @@ def with_profile(router: type[Router], given: Mapping[str, Any]) -> dict[str, An
         return own
     known = profiles(router)
     if name not in known:
-        told = ", ".join(known) if known else "none, as it has no paper"
-        raise UnknownProfile(f"no profile {name!r}; the protocol has {told}")
+        raise UnknownProfile(f"no profile {name!r}; the protocol has {', '.join(known)}")
     return _merge(_nest(known[name]), own)
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from enum import IntEnum
 from random import Random
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from pydantic import BaseModel, ConfigDict
@@ -172,6 +173,10 @@ def _nowhere(node: NodeId) -> Position | None:
     return None
 
 
+def _ignore(publication: int, receiver: NodeId, acknowledged: bool) -> None:
+    """Nobody asks for confirmations."""
+
+
 class Router:
     """Base of all routers: keeps the local subscriptions, leaves the travelling to its children."""
 
@@ -182,6 +187,8 @@ class Router:
     where they are nested; empty if it does not by default, None if it has no paper."""
     main_parameters: ClassVar[tuple[str, ...]] = ()
     "The few parameters that people change, dotted where nested; `roamcast protocols NAME` shows them first."
+    live: ClassVar[Mapping[str, Any]] = MappingProxyType({})
+    "The profile `live`: parameters for nodes on real sockets, dotted where they are nested."
     messages: ClassVar[tuple[type[Message], ...]] = ()
     "The kinds of message that it says and understands; whatever else is heard is MALFORMED."
     promiscuous: bool = False
@@ -207,6 +214,11 @@ class Router:
         "Who wants a publication at this moment; set by the world where `knows_audience`, in order of node."
         self.position_of: Callable[[NodeId], Position | None] = _nowhere
         "Where a node is at this moment; set by the world where `knows_places`."
+        self.may_refuse = False
+        "Whether `publish` may refuse; set by hosts whose applications can wait."
+        self.settled: Callable[[int, NodeId, bool], None] = _ignore
+        """Called with a publication's id and a receiver that has acknowledged it (True), or is not waited for
+        any more (False). Only by routers that promise UNTIL_ACKNOWLEDGED."""
 
     @classmethod
     def traits(cls, parameters: Parameters) -> ProtocolTraits:
@@ -217,15 +229,33 @@ class Router:
         """The size of each of its tables, by name; noted in the facts now and then."""
         return {}
 
+    def routes(self) -> Mapping[NodeId, NodeId]:
+        """Return the next hop to each node that it knows a route to; for people who look at a live node."""
+        return {}
+
     def start(self) -> None:
         """Begin: called once, before anything else, with the network already up."""
 
-    def publish(self, publication: Publication) -> None:
-        """Send an event of this node's application on its way."""
+    def publish(self, publication: Publication) -> Drop | None:
+        """Send an event of this node's application on its way.
+
+        TABLE_FULL refuses it, where `may_refuse`: no more can be kept until receivers acknowledge. The
+        application may try again with the same publication.
+        """
         raise NotImplementedError
+
+    def unacknowledged(self, publication: int) -> int:
+        """Return how many receivers have yet to acknowledge the publication with this id."""
+        return 0
+
+    def abandon(self, publication: int) -> None:
+        """Stop sending the publication with this id: its lifetime is over."""
 
     def advertise(self, offered: Filter) -> None:
         """Hear from the application what it is going to publish."""
+
+    def unadvertise(self, offered: Filter) -> None:
+        """Hear that it is not going to publish that any more; what others know of it expires."""
 
     def subscribe(self, wanted: Filter) -> None:
         """Start wanting what `wanted` matches."""

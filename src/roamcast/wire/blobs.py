@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from roamcast.content.errors import ContentError
+from roamcast.content.errors import ContentError, UnknownType
 from roamcast.content.filter import Filter
 from roamcast.wire.byte_reader import ByteReader
-from roamcast.wire.errors import WireError
+from roamcast.wire.errors import UnknownEventType, WireError
 from roamcast.wire.field import FieldCodec, GenerationContext
 
 # The same few filters are sent again at every renewal, and their size is needed for every message.
@@ -44,6 +44,8 @@ class FilterField(FieldCodec):
         data = octets.take(octets.integer(2))
         try:
             return Filter.from_bytes(data, octets.types)
+        except UnknownType as error:
+            raise UnknownEventType(error.fingerprint) from None
         except ContentError as error:
             raise WireError(str(error)) from None
 

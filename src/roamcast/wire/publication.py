@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 
 from roamcast.content.codec import decode_event, encode_event
-from roamcast.content.errors import ContentError
+from roamcast.content.errors import ContentError, UnknownType
 from roamcast.content.event import Event
 from roamcast.wire.byte_reader import ByteReader
-from roamcast.wire.errors import WireError
+from roamcast.wire.errors import UnknownEventType, WireError
 from roamcast.wire.field import HIGHEST_NODE, FieldCodec, GenerationContext, NodeId
 
 HEADER = 12
@@ -73,6 +73,8 @@ class PublicationField(FieldCodec):
             raise WireError(f"{publisher} is not a valid node id")
         try:
             event = decode_event(octets.take(octets.integer(2)), octets.types)
+        except UnknownType as error:
+            raise UnknownEventType(error.fingerprint) from None
         except ContentError as error:
             raise WireError(str(error)) from None
         return Publication(publisher, sequence, event, size)

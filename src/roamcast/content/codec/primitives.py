@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping
 
-from roamcast.content.errors import CodecError, ContentError
+from roamcast.content.errors import CodecError, ContentError, UnknownType
 from roamcast.content.field_type import String
 from roamcast.content.schema import EventType
 
@@ -22,7 +22,7 @@ def find_type(reader: Reader, types: EventType | Mapping[str, EventType]) -> Eve
     for type in [types] if isinstance(types, EventType) else types.values():
         if type.fingerprint == fingerprint:
             return type
-    raise CodecError(f"unknown event type (fingerprint {fingerprint.hex()})")
+    raise UnknownType(fingerprint)
 
 
 def put_number(out: bytearray, number: int) -> None:

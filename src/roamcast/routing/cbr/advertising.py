@@ -47,6 +47,10 @@ class Advertising(Router):
         """The size of the table of advertisements."""
         return {"adverts": self.adverts.footprint()}
 
+    def routes(self) -> Mapping[NodeId, NodeId]:
+        """Return the neighbour nearest to each publisher, by advertisements."""
+        return {each.publisher: each.ways[0].neighbour for each in self.adverts.routes(self.host.now())}
+
     def advertise(self, offered: Filter) -> None:
         """Tell everyone what will be published here, now and at every renewal."""
         if offered not in self.offered:
@@ -54,6 +58,11 @@ class Advertising(Router):
             if not self.serial:
                 self.count_renewal()
             self.host.broadcast(Advert(self.host.node, offered, 0, self.serial, self.incarnation))
+
+    def unadvertise(self, offered: Filter) -> None:
+        """Renew it no more."""
+        if offered in self.offered:
+            self.offered.remove(offered)
 
     def count_renewal(self) -> None:
         """Go on to the next serial: all that is advertised before the next renewal has the same.

@@ -47,6 +47,9 @@ class Cbr(Advertising):
     )
     parameters_type: ClassVar[type[Parameters]] = CbrParameters
     parameters: CbrParameters
+    live: ClassVar[Mapping[str, Any]] = MappingProxyType(
+        {"renew": "1 s", "expire": "3 s", "link_feedback": True}
+    )
     as_published: ClassVar[Mapping[str, Any]] = MappingProxyType(
         {"advert_serials": False, "avoid_rings": False, "send_back": True}
     )

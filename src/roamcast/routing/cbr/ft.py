@@ -43,6 +43,7 @@ class FtCbr(Cbr):
     parameters_type: ClassVar[type[Parameters]] = FtCbrParameters
     parameters: FtCbrParameters
     as_published = MappingProxyType({**Cbr.as_published, "remember_handled": False})
+    live = MappingProxyType({**Cbr.live, "ack_wait": "100 ms"})
     messages = (*Cbr.messages, EventAck)
 
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import ClassVar
 
 from roamcast.content.filter import Filter
@@ -22,6 +23,9 @@ class Clone(TwoTier):
     shares_process = True
     main_parameters = ("advertise", "radius", "publishing", "resubscribe", "enhanced", "reorganise")
     parameters_type: ClassVar[type[Parameters]] = CloneParameters
+    live = MappingProxyType(
+        {**TwoTier.live, "vote_delay": "2 s", "interest_memory": "10 s", "reorganise": "5 s"}
+    )
     parameters: CloneParameters
     messages: ClassVar[tuple[type[Message], ...]] = (*TwoTier.messages, Merge)
 

@@ -8,6 +8,7 @@ that enters a square belongs to the head that its neighbours there know.
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import ClassVar
 
 from roamcast.routing.clone.community import KnownPrincipal, OwnVote
@@ -25,6 +26,7 @@ class GridCbr(TwoTier):
     shares_process = True
     main_parameters = ("advertise", "radius", "publishing", "resubscribe")
     parameters_type: ClassVar[type[Parameters]] = GridParameters
+    live = MappingProxyType({**TwoTier.live, "vote_delay": "500 ms"})
     parameters: GridParameters
 
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:

@@ -65,6 +65,20 @@ class TwoTier(Router):
     )
     needs_location = True
     as_published: ClassVar[Mapping[str, Any] | None] = MappingProxyType({"subscription_aggregation": "0 s"})
+    live: ClassVar[Mapping[str, Any]] = MappingProxyType(
+        {
+            "advertise": "2 s",
+            "advert_lease": "6 s",
+            "adverts_per_construction": 2,
+            "voting": "1 s",
+            "confirmation_wait": "300 ms",
+            "renew": "1 s",
+            "subscription_lease": "3 s",
+            "subscription_aggregation": "200 ms",
+            "resubscribe": "2 s",
+            "service_lease": "6 s",
+        }
+    )
     delegates: bool = False
     "Whether who asks for what has been published is served at once."
 

@@ -44,6 +44,9 @@ class Odmrp(MeshRouter):
     parameters_type = OdmrpParameters
     parameters: OdmrpParameters
     as_published: ClassVar[Mapping[str, Any]] = MappingProxyType({"backoff": 1.0, "passive_ack_tries": 1})
+    live: ClassVar[Mapping[str, Any]] = MappingProxyType(
+        {"refresh": "1 s", "timeout": "4 s", "announce": "1 s"}
+    )
     messages = (JoinRequest, JoinData, JoinTable, ChannelData, Announcement)
 
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:

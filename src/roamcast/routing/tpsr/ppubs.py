@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from roamcast.routing.pampa.pampa import Pampa
@@ -17,6 +18,7 @@ class PPubs(Router):
     shares_process = True
     main_parameters = ("copies", "delay", "distance", "count_first")
     parameters_type = PPubsParameters
+    live = MappingProxyType({"max_delay": "20 ms"})
     parameters: PPubsParameters
     messages = (PampaEvent,)
 

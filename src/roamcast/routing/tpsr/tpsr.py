@@ -63,6 +63,15 @@ class Tpsr(Router):
     parameters_type = TpsrParameters
     parameters: TpsrParameters
     as_published = MappingProxyType({"repair_gap": "0 s"})
+    live = MappingProxyType(
+        {
+            "renew": "5 s",
+            "expire": "15 s",
+            "proactive": False,  # no signal tells that a route is fragile
+            "subscription.max_delay": "20 ms",
+            "last_resort.max_delay": "20 ms",
+        }
+    )
     messages = (RouteSubscription, RoutedEvent, JobAck, PampaEvent, Rescue)
 
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:

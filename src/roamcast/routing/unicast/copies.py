@@ -7,6 +7,7 @@ spent on subscriptions, so what is measured is the unicast protocol below.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from roamcast.routing.router import (
@@ -117,6 +118,9 @@ class DsdvUnicast(UnicastCopies):
     main_parameters = ("period", "settling", "link_feedback", "queue_per_destination")
     unicast_type = Dsdv
     parameters_type = DsdvParameters
+    live = MappingProxyType(
+        {"period": "1 s", "settling": "200 ms", "trigger_gap": "100 ms", "start_jitter": "200 ms"}
+    )
     messages = (Copy, *Dsdv.messages)
 
 
@@ -137,4 +141,5 @@ class DsrUnicast(UnicastCopies):
     main_parameters = ("cached_replies", "overhearing", "cache_timeout", "max_salvages", "flow_state")
     unicast_type = Dsr
     parameters_type = DsrParameters
+    live = MappingProxyType({"overhearing": False, "cache_timeout": "30 s"})
     messages = (Copy, *Dsr.messages)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from math import inf
 from typing import NamedTuple
 
@@ -60,6 +61,8 @@ class RaftPublisher:
         "How many have not acknowledged each of them."
         self.recent: deque[tuple[float, Publication]] = deque(maxlen=parameters.unacknowledged_events)
         "Events published lately, for subscriptions that come late."
+        self.settled: Callable[[int, NodeId, bool], None] | None = None
+        "Called with the number of an event that a subscriber has acknowledged (True), or is owed no more."
         self._said: dict[int, float] = {}
         "When the latest advertisements were first said, by serial."
         self._xcast = xcast
@@ -140,6 +143,7 @@ class RaftPublisher:
             _, publication = self.events[sequence]
             self.host.drop(XcastEvent(publication, (self.host.node,), ()), Drop.UNWANTED)
             self._owe_less(message.subscriber, sequence)
+            self._report(message.subscriber, [sequence], False)
         self._make_room()
         if added:
             self._watch()
@@ -209,7 +213,9 @@ class RaftPublisher:
         for sequence in session.outstanding:
             _, publication = self.events[sequence]
             self.host.drop(XcastEvent(publication, (self.host.node,), ()), Drop.EXPIRED)
-        self._release(subscriber, session, list(session.outstanding))
+        lost = list(session.outstanding)
+        self._release(subscriber, session, lost)
+        self._report(subscriber, lost, False)
 
     # Events.
 
@@ -243,9 +249,13 @@ class RaftPublisher:
     def _make_room(self) -> None:
         """Give up the oldest events if there are too many; all that is owed must be noted before."""
         while len(self.events) > self.parameters.unacknowledged_events:
-            self._give_up(min(self.events))
+            self.give_up(min(self.events), Drop.TABLE_FULL)
 
-    def _give_up(self, sequence: int) -> None:
+    def unacknowledged(self, sequence: int) -> int:
+        """Return how many subscribers have yet to acknowledge an event."""
+        return self._waiting.get(sequence, 0)
+
+    def give_up(self, sequence: int, reason: Drop) -> None:
         """Let an event go; those who waited for it go on with the next."""
         _, publication = self.events[sequence]
         lost = XcastEvent(publication, (self.host.node,), ())
@@ -253,7 +263,8 @@ class RaftPublisher:
             if sequence in session.outstanding:
                 session.skip(sequence)
                 self._release(subscriber, session, [sequence])
-                self.host.drop(lost, Drop.TABLE_FULL)
+                self.host.drop(lost, reason)
+                self._report(subscriber, [sequence], False)
 
     # What subscribers say.
 
@@ -319,6 +330,12 @@ class RaftPublisher:
                 break
             done.append(outstanding)
         self._release(subscriber, session, done)
+        self._report(subscriber, done, True)
+
+    def _report(self, subscriber: NodeId, sequences: list[int], acknowledged: bool) -> None:
+        if self.settled is not None:
+            for sequence in sequences:
+                self.settled(sequence, subscriber, acknowledged)
 
     def _release(self, subscriber: NodeId, session: SubscriberSession, sequences: list[int]) -> None:
         for sequence in sequences:

@@ -74,6 +74,16 @@ class RaftCbr(Advertising):
             "dsdv.queue_timeout": "0 s",
         }
     )
+    live = MappingProxyType(
+        {
+            "renew": "1 s",
+            "expire": "3 s",
+            "ping_wait": "2 s",
+            "unicast": "dsr",
+            "dsr.overhearing": False,
+            "unacknowledged_events": 4096,
+        }
+    )
     messages = (
         *(Advert, XcastEvent, Subscribe, SubscribeAck, EditionAck, Ping, Ack, Nack),
         *Dsdv.messages,
@@ -130,6 +140,11 @@ class RaftCbr(Advertising):
             "upstream": Footprint(len(self.upstream), 16 * len(self.upstream), self.parameters.publishers),
         }
 
+    def routes(self) -> Mapping[NodeId, NodeId]:
+        """Return the next hop to each publisher, by advertisements, and to each subscriber, by unicast."""
+        hops = {node: self.unicast.next_hop(node) for node in self.publishing.sessions}
+        return {**super().routes(), **{node: hop for node, hop in hops.items() if hop is not None}}
+
     def _unicast_below(self) -> Unicast:
         p = self.parameters
         if p.unicast == "aodv":
@@ -145,9 +160,25 @@ class RaftCbr(Advertising):
         super().start()
         self.unicast.start()
 
-    def publish(self, publication: Publication) -> None:
+    def publish(self, publication: Publication) -> Drop | None:
         """Send an event to everyone known to want it."""
+        if self.may_refuse and len(self.publishing.events) >= self.parameters.unacknowledged_events:
+            return Drop.TABLE_FULL
+        self.publishing.settled = self._settle
         self.publishing.publish(publication)
+        return None
+
+    def unacknowledged(self, publication: int) -> int:
+        """Return how many subscribers have yet to acknowledge a publication."""
+        return self.publishing.unacknowledged(publication & 0xFFFFFFFF)
+
+    def abandon(self, publication: int) -> None:
+        """Give up a publication for all who have not acknowledged it."""
+        if publication & 0xFFFFFFFF in self.publishing.events:
+            self.publishing.give_up(publication & 0xFFFFFFFF, Drop.EXPIRED)
+
+    def _settle(self, sequence: int, subscriber: NodeId, acknowledged: bool) -> None:
+        self.settled(self.host.node << 32 | sequence, subscriber, acknowledged)
 
     def subscribe(self, wanted: Filter) -> None:
         """Want it, and tell the publishers that may have it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import inf
+from types import MappingProxyType
 from typing import Any
 
 from roamcast.content.event import Event
@@ -62,6 +63,16 @@ class PubSubOdmrp(MeshRouter):
     parameters_type = PubSubParameters
     parameters: PubSubParameters
     as_published = AS_PUBLISHED
+    live = MappingProxyType(
+        {
+            "refresh": "1 s",
+            "timeout": "4 s",
+            "reply_delay": "50 ms",
+            "answer_every": "2 s",
+            "spread": "100 ms",
+            "client_lease": "10 s",
+        }
+    )
     messages = (
         *(ContentRequest, EventRequest, SummaryTable, GroupEvent, ClientWish, ClientEvent),
         *Dsdv.messages,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from roamcast.routing.router import Drop, Footprint, Host, NodeId, Parameters
@@ -26,6 +27,7 @@ class GpsrUnicast(UnicastCopies):
     unicast_type = Gpsr
     unicast: Gpsr
     parameters_type = GpsrUnicastParameters
+    live = MappingProxyType({"beacon": "500 ms", "silence": "2 s", "announce": "1 s", "known": "5 s"})
     parameters: GpsrUnicastParameters
     messages = (Copy, *Gpsr.messages, Whereabouts)
     needs_location = True

@@ -1,0 +1,55 @@
+"""roamcast subscribe: print events as they arrive."""
+
+from __future__ import annotations
+
+import json as json_module
+import sys
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from roamcast.cli.shared.live import ConfigFile, Json, choose, run
+from roamcast.live.config import Config
+from roamcast.live.control import ask, describe
+from roamcast.live.node import Node
+
+
+def command(
+    config: ConfigFile,
+    wanted: Annotated[str, typer.Argument(metavar="FILTER", help="In XPath: /alert[level > 3].")],
+    count: Annotated[int, typer.Option(min=0, help="Stop after so many events; 0: never.")] = 0,
+    json: Json = False,
+) -> None:
+    """Print events of the node that runs with CONFIG, or of one that runs as long as the command."""
+    run(_subscribe(config, wanted, count, json))
+
+
+async def _subscribe(file: Path, wanted: str, count: int, json: bool) -> int:
+    def running(control: Path) -> AsyncIterator[dict[str, Any]]:
+        return ask(control, {"do": "subscribe", "filter": wanted})
+
+    async def own(config: Config) -> AsyncIterator[dict[str, Any]]:
+        async with Node(config) as node, node.subscribe(wanted) as subscription:
+            yield {"subscribed": str(subscription.filter)}
+            while True:
+                yield describe(await subscription.next_publication())
+
+    found = 0
+    async with aclosing(choose(file, running, own)) as answers:  # type: ignore[type-var]
+        async for answer in answers:
+            if "error" in answer:
+                print(f"roamcast: {answer['error']}", file=sys.stderr)
+                return 2
+            if json:
+                print(json_module.dumps(answer), flush=True)
+            elif "event" in answer:
+                print(json_module.dumps(answer["event"], ensure_ascii=False), flush=True)
+            else:
+                print(f"subscribed to {answer['subscribed']}", flush=True)
+            found += "event" in answer
+            if count and found >= count:
+                return 0
+    return 0

@@ -1,0 +1,167 @@
+"""The host that a router on a live node sees: the event loop's clock and timers, and the link."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+from collections import Counter
+from collections.abc import Callable
+from random import Random, SystemRandom
+from typing import Any
+
+from roamcast.live.link.link import Link
+from roamcast.live.link.packets import Port
+from roamcast.routing.numbering import INCARNATIONS
+from roamcast.routing.router import (
+    BROADCAST,
+    Category,
+    Drop,
+    Message,
+    NodeId,
+    Position,
+    Publication,
+    Velocity,
+)
+from roamcast.wire.codec import encode
+from roamcast.wire.errors import WireError
+
+_log = logging.getLogger("roamcast.live")
+
+URGENT = frozenset({Category.ROUTING})
+"Categories that go first in the link's queues."
+
+
+class LiveTimer:
+    """A timer of the event loop."""
+
+    __slots__ = ("_action", "_args", "_handle", "_host")
+
+    def __init__(self, host: LiveHost, action: Callable[..., object], args: tuple[Any, ...]) -> None:
+        self._host = host
+        self._action: Callable[..., object] | None = action
+        self._args = args
+        self._handle: asyncio.TimerHandle | None = None
+
+    def start(self, loop: asyncio.AbstractEventLoop, delay: float) -> None:
+        """Fire after `delay` seconds."""
+        self._handle = loop.call_later(delay, self._fire)
+
+    def cancel(self) -> None:
+        """Make sure that it will not happen."""
+        self._action = None
+        if self._handle is not None:
+            self._handle.cancel()
+
+    @property
+    def active(self) -> bool:
+        """Whether it is still to happen."""
+        return self._action is not None
+
+    def _fire(self) -> None:
+        action, self._action = self._action, None
+        if action is not None and not self._host.ended:
+            self._host.guard(action, *self._args)
+
+
+class LiveHost:
+    """The host of one router."""
+
+    def __init__(
+        self,
+        node: NodeId,
+        incarnation: int,
+        link: Link,
+        deliver: Callable[[Publication], None],
+        position: Position | None = None,
+    ) -> None:
+        self.node = node
+        self.incarnation = incarnation % INCARNATIONS
+        self.random = Random(SystemRandom().getrandbits(256))
+        self.ended = False
+        self.drops: Counter[str] = Counter()
+        "Messages that went no further, by reason."
+        self.states: dict[str, float] = {}
+        "The latest value of each state that the router has told."
+        self.errors = 0
+        "Exceptions out of the router."
+        self._link = link
+        self._deliver = deliver
+        self._position = position
+        self._loop = asyncio.get_running_loop()
+        self._start = self._loop.time()
+
+    def now(self) -> float:
+        """Return the seconds since the node started, by a clock that nobody sets."""
+        return self._loop.time() - self._start
+
+    def broadcast(self, message: Message) -> None:
+        """Give `message` to everyone in range."""
+        data = self._encode(message)
+        if data is not None:
+            self._link.broadcast(Port.ROUTER, data, message.category in URGENT)
+
+    def send(self, message: Message, to: NodeId) -> None:
+        """Give `message` to the neighbour `to`; the router's `link_failed` follows if that fails."""
+        data = self._encode(message)
+        if data is not None:
+            self._link.send(Port.ROUTER, data, to, message, message.category in URGENT)
+
+    def _encode(self, message: Message) -> bytes | None:
+        if self.ended:
+            return None
+        try:
+            return encode(message)
+        except WireError as error:
+            self.drops["too_large"] += 1
+            _log.error("a message cannot be sent: %s", error)
+            return None
+
+    def call_later(self, delay: float, action: Callable[..., object], *args: Any) -> LiveTimer:
+        """Call `action(*args)` after `delay` seconds."""
+        if not 0 <= delay < math.inf:
+            raise ValueError(f"a delay must be finite and not negative, not {delay!r}")
+        timer = LiveTimer(self, action, args)
+        timer.start(self._loop, delay)
+        return timer
+
+    def withdraw(self, neighbour: NodeId) -> list[Message]:
+        """Take back, in order, what waits in the link for `neighbour`."""
+        return [token for token in self._link.withdraw(neighbour) if isinstance(token, Message)]
+
+    def position(self) -> Position:
+        """Return the configured position; raises `PermissionError` where there is none."""
+        if self._position is None:
+            raise PermissionError("this node has no position; its configuration can say `position = [x, y]`")
+        return self._position
+
+    def velocity(self) -> Velocity:
+        """Return zero: a configured position does not move."""
+        self.position()
+        return Velocity(0.0, 0.0)
+
+    def distance(self, signal: float) -> float:
+        """Return nan: what a signal says of distance is not known."""
+        return math.nan
+
+    def deliver(self, publication: Publication) -> None:
+        """Hand an event to the subscriptions of this node."""
+        if not self.ended:
+            self._deliver(publication)
+
+    def drop(self, message: Message, reason: Drop, to: NodeId = BROADCAST) -> None:
+        """Count a drop by its reason."""
+        self.drops[reason.name.lower()] += 1
+
+    def state(self, name: str, value: float) -> None:
+        """Note the latest value of a state."""
+        self.states[name] = value
+
+    def guard(self, action: Callable[..., Any], *args: Any) -> Any:
+        """Call the router; an exception is counted and logged, and the node goes on."""
+        try:
+            return action(*args)
+        except Exception:
+            self.errors += 1
+            _log.exception("the router failed")
+            return None

@@ -1,0 +1,169 @@
+"""Bearers: the sockets under a link, one per interface or address."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from roamcast.live.errors import LiveError
+
+DRAIN = 64
+"Datagrams read from a socket before the event loop gets its turn."
+LONGEST_READ = 2048
+"Bytes read of a datagram: no frame is longer."
+
+Address: TypeAlias = tuple[Any, ...]
+Arrival: TypeAlias = Callable[[bytes, Address], None]
+
+
+class Bearer:
+    """Datagrams to everyone in range, and to one address. Subclasses make the sockets."""
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._sockets: list[socket.socket] = []
+        self.unsent = 0
+        "Datagrams that the system refused."
+
+    def open_sockets(self) -> list[socket.socket]:
+        """Return the sockets to read, that to send with first."""
+        raise NotImplementedError
+
+    def destinations(self) -> list[Address]:
+        """Return the addresses that a broadcast is sent to."""
+        raise NotImplementedError
+
+    def start(self, arrive: Arrival, drained: Callable[[], None]) -> None:
+        """Call `arrive` with each datagram and its source, and `drained` after each batch."""
+        self._loop = asyncio.get_running_loop()
+        self._sockets = self.open_sockets()
+        for each in self._sockets:
+            each.setblocking(False)
+            self._loop.add_reader(each, self._drain, each, arrive, drained)
+
+    def _drain(self, source: socket.socket, arrive: Arrival, drained: Callable[[], None]) -> None:
+        for _ in range(DRAIN):
+            try:
+                data, address = source.recvfrom(LONGEST_READ)
+            except BlockingIOError:
+                break
+            except OSError:  # an earlier datagram of ours was refused by its receiver
+                continue
+            arrive(data, address)
+        drained()
+
+    def broadcast(self, data: bytes) -> None:
+        """Send a datagram to everyone in range."""
+        for address in self.destinations():
+            self.send(data, address)
+
+    def send(self, data: bytes, address: Address) -> None:
+        """Send a datagram to one address; what the system refuses is counted as lost."""
+        try:
+            self._sockets[0].sendto(data, address)
+        except OSError:
+            self.unsent += 1
+
+    def close(self) -> None:
+        """Close the sockets."""
+        for each in self._sockets:
+            if self._loop is not None:
+                self._loop.remove_reader(each)
+            each.close()
+        self._sockets = []
+
+
+class PeerBearer(Bearer):
+    """Explicit peers: a broadcast is one datagram to each of them. For one machine, tests and tunnels."""
+
+    def __init__(self, listen: Address, peers: list[Address]) -> None:
+        super().__init__()
+        self.listen = listen
+        self.peers = list(peers)
+
+    @property
+    def port(self) -> int:
+        """The port of the socket, once it is open."""
+        return int(self._sockets[0].getsockname()[1])
+
+    def open_sockets(self) -> list[socket.socket]:
+        """Bind one socket."""
+        family = socket.AF_INET6 if ":" in self.listen[0] else socket.AF_INET
+        bound = socket.socket(family, socket.SOCK_DGRAM)
+        _bind(bound, self.listen)
+        return [bound]
+
+    def destinations(self) -> list[Address]:
+        """All peers."""
+        return self.peers
+
+
+class InterfaceBearer(Bearer):
+    """Everyone on an interface, by IPv6 link-local multicast.
+
+    One socket, with a port of its own, sends and receives unicast; another receives what the group is sent.
+    Several nodes on one machine can thus share an interface.
+    """
+
+    GROUP = "ff02::726f:616d"
+
+    def __init__(self, interface: str, port: int) -> None:
+        super().__init__()
+        self.interface = interface
+        self.port = port
+        try:
+            self._index = socket.if_nametoindex(interface)
+        except OSError:
+            known = ", ".join(name for _, name in socket.if_nameindex())
+            raise LiveError(f"no network interface is called {interface!r}; there are {known}") from None
+
+    def open_sockets(self) -> list[socket.socket]:
+        """Open one socket for sending and unicast, and one for the group."""
+        sender = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+        sender.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_MULTICAST_IF, self._index)
+        sender.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_MULTICAST_HOPS, 1)
+        sender.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_MULTICAST_LOOP, 1)
+        _bind(sender, ("::", 0))
+        listener = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        _bind(listener, (self.GROUP, self.port, 0, self._index))
+        joined = socket.inet_pton(socket.AF_INET6, self.GROUP) + self._index.to_bytes(4, "little")
+        listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_JOIN_GROUP, joined)
+        return [sender, listener]
+
+    def destinations(self) -> list[Address]:
+        """The group."""
+        return [(self.GROUP, self.port, 0, self._index)]
+
+
+class BroadcastBearer(Bearer):
+    """Everyone in an IPv4 network, by broadcast: where an interface has no IPv6."""
+
+    def __init__(self, broadcast: str, port: int) -> None:
+        super().__init__()
+        self.address = broadcast
+        self.port = port
+
+    def open_sockets(self) -> list[socket.socket]:
+        """Open one socket for sending and unicast, and one for broadcasts."""
+        sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        sender.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
+        _bind(sender, ("0.0.0.0", 0))
+        listener = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        _bind(listener, (self.address, self.port))
+        return [sender, listener]
+
+    def destinations(self) -> list[Address]:
+        """The broadcast address."""
+        return [(self.address, self.port)]
+
+
+def _bind(bound: socket.socket, address: Address) -> None:
+    try:
+        bound.bind(address)
+    except OSError as error:
+        bound.close()
+        raise LiveError(f"cannot listen on {address[0]} port {address[1]}: {error.strerror}") from None

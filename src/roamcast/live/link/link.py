@@ -1,0 +1,344 @@
+"""The link: payloads to everyone in range, and acknowledged payloads to one neighbour."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, OrderedDict
+from functools import partial
+from typing import Any, Protocol
+
+from roamcast.live.errors import FrameError
+from roamcast.live.link.bearer import Address, Bearer
+from roamcast.live.link.fragments import Reassembly, RepairStore, cut
+from roamcast.live.link.outbox import Outbox
+from roamcast.live.link.packets import (
+    MOST_ACKS,
+    MOST_BODY,
+    MOST_PAYLOAD,
+    Acks,
+    Broadcast,
+    Packet,
+    Piece,
+    Port,
+    Repair,
+    Unicast,
+    UnicastPiece,
+    read_packet,
+    write_packet,
+)
+from roamcast.live.link.peer import Peer, Transfer
+from roamcast.live.security.frame import Frame, Opener, Refusal, Sealer
+from roamcast.live.security.replay import ReplayWindow
+from roamcast.wire.field import NodeId
+
+WINDOW = 8
+"Packets to one neighbour that may be unacknowledged at a time."
+ATTEMPTS = 6
+"Transmissions of a packet before the link gives up on a neighbour that acknowledges nothing."
+ALIVE = 0.1
+"Seconds for which a neighbour counts as reachable after an acknowledgement: it gets three times as many."
+MOST_WAITING = 512
+"Payloads that wait for one neighbour."
+MOST_WAITING_BYTES = 1 << 20
+MOST_PEERS = 1024
+"Neighbours remembered; the one silent longest, for which nothing waits, is forgotten."
+REPAIR_WAIT = 0.03
+"Seconds without a further fragment before missing ones are asked for."
+REPAIR_REQUESTS = 6
+
+
+class LinkUser(Protocol):
+    """What a link calls."""
+
+    def received(self, port: Port, payload: bytes, sender: NodeId) -> None:
+        """Take a payload from a neighbour."""
+
+    def failed(self, token: Any, to: NodeId) -> None:
+        """Learn that the link gave up on the payload sent with `token`."""
+
+    def overflowed(self, token: Any, to: NodeId) -> None:
+        """Learn that too much waits for `to`, and the payload sent with `token` was dropped."""
+
+    def met(self, node: NodeId) -> None:
+        """Learn that a neighbour was heard for the first time."""
+
+    def clashed(self) -> None:
+        """Learn that another node of the network uses the id of this one."""
+
+
+class Link:
+    """The link of one node over one or more bearers."""
+
+    def __init__(
+        self,
+        sealer: Sealer,
+        opener: Opener,
+        bearers: list[Bearer],
+        user: LinkUser,
+        budget: float | None = None,
+    ) -> None:
+        """`budget`: bytes a second that this node may send, None without limit."""
+        self._loop = asyncio.get_running_loop()
+        self._sealer = sealer
+        self._opener = opener
+        self._bearers = bearers
+        self._user = user
+        self.outbox = Outbox(self._loop, self._emit, budget)
+        self.peers: OrderedDict[NodeId, Peer] = OrderedDict()
+        self.reassembly = Reassembly(self._loop.time)
+        self._repairs = RepairStore(self._loop.time)
+        self._acks: dict[NodeId, list[int]] = {}
+        self._message = sealer.upcoming & 0xFFFFFFFF
+        self.counts: Counter[str] = Counter()
+        "Frames and payloads by what became of them."
+        self._closed = False
+
+    def now(self) -> float:
+        """Return the clock of `Peer.heard` [s]."""
+        return self._loop.time()
+
+    def start(self) -> None:
+        """Open the sockets."""
+        for number, bearer in enumerate(self._bearers):
+            bearer.start(partial(self.arrive, number), self._drained)
+
+    def close(self) -> None:
+        """Close the sockets and forget what waits."""
+        self._closed = True
+        self.outbox.close()
+        for peer in self.peers.values():
+            if peer.timer is not None:
+                peer.timer.cancel()
+        for bearer in self._bearers:
+            bearer.close()
+
+    # Sending.
+
+    def broadcast(self, port: Port, payload: bytes, urgent: bool = False) -> None:
+        """Send a payload to everyone in range, once, unacknowledged."""
+        whole = bytes((port,)) + payload
+        check_size(whole)
+        self.counts["broadcast"] += 1
+        if len(whole) < MOST_BODY:
+            self._put(Broadcast(whole), None, urgent)
+            return
+        pieces = cut(whole)
+        self._message = self._message + 1 & 0xFFFFFFFF
+        self._repairs.keep(self._message, pieces)
+        for index, piece in enumerate(pieces):
+            self._put(Piece(self._message, index, len(pieces), piece), None, urgent)
+
+    def send(self, port: Port, payload: bytes, to: NodeId, token: Any, urgent: bool = False) -> None:
+        """Send a payload to a neighbour until it is acknowledged; `failed` follows if it never is."""
+        whole = bytes((port,)) + payload
+        check_size(whole)
+        self.counts["unicast"] += 1
+        peer = self._peer(to)
+        if (
+            len(peer.waiting) + len(peer.urgent) >= MOST_WAITING
+            or peer.bytes + len(whole) > MOST_WAITING_BYTES
+        ):
+            self.counts["overflowed"] += 1
+            self._loop.call_soon(self._user.overflowed, token, to)
+            return
+        peer.enqueue(Transfer(whole, token, urgent))
+        self._pump(peer)
+
+    def withdraw(self, to: NodeId) -> list[Any]:
+        """Return the tokens of payloads that wait for a neighbour and were not begun, and forget those."""
+        peer = self.peers.get(to)
+        return [] if peer is None else [transfer.token for transfer in peer.take_back()]
+
+    def _pump(self, peer: Peer) -> None:
+        while len(peer.inflight) < WINDOW:
+            found = peer.next_packet()
+            if found is None:
+                break
+            number, pending = found
+            peer.inflight[number] = pending
+            self._transmit(peer, pending)
+        self._watch(peer)
+
+    def _transmit(self, peer: Peer, pending: Any) -> None:
+        pending.attempts += 1
+        pending.sent = self._loop.time()
+        pending.due = pending.sent + peer.round_trip.timeout(pending.attempts)
+        if pending.attempts > 1:
+            self.counts["retried"] += 1
+        self.outbox.put(pending.body, peer.bearer, peer.address, pending.transfer.urgent)
+
+    def _watch(self, peer: Peer) -> None:
+        if peer.timer is None and peer.inflight and not self._closed:
+            due = min(pending.due for pending in peer.inflight.values())
+            peer.timer = self._loop.call_at(due, self._retry, peer)
+
+    def _retry(self, peer: Peer) -> None:
+        peer.timer = None
+        now = self._loop.time()
+        failed: list[Transfer] = []
+        for pending in list(peer.inflight.values()):
+            if pending.due > now or pending.transfer.ended:
+                continue
+            most = ATTEMPTS if now - peer.acknowledged > ALIVE else 3 * ATTEMPTS
+            if pending.attempts < most:
+                self._transmit(peer, pending)
+            else:
+                peer.abandon(pending.transfer)
+                failed.append(pending.transfer)
+        for transfer in failed:
+            peer.failures += 1
+            self.counts["failed"] += 1
+            self._user.failed(transfer.token, peer.node)
+        self._pump(peer)
+
+    def _put(self, packet: Packet, peer: Peer | None, urgent: bool) -> None:
+        body = write_packet(packet)
+        if peer is None:
+            self.outbox.put(body, -1, None, urgent)
+        else:
+            self.outbox.put(body, peer.bearer, peer.address, urgent)
+
+    def _emit(self, body: bytes, bearer: int, address: Address | None) -> int:
+        frame = self._sealer.seal(body)
+        self._opener.own_epoch = self._sealer.epoch
+        self.counts["frames_sent"] += 1
+        self.counts["bytes_sent"] += len(frame)
+        if address is None:
+            for each in self._bearers:
+                each.broadcast(frame)
+        else:
+            self._bearers[bearer].send(frame, address)
+        return len(frame)
+
+    # Receiving.
+
+    def arrive(self, bearer: int, data: bytes, address: Address) -> None:
+        """Take a datagram from a socket."""
+        frame = self._opener.open(data)
+        if isinstance(frame, Refusal):
+            if frame is Refusal.CLASH:
+                self._user.clashed()
+            return
+        self.counts["frames_received"] += 1
+        try:
+            packet = read_packet(frame.body)
+        except FrameError:
+            self.counts["malformed"] += 1
+            return
+        self._take(packet, self._hear(frame, bearer, address))
+
+    def _take(self, packet: Packet, peer: Peer) -> None:
+        sender = peer.node
+        match packet:
+            case Broadcast(payload):
+                self._hand_up(payload, sender)
+            case Unicast(to, number, payload):
+                if self._is_new(peer, to, number):
+                    self._hand_up(payload, sender)
+            case UnicastPiece(to, number, message, index, count, piece):
+                if self._is_new(peer, to, number):
+                    self._assemble(sender, message, index, count, piece)
+            case Piece(message, index, count, piece):
+                self._assemble(sender, message, index, count, piece)
+                if (sender, message) in self.reassembly.open:
+                    self._loop.call_later(REPAIR_WAIT, self._ask_repair, sender, message, index)
+            case Acks(to, numbers):
+                if to == self._sealer.sender:
+                    self._settle(peer, numbers)
+            case Repair(to, message, missing):
+                if to == self._sealer.sender:
+                    self._serve_repair(peer, message, missing)
+
+    def _hear(self, frame: Frame, bearer: int, address: Address) -> Peer:
+        """Note where a neighbour was heard."""
+        known = frame.sender in self.peers
+        peer = self._peer(frame.sender)
+        first = not known or not peer.heard
+        peer.bearer, peer.address, peer.heard = bearer, address, self._loop.time()
+        if peer.epoch != frame.number.epoch:
+            peer.epoch, peer.received = frame.number.epoch, ReplayWindow()
+        if first:
+            self._user.met(frame.sender)
+        return peer
+
+    def _peer(self, node: NodeId) -> Peer:
+        peer = self.peers.get(node)
+        if peer is not None:
+            self.peers.move_to_end(node)
+            return peer
+        peer = self.peers[node] = Peer(node, self._sealer.upcoming)
+        if len(self.peers) > MOST_PEERS:
+            idle = (n for n, each in self.peers.items() if not each.inflight and not each.ready and n != node)
+            del self.peers[next(idle, next(iter(self.peers)))]
+        return peer
+
+    def _is_new(self, peer: Peer, to: NodeId, number: int) -> bool:
+        """Acknowledge a packet for this node; return whether it was not received before."""
+        if to != self._sealer.sender:
+            return False
+        self._acks.setdefault(peer.node, []).append(number)
+        new = peer.received.accept(number)
+        if not new:
+            self.counts["repeated"] += 1
+        return new
+
+    def _drained(self) -> None:
+        """Send the acknowledgements of a batch of datagrams."""
+        acks, self._acks = self._acks, {}
+        for node, numbers in acks.items():
+            peer = self.peers.get(node)
+            for at in range(0, len(numbers) if peer is not None else 0, MOST_ACKS):
+                self._put(Acks(node, tuple(numbers[at : at + MOST_ACKS])), peer, urgent=True)
+
+    def _settle(self, peer: Peer, numbers: tuple[int, ...]) -> None:
+        now = self._loop.time()
+        for number in numbers:
+            pending = peer.inflight.pop(number, None)
+            if pending is None:
+                continue
+            if pending.attempts == 1:
+                peer.round_trip.measure(now - pending.sent)
+            pending.transfer.left -= 1
+            peer.acknowledged = now
+        if peer.timer is not None and not peer.inflight:
+            peer.timer.cancel()
+            peer.timer = None
+        self._pump(peer)
+
+    def _hand_up(self, payload: bytes, sender: NodeId) -> None:
+        try:
+            port = Port(payload[0])
+        except ValueError:
+            self.counts["malformed"] += 1
+            return
+        self._user.received(port, payload[1:], sender)
+
+    def _assemble(self, sender: NodeId, message: int, index: int, count: int, piece: bytes) -> None:
+        whole = self.reassembly.add(sender, message, index, count, piece)
+        if whole is not None:
+            self._hand_up(whole, sender)
+
+    def _ask_repair(self, sender: NodeId, message: int, index: int) -> None:
+        """Ask the sender for fragments that have not come, unless one came after fragment `index`."""
+        found = self.reassembly.open.get((sender, message))
+        peer = self.peers.get(sender)
+        if found is None or peer is None or self._closed or list(found.pieces)[-1] != index:
+            return
+        if found.requests < REPAIR_REQUESTS:
+            found.requests += 1
+            self.counts["repairs_asked"] += 1
+            self._put(Repair(sender, message, found.missing()), peer, urgent=True)
+            self._loop.call_later(REPAIR_WAIT, self._ask_repair, sender, message, index)
+
+    def _serve_repair(self, peer: Peer, message: int, missing: tuple[int, ...]) -> None:
+        pieces = self._repairs.pieces(message)
+        for index in missing:
+            if index < len(pieces):
+                self.counts["repairs_sent"] += 1
+                self._put(Piece(message, index, len(pieces), pieces[index]), peer, urgent=False)
+
+
+def check_size(payload: bytes) -> None:
+    """Refuse a payload that no receiver would take."""
+    if len(payload) > MOST_PAYLOAD:
+        raise ValueError(f"a payload of {len(payload)} bytes; {MOST_PAYLOAD} are the most")

@@ -1,0 +1,183 @@
+"""Packets: the bodies of frames, from one link to another.
+
+A payload is what the link carries: one byte for its port, then bytes that mean something to that port.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import IntEnum
+from struct import Struct
+from typing import NamedTuple, TypeAlias
+
+from roamcast.live.errors import FrameError
+from roamcast.live.security.frame import OVERHEAD
+from roamcast.wire.field import NodeId
+
+MOST_DATAGRAM = 1232
+"Bytes of a datagram: what IPv6 carries everywhere without its own fragmentation."
+MOST_BODY = MOST_DATAGRAM - OVERHEAD
+
+_BROADCAST, _UNICAST, _ACKS, _PIECE, _UNICAST_PIECE, _REPAIR = range(1, 7)
+_TO_NUMBER = Struct(">BIQ")
+_TO = Struct(">BI")
+_NUMBER = Struct(">Q")
+_PART = Struct(">IBB")
+_REPAIR_OF = Struct(">BII")
+
+PIECE_BYTES = MOST_BODY - _TO_NUMBER.size - _PART.size
+"Bytes of a payload in one fragment."
+MOST_PIECES = 255
+MOST_PAYLOAD = min(PIECE_BYTES * MOST_PIECES, 1 + 65_507)
+MOST_ACKS = (MOST_BODY - _TO.size) // _NUMBER.size
+
+
+class Port(IntEnum):
+    """Which part of a node a payload is for."""
+
+    ROUTER = 0
+    HELLO = 1
+    TYPE_QUERY = 2
+    TYPE = 3
+
+
+class Broadcast(NamedTuple):
+    """A payload for everyone in range."""
+
+    payload: bytes
+
+
+class Unicast(NamedTuple):
+    """A payload for one neighbour, which acknowledges its number."""
+
+    to: NodeId
+    number: int
+    payload: bytes
+
+
+class Acks(NamedTuple):
+    """Numbers that were received from a neighbour."""
+
+    to: NodeId
+    numbers: tuple[int, ...]
+
+
+class Piece(NamedTuple):
+    """A fragment of a payload for everyone."""
+
+    message: int
+    place: int
+    pieces: int
+    payload: bytes
+
+
+class UnicastPiece(NamedTuple):
+    """A fragment of a payload for one neighbour, which acknowledges its number."""
+
+    to: NodeId
+    number: int
+    message: int
+    place: int
+    pieces: int
+    payload: bytes
+
+
+class Repair(NamedTuple):
+    """The fragments of a broadcast payload that a node misses."""
+
+    to: NodeId
+    message: int
+    missing: tuple[int, ...]
+
+
+Packet: TypeAlias = Broadcast | Unicast | Acks | Piece | UnicastPiece | Repair
+
+
+def write_packet(packet: Packet) -> bytes:
+    """Return the packet in bytes."""
+    match packet:
+        case Broadcast(payload):
+            return bytes((_BROADCAST,)) + payload
+        case Unicast(to, number, payload):
+            return _TO_NUMBER.pack(_UNICAST, to, number) + payload
+        case Acks(to, numbers):
+            return _TO.pack(_ACKS, to) + b"".join(map(_NUMBER.pack, numbers))
+        case Piece(message, index, count, payload):
+            return bytes((_PIECE,)) + _PART.pack(message, index, count) + payload
+        case UnicastPiece(to, number, message, index, count, payload):
+            return _TO_NUMBER.pack(_UNICAST_PIECE, to, number) + _PART.pack(message, index, count) + payload
+        case Repair(to, message, missing):
+            return _REPAIR_OF.pack(_REPAIR, to, message) + bytes(missing)
+
+
+def read_packet(body: bytes) -> Packet:
+    """Return the packet that `write_packet` wrote; anything else is a `FrameError`."""
+    if not body:
+        raise FrameError("an empty packet")
+    reader = _READERS.get(body[0])
+    if reader is None:
+        raise FrameError(f"a packet of kind {body[0]}")
+    return reader(body)
+
+
+def _need(body: bytes, count: int) -> None:
+    if len(body) < count:
+        raise FrameError(f"a packet of {len(body)} bytes; {count} are the least")
+
+
+def _read_broadcast(body: bytes) -> Broadcast:
+    _need(body, 2)
+    return Broadcast(body[1:])
+
+
+def _read_unicast(body: bytes) -> Unicast:
+    _need(body, _TO_NUMBER.size + 1)
+    _, to, number = _TO_NUMBER.unpack_from(body)
+    return Unicast(to, number, body[_TO_NUMBER.size :])
+
+
+def _read_acks(body: bytes) -> Acks:
+    _need(body, _TO.size + _NUMBER.size)
+    _, to = _TO.unpack_from(body)
+    if (len(body) - _TO.size) % _NUMBER.size or len(body) > MOST_BODY:
+        raise FrameError("acknowledgements cut short")
+    return Acks(to, tuple(number for (number,) in _NUMBER.iter_unpack(body[_TO.size :])))
+
+
+def _read_part(body: bytes, at: int) -> tuple[int, int, int, bytes]:
+    _need(body, at + _PART.size + 1)
+    message, index, count = _PART.unpack_from(body, at)
+    payload = body[at + _PART.size :]
+    last = index == count - 1
+    if count < 2 or index >= count or len(payload) > PIECE_BYTES or (not last and len(payload) < PIECE_BYTES):
+        raise FrameError(f"fragment {index} of {count} with {len(payload)} bytes")
+    return message, index, count, payload
+
+
+def _read_piece(body: bytes) -> Piece:
+    return Piece(*_read_part(body, 1))
+
+
+def _read_unicast_piece(body: bytes) -> UnicastPiece:
+    _need(body, _TO_NUMBER.size)
+    _, to, number = _TO_NUMBER.unpack_from(body)
+    return UnicastPiece(to, number, *_read_part(body, _TO_NUMBER.size))
+
+
+def _read_repair(body: bytes) -> Repair:
+    _need(body, _REPAIR_OF.size + 1)
+    _, to, message = _REPAIR_OF.unpack_from(body)
+    missing = tuple(body[_REPAIR_OF.size :])
+    if len(missing) > MOST_PIECES or list(missing) != sorted(set(missing)):
+        raise FrameError("fragments asked for twice or out of order")
+    return Repair(to, message, missing)
+
+
+_READERS: dict[int, Callable[[bytes], Packet]] = {
+    _BROADCAST: _read_broadcast,
+    _UNICAST: _read_unicast,
+    _ACKS: _read_acks,
+    _PIECE: _read_piece,
+    _UNICAST_PIECE: _read_unicast_piece,
+    _REPAIR: _read_repair,
+}

@@ -1,0 +1,150 @@
+"""A neighbour as the link sees it: its address, what waits for it, what it has not acknowledged yet."""
+
+from __future__ import annotations
+
+from asyncio import TimerHandle
+from collections import deque
+from math import inf
+from typing import Any
+
+from roamcast.live.link.bearer import Address
+from roamcast.live.link.fragments import cut
+from roamcast.live.link.packets import MOST_BODY, Unicast, UnicastPiece, write_packet
+from roamcast.live.security.replay import ReplayWindow
+from roamcast.wire.field import NodeId
+
+FIRST_TIMEOUT = 0.03
+"Seconds until the first retry to a neighbour whose round trip was not measured yet."
+LEAST_TIMEOUT = 0.015
+MOST_TIMEOUT = 0.03
+"Seconds between retries at most; longer round trips are not waited for, so that a lost neighbour is noticed."
+BACKOFF = 1.5
+UNICAST_HEADER = 13
+"Bytes of a unicast packet besides its payload."
+
+
+class RoundTrip:
+    """The measured round trip to a neighbour, smoothed as RFC 6298 has it."""
+
+    __slots__ = ("_deviation", "mean")
+
+    def __init__(self) -> None:
+        self.mean: float | None = None
+        self._deviation = 0.0
+
+    def measure(self, seconds: float) -> None:
+        """Take a round trip of a packet that was sent once."""
+        if self.mean is None:
+            self.mean, self._deviation = seconds, seconds / 2
+        else:
+            self._deviation += (abs(self.mean - seconds) - self._deviation) / 4
+            self.mean += (seconds - self.mean) / 8
+
+    def timeout(self, attempt: int) -> float:
+        """Return the seconds to wait for an acknowledgement after the `attempt`-th transmission, from 1."""
+        base = FIRST_TIMEOUT if self.mean is None else self.mean + 4 * self._deviation
+        return min(max(base, LEAST_TIMEOUT) * BACKOFF ** (attempt - 1), MOST_TIMEOUT)
+
+
+class Transfer:
+    """A payload on its way to one neighbour."""
+
+    __slots__ = ("ended", "left", "payload", "token", "urgent")
+
+    def __init__(self, payload: bytes, token: Any, urgent: bool) -> None:
+        self.payload = payload
+        self.token = token
+        self.urgent = urgent
+        self.left = 0
+        "Packets not acknowledged yet."
+        self.ended = False
+
+
+class Pending:
+    """A packet that was not acknowledged yet."""
+
+    __slots__ = ("attempts", "body", "due", "sent", "transfer")
+
+    def __init__(self, transfer: Transfer, body: bytes) -> None:
+        self.transfer = transfer
+        self.body = body
+        self.attempts = 0
+        self.sent = self.due = 0.0
+
+
+class Peer:
+    """One neighbour."""
+
+    def __init__(self, node: NodeId, first_number: int) -> None:
+        self.node = node
+        self.bearer = -1
+        self.address: Address | None = None
+        "Where it was last heard; None: nowhere yet, and it is reached by broadcast."
+        self.heard = 0.0
+        self.acknowledged = -inf
+        "When it last acknowledged something."
+        self.epoch = -1
+        self.received = ReplayWindow()
+        "Numbers of its packets that were received in this epoch."
+        self.round_trip = RoundTrip()
+        self.urgent: deque[Transfer] = deque()
+        self.waiting: deque[Transfer] = deque()
+        self.bytes = 0
+        "Of payloads that wait."
+        self.ready: deque[tuple[int, Pending]] = deque()
+        "Packets of begun transfers that were not sent yet."
+        self.inflight: dict[int, Pending] = {}
+        self.timer: TimerHandle | None = None
+        self.failures = 0
+        self._next = first_number
+        self._messages = first_number & 0xFFFFFFFF
+
+    def enqueue(self, transfer: Transfer) -> None:
+        """Let a payload wait for its turn; urgent ones go before the others."""
+        (self.urgent if transfer.urgent else self.waiting).append(transfer)
+        self.bytes += len(transfer.payload)
+
+    def take_back(self) -> list[Transfer]:
+        """Return all payloads of which nothing was sent yet, in order, and forget them."""
+        found = [*self.urgent, *self.waiting]
+        self.urgent.clear()
+        self.waiting.clear()
+        self.bytes = 0
+        return found
+
+    def next_packet(self) -> tuple[int, Pending] | None:
+        """Return the next packet to send and its number, or None if nothing waits."""
+        while not self.ready:
+            queue = self.urgent or self.waiting
+            if not queue:
+                return None
+            transfer = queue.popleft()
+            self.bytes -= len(transfer.payload)
+            self._begin(transfer)
+        return self.ready.popleft()
+
+    def _begin(self, transfer: Transfer) -> None:
+        payload = transfer.payload
+        if len(payload) + UNICAST_HEADER <= MOST_BODY:
+            number = self._number()
+            body = write_packet(Unicast(self.node, number, payload))
+            self.ready.append((number, Pending(transfer, body)))
+            transfer.left = 1
+            return
+        pieces = cut(payload)
+        transfer.left = len(pieces)
+        self._messages = self._messages + 1 & 0xFFFFFFFF
+        for index, piece in enumerate(pieces):
+            number = self._number()
+            packet = UnicastPiece(self.node, number, self._messages, index, len(pieces), piece)
+            self.ready.append((number, Pending(transfer, write_packet(packet))))
+
+    def _number(self) -> int:
+        self._next += 1
+        return self._next
+
+    def abandon(self, transfer: Transfer) -> None:
+        """Forget all packets of a transfer."""
+        transfer.ended = True
+        self.ready = deque(each for each in self.ready if each[1].transfer is not transfer)
+        self.inflight = {n: each for n, each in self.inflight.items() if each.transfer is not transfer}

@@ -1,0 +1,280 @@
+"""A live node: a router on a link, with the publications and subscriptions of its applications.
+
+async with Node(Config(listen="127.0.0.1:7001", peers=("127.0.0.1:7002",), types=TYPES)) as node:
+    receipt = await node.publish(alert(level=5))
+    await receipt.acknowledged()
+    async for event in node.subscribe("/alert[level > 3]"):
+        print(event)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+from collections import Counter
+from types import TracebackType
+from typing import Any
+
+from roamcast.content.codec import encode_event
+from roamcast.content.event import Event
+from roamcast.content.filter import Filter
+from roamcast.content.schema import EventType
+from roamcast.live.config import Config
+from roamcast.live.errors import LiveError
+from roamcast.live.greeting import Greeting
+from roamcast.live.host import LiveHost
+from roamcast.live.link.bearer import Bearer
+from roamcast.live.link.link import Link
+from roamcast.live.link.packets import Port
+from roamcast.live.receipt import Receipt
+from roamcast.live.schemas import TypeExchange
+from roamcast.live.security.frame import Opener, Sealer, fingerprint_protocol
+from roamcast.live.security.keys import NetworkKey
+from roamcast.live.state import NodeState
+from roamcast.live.subscription import Subscription
+from roamcast.routing.numbering import SequenceNumbers
+from roamcast.routing.router import DeliveryGuarantee, Drop, Message, NodeId, Position, Publication, Router
+from roamcast.wire.codec import MessageCodec
+from roamcast.wire.errors import UnknownEventType, WireError
+
+_log = logging.getLogger("roamcast.live")
+
+MOST_EVENT = 48 << 10
+"Bytes of an encoded event; the rest of a message is for its addressees and route."
+MOST_RECEIPTS = 65_536
+"Receipts kept, of publications that may still be acknowledged; the oldest is given up."
+SAVE_EVERY = 30.0
+"Seconds between writes of the senders' highest frame numbers."
+
+
+class Full(LiveError):
+    """A publication that the router refused because too many are unacknowledged."""
+
+
+class Node:
+    """One live node; start and stop it with `async with`."""
+
+    def __init__(self, config: Config, bearers: list[Bearer] | None = None) -> None:
+        """`bearers` replace those of the configuration."""
+        self.config = config
+        self._bearers = bearers
+        self._subscriptions: list[Subscription] = []
+        self._counts: Counter[Filter] = Counter()
+        self._receipts: dict[int, Receipt] = {}
+        self._offered: set[EventType] = set()
+        self._order = asyncio.Lock()
+        self._room = asyncio.Event()
+        self._saving: asyncio.TimerHandle | None = None
+        self.published = self.delivered = self.malformed = 0
+        self.id: NodeId
+        self.host: LiveHost
+        self.link: Link
+        self.router: Router
+        self.types: TypeExchange
+        self.greeting: Greeting
+        self.opener: Opener
+        self.key: NetworkKey
+
+    @property
+    def subscriptions(self) -> list[Subscription]:
+        """The subscriptions of its applications."""
+        return list(self._subscriptions)
+
+    @property
+    def incarnation(self) -> int:
+        """How often it has started before with this state folder."""
+        return self._state.incarnation
+
+    async def __aenter__(self) -> Node:
+        config = self.config
+        router_type, parameters = config.router(), config.router_parameters()
+        if router_type.needs_location and config.position is None:
+            raise LiveError(f"{config.protocol} needs positions; say `position = [x, y]` in metres")
+        self.key = key = config.network_key()
+        types = config.event_types()
+        bearers = config.bearers() if self._bearers is None else self._bearers
+        self._state = NodeState(config.state)
+        try:
+            self.id = self._state.identity.node
+            protocol = fingerprint_protocol(router_type.messages)
+            self.opener = Opener(key, protocol, self.id, self._state.read_floors())
+            sealer = Sealer(key, protocol, self.id, self._state.counters)
+            budget = None if config.budget is None else config.budget / 8
+            self.link = Link(sealer, self.opener, bearers, self, budget)
+            folder = None if config.state is None else config.state / "types"
+            self.types = TypeExchange(self.link, types, self._take_message, folder)
+            self.greeting = Greeting(self.link, self._state.identity, key.network, config.name)
+            position = None if config.position is None else Position(*config.position)
+            self.host = LiveHost(self.id, self._state.incarnation, self.link, self._deliver, position)
+            self._vocabulary = MessageCodec(router_type.messages)
+            self._vocabulary.types = self.types.by_fingerprint
+            self._numbers = SequenceNumbers(self.host.incarnation)
+            self.router = router_type(self.host, parameters)
+            self.router.audience = lambda publication: config.audience
+            self.router.settled = self._settle
+            self.router.may_refuse = True
+            promise = router_type.traits(parameters).promise
+            self._without = None if promise is DeliveryGuarantee.UNTIL_ACKNOWLEDGED else config.protocol
+            self.link.start()
+        except BaseException:
+            self._state.close()
+            raise
+        self.greeting.start()
+        self._save()
+        self.host.guard(self.router.start)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.host.ended = True
+        for subscription in list(self._subscriptions):
+            subscription.close()
+        for receipt in self._receipts.values():
+            receipt.cancel()
+        self.types.close()
+        self.greeting.close()
+        self.link.close()
+        if self._saving is not None:
+            self._saving.cancel()
+        self._state.save_floors(self.opener.floors())
+        self._state.close()
+
+    def _save(self) -> None:
+        self._state.save_floors(self.opener.floors())
+        self._saving = asyncio.get_running_loop().call_later(SAVE_EVERY, self._save)
+
+    # What applications ask.
+
+    def declare(self, type: EventType) -> None:
+        """Know an event type that the configuration does not have."""
+        self.types.add(type)
+
+    def parse(self, wanted: str | Filter) -> Filter:
+        """Return the filter of a subscription in XPath over the known types."""
+        return wanted if isinstance(wanted, Filter) else Filter.parse(wanted, self.types.by_name)
+
+    def subscribe(self, wanted: str | Filter) -> Subscription:
+        """Subscribe; the subscription is an asynchronous iterator of events."""
+        filter = self.parse(wanted)
+        self.types.add(filter.type)
+        subscription = Subscription(filter, self._unsubscribe)
+        self._subscriptions.append(subscription)
+        self._counts[filter] += 1
+        if self._counts[filter] == 1:
+            self.host.guard(self.router.subscribe, filter)
+        return subscription
+
+    def _unsubscribe(self, subscription: Subscription) -> None:
+        self._subscriptions.remove(subscription)
+        self._counts[subscription.filter] -= 1
+        if not self._counts[subscription.filter]:
+            del self._counts[subscription.filter]
+            if not self.host.ended:
+                self.host.guard(self.router.unsubscribe, subscription.filter)
+
+    def advertise(self, offered: str | Filter) -> None:
+        """Announce what will be published; without it, the first event of a type announces the whole type."""
+        filter = self.parse(offered)
+        self.types.add(filter.type)
+        self._offered.add(filter.type)
+        self.host.guard(self.router.advertise, filter)
+
+    def unadvertise(self, offered: str | Filter) -> None:
+        """Announce it no more."""
+        filter = self.parse(offered)
+        self._offered.discard(filter.type)
+        self.host.guard(self.router.unadvertise, filter)
+
+    async def publish(self, event: Event, *, lifetime: float | None = None, wait: bool = True) -> Receipt:
+        """Publish an event and return its receipt.
+
+        Waits while the router keeps too many unacknowledged events; with `wait=False` raises `Full` instead.
+        After `lifetime` seconds the router stops sending it to those who have not acknowledged it.
+        """
+        size = len(encode_event(event))
+        if size > MOST_EVENT:
+            raise LiveError(f"an event of {size:,} bytes; {MOST_EVENT:,} are the most")
+        async with self._order:
+            if event.type not in self._offered:
+                self.advertise(Filter.everything(event.type))
+            publication = Publication(self.id, self._numbers.take(), event, 0)
+            while self.host.guard(self.router.publish, publication) is Drop.TABLE_FULL:
+                if not wait:
+                    raise Full("too many events are unacknowledged; try again later")
+                self._room.clear()
+                await self._room.wait()
+        self.published += 1
+        receipt = Receipt(publication, self._without)
+        if self._without is None:
+            self._keep(receipt, lifetime)
+        self._deliver(publication)
+        return receipt
+
+    def _keep(self, receipt: Receipt, lifetime: float | None) -> None:
+        """Remember a receipt while the router may tell of its receivers."""
+        self._receipts[receipt.id] = receipt
+        if len(self._receipts) > MOST_RECEIPTS:
+            self._receipts.pop(next(iter(self._receipts))).cancel()
+        if not self.router.unacknowledged(receipt.id):
+            receipt.settle()
+        if lifetime is not None:
+            self.host.call_later(lifetime, self.router.abandon, receipt.id)
+
+    def _settle(self, publication: int, receiver: NodeId, acknowledged: bool) -> None:
+        self._room.set()
+        receipt = self._receipts.get(publication)
+        if receipt is not None:
+            receipt.note(receiver, acknowledged)
+            if not self.router.unacknowledged(publication):
+                receipt.settle()
+
+    def _deliver(self, publication: Publication) -> None:
+        self.delivered += publication.publisher != self.id
+        for subscription in self._subscriptions:
+            if subscription.filter.matches(publication.event):
+                subscription.deliver(publication)
+
+    # What the link calls.
+
+    def received(self, port: Port, payload: bytes, sender: NodeId) -> None:
+        """Take a payload from a neighbour."""
+        if port is Port.ROUTER:
+            self._take_message(payload, sender)
+        elif port is Port.HELLO:
+            self.greeting.take(payload, sender)
+        elif port is Port.TYPE_QUERY:
+            self.types.answer(payload, sender)
+        else:
+            self.types.take(payload)
+
+    def _take_message(self, payload: bytes, sender: NodeId) -> None:
+        try:
+            message = self._vocabulary.decode(payload)
+        except UnknownEventType as error:
+            self.types.park(payload, sender, error.fingerprint)
+            return
+        except WireError:
+            self.malformed += 1
+            return
+        reason = self.host.guard(self.router.receive, message, sender, math.nan)
+        if reason is not None:
+            self.host.drop(message, reason)
+
+    def failed(self, token: Any, to: NodeId) -> None:
+        """Tell the router that the link gave up on a message."""
+        if isinstance(token, Message):
+            self.host.guard(self.router.link_failed, token, to)
+
+    def overflowed(self, token: Any, to: NodeId) -> None:
+        """Count a message for which the link's queue had no room."""
+        self.host.drops["queue_full"] += 1
+
+    def met(self, node: NodeId) -> None:
+        """Greet a neighbour that was heard for the first time."""
+        self.greeting.meet()
+
+    def clashed(self) -> None:
+        """Report that another node has the id of this one."""
+        self.greeting.report_own_clash(self.id)

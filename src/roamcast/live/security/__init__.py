@@ -1,0 +1,1 @@
+"""Keys, identities and the authenticated frame in which every datagram travels."""

@@ -1,0 +1,301 @@
+"""The link: what arrives, what is repeated, what is given up; over a medium with faults and over sockets."""
+
+import asyncio
+import socket
+from pathlib import Path
+
+import pytest
+
+from roamcast.live.errors import LiveError
+from roamcast.live.link.bearer import BroadcastBearer, InterfaceBearer, PeerBearer
+from roamcast.live.link.link import ATTEMPTS, MOST_WAITING, WINDOW, Link
+from roamcast.live.link.packets import MOST_PAYLOAD, Port
+from roamcast.live.security.counters import FrameCounters
+from roamcast.live.security.frame import Opener, Refusal, Sealer
+from roamcast.live.security.keys import NetworkKey
+from tests.live.medium import Medium, until
+
+KEY = NetworkKey.of_open_network("test")
+PROTOCOL = b"test"
+
+
+class User:
+    def __init__(self):
+        self.payloads, self.failures, self.drops, self.neighbours, self.clashes = [], [], [], [], 0
+
+    def received(self, port, payload, sender):
+        self.payloads.append((sender, payload))
+
+    def failed(self, token, to):
+        self.failures.append((token, to))
+
+    def overflowed(self, token, to):
+        self.drops.append((token, to))
+
+    def met(self, node):
+        self.neighbours.append(node)
+
+    def clashed(self):
+        self.clashes += 1
+
+
+def make(node, bearers, budget=None, counters=None):
+    user = User()
+    opener = Opener(KEY, PROTOCOL, node)
+    link = Link(Sealer(KEY, PROTOCOL, node, counters or FrameCounters()), opener, bearers, user, budget)
+    link.opener = opener
+    link.start()
+    return link, user
+
+
+def pair(medium, **options):
+    medium.join(1, 2)
+    return (*make(1, [medium.bearer(1)], **options), *make(2, [medium.bearer(2)]))
+
+
+def run(story):
+    asyncio.run(asyncio.wait_for(story(), 120))
+
+
+def test_a_broadcast_reaches_those_in_range_once():
+    async def story():
+        medium = Medium()
+        medium.join(1, 2)
+        a, _ = make(1, [medium.bearer(1)])
+        _, near = make(2, [medium.bearer(2)])
+        _, far = make(3, [medium.bearer(3)])
+        a.broadcast(Port.ROUTER, b"hello")
+        await until(lambda: near.payloads)
+        assert near.payloads == [(1, b"hello")] and near.neighbours == [1] and not far.payloads
+
+    run(story)
+
+
+@pytest.mark.parametrize("length", [10, 1500, 30_000, MOST_PAYLOAD - 1])
+def test_a_unicast_arrives_once_over_a_bad_medium(length):
+    async def story():
+        medium = Medium(loss=0.1, duplicates=0.2, corruption=0.02, delay=0.01)
+        a, told, b, heard = pair(medium)
+        await meet(a, b, told, heard)
+        payloads = [bytes([n]) * length for n in range(20 if length < 2000 else 3)]
+        for payload in payloads:
+            a.send(Port.ROUTER, payload, 2, payload)
+        await until(lambda: len(heard.payloads) == len(payloads))
+        assert sorted(payload for _, payload in heard.payloads) == payloads
+        await until(lambda: not a.peers[2].inflight)
+        assert not told.failures
+        assert a.counts["retried"] > 0
+
+    async def meet(a, b, told, heard):
+        while not (told.neighbours and heard.neighbours):
+            a.broadcast(Port.HELLO, b"")
+            b.broadcast(Port.HELLO, b"")
+            await asyncio.sleep(0.02)
+        await asyncio.sleep(0.05)
+        heard.payloads.clear()
+
+    run(story)
+
+
+def test_a_long_broadcast_is_repaired_by_its_neighbours():
+    async def story():
+        medium = Medium(loss=0.2, seed=3)
+        a, _, b, heard = pair(medium)
+        for n in range(5):
+            a.broadcast(Port.ROUTER, bytes([n]) * 20_000)
+        await until(lambda: len(heard.payloads) == 5)
+        assert sorted(heard.payloads) == [(1, bytes([n]) * 20_000) for n in range(5)]
+        assert b.counts["repairs_asked"] and a.counts["repairs_sent"]
+        assert b.reassembly.bytes == 0
+
+    run(story)
+
+
+def test_the_link_gives_up_on_a_neighbour_out_of_range_and_says_so_once():
+    async def story():
+        medium = Medium()
+        a, told, _, heard = pair(medium)
+        a.send(Port.ROUTER, b"before", 2, "before")
+        await until(lambda: heard.payloads)
+        await until(lambda: not a.peers[2].inflight)
+        medium.part(1, 2)
+        medium.sent.clear()
+        a.send(Port.ROUTER, b"x", 2, "short")
+        a.send(Port.ROUTER, bytes(5000), 2, "long")
+        await until(lambda: len(told.failures) == 2)
+        assert sorted(told.failures) == [("long", 2), ("short", 2)]
+        assert len(medium.sent) == 6 * ATTEMPTS
+        assert not a.peers[2].inflight and not a.peers[2].ready
+
+    run(story)
+
+
+def test_what_waits_is_withdrawn_in_order_and_what_was_begun_is_not():
+    async def story():
+        medium = Medium()
+        a, told, _, _ = pair(medium)
+        medium.part(1, 2)
+        for n in range(WINDOW + 5):
+            a.send(Port.ROUTER, b"x", 2, n)
+        assert a.withdraw(2) == list(range(WINDOW, WINDOW + 5))
+        assert a.withdraw(2) == [] and a.withdraw(77) == []
+        await until(lambda: len(told.failures) == WINDOW)
+
+    run(story)
+
+
+def test_urgent_payloads_go_before_the_others():
+    async def story():
+        medium = Medium()
+        a, _, _, heard = pair(medium)
+        for n in range(WINDOW + 3):
+            a.send(Port.ROUTER, b"event %d" % n, 2, n)
+        a.send(Port.ROUTER, b"route", 2, "route", urgent=True)
+        await until(lambda: len(heard.payloads) == WINDOW + 4)
+        got = [payload for _, payload in heard.payloads]
+        assert got.index(b"route") == WINDOW
+
+    run(story)
+
+
+def test_a_full_queue_drops_the_newcomer_and_says_so():
+    async def story():
+        medium = Medium()
+        a, told, _, _ = pair(medium)
+        medium.part(1, 2)
+        for n in range(WINDOW + MOST_WAITING + 2):
+            a.send(Port.ROUTER, b"x", 2, n)
+        await until(lambda: told.drops)
+        assert told.drops == [(WINDOW + MOST_WAITING, 2), (WINDOW + MOST_WAITING + 1, 2)]
+
+    run(story)
+
+
+def test_a_restarted_sender_is_heard_at_once(tmp_path):
+    async def story():
+        medium = Medium()
+        medium.join(1, 2)
+        _, heard = make(2, [medium.bearer(2)])
+        for restarts in range(3):
+            a, _ = make(1, [medium.bearer(1)], counters=FrameCounters(tmp_path / "counters"))
+            a.send(Port.ROUTER, b"again", 2, None)
+            a.broadcast(Port.ROUTER, b"again")
+            await until(lambda expected=2 * restarts + 2: len(heard.payloads) == expected)
+            a.close()
+
+    run(story)
+
+
+def test_a_budget_limits_bytes_a_second_and_loses_nothing():
+    async def story():
+        loop = asyncio.get_running_loop()
+        medium = Medium()
+        a, _, _, heard = pair(medium, budget=100_000)
+        start = loop.time()
+        for _ in range(50):
+            a.broadcast(Port.ROUTER, bytes(1000))
+        await until(lambda: len(heard.payloads) == 50)
+        assert loop.time() - start > 0.4  # 52 kB at 100 kB/s, less the burst of 0.05 s
+
+    run(story)
+
+
+def test_another_node_with_the_own_id_is_reported():
+    async def story():
+        medium = Medium()
+        medium.join("a", "b")
+        a, told = make(1, [medium.bearer("a")])
+        b, heard = make(1, [medium.bearer("b")])
+        a.broadcast(Port.HELLO, b"x")
+        b.broadcast(Port.HELLO, b"x")
+        await until(lambda: told.clashes and heard.clashes)
+        assert not heard.payloads
+
+    run(story)
+
+
+def test_a_payload_over_the_limit_is_refused_before_it_is_sent():
+    async def story():
+        a, _ = make(1, [Medium().bearer(1)])
+        for send in (lambda p: a.broadcast(Port.ROUTER, p), lambda p: a.send(Port.ROUTER, p, 2, None)):
+            with pytest.raises(ValueError, match="are the most"):
+                send(bytes(MOST_PAYLOAD))
+
+    run(story)
+
+
+# Sockets.
+
+
+def test_peers_on_loopback_exchange_payloads():
+    async def story():
+        bearers = [PeerBearer(("127.0.0.1", 0), []) for _ in range(2)]
+        (a, _), (b, heard) = make(1, [bearers[0]]), make(2, [bearers[1]])
+        bearers[0].peers = [("127.0.0.1", bearers[1].port)]
+        a.broadcast(Port.ROUTER, b"to all")
+        a.send(Port.ROUTER, bytes(10_000), 2, None)
+        await until(lambda: len(heard.payloads) == 2)
+        assert b.peers[1].address == ("127.0.0.1", bearers[0].port)
+        await until(lambda: not a.peers[2].inflight)
+        a.close()
+        b.close()
+
+    run(story)
+
+
+def test_nodes_on_one_interface_hear_each_other_by_multicast():
+    async def story():
+        port = free_port()
+        interface = link_local_interface()
+        (a, told), (b, heard) = (make(node, [InterfaceBearer(interface, port)]) for node in (1, 2))
+        a.broadcast(Port.ROUTER, b"to all")
+        await until(lambda: heard.payloads)
+        b.send(Port.ROUTER, b"back", 1, None)
+        await until(lambda: told.payloads)
+        assert told.payloads == [(2, b"back")] and heard.payloads == [(1, b"to all")]
+        assert a.opener.refused[Refusal.OWN] >= 1
+        a.close()
+        b.close()
+
+    run(story)
+
+
+def test_nodes_hear_each_other_by_ipv4_broadcast():
+    async def story():
+        port = free_port()
+        (a, told), (b, heard) = (make(node, [BroadcastBearer("127.255.255.255", port)]) for node in (1, 2))
+        a.broadcast(Port.ROUTER, b"to all")
+        await until(lambda: heard.payloads)
+        b.send(Port.ROUTER, b"back", 1, None)
+        await until(lambda: told.payloads)
+        a.close()
+        b.close()
+
+    run(story)
+
+
+def test_an_interface_or_port_that_cannot_be_used_is_named():
+    async def story():
+        with pytest.raises(LiveError, match="no network interface is called 'wlan77'; there are"):
+            InterfaceBearer("wlan77", 4747)
+        taken = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        taken.bind(("127.0.0.1", 0))
+        with taken, pytest.raises(LiveError, match="cannot listen on 127"):
+            PeerBearer(taken.getsockname(), []).start(None, None)
+
+    run(story)
+
+
+def link_local_interface():
+    """Return an interface with an IPv6 link-local address."""
+    rows = [line.split() for line in Path("/proc/net/if_inet6").read_text().splitlines()]
+    found = [row[5] for row in rows if row[0].startswith("fe80")]
+    if not found:
+        pytest.skip("no interface has an IPv6 link-local address")
+    return found[0]
+
+
+def free_port():
+    with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as probe:
+        probe.bind(("::", 0))
+        return probe.getsockname()[1]

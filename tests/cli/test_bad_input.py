@@ -64,7 +64,7 @@ CASES = {
     "unknown protocol": (
         None,
         ["--protocol", "floodign"],
-        "no protocol is called 'floodign'; did you mean 'flooding'?",
+        "unknown protocol 'floodign'; did you mean 'flooding'?",
     ),
     "seed that is no number": (None, ["--seed", "one"], "Invalid value for '--seed'"),
     "negative seed": (None, ["--seed", "-1"], "Invalid value for '--seed'"),

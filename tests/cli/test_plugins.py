@@ -56,7 +56,7 @@ def test_the_list_of_protocols_tells_which_are_broken(environment):
         "the protocol 'burnt' of burnt (burnt:Burnt) cannot be loaded: RuntimeError: this package is broken"
     )
     assert rows["burnt"] == reason
-    assert "which is not a Router class" in rows["odd"]
+    assert "expected a subclass of Router" in rows["odd"]
 
 
 def test_a_broken_protocol_that_is_asked_for_is_told_in_a_line(environment):

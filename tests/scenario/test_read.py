@@ -75,7 +75,7 @@ def test_an_override_speaks_units_too(tmp_path):
         ),
         (
             "[protocol.floding]\n",
-            "protocol.floding: no protocol is called 'floding'; did you mean 'flooding'?",
+            "protocol.floding: unknown protocol 'floding'; did you mean 'flooding'?",
         ),
         (
             "[protocol.flooding]\njiter = '1 ms'",

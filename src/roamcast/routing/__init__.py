@@ -1,1 +1,1 @@
-"""HOW it travels: the router contract, and a folder for each family of protocols."""
+"""The router interface, and one package for each protocol family."""

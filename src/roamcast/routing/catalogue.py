@@ -75,9 +75,9 @@ def _load(name: str, entry: EntryPoint) -> Any:
         return entry.load()
     except (Exception, SystemExit) as error:  # its import runs code of another package
         package = f" of {entry.dist.name}" if entry.dist is not None else ""
-        told = f"{type(error).__name__}: {error}".splitlines()[0]
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
         raise BrokenProtocol(
-            f"the protocol {name!r}{package} ({entry.value}) cannot be loaded: {told}"
+            f"the protocol {name!r}{package} ({entry.value}) cannot be loaded: {reason}"
         ) from error
 
 
@@ -108,11 +108,12 @@ def find(name: str) -> type[Router]:
         raise UnknownProtocol(f"no protocol is called {name!r}; {hint}")
     found = _load(name, entry)
     if not (isinstance(found, type) and issubclass(found, Router)):
-        raise BrokenProtocol(f"the entry point {name!r} gives {found!r}, which is not a Router class")
+        raise BrokenProtocol(f"the entry point {name!r} refers to {found!r}; expected a subclass of Router")
     return found
 
 
 def roles(name: str) -> dict[str, str]:
-    """Return the role of each kind of message of protocol `name`, as facts record it; envelopes have none."""
+    """Return the role of each message kind of protocol `name`, as recorded in the facts; envelopes are
+    omitted."""
     messages = find(name).messages
     return {message.__name__: message.role.name.lower() for message in messages if not message.envelope}

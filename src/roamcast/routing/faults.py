@@ -1,6 +1,6 @@
-"""Faults as data: what befalls which node when, decided before the run and the same for every protocol.
+"""Faults as data: a list of (time, node, kind), derived before the run and equal for all protocols.
 
-The simulator and `roamcast.testing.Mesh` play the same list.
+The simulator and `roamcast.testing.Mesh` apply the same list.
 """
 
 from __future__ import annotations
@@ -15,24 +15,25 @@ from roamcast.routing.router import NodeId
 
 
 class FaultKind(Enum):
-    """What befalls a node."""
+    """The kind of a fault."""
 
     ARRIVE = "arrive"
-    "It starts for the first time: until then it was not there."
+    "The node starts for the first time; it was absent until then."
     CRASH = "crash"
-    "It is gone: router, timers and queue are lost."
+    "The node stops and loses its router, its timers and its queue."
     START = "start"
-    "It starts again with an empty memory, in its next incarnation."
+    "The node restarts with an empty memory, in its next incarnation."
     SLEEP = "sleep"
-    "It stops with its memory intact, and its radio is off; timers that come due wait for the waking."
+    """The node stops with its memory intact and its radio off; timers that expire meanwhile fire when it
+    wakes."""
     WAKE = "wake"
     RADIO_OFF = "radio_off"
-    "It works, but hears and sends nothing."
+    "The node works, but neither receives nor sends."
     RADIO_ON = "radio_on"
 
 
 class Fault(NamedTuple):
-    """What befalls a node at a moment."""
+    """One fault: time [s], node and kind."""
 
     time: float
     node: NodeId
@@ -40,7 +41,8 @@ class Fault(NamedTuple):
 
 
 class Outage(NamedTuple):
-    """From when until when something is out of order; an endless one ends at infinity."""
+    """An interval [s] in which a node, or its radio, does not work; `end` is infinite if it never
+    recovers."""
 
     start: float
     end: float
@@ -51,15 +53,16 @@ OUTAGES = {
     FaultKind.SLEEP: FaultKind.WAKE,
     FaultKind.RADIO_OFF: FaultKind.RADIO_ON,
 }
-"What begins an outage, and what ends it."
+"The fault kind that begins an outage -> the kind that ends it."
 
 
 def draw_outages(
     random: Random, every: float, down: float, *, after: float, until: float, even: bool = False
 ) -> Iterator[Outage]:
-    """Outages that begin between `after` and `until`: `every` seconds in order, then `down` out of it.
+    """Yield outages that start between `after` and `until` [s], with uptimes of `every` and downtimes of
+    `down` seconds.
 
-    Both are means of exponential times, unless `even`.
+    Both durations are means of exponential distributions, or exact if `even`.
     """
 
     def lasting(mean: float) -> float:
@@ -73,10 +76,11 @@ def draw_outages(
 
 
 def faults_of(node: NodeId, outages: Mapping[FaultKind, Iterable[Outage]]) -> Iterator[Fault]:
-    """The faults of one node, from its outages by kind; outages of a kind that overlap or touch are one.
+    """Yield the faults of one node from its outages by kind; overlapping or adjacent outages of a kind are
+    merged.
 
-    A node that is down from the beginning arrives at the end of that, be it never. A node that crashes in its
-    sleep, or would fall asleep while it is down, starts again when both outages are over.
+    A node that is down at time 0 arrives at the end of that outage, or never if it is infinite. If crashes
+    and sleeps overlap, the node restarts when both are over.
     """
     merged = {begins: _merge(own) for begins, own in outages.items()}
     if merged.get(FaultKind.SLEEP) and merged.get(FaultKind.CRASH):
@@ -92,7 +96,8 @@ def faults_of(node: NodeId, outages: Mapping[FaultKind, Iterable[Outage]]) -> It
 
 
 def _merge(outages: Iterable[Outage]) -> list[Outage]:
-    """The outages in order, those that overlap or touch as one, empty ones left out."""
+    """Return the outages sorted by start, without empty ones, and with overlapping or adjacent ones
+    merged."""
     merged: list[Outage] = []
     for outage in sorted(outages):
         if outage.end <= outage.start:
@@ -105,7 +110,7 @@ def _merge(outages: Iterable[Outage]) -> list[Outage]:
 
 
 def _outlast(crashes: list[Outage], sleeps: list[Outage]) -> list[Outage]:
-    """The crashes, each extended to the end of the sleeps and crashes that follow without a gap."""
+    """Return the crashes, each extended to the end of the sleeps and crashes that follow without a gap."""
     extended: list[Outage] = []
     following = iter(crashes)
     crash = next(following, None)
@@ -118,5 +123,5 @@ def _outlast(crashes: list[Outage], sleeps: list[Outage]) -> list[Outage]:
 
 
 def absent_nodes(faults: Iterable[Fault]) -> set[NodeId]:
-    """The nodes that are not there from the beginning."""
+    """Return the nodes that are absent at the start of the run."""
     return {fault.node for fault in faults if fault.kind is FaultKind.ARRIVE}

@@ -1,4 +1,4 @@
-"""Flooding: everyone repeats everything once. The simplest router, and the one to copy from."""
+"""Flooding: every node repeats every event once. The simplest router, and a template for new ones."""
 
 from __future__ import annotations
 
@@ -26,25 +26,27 @@ from roamcast.wire.fields import Hops
 
 
 class Flood(Message, number=1, category=Category.EVENT, role=Role.CARRIES, dedup_field="publication_id"):
-    """A publication on its way to everyone."""
+    """A flooded publication."""
 
     publication: Publication
     hops: Hops = 0
 
 
 class FloodingParameters(Parameters):
-    """What can be said of flooding."""
+    """Parameters of flooding."""
 
     jitter: Seconds = 0.01
-    "Each node waits up to this long before it repeats; without it neighbours repeat at once and collide."
+    """Maximum random delay before a node repeats an event; without it neighbours repeat simultaneously and
+    collide."""
     hop_limit: int = Field(64, ge=0, le=255)
-    "A message that has travelled this far is not repeated."
+    "An event that has travelled this many hops is not repeated."
     seen_limit: int = 65536
-    "Publications remembered as seen; the oldest is forgotten first."
+    "Maximum number of publication ids remembered; the oldest is removed first."
 
 
 class Flooding(Router):
-    """Deliver on first hearing, repeat once after a random wait, ignore every copy."""
+    """Deliver an event when it is first received, repeat it once after a random delay, and drop
+    duplicates."""
 
     shares_process = True
     parameters_type = FloodingParameters
@@ -54,13 +56,13 @@ class Flooding(Router):
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
         super().__init__(host, parameters)
         self.seen = Seen(self.parameters.seen_limit)
-        self.handled = self.seen  # the simulator asks it about copies, and saves most calls of receive
-        # Looked up once: every event asks for these at every node.
+        self.handled = self.seen  # the simulator tests duplicates here and saves most calls
+        # Cached as attributes: every reception reads them.
         self._jitter = self.parameters.jitter
         self._hop_limit = self.parameters.hop_limit
 
     def tables(self) -> Mapping[str, Footprint]:
-        """The size of its only table."""
+        """Return the size of the table of seen publications."""
         return {"seen": Footprint(len(self.seen), 8 * len(self.seen), self.parameters.seen_limit)}
 
     def publish(self, publication: Publication) -> None:
@@ -69,7 +71,7 @@ class Flooding(Router):
         self.host.broadcast(Flood(publication))
 
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
-        """Deliver and repeat what is new."""
+        """Deliver and repeat a new event; return DUPLICATE for one already seen."""
         publication = message.publication
         if not self.seen.add(publication.id):
             return DUPLICATE

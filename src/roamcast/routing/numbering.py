@@ -1,4 +1,4 @@
-"""Numbers of publications and packets: a node that lost its memory does not use one twice."""
+"""Numbers of publications and packets, which a node does not reuse after it has lost its memory."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from roamcast.routing.router import Host
 from roamcast.routing.state.seen import Seen
 
 INCARNATIONS = 256
-"Incarnations are counted modulo this."
+"Incarnations are counted modulo this number."
 
 _COUNT_BITS = 24
-"The lower bits of a sequence number count; those above name the incarnation."
+"Number of low bits of a sequence number that count; the bits above hold the incarnation."
 
 
 class SequenceNumbers:
-    """The sequence numbers of one publisher in one incarnation, from 1."""
+    """Generator of one publisher's sequence numbers in one incarnation; the count starts at 1."""
 
     def __init__(self, incarnation: int) -> None:
         self._base = incarnation % INCARNATIONS << _COUNT_BITS
         self._count = 0
 
     def take(self) -> int:
-        """The next number."""
+        """Return the next sequence number; raise `OverflowError` if the count is exhausted."""
         self._count += 1
         if self._count >> _COUNT_BITS:
             raise OverflowError(f"more than {(1 << _COUNT_BITS) - 1} publications of one publisher")
@@ -30,22 +30,22 @@ class SequenceNumbers:
 
 
 class PacketNumbers:
-    """The numbers of a source's packets in one incarnation, in an order that nobody else can foresee.
+    """Generator of a source's packet numbers in one incarnation, in an order that other nodes cannot predict.
 
-    Whoever hears a packet takes all that follow with its number for copies, and nothing on the air is signed:
-    if a stranger could name a number before its owner, the owner's packet would go nowhere.
+    Nodes drop a packet whose number they have seen, and messages are not signed: if another node could
+    predict a number, it could send it first, and the source's own packet would be dropped.
     """
 
     def __init__(self, host: Host, remember: int) -> None:
-        """Not to use a number twice within as many packets as others remember."""
+        """Create a generator that does not repeat a number within `remember` packets."""
         self._base = host.incarnation % INCARNATIONS << _COUNT_BITS
-        # What the host's generator holds is secret, too, and a look changes nothing that is drawn later.
+        # The state of the host's generator is secret as well, and reading it does not change later draws.
         self._key = blake2b(repr(host.random.getstate()).encode(), digest_size=32).digest()
         self._count = 0
         self._used = Seen(min(remember, 1 << _COUNT_BITS - 1))
 
     def take(self) -> int:
-        """The next number."""
+        """Return the next packet number."""
         while True:
             self._count += 1
             count = self._count.to_bytes(8, "big")

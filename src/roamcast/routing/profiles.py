@@ -1,4 +1,4 @@
-"""Profiles: parameters that belong together under a name, as those of a protocol as it was published."""
+"""Profiles: named sets of parameter values, such as those of a protocol as published."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from roamcast.errors import UserError
 from roamcast.routing.router import Router
 
 AS_PUBLISHED = "as-published"
-"The profile that switches off all by which a protocol goes beyond its paper."
+"The profile that disables all extensions beyond the protocol's paper."
 
 
 LIVE = "live"
@@ -17,7 +17,7 @@ LIVE = "live"
 
 
 class UnknownProfile(UserError):
-    """A profile that a protocol does not declare."""
+    """The protocol does not declare a profile of this name."""
 
 
 def profiles(router: type[Router]) -> dict[str, Mapping[str, Any]]:
@@ -27,7 +27,8 @@ def profiles(router: type[Router]) -> dict[str, Mapping[str, Any]]:
 
 
 def with_profile(router: type[Router], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters as given, over those of the profile that they name under `profile`, if they name one."""
+    """Return `given` merged over the parameters of the profile that its key `profile` names, if there is
+    one."""
     own = dict(given)
     name = own.pop("profile", None)
     if name is None:

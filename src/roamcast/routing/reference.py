@@ -1,4 +1,5 @@
-"""The page about the messages of all protocols: `python -m roamcast.routing.reference > docs/wire.md`."""
+"""Generate docs/wire.md, the reference of all messages: `python -m roamcast.routing.reference >
+docs/wire.md`."""
 
 from __future__ import annotations
 
@@ -7,15 +8,15 @@ from roamcast.wire.message import Message
 
 HEAD = """# Messages on the air
 
-Written from the declarations by `python -m roamcast.routing.reference`.
+Generated from the declarations by `python -m roamcast.routing.reference`.
 
-Every message begins with one byte, its kind. Its fields follow in order, numbers with the highest byte
-first, and zeros up to the size that a message is padded to: a publication's size, or the length that a
-standard fixes. There is one way to write each message. Whatever else comes from the air is refused before a
-router hears of it: an unknown kind, a number out of bounds, a list that is too long, a filter or an event of
-a type not known here, a missing byte, a byte too many.
+Every message begins with one byte, its number. Its fields follow in order, integers in big-endian byte
+order, and then zero padding up to the declared size: the size of a publication, or the length that a
+standard prescribes. The encoding of each message is unique. The decoder rejects all other bytes before they
+reach a router: an unknown number, a value out of bounds, a list that is too long, a filter or an event of an
+unknown type, a missing byte, an extra byte.
 
-What the simulator charges for a message is the length that a live node would send.
+The simulator counts a message with the length that a live node would send.
 """
 
 
@@ -37,14 +38,14 @@ def page() -> str:
 def _section(message: type[Message], protocols: list[str]) -> str:
     purpose = (message.__doc__ or "").strip().splitlines()[0]
     if message.envelope is not None:
-        said = "Category, role and publication are those of the message in it."
+        traits = "Category, role and publication are those of the enclosed message."
     else:
         category = getattr(message.category, "name", "varies").lower()
-        said = f"Category {category}; it {getattr(message.role, 'value', 'varies')}."
+        traits = f"Category {category}; it {getattr(message.role, 'value', 'varies')}."
     lines = [
         f"## {message.number}: {message.__name__}",
         "",
-        f"{purpose} {said} Spoken by {', '.join(protocols)}.",
+        f"{purpose} {traits} Used by {', '.join(protocols)}.",
         "",
         "| field | bytes |",
         "|---|---|",

@@ -49,118 +49,124 @@ __all__ = [
 ]
 
 BROADCAST: NodeId = -1
-"The address of everyone in range."
+"The address of all nodes in range."
 
 
 class Drop(IntEnum):
-    """Why a message that was heard, or should have been sent, went no further."""
+    """The reason why a received message, or one that was to be sent, goes no further."""
 
     DUPLICATE = 1
     "This node has handled the message before."
     NOT_MINE = 2
-    "Addressed to others; overheard only because the air is shared."
+    "The message is addressed to other nodes and was overheard."
     EXPIRED = 3
-    "The state that would have carried it lapsed."
+    "The state needed to forward the message has expired."
     NO_ROUTE = 4
-    "Nobody to send it to is known."
+    "No next hop is known."
     HOP_LIMIT = 5
-    "It has travelled as far as it may."
+    "The message has reached its hop limit."
     UNWANTED = 6
-    "No subscription here or beyond matches it."
+    "No subscription known here matches the event."
     TABLE_FULL = 7
-    "A bounded table or buffer had no room."
+    "A bounded table or buffer was full."
     MALFORMED = 8
-    "It claims what cannot be true."
+    "The content of the message is inconsistent."
     SUPPRESSED = 9
-    "Enough neighbours have already repeated it."
+    "Enough neighbours have already repeated the message."
 
 
 DUPLICATE = Drop.DUPLICATE
 NOT_MINE = Drop.NOT_MINE
-"Plain names for how most messages heard end: looking up an enumeration's member costs more than the test."
+"""Module-level aliases of the most frequent outcomes: looking up an enumeration member takes longer than the
+test."""
 
 
 class Position(NamedTuple):
-    """A place in the scenario's plane, in metres."""
+    """A point in the scenario's plane [m]."""
 
     x: float
     y: float
 
 
 class Velocity(NamedTuple):
-    """A speed with its direction in the scenario's plane, in metres per second."""
+    """A velocity vector in the scenario's plane [m/s]."""
 
     x: float
     y: float
 
 
 class Footprint(NamedTuple):
-    """The size of one of a router's tables."""
+    """The size of one table of a router."""
 
     entries: int
     bytes: int
-    "What the entries hold, if written as on the wire."
+    "Size of the entries in their wire encoding [B]."
     limit: int
-    "Entries that it never exceeds."
+    "Maximum number of entries."
 
 
 class Timer(Protocol):
-    """Something that will happen unless it is cancelled."""
+    """A scheduled call that can be cancelled."""
 
     def cancel(self) -> None:
-        """Make sure that it will not happen; harmless if it has."""
+        """Cancel the call; no effect if it has already run."""
 
     @property
     def active(self) -> bool:
-        """Whether it is still to happen."""
+        """Whether the call is still pending."""
 
 
 class Host(Protocol):
-    """What a router may ask of the node that it runs on."""
+    """The interface through which a router uses its node."""
 
     node: NodeId
     random: Random
-    "Seeded per run, node and incarnation."
+    "Seeded by run, node and incarnation."
     incarnation: int
-    "How often this node has started with an empty memory before, modulo 256."
+    "Number of earlier starts of this node with an empty memory, modulo 256."
 
     def now(self) -> float:
-        """Seconds since the run (or the node) started."""
+        """Return the time since the run (or the node) started [s]."""
 
     def broadcast(self, message: Message) -> None:
-        """Give `message` to everyone in range: one hop, unacknowledged."""
+        """Send `message` to all nodes in range: one hop, unacknowledged."""
 
     def send(self, message: Message, to: NodeId) -> None:
-        """Give `message` to the neighbour `to`: one hop, acknowledged and retried by the link."""
+        """Send `message` to the neighbour `to`: one hop, acknowledged and retried by the link layer."""
 
     def call_later(self, delay: float, action: Callable[..., object], *args: Any) -> Timer:
         """Call `action(*args)` after `delay` seconds."""
 
     def withdraw(self, neighbour: NodeId) -> list[Message]:
-        """Take back, in order, what waits in the link for `neighbour`; not what it is busy with."""
+        """Remove and return the messages queued in the link layer for `neighbour`, in order; the one in
+        transmission stays."""
 
     def position(self) -> Position:
-        """Own position; raises `PermissionError` where the scenario does not grant location."""
+        """Return the position of this node; raise `PermissionError` if the scenario does not grant
+        location."""
 
     def velocity(self) -> Velocity:
-        """Own velocity; raises `PermissionError` where the scenario does not grant location."""
+        """Return the velocity of this node; raise `PermissionError` if the scenario does not grant
+        location."""
 
     def distance(self, signal: float) -> float:
-        """Metres to a sender heard at `signal` watts, by the propagation; nan where nobody knows."""
+        """Return the distance [m] to a sender received at `signal` watts, by the propagation model; nan if
+        unknown."""
 
     def deliver(self, publication: Publication) -> None:
-        """Hand an event to the application on this node."""
+        """Deliver an event to the application on this node."""
 
     def drop(self, message: Message, reason: Drop, to: NodeId = BROADCAST) -> None:
-        """Record that `message` goes no further, for drops that happen outside `receive`; `to`: whom it was
-        for, where that is one node."""
+        """Record that `message` goes no further, for drops outside `receive`; `to` is the destination of a
+        unicast message."""
 
     def state(self, name: str, value: float) -> None:
-        """Record a fact about this router: that it has become a relay, how long a route is."""
+        """Record a value of this router's state in the facts, for example that it is a relay or the length of
+        a route."""
 
 
 class Parameters(BaseModel):
-    """Base of a protocol's parameters: frozen, strict, each explained by the string below it."""
+    """Base class of protocol parameters: frozen and strict; the string below each field documents it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
 
@@ -178,10 +184,10 @@ def _ignore(publication: int, receiver: NodeId, acknowledged: bool) -> None:
 
 
 class Router:
-    """Base of all routers: keeps the local subscriptions, leaves the travelling to its children."""
+    """Base class of all routers: keeps the local subscriptions; subclasses implement dissemination."""
 
     parameters_type: ClassVar[type[Parameters]] = Parameters
-    "The parameters that this protocol takes."
+    "The class of this protocol's parameters."
     as_published: ClassVar[Mapping[str, Any] | None] = None
     """The profile `as-published`: parameters that switch off all by which it goes beyond its paper, dotted
     where they are nested; empty if it does not by default, None if it has no paper."""
@@ -190,28 +196,31 @@ class Router:
     live: ClassVar[Mapping[str, Any]] = MappingProxyType({})
     "The profile `live`: parameters for nodes on real sockets, dotted where they are nested."
     messages: ClassVar[tuple[type[Message], ...]] = ()
-    "The kinds of message that it says and understands; whatever else is heard is MALFORMED."
+    "The message classes that this protocol sends and handles; any other message is MALFORMED."
     promiscuous: bool = False
-    "Whether `overhear` is to be called for unicast messages between others; asked once, when it is made."
+    """Whether the host calls `overhear` for unicast messages between other nodes; read once, after
+    construction."""
     knows_audience: ClassVar[bool] = False
-    "Whether `audience` is granted: only baselines that are told their receivers in advance ask for it."
+    "Whether the simulator sets `audience`; only for baselines that know the receivers in advance."
     needs_location: ClassVar[bool] = False
     "Whether it asks its host where it is: it runs only where the scenario grants location."
     shares_process: ClassVar[bool] = False
     """Whether short runs of a campaign may follow each other in one process, which saves a fork for each: set
     it if no module or class keeps anything of a run. Not inherited: each class says it of itself."""
     knows_positions: ClassVar[bool] = False
-    "Whether `whereabouts` is granted: only baselines that may be told where others are ask for it."
+    "Whether the simulator sets `position_of`; only for baselines that know the positions of other nodes."
 
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
         self.host = host
         self.parameters = parameters if parameters is not None else self.parameters_type()
         self.interests: list[Filter] = []
         self.handled: Seen | dict[int, Any] | None = None
-        """Keys of messages (`Message.key`) that `receive` would answer with DUPLICATE before all else; a host
-        may look here and save the call. Optional: one and the same table for the life of the router."""
+        """Values of `Message.dedup_field` that `receive` would answer with DUPLICATE before anything else;
+        the host may test them and save the call. Optional; the table must be the same object for the lifetime
+        of the router."""
         self.audience: Callable[[Publication], Iterable[NodeId]] = _nobody
-        "Who wants a publication at this moment; set by the world where `knows_audience`, in order of node."
+        """Returns the nodes, in ascending order, whose interests match a publication now; set if
+        `knows_audience`."""
         self.position_of: Callable[[NodeId], Position | None] = _nowhere
         "Where a node is at this moment; set by the world where `knows_places`."
         self.may_refuse = False
@@ -222,11 +231,11 @@ class Router:
 
     @classmethod
     def traits(cls, parameters: Parameters) -> ProtocolTraits:
-        """How this protocol behaves with `parameters`; `why` and the tests go by it."""
+        """Return the traits of this protocol with `parameters`; `why` and the tests use them."""
         return ProtocolTraits()
 
     def tables(self) -> Mapping[str, Footprint]:
-        """The size of each of its tables, by name; noted in the facts now and then."""
+        """Return the size of each table by name; the host samples it for the facts."""
         return {}
 
     def routes(self) -> Mapping[NodeId, NodeId]:
@@ -234,7 +243,8 @@ class Router:
         return {}
 
     def start(self) -> None:
-        """Begin: called once, before anything else, with the network already up."""
+        """Start the router; the host calls this once, before any other method, with the network already
+        up."""
 
     def publish(self, publication: Publication) -> Drop | None:
         """Send an event of this node's application on its way.
@@ -252,45 +262,44 @@ class Router:
         """Stop sending the publication with this id: its lifetime is over."""
 
     def advertise(self, offered: Filter) -> None:
-        """Hear from the application what it is going to publish."""
+        """Handle the application's announcement that it will publish events that `offered` matches."""
 
     def unadvertise(self, offered: Filter) -> None:
         """Hear that it is not going to publish that any more; what others know of it expires."""
 
     def subscribe(self, wanted: Filter) -> None:
-        """Start wanting what `wanted` matches."""
+        """Subscribe the application to the events that `wanted` matches."""
         self.interests.append(wanted)
 
     def unsubscribe(self, wanted: Filter) -> None:
-        """Stop wanting it."""
+        """Withdraw the subscription `wanted`."""
         if wanted in self.interests:
             self.interests.remove(wanted)
 
     def request(self, wanted: Filter) -> None:
-        """Ask for one event that `wanted` matches: the next to come, or one that somebody still has."""
+        """Request one event that `wanted` matches: a future one, or one that another node still stores."""
         self.subscribe(wanted)
 
     def cancel_request(self, wanted: Filter) -> None:
-        """Ask no more: it has come, or nobody waits any longer; never called from within `deliver`."""
+        """Withdraw a request that is satisfied or abandoned; never called from within `deliver`."""
         self.unsubscribe(wanted)
 
     def matches(self, event: Event) -> bool:
-        """Whether the application on this node wants `event` now."""
+        """Return whether an interest of this node's application matches `event`."""
         for wanted in self.interests:  # noqa: SIM110 -- a generator would cost more than most filters
             if wanted.matches(event):
                 return True
         return False
 
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
-        """Handle a message heard from the neighbour `sender` at `signal` watts (nan: unknown).
+        """Handle a message received from the neighbour `sender` at `signal` watts (nan: unknown).
 
-        The value says what became of a message that went no further, so that nothing
-        disappears silently and a duplicate costs no call.
+        Return the drop reason if the message goes no further, so that every loss is recorded; None otherwise.
         """
         raise NotImplementedError
 
     def overhear(self, message: Any, sender: NodeId, to: NodeId, signal: float) -> None:
-        """Notice a unicast message between two others; called only for promiscuous routers."""
+        """Process a unicast message between two other nodes; called only if the router is `promiscuous`."""
 
     def link_failed(self, message: Any, to: NodeId) -> None:
-        """Learn that the link gave up on sending `message` to the neighbour `to`."""
+        """Handle the link layer's report that it could not deliver `message` to the neighbour `to`."""

@@ -1,4 +1,4 @@
-"""What a protocol declares of itself, so that its facts can be read without knowing its name."""
+"""Traits that a protocol declares, so that its facts can be interpreted without knowing the protocol."""
 
 from __future__ import annotations
 
@@ -8,33 +8,35 @@ import msgspec
 
 
 class Dissemination(Enum):
-    """How events find their way; the value is how a person would say it."""
+    """How events are forwarded; the value is the description for printed output."""
 
-    FLOODED = "whoever hears an event may pass it on"
-    TREE = "events go where wishes came from, hop by hop"
-    ROUTED = "events go along routes that floods of wishes have laid"
-    ADDRESSED = "events are sent to nodes that are known to want them"
+    FLOODED = "every node that receives an event may repeat it"
+    TREE = "events follow the reverse paths of subscriptions, hop by hop"
+    ROUTED = "events follow routes set up by flooded subscriptions"
+    ADDRESSED = "events are sent to nodes whose subscriptions are known"
 
 
 class DeliveryGuarantee(Enum):
-    """How far a protocol goes for an event; the value is how a person would say it."""
+    """How a protocol handles lost events; the value is the description for printed output."""
 
-    BEST_EFFORT = "an event that is lost may stay lost"
-    UNTIL_ACKNOWLEDGED = "an event is sent again until it is acknowledged"
+    BEST_EFFORT = "a lost event may not be recovered"
+    UNTIL_ACKNOWLEDGED = "an event is retransmitted until it is acknowledged"
 
 
 class ProtocolTraits(msgspec.Struct, frozen=True, kw_only=True):
-    """How a protocol behaves with the parameters given."""
+    """The behaviour of a protocol with given parameters."""
 
     travel: Dissemination = Dissemination.FLOODED
     promise: DeliveryGuarantee = DeliveryGuarantee.BEST_EFFORT
     once: bool = True
-    "Whether no application gets an event twice from one incarnation of its router."
+    "Whether one incarnation of a router delivers each event at most once."
     ordered: bool = False
-    "Whether an application gets each publisher's events in the order of their publication."
+    "Whether an application receives each publisher's events in the order of publication."
     subscription_lease: float | None = None
-    "Seconds that others remember a wish which is not renewed; None: wishes are not told, or do not lapse."
+    """Duration for which other nodes keep a subscription that is not renewed [s]; None: not stored, or no
+    expiry."""
     recall: float = 0.0
-    "Seconds that a wish reaches back: what was published before it was known is still sent."
+    "How far back a subscription reaches [s]: events published that long before it was known are still sent."
     served_by: str = ""
-    "The state whose value is the node that events for this one are sent to; empty: they are sent to itself."
+    """The name of the state whose value is the node that receives events on behalf of this one; empty: the
+    node itself."""

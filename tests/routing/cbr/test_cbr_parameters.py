@@ -12,12 +12,12 @@ def test_the_defaults_are_those_of_section_5_3():
 
 
 def test_a_lease_must_outlast_two_renewals():
-    with pytest.raises(ValidationError, match="must outlast two renewals"):
+    with pytest.raises(ValidationError, match="must exceed two renewal intervals"):
         CbrParameters(renew=8.0)
 
 
 def test_a_flood_must_be_remembered_longer_than_an_acknowledgement_is_awaited():
-    with pytest.raises(ValidationError, match="must outlast ack_wait"):
+    with pytest.raises(ValidationError, match="must exceed ack_wait"):
         FtCbrParameters(ack_wait=6.0)
 
 

@@ -117,7 +117,10 @@ def test_every_wait_is_within_bounds(signal, delay):
 
 @pytest.mark.parametrize(
     ("given", "told"),
-    [({"copies": 1, "count_first": True}, "nobody repeat"), ({"target": 300.0}, "beyond range")],
+    [
+        ({"copies": 1, "count_first": True}, "suppresses every repetition"),
+        ({"target": 300.0}, "must not exceed range"),
+    ],
 )
 def test_parameters_that_contradict_each_other_are_refused(given, told):
     with pytest.raises(ValidationError, match=told):

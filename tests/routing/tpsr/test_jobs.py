@@ -69,5 +69,5 @@ def test_a_recipient_that_comes_from_another_sender_goes_in_a_circle():
 
 
 def test_a_subscription_must_outlast_two_renewals():
-    with pytest.raises(ValidationError, match="outlast two renewals"):
+    with pytest.raises(ValidationError, match="exceed two renewal intervals"):
         TpsrParameters(renew=100.0, expire=150.0)

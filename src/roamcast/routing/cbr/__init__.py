@@ -1,1 +1,1 @@
-"""CBR, FT-CBR and RAFT-CBR (Petrovic, Muthusamy and Jacobsen 2005): content decides who gets an event."""
+"""CBR, FT-CBR and RAFT-CBR (Petrovic, Muthusamy and Jacobsen 2005): content-based routing."""

@@ -1,4 +1,5 @@
-"""Advertising, shared by all three protocols: offers are flooded once, then beaconed table to table."""
+"""Advertising, shared by the three CBR protocols: a new advertisement is flooded once and then renewed by
+periodic beacons."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from roamcast.routing.state.timing import call_every, call_within
 
 
 class Advertising(Router):
-    """Keeps the neighbours' advertisements under lease and renews what it knows at a random phase."""
+    """Router base that leases the advertisements of its neighbours and renews its own and theirs
+    periodically."""
 
     parameters_type: ClassVar[type[Parameters]] = LeaseParameters
     parameters: LeaseParameters
@@ -33,18 +35,18 @@ class Advertising(Router):
         self.handlers: dict[type, Callable[[Any, NodeId], Drop | None]] = {Advert: self._handle_advert}
 
     def start(self) -> None:
-        """Begin to renew leases, each node at its own phase."""
+        """Start periodic renewal at a random phase."""
         call_every(self.host, self.parameters.renew, self._renew)
 
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
-        """Hand the message to its handler."""
+        """Dispatch the message to the handler of its class."""
         handler = self.handlers.get(type(message))
         if handler is None or sender == self.host.node:
             return Drop.MALFORMED
         return handler(message, sender)
 
     def tables(self) -> Mapping[str, Footprint]:
-        """The size of the table of advertisements."""
+        """Return the size of the advertisement table."""
         return {"adverts": self.adverts.footprint()}
 
     def routes(self) -> Mapping[NodeId, NodeId]:
@@ -52,7 +54,7 @@ class Advertising(Router):
         return {each.publisher: each.ways[0].neighbour for each in self.adverts.routes(self.host.now())}
 
     def advertise(self, offered: Filter) -> None:
-        """Tell everyone what will be published here, now and at every renewal."""
+        """Broadcast an advertisement of `offered` now; it is repeated at every renewal."""
         if offered not in self.offered:
             self.offered.append(offered)
             if not self.serial:
@@ -65,14 +67,14 @@ class Advertising(Router):
             self.offered.remove(offered)
 
     def count_renewal(self) -> None:
-        """Go on to the next serial: all that is advertised before the next renewal has the same.
+        """Advance the serial, which all advertisements until the next renewal share.
 
-        By the serial neighbours tell how many renewals someone's news is behind.
+        By the serial, neighbours know how many renewals an advertisement is behind.
         """
         self.serial = following(self.serial)
 
     def renew(self, now: float, offers: list[AdvertRoutes]) -> None:
-        """Say again what must not lapse; called once every period with what is offered now."""
+        """Renew the soft state of the subclass; called once per period with the advertisements valid now."""
 
     def _renew(self) -> None:
         now = self.host.now()
@@ -83,7 +85,7 @@ class Advertising(Router):
         self.renew(now, offers)
 
     def _beacon(self, offers: Iterable[AdvertRoutes]) -> None:
-        told: list[Advert] = []
+        announced: list[Advert] = []
         if self.offered:
             self.count_renewal()
         for pattern in self.offered:
@@ -93,9 +95,9 @@ class Advertising(Router):
             if hops < self.parameters.hop_limit:
                 advert = Advert(offer.publisher, offer.pattern, hops, offer.serial, offer.incarnation)
                 self.host.broadcast(advert)
-                told.append(advert)
-        for offering in self.adverts.contradicted(told):
-            # The publisher does not know its newest serial: it must hear of that to outdo it.
+                announced.append(advert)
+        for offering in self.adverts.contradicted(announced):
+            # The publisher does not know its newest serial: send it, so that the publisher can exceed it.
             self.host.broadcast(
                 Advert(
                     offering.publisher, offering.pattern, UNREACHABLE, offering.serial, offering.incarnation
@@ -104,7 +106,8 @@ class Advertising(Router):
 
     def _handle_advert(self, advert: Advert, sender: NodeId) -> Drop | None:
         if advert.publisher == self.host.node:
-            # An echo. A serial not reached yet is of an earlier incarnation or forged: the next outdoes it.
+            # An echo. A serial above our own comes from an earlier incarnation or is forged; the next renewal
+            # exceeds it.
             if is_newer(advert.serial, self.serial):
                 self.serial = advert.serial
             return DUPLICATE
@@ -124,5 +127,5 @@ class Advertising(Router):
         return refused
 
     def after_jitter(self, action: Callable[[Any], None], message: Message) -> None:
-        """Do something with `message` after a short random wait."""
+        """Call `action(message)` after a random delay of up to `jitter` seconds."""
         call_within(self.host, self.parameters.jitter, action, message)

@@ -1,4 +1,4 @@
-"""The table of advertisements: which neighbour is nearest to each publisher."""
+"""Advertisement table: the neighbours that lead to each publisher, with their distance."""
 
 from __future__ import annotations
 
@@ -17,81 +17,83 @@ from roamcast.routing.state.serials import behind, is_newer
 from roamcast.wire.blobs import filter_size
 
 LAG = 2
-"Renewals that a neighbour's news may be behind the newest."
+"Maximum number of renewals that a neighbour's advertisement may be behind the newest."
 
 
 class Way(NamedTuple):
-    """A neighbour that leads to a publisher; of two ways the lesser tuple is taken."""
+    """A neighbour that leads to a publisher; the lesser of two tuples is preferred."""
 
     behind: int
-    "Floods between what it told and the newest known; 0 where offers travel from table to table."
+    "Number of floods by which its advertisement is behind the newest; 0 unless renewals are flooded."
     hops: int
-    "From the neighbour to the publisher."
+    "Number of hops from the neighbour to the publisher."
     neighbour: NodeId
 
 
 class AdvertRoutes(NamedTuple):
-    """A publisher's pattern, and the neighbours over which it was heard of, the best first."""
+    """An advertised filter of a publisher, and the neighbours that advertised it, best first."""
 
     publisher: NodeId
     pattern: Filter
     serial: int
-    "The newest heard over any neighbour."
+    "The newest serial received from any neighbour."
     incarnation: int
-    "Of the publisher, as said with the newest serial."
+    "The publisher's incarnation that came with the newest serial."
     ways: list[Way]
 
 
 class KnownAdvert:
-    """What is known of a publisher's pattern, over whatever neighbour."""
+    """State of one advertised filter of one publisher, independent of the neighbour."""
 
     __slots__ = ("contradicted", "incarnation", "number", "pattern", "publisher", "serial", "time")
 
     def __init__(self, number: int, advert: Advert, now: float) -> None:
         self.number = number
-        "Stands for publisher and pattern in keys: to hash a pattern takes long."
+        "Replaces publisher and filter in keys, because hashing a filter is slow."
         self.publisher = advert.publisher
         self.pattern = advert.pattern
         self.incarnation = advert.incarnation
         self.serial = advert.serial
-        "The newest."
+        "The newest serial."
         self.time = now
-        "When that was first heard."
+        "When the newest serial was first received [s]."
         self.contradicted = False
-        "Whether a neighbour told a much older serial since the last renewal."
+        "Whether a neighbour has sent a much older serial since the last renewal."
 
 
 class NeighbourAdvert(msgspec.Struct):
-    """An advertisement as one neighbour said it."""
+    """An advertisement as received from one neighbour."""
 
     offering: KnownAdvert
     way: Way
-    "As long as its serial is the newest."
+    "Its `behind` is correct only while its serial is the newest."
     serial: int
     incarnation: int
 
 
 class AdvertTable:
-    """Advertisements from neighbours (AdsTable)."""
+    """Leases of the advertisements received from neighbours (AdsTable)."""
 
     def __init__(
         self, duration: float, capacity: int, hop_limit: int, serials: bool = True, flooded: bool = False
     ) -> None:
         self._serials = serials
-        "Whether an advertisement must be news from the publisher; else any neighbour's word renews a lease."
+        """Whether only a newer serial of the publisher renews a lease; otherwise every repetition by a
+        neighbour does."""
         self._flooded = flooded
-        "Whether each renewal is flooded: a neighbour that an earlier flood came over may have gone since."
+        "Whether each renewal is flooded; the neighbour of an earlier flood may then have moved away."
         self.leases: Leases[tuple[int, NodeId], NeighbourAdvert] = Leases(duration, capacity)
-        "By the number of the offering, and the neighbour."
+        "Keyed by the number of the `KnownAdvert` and the neighbour."
         self._hop_limit = hop_limit
         self._offerings: dict[tuple[NodeId, Filter], KnownAdvert] = {}
-        "The one without news longest first."
+        "In order of their last news, the oldest first."
         self._numbers = count()
 
     def hear(self, advert: Advert, sender: NodeId, now: float) -> tuple[Drop | None, bool]:
-        """Enter or renew what a neighbour offers, if it is news from the publisher.
+        """Add or renew the advertisement of a neighbour if it is news from the publisher.
 
-        The second value tells whether nothing new had come from the publisher for the length of a lease.
+        Return the drop reason, if any, and whether nothing new had come from the publisher for the length of
+        a lease.
         """
         serial, hops = advert.serial, advert.hops
         incarnation, leases = advert.incarnation, self.leases
@@ -113,7 +115,7 @@ class AdvertTable:
             or incarnation != offering.incarnation
             or silent
             or not self._serials
-        ):  # Most advertisements say the newest serial once more, over another neighbour.
+        ):  # Most repeat the newest serial from another neighbour.
             offering = self._follow(offering, advert, silent, now)
             if offering is None:
                 return Drop.EXPIRED, silent
@@ -122,15 +124,15 @@ class AdvertTable:
         return None, silent
 
     def is_news(self, advert: Advert) -> bool:
-        """Whether it is the first of its renewal, over any neighbour."""
+        """Return whether `advert` is the first of its renewal from any neighbour."""
         offering = self._offerings.get((advert.publisher, advert.pattern))
         return offering is None or is_newer(advert.serial, offering.serial)
 
     def outdate(self, advert: Advert, now: float) -> None:
-        """Take over a newer serial from an advertisement that leads nowhere, and tell it at the next renewal.
+        """Adopt the newer serial of an advertisement without a usable route, and send it at the next renewal.
 
-        Without a live lease nobody here waits for the publisher, and the serial goes no further: several
-        serials, each newer than the next in the circle, do not chase each other for ever.
+        Without a valid lease no node here depends on the publisher, and the serial is not passed on;
+        otherwise several serials, each newer than the next in the circle, could circulate for ever.
         """
         offering = self._offerings.get((advert.publisher, advert.pattern))
         if (
@@ -142,11 +144,11 @@ class AdvertTable:
             offering.contradicted = True
 
     def contradicted(self, told: Iterable[Advert]) -> list[KnownAdvert]:
-        """Return the offerings of which a neighbour told a much older serial since the last call, and whose
-        newest serial is not among what was `told` just now.
+        """Return the entries for which a neighbour sent a much older serial since the last call, and whose
+        newest serial is not among the adverts in `told`, which were sent just now.
 
-        An older serial comes from a publisher that does not know the newest. Somebody forged that, or the
-        publisher has restarted.
+        The older serial comes from a publisher that does not know the newest one, because that one is forged
+        or the publisher has restarted.
         """
         doubtful = [each for each in self._offerings.values() if each.contradicted]
         if not doubtful:
@@ -159,11 +161,12 @@ class AdvertTable:
     def _follow(
         self, offering: KnownAdvert | None, advert: Advert, silent: bool, now: float
     ) -> KnownAdvert | None:
-        """The offering of an advertisement, unless that is old: neighbours must not renew it for ever.
+        """Return the entry of an advertisement, or None if it is outdated: neighbours must not renew it
+        mutually.
 
-        What is as new as the newest known, or nearly so, counts for the length of a lease after that was
-        first heard. A publisher born again counts from one once its earlier incarnation has fallen silent.
-        Without serials nothing is old: whatever a neighbour says counts for the length of a lease.
+        An advertisement at most `LAG` renewals old is accepted for the length of a lease after the newest was
+        first received. A new incarnation of the publisher is accepted once the earlier one has been silent
+        for a lease. Without serials every advertisement is accepted.
         """
         if offering is None:
             offering = KnownAdvert(next(self._numbers), advert, now)
@@ -187,25 +190,27 @@ class AdvertTable:
         return offering
 
     def _compare(self, offering: KnownAdvert, advert: Advert) -> bool:
-        """Return whether an advertisement is more than `LAG` renewals old, and note that."""
+        """Return whether an advertisement is more than `LAG` renewals old; if so, mark the entry as
+        contradicted."""
         lags = behind(advert.serial, offering.serial) > LAG
         offering.contradicted = offering.contradicted or lags
         return lags
 
     def _renumber(self, offering: KnownAdvert, advert: Advert, now: float) -> None:
-        """Take over the serial of news, and move the offering to the end of the queue for eviction."""
+        """Adopt a newer serial, and move the entry to the end of the eviction order."""
         del self._offerings[offering.publisher, offering.pattern]
         offering.incarnation, offering.serial, offering.time = advert.incarnation, advert.serial, now
         offering.contradicted = False
         self._offerings[offering.publisher, offering.pattern] = offering
 
     def forget(self, neighbour: NodeId, now: float) -> None:
-        """Drop all that a neighbour offers: it has gone."""
+        """Remove all advertisements of a neighbour that has gone."""
         for key in [key for key, _ in self.leases.items(now) if key[1] == neighbour]:
             self.leases.discard(key)
 
     def nearest(self, publisher: NodeId, avoid: Collection[NodeId], now: float) -> NodeId | None:
-        """The neighbour with fewest hops to a publisher."""
+        """Return the neighbour with the fewest hops to `publisher` that is not in `avoid`; None if there is
+        none."""
         ways = [
             (heard.way.hops, neighbour)
             for (_, neighbour), heard in self.leases.items(now)
@@ -214,12 +219,13 @@ class AdvertTable:
         return min(ways)[1] if ways else None
 
     def footprint(self) -> Footprint:
-        """Publisher, pattern, neighbour, hops, serial, incarnation and lease of each entry."""
+        """Return the size: publisher, filter, neighbour, hops, serial, incarnation and lease of each
+        entry."""
         patterns = sum(filter_size(heard.offering.pattern) for _, heard in self.leases.items(-inf))
         return Footprint(len(self.leases), 22 * len(self.leases) + patterns, self.leases.capacity)
 
     def routes(self, now: float) -> list[AdvertRoutes]:
-        """Return all that is offered now, each with the ways to it.
+        """Return all valid advertisements, each with its ways.
 
         Ways are ordered by hops, then by neighbour; if renewals are flooded, those of the newest flood come
         first.

@@ -1,4 +1,4 @@
-"""CBR: advertisements lay the ways for subscriptions, subscriptions lay the ways for events."""
+"""CBR: subscriptions follow the reverse paths of advertisements, and events those of subscriptions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from roamcast.routing.state.seen import Seen
 
 
 class Cbr(Advertising):
-    """Every node keeps its neighbours' offers and wishes under lease; events go where wishes came from."""
+    """Soft-state reverse-path forwarding along leased advertisements and subscriptions."""
 
     shares_process = True
     main_parameters: ClassVar[tuple[str, ...]] = (
@@ -63,11 +63,11 @@ class Cbr(Advertising):
         self.trees = MostCoveringTable(p.expire, p.neighbours_news, p.hop_limit, self.relations)
         self.forwarded = ForwardedFilters(p.subscriptions)
         self.passed_on: Leases[Filter, bool] = Leases(p.repeat, p.subscriptions)
-        "What was passed on so lately that it need not be again."
+        "Filters that were passed on within the last `repeat` seconds and need not be passed on again."
         self.told = MinimalCover()
-        "What neighbours are told of with most-covering."
+        "The minimal cover of all filters known here, announced for most-covering."
         self.seen = Seen(p.handled_limit)
-        "The events that were handled here."
+        "Ids of the events handled here."
         self.handlers |= {
             TreeEvent: self._handle_event,
             Subscription: self._handle_subscription,
@@ -76,21 +76,21 @@ class Cbr(Advertising):
 
     @classmethod
     def traits(cls, parameters: Parameters) -> ProtocolTraits:
-        """Events go down the trees that wishes have built."""
+        """Return traits: events are forwarded down the trees that subscriptions have built."""
         assert isinstance(parameters, CbrParameters)
         return ProtocolTraits(travel=Dissemination.TREE, subscription_lease=parameters.expire)
 
-    # What the application asks.
+    # Calls of the application.
 
     def subscribe(self, wanted: Filter) -> None:
-        """Want it, and say so at once."""
+        """Subscribe, and pass a new subscription on at once."""
         new = wanted not in self.interests
         super().subscribe(wanted)
         if new:
             self._pass_on(wanted, [self.host.node])
 
     def publish(self, publication: Publication) -> None:
-        """Send an event down the trees that subscriptions have built to here."""
+        """Send an event down the trees that subscriptions have built to this node."""
         self.seen.add(publication.id)
         children = self.subscriptions.matching(publication.event, self.host.now())
         message = TreeEvent(publication, frozenset(children))
@@ -100,7 +100,7 @@ class Cbr(Advertising):
             self.host.drop(message, self._drop_reason(publication))
 
     def link_failed(self, message: Any, to: NodeId) -> None:
-        """Take another way for a subscription, if that is asked for; CBR by itself does not notice."""
+        """With `link_feedback`, send a subscription to another next hop; plain CBR ignores link failures."""
         if self.parameters.link_feedback and isinstance(message, Subscription):
             now = self.host.now()
             self.adverts.forget(to, now)
@@ -111,7 +111,7 @@ class Cbr(Advertising):
             )
 
     def tables(self) -> Mapping[str, Footprint]:
-        """The size of each table."""
+        """Return the size of each table."""
         passed = len(self.passed_on)
         repeats = {"passed_on": Footprint(passed, 12 * passed, self.passed_on.capacity)}
         return {
@@ -134,11 +134,12 @@ class Cbr(Advertising):
         return self._handle(publication, sender)
 
     def _is_new(self, publication: Publication) -> bool:
-        """Whether it has not been handled here; what this node published has been, if in an earlier life."""
+        """Return whether `publication` is neither handled here yet nor published by this node."""
         return publication.id not in self.seen and publication.publisher != self.host.node
 
     def _handle(self, publication: Publication, sender: NodeId) -> Drop | None:
-        """Deliver a new event here if it is wanted now, and pass it to the children that want it."""
+        """Deliver a new event if an interest matches it, and forward it to the children that subscribed to
+        it."""
         self.seen.add(publication.id)
         wanted = self.matches(publication.event)
         if wanted:
@@ -163,8 +164,8 @@ class Cbr(Advertising):
     # Leases.
 
     def renew(self, now: float, offers: list[AdvertRoutes]) -> None:
-        """Ask the neighbours, again, for what is wanted here and beyond."""
-        # A lapsed subscription is kept for one renewal more, so that a loss can be explained by it.
+        """Renew the subscriptions of this node and its children at the next hops."""
+        # An expired subscription is kept for one more renewal, so that the drop reason can be EXPIRED.
         self.subscriptions.sweep(now - self.parameters.renew)
         self.trees.leases.sweep(now)
         next_hops = self._next_hops(now, offers)
@@ -182,8 +183,8 @@ class Cbr(Advertising):
         self._send_paced(messages)
 
     def _send_paced(self, messages: list[tuple[Message, NodeId]]) -> None:
-        """Send messages one by one: all at once they overflow the link's queue. However many they are, the
-        last is sent before the next renewal begins."""
+        """Send messages one by one, because all at once would overflow the link's queue; the last is sent
+        before the next renewal."""
         pace = min(self.parameters.pace, self.parameters.renew / max(len(messages), 1))
         wait = 0.0
         for message, to in messages:
@@ -194,13 +195,13 @@ class Cbr(Advertising):
             wait += pace
 
     def _entries(self, now: float) -> list[tuple[NodeId, Filter]]:
-        """Who wants what: this node's own wishes first."""
+        """Return (child, filter) of all valid subscriptions, those of this node first."""
         own = [(self.host.node, pattern) for pattern in dict.fromkeys(self.interests)]
         return own + self.subscriptions.entries(now)
 
     def _pass_on(self, pattern: Filter, children: Iterable[NodeId]) -> None:
-        """Send what some children want towards the publishers, but with covering not to a neighbour that
-        has been sent a pattern which covers it (figure 1)."""
+        """Send the subscription of some children towards the publishers; with covering, skip a neighbour that
+        has been sent a covering filter (figure 1)."""
         now = self.host.now()
         if self.parameters.repeat:
             self.passed_on.sweep(now)
@@ -223,7 +224,7 @@ class Cbr(Advertising):
 
         return NextHops(offers, self.relations, find_branch, self.parameters.detour)
 
-    # What neighbours say.
+    # Messages of neighbours.
 
     def _handle_subscription(self, message: Subscription, sender: NodeId) -> Drop | None:
         now, pattern = self.host.now(), message.pattern
@@ -240,9 +241,10 @@ class Cbr(Advertising):
     def _most_covering_news(
         self, entries: list[tuple[NodeId, Filter]], next_hops: NextHops
     ) -> Iterator[MostCovering]:
-        """For each publisher, how many subscriptions here lie under each pattern, and how far they go on.
+        """Yield for each publisher and filter the number of subscriptions that it covers here, and their hops
+        to the publisher.
 
-        Where they could only go back to the child that they came from, there is no tree to attach to.
+        A subscription whose only next hop is the child that it came from is not announced.
         """
         for pattern, count in self._counts([pattern for _, pattern in entries]).items():
             paths: dict[NodeId, int] = {}
@@ -256,7 +258,8 @@ class Cbr(Advertising):
                     yield MostCovering(publisher, pattern, min(count, HIGHEST_COUNT), hops)
 
     def _counts(self, patterns: list[Filter]) -> dict[Filter, int]:
-        """How many of the patterns lie under each; with covering, under each of the fewest that cover all."""
+        """Return for each filter how many of `patterns` it covers; with covering, only for filters of the
+        minimal cover."""
         distinct = dict.fromkeys(patterns)
         if not self.parameters.covering:
             return {wide: sum(self.relations.covers(wide, other) for other in patterns) for wide in distinct}

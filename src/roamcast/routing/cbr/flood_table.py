@@ -1,4 +1,4 @@
-"""FloodTable: the events that a node did something for lately, and which of them it has met in a flood."""
+"""FloodTable: the events for which a node acted recently, and which of them it received in a flood."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from roamcast.routing.state.leases import Leases
 
 
 class FloodTable:
-    """Lines 9-18 and 54-56 of figure 3: who merely overhears an event does not enter it."""
+    """Lines 9-18 and 54-56 of figure 3: a node that only overhears an event does not enter it."""
 
     def __init__(self, memory: float, capacity: int) -> None:
         self._entries: Leases[int, _Handled] = Leases(memory, capacity)
@@ -16,7 +16,7 @@ class FloodTable:
         return len(self._entries)
 
     def record_copy(self, id: int, flood: int, now: float) -> bool:
-        """Hear a copy with so many hops left to flood; say whether the event was met in a flood before."""
+        """Record a copy with `flood` hops left; return whether the event was received in a flood before."""
         entry = self._entries.get(id, now)
         if entry is None:
             return False
@@ -26,13 +26,13 @@ class FloodTable:
         return False
 
     def enter(self, id: int, flood: int, now: float) -> None:
-        """Remember that something was done for an event, unless that is known; a lease is not renewed."""
+        """Enter an event for which this node acted; an existing lease is not renewed."""
         if self._entries.get(id, now) is None:
             self._entries.sweep(now)
             self._entries.renew(id, _Handled(flood > 0), now)
 
     def mark_handled(self, id: int, now: float) -> None:
-        """Note that this node has taken an event that was entered.
+        """Mark an entered event as handled by this node.
 
         Line 15 must stand outside line 14, or an event entered for a flood and then handled would be handled
         again.
@@ -42,12 +42,12 @@ class FloodTable:
             entry.taken = True
 
     def is_handled(self, id: int, now: float) -> bool:
-        """Whether it is remembered that this node took an event."""
+        """Return whether this node is known to have handled the event."""
         entry = self._entries.get(id, now)
         return entry is not None and entry.taken
 
     def footprint(self) -> Footprint:
-        """Publication, whether it was flooded, and lease of each entry."""
+        """Return the size: publication, flood flag and lease of each entry."""
         return Footprint(len(self._entries), 17 * len(self._entries), self._entries.capacity)
 
 

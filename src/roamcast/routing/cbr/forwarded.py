@@ -1,4 +1,5 @@
-"""What each neighbour has been asked for: whatever that covers need not be sent there (section 4.1.1)."""
+"""The filters sent to each neighbour: a filter covered by one of them need not be sent there (section
+4.1.1)."""
 
 from __future__ import annotations
 
@@ -11,11 +12,11 @@ from roamcast.wire.blobs import filter_size
 
 
 class ForwardedFilters:
-    """For each neighbour, the patterns that it holds for us, sent or covered by what was sent.
+    """For each neighbour, the filters that it holds for this node, sent or covered by a sent one.
 
-    Covering works a neighbour at a time: what covers a pattern must have gone the same way, or it covers
-    nothing. Nothing remembers which of them were held back. A pattern that has lapsed here still lives at
-    the neighbour, and covers there, until the next renewal says what is wanted now.
+    Covering is applied per neighbour: a covering filter counts only if it was sent to the same neighbour.
+    Suppressed filters are not recorded. A filter that has expired here stays valid at the neighbour, and
+    covers others there, until the next renewal.
     """
 
     def __init__(self, capacity: int) -> None:
@@ -23,7 +24,7 @@ class ForwardedFilters:
         self._covers: dict[NodeId, MinimalCover] = {}
 
     def renew(self, patterns: Mapping[NodeId, list[Filter]]) -> dict[NodeId, list[Filter]]:
-        """Of the patterns that each neighbour is to hold from now on, the fewest that have to be sent."""
+        """Replace the filters that each neighbour is to hold; return the minimal set to send to each."""
         self._covers = {neighbour: self._covers.get(neighbour, MinimalCover()) for neighbour in patterns}
         fewest: dict[NodeId, list[Filter]] = {}
         for neighbour, wanted in patterns.items():
@@ -35,7 +36,8 @@ class ForwardedFilters:
         return fewest
 
     def extend(self, neighbour: NodeId, pattern: Filter) -> bool:
-        """Have a neighbour hold a new pattern; say whether it must be sent, as nothing there covers it."""
+        """Add a filter for `neighbour`; return whether it must be sent because no filter sent there covers
+        it."""
         cover = self._covers.get(neighbour)
         if cover is None:
             cover = self._covers[neighbour] = MinimalCover()
@@ -44,11 +46,11 @@ class ForwardedFilters:
         return cover.add(pattern) if len(cover) < self._capacity else not cover.covers(pattern)
 
     def forget(self, neighbour: NodeId) -> None:
-        """Take it that a neighbour has nothing: it cannot be reached."""
+        """Forget the filters of a neighbour that cannot be reached."""
         self._covers.pop(neighbour, None)
 
     def footprint(self) -> Footprint:
-        """Neighbour and pattern of each entry."""
+        """Return the size: neighbour and filter of each entry."""
         entries = sum(map(len, self._covers.values()))
         patterns = sum(filter_size(pattern) for cover in self._covers.values() for pattern in cover)
         return Footprint(entries, 4 * entries + patterns, self._capacity * max(len(self._covers), 1))

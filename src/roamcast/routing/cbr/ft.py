@@ -1,4 +1,5 @@
-"""FT-CBR: every hop acknowledges, and a silent child is searched for by a short flood (figure 3)."""
+"""FT-CBR: hop-by-hop acknowledgements, and a short flood to find children that do not acknowledge (figure
+3)."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ from roamcast.routing.router import (
 
 
 class FtCbr(Cbr):
-    """CBR with an acknowledgement for each hop and a repair flood of two hops."""
+    """CBR with an acknowledgement for each hop and a repair flood of `flood_hops` hops."""
 
     shares_process = True
     main_parameters = (
@@ -55,17 +56,17 @@ class FtCbr(Cbr):
 
     @classmethod
     def traits(cls, parameters: Parameters) -> ProtocolTraits:
-        """As CBR; what is forgotten after a while may be delivered again."""
+        """Return the traits of CBR; without `remember_handled` an event may be delivered again."""
         assert isinstance(parameters, FtCbrParameters)
         return msgspec.structs.replace(super().traits(parameters), once=parameters.remember_handled)
 
     def publish(self, publication: Publication) -> None:
-        """Send an event down the trees; the publisher has done something for it."""
+        """Send an event down the trees, and enter it in the flood table."""
         self.floods.enter(publication.id, 0, self.host.now())
         super().publish(publication)
 
     def tables(self) -> Mapping[str, Footprint]:
-        """The size of each table."""
+        """Return the size of each table."""
         return {
             **super().tables(),
             "unacknowledged": self.waiting.footprint(),
@@ -83,7 +84,8 @@ class FtCbr(Cbr):
         self.waiting.expect(message)
 
     def _search(self, message: TreeEvent, lost: frozenset[NodeId]) -> None:
-        """Flood an event for the children that have not acknowledged it; figure 3 does not say who does."""
+        """Flood an event for the children that have not acknowledged it; figure 3 does not specify which node
+        does so."""
         hops, now = self.parameters.flood_hops, self.host.now()
         self.floods.record_copy(message.publication_id, hops, now)
         self.floods.enter(message.publication_id, hops, now)
@@ -93,7 +95,7 @@ class FtCbr(Cbr):
         return self.waiting.hear(message.id, sender)
 
     def _handle_event(self, message: TreeEvent, sender: NodeId) -> Drop | None:
-        """Figure 3, whose lines the numbers are; docs/protocols/ft-cbr.md has them side by side."""
+        """Handle an event as in figure 3; the numbers are its lines, see docs/protocols/ft-cbr.md."""
         flood = message.flood
         for_me = self.host.node in message.children  # 1
         if not for_me and flood == 0:
@@ -105,7 +107,7 @@ class FtCbr(Cbr):
         if not for_me and (flood == 1 or met_in_flood):  # nothing to acknowledge, forward or relay
             return NOT_MINE if flood == 1 else DUPLICATE
         acknowledge = for_me and flood == 0  # 27
-        if acknowledge:  # 28-32: also for a copy, since the first acknowledgement may have been lost
+        if acknowledge:  # 28-32: also for a duplicate, since the first acknowledgement may have been lost
             self.host.send(EventAck(message.publication_id), sender)
         forward = for_me and self._is_new(publication)  # 34
         relay = flood > 1 and not met_in_flood  # 46
@@ -114,7 +116,7 @@ class FtCbr(Cbr):
         reason: Drop | None = DUPLICATE
         if forward:  # 35-44
             self.floods.mark_handled(message.publication_id, now)  # 15
-            # Who relays a flood has not taken the event itself, and may be a child that waits for it.
+            # The relay of a flood has not handled the event itself; it may be a child that waits for it.
             reason = self._handle(publication, sender if flood == 0 else BROADCAST)
         others = message.children - {self.host.node}
         if relay and others:  # 47-52

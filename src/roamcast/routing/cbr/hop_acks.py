@@ -1,4 +1,4 @@
-"""Hop-by-hop acknowledgement: which children have not said that an event arrived (UnackdTable)."""
+"""Hop-by-hop acknowledgements: the children that have not acknowledged an event (UnackdTable)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from roamcast.routing.router import Drop, Footprint, Host, NodeId
 
 
 class HopAcks:
-    """Waits for the children of each event; whoever stays silent is handed to `missing`."""
+    """Waits for acknowledgements of each event; calls `missing` with the children that did not answer in
+    time."""
 
     def __init__(
         self, host: Host, wait: float, capacity: int, missing: Callable[[TreeEvent, frozenset[NodeId]], None]
@@ -19,13 +20,13 @@ class HopAcks:
         self._capacity = capacity
         self._missing = missing
         self._waiting: dict[int, tuple[TreeEvent, set[NodeId]]] = {}
-        "Each event with its silent children, the oldest first."
+        "Events with the children that have not acknowledged them, the oldest first."
 
     def __len__(self) -> int:
         return len(self._waiting)
 
     def expect(self, message: TreeEvent) -> None:
-        """Begin to wait for all children of `message`."""
+        """Start to wait for acknowledgements of all children of `message`."""
         self._waiting[message.publication_id] = (message, set(message.children))
         if len(self._waiting) > self._capacity:
             forgotten, silent = self._waiting.pop(next(iter(self._waiting)))
@@ -34,7 +35,7 @@ class HopAcks:
         self._host.call_later(self._wait, self._check_timeouts, message)
 
     def hear(self, id: int, child: NodeId) -> Drop | None:
-        """Note that a child has it."""
+        """Record the acknowledgement of a child; return EXPIRED or DUPLICATE if none was expected."""
         waiting = self._waiting.get(id)
         if waiting is None:
             return Drop.EXPIRED
@@ -44,7 +45,7 @@ class HopAcks:
         return None
 
     def footprint(self) -> Footprint:
-        """The event as it was sent, the silent children and the time to look of each entry."""
+        """Return the size: the event as sent, the missing children and the deadline of each entry."""
         sizes = (message.size + 4 * len(silent) + 8 for message, silent in self._waiting.values())
         return Footprint(len(self._waiting), sum(sizes), self._capacity)
 

@@ -1,4 +1,4 @@
-"""What CBR and FT-CBR say (Table 2 of the paper)."""
+"""Messages of CBR and FT-CBR (Table 2 of the paper)."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from roamcast.wire.fields import Hops, Incarnation, Int, ListOf, Node, Publicati
 
 HIGHEST_COUNT = 2**16 - 1
 UNREACHABLE = 255
-"Hops of an advertisement that tells the newest serial of a publisher and leads nowhere."
+"Hop count of an advertisement that only announces the newest serial of a publisher, without a route."
 
 
 class Advert(Message, number=16, category=Category.ROUTING, role=Role.OFFERS):
-    """What a publisher is going to publish, and how far from it the speaker is."""
+    """A publisher's advertisement, with the sender's distance to the publisher."""
 
     publisher: Node
     pattern: Filter
     hops: Hops
     serial: Serial
-    """Counted by the publisher, so that neighbours cannot keep a dead publisher alive among themselves. In a
-    circle: after the highest comes 0."""
+    """Counted by the publisher modulo 2^32, so that neighbours cannot renew the lease of a dead publisher
+    among themselves."""
     incarnation: Incarnation = 0
-    "The publisher's; another one means that it has forgotten everything."
+    "The publisher's incarnation; a change means that it has lost its memory."
 
 
 class Subscription(Message, number=17, category=Category.SUBSCRIPTION, role=Role.WISHES):
-    """What the speaker wants, for itself or for others: it does not say which."""
+    """A subscription of the sender, on its own behalf or for a child; the message does not tell which."""
 
     pattern: Filter
 
 
 class MostCovering(Message, number=18, category=Category.SUBSCRIPTION, role=Role.BEACONS):
-    """How many subscriptions the speaker has under a pattern, and how far they travel to the publisher."""
+    """The number of the sender's subscriptions that a filter covers, and their distance to the publisher."""
 
     publisher: Node
     pattern: Filter
@@ -42,16 +42,16 @@ class MostCovering(Message, number=18, category=Category.SUBSCRIPTION, role=Role
 
 
 class TreeEvent(Message, number=19, category=Category.EVENT, role=Role.CARRIES):
-    """A publication on its way down the tree, or flooded in search of lost children."""
+    """A publication on its way down the tree, or in a repair flood for missing children."""
 
     publication: Publication
     children: Annotated[frozenset[Node], ListOf(1024)]
-    "Who is to take it."
+    "The children that are to handle it."
     flood: Hops = 0
-    "Hops left to flood; 0 on the tree."
+    "Remaining hops of the flood; 0 on the tree."
 
 
 class EventAck(Message, number=20, category=Category.CONTROL, role=Role.ACKNOWLEDGES):
-    """One hop's word that an event has arrived."""
+    """A child's acknowledgement of an event to its parent."""
 
     id: PublicationId

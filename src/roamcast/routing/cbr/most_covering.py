@@ -1,4 +1,5 @@
-"""Most-covering: attach to a tree that exists, even if it is not the shortest way (section 4.1.2)."""
+"""Most-covering: a subscription joins an existing tree even if that is not the shortest path (section
+4.1.2)."""
 
 from __future__ import annotations
 
@@ -15,17 +16,17 @@ from roamcast.wire.blobs import filter_size
 
 
 class Branch(NamedTuple):
-    """A neighbour on a tree; the smallest is the best."""
+    """A neighbour on a tree; the least tuple is the best."""
 
     fewness: int
-    "The number of its subscriptions there, negated."
+    "The number of its subscriptions on the tree, negated."
     hops: int
-    "From the neighbour along the tree to the publisher."
+    "Number of hops from the neighbour along the tree to the publisher."
     neighbour: NodeId
 
 
 class MostCoveringTable:
-    """What neighbours say of their subscriptions (MCTable)."""
+    """Leases of the subscription counts that neighbours announce (MCTable)."""
 
     def __init__(self, life: float, capacity: int, hop_limit: int, relations: RelationCache) -> None:
         self.leases: Leases[tuple[NodeId, NodeId, Filter], tuple[int, int]] = Leases(life, capacity)
@@ -33,29 +34,29 @@ class MostCoveringTable:
         self._relations = relations
 
     def hear(self, news: MostCovering, sender: NodeId, now: float) -> Drop | None:
-        """Enter or renew a neighbour's branch."""
+        """Add or renew a neighbour's branch; return the drop reason, if any."""
         if news.hops >= self._hop_limit:
             return Drop.HOP_LIMIT
         self.leases.renew((news.publisher, sender, news.pattern), (news.count, news.hops), now)
         return None
 
     def forget(self, neighbour: NodeId, now: float) -> None:
-        """Drop all that a neighbour said: it has gone."""
+        """Remove all entries of a neighbour that has gone."""
         for key in [key for key, _ in self.leases.items(now) if key[1] == neighbour]:
             self.leases.discard(key)
 
     def footprint(self) -> Footprint:
-        """Publisher, neighbour, pattern, count, hops and lease of each entry."""
+        """Return the size: publisher, neighbour, filter, count, hops and lease of each entry."""
         patterns = sum(filter_size(pattern) for (_, _, pattern), _ in self.leases.items(-inf))
         return Footprint(len(self.leases), 20 * len(self.leases) + patterns, self.leases.capacity)
 
     def best(
         self, publisher: NodeId, pattern: Filter, avoid: Collection[NodeId], now: float
     ) -> Branch | None:
-        """The neighbour whose tree to `publisher` covers `pattern` with most subscriptions.
+        """Return the neighbour whose tree to `publisher` covers `pattern` with the most subscriptions.
 
-        `avoid` holds the neighbours that come to the publisher through us: attaching to one of them
-        would close a ring.
+        `avoid` contains the neighbours that reach the publisher through this node: joining one would close a
+        loop.
         """
         best: Branch | None = None
         for (whose, neighbour, wide), (count, hops) in self.leases.items(now):

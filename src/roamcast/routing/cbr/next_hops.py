@@ -1,4 +1,4 @@
-"""The next hops of a subscription: figure 1 of the paper, as Roamcast reads it."""
+"""Selection of the next hops of a subscription (figure 1 of the paper)."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from roamcast.routing.cbr.most_covering import Branch
 from roamcast.routing.router import NodeId
 
 FindBranch = Callable[[NodeId, Filter, NodeId], Branch | None]
-"Publisher, pattern, child -> the branch of most-covering to attach to."
+"(publisher, filter, child) -> the branch that most-covering selects, if any."
 
 
 class NextHops:
-    """The next hops to all publishers at one moment."""
+    """The next hops towards all publishers at one moment."""
 
     def __init__(
         self,
@@ -31,9 +31,9 @@ class NextHops:
         self._known: dict[tuple[Filter, NodeId], dict[NodeId, Way]] = {}
 
     def of(self, pattern: Filter, child: NodeId) -> dict[NodeId, Way]:
-        """Return the chosen way to each publisher that may match `pattern`.
+        """Return the chosen way to each publisher whose advertisement intersects `pattern`.
 
-        A subscription never goes back to the `child` that it came from.
+        A subscription is never sent back to the `child` that it came from.
         """
         known = self._known.get((pattern, child))
         if known is not None:
@@ -56,5 +56,5 @@ class NextHops:
         return chosen
 
     def neighbours(self, pattern: Filter, child: NodeId) -> set[NodeId]:
-        """The neighbours that a subscription of `child` goes to."""
+        """Return the next hops of a subscription of `child`."""
         return {way.neighbour for way in self.of(pattern, child).values()}

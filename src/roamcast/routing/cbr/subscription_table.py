@@ -1,4 +1,4 @@
-"""The table of subscriptions: which children want what."""
+"""Subscription table: the subscriptions of each child."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from roamcast.routing.state.leases import Leases
 from roamcast.wire.blobs import filter_size
 
 MANY = 16
-"With more patterns than that the match index is quicker than asking each; with half as many it goes again."
+"With more filters than this a match index replaces linear matching; it is removed again at half as many."
 
 
 class SubscriptionTable:
-    """Subscriptions from neighbours (SubsTable)."""
+    """Leases of the subscriptions received from neighbours (SubsTable)."""
 
     def __init__(self, life: float, capacity: int) -> None:
         self.leases: Leases[tuple[NodeId, Filter], bool] = Leases(life, capacity)
         self._children: dict[Filter, dict[NodeId, None]] = {}
-        "Whoever has asked for a pattern; leases that have gone since are cleared away in bulk."
+        "Filter -> children that subscribed to it; entries of expired leases are removed in bulk."
         self._pairs = 0
         self._index: MatchIndex[Filter] | None = None
 
     def hear(self, child: NodeId, pattern: Filter, now: float) -> bool:
-        """Enter or renew a child's wish; say whether it is new."""
+        """Add or renew a child's subscription; return whether it is new."""
         new = self.leases.renew((child, pattern), True, now)
         if new:
             children = self._children.get(pattern)
@@ -41,11 +41,11 @@ class SubscriptionTable:
         return new
 
     def entries(self, now: float) -> list[tuple[NodeId, Filter]]:
-        """Who wants what now."""
+        """Return (child, filter) of all valid subscriptions."""
         return [key for key, _ in self.leases.items(now)]
 
     def matching(self, event: Event, now: float) -> set[NodeId]:
-        """The children that want `event`."""
+        """Return the children with a valid subscription that matches `event`."""
         if self._index is None:
             wanted = [(p, children) for p, children in self._children.items() if p.matches(event)]
         else:
@@ -58,17 +58,17 @@ class SubscriptionTable:
         return wanting
 
     def lapsed(self, event: Event, now: float) -> bool:
-        """Whether someone would have wanted `event`, but for a lease that ran out lately."""
+        """Return whether a recently expired subscription matches `event`."""
         return any(pattern.matches(event) for (_, pattern), _ in self.leases.lapsed(now))
 
     def sweep(self, now: float) -> None:
-        """Forget what lapsed at or before `now`."""
+        """Remove all subscriptions that expired at or before `now`."""
         self.leases.sweep(now)
         if self._pairs > len(self.leases):
             self._clear_away()
 
     def footprint(self) -> Footprint:
-        """Child, pattern and lease of each entry."""
+        """Return the size: child, filter and lease of each entry."""
         patterns = sum(filter_size(pattern) for (_, pattern), _ in self.leases.items(-inf))
         return Footprint(len(self.leases), 12 * len(self.leases) + patterns, self.leases.capacity)
 

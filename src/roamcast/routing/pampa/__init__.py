@@ -1,1 +1,1 @@
-"""PAMPA: flooding in which those repeat who bring a message on, and those keep still who would not."""
+"""PAMPA: flooding in which the nodes with the most progress repeat a message and the others suppress it."""

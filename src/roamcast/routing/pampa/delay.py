@@ -1,4 +1,4 @@
-"""How long a node waits before it repeats what it heard: delay functions by name."""
+"""Delay functions of PAMPA, by name."""
 
 from __future__ import annotations
 
@@ -8,33 +8,33 @@ from typing import TypeAlias
 from roamcast.routing.pampa.parameters import PampaParameters
 
 Delay: TypeAlias = Callable[[float, float], float]
-"Seconds to wait by distance and signal; the distance is between 0 and the range."
+"(distance [m], signal [W]) -> delay [s]; the distance is between 0 and the range."
 
 
 def delay_function(parameters: PampaParameters) -> Delay:
-    """The delay function that the parameters name."""
+    """Return the delay function that the parameters select."""
     return {"far-first": far_first, "signal": by_signal, "target": by_target}[parameters.delay](parameters)
 
 
 def far_first(parameters: PampaParameters) -> Delay:
-    """The farther the sooner, down to nothing at the range.
+    """Return a delay that decreases linearly with distance, to 0 at the range.
 
-    The paper writes del(d) = k' x d, which has the near ones speak first and so contradicts its own text.
+    The paper's formula is del(d) = k' x d, by which near nodes would repeat first; that contradicts its text.
     """
     longest, range = parameters.max_delay, parameters.range
     return lambda distance, signal: longest * (1 - distance / range)
 
 
 def by_signal(parameters: PampaParameters) -> Delay:
-    """PAMPA as it was proposed, del(RSSI) = k x RSSI, up to the longest wait."""
+    """Return the delay of the original PAMPA, del(RSSI) = k x RSSI, limited to the maximum delay."""
     longest, k = parameters.max_delay, parameters.max_delay / parameters.strong_signal
     return lambda distance, signal: min(longest, k * signal)
 
 
 def by_target(parameters: PampaParameters) -> Delay:
-    """Equation 1: nothing at the target distance, the longest wait at the sender and at the range.
+    """Return equation 1: 0 at the target distance, and the maximum delay at the sender and at the range.
 
-    Where the target is the sender or the range itself, the side that has no room is left out.
+    If the target equals 0 or the range, the empty side is omitted.
     """
     longest, range, target = parameters.max_delay, parameters.range, parameters.target
     room = range * range - target * target

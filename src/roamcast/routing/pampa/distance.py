@@ -1,4 +1,4 @@
-"""How far away a sender is, by the strength of its signal: estimators by name."""
+"""Estimation of the distance to a sender from the received signal."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ FRIIS = 0.01386645232
 
 
 def estimator(name: str, host: Host) -> Callable[[float], float]:
-    """Metres to a sender heard at so many watts; nan where nobody knows."""
+    """Return the estimator `name`: received signal [W] -> distance [m]; nan if unknown."""
     return {"inverse": host.distance, "friis": friis}[name]
 
 
 def friis(signal: float) -> float:
-    """The inverse of propagation in free space, whatever the propagation is."""
+    """Return the distance [m] by free-space propagation, regardless of the scenario's model."""
     if not signal >= 0:
         return nan
     return FRIIS / sqrt(signal) if signal else inf

@@ -1,7 +1,8 @@
-"""PAMPA, a collaborator of any router: whoever hears a message first waits, and repeats it unless others did.
+"""PAMPA as a component of a router: a node that receives a new message waits, and repeats it unless enough
+copies arrive.
 
-The router says what a flood is known by (a number) and what is to be repeated. Whether to repeat, and when,
-is decided here: the wait follows from the signal, and enough copies heard meanwhile end it.
+The router supplies the key of a flood (an integer) and the message to repeat. PAMPA decides whether and when
+to repeat: the delay depends on the received signal, and enough copies received meanwhile cancel it.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ class _Wait(Generic[T]):
     def __init__(self, flooded: T, copies: int) -> None:
         self.flooded = flooded
         self.copies = copies
-        "Copies that still may be heard before it is enough."
+        "Number of further copies that suppress the repetition."
         self.timer: Timer
 
 
 class Pampa(Generic[T]):
-    """One node's part in floods of one kind; `repeat` sends on, `let_go` is told what is not, and why."""
+    """One node's part in floods of one kind; calls `repeat` to send, or `let_go` with a drop reason."""
 
     def __init__(
         self,
@@ -40,9 +41,9 @@ class Pampa(Generic[T]):
         let_go: Callable[[T, Drop], object],
         scale: Callable[[], float] | None = None,
     ) -> None:
-        """All waits are `scale()` times as long, if that is given."""
+        """Multiply all delays by `scale()`, if given."""
         self.done = Seen(parameters.flood_limit)
-        "Floods that need no more attention: begun, repeated or let go. A router may have it as `handled`."
+        "Keys of floods that this node has started, repeated or dropped; a router may use it as `handled`."
         self._host = host
         self._repeat = repeat
         self._let_go = let_go
@@ -58,11 +59,12 @@ class Pampa(Generic[T]):
         self._waiting: dict[int, _Wait[T]] = {}
 
     def begin(self, key: int) -> bool:
-        """Note a flood that begins here; false if this node has taken part in it, or is about to."""
+        """Record a flood that starts here; return False if this node already takes part in it."""
         return key not in self._waiting and self.done.add(key)
 
     def record_copy(self, key: int) -> bool:
-        """Whether this node knows the flood; then a copy was heard, which may be the one too many."""
+        """Return whether the flood is known here; if it is pending, count the copy, which may suppress the
+        repetition."""
         wait = self._waiting.get(key)
         if wait is None:
             return key in self.done
@@ -73,7 +75,7 @@ class Pampa(Generic[T]):
         return True
 
     def wait(self, key: int, signal: float, flooded: T) -> None:
-        """Take part in a flood that is new here."""
+        """Schedule the repetition of a new flood; a full table drops the oldest pending one."""
         waiting = self._waiting
         if len(waiting) >= self._capacity:
             oldest = next(iter(waiting))
@@ -83,7 +85,8 @@ class Pampa(Generic[T]):
         wait.timer = self._host.call_later(self.delay(signal), self._send, key)
 
     def delay(self, signal: float) -> float:
-        """Seconds to wait after a copy heard at `signal` watts; the longest if that is unknown."""
+        """Return the delay [s] after a copy received at `signal` watts; the maximum if the distance is
+        unknown."""
         distance = self._estimate(signal)
         longest = self._longest
         seconds = longest if isnan(distance) else self._delay(min(distance, self._range), signal)
@@ -92,7 +95,7 @@ class Pampa(Generic[T]):
         return seconds if self._scale is None else seconds * self._scale()
 
     def footprints(self) -> dict[str, Footprint]:
-        """The size of its tables."""
+        """Return the size of each table."""
         done, waiting = len(self.done), len(self._waiting)
         return {
             "floods_done": Footprint(done, 8 * done, self._remember),

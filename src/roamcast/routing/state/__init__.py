@@ -1,1 +1,1 @@
-"""Soft state that every family keeps: what lapses, what was seen, who is near; it knows no protocol."""
+"""Soft state shared by the protocols: leases, duplicate detection, neighbours, serials and timers."""

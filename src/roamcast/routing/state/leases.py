@@ -1,4 +1,4 @@
-"""Leases: soft state that lapses unless someone renews it, in a table that cannot grow without bound."""
+"""Leases: a bounded table of soft state that expires unless it is renewed."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ V = TypeVar("V")
 
 
 class Leases(Generic[K, V]):
-    """Values kept for `duration` seconds after their last renewal, or for as long as that renewal said.
+    """Values that are valid for `duration` seconds after their last renewal, or for the duration of that
+    renewal.
 
-    A full table gives up the lease that would lapse first; of equals the one renewed first.
+    A full table evicts the lease that expires first; of equals, the one renewed first.
     """
 
     __slots__ = ("_entries", "_heap", "_order", "capacity", "duration")
@@ -23,9 +24,10 @@ class Leases(Generic[K, V]):
         self.duration = duration
         self.capacity = capacity
         self._entries: dict[K, tuple[float, V]] = {}
-        "When each lease lapses, and its value, in order of renewal."
-        # While all leases last equally long, the order of renewal is the order of expiry: no heap is needed.
-        # Once a renewal has said how long, the heap has an item for each; one not held any more is stale.
+        "Key -> (expiry time [s], value), in order of renewal."
+        # While all leases have the same duration, the order of renewal is the order of expiry and no heap is
+        # needed. After a renewal with its own duration, the heap has an item for each lease; an item whose
+        # lease has been replaced or removed is stale.
         self._heap: list[tuple[float, int, K, tuple[float, V]]] | None = None
         self._order = count()
 
@@ -39,11 +41,11 @@ class Leases(Generic[K, V]):
         return iter(self._entries)
 
     def keys(self) -> KeysView[K]:
-        """What is held, lapsed or not: a view that follows the table."""
+        """Return a live view of all keys in the table, including expired ones."""
         return self._entries.keys()
 
     def renew(self, key: K, value: V, now: float, duration: float | None = None) -> bool:
-        """Start the lease of `key` again, with `value`; say whether it is new (or had lapsed)."""
+        """Start or restart the lease of `key` with `value`; return whether it is new or had expired."""
         entries = self._entries
         held = entries.pop(key, None)
         if duration is None and self._heap is None:
@@ -55,7 +57,7 @@ class Leases(Generic[K, V]):
         return held is None or held[0] <= now
 
     def begin(self, key: K, value: V, now: float) -> bool:
-        """Start a lease of `key` unless it has one; say whether it starts."""
+        """Start a lease of `key` unless it has a valid one; return whether a lease was started."""
         entries = self._entries
         if key in entries:
             return entries[key][0] <= now and self.renew(key, value, now)
@@ -65,20 +67,21 @@ class Leases(Generic[K, V]):
         return self.renew(key, value, now)
 
     def get(self, key: K, now: float) -> V | None:
-        """The value of `key` if its lease has not lapsed."""
+        """Return the value of `key`, or None if it has no valid lease."""
         held = self._entries.get(key)
         return held[1] if held is not None and held[0] > now else None
 
     def items(self, now: float) -> list[tuple[K, V]]:
-        """What is alive, in order of renewal."""
+        """Return the keys and values of all valid leases, in order of renewal."""
         return [(key, held[1]) for key, held in self._entries.items() if held[0] > now]
 
     def values(self, now: float) -> list[V]:
-        """The values of what is alive, in order of renewal."""
+        """Return the values of all valid leases, in order of renewal."""
         return [value for expires, value in self._entries.values() if expires > now]
 
     def lapsed(self, now: float) -> Iterator[tuple[K, float]]:
-        """What has lapsed and is not yet swept, in order of renewal, and when it did."""
+        """Yield key and expiry time [s] of the expired leases that are still in the table, in order of
+        renewal."""
         for key, (expires, _) in self._entries.items():
             if expires <= now:
                 yield key, expires
@@ -86,7 +89,7 @@ class Leases(Generic[K, V]):
                 return
 
     def first(self) -> tuple[K, float] | None:
-        """The lease that lapses first, or has lapsed first, and when."""
+        """Return key and expiry time [s] of the lease that expires first; None if the table is empty."""
         entries, heap = self._entries, self._heap
         if heap is None:
             for key, (expires, _) in entries.items():
@@ -100,10 +103,10 @@ class Leases(Generic[K, V]):
         return None
 
     def sweep(self, now: float) -> None:
-        """Forget what lapsed at or before `now`."""
+        """Remove all leases that expired at or before `now`."""
         entries = self._entries
         while self._heap is None and entries:
-            key, held = next(iter(entries.items()))  # a key may take long to hash: it is not looked up
+            key, held = next(iter(entries.items()))  # hashing a key may be slow: avoid a lookup
             if held[0] > now:
                 return
             del entries[key]
@@ -114,14 +117,14 @@ class Leases(Generic[K, V]):
         self._heap = None
 
     def discard(self, key: K) -> None:
-        """Forget `key` at once."""
+        """Remove the lease of `key`, if there is one."""
         self._entries.pop(key, None)
 
     def _renew_unequal(self, key: K, value: V, expires: float) -> None:
         entries = self._entries
         entries[key] = entry = (expires, value)
         if self._heap is None or len(self._heap) > 2 * len(entries) + 16:
-            # The first of its kind, or most items are stale.
+            # The first lease with its own duration, or most heap items are stale: rebuild the heap.
             self._heap = [(held[0], next(self._order), key, held) for key, held in entries.items()]
             heapq.heapify(self._heap)
         else:

@@ -1,4 +1,4 @@
-"""The neighbours of a node: who was heard lately, and who has gone silent."""
+"""Neighbour table: the neighbours received recently, and detection of those that have become silent."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from roamcast.routing.router import Host, NodeId, Timer
 from roamcast.routing.state.leases import Leases
 
 TICK = 1e-9
-"A timer may come this much before a deadline, which is a sum of floats."
+"Tolerance for a timer that fires before its deadline by a rounding error [s]."
 
 
 class Neighbours:
-    """Who has spoken; whoever is silent for `silence` seconds, or has to make room, is handed to `lose`."""
+    """The current neighbours; calls `lose` for one that is silent for `silence` seconds or is evicted."""
 
     def __init__(self, host: Host, silence: float, capacity: int, lose: Callable[[NodeId], None]) -> None:
         self._host = host
         self._capacity = capacity
         self._lose = lose
-        # With room for one more than it keeps, so that whoever has to go is known.
+        # One more entry than `capacity`, so that the evicted neighbour can be reported.
         self._heard: Leases[NodeId, float] = Leases(silence, capacity + 1)
-        "When each was heard."
+        "The time of the last reception from each neighbour [s]."
         self._timer: Timer | None = None
         self._due = inf
-        "When the timer goes off."
+        "When the timer fires [s]."
 
     def __len__(self) -> int:
         return len(self._heard)
@@ -33,9 +33,9 @@ class Neighbours:
         return neighbour in self._heard
 
     def hear(self, neighbour: NodeId, now: float, silence: float | None = None) -> None:
-        """Note that a neighbour lives, and see to it that its silence will be noticed.
+        """Record a reception from `neighbour` and start its timeout.
 
-        Where neighbours say how long they may be silent, that time is given.
+        `silence` overrides the default timeout, for protocols in which each neighbour announces its own [s].
         """
         if self._heard.renew(neighbour, now, now, silence) and len(self._heard) > self._capacity:
             first = self._heard.first()
@@ -45,11 +45,11 @@ class Neighbours:
             self._watch()
 
     def forget(self, neighbour: NodeId) -> None:
-        """Forget a neighbour that is known to be gone."""
+        """Remove a neighbour without calling `lose`."""
         self._heard.discard(neighbour)
 
     def heard_since(self, time: float) -> Iterator[NodeId]:
-        """Those who have spoken since `time`, in the order in which they did."""
+        """Yield the neighbours received since `time`, in the order of their last reception."""
         for neighbour, heard in self._heard.items(self._host.now()):
             if heard >= time:
                 yield neighbour
@@ -59,7 +59,7 @@ class Neighbours:
         self._lose(neighbour)
 
     def _watch(self) -> None:
-        """Come back when the first neighbour should have spoken again."""
+        """Schedule a check for the earliest timeout."""
         first = self._heard.first()
         if first is not None and first[1] < self._due:
             if self._timer is not None:
@@ -68,7 +68,7 @@ class Neighbours:
             self._timer = self._host.call_later(max(self._due - self._host.now(), 0.0), self._check)
 
     def _check(self) -> None:
-        """Give up the neighbours that have not spoken in time."""
+        """Remove and report the neighbours that have timed out."""
         self._timer, self._due = None, inf
         for neighbour, _ in list(self._heard.lapsed(self._host.now() + TICK)):
             if neighbour in self._heard:

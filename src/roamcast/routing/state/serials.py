@@ -1,13 +1,13 @@
-"""Serial numbers of four bytes, compared in a circle (RFC 1982): after the highest comes 0.
+"""Four-byte serial numbers with circular comparison (RFC 1982): the highest is followed by 0.
 
-Every serial is newer than half of the others, so no serial is final: whatever number somebody gives out in a
-node's name, the node can outdo it.
+Every serial is newer than half of all serials, so none is final: a node can always exceed a serial that
+another node forged in its name.
 """
 
 from __future__ import annotations
 
 SERIALS = 2**32
-"Serials are counted modulo this."
+"Serials are counted modulo this number."
 
 
 def following(serial: int) -> int:
@@ -16,14 +16,14 @@ def following(serial: int) -> int:
 
 
 def behind(serial: int, newest: int) -> int:
-    """Return how many steps lead from `serial` to `newest`."""
+    """Return the number of steps from `serial` to `newest`."""
     return (newest - serial) % SERIALS
 
 
 def is_newer(serial: int, than: int) -> bool:
-    """Return whether `serial` comes after `than`; two serials half a circle apart are both newer.
+    """Return whether `serial` is newer than `than`; of two serials half a circle apart, each is newer.
 
-    RFC 1982 leaves that case open. If neither were newer, a node that holds one would refuse the other for
-    ever.
+    RFC 1982 leaves that case open. If neither were newer, a node that holds one would reject the other
+    permanently.
     """
     return 0 < (serial - than) % SERIALS <= SERIALS // 2

@@ -1,4 +1,4 @@
-"""Random phase and jitter: what keeps neighbours from speaking at the same moment."""
+"""Timers with random phase and jitter, which keep neighbours from transmitting simultaneously."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from roamcast.routing.router import Host, Timer
 
 
 def call_within(host: Host, span: float, action: Callable[..., object], *args: Any) -> Timer:
-    """Call `action(*args)` at a random moment of the next `span` seconds."""
+    """Call `action(*args)` after a uniformly random delay of up to `span` seconds."""
     return host.call_later(host.random.random() * span, action, *args)
 
 
 def call_every(host: Host, period: float, action: Callable[[], object]) -> None:
-    """Call `action()` every `period` seconds for ever, beginning at a random phase."""
+    """Call `action()` every `period` seconds without end, starting at a random phase."""
 
     def tick() -> None:
         host.call_later(period, tick)

@@ -1,1 +1,1 @@
-"""TPSR: subscriptions lay source routes that publications follow; and P-PUBS, which floods them instead."""
+"""TPSR, in which publications follow source routes set up by subscriptions, and P-PUBS, which floods them."""

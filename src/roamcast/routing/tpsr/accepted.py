@@ -1,4 +1,4 @@
-"""Which recipients of a publication this node has taken charge of, and from whom."""
+"""The recipients for which this node has accepted a publication, and the sender of each."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from roamcast.routing.router import Footprint, NodeId
 
 
 class AcceptedRecipients:
-    """Recipients by publication; the oldest publication is forgotten first."""
+    """Recipients by publication; the oldest publication is evicted first."""
 
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
@@ -18,7 +18,8 @@ class AcceptedRecipients:
     def accept(
         self, publication: int, recipients: Collection[NodeId], sender: NodeId
     ) -> tuple[set[NodeId], set[NodeId]]:
-        """Those that are new here, and those that came before from another sender: they go in a circle."""
+        """Record `recipients`; return the new ones, and those accepted earlier from another sender (a
+        loop)."""
         held = self._recipients.setdefault(publication, {})
         fresh = {recipient for recipient in recipients if recipient not in held}
         back = {recipient for recipient in recipients if held.get(recipient, sender) != sender}
@@ -30,9 +31,9 @@ class AcceptedRecipients:
         return fresh, back
 
     def sender(self, publication: int, recipient: NodeId) -> NodeId | None:
-        """Who gave this node charge of a recipient."""
+        """Return the node from which this node accepted the recipient; None if unknown."""
         return self._recipients.get(publication, {}).get(recipient)
 
     def footprint(self) -> Footprint:
-        """Publication, recipient and sender."""
+        """Return the size: publication, recipient and sender of each entry."""
         return Footprint(self._pairs, 16 * self._pairs, self._capacity)

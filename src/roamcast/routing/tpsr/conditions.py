@@ -1,4 +1,4 @@
-"""How much longer a node should wait for what it sees around it (the paper's future work)."""
+"""Adaptation of delays to local density and losses (the paper's future work)."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from roamcast.routing.router import Footprint, Host, NodeId
 from roamcast.routing.state.leases import Leases
 
 USUAL_NEIGHBOURS = 27.5
-"Of 140 nodes to the square kilometre, those within 250 m: there the wait is as long as the parameters say."
+"Mean number of nodes within 250 m at 140 nodes per square kilometre; with it the factor is 1."
 LEAST, MOST = 0.25, 2.0
-"Times the wait of the parameters, by density alone."
+"Bounds of the factor by density alone."
 MEMORY = 30.0
-"Seconds that a neighbour counts after it was heard."
+"Duration for which a neighbour counts after its last reception [s]."
 NEIGHBOURS = 1024
-"Counted at most."
+"Maximum number of neighbours counted."
 WEIGHT = 0.05
-"Of the last job in the mean of those that had to be sent again."
+"Weight of the last job in the moving average of retransmitted jobs."
 
 
 class LocalConditions:
-    """Density, by who was heard lately, and losses, by the jobs that had to be sent again."""
+    """Estimates of density, from neighbours received recently, and of losses, from retransmitted jobs."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -26,19 +26,19 @@ class LocalConditions:
         self._losses = 0.0
 
     def hear(self, neighbour: NodeId) -> None:
-        """Note a neighbour."""
+        """Record a reception from a neighbour."""
         self._heard.renew(neighbour, True, self._host.now())
 
     def observe(self, again: bool) -> None:
-        """Note a job that was taken at once, or had to be sent again."""
+        """Record whether a job had to be retransmitted."""
         self._losses += WEIGHT * (again - self._losses)
 
     def scale(self) -> float:
-        """Times the usual wait: the more may speak and the more is lost, the longer they should spread."""
+        """Return the factor for delays; it grows with the number of neighbours and with losses."""
         self._heard.sweep(self._host.now())
         density = len(self._heard) / USUAL_NEIGHBOURS
         return min(max(density, LEAST), MOST) * (1 + self._losses)
 
     def footprint(self) -> Footprint:
-        """Neighbours, and when each was heard."""
+        """Return the size: neighbour and time of each entry."""
         return Footprint(len(self._heard), 12 * len(self._heard), NEIGHBOURS)

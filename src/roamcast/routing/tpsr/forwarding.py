@@ -1,4 +1,5 @@
-"""Event routing (section IV.B): jobs are taken, wait for their turn, and are made anew at each node."""
+"""Event routing (section IV.B): a node accepts jobs, waits for its turn, and creates new jobs for its next
+hops."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from roamcast.routing.tpsr.route_table import SubscriberTable
 
 
 class PendingForward:
-    """A publication that this node has taken and is to pass on when its turn comes."""
+    """A publication that this node has accepted and will forward when its turn comes."""
 
     __slots__ = ("publication", "recipients", "senders", "weakest")
 
@@ -23,11 +24,11 @@ class PendingForward:
         self.weakest = weakest
         self.recipients: set[NodeId] = set()
         self.senders: dict[NodeId, None] = {}
-        "Who sent it here, and waits to hear of it."
+        "The nodes that sent it and wait for an acknowledgement."
 
 
 class Forwarding:
-    """What one node does with the jobs that it is given."""
+    """Handles the jobs that are addressed to one node."""
 
     def __init__(
         self,
@@ -39,7 +40,7 @@ class Forwarding:
         strand: Callable[[Publication, float, Collection[NodeId]], None],
         observe: Callable[[bool], None],
     ) -> None:
-        """`give_up` is told of jobs that nobody took, `strand` of recipients that no way is known to."""
+        """Call `give_up` for jobs that no addressee accepted, and `strand` for recipients without a route."""
         self._host = host
         self._parameters = parameters
         self._table = table
@@ -49,24 +50,24 @@ class Forwarding:
         self.attempts = JobRetries(host, parameters, give_up, observe)
 
     def publish(self, publication: Publication, recipients: Collection[NodeId]) -> None:
-        """Send an event of this node on its way."""
+        """Send an event of this node to `recipients`."""
         self.taken.accept(publication.id, recipients, self._host.node)
         turn = PendingForward(publication, UNKNOWN)
         turn.recipients.update(recipients)
         self._send(turn)
 
     def handle(self, message: RoutedEvent, job: Job, sender: NodeId, signal: float) -> Drop | None:
-        """Take what is new of a job; DUPLICATE if nothing is."""
+        """Accept the new recipients of a job; return DUPLICATE if there is none."""
         publication, node = message.publication, self._host.node
         fresh, back = self.taken.accept(publication.id, job.recipients, sender)
         back.discard(node)
         wait = self._parameters.spacing * job.delay_index
         if not fresh and not back:
-            if publication.id not in self._turns:  # the sender has not heard this node: answer it again
+            if publication.id not in self._turns:  # the acknowledgement was lost: repeat it
                 self._host.call_later(wait, self._acknowledge, publication, message.weakest, [sender])
             return Drop.DUPLICATE
         weakest = weaker(message.weakest, signal)
-        if back:  # the tables of those on the way disagree, and it would go round for ever
+        if back:  # routing tables on the path disagree: avoid a loop
             self._strand(publication, weakest, back)
         return self.charge(publication, weakest, fresh, sender, wait)
 
@@ -78,7 +79,7 @@ class Forwarding:
         sender: NodeId,
         wait: float,
     ) -> Drop | None:
-        """Pass a publication on to recipients that are new here, when `wait` seconds have passed."""
+        """Forward a publication to new recipients after `wait` seconds; return the drop reason, if any."""
         turn = self._turns.get(publication.id)
         if turn is None:
             if len(self._turns) >= self._parameters.pending_jobs:
@@ -92,7 +93,7 @@ class Forwarding:
         return None
 
     def footprints(self) -> dict[str, Footprint]:
-        """The size of its tables."""
+        """Return the size of each table."""
         held = sum(4 * len(turn.recipients) for turn in self._turns.values())
         return {
             "turns": Footprint(len(self._turns), 12 * len(self._turns) + held, self._parameters.pending_jobs),

@@ -1,4 +1,4 @@
-"""Route jobs, as figure 3 makes them: recipients grouped by the next hop on the way to them."""
+"""Creation of route jobs (figure 3): recipients grouped by next hop."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from roamcast.routing.tpsr.messages import Job
 def create_jobs(
     recipients: Iterable[NodeId], this_node: NodeId, next_hop: Callable[[NodeId], NodeId | None]
 ) -> tuple[tuple[Job, ...], list[NodeId]]:
-    """A job for each next hop, with its turn, and the recipients that no way is known to."""
+    """Return one job per next hop, with its delay index, and the recipients without a route."""
     route_jobs: dict[NodeId, tuple[int, list[NodeId]]] = {}
     stranded: list[NodeId] = []
     delay_index = 0
@@ -19,7 +19,7 @@ def create_jobs(
         if recipient == this_node:
             continue
         addressee = next_hop(recipient)
-        if addressee is None:  # the figure knows no such case
+        if addressee is None:  # not covered by the figure
             stranded.append(recipient)
             continue
         if addressee not in route_jobs:

@@ -1,4 +1,4 @@
-"""P-PUBS: publications are flooded by PAMPA, and nobody says what is wanted."""
+"""P-PUBS: publications are flooded by PAMPA; subscriptions are not disseminated."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from roamcast.routing.tpsr.parameters import PPubsParameters
 
 
 class PPubs(Router):
-    """Deliver on first hearing, then repeat unless enough others do."""
+    """Deliver an event when it is first received, then repeat it unless enough neighbours do."""
 
     shares_process = True
     main_parameters = ("copies", "delay", "distance", "count_first")
@@ -29,16 +29,16 @@ class PPubs(Router):
         self._hop_limit = self.parameters.hop_limit
 
     def tables(self) -> Mapping[str, Footprint]:
-        """Those of PAMPA."""
+        """Return the sizes of PAMPA's tables."""
         return self.pampa.footprints()
 
     def publish(self, publication: Publication) -> None:
-        """Begin a flood."""
+        """Start a flood."""
         self.pampa.begin(publication.id)
         self.host.broadcast(PampaEvent(publication))
 
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
-        """Deliver what is new, and take part in its flood."""
+        """Deliver a new event, and take part in its flood."""
         publication = message.publication
         if self.pampa.record_copy(publication.id) or publication.publisher == self.host.node:
             return DUPLICATE

@@ -1,4 +1,4 @@
-"""When a subscriber tells again what it wants: periodically, when that changes, and when routes break."""
+"""Renewal of a node's subscription: periodically, when it changes, and when routes break."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ SERIALS = 2**32
 
 
 class Renewal:
-    """The renewals of one node's subscription; `tell` says it under a number, if there is any."""
+    """Schedules renewals; calls `tell` with the serial, which returns whether there is a subscription to
+    renew."""
 
     def __init__(self, host: Host, parameters: TpsrParameters, tell: Callable[[int], bool]) -> None:
         self._host = host
@@ -25,17 +26,19 @@ class Renewal:
         self._changed: Timer | None = None
 
     def on_change(self) -> None:
-        """What is wanted has changed: say so at once; changes of one moment are told together."""
+        """Renew at once because the interests have changed; simultaneous changes are sent together."""
         if self._changed is None or not self._changed.active:
             self._changed = self._host.call_later(0.0, self._renew)
 
     def request_renewal(self, gap: float) -> None:
-        """A route has broken or may break: renew, unless the last renewal was less than `gap` seconds ago."""
+        """Renew because a route is broken or fragile, unless the last renewal was less than `gap` seconds
+        ago."""
         if self._timer is not None and self._host.now() - self._last >= gap:
             self._renew()
 
     def on_own_serial(self, serial: int, gap: float) -> None:
-        """Somebody speaks in this node's name: go beyond it, or the next renewals would be ignored."""
+        """Exceed a serial that another node sent in this node's name, or the next renewals would be
+        ignored."""
         if newer(serial, self._serial):
             self._serial = serial
             self.request_renewal(gap)

@@ -1,7 +1,8 @@
-"""Local route repair (the paper's future work): neighbours are asked for another way before all is flooded.
+"""Local route repair (the paper's future work): a node asks its neighbours for another route before it
+floods.
 
-Who asks names the recipients and the nodes to go around. Neighbours that know a way which avoids those answer
-by taking the job, the one with the shortest way first; the others hear that and keep still.
+The request names the recipients and the nodes to avoid. Neighbours with a suitable route answer by accepting
+the job, the one with the shortest route first; the others overhear this and stay silent.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from roamcast.routing.tpsr.route_table import SubscriberTable
 
 
 class _RescueRequest:
-    """Recipients for whom this node has asked its neighbours."""
+    """Recipients for which this node has asked its neighbours."""
 
     __slots__ = ("publication", "recipients", "timer")
 
@@ -27,7 +28,7 @@ class _RescueRequest:
 
 
 class _RescueOffer:
-    """What this node is going to take over unless somebody else does."""
+    """Recipients that this node will accept unless another neighbour does so first."""
 
     __slots__ = ("message", "recipients", "timer")
 
@@ -38,7 +39,7 @@ class _RescueOffer:
 
 
 class Rescues:
-    """One node's requests for rescue and its answers; `fail` is told when nobody answered."""
+    """The rescue requests of one node and its answers to others; calls `fail` if no neighbour answers."""
 
     def __init__(
         self,
@@ -64,7 +65,7 @@ class Rescues:
         recipients: Collection[NodeId],
         avoid: Collection[NodeId],
     ) -> None:
-        """Ask the neighbours for another way; where that is no use, fail at once."""
+        """Ask the neighbours for another route; fail at once if that has been tried or the table is full."""
         if publication.id in self._asked or len(self._asked) >= self._capacity:
             self._fail(publication)
             return
@@ -72,12 +73,12 @@ class Rescues:
         self._asked[publication.id] = _RescueRequest(publication, recipients, timer)
         around = frozenset(sorted({self._host.node, *avoid})[:MOST_RECIPIENTS])
         routes = [self._table.route(recipient, self._host.now()) for recipient in recipients]
-        # Not longer than the broken one: those who know such a way are few, and hear each other.
+        # At most as long as the broken route: few neighbours have one, and they can overhear each other.
         within = max((len(route.hops) for route in routes if route is not None), default=LONGEST_ROUTE)
         self._host.broadcast(Rescue(publication, weakest, frozenset(recipients), around, within))
 
     def handle(self, message: Rescue, sender: NodeId, signal: float) -> Drop | None:
-        """Offer help to those whom this node knows a way to that avoids the break."""
+        """Offer to serve the recipients to which this node has a route that avoids the break."""
         now, avoid = self._host.now(), message.avoid | {sender}
         ways = {}
         for recipient in message.recipients:
@@ -97,7 +98,8 @@ class Rescues:
         return None
 
     def overhear(self, message: RoutedEvent, sender: NodeId) -> None:
-        """Somebody passes a publication on: it needs no other help, and whoever asked has found a way."""
+        """Process an overheard forwarding: withdraw this node's offer, and adopt the sender as the next
+        hop."""
         id = message.publication.id
         served: set[NodeId] = {sender}.union(*(job.recipients for job in message.jobs))
         offer = self._offers.get(id)
@@ -115,7 +117,7 @@ class Rescues:
                 del self._asked[id]
 
     def hear(self, publication: int, sender: NodeId) -> None:
-        """A recipient has answered itself."""
+        """Process the acknowledgement of a recipient that received the request itself."""
         asked = self._asked.get(publication)
         if asked is not None and sender in asked.recipients:
             self._table.detour(sender, sender, self._host.now())
@@ -125,7 +127,7 @@ class Rescues:
                 del self._asked[publication]
 
     def forget(self, publication: int) -> None:
-        """It is flooded: nobody needs to be asked, or to help."""
+        """Cancel request and offer of a publication that is being flooded."""
         asked = self._asked.pop(publication, None)
         if asked is not None:
             asked.timer.cancel()
@@ -134,7 +136,7 @@ class Rescues:
             self._drop(publication, offer)
 
     def footprints(self) -> dict[str, Footprint]:
-        """The size of its tables."""
+        """Return the size of each table."""
         asked = sum(4 * len(each.recipients) for each in self._asked.values())
         offered = sum(4 * len(each.recipients) for each in self._offers.values())
         return {

@@ -1,4 +1,4 @@
-"""Jobs that wait to be taken: an addressee that is not overheard is tried again, so often and no more."""
+"""Retransmission of jobs: an addressee that is not overheard is tried again, up to `retries` times."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from roamcast.routing.tpsr.parameters import TpsrParameters
 
 
 class PendingJobs:
-    """The jobs of one publication that nobody was heard to take yet."""
+    """The jobs of one publication that are not yet acknowledged."""
 
     __slots__ = ("jobs", "left", "publication", "timer", "weakest")
 
@@ -18,19 +18,19 @@ class PendingJobs:
         self.publication = publication
         self.weakest = weakest
         self.jobs: dict[NodeId, frozenset[NodeId]] = {}
-        "Recipients by addressee."
+        "Addressee -> recipients."
         self.left = 0
-        "Times that it will be sent again."
+        "Number of retransmissions left."
         self.timer: Timer | None = None
 
     def message(self) -> RoutedEvent:
-        """The jobs as they are sent again."""
+        """Return the message that retransmits the jobs."""
         jobs = (Job(addressee, n, those) for n, (addressee, those) in enumerate(self.jobs.items()))
         return RoutedEvent(self.publication, self.weakest, tuple(jobs))
 
 
 class JobRetries:
-    """What this node has sent and not yet overheard; `give_up` is told what nobody took."""
+    """Jobs that this node has sent and that are not acknowledged; calls `give_up` after the last retry."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class JobRetries:
         give_up: Callable[[PendingJobs], None],
         observe: Callable[[bool], None],
     ) -> None:
-        """`observe` is told of each job whether it had to be sent again."""
+        """Call `observe` for each job with whether it had to be retransmitted."""
         self._host = host
         self._parameters = parameters
         self._give_up = give_up
@@ -47,7 +47,7 @@ class JobRetries:
         self._waiting: dict[int, PendingJobs] = {}
 
     def watch(self, publication: Publication, weakest: float, jobs: Iterable[Job]) -> None:
-        """Wait for those who were addressed to be heard."""
+        """Start to wait for the addressees' acknowledgements."""
         trusting = self._parameters.last_hop == "none"
         expected = {
             job.addressee: job.recipients
@@ -70,7 +70,7 @@ class JobRetries:
         self._wait(attempt)
 
     def overhear(self, message: RoutedEvent, sender: NodeId) -> None:
-        """Somebody passes a publication on: its acknowledgement, if it is for all that it was given."""
+        """Treat an overheard forwarding as an acknowledgement, if it covers all recipients of the job."""
         attempt = self._waiting.get(message.publication.id)
         if attempt is None:
             return
@@ -84,20 +84,20 @@ class JobRetries:
         self._done(attempt, sender)
 
     def hear(self, publication: int, sender: NodeId) -> None:
-        """An addressee says that it has its job."""
+        """Process an explicit acknowledgement of a job."""
         attempt = self._waiting.get(publication)
         if attempt is not None and sender in attempt.jobs:
             self._done(attempt, sender)
 
     def forget(self, publication: int) -> PendingJobs | None:
-        """Wait no longer."""
+        """Stop waiting for a publication's jobs; return them, or None if there are none."""
         attempt = self._waiting.pop(publication, None)
         if attempt is not None and attempt.timer is not None:
             attempt.timer.cancel()
         return attempt
 
     def footprint(self) -> Footprint:
-        """The publications' ids, and addressees with recipients."""
+        """Return the size: publication id, addressees and recipients of each entry."""
         jobs = sum(4 + 4 * len(those) for each in self._waiting.values() for those in each.jobs.values())
         return Footprint(len(self._waiting), 16 * len(self._waiting) + jobs, self._parameters.pending_jobs)
 

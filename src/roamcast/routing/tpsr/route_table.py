@@ -1,4 +1,4 @@
-"""The subscription table: what each subscriber wants, and one route to it."""
+"""Subscription table: the filters of each subscriber, and one route to it."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ _HALF = 1 << 31
 
 
 def newer(serial: int, than: int) -> bool:
-    """Whether a serial number follows another; they go round, as RFC 1982 has it."""
+    """Return whether a serial number is newer than `than`, in circular order (RFC 1982)."""
     return 0 < (serial - than) % (2 * _HALF) < _HALF
 
 
 class SourceRoute(NamedTuple):
-    """A way to a subscriber."""
+    """A route to a subscriber."""
 
     hops: tuple[NodeId, ...]
-    "From the next hop to the subscriber itself."
+    "The nodes from the next hop to the subscriber."
     weakest: float
-    "The weakest signal at which one of the hops was heard."
+    "The weakest received signal of all hops [W]."
     flood: int
-    "The renewal that laid it, whoever's that was."
+    "The flood that set up the route: that of this subscriber, or of another one."
 
 
 class SubscriberEntry:
-    """What is known of one subscriber."""
+    """The filters of one subscriber, its serial and its route."""
 
     __slots__ = ("route", "serial", "wanted")
 
@@ -43,7 +43,7 @@ class SubscriberEntry:
 
 
 class SubscriberTable:
-    """Subscriptions by subscriber, under lease; a route laid by a newer renewal replaces any other."""
+    """Leased subscriptions by subscriber; a route set up by a newer flood replaces an older one."""
 
     def __init__(self, host: Host, parameters: TpsrParameters) -> None:
         self._host = host
@@ -53,26 +53,26 @@ class SubscriberTable:
         self._known = self.leases.keys()
 
     def hear(self, message: RouteSubscription, weakest: float, flood: int, now: float) -> bool:
-        """Take down a subscription and the route that it came over; false if a newer one is known."""
+        """Store a subscription and its route; return False if a newer one is known."""
         subscriber, serial = message.subscriber, message.serial
         entry = self.leases.get(subscriber, now)
-        if entry is not None and serial == entry.serial:  # most are copies
+        if entry is not None and serial == entry.serial:  # most are duplicates
             held = entry.route
             if flood == held.flood and self.better(len(message.route) + 1, weakest, held):
                 entry.route = SourceRoute((*reversed(message.route), subscriber), weakest, flood)
             return True
         if entry is not None and not newer(serial, entry.serial):
             return False
-        # What has lapsed is kept as long again, so that a loss can be explained by it.
+        # Expired entries are kept for another lease, so that the drop reason can be EXPIRED.
         self.leases.sweep(now - self.leases.duration)
         route = SourceRoute((*reversed(message.route), subscriber), weakest, flood)
         self.leases.renew(subscriber, SubscriberEntry(serial, message.wanted, route), now)
         return True
 
     def share(self, message: RouteSubscription, weakest: float, flood: int, now: float) -> None:
-        """Learn the way to other subscribers that have repeated the message."""
+        """Update the routes to other known subscribers that have repeated the message."""
         route, known = message.route, self._known
-        if known.isdisjoint(route):  # most repeat it for others alone
+        if known.isdisjoint(route):  # most relays are not subscribers
             return
         for place, subscriber in enumerate(route):
             if subscriber not in known:
@@ -85,7 +85,7 @@ class SubscriberTable:
                 entry.route = SourceRoute((*reversed(route[place + 1 :]), subscriber), weakest, flood)
 
     def matching(self, event: Event, now: float) -> list[NodeId]:
-        """Who wants an event, in order of node."""
+        """Return the subscribers with a filter that matches an event, in ascending order."""
         return sorted(
             subscriber
             for subscriber, entry in self.leases.items(now)
@@ -93,7 +93,7 @@ class SubscriberTable:
         )
 
     def lapsed(self, event: Event, now: float) -> bool:
-        """Whether someone would have wanted an event, but for a subscription that was not renewed."""
+        """Return whether a recently expired subscription matches an event."""
         gone = {subscriber for subscriber, _ in self.leases.lapsed(now)}
         return any(
             subscriber in gone and any(pattern.matches(event) for pattern in entry.wanted)
@@ -101,12 +101,13 @@ class SubscriberTable:
         )
 
     def route(self, subscriber: NodeId, now: float) -> SourceRoute | None:
-        """The way to a subscriber, if one is known."""
+        """Return the route to a subscriber; None if there is none."""
         entry = self.leases.get(subscriber, now)
         return None if entry is None else entry.route
 
     def detour(self, subscriber: NodeId, neighbour: NodeId, now: float) -> None:
-        """Go over a neighbour that has shown to know a way; the rest of it is taken to be as it was."""
+        """Make `neighbour`, which was overheard to serve the subscriber, the next hop; keep the rest of the
+        route."""
         entry = self.leases.get(subscriber, now)
         if entry is not None:
             rest = [hop for hop in entry.route.hops[1:] if hop not in (neighbour, subscriber)]
@@ -114,11 +115,12 @@ class SubscriberTable:
             entry.route = entry.route._replace(hops=hops)
 
     def better(self, length: int, weakest: float, than: SourceRoute) -> bool:
-        """Whether a route of that length and weakest signal is better than another of the same renewal.
+        """Return whether a route of that length and weakest signal is better than another of the same flood.
 
-        By length no two nodes can point at each other: a route over a neighbour is longer than its own.
+        Ranking by length prevents two nodes from pointing at each other: a route over a neighbour is longer
+        than the neighbour's own.
         """
-        other, stronger = len(than.hops), weakest > than.weakest  # what is unknown is 0: weaker than any
+        other, stronger = len(than.hops), weakest > than.weakest  # an unknown signal is 0, the weakest
         if self._ranking == "signal":
             return stronger or (weakest == than.weakest and length < other)
         if self._ranking == "sound":
@@ -128,11 +130,11 @@ class SubscriberTable:
         return length < other or (length == other and stronger)
 
     def fragile(self, weakest: float) -> bool:
-        """Whether a hop that is heard so weakly may soon break."""
+        """Return whether a hop received at `weakest` watts may break soon."""
         return weakest != UNKNOWN and self._host.distance(weakest) > self._fragile
 
     def footprint(self) -> Footprint:
-        """Subscriber, serial, signal and lease of each entry, its route and its filters."""
+        """Return the size: subscriber, serial, signal, lease, route and filters of each entry."""
         entries = [entry for _, entry in self.leases.items(float("-inf"))]
         held = sum(4 * len(e.route.hops) + sum(map(filter_size, e.wanted)) for e in entries)
         return Footprint(len(self.leases), 24 * len(self.leases) + held, self.leases.capacity)

@@ -1,8 +1,8 @@
-"""TPSR: the flood of a subscription lays a source route to its subscriber, and publications follow it.
+"""TPSR: the flood of a subscription sets up a source route to the subscriber, which publications follow.
 
-Section IV of the paper, each mechanism in a file: when subscriptions are renewed (`renewal`), which route is
-kept (`route_table`), how jobs are made, passed on and watched (`jobs`, `forwarding`, `attempts`).
-Subscriptions, and publications whose route is broken, are flooded by PAMPA.
+The modules of this package implement section IV of the paper: renewal of subscriptions (`renewal`), selection
+of routes (`route_table`), creation, forwarding and retransmission of jobs (`jobs`, `forwarding`, `retries`).
+PAMPA floods subscriptions, and publications whose route is broken.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ from roamcast.routing.tpsr.route_table import SubscriberTable
 
 
 class Tpsr(Router):
-    """Subscriptions are flooded; publications go along the routes so laid, or are flooded in the end."""
+    """Router that floods subscriptions and sends publications along the resulting routes, with flooding as
+    fallback."""
 
     shares_process = True
     main_parameters = (
@@ -96,12 +97,12 @@ class Tpsr(Router):
         )
         self.rescues = Rescues(host, p, self.table, self.forwarding, self._flood)
         self.delivered = Seen(p.publication_limit)
-        # Looked up once: every message heard asks for these.
+        # Cached as attributes: every reception reads them.
         self._node = host.node
         self._adaptive = p.adaptive_delay
         self._repairs = p.local_repair
         self._told = False
-        "Whether anyone has been told that this node wants something."
+        "Whether other nodes may store a subscription of this node."
         self._handlers: dict[type, Callable[[Any, NodeId, float], Drop | None]] = {
             RoutedEvent: self._handle_event,
             PampaEvent: self._handle_flood,
@@ -112,12 +113,12 @@ class Tpsr(Router):
 
     @classmethod
     def traits(cls, parameters: Parameters) -> ProtocolTraits:
-        """Events follow the routes that floods of wishes lay."""
+        """Return traits: events follow the routes set up by flooded subscriptions."""
         assert isinstance(parameters, TpsrParameters)
         return ProtocolTraits(travel=Dissemination.ROUTED, subscription_lease=parameters.expire)
 
     def tables(self) -> Mapping[str, Footprint]:
-        """The size of each table."""
+        """Return the size of each table."""
         floods = {
             f"{what}_{name}": size
             for what, pampa in (("subscription", self.subscription_floods), ("event", self.event_floods))
@@ -133,20 +134,20 @@ class Tpsr(Router):
             **self.rescues.footprints(),
         }
 
-    # What the application asks.
+    # Calls of the application.
 
     def subscribe(self, wanted: Filter) -> None:
-        """Want it, and say so at once."""
+        """Subscribe, and flood the change at once."""
         super().subscribe(wanted)
         self.renewal.on_change()
 
     def unsubscribe(self, wanted: Filter) -> None:
-        """Want it no longer, and say so at once."""
+        """Unsubscribe, and flood the change at once."""
         super().unsubscribe(wanted)
         self.renewal.on_change()
 
     def publish(self, publication: Publication) -> None:
-        """Send an event to all that are known to want it."""
+        """Send an event to all subscribers whose filters match it."""
         now = self.host.now()
         recipients = [n for n in self.table.matching(publication.event, now) if n != self.host.node]
         self.delivered.add(publication.id)
@@ -156,10 +157,10 @@ class Tpsr(Router):
             lapsed = self.table.lapsed(publication.event, now)
             self.host.drop(RoutedEvent(publication), Drop.EXPIRED if lapsed else Drop.UNWANTED)
 
-    # What neighbours say.
+    # Messages of neighbours.
 
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
-        """Handle what a neighbour says; nobody is its own neighbour."""
+        """Dispatch a message to its handler; a message from this node's own address is MALFORMED."""
         if sender == self._node:
             return Drop.MALFORMED
         if self._adaptive:
@@ -188,7 +189,7 @@ class Tpsr(Router):
         publication = message.publication
         if self.event_floods.record_copy(publication.id):
             return DUPLICATE
-        # The flood serves whoever this node has not been heard by.
+        # The flood replaces all pending retransmissions and rescues of this publication.
         self.forwarding.attempts.forget(publication.id)
         self.rescues.forget(publication.id)
         got = self._deliver(publication)
@@ -239,7 +240,7 @@ class Tpsr(Router):
     # Subscriptions.
 
     def _flood_subscription(self, serial: int) -> bool:
-        """Begin a flood of all that is wanted here; say whether it is anything."""
+        """Flood all interests of this node; return whether there are any."""
         node, wanted = self.host.node, tuple(dict.fromkeys(self.interests))
         if not wanted and not self._told:
             return False
@@ -263,7 +264,7 @@ class Tpsr(Router):
             self.host.drop(message, reason)
 
     def _onward(self, flooded: tuple[NodeId, int]) -> RouteSubscription | None:
-        """The subscription with this node on the best route known by now; None if a newer has come."""
+        """Return the subscription with this node appended to the best route; None if a newer one is known."""
         subscriber, serial = flooded
         entry = self.table.leases.get(subscriber, self.host.now())
         if entry is None or entry.serial != serial:
@@ -276,7 +277,7 @@ class Tpsr(Router):
     # Publications.
 
     def _deliver(self, publication: Publication) -> Drop | None:
-        """Deliver a publication that is wanted here; or why not."""
+        """Deliver a publication if an interest matches it; return the drop reason otherwise."""
         if not self.delivered.add(publication.id) or publication.publisher == self.host.node:
             return DUPLICATE
         if not self.matches(publication.event):
@@ -285,7 +286,7 @@ class Tpsr(Router):
         return None
 
     def _give_up(self, attempt: PendingJobs) -> None:
-        """Nobody took these jobs."""
+        """Handle jobs that no addressee accepted."""
         recipients = sorted(set().union(*attempt.jobs.values()))
         if self.parameters.local_repair:
             self.rescues.ask(attempt.publication, attempt.weakest, recipients, attempt.jobs.keys())
@@ -295,7 +296,7 @@ class Tpsr(Router):
     def _handle_broken_route(
         self, publication: Publication, weakest: float, recipients: Collection[NodeId]
     ) -> None:
-        """No way is known to these recipients."""
+        """Handle recipients without a route."""
         if self.parameters.local_repair:
             senders = {self.forwarding.taken.sender(publication.id, each) for each in recipients}
             self.rescues.ask(publication, weakest, recipients, [n for n in senders if n is not None])
@@ -303,10 +304,10 @@ class Tpsr(Router):
             self._flood(publication)
 
     def _flood(self, publication: Publication) -> None:
-        """The last resort."""
+        """Flood a publication as the fallback."""
         self.forwarding.attempts.forget(publication.id)
         message = PampaEvent(publication)
         if self.event_floods.begin(publication.id):
             self.host.broadcast(message)
-        else:  # it is being flooded anyway, or has been
+        else:  # already flooded
             self.host.drop(message, Drop.NO_ROUTE)

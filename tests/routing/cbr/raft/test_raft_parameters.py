@@ -11,7 +11,7 @@ def test_the_defaults_of_raft_are_those_of_section_5_3():
 
 
 def test_nobody_is_pinged_before_an_answer_could_come():
-    with pytest.raises(ValidationError, match="or nobody can answer in time"):
+    with pytest.raises(ValidationError, match="so that answers arrive in time"):
         RaftCbrParameters(ping_wait=0.02)
 
 

@@ -1,1 +1,1 @@
-"""RAFT-CBR: reliable explicit multicast, each side of it in a file."""
+"""RAFT-CBR: reliable, ordered explicit multicast; one module for each role."""

@@ -1,4 +1,4 @@
-"""RAFT-CBR's acknowledgements on their way up: each node lets them wait for others like them."""
+"""Aggregation of RAFT-CBR's acknowledgements on their way to the publisher."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from roamcast.routing.router import Host, NodeId
 
 
 class AckAggregator:
-    """Acknowledgements that wait a moment for others like them."""
+    """Collects acknowledgements for `ack_delay` seconds and sends those for the same event together."""
 
     def __init__(
         self,
@@ -23,7 +23,7 @@ class AckAggregator:
         self._send = send
 
     def add(self, publisher: NodeId, sequence: int, subscribers: Iterable[NodeId]) -> None:
-        """Let an acknowledgement travel on with the next ones."""
+        """Add an acknowledgement; it is sent with the next aggregate."""
         if not self.gathered:
             self.host.call_later(self.parameters.ack_delay, self._flush)
         self.gathered.setdefault((publisher, sequence), set()).update(subscribers)

@@ -1,4 +1,4 @@
-"""RAFT-CBR's brokers: every node on the way keeps the events of the last seconds for those who miss them."""
+"""Event cache of RAFT-CBR's brokers: every node on the path keeps recent events for retransmission."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from roamcast.routing.state.leases import Leases
 
 
 class CachedEvent(NamedTuple):
-    """An event that passed here."""
+    """An event that this node received or forwarded."""
 
     publication: Publication
     chain: tuple[NodeId, ...]
-    "From the publisher to here."
+    "The path from the publisher to this node."
     destinations: dict[NodeId, Addressee]
-    "The subscribers it was for."
+    "The subscribers that it was addressed to."
     published: float
-    "When it was published, at the latest."
+    "Latest possible time of publication [s]."
     since: float
-    "When it came here first."
+    "When this node first received it [s]."
 
 
 class EventCache:
-    """Events of the last seconds, for those who miss them."""
+    """Events cached for `cache_lease` seconds, to answer negative acknowledgements."""
 
     def __init__(self, host: Host, parameters: RaftCbrParameters) -> None:
         self.host = host
@@ -34,7 +34,7 @@ class EventCache:
         self.events: Leases[int, CachedEvent] = Leases(parameters.cache_lease, parameters.cached_events)
 
     def add(self, event: XcastEvent, chain: tuple[NodeId, ...]) -> None:
-        """Remember an event, whom it was for and the way it came."""
+        """Cache an event with its destinations and its path, merged with an earlier copy."""
         now, id = self.host.now(), event.publication.id
         held = self.events.get(id, now)
         destinations = {each.node: each for each in event.destinations}
@@ -46,7 +46,7 @@ class EventCache:
         self.events.renew(id, CachedEvent(event.publication, chain, destinations, published, since), now)
 
     def find(self, event: XcastEvent) -> CachedEvent:
-        """The entry of an event, which is made if it was not handled here before."""
+        """Return the entry of an event; create it if the event is not cached."""
         held = self.events.get(event.publication_id, self.host.now())
         if held is None:
             self.add(event, event.chain)
@@ -54,12 +54,12 @@ class EventCache:
         return held
 
     def parent(self, publisher: NodeId, sequence: int) -> NodeId:
-        """The node that an event came from; the publisher itself if that is forgotten."""
+        """Return the node that an event came from; the publisher if the event is no longer cached."""
         held = self.events.get(publisher << 32 | sequence, self.host.now())
         return held.chain[-2] if held is not None and len(held.chain) > 1 else publisher
 
     def serve(self, nack: Nack) -> tuple[list[XcastEvent], list[SequenceGap]]:
-        """The events here that a subscriber misses, and the holes that remain."""
+        """Return the cached events that a subscriber is missing, and the gaps that remain."""
         now = self.host.now()
         found = []
         for _, cached in self.events.items(now):
@@ -75,7 +75,7 @@ class EventCache:
             if len(served) >= most:
                 break
             if any(first <= sequence <= last for first, last in holes):
-                # Before the first event that was ever addressed to it, a subscriber misses nothing.
+                # A subscriber misses nothing before the first event that was addressed to it.
                 holes = subtract(holes, addressee.before + 1 if addressee.before >= 0 else LOWEST, sequence)
                 served.append(
                     XcastEvent(
@@ -89,7 +89,7 @@ class EventCache:
 
 
 def subtract(holes: Iterable[SequenceGap], first: int, last: int) -> list[SequenceGap]:
-    """What remains of `holes` when first..last is filled."""
+    """Return what remains of `holes` after the range first..last is filled."""
     left = []
     for low, high in holes:
         if last < low or high < first:

@@ -1,7 +1,7 @@
-"""RAFT-CBR's brokers when no way is left: an event that could not be passed on is kept and tried again.
+"""Custody at RAFT-CBR's brokers: an event that has no route is stored and retried.
 
-Nobody but the broker knows that it is lost. What is published after it would show the gap; but the last event
-before a publisher walks out of reach has nothing after it, and then brokers alone can still deliver it.
+Only the broker knows that such an event is lost. Subscribers detect a gap by later events, but the last event
+before a publisher moves out of reach has no successor, so only brokers can still deliver it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from roamcast.routing.router import Drop, Host, NodeId
 
 
 class Custody:
-    """Events that wait for a way, as long as the broker caches them."""
+    """Events that wait for a route, for as long as the broker caches them."""
 
     def __init__(
         self,
@@ -29,14 +29,15 @@ class Custody:
         self.host = host
         self.parameters = parameters
         self.waiting: dict[int, tuple[XcastEvent, dict[NodeId, Addressee]]] = {}
-        "Events, the one that has waited longest first, and the subscribers to whom there was no way."
+        "Publication id -> the event and the subscribers without a route, the longest waiting first."
         self._cache = cache
         self._send = send
 
     def add(self, event: XcastEvent, stuck: Collection[Addressee]) -> bool:
-        """Try again later to send an event to some of its subscribers; say whether that is the first time.
+        """Schedule another attempt for the `stuck` subscribers of an event; return whether it is the first
+        failure.
 
-        Each wait is as long as the event has been here already, so a broken link is tried ever more rarely.
+        Each delay equals the time that the event has already spent here, so retries become less frequent.
         """
         waited = self.host.now() - self._cache.find(event).since
         if waited >= self.parameters.cache_lease:
@@ -54,7 +55,7 @@ class Custody:
         return waited < self.parameters.link_retry
 
     def acknowledge(self, publisher: NodeId, sequence: int, subscribers: Iterable[NodeId]) -> None:
-        """Learn that subscribers have everything up to an event, by whatever way it came."""
+        """Remove subscribers that have received everything up to `sequence`, by whatever route."""
         for event, stuck in self.waiting.values():
             if event.publication.publisher == publisher and event.publication.sequence <= sequence:
                 for subscriber in subscribers:
@@ -63,8 +64,8 @@ class Custody:
     def _retry(self, id: int) -> None:
         event, stuck = self.waiting.pop(id, (None, None))
         if event is not None and not stuck:
-            self.host.drop(event, Drop.DUPLICATE)  # all have it, by other ways
+            self.host.drop(event, Drop.DUPLICATE)  # all subscribers have it
         elif event is not None and stuck:
-            # It is older now: by its age a subscriber tells whether it had asked before.
+            # Update the age: the subscriber compares it with the time of its subscription.
             age = elapsed_since(self._cache.find(event).published, self.host.now())
             self._send(msgspec.structs.replace(event, destinations=tuple(stuck.values()), age=age))

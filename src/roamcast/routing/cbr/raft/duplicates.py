@@ -1,4 +1,4 @@
-"""What has just been here: links may make copies, and a broker that passes each of them on makes a storm."""
+"""Detection of link-layer duplicates, which would multiply if each broker forwarded every copy."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from roamcast.routing.router import Footprint, Host, NodeId
 from roamcast.routing.state.leases import Leases
 
 Passage: TypeAlias = tuple[int, tuple[NodeId, ...], tuple[Addressee, ...] | tuple[NodeId, ...], int]
-"Publication or publisher, the way so far, for whom, how old."
+"Publication (or publisher), path so far, destinations, age [ms]."
 
 
 class RecentDuplicates:
-    """Events and pings that came by within `retransmit_timeout`.
+    """Events and pings received within the last `retransmit_timeout` seconds.
 
-    Whoever sends an event again tells that it is older now, and pings come further apart: what is the same in
-    every respect was not sent again.
+    A retransmitted event has a greater age, and pings are further apart, so an identical message is a
+    duplicate.
     """
 
     def __init__(self, host: Host, parameters: RaftCbrParameters) -> None:
@@ -28,7 +28,7 @@ class RecentDuplicates:
         )
 
     def is_copy(self, message: XcastEvent | Ping) -> bool:
-        """Whether exactly this message was here a moment ago; from now on it was."""
+        """Return whether an identical message was received recently, and remember this one."""
         if isinstance(message, XcastEvent):
             passage: Passage = (message.publication.id, message.chain, message.destinations, message.age)
         else:
@@ -38,6 +38,6 @@ class RecentDuplicates:
         return not self._known.renew(passage, message, now)
 
     def footprint(self) -> Footprint:
-        """What is remembered, at the length of the messages."""
+        """Return the size: the messages remembered, by their length."""
         lengths = [message.length for message in self._known.values(-inf)]
         return Footprint(len(lengths), sum(lengths), self._known.capacity)

@@ -1,4 +1,4 @@
-"""The size of RAFT-CBR's tables: what a publisher, a subscriber and a broker keep."""
+"""Sizes of RAFT-CBR's tables at publisher, subscriber and broker."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from roamcast.wire.blobs import filter_size
 
 
 def of_publisher(publishing: RaftPublisher) -> dict[str, Footprint]:
-    """Subscribers with what they have not acknowledged, and the events kept for them or for late ones."""
+    """Return the sizes of sessions with unacknowledged events, of the events kept for them, and of recent
+    events."""
     p, sessions = publishing.parameters, publishing.sessions.values()
     owed = sum(len(session.outstanding) for session in sessions)
     patterns = sum(_patterns(session.patterns) for session in sessions)
@@ -31,9 +32,9 @@ def of_publisher(publishing: RaftPublisher) -> dict[str, Footprint]:
 
 
 def of_subscriber(subscribing: RaftSubscriber, ordering: OrderedDelivery) -> dict[str, Footprint]:
-    """Publishers with what they offer and were told, the state of their streams, and what came early."""
+    """Return the sizes of the subscription state by publisher, of the streams, and of the reorder buffers."""
     p, wishes = subscribing.parameters, subscribing.wishes.values()
-    told = sum(_patterns((*wish.offers, *wish.patterns)) for wish in wishes)
+    patterns = sum(_patterns((*wish.offers, *wish.patterns)) for wish in wishes)
     streams = ordering.streams.values()
     early = [
         waiting.publication
@@ -41,7 +42,7 @@ def of_subscriber(subscribing: RaftSubscriber, ordering: OrderedDelivery) -> dic
         for waiting in (*stream.early.values(), *stream.unplaced.values())
     ]
     return {
-        "publishers": Footprint(len(wishes), 45 * len(wishes) + told, p.publishers),
+        "publishers": Footprint(len(wishes), 45 * len(wishes) + patterns, p.publishers),
         "streams": Footprint(
             len(streams),
             sum(34 + 4 * len(stream.chain) + 8 * len(stream.order) for stream in streams),
@@ -52,7 +53,7 @@ def of_subscriber(subscribing: RaftSubscriber, ordering: OrderedDelivery) -> dic
 
 
 def of_broker(cache: EventCache, custody: Custody, acks: AckAggregator) -> dict[str, Footprint]:
-    """Events that passed, events that wait for a way, and acknowledgements that wait for others."""
+    """Return the sizes of the event cache, of events in custody, and of acknowledgements being aggregated."""
     most = cache.parameters.cached_events
     passed = [cached for _, cached in cache.events.items(-inf)]
     held = _events([cached.publication for cached in passed], most)
@@ -71,5 +72,5 @@ def _patterns(patterns: Iterable[Filter]) -> int:
 
 
 def _events(publications: Collection[Publication], limit: int) -> Footprint:
-    """Events as they are on the air, each with a time."""
+    """Return the size of events in their wire encoding, each with a time."""
     return Footprint(len(publications), sum(p.size + 8 for p in publications), limit)

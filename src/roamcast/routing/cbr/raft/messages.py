@@ -1,7 +1,8 @@
-"""What RAFT-CBR says (Table 4 of the paper).
+"""Messages of RAFT-CBR (Table 4 of the paper).
 
-Events and pings go from broker to broker, each of which handles them for the destinations it was given. All
-else, and an event or a ping for one destination to which no broker leads, travels by unicast.
+Events and pings travel from broker to broker; each broker handles them for the destinations that it was
+given. All other messages, and events or pings for a single destination without a broker on the path, travel
+by unicast.
 """
 
 from __future__ import annotations
@@ -24,110 +25,115 @@ from roamcast.wire.fields import (
 )
 
 LOWEST = 0
-"A hole that begins here begins with the first event there ever was."
+"A gap that begins here includes the first event of the publisher."
 HIGHEST = 2**32 - 1
-"A hole that ends here has no end: no event has this number."
+"A gap that ends here is open-ended; no event has this number."
 HIGHEST_AGE = 2**32 - 1
 
 Place: TypeAlias = Annotated[int, Int(5, least=-256, most=HIGHEST)]
-"A sequence number; or, before there is one, a negative number that only one incarnation has (`nothing_yet`)."
+"A sequence number; before the first event, a negative number unique to the incarnation (`first_version`)."
 Version: TypeAlias = Annotated[int, Int(4, least=1)]
-"Of a subscription: the subscriber's incarnation in the upper byte, and a count (`version_of`)."
+"The version of a subscription: the subscriber's incarnation in the upper byte, and a count (`version_of`)."
 
 
 ORDER_LIMIT = 512
-"Events whose order one acknowledgement can tell."
+"Maximum number of events whose order one acknowledgement can list."
 LONGEST_STEP = 2**24 - 1
 Step: TypeAlias = Annotated[int, Int(3, least=1)]
 
 
 def elapsed_since(published: float, now: float) -> int:
-    """Milliseconds since a moment, or as many as a message can tell."""
+    """Return the time since `published` [ms], limited to the greatest value that a message can hold."""
     return min(int(1000 * (now - published)), HIGHEST_AGE)
 
 
 def first_version(incarnation: int) -> int:
-    """The place of a subscriber's incarnation that was addressed nothing."""
+    """Return the predecessor of the first event that is addressed to a subscriber's incarnation."""
     return -1 - incarnation
 
 
 def version_of(incarnation: int, count: int) -> int:
-    """A version that no other incarnation of the subscriber has: it tells for which one an event is."""
+    """Return a version unique to the incarnation, so that an event shows for which incarnation it is."""
     return (incarnation << 24) + count
 
 
 def incarnation_of(version: int) -> int:
-    """The subscriber's incarnation that told a version."""
+    """Return the subscriber's incarnation that sent a version."""
     return version >> 24
 
 
 def is_earlier(incarnation: int, other: int) -> bool:
-    """Whether one incarnation was before another; they run in a circle."""
+    """Return whether an incarnation precedes `other`, in circular order."""
     return 0 < (other - incarnation) & 0xFF < 0x80
 
 
 class Addressee(NamedTuple):
-    """A subscriber that an event is for, and the event's place among all that it is sent."""
+    """A subscriber to which an event is addressed, and the event's position in its stream."""
 
     node: Node
     before: Place
-    "Sequence number of the event that was addressed to it before this one."
+    "Sequence number of the event addressed to the subscriber before this one."
     edition: Version
-    "The version of its subscription that last put events between those addressed before."
+    "The version of its subscription that last changed the order of the events addressed to it."
     doubtful: bool = False
-    "Whether it may have been published before the subscriber asked, who alone can tell."
+    "Whether the event may precede the subscription; only the subscriber can decide."
 
 
 class XcastEvent(Message, number=32, category=Category.EVENT, role=Role.CARRIES):
-    """An event with the subscribers it is for."""
+    """An event with the subscribers that it is addressed to."""
 
     publication: Publication
     chain: Annotated[tuple[Node, ...], ListOf(255, least=1)]
-    "Who forwarded it, the publisher first."
+    "The nodes that forwarded it, the publisher first."
     destinations: Annotated[tuple[Addressee, ...], ListOf(1024, least=1)]
     age: Milliseconds = 0
-    "Since it was published, at least; its travel is not counted."
+    "Minimum time since publication [ms]; the transmission time is not included."
 
     def inconsistency(self) -> str | None:
-        """A chain begins with the publisher."""
-        return None if self.chain[0] == self.publication.publisher else "its chain begins with someone else"
+        """Return an error if the chain does not begin with the publisher."""
+        return (
+            None
+            if self.chain[0] == self.publication.publisher
+            else "its chain does not begin with the publisher"
+        )
 
 
 class InterestPeriod(NamedTuple):
-    """A time in which a subscriber wanted something, counted back from when it says so."""
+    """A period in which a subscriber had an interest, relative to the time of sending."""
 
     pattern: Filter
     began: Milliseconds
-    "Ago."
+    "How long ago the period began [ms]."
     ended: Milliseconds
-    "Ago; 0 while it is still wanted."
+    "How long ago the period ended [ms]; 0 if it has not ended."
 
     def inconsistency(self) -> str | None:
-        """A period ends after it begins."""
-        return None if self.began >= self.ended else "a period that ends before it begins"
+        """Return an error if the period ends before it begins."""
+        return None if self.began >= self.ended else "a period ends before it begins"
 
 
 class Subscribe(Message, number=33, category=Category.SUBSCRIPTION, role=Role.WISHES):
-    """All that a subscriber wants of one publisher now, and what it wanted since it was last understood."""
+    """A subscriber's interests at one publisher, now and since its last acknowledged subscription."""
 
     subscriber: Node
     incarnation: Incarnation
-    "The subscriber's; another one means that it has forgotten everything."
+    "The subscriber's incarnation; a change means that it has lost its memory."
     version: Version
-    "The highest version counts, whatever order they arrive in."
+    "The highest version is valid, regardless of the order of arrival."
     last: Place
-    "The event of the publisher that it delivered last; nothing earlier can come in order any more."
+    """The last event of the publisher that the subscriber delivered; earlier ones can no longer be delivered
+    in order."""
     publisher_incarnation: Incarnation
     serial: Serial
-    "Of the newest advertisement heard when this was sent, which therefore has not travelled for longer."
+    "Serial of the newest advertisement received when this was sent; it bounds the travel time."
     periods: Annotated[tuple[InterestPeriod, ...], ListOf(1024)]
     heard: Place = -1
     "The latest event of the publisher that the subscriber had received when this was sent; -1 if none."
     covered: Milliseconds = 0
-    "Ago; since then `periods` are complete."
+    "How long ago [ms] the time began since when `periods` are complete."
 
     def grow_older(self, milliseconds: int) -> Subscribe:
-        """Return the subscription with periods, and the time that they cover, so much further back."""
+        """Return the subscription with all relative times increased by `milliseconds`."""
         periods = [
             InterestPeriod(
                 pattern,
@@ -141,41 +147,42 @@ class Subscribe(Message, number=33, category=Category.SUBSCRIPTION, role=Role.WI
 
 
 class SubscribeAck(Message, number=34, category=Category.CONTROL, role=Role.GRANTS):
-    """The publisher's word that it knows a version of a subscription."""
+    """The publisher's acknowledgement of a version of a subscription."""
 
     publisher: Node
     incarnation: Incarnation
-    "The subscriber's."
+    "The subscriber's incarnation."
     version: Version
     edition: Version
-    "The version that last brought back events from before it was known; copies sent earlier are void."
+    "The version that last inserted earlier events into the order; copies sent before it are invalid."
     publisher_incarnation: Incarnation
 
     def inconsistency(self) -> str | None:
-        """An edition is a version."""
-        return None if self.edition <= self.version else "an edition that is no version yet"
+        """Return an error if the edition is greater than the version."""
+        return None if self.edition <= self.version else "its edition is greater than its version"
 
 
 class EditionAck(Message, number=38, category=Category.CONTROL, role=Role.GRANTS):
-    """A `SubscribeAck` for a session whose order has changed: it lists the events owed, in their new order.
+    """A `SubscribeAck` for a session whose order has changed; it lists the outstanding events in order.
 
-    With the list the subscriber places the copies that it holds already; none has to be sent again.
+    With the list the subscriber can order the copies that it already holds; none has to be sent again.
     """
 
     publisher: Node
     incarnation: Incarnation
-    "The subscriber's."
+    "The subscriber's incarnation."
     version: Version
     edition: Version
     publisher_incarnation: Incarnation
     before: Place
     "The event that precedes the first one of the list."
     steps: Annotated[tuple[Step, ...], ListOf(ORDER_LIMIT)]
-    "From each sequence number to the next, beginning with `before`. A full list may leave out later events."
+    """Difference from each sequence number to the next, beginning with `before`. A full list may omit later
+    events."""
 
     def inconsistency(self) -> str | None:
-        """An edition is a version."""
-        return None if self.edition <= self.version else "an edition that is no version yet"
+        """Return an error if the edition is greater than the version."""
+        return None if self.edition <= self.version else "its edition is greater than its version"
 
     def order(self) -> dict[int, int]:
         """Return the predecessor of each listed event."""
@@ -184,19 +191,19 @@ class EditionAck(Message, number=38, category=Category.CONTROL, role=Role.GRANTS
 
 
 class Ping(Message, number=35, category=Category.CONTROL, role=Role.ASKS_AGAIN):
-    """A question to subscribers that have been silent: what do you have?"""
+    """A publisher's request to silent subscribers to acknowledge what they have received."""
 
     publisher: Node
     chain: Annotated[tuple[Node, ...], ListOf(255, least=1)]
     destinations: Annotated[tuple[Node, ...], ListOf(1024, least=1)]
 
     def inconsistency(self) -> str | None:
-        """A chain begins with the publisher."""
-        return None if self.chain[0] == self.publisher else "its chain begins with someone else"
+        """Return an error if the chain does not begin with the publisher."""
+        return None if self.chain[0] == self.publisher else "its chain does not begin with the publisher"
 
 
 class Ack(Message, number=36, category=Category.CONTROL, role=Role.ACKNOWLEDGES):
-    """Subscribers that have everything up to an event."""
+    """Acknowledgement by subscribers that have received everything up to an event."""
 
     publisher: Node
     sequence: Sequence
@@ -204,19 +211,19 @@ class Ack(Message, number=36, category=Category.CONTROL, role=Role.ACKNOWLEDGES)
 
     @property
     def publication_id(self) -> int:
-        """The last event that arrived."""
+        """The id of the last acknowledged event."""
         return self.publisher << 32 | self.sequence
 
 
 class SequenceGap(NamedTuple):
-    """A range of sequence numbers that are missing."""
+    """A range of missing sequence numbers."""
 
     first: Sequence
     last: Sequence
 
     def inconsistency(self) -> str | None:
-        """A hole ends after it begins."""
-        return None if self.first <= self.last else "a hole that ends before it begins"
+        """Return an error if the gap ends before it begins."""
+        return None if self.first <= self.last else "a gap ends before it begins"
 
 
 class Nack(Message, number=37, category=Category.CONTROL, role=Role.ASKS_AGAIN):
@@ -225,17 +232,17 @@ class Nack(Message, number=37, category=Category.CONTROL, role=Role.ASKS_AGAIN):
     publisher: Node
     subscriber: Node
     chain: Annotated[tuple[Node, ...], ListOf(255)]
-    "Where to ask next, the publisher last."
+    "The nodes to ask next, the publisher last."
     last: Place
-    "The subscriber has everything up to here, whatever holes others on the way have promised to fill."
+    "The subscriber has everything up to this event, regardless of gaps that brokers on the path fill."
     holes: Annotated[tuple[SequenceGap, ...], ListOf(1024)]
-    "What is missing."
+    "The missing ranges."
     edition: Annotated[int, Int(4)]
-    "Older copies are of no use to it."
+    "Copies of an older edition are invalid for the subscriber."
 
     @property
     def publication_id(self) -> int:
-        """The last event known to be missing, or -1 if none is known."""
+        """The id of the last event of the first closed gap, or -1 if all gaps are open-ended."""
         for hole in self.holes:
             if hole.last < HIGHEST:
                 return self.publisher << 32 | hole.last

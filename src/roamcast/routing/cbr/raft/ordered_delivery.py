@@ -1,4 +1,4 @@
-"""RAFT-CBR at the subscriber: each publisher's events once and in order, and asking for what is missing."""
+"""RAFT-CBR at the subscriber: ordered, duplicate-free delivery, and negative acknowledgements for gaps."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ class BufferedEvent(NamedTuple):
     """An event that cannot be delivered yet."""
 
     before: int
-    "Sequence number of the event before it."
+    "Sequence number of the preceding event."
     published: float
-    "When, at the latest."
+    "Latest possible time of publication [s]."
     wanted: bool
-    "Whether it is for the application, or was published before it asked."
+    "Whether to deliver it to the application; false if it was published before the subscription."
     publication: Publication
 
 
 class PublisherStream:
-    """What has come from one publisher."""
+    """The state of the event stream of one publisher."""
 
     __slots__ = (
         *("asked", "asked_at", "asking", "chain", "early", "edition", "last", "order", "reminded"),
@@ -42,31 +42,31 @@ class PublisherStream:
 
     def __init__(self, incarnation: int, timeout: float) -> None:
         self.last = first_version(incarnation)
-        "Sequence number of the event delivered last."
+        "Sequence number of the last delivered event."
         self.early: dict[int, BufferedEvent] = {}
-        "Events that wait for those before them, by sequence number."
+        "Events that wait for their predecessors, by sequence number."
         self.edition = 0
-        "Copies of an older one tell the wrong predecessor."
+        "The current edition of the order; copies of an older edition have a wrong predecessor."
         self.order: dict[int, int] = {}
-        "Predecessors by sequence number, as the publisher has listed them for this edition."
+        "Sequence number -> predecessor, as listed by the publisher for this edition."
         self.unplaced: dict[int, BufferedEvent] = {}
         "Copies of an older edition that wait for the list, or for a copy of this edition."
         self.chain: tuple[NodeId, ...] = ()
-        "The nodes over which the latest event came, the nearest first."
+        "The path of the latest event, the nearest node first."
         self.asking = False
         self.asked = LOWEST
-        "The highest number asked for."
+        "The highest sequence number requested."
         self.timeout = timeout
-        "How long an answer is awaited before all is asked for again; doubled each time."
+        "Time to wait for an answer before all gaps are requested again [s]; doubled each time."
         self.reminded = False
-        "Whether it will be asked again for what does not come."
+        "Whether a repeated request is scheduled."
         self.delayed = False
-        "Whether an acknowledgement waits for further events of its run."
+        "Whether an acknowledgement is delayed until further events of its run arrive."
         self.asked_at = -inf
-        "When all that is missing was asked for."
+        "When all gaps were last requested [s]."
 
     def gaps(self) -> list[SequenceGap]:
-        """The ranges that are missing before what has arrived early."""
+        """Return the missing ranges before the buffered events."""
         holes = []
         first = self.last + 1 if self.last >= 0 else LOWEST
         for sequence in sorted(self.early):
@@ -78,7 +78,7 @@ class PublisherStream:
 
 
 class OrderedDelivery:
-    """Delivers in order; what comes early waits, what comes twice is acknowledged again."""
+    """Delivers events in order: buffers early ones, and acknowledges duplicates again."""
 
     def __init__(
         self,
@@ -100,10 +100,10 @@ class OrderedDelivery:
     def handle(
         self, event: XcastEvent, place: Addressee, chain: tuple[NodeId, ...], sure: float, wanted: bool
     ) -> Drop | None:
-        """Take an event that was addressed to this node, for the application if it is `wanted`.
+        """Handle an event addressed to this node; deliver it to the application if `wanted`.
 
-        Up to the moment `sure` the publisher knew all that was wanted. Between later events others may still
-        be put, so they wait.
+        The publisher knew all interests up to time `sure`. It may still insert events before those published
+        later, so these are buffered.
         """
         publication, before = event.publication, place.before
         if before < 0 and before != first_version(self.incarnation):
@@ -123,15 +123,16 @@ class OrderedDelivery:
         late = event.age >= 1000 * self.parameters.retransmit_timeout and self._run_gather > 0
         if before > stream.last or published > sure:
             return self._keep_early(stream, BufferedEvent(before, published, wanted, publication))
-        # Nothing was addressed to us between `before` and this one, so nothing is missing.
+        # No event was addressed to this node between `before` and this one, so there is no gap.
         self._deliver(stream, publication, wanted)
         self._deliver_buffered(publication.publisher, stream, sure, late)
         return None if wanted else Drop.UNWANTED
 
     def resume(self, publisher: NodeId, edition: int, order: dict[int, int] | None = None) -> None:
-        """Deliver what was held: the publisher knows all that is wanted, and no event will be put between.
+        """Deliver buffered events: the publisher knows all interests and will not insert further events.
 
-        `order`: the predecessor of each event owed in this edition, if the publisher has listed them.
+        `order` is the predecessor of each outstanding event of this edition, if the publisher has listed
+        them.
         """
         stream = self._stream(publisher)
         self._renumber(stream, edition)
@@ -141,12 +142,12 @@ class OrderedDelivery:
             self._deliver_buffered(publisher, stream, inf)
 
     def last(self, publisher: NodeId) -> int:
-        """The number of the event delivered last."""
+        """Return the sequence number of the last event delivered from `publisher`."""
         stream = self.streams.get(publisher)
         return first_version(self.incarnation) if stream is None else stream.last
 
     def answer_ping(self, publisher: NodeId, chain: tuple[NodeId, ...]) -> None:
-        """Answer a ping: with what is missing, or with what is here."""
+        """Answer a ping with a request for missing events, or with an acknowledgement if there is no gap."""
         stream = self._stream(publisher)
         stream.chain = chain
         if stream.last >= 0 and not stream.early:
@@ -158,7 +159,7 @@ class OrderedDelivery:
     def _deliver_buffered(
         self, publisher: NodeId, stream: PublisherStream, sure: float, late: bool = False
     ) -> None:
-        """Deliver what has waited and can come now, and ask for what is still missing."""
+        """Deliver the buffered events that are now in order, and request the missing ones."""
         while stream.early:
             first = min(stream.early)
             waiting = stream.early[first]
@@ -239,7 +240,7 @@ class OrderedDelivery:
             self._send_nack(publisher, stream, holes)
             return
         if now < stream.asked_at + stream.timeout:
-            # What was asked for a moment ago may be on its way.
+            # Requested a moment ago: the answer may be on its way.
             holes = [hole for hole in holes if hole[1] > stream.asked]
         else:
             stream.asked_at = now
@@ -254,7 +255,7 @@ class OrderedDelivery:
             self.host.call_later(wait, self._repeat_nack, publisher, stream)
 
     def _repeat_nack(self, publisher: NodeId, stream: PublisherStream) -> None:
-        """Ask again for what has not come, though nothing new shows that it is missing."""
+        """Request the missing events again, although no new event has shown a gap."""
         stream.reminded = False
         if self.streams.get(publisher) is stream:
             self._ask_now(publisher, stream)
@@ -282,7 +283,7 @@ class OrderedDelivery:
         return stream
 
     def _renumber(self, stream: PublisherStream, edition: int) -> None:
-        """Go on to a newer edition: events that wait have to be placed anew."""
+        """Switch to a newer edition; the order of buffered events has to be determined again."""
         if edition > stream.edition:
             stream.edition = edition
             stream.order = {}
@@ -290,7 +291,7 @@ class OrderedDelivery:
             stream.early.clear()
 
     def _place(self, stream: PublisherStream, order: dict[int, int]) -> None:
-        """Give events that wait their places in a new order; let go those that are no longer in it."""
+        """Order the buffered events by a new list; drop those that are no longer in it."""
         stream.order = order
         beyond = max(order) if len(order) >= ORDER_LIMIT else inf
         for sequence in [each for each in stream.unplaced if each <= beyond]:

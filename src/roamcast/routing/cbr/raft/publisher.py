@@ -1,4 +1,4 @@
-"""RAFT-CBR at the publisher: who wants what, what each was sent, and who has not acknowledged it."""
+"""RAFT-CBR at the publisher: sessions of subscribers, their outstanding events, and retransmission."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ from roamcast.routing.router import Drop, Host, NodeId, Publication, Timer
 from roamcast.routing.unicast.unicast import Unicast
 
 SERIALS_KEPT = 256
-"Renewals; of an older one it is not known when it was said."
+"Number of renewals whose time is stored."
 
 
 class Span(NamedTuple):
-    """A time in which a subscriber wanted something, by the publisher's clock."""
+    """A period of a subscriber's interest, in the publisher's time [s]."""
 
     pattern: Filter
     begin: float
-    "At the latest: the travel of the subscription makes it look younger."
+    "Latest possible beginning [s]: the travel time of the subscription makes it appear later than it was."
     end: float
     travel: float
-    "Seconds that the subscription may have travelled."
+    "Upper bound of the subscription's travel time [s]."
 
     def holds(self, time: float, publication: Publication) -> bool:
-        """Whether an event published at `time` was, or may have been, wanted."""
+        """Return whether an event published at `time` matched, or may have matched, the interest."""
         return self.begin - self.travel <= time <= self.end and self.pattern.matches(publication.event)
 
 
 class RaftPublisher:
-    """Keeps every event until all to whom it was addressed have acknowledged it."""
+    """Stores every event until all subscribers that it was addressed to have acknowledged it."""
 
     def __init__(
         self, host: Host, parameters: RaftCbrParameters, incarnation: int, xcast: Xcast, unicast: Unicast
@@ -54,17 +54,18 @@ class RaftPublisher:
         self.parameters = parameters
         self.incarnation = incarnation
         self.sessions: dict[NodeId, SubscriberSession] = {}
-        "Subscribers, the one silent longest first."
+        "Sessions by subscriber, the one silent longest first."
         self.events: dict[int, tuple[float, Publication]] = {}
-        "Events that someone has not acknowledged, the oldest first, and when each was published."
+        """Sequence number -> (time of publication [s], publication) of unacknowledged events, the oldest
+        first."""
         self._waiting: dict[int, int] = {}
-        "How many have not acknowledged each of them."
+        "Sequence number -> number of subscribers that have not acknowledged it."
         self.recent: deque[tuple[float, Publication]] = deque(maxlen=parameters.unacknowledged_events)
         "Events published lately, for subscriptions that come late."
         self.settled: Callable[[int, NodeId, bool], None] | None = None
         "Called with the number of an event that a subscriber has acknowledged (True), or is owed no more."
         self._said: dict[int, float] = {}
-        "When the latest advertisements were first said, by serial."
+        "Serial -> time of its first advertisement [s]."
         self._xcast = xcast
         self._unicast = unicast
         self._timer: Timer | None = None
@@ -81,16 +82,16 @@ class RaftPublisher:
     # Subscriptions.
 
     def advance_serial(self, serial: int) -> None:
-        """Note that advertisements have a new serial from now on."""
+        """Record the time at which advertisements with a new serial begin."""
         self._said.setdefault(serial, self.host.now())
         if len(self._said) > SERIALS_KEPT:
             del self._said[next(iter(self._said))]
 
     def subscribe(self, message: Subscribe) -> Drop | None:
-        """Learn what a subscriber wants, and say that it is known."""
+        """Handle a subscription, and acknowledge it."""
         session = self.sessions.get(message.subscriber)
         if session is not None and is_earlier(message.incarnation, session.incarnation):
-            # It was long on its way and says nothing about today.
+            # A delayed message of an earlier incarnation.
             return Drop.EXPIRED
         if session is None or session.incarnation != message.incarnation:
             session = self._open(message.subscriber, message.incarnation)
@@ -103,7 +104,7 @@ class RaftPublisher:
         return None if new else Drop.DUPLICATE
 
     def _known(self, session: SubscriberSession) -> SubscribeAck | EditionAck:
-        """Return the acknowledgement of the version that is known."""
+        """Return the acknowledgement of the newest version received."""
         node, incarnation = self.host.node, session.incarnation
         if not session.revised:
             return SubscribeAck(node, incarnation, session.version, session.edition, self.incarnation)
@@ -112,11 +113,11 @@ class RaftPublisher:
         )
 
     def _revise(self, message: Subscribe, session: SubscriberSession) -> None:
-        """Take over a new version of a subscription, and change what is owed accordingly.
+        """Adopt a new version of a subscription, and update the outstanding events.
 
-        What was published while the subscription was on its way is added, as far as order still allows. Its
-        travel makes a period look younger than it is. What was published so long before it as the message
-        may have travelled is doubtful: the subscriber, who knows when it asked, decides.
+        Events published while the subscription was on its way are added, as far as order still allows. The
+        travel time makes a period appear to begin later than it did; events published that shortly before it
+        are marked as doubtful, and the subscriber decides.
         """
         now, p, travel = self.host.now(), self.parameters, self._travel_time(message)
         spans = [
@@ -151,7 +152,8 @@ class RaftPublisher:
     def _missed(
         self, last: int, session: SubscriberSession, spans: list[Span]
     ) -> dict[int, tuple[float, Publication, bool]]:
-        """Return what was published in `spans` after event `last` and is not owed, and whether in doubt."""
+        """Return the events published in `spans` after event `last` that are not outstanding, and whether
+        each is doubtful."""
         found = {}
         oldest = self.host.now() - self.parameters.recall
         for time, publication in reversed(self.recent):
@@ -164,13 +166,13 @@ class RaftPublisher:
         return found
 
     def _unwanted(self, session: SubscriberSession, spans: list[Span], since: float) -> list[int]:
-        """Return what is owed, was published after `since` and lies in none of `spans`.
+        """Return the outstanding events that were published after `since` and lie in none of `spans`.
 
-        If the subscriber has asked for it again while the subscription was on its way, its next version
-        brings it back. A pattern that the subscription does not mention may have been forgotten by the
-        subscriber: what it matches stays.
+        If the subscriber has subscribed again meanwhile, its next version restores them. Events that match a
+        filter of the session which `spans` does not mention are kept, because the subscriber may have dropped
+        its record of that period.
         """
-        told = {span.pattern for span in spans}
+        mentioned = {span.pattern for span in spans}
         unwanted = []
         for sequence in session.outstanding:
             time, publication = self.events[sequence]
@@ -180,12 +182,13 @@ class RaftPublisher:
             if begins:
                 if time < min(begins):
                     session.doubtful.add(sequence)
-            elif all(each in told for each in session.patterns if each.matches(publication.event)):
+            elif all(each in mentioned for each in session.patterns if each.matches(publication.event)):
                 unwanted.append(sequence)
         return unwanted
 
     def _travel_time(self, message: Subscribe) -> float:
-        """How long a subscription has been on its way at most: since what was heard before it was sent."""
+        """Return an upper bound of the travel time [s] of a subscription, from the newest serial and event
+        that it reports."""
         since = -inf
         if message.publisher_incarnation == self.incarnation:
             since = self._said.get(message.serial, -inf)
@@ -197,7 +200,8 @@ class RaftPublisher:
         return self.host.now() - since
 
     def _open(self, subscriber: NodeId, incarnation: int) -> SubscriberSession:
-        """Begin a session with a subscriber that is new, or has forgotten everything."""
+        """Open a session for a new subscriber or incarnation; if the table is full, evict the one silent
+        longest."""
         old = self.sessions.pop(subscriber, None)
         session = SubscriberSession(incarnation, self.host.now())
         if old is not None:
@@ -209,7 +213,7 @@ class RaftPublisher:
         return session
 
     def _abandon(self, subscriber: NodeId, session: SubscriberSession) -> None:
-        """Let go what a subscriber of another incarnation, or of none, was to get."""
+        """Drop the outstanding events of a session that has ended."""
         for sequence in session.outstanding:
             _, publication = self.events[sequence]
             self.host.drop(XcastEvent(publication, (self.host.node,), ()), Drop.EXPIRED)
@@ -220,7 +224,7 @@ class RaftPublisher:
     # Events.
 
     def publish(self, publication: Publication) -> None:
-        """Address an event to everyone known to want it, and send it."""
+        """Address an event to all subscribers whose filters match it, and send it."""
         event, sequence = publication.event, publication.sequence
         now = self.host.now()
         self.recent.append((now, publication))
@@ -241,13 +245,14 @@ class RaftPublisher:
         self._watch()
 
     def _await_acks(self, time: float, publication: Publication, subscribers: int) -> None:
-        """Keep an event until so many more have acknowledged it."""
+        """Store an event until `subscribers` more nodes have acknowledged it."""
         sequence = publication.sequence
         self.events[sequence] = (time, publication)
         self._waiting[sequence] = self._waiting.get(sequence, 0) + subscribers
 
     def _make_room(self) -> None:
-        """Give up the oldest events if there are too many; all that is owed must be noted before."""
+        """Drop the oldest events beyond the limit; call this only after all outstanding events are
+        recorded."""
         while len(self.events) > self.parameters.unacknowledged_events:
             self.give_up(min(self.events), Drop.TABLE_FULL)
 
@@ -266,10 +271,10 @@ class RaftPublisher:
                 self.host.drop(lost, reason)
                 self._report(subscriber, [sequence], False)
 
-    # What subscribers say.
+    # Messages of subscribers.
 
     def acknowledge(self, subscriber: NodeId, sequence: int) -> Drop | None:
-        """Learn that a subscriber has everything up to `sequence`."""
+        """Handle the acknowledgement of everything up to `sequence`."""
         session = self.sessions.get(subscriber)
         if session is None:
             return Drop.NOT_MINE
@@ -278,14 +283,15 @@ class RaftPublisher:
         self._hear(subscriber, session)
         self._acknowledge(subscriber, session, sequence)
         if session.pinged:
-            # It has answered a ping and knows of nothing more: all that is left must have been lost.
+            # The subscriber answered a ping and reported no gap: all outstanding events must have been lost.
             session.pinged = False
             for missing in session.outstanding:
                 self.retransmissions.enqueue(missing, subscriber)
         return None
 
     def serve(self, nack: Nack) -> Drop | None:
-        """Retransmit what a subscriber misses; it has all that comes before."""
+        """Retransmit the events that a subscriber is missing; everything up to `nack.last` is
+        acknowledged."""
         session = self.sessions.get(nack.subscriber)
         if session is None:
             return Drop.NOT_MINE
@@ -298,12 +304,13 @@ class RaftPublisher:
             if any(first <= missing <= last for first, last in nack.holes):
                 self.retransmissions.enqueue(missing, nack.subscriber)
         if session.skipped and session.outstanding:
-            # It may wait for an event that was given up. The next one names another predecessor now.
+            # It may wait for a dropped event. A copy of the next one names a different predecessor.
             self.retransmissions.enqueue(next(iter(session.outstanding)), nack.subscriber)
         return None
 
     def fail(self, sequence: int, subscribers: list[NodeId]) -> bool:
-        """Learn that the link gave up on an event: send it again soon, unless pings will see to it."""
+        """Schedule a retransmission after a link failure; return False if the event is gone or left to
+        pings."""
         if sequence not in self.events:
             return False
         age = self.host.now() - self.events[sequence][0]
@@ -343,7 +350,7 @@ class RaftPublisher:
             self._owe_less(subscriber, sequence)
 
     def _owe_less(self, subscriber: NodeId, sequence: int) -> None:
-        """Forget an event for one subscriber, and altogether if it was the last."""
+        """Remove one subscriber from an event, and the event itself if it was the last."""
         self.retransmissions.acknowledge(sequence, subscriber)
         left = self._waiting[sequence] - 1
         if left:
@@ -352,7 +359,7 @@ class RaftPublisher:
             del self._waiting[sequence], self.events[sequence]
 
     def _retransmit(self, sequence: int, subscribers: list[NodeId]) -> None:
-        """Send an event again to those who miss it."""
+        """Retransmit an event to the given subscribers."""
         time, publication = self.events[sequence]
         age = elapsed_since(time, self.host.now())
         destinations = [self.sessions[node].addressee(node, sequence) for node in subscribers]
@@ -361,10 +368,10 @@ class RaftPublisher:
     def _has_route(self, subscriber: NodeId) -> bool:
         return self._unicast.next_hop(subscriber) is not None
 
-    # Silence.
+    # Timeouts.
 
     def _watch(self) -> None:
-        """Come back when a subscriber that owes an acknowledgement has been silent too long."""
+        """Schedule a ping for the first subscriber whose acknowledgement is overdue."""
         if self._timer is not None and self._timer.active:
             return
         owing = [session.since for session in self.sessions.values() if session.outstanding]

@@ -1,4 +1,4 @@
-"""RAFT-CBR: every event, once, in order, to everyone who asked; reliable explicit multicast over unicast."""
+"""RAFT-CBR: reliable, ordered delivery by explicit multicast over a unicast routing protocol."""
 
 from __future__ import annotations
 
@@ -53,7 +53,8 @@ from roamcast.routing.unicast.unicast import Unicast
 
 
 class RaftCbr(Advertising):
-    """A publisher knows its subscribers, and does not let go of an event before they all have it."""
+    """Router in which a publisher knows its subscribers and stores each event until all have acknowledged
+    it."""
 
     shares_process = True
     main_parameters = ("renew", "expire", "unicast", "recall", "custody", "paced", "window")
@@ -104,7 +105,7 @@ class RaftCbr(Advertising):
         self.custody = Custody(host, p, self.cache, self.xcast.send_event)
         self.recent = RecentDuplicates(host, p)
         self.upstream: dict[NodeId, tuple[NodeId, float]] = {}
-        "By publisher: the neighbour that its latest event or ping came from, and when."
+        "Publisher -> the neighbour from which its latest event or ping came, and when [s]."
         self.acks = AckAggregator(host, p, self._send_acks)
         self.handlers |= {XcastEvent: self._handle_event, Ping: self._handle_ping}
         self.arrivals: dict[type, Callable[[Any, NodeId], Drop | None]] = {
@@ -119,7 +120,8 @@ class RaftCbr(Advertising):
 
     @classmethod
     def traits(cls, parameters: Parameters) -> ProtocolTraits:
-        """Whoever asked gets every event, once and in order, as long as it takes."""
+        """Return traits: every subscriber receives each event once and in order, retransmitted until
+        acknowledged."""
         assert isinstance(parameters, RaftCbrParameters)
         return ProtocolTraits(
             travel=Dissemination.ADDRESSED,
@@ -129,7 +131,7 @@ class RaftCbr(Advertising):
         )
 
     def tables(self) -> Mapping[str, Footprint]:
-        """The size of each table."""
+        """Return the size of each table."""
         return {
             **super().tables(),
             **self.unicast.tables(),
@@ -153,10 +155,10 @@ class RaftCbr(Advertising):
             return Dsr(self.host, p.dsr, self)
         return Dsdv(self.host, p.dsdv, self)
 
-    # What the application asks.
+    # Calls of the application.
 
     def start(self) -> None:
-        """Begin to renew advertisements and to find routes."""
+        """Start advertising and unicast routing."""
         super().start()
         self.unicast.start()
 
@@ -181,17 +183,17 @@ class RaftCbr(Advertising):
         self.settled(self.host.node << 32 | sequence, subscriber, acknowledged)
 
     def subscribe(self, wanted: Filter) -> None:
-        """Want it, and tell the publishers that may have it."""
+        """Subscribe, and inform the publishers whose advertisements intersect the interests."""
         super().subscribe(wanted)
         self.subscribing.update_interests(self.interests)
 
     def unsubscribe(self, wanted: Filter) -> None:
-        """Stop wanting it; what was already addressed to this node still comes."""
+        """Unsubscribe; events already addressed to this node are still delivered."""
         super().unsubscribe(wanted)
         self.subscribing.update_interests(self.interests)
 
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
-        """Leave to the unicast routing below what is its own."""
+        """Handle a message of RAFT-CBR, or pass one of the unicast protocol on to it."""
         handler = self.handlers.get(type(message))
         if handler is not None:
             return Drop.MALFORMED if sender == self.host.node else handler(message, sender)
@@ -200,11 +202,12 @@ class RaftCbr(Advertising):
         return Drop.MALFORMED
 
     def overhear(self, message: Any, sender: NodeId, to: NodeId, signal: float) -> None:
-        """Let the unicast routing below listen."""
+        """Pass an overheard message to the unicast protocol."""
         self.unicast.overhear(message, sender, to, signal)
 
     def link_failed(self, message: Any, to: NodeId) -> None:
-        """Tell the routing below, and send the message another way; an event without one is tried again."""
+        """Inform the unicast protocol, and send the message by another route; without one, retry an event
+        later."""
         self.unicast.link_failed(message, to)
         p = self.parameters
         if isinstance(message, XcastEvent):
@@ -214,26 +217,28 @@ class RaftCbr(Advertising):
         elif isinstance(message, Ping) and p.reroute:
             self.xcast.reroute_ping(message)
 
-    # What the unicast routing below asks.
+    # Callbacks of the unicast protocol.
 
     def arrive(self, message: Message, origin: NodeId, sender: NodeId) -> Drop | None:
-        """Hand a message for this node to its handler."""
+        """Dispatch a unicast message for this node to its handler."""
         handler = self.arrivals.get(type(message))
         return Drop.MALFORMED if handler is None else handler(message, sender)
 
     def fail(self, message: Message, origin: NodeId, destination: NodeId, reason: Drop) -> bool:
-        """Take an event that has lost its way into custody; all else is asked for again by others."""
+        """Take custody of an event without a route; return whether it was. Other messages are recovered end
+        to end."""
         if not isinstance(message, XcastEvent) or reason is not Drop.NO_ROUTE or not self.parameters.custody:
             return False
         if message.publication.publisher == self.host.node != origin:
-            # A broker's copy that went astray ends here; what it was for is sent from what is kept here.
+            # A broker's copy came back to the publisher: retransmit from the publisher's own store instead.
             self.publishing.fail(message.publication.sequence, [each.node for each in message.destinations])
             return False
         self._keep(message, message.destinations)
         return True
 
     def hint(self, message: Message, destination: NodeId, avoid: Collection[NodeId]) -> NodeId | None:
-        """Return a neighbour towards the publisher by its events and adverts, while no route is known."""
+        """Return a neighbour towards the publisher, by its events and advertisements, while no route is
+        known."""
         if not isinstance(message, Subscribe | Ack | Nack) or not self.parameters.advert_hints:
             return None
         now = self.host.now()
@@ -243,7 +248,7 @@ class RaftCbr(Advertising):
         return self.adverts.nearest(destination, avoid, now)
 
     def add_age(self, message: Message, seconds: float) -> Message:
-        """Count the wait for a route into the age that an event tells, and into periods of a subscription."""
+        """Add the time spent waiting for a route to the age of an event or the periods of a subscription."""
         if isinstance(message, Subscribe):
             return message.grow_older(int(1000 * seconds))
         if not isinstance(message, XcastEvent):
@@ -258,7 +263,7 @@ class RaftCbr(Advertising):
             self.xcast.return_event(msgspec.structs.replace(event, destinations=stuck))
 
     def count_renewal(self) -> None:
-        """Advertise with another serial, and remember since when."""
+        """Advance the serial, and record its time."""
         super().count_renewal()
         self.publishing.advance_serial(self.serial)
 
@@ -277,7 +282,7 @@ class RaftCbr(Advertising):
         self.unicast.send(Ack(publisher, sequence, subscribers), parent)
 
     def _ask(self, nack: Nack) -> None:
-        """Send a request to the next node of its chain that can be reached; in doubt to the publisher."""
+        """Send a request to the next reachable node of its chain; to the publisher if there is none."""
         for place, node in enumerate(nack.chain):
             if node == self.host.node:
                 continue
@@ -290,7 +295,8 @@ class RaftCbr(Advertising):
         self.unicast.send(msgspec.structs.replace(nack, chain=()), nack.publisher)
 
     def _is_upstream(self, publisher: NodeId, node: NodeId) -> bool:
-        """Return whether a publisher's latest event or ping came from a neighbour a moment ago."""
+        """Return whether the latest event or ping of `publisher` came from `node` within
+        `retransmit_timeout`."""
         p = self.parameters
         neighbour, heard_at = self.upstream.get(publisher, (publisher, -inf))
         return p.reroute and node == neighbour and heard_at + p.retransmit_timeout > self.host.now()
@@ -327,7 +333,8 @@ class RaftCbr(Advertising):
         if others:
             onward = XcastEvent(publication, chain, tuple(others), event.age)
             if self.host.node in event.chain:
-                # Handed back by a neighbour that finds no way. It goes on trying: nobody need keep it here.
+                # Returned by a neighbour without a route. The neighbour has custody, so this node need not
+                # store it.
                 stuck = self.xcast.reroute_event(onward, avoid=(sender,))
                 if stuck:
                     self.host.drop(msgspec.structs.replace(onward, destinations=stuck), Drop.NO_ROUTE)
@@ -346,7 +353,7 @@ class RaftCbr(Advertising):
             self.subscribing.announce_incarnation(publisher)
             return Drop.EXPIRED
         if incarnation_of(place.edition) != self.incarnation:
-            # What comes before it is not known to this incarnation, and nobody would send it.
+            # Another incarnation does not know the predecessors of this event, and no node would send them.
             return Drop.EXPIRED
         if not self.subscribing.has_sent(publisher, place.edition):
             return Drop.MALFORMED
@@ -356,7 +363,7 @@ class RaftCbr(Advertising):
         else:
             wanted = self.subscribing.subscribed(event.publication.event, published)
             if not wanted:
-                # Somebody subscribed in this node's name.
+                # Another node has subscribed in this node's name.
                 self.subscribing.correct(publisher)
         return self.ordering.handle(
             event, place, chain[-2::-1], self.subscribing.known_until(publisher), wanted

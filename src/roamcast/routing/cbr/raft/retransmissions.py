@@ -1,8 +1,8 @@
-"""Retransmissions: what subscribers miss, sent again at the pace at which it is acknowledged.
+"""Retransmission queue of the publisher, paced by acknowledgements.
 
-After a partition hundreds of events may be missing at every subscriber. Sent all at once they would clog the
-air for everyone, and the losses would ask for more. So few are on their way at a time, and an event that
-several subscribers miss travels once for all of them.
+After a partition every subscriber may be missing hundreds of events. Sending all at once would congest the
+channel and cause further losses. The queue limits the number of events in flight, and sends an event that
+several subscribers are missing once for all of them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from roamcast.routing.router import Host, NodeId, Timer
 
 
 class Retransmissions:
-    """A queue of events to be sent again, with no more than `window` of them on their way."""
+    """A queue of events to retransmit, with at most `window` of them in flight."""
 
     def __init__(
         self,
@@ -24,29 +24,29 @@ class Retransmissions:
         send: Callable[[int, list[NodeId]], None],
         has_route: Callable[[NodeId], bool] | None = None,
     ) -> None:
-        """Events go in runs, first to those for whom `has_route` holds, if that is given."""
+        """With `has_route`, retransmit in runs, and serve subscribers for which it returns True first."""
         self._host = host
         self._window = window
         self._timeout = timeout
         self._send = send
         self._has_route = has_route
         self._run: tuple[int, set[NodeId]] = (0, set())
-        "How many events of the current run are left, and the subscribers that it is for."
+        "Number of events left in the current run, and its subscribers."
         self._queue: dict[int, dict[NodeId, None]] = {}
         self._away: dict[int, tuple[float, set[NodeId]]] = {}
-        "Events on their way: until when an answer is awaited, and whose; the first to be given up first."
+        "Events in flight: deadline of the acknowledgement [s] and subscribers, the earliest deadline first."
         self._timer: Timer | None = None
         self._due = False
 
     def enqueue(self, sequence: int, subscriber: NodeId) -> None:
-        """Queue an event for a subscriber, unless it is queued or on its way already."""
+        """Queue an event for a subscriber, unless it is already queued or in flight."""
         away = self._away.get(sequence)
         if away is None or subscriber not in away[1] or away[0] <= self._host.now():
             self._queue.setdefault(sequence, {})[subscriber] = None
             self._schedule()
 
     def acknowledge(self, sequence: int, subscriber: NodeId) -> None:
-        """Note that a subscriber has an event, or is no longer to get it."""
+        """Remove an event that a subscriber has acknowledged or is no longer to receive."""
         queued = self._queue.get(sequence)
         if queued is not None:
             queued.pop(subscriber, None)
@@ -60,7 +60,7 @@ class Retransmissions:
                 self._schedule()
 
     def _schedule(self) -> None:
-        """Send when all requests of this moment are in, so that they travel together."""
+        """Send after all requests of this moment are queued, so that they are combined."""
         if not self._due and self._queue:
             self._due = True
             self._host.call_later(0.0, self._send_window)
@@ -86,11 +86,11 @@ class Retransmissions:
             self._timer = self._host.call_later(max(wait, 0.0), self._send_window)
 
     def _next(self, room: int) -> dict[int, list[NodeId]]:
-        """Return up to `room` events to be sent now, and for whom.
+        """Return up to `room` events to send now, with their subscribers.
 
-        The oldest first: a subscriber acknowledges nothing that comes before its turn. With runs, up to
-        `window` events for the subscribers of the oldest one follow each other, and subscribers without a
-        route wait, unless nobody has one.
+        The oldest come first, because subscribers acknowledge in order. With runs, up to `window` events for
+        the subscribers of the oldest one are sent consecutively, and subscribers without a route wait, unless
+        no subscriber has one.
         """
         if room <= 0:
             return {}

@@ -1,4 +1,4 @@
-"""What a publisher knows of one subscriber."""
+"""The state that a publisher keeps for one subscriber."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from roamcast.routing.router import NodeId
 
 
 class SubscriberSession:
-    """One subscriber in one of its incarnations: what it wants, was sent, and has not acknowledged."""
+    """One subscriber in one incarnation: its filters, and its addressed and unacknowledged events."""
 
     __slots__ = (
         "doubtful",
@@ -33,52 +33,53 @@ class SubscriberSession:
         self.incarnation = incarnation
         self.version = 0
         self.edition = 0
-        "The version that began the session, or the last since then that changed the order of what is owed."
+        """The version that opened the session, or the last one since then that changed the order of
+        outstanding events."""
         self.revised = False
         "Whether a version has changed the order."
         self.patterns: tuple[Filter, ...] = ()
         self.last = first_version(incarnation)
-        "Sequence number of the event addressed to it last; at first a number that only this incarnation has."
+        "Sequence number of the last addressed event; initially a number unique to this incarnation."
         self.tail = self.last
-        "That of the last one that has not been given up: the next to be addressed follows it."
+        "Sequence number of the last addressed event that was not dropped: the predecessor of the next one."
         self.outstanding: dict[int, int] = {}
-        "Events addressed and not acknowledged, in order, each with the one that was addressed before it."
+        "Unacknowledged events in order, each with its predecessor."
         self.skipped = False
-        "Whether events were given up: copies sent before may name one of them as their predecessor."
+        "Whether events were dropped: copies sent earlier may name one of them as their predecessor."
         self.doubtful: set[int] = set()
-        "Those of them that may have been published before it asked."
+        "The outstanding events that may have been published before the subscription."
         self.since = now
-        "When it was heard of, or when it began to owe an acknowledgement."
+        "When the subscriber was last received from, or began to owe an acknowledgement [s]."
         self.pinged = False
 
     def matches(self, event: Event) -> bool:
-        """Whether it is to get `event`."""
+        """Return whether a filter of the subscriber matches `event`."""
         for pattern in self.patterns:  # noqa: SIM110 -- a generator would cost more than most filters
             if pattern.matches(event):
                 return True
         return False
 
     def address(self, sequence: int, now: float) -> None:
-        """Add an event to what it is to get."""
+        """Append an event to the outstanding ones."""
         if not self.outstanding:
             self.since = now
         self.outstanding[sequence] = self.tail
         self.last = self.tail = sequence
 
     def addressee(self, node: NodeId, sequence: int) -> Addressee:
-        """The place of an event among all that it is sent."""
+        """Return the address entry of an outstanding event, with its predecessor and edition."""
         return Addressee(node, self.outstanding[sequence], self.edition, sequence in self.doubtful)
 
     def acknowledge(self, sequence: int) -> None:
-        """Take an event off what it is to get."""
+        """Remove an acknowledged event."""
         del self.outstanding[sequence]
         self.doubtful.discard(sequence)
 
     def revise(self, removed: Collection[int], sequences: Iterable[int], now: float) -> list[int]:
-        """Take `removed` off what it is to get, and insert `sequences` in their places.
+        """Remove `removed` from the outstanding events, and insert `sequences` in order.
 
-        Returns the inserted ones that can still come in order. Events that follow have another predecessor
-        now: the order has a new edition.
+        Return the inserted ones that can still be delivered in order. Later events get another predecessor,
+        so the order has a new edition.
         """
         settled = next(iter(self.outstanding.values()), self.tail)
         added = sorted(sequence for sequence in sequences if sequence > settled)
@@ -94,14 +95,15 @@ class SubscriberSession:
         return added
 
     def order(self) -> tuple[int, tuple[int, ...]]:
-        """Return the predecessor of the first event owed, and the steps from each number to the next."""
+        """Return the predecessor of the first outstanding event, and the difference from each number to the
+        next."""
         before = next(iter(self.outstanding.values()), self.tail)
         steps = [number - previous for number, previous in self.outstanding.items()][:ORDER_LIMIT]
         fitting = takewhile(lambda step: step <= LONGEST_STEP, steps)
         return before, tuple(fitting)
 
     def skip(self, sequence: int) -> None:
-        """Join the event after `sequence` to the one before it."""
+        """Make the predecessor of `sequence` that of its successor."""
         self.skipped = True
         before = self.outstanding[sequence]
         if self.tail == sequence:

@@ -1,4 +1,4 @@
-"""RAFT-CBR at the subscriber: telling publishers what is wanted, until they acknowledge it."""
+"""RAFT-CBR at the subscriber: subscriptions sent to each publisher until it acknowledges them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PERIODS_KEPT = 64
 
 
 class PublisherSubscription:
-    """What one publisher has been, or is to be, told."""
+    """The state of the subscription at one publisher."""
 
     __slots__ = (
         "acknowledged",
@@ -50,32 +50,33 @@ class PublisherSubscription:
     def __init__(self, incarnation: int) -> None:
         self.incarnation = incarnation
         self.serial = 0
-        "Of the newest advertisement heard of that incarnation."
+        "Serial of the newest advertisement of that incarnation."
         self.serial_at = -inf
-        "When that was heard first."
+        "When that serial was first received [s]."
         self.event = -1
-        "Sequence number of its latest event that passed here."
+        "Sequence number of the publisher's latest event received here."
         self.event_at = -inf
-        "When that was published, by its age."
+        "When that event was published, by its age [s]."
         self.waits = False
         "Whether the next subscription waits for a newer advertisement or event."
         self.offers: dict[Filter, None] = {}
         self.patterns: tuple[Filter, ...] = ()
         self.version = 0
-        "Counted within this incarnation; 0 before anything is told."
+        "Counted within this incarnation; 0 before the first subscription."
         self.acknowledged = True
         self.heard_at = 0.0
         self.sent_at = -inf
-        "When it was told last."
+        "When the subscription was last sent [s]."
         self.understood = -inf
-        "When what it has acknowledged was told."
+        "When the last acknowledged version was sent [s]."
         self.unsure_since = inf
-        "Since when something is wanted that it may not know of: it may pass over what matches."
+        """Time of the first change that the publisher may not know [s]: since then it may have skipped
+        matching events."""
         self.timer: Timer | None = None
 
 
 class RaftSubscriber:
-    """Keeps every publisher whose offer intersects an interest informed of those interests."""
+    """Keeps every publisher whose advertisement intersects an interest informed of these interests."""
 
     def __init__(
         self,
@@ -89,18 +90,18 @@ class RaftSubscriber:
         self.parameters = parameters
         self.incarnation = incarnation
         self.wishes: dict[NodeId, PublisherSubscription] = {}
-        "Publishers, the one silent longest first."
+        "Subscriptions by publisher, the one silent longest first."
         self.interests: dict[Filter, float] = {}
-        "What is wanted, and since when."
+        "The current interests, and since when [s]."
         self._past: deque[tuple[Filter, float, float]] = deque()
-        "What was wanted, from when until when."
+        "Past interests: filter, beginning and end [s]."
         self._relations = RelationCache()
         self._post = post
         self._last = last
         self._dirty = False
 
     def update_interests(self, interests: Iterable[Filter]) -> None:
-        """Want other things; changes of one moment travel together."""
+        """Replace the interests; simultaneous changes are sent together."""
         now = self.host.now()
         wanted = {pattern: self.interests.get(pattern, now) for pattern in interests}
         for pattern, began in self.interests.items():
@@ -112,7 +113,8 @@ class RaftSubscriber:
             self.host.call_later(0.0, self._update_all)
 
     def _remember(self, pattern: Filter, began: float, ended: float) -> None:
-        """Keep a past period. The oldest makes room: another of its pattern then begins as early."""
+        """Store a past period; when the oldest is evicted, the next period of its filter is extended to its
+        beginning."""
         self._past.append((pattern, began, ended))
         if len(self._past) <= PERIODS_KEPT:
             return
@@ -123,7 +125,7 @@ class RaftSubscriber:
                 return
 
     def hear(self, advert: Advert) -> None:
-        """Learn of a publisher, of something else it offers, or that it has forgotten everything."""
+        """Handle an advertisement: a new publisher, a new filter, or a publisher that has lost its memory."""
         wish = self.wishes.pop(advert.publisher, None) or self._meet(advert.publisher, advert.incarnation)
         self.wishes[advert.publisher] = wish
         wish.heard_at = self.host.now()
@@ -143,7 +145,7 @@ class RaftSubscriber:
             self._schedule_retry(advert.publisher, wish)
 
     def hear_event(self, publisher: NodeId, sequence: int, published: float) -> None:
-        """Note an event of a publisher: a subscription that names it was sent after its publication."""
+        """Record an event of a publisher; a later subscription refers to it, to bound its own travel time."""
         wish = self.wishes.get(publisher)
         if wish is not None and sequence > wish.event:
             wish.event, wish.event_at = sequence, published
@@ -151,7 +153,7 @@ class RaftSubscriber:
                 self._send(publisher, wish)
 
     def announce_incarnation(self, publisher: NodeId) -> None:
-        """Tell a publisher that takes us for an earlier incarnation who we are now."""
+        """Send a first subscription to a publisher that addresses an earlier incarnation of this node."""
         wish = self.wishes.get(publisher)
         if wish is None:
             wish = self.wishes[publisher] = self._meet(publisher, 0)
@@ -161,7 +163,7 @@ class RaftSubscriber:
             self._send(publisher, wish, at_once=True)
 
     def acknowledge(self, message: SubscribeAck | EditionAck) -> Drop | None:
-        """Learn that a publisher knows what is wanted."""
+        """Handle the acknowledgement of a subscription; return the drop reason if it is outdated."""
         wish = self.wishes.get(message.publisher)
         if wish is None or message.incarnation != self.incarnation:
             return Drop.EXPIRED
@@ -177,18 +179,19 @@ class RaftSubscriber:
         return None
 
     def knows(self, publisher: NodeId) -> bool:
-        """Whether this incarnation has told `publisher` anything."""
+        """Return whether this incarnation has sent a subscription to `publisher`."""
         wish = self.wishes.get(publisher)
         return wish is not None and wish.version > 0
 
     def has_sent(self, publisher: NodeId, version: int) -> bool:
-        """Whether a publisher can know a version of what is wanted."""
+        """Return whether this incarnation has sent `version` to `publisher`."""
         wish = self.wishes.get(publisher)
         none = version_of(self.incarnation, 0)
         return wish is not None and none < version <= none + wish.version
 
     def known_until(self, publisher: NodeId) -> float:
-        """Until when a publisher that is heard surely knew all that was wanted."""
+        """Return the time [s] up to which a publisher surely knew all interests; retry the subscription if it
+        may not."""
         wish = self.wishes[publisher]
         if wish.unsure_since < inf:
             wish.heard_at = self.host.now()
@@ -196,22 +199,23 @@ class RaftSubscriber:
         return wish.unsure_since
 
     def was_subscribed(self, event: Event, published: float) -> bool:
-        """Whether an event published at some moment at the latest is known to have been asked for by then."""
+        """Return whether an interest that began by `published` (the latest possible time [s]) matches
+        `event`."""
         return any(
             began <= published and pattern.matches(event)
             for pattern, began in (*self.interests.items(), *((past[0], past[1]) for past in self._past))
         )
 
     def subscribed(self, event: Event, published: float) -> bool:
-        """Return whether this node subscribed to an event that was published then, or not longer before than
-        `recall`; True where that is not known any more."""
+        """Return whether this node had an interest in an event at `published` or up to `recall` before; True
+        if no longer known."""
         if len(self._past) == PERIODS_KEPT or any(pattern.matches(event) for pattern in self.interests):
             return True
         since = published - self.parameters.recall if self.parameters.recall else -inf
         return any(ended >= since and pattern.matches(event) for pattern, _, ended in self._past)
 
     def correct(self, publisher: NodeId) -> None:
-        """Tell a publisher again what is wanted, in a new version: it believes something else."""
+        """Send the interests in a new version to a publisher that has wrong ones."""
         wish = self.wishes[publisher]
         if wish.acknowledged:
             wish.version += 1
@@ -237,20 +241,20 @@ class RaftSubscriber:
         return any(self._relations.intersects(offer, pattern) for offer in wish.offers)
 
     def _missed(self, wish: PublisherSubscription) -> list[tuple[Filter, float, float]]:
-        """What was wanted of a publisher lately and may never have come to its knowledge."""
+        """Return the recent interests in the publisher's events that it may never have known."""
         since = self._covered_since(wish)
         return [past for past in self._past if past[2] >= since and self._offered(wish, past[0])]
 
     def _covered_since(self, wish: PublisherSubscription) -> float:
-        """Return since when all that was wanted, and that a publisher may not know of, is remembered."""
+        """Return since when [s] the record of interests that a publisher may not know is complete."""
         since = max(wish.understood, self.host.now() - self.parameters.recall)
         return max(since, self._past[0][2]) if len(self._past) == PERIODS_KEPT else since
 
     def _update_publisher(self, publisher: NodeId, wish: PublisherSubscription) -> None:
-        """Send what is wanted of `publisher` if that is not what it was told."""
+        """Send a new version to `publisher` if the interests that concern it have changed."""
         wanted = tuple(pattern for pattern in self.interests if self._offered(wish, pattern))
         if wanted != wish.patterns or (not wish.version and self._missed(wish)):
-            # Without recall nothing is ever put between events, so nothing need wait.
+            # Without recall no event is inserted between others, so none need be buffered.
             late = set(wanted).difference(wish.patterns) if self.parameters.recall else ()
             for pattern in late:
                 wish.unsure_since = min(wish.unsure_since, self.interests[pattern])
@@ -261,10 +265,10 @@ class RaftSubscriber:
             self._send(publisher, wish)
 
     def _send(self, publisher: NodeId, wish: PublisherSubscription, *, at_once: bool = False) -> None:
-        """Send, and send again until it is acknowledged or the publisher is heard of no more.
+        """Send the subscription, and repeat it until it is acknowledged or the publisher's lease expires.
 
-        After an outage it waits up to a renewal for an advertisement or a new event, unless it is to leave
-        `at_once`: with an old one all that was published during the outage would be doubtful.
+        After an outage it waits up to a renewal for an advertisement or a new event, unless `at_once`: with
+        an old reference all events published during the outage would be doubtful.
         """
         wish.acknowledged = False
         if wish.timer is not None:
@@ -276,7 +280,7 @@ class RaftSubscriber:
             wish.timer = self.host.call_later(p.renew, self._retry, publisher, wish)
             return
         wish.sent_at = now
-        # No period looks shorter than it was.
+        # Round up, so that no period appears shorter than it was.
         periods = [
             InterestPeriod(pattern, ceil(1000 * (now - self.interests.get(pattern, now))), 0)
             for pattern in wish.patterns

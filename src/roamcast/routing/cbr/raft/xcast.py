@@ -1,8 +1,8 @@
-"""Explicit multicast: one message for many, split where their ways part.
+"""Explicit multicast: one message for many destinations, split where their routes diverge.
 
-A message goes where the unicast routing below says. Where a link gives up it takes another way that the
-routing knows of: it may be long until the routes have noticed that someone is gone. Who is further away than
-`chain_limit` nodes is sent a message alone, by unicast.
+The unicast protocol determines the next hops. After a link failure a message takes another route that the
+unicast protocol knows, because routing tables may need long to notice a lost node. Destinations further away
+than `chain_limit` nodes are served individually, by unicast.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ D = TypeVar("D")
 
 
 class Xcast:
-    """Sends what is for others one hop further."""
+    """Forwards events and pings to the next hops of their destinations."""
 
     def __init__(self, host: Host, parameters: RaftCbrParameters, unicast: Unicast) -> None:
         self.host = host
@@ -28,7 +28,7 @@ class Xcast:
         self._unicast = unicast
 
     def send_event(self, event: XcastEvent) -> None:
-        """Send an event to the next hops of its destinations, each with its own share of them."""
+        """Send an event to the next hops of its destinations, each with its share of them."""
         shares, alone = self._by_next_hop(event.destinations, event.chain, attrgetter("node"))
         chain = event.chain[: self.parameters.chain_limit]
         for addressee in alone:
@@ -49,7 +49,8 @@ class Xcast:
     def _by_next_hop(
         self, destinations: Iterable[D], chain: Collection[NodeId], node_of: Callable[[D], NodeId]
     ) -> tuple[dict[NodeId, list[D]], list[D]]:
-        """Destinations by their next hop; and those without one, too far, or with one that was passed."""
+        """Return the destinations by next hop; and those without one, too far away, or whose next hop is in
+        the chain."""
         shares: dict[NodeId, list[D]] = {}
         alone: list[D] = []
         if len(chain) > self.parameters.chain_limit:
@@ -65,7 +66,8 @@ class Xcast:
         return shares, alone
 
     def _merge(self, shares: dict[NodeId, list[D]], node_of: Callable[[D], NodeId]) -> dict[NodeId, list[D]]:
-        """Give destinations to as few next hops as ways of equal length allow, the most used hop first."""
+        """Assign destinations to as few next hops as routes of equal length allow, the most used hop
+        first."""
         leads, suspects = self._unicast.leads, self._unicast.suspects
         left = [(hop, destination) for hop, share in shares.items() for destination in share]
         offers = {
@@ -83,28 +85,28 @@ class Xcast:
         return merged
 
     def _next_hop(self, destination: NodeId, chain: Collection[NodeId]) -> NodeId | None:
-        """The next hop by the routes; or a neighbour that knows another way, if that link has just failed."""
+        """Return the next hop by the routing table, or a known detour if the link to it has just failed."""
         hop = self._unicast.next_hop(destination)
         if hop is not None and self._unicast.suspects(hop):
             other = self._unicast.detour(destination, chain)
             return hop if other is None else other
         return hop
 
-    # Where a link has failed.
+    # Link failures.
 
     def reroute_ping(self, ping: Ping) -> None:
-        """Send a ping that the link gave up on by unicast, to each of its destinations."""
+        """Send a ping after a link failure by unicast to each of its destinations."""
         for destination in ping.destinations:
             self._unicast.send(Ping(ping.publisher, ping.chain, (destination,)), destination)
 
     def return_event(self, event: XcastEvent) -> None:
-        """Ask the node that an event came from to find another way to its destinations."""
+        """Send an event back to the node that it came from, to find another route to its destinations."""
         chain = join_chain(event.chain, self.host.node)
         if 2 < len(chain) <= self.parameters.chain_limit and not self._unicast.suspects(chain[-2]):
             self.host.send(XcastEvent(event.publication, chain, event.destinations, event.age), chain[-2])
 
     def reroute_event(self, event: XcastEvent, avoid: Iterable[NodeId] = ()) -> tuple[Addressee, ...]:
-        """Send an event that the link gave up on other ways; the value is those to whom there is none."""
+        """Send an event by other routes after a link failure; return the destinations without one."""
         chain = join_chain(event.chain, self.host.node)
         shares: dict[NodeId, list[Addressee]] = {}
         stuck = []
@@ -120,5 +122,5 @@ class Xcast:
 
 
 def join_chain(chain: tuple[NodeId, ...], node: NodeId) -> tuple[NodeId, ...]:
-    """`chain` with `node` at its end, and without the circle that leads back to it."""
+    """Return `chain` with `node` appended; if `node` is in it already, the loop is removed."""
     return (*chain[: chain.index(node)], node) if node in chain else (*chain, node)

@@ -265,7 +265,7 @@ def test_grid_heads_serve_their_square():
 
 def test_parameters_that_contradict_each_other_are_refused():
     for wrong in ({"subscription_lease": 15.0}, {"service_lease": 50.0}, {"gpsr": {"implicit": True}}):
-        with pytest.raises(ValueError, match=r"must outlast two|gpsr.implicit"):
+        with pytest.raises(ValueError, match=r"must be longer than two|gpsr.implicit"):
             CloneParameters(**wrong)
     with pytest.raises(ValueError, match="voting"):
         GridParameters(voting=1.5)

@@ -326,7 +326,7 @@ def test_a_stranger_cannot_name_a_packet_before_its_source_does():
 def test_the_forwarding_group_outlasts_the_longest_interval_between_join_requests():
     OdmrpParameters(timeout=15.0)
     for bad in ({"timeout": 5.0}, {"timeout": 15.0, "prediction": True}):
-        with pytest.raises(ValueError, match="falls apart between two join requests"):
+        with pytest.raises(ValueError, match="expires between two join requests"):
             OdmrpParameters(**bad)
 
 

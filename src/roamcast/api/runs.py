@@ -36,12 +36,12 @@ class RunResult:
 
     @cached_property
     def metrics(self) -> RunMetrics:
-        """The run in numbers."""
+        """The metrics of the run."""
         return measure(self.facts)
 
     @cached_property
     def measures(self) -> dict[str, Value]:
-        """Every metric by name, as campaigns have them (docs/tables.md)."""
+        """Every metric by name, as in campaigns (docs/tables.md)."""
         return evaluate(metric_input(self.facts))
 
     def to_pandas(self) -> pd.DataFrame:

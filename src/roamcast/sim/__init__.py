@@ -1,1 +1,1 @@
-"""The world where time is ours."""
+"""The simulated world: nodes, applications, workload and faults in virtual time."""

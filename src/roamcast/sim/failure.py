@@ -1,4 +1,4 @@
-"""When a router fails: which, on which node, when, and over what."""
+"""Failures of routers: protocol, node, time and message."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from roamcast.routing.router import Message, NodeId, Router
 
 
 class RouterFailed(Exception):
-    """A router raised an error or broke its contract; the error itself is the cause."""
+    """A router raised an error or violated its contract; the original error is the cause."""
 
     def __init__(self, protocol: str, error: Exception | SystemExit, now: float) -> None:
         self.protocol = protocol
@@ -29,11 +29,11 @@ class RouterFailed(Exception):
         told = " ".join(what.split())[:300]
         super().__init__(f"{protocol} failed{at} at {now:.6f} s{over}: {told}{where}")
         self.traceback = "".join(traceback.format_exception(error))
-        "The whole of it, for whoever mends the router."
+        "The full traceback, for debugging the router."
 
 
 def router_failure(protocol: str, error: Exception | SystemExit, now: float) -> Exception | SystemExit:
-    """The failure of a router, if one was at work when `error` was raised; else the error itself."""
+    """Return a `RouterFailed` if a router was running when `error` was raised, otherwise the error itself."""
     if isinstance(error, UserError | MemoryError | RouterFailed):
         return error
     if isinstance(error, BrokenContract):
@@ -52,7 +52,7 @@ def _is_routers(trace: TracebackType) -> bool:
 
 
 def _find(trace: TracebackType | None) -> tuple[NodeId | None, str | None]:
-    """The node whose router was at work, and the message that it had in hand, from the frames."""
+    """Return the node whose router was running, and the message that it was handling, from the frames."""
     node: NodeId | None = None
     message: str | None = None
     while trace is not None:
@@ -64,7 +64,7 @@ def _find(trace: TracebackType | None) -> tuple[NodeId | None, str | None]:
 
 
 def _node_of(worker: Any) -> NodeId | None:
-    """The node on which an object lives: a router or a part of it, by its host; or an application."""
+    """Return the node of an object: of a router or its part by the host, or of an application."""
     host = getattr(worker, "host", None) or getattr(worker, "_host", None)
     node = getattr(host or worker, "node", None)
     node = getattr(node, "number", node)

@@ -1,4 +1,4 @@
-"""The host that a router in the simulated world sees."""
+"""The host of a router in the simulated world."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from roamcast.scenario.model import Scenario
 
 
 class SimHost(_kernel.Host):
-    """The kernel's host, with entropy, and position where granted; a node that starts anew has a new one."""
+    """The kernel's host with random numbers and, if granted, position; each incarnation has its own."""
 
     def __init__(
         self,
@@ -29,7 +29,7 @@ class SimHost(_kernel.Host):
 
 
 class NodeRandom(Random):
-    """Draws what `Random(text)` draws, without its dictionary (300 bytes) until `gauss` is called."""
+    """Draws the same numbers as `Random(text)`, without its dictionary (300 B) until `gauss` is called."""
 
     gauss_next: float | None = None
 

@@ -1,4 +1,4 @@
-"""Who wants what: interests that are fixed, shared, or follow the subscriber's position."""
+"""Interests of subscribers: fixed, common, or dependent on the position."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ from roamcast.sim.workload import choose
 
 
 class Interest(NamedTuple):
-    """What one subscriber wants, as a function of where it is."""
+    """The interests of one subscriber, as a function of its position."""
 
     node: NodeId
     fixed: tuple[Filter, ...]
-    "What it wants for ever, if its interest does not follow its position."
+    "The fixed interests; empty if they depend on the position."
     grid: ZoneGrid | None
-    "The zones that its interest follows, or None."
+    "The zones on which the interest depends, or None."
     tick: float
-    "Seconds between two looks at its position."
+    "Position polling interval [s]."
     phase: float
-    "When it looks for the second time (the first is at 0), so that not everyone looks at once."
+    "Time of the second poll [s], random to desynchronise subscribers; the first poll is at 0."
     pace: float
-    "The fastest that it moves, in m/s."
+    "Maximum speed of the node [m/s]."
     bias: float
-    "Probability that a look turns to the zone where it is."
+    "Probability that a poll selects the current zone; otherwise it selects a random one."
     seed: int
 
     @property
     def follows(self) -> bool:
-        """Whether its interest changes with its position."""
+        """Whether the interest depends on the position."""
         return self.grid is not None
 
     def filters_at(self, position: Position, look: int) -> tuple[Filter, ...]:
-        """What it wants after its look number `look` (from 0), made at `position`."""
+        """Return the interests after poll number `look` (from 0) at `position`."""
         if self.grid is None:
             return self.fixed
         if self.bias < 1.0:
@@ -50,17 +50,17 @@ class Interest(NamedTuple):
         return (self.grid.filter(self.grid.zone_at(*position)),)
 
     def time_of(self, look: int) -> float:
-        """When it makes its look number `look`."""
+        """Return the time of poll number `look` [s]."""
         return self.phase + (look - 1) * self.tick if look else 0.0
 
     def last_poll(self, now: float) -> int:
-        """The number of the last look that is due by now."""
+        """Return the number of the last poll that is due at `now`."""
         return 0 if now < self.phase else math.floor((now - self.phase) / self.tick + 1e-9) + 1
 
     def next_poll(self, position: Position, look: int) -> int | None:
-        """The first look after `look` that may find it in another zone than `position`'s; None if none can.
+        """Return the first poll after `look` that may find the node in another zone; None if none can.
 
-        A walker far from the edge of its zone cannot have left it by its next look: this saves the others.
+        A node far from the border of its zone cannot leave it before the next polls, which are skipped.
         """
         if self.grid is None:
             return None
@@ -73,7 +73,7 @@ class Interest(NamedTuple):
 
 
 def subscribers(scenario: Scenario, seed: int) -> list[Interest]:
-    """The subscribers of a run, in order of node; a function of the scenario and the seed alone."""
+    """Return the subscribers of a run by node; they depend only on the scenario and the seed."""
     content = scenario.content
     paces = _paces(scenario)
     chosen: list[Interest] = []
@@ -107,7 +107,7 @@ def _shuffle(listed: Sequence[Filter], seed: int, group: str) -> list[Filter]:
 
 
 def _assigned_filters(deck: list[Filter], place: int, count: int) -> list[Filter]:
-    """What the subscriber at a place is dealt: the next filters, from the beginning again after the last."""
+    """Return the filters of the subscriber at an index: the next `count` of the deck, cyclically."""
     return [deck[(place * count + n) % len(deck)] for n in range(min(count, len(deck)))]
 
 
@@ -131,7 +131,7 @@ def _interest(
 ) -> Interest:
     count = min(subscribing.choose or len(listed), len(listed))
     follows = common is None and subscribing.interest == "zone"
-    if not follows and (common is not None or count == len(listed)):  # nothing is left to chance
+    if not follows and (common is not None or count == len(listed)):  # no random choice
         return Interest(
             node, common or tuple(listed), None, subscribing.tick, 0.0, pace, subscribing.bias, seed
         )
@@ -146,7 +146,7 @@ def _interest(
 
 
 def _paces(scenario: Scenario) -> list[float]:
-    """The highest speed of each node [m/s], by node; infinite for the nodes that follow a movement file."""
+    """Return the maximum speed of each node [m/s]; infinite for nodes that follow a movement file."""
     paces: list[float] = []
     for name, nodes in scenario.members():
         group = scenario.groups[name]

@@ -1,4 +1,4 @@
-"""A scenario as the compiled kernel wants it: its radio, its MAC and its nodes' movement."""
+"""Construction of a kernel world from a scenario: radio, MAC and movement."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from roamcast.scenario.traces.movement import Legs
 from roamcast.sim.partitions import longest_partition
 
 ATTEMPTS = 1000
-"Movements drawn before it is given up to find a connected one."
+"Maximum number of movements drawn in the search for a connected one."
 
 
 class NeverConnected(UserError):
-    """A scenario that asks for connected movements and has none."""
+    """A scenario requires connected movements, and none was found."""
 
 
 def build(scenario: Scenario, seed: int) -> World:
-    """A kernel world with the scenario's nodes in it, not yet started."""
+    """Build a kernel world with the scenario's nodes, not yet started."""
     drawn = seed % 2**64 if scenario.connected is None else _connected_seed(_MovementKey(scenario), seed)
     return _build(scenario, seed, drawn)
 
 
 def _build(scenario: Scenario, seed: int, drawn: int) -> World:
-    """A world whose movement and channel are drawn from `drawn`."""
+    """Build a world whose movement and channel are derived from the kernel seed `drawn`."""
     world = World(_radio(scenario.radio), _mac(scenario.mac), drawn)
     legs = scenario.recorded_legs
     recorded = {node: number for number, node in enumerate(scenario.followers)}
@@ -47,13 +47,13 @@ def _build(scenario: Scenario, seed: int, drawn: int) -> World:
 
 
 def movement(scenario: Scenario, seed: int) -> Legs:
-    """The movement of a run, for other simulators to follow; the same as the run itself will see."""
+    """Return the movement of a run, for use in other simulators; it is identical to that of the run."""
     columns: dict[str, Any] = build(scenario, seed).movement(scenario.duration)
     return Legs(**columns)
 
 
 class _MovementKey:
-    """What decides whether a movement is connected; equal if that is."""
+    """The part of a scenario that determines whether a movement is connected, as a cache key."""
 
     def __init__(self, scenario: Scenario) -> None:
         self.scenario = scenario
@@ -69,9 +69,9 @@ class _MovementKey:
 
 @lru_cache(maxsize=16)
 def _connected_seed(drawing: _MovementKey, seed: int) -> int:
-    """The first of a sequence of kernel seeds, the run's own first, whose movement is connected."""
+    """Return the first kernel seed of a sequence, starting with the run's own, with connected movement."""
     scenario, asked = drawing.scenario, drawing.scenario.connected
-    assert asked is not None, "only asked of scenarios that want it"
+    assert asked is not None, "called only for scenarios with `connected`"
     targets = scenario.nodes_of(asked.to)
     for attempt in range(ATTEMPTS):
         drawn = seed % 2**64
@@ -85,8 +85,8 @@ def _connected_seed(drawing: _MovementKey, seed: int) -> int:
         if cut_off <= asked.longest:
             return drawn
     raise NeverConnected(
-        f"none of {ATTEMPTS} movements drawn for seed {seed} keeps everyone within reach of {asked.to!r}: "
-        f"in each, someone is cut off for longer than connected.longest = {asked.longest:g} s"
+        f"none of {ATTEMPTS} movements drawn for seed {seed} keeps all nodes connected to {asked.to!r}: "
+        f"each disconnects a node for longer than connected.longest = {asked.longest:g} s"
     )
 
 
@@ -100,13 +100,13 @@ def _mac(mac: Mac) -> dict[str, Any]:
 
 
 def _add_ordered(world: World, legs: Legs) -> None:
-    walks = slice(1, None)  # the first leg is the rest at the start
+    walks = slice(1, None)  # the first leg is the pause at the start
     orders = (legs.time[walks], legs.x1[walks], legs.y1[walks], legs.speed[walks])
     world.add_ordered(float(legs.x0[0]), float(legs.y0[0]), *(column.tolist() for column in orders))
 
 
 def _home(scenario: Scenario, group: NodeGroup, place: int, hubs: list[Square]) -> Iterable[float]:
-    """South-west corner and size of where a group's node number `place` lives."""
+    """Return the south-west corner and the size of the home area of a group's node number `place` [m]."""
     if group.home == "hubs":
         x, y, side = hubs[place * len(hubs) // group.count]
         return x, y, side, side
@@ -130,6 +130,6 @@ def _add(world: World, group: NodeGroup, place: int, chance: str, home: Iterable
 
 
 def _positive(speed: tuple[float, float]) -> tuple[float, float]:
-    """Speeds that the kernel can divide by: a walker that draws nearly 0 m/s would never arrive."""
+    """Return speeds above 0: a node that draws nearly 0 m/s would never arrive."""
     slowest = 1e-3
     return max(speed[0], slowest), max(speed[1], slowest)

@@ -1,4 +1,4 @@
-"""A node of the simulated world: its router and its applications, through crashes, sleep and silence."""
+"""A node of the simulated world: its router and applications, with crashes, sleep and radio outages."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from roamcast.sim.host import SimHost
 
 
 class Node:
-    """One node. Its host and its router are new each time that it starts; its applications start with it."""
+    """One node. Each start creates a new host and router, and starts its applications."""
 
     __slots__ = (
         *("_kernel", "_make_host", "_make_router", "_missed"),
         *("applications", "asleep", "host", "incarnation", "number", "radio", "router", "up"),
-    )  # a million nodes have no room for dictionaries
+    )  # slots, since a million nodes with dictionaries need too much memory
 
     def __init__(
         self,
@@ -31,10 +31,10 @@ class Node:
         self.incarnation = 0
         self.applications: tuple[Application, ...] = ()
         self.up = False
-        "Whether it has started and not crashed since."
+        "Whether the node has started and not crashed since."
         self.asleep = False
         self.radio = True
-        "Whether its radio is switched on, if the node works."
+        "Whether the radio is on while the node works."
         self.host: SimHost
         self.router: Router
         self._kernel = kernel
@@ -44,26 +44,26 @@ class Node:
 
     @property
     def works(self) -> bool:
-        """Whether its programs run."""
+        """Whether the node is up and awake."""
         return self.up and not self.asleep
 
     def position(self) -> Position:
-        """Where it is, whether it may know or not."""
+        """Return the node's position [m], whether the scenario grants location or not."""
         return Position(*self._kernel.position(self.number))
 
     def boot(self) -> None:
-        """Have a router, not yet started."""
+        """Create the host and the router, without starting them."""
         self.host = self._make_host(self.number, self.incarnation)
         self.router = self._make_router(self.host)
         self._kernel.attach(self.number, self.router, self.router.promiscuous)
         self.up = True
 
     def mark_absent(self) -> None:
-        """Not be there yet."""
+        """Switch the radio off for a node that arrives later."""
         self._switch_radio()
 
     def start(self, *, first: bool) -> None:
-        """Start, for the first time or again with an empty memory."""
+        """Start the node, for the first time or again without its memory."""
         if not first:
             self.incarnation = (self.incarnation + 1) % INCARNATIONS
         self.boot()
@@ -73,7 +73,7 @@ class Node:
             application.start()
 
     def crash(self) -> None:
-        """Lose router, timers, queue and whatever applications knew."""
+        """Discard router, timers and queue, and stop the applications."""
         self.up = self.asleep = False
         self._missed = None
         self._kernel.detach(self.number)
@@ -83,13 +83,13 @@ class Node:
             application.stop()
 
     def sleep(self) -> None:
-        """Stop in the middle of everything, and remember it."""
+        """Suspend the node; its state is kept."""
         self.asleep = True
         self._switch_radio()
         self.host.suspend()
 
     def wake(self) -> None:
-        """Go on, first with what should have happened meanwhile."""
+        """Resume the node, and run the actions that were deferred during its sleep."""
         self.asleep = False
         self._switch_radio()
         self.host.resume()
@@ -98,12 +98,12 @@ class Node:
             action(*args)
 
     def set_radio(self, on: bool) -> None:
-        """Switch the radio."""
+        """Switch the radio on or off."""
         self.radio = on
         self._switch_radio()
 
     def when_awake(self, action: Callable[..., object], *args: Any) -> None:
-        """Have a program do something, at the waking if the node sleeps; never if it is down."""
+        """Run an action of an application, deferred while the node sleeps; dropped if the node is down."""
         if self.works:
             action(*args)
         elif self.up:

@@ -1,4 +1,4 @@
-"""The oracle: knows everyone's interest, so it knows who should get an event. No router may ask it."""
+"""The oracle: knows the interests of all nodes, and so the expected receivers. Routers have no access."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ Audience = npt.NDArray[np.int32]
 
 
 class Oracle:
-    """The interests of all nodes at this moment."""
+    """The current interests of all nodes."""
 
     def __init__(self) -> None:
         self._wanting: dict[Filter, dict[NodeId, int]] = {}
         self._index: MatchIndex[Filter] = MatchIndex()
         self._audiences: dict[tuple[Filter, ...], Audience] = {}
-        "By the filters that match; valid until an interest changes."
+        "By matching filters; valid until an interest changes."
 
     def add(self, node: NodeId, wanted: Filter) -> None:
-        """Note that `node` starts wanting something."""
+        """Add an interest of `node`."""
         nodes = self._wanting.get(wanted)
         if nodes is None:
             nodes = self._wanting[wanted] = {}
@@ -32,7 +32,7 @@ class Oracle:
         self._audiences.clear()
 
     def remove(self, node: NodeId, wanted: Filter) -> None:
-        """Note that `node` stops wanting it."""
+        """Remove an interest of `node`."""
         nodes = self._wanting[wanted]
         nodes[node] -= 1
         if not nodes[node]:
@@ -43,7 +43,7 @@ class Oracle:
         self._audiences.clear()
 
     def audience(self, event: Event) -> Audience:
-        """Return all nodes that want `event` now, in order; the same array until an interest changes."""
+        """Return all nodes whose interests match `event`, in order; the array is shared until a change."""
         matching = tuple(self._index.match(event))
         found = self._audiences.get(matching)
         if found is None:
@@ -55,6 +55,6 @@ class Oracle:
         return found
 
     def expected(self, event: Event, publisher: NodeId) -> list[NodeId]:
-        """Who should get `event` if it is published now, in order; never its publisher."""
+        """Return the nodes, without the publisher, that should receive `event` if published now; sorted."""
         found: list[NodeId] = self.audience(event).tolist()
         return [node for node in found if node != publisher]

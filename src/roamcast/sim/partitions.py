@@ -1,4 +1,4 @@
-"""How long nodes are cut off from others in a movement."""
+"""The duration for which nodes are disconnected from others in a movement."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from roamcast.scenario.traces.movement import Legs
 
 STEP = 1.0
-"Seconds between two looks at who is connected."
+"Interval between connectivity checks [s]."
 
 
 def longest_partition(
@@ -28,7 +28,7 @@ def longest_partition(
 
 
 def _places(legs: Legs, count: int, times: npt.NDArray[np.float64]) -> Iterator[npt.NDArray[np.float64]]:
-    """Yield the positions of all nodes [m] at each of the times, which rise: node, coordinate."""
+    """Yield the positions of all nodes [m] at each of the ascending times: node, coordinate."""
     first = np.searchsorted(legs.node, np.arange(count + 1))
     at, last = first[:-1].copy(), first[1:] - 1
     x, y = legs.x1 - legs.x0, legs.y1 - legs.y0
@@ -44,7 +44,7 @@ def _places(legs: Legs, count: int, times: npt.NDArray[np.float64]) -> Iterator[
 def _joined(places: npt.NDArray[np.float64], targets: list[int], reach: float) -> npt.NDArray[np.bool_]:
     """Return which nodes have a path to one of the targets.
 
-    The time taken grows with the links, not with the pairs of nodes.
+    The computing time is proportional to the number of links, not to the pairs of nodes.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components

@@ -1,4 +1,4 @@
-"""Who asks for what and when: requests drawn from the seed, the same for every protocol."""
+"""The request schedule of a run, derived from the seed and the same for every protocol."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from roamcast.sim.workload import choose, plan
 
 
 class ShiftedTopics:
-    """Topics drawn by Zipf's law, shifted by the area of who asks."""
+    """Topics drawn by Zipf's law, shifted by the area of the requester."""
 
     def __init__(self, topics: TopicList, areas: AreaMap | None, skew: float) -> None:
         self._topics = topics
         self._areas = areas
         self._weights = list(accumulate(place**-skew for place in range(1, len(topics) + 1)))
-        self._random = Random(0)  # made once: to make one costs as much again as to seed it
+        self._random = Random(0)  # created once: creation costs as much as seeding
 
     def draw(self, chance: str, position: Position) -> Filter:
-        """The filter of a topic, for someone at `position`, drawn from a seed."""
+        """Return the filter of a topic drawn from the seed `chance`, for a requester at `position`."""
         self._random.seed(chance)
         rank = bisect(self._weights, self._random.random() * self._weights[-1])
         offset = 0 if self._areas is None else self._areas.offset_at(*position)
@@ -36,21 +36,21 @@ class ShiftedTopics:
 
 
 class RequestPlan(NamedTuple):
-    """What one requester asks for."""
+    """The requests of one requester."""
 
     node: NodeId
     requesting: RequesterSettings
     listed: tuple[Filter, ...]
-    "What it chooses from, if it does not ask for the zone where it is."
+    "Filters to choose from; empty if requests are for the current zone."
     grid: ZoneGrid | None
     topics: ShiftedTopics | None
-    "What it asks for by where it is, if it asks for topics."
+    "Topics that depend on the position, or None."
     end: float
-    "It asks nothing from then on."
+    "Time from which no requests are sent [s]."
     seed: int
 
     def times(self) -> Iterator[float]:
-        """When it asks; the first time at random, so that requesters do not march in step."""
+        """Yield the times of the requests [s]; the first is random, which desynchronises requesters."""
         every = self.requesting.every
         clock = Random(f"{self.seed}/asking/{self.node}")
         even = self.requesting.gaps == "even"
@@ -62,7 +62,7 @@ class RequestPlan(NamedTuple):
             time = first + number * every if even else time + clock.expovariate(1 / every)
 
     def filter_at(self, number: int, position: Position) -> Filter:
-        """What its request number `number` asks for, made at `position`."""
+        """Return the filter of request number `number`, made at `position`."""
         if self.topics is not None:
             return self.topics.draw(f"{self.seed}/wish/{self.node}/{number}", position)
         if not self.listed:
@@ -73,7 +73,7 @@ class RequestPlan(NamedTuple):
 
 
 def requesters(scenario: Scenario, seed: int) -> list[RequestPlan]:
-    """The requesters of a run, in order of node; a function of the scenario and the seed alone."""
+    """Return the requesters of a run by node; they depend only on the scenario and the seed."""
     content = scenario.content
     publish = {advertised.node for advertised in plan(scenario, seed).advertisements}
     chosen: list[RequestPlan] = []

@@ -1,4 +1,4 @@
-"""One run: a scenario, a protocol and a seed in, facts out."""
+"""One run: simulate a protocol in a scenario with a seed, and return the facts."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def simulate(
     packed: bool = False,
     count_expectations: bool = False,
 ) -> Facts:
-    """Run `protocol` in `scenario`; the same arguments give the same facts, on every machine.
+    """Run `protocol` in `scenario` and return the facts; equal arguments give equal facts on every machine.
 
-    With a `folder` the facts are written there while the run goes on, and read from it when asked for; if
-    they are to be `packed` and are few, into one file. With `count_expectations` the nodes
-    that expect an event are counted, and listed only if they got it.
+    With a `folder`, the facts are written there during the run and read on demand; if `packed` and small,
+    into one file. With `count_expectations`, expectations are counted, and listed only if they were
+    delivered.
     """
     began = time.process_time()
     recorder = Recorder(folder, packed, count_expectations=count_expectations)
@@ -54,7 +54,7 @@ def simulate(
 
 
 def _describe(scenario: Scenario, protocol: str, seed: int, world: World, recorder: Recorder) -> RunManifest:
-    """What was run, and what its counts came to."""
+    """Return the manifest of a run: its configuration and its counters."""
     counters = world.counters
     router, parameters = find(protocol), scenario.parameters(protocol)
     told = roles(protocol)
@@ -90,7 +90,7 @@ def _spell_traits(traits: ProtocolTraits) -> dict[str, Any]:
 
 @contextmanager
 def _rare_garbage_collection() -> Iterator[None]:
-    """Look for cyclic garbage seldom: a run makes hardly any, and its many live objects are dear to visit."""
+    """Collect cyclic garbage rarely: a run creates little, and its many live objects are slow to traverse."""
     thresholds = gc.get_threshold()
     gc.freeze()
     gc.set_threshold(200_000, 20, 100)
@@ -102,15 +102,15 @@ def _rare_garbage_collection() -> Iterator[None]:
 
 
 _MOMENT = 1e-3
-"Seconds that pass in a rehearsal."
+"Simulated duration of a dry run [s]."
 
 
 class RunRefused(UserError):
-    """A scenario that is right in itself and that a run would die of."""
+    """A valid scenario whose run would fail."""
 
 
 def dry_run(scenario: Scenario, protocol: str, source: str) -> None:
-    """Start a run of `scenario` under `protocol` and end it at once; `source` is blamed for what fails."""
+    """Start a run of `scenario` with `protocol` and end it after a moment; errors name `source`."""
     brief = scenario.model_copy(update={"duration": min(scenario.duration, _MOMENT)})
     try:
         World(scenario, protocol, 1, Recorder())  # draws publications, faults and movement of the whole run
@@ -118,7 +118,7 @@ def dry_run(scenario: Scenario, protocol: str, source: str) -> None:
     except UserError:
         raise
     except MemoryError:
-        raise RunRefused(f"{source}: a run would not find room in this machine's memory") from None
+        raise RunRefused(f"{source}: a run would need more memory than is available") from None
     except Exception as error:
         told = " ".join(str(error).split())
         raise RunRefused(f"{source}: a run would fail: {type(error).__name__}: {told}") from error

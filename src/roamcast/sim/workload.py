@@ -1,4 +1,4 @@
-"""The plan of a run's publications: who publishes what and when, the same for every protocol."""
+"""The publication schedule of a run, the same for every protocol."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from roamcast.scenario.workload import Documents, PublisherSettings
 
 
 class PlannedPublication(NamedTuple):
-    """A publication to come, if its publisher is alive then; it is numbered when it is published."""
+    """A scheduled publication; it is numbered when it is published, and skipped if the node does not work."""
 
     time: float
     publisher: NodeId
@@ -24,21 +24,21 @@ class PlannedPublication(NamedTuple):
 
 
 class PlannedAdvertisement(NamedTuple):
-    """What a publisher says, before it starts, that it is going to publish."""
+    """An advertisement that a publisher sends when it starts."""
 
     node: NodeId
     offered: Filter
 
 
 class PublicationSchedule(NamedTuple):
-    """All that the applications of a run will publish, in order of time."""
+    """All publications of a run in order of time, and the advertisements."""
 
     publications: list[PlannedPublication]
     advertisements: list[PlannedAdvertisement]
 
 
 def plan(scenario: Scenario, seed: int) -> PublicationSchedule:
-    """Plan the publications of a run; a function of the scenario and the seed alone."""
+    """Return the publication schedule of a run; it depends only on the scenario and the seed."""
     content = scenario.content
     if scenario.workload.schedule is not None:
         said = sorted({(row.publisher, row.type) for row, _ in content.scheduled})
@@ -65,13 +65,13 @@ def plan(scenario: Scenario, seed: int) -> PublicationSchedule:
         for node in publishers:
             publications += _generate(scenario, publishing, group, node, seed)
             advertisements += [PlannedAdvertisement(node, offered) for offered in offers]
-    # A publisher's own are in order already, and stay so.
+    # Stable: the publications of each publisher are in order already.
     publications.sort(key=lambda planned: (planned.time, planned.publisher))
     return PublicationSchedule(publications, sorted(advertisements, key=lambda advertised: advertised.node))
 
 
 def choose(nodes: range, count: int | None, random: Random) -> list[NodeId]:
-    """`count` of `nodes` (all, if None) in the order drawn: fewer are always among more."""
+    """Return `count` of `nodes` (all, if None) in random order; a smaller count gives a prefix."""
     shuffled = list(nodes)
     random.shuffle(shuffled)
     return shuffled if count is None else shuffled[:count]
@@ -93,7 +93,7 @@ def _generate(
 def _generate_topics(
     scenario: Scenario, publishing: PublisherSettings, node: NodeId, own: range, seed: int
 ) -> list[PlannedPublication]:
-    """A publisher's topics, each at times of its own, in order of time."""
+    """Return the publications of a publisher's topics, each with its own times, in order of time."""
     topics = scenario.content.topics
     assert topics is not None, "a scenario whose content is topics has topics"
     planned = []
@@ -104,10 +104,10 @@ def _generate_topics(
 
 
 def _times(scenario: Scenario, publishing: PublisherSettings, clock: Random) -> Iterator[float]:
-    """When something is published, `burst` times at each.
+    """Yield the publication times [s], in bursts of `burst`.
 
-    Where all that is wanted is asked for, nobody counts what is published late, and requests of the last
-    moments before the quiet wait for it.
+    In a workload of requests only, publications continue through the quiet period at the end, since open
+    requests wait for them and late publications are not expected anywhere.
     """
     asked = scenario.workload.request and not scenario.workload.subscribe
     end = scenario.duration if asked else scenario.duration - scenario.quiet
@@ -119,7 +119,7 @@ def _times(scenario: Scenario, publishing: PublisherSettings, clock: Random) -> 
                 yield time + place * publishing.spacing
         bursts += 1
         if publishing.gaps == "even":
-            time = first + bursts * publishing.every  # a sum of gaps would drift by rounding
+            time = first + bursts * publishing.every  # a sum of intervals would accumulate rounding errors
         else:
             time += clock.expovariate(1 / publishing.every)
 

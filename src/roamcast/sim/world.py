@@ -1,4 +1,4 @@
-"""The simulated world: a scenario's nodes with their routers and applications, on the kernel's clock."""
+"""The simulated world: a scenario's nodes with routers and applications, on the kernel's clock."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ LINK_CAUSES = [
     *[""] * 10,
     *("queue_full", "retry_limit", "radio_off", "unresolved", "too_large"),
 ]
-"By the kernel's code: what became of a frame, then from 16 on why the link gave up on a message."
+"By kernel code: outcomes of frames, and from 16 on the reasons for which the link dropped a message."
 
 ROUTER_CAUSES = [Drop(code).name.lower() if code in set(Drop) else "" for code in range(max(Drop) + 1)]
-"By Drop."
+"By `Drop`."
 
 SLICES = 400
-"How often a run comes up for air: to show progress and to heed Ctrl-C."
+"Number of slices of a run; between slices it reports progress and handles Ctrl-C."
 
 
 MOST_ROWS = 1 << 17
-"Rows that wait in memory for their table; a slice with more makes the next ones shorter."
+"Maximum number of buffered rows; a slice that produces more makes the next ones shorter."
 
 
 class World:
-    """One run in the making: `run` plays it to the end."""
+    """The state of one run; `run` simulates it to the end."""
 
     def __init__(self, scenario: Scenario, protocol: str, seed: int, recorder: Recorder) -> None:
         self.scenario = scenario
@@ -64,20 +64,20 @@ class World:
         self.kernel.record_reasons(sum(1 << reason for reason in Drop if reason not in UNTOLD))
         self.now = self.kernel.now
         self.call_at = self.kernel.call_at
-        "The world's own clock: call_at(time, action, *args)."
+        "The clock of the world: call_at(time, action, *args)."
         self._make_random = generators(seed)
         self.oracle = Oracle()
         self.counters: dict[str, int] = {}
-        "Frames by cause, once the run is over."
+        "Number of frames by cause, set at the end of the run."
         self.drop_counts: list[int] = []
-        "By Drop, once the run is over."
+        "Number of drops by `Drop`, set at the end of the run."
         self._asked = Oracle()
         self._published: dict[int, float] | None = {} if scenario.workload.request else None
         self._router_type = find(protocol)
         if self._router_type.needs_location and not scenario.location:
             raise UserError(
-                f"{protocol} routes by place, and nodes of {scenario.name} do not know where they are;"
-                " grant it with location = true"
+                f"{protocol} needs positions, and scenario {scenario.name} does not grant them;"
+                " set location = true"
             )
         self.kernel.check_routers(sum(1 << reason for reason in Drop), frozenset(self._router_type.messages))
         self._parameters = scenario.parameters(protocol)
@@ -93,7 +93,7 @@ class World:
         self._publishers: dict[NodeId, Publisher] = {}
 
     def run(self, progress: Callable[[float], object] | None = None) -> None:
-        """Play the run to its end; `progress` hears the simulated seconds done."""
+        """Simulate the run to its end; `progress` is called with the simulated time [s]."""
         try:
             self._begin()
             self._run(progress)
@@ -106,7 +106,7 @@ class World:
         except (Exception, SystemExit) as error:
             raise router_failure(self.protocol, error, self.now()) from error
         finally:
-            self.kernel.close()  # routers, hosts and kernel refer to each other
+            self.kernel.close()  # routers, hosts and kernel form reference cycles
 
     def _run(self, progress: Callable[[float], object] | None) -> None:
         done, slices = 0, SLICES
@@ -119,13 +119,13 @@ class World:
             if done < slices and held + self.recorder.pending_rows >= MOST_ROWS:
                 self._collect()
                 self.recorder.flush()
-            if held - before > MOST_ROWS:  # whatever is written when: it must not depend on that
+            if held - before > MOST_ROWS:  # not the buffered rows: the slices must not depend on flushes
                 done, slices = 2 * done, 2 * slices
             if progress is not None:
                 progress(until)
 
     def record_publication(self, publication: Publication) -> None:
-        """Take down that an event is published now, and who should get it."""
+        """Record a publication, and its expectations."""
         self.kernel.note_published(publication.id)
         self.recorder.publication(self.now(), publication)
         self.recorder.expectations(publication.id, self.oracle.audience(publication.event))
@@ -133,21 +133,21 @@ class World:
             self._published[publication.id] = self.now()
 
     def record_interest(self, node: NodeId, wanted: Filter, *, begins: bool) -> None:
-        """Take down that a node starts or stops wanting something."""
+        """Record that a node adds or removes an interest."""
         (self.oracle.add if begins else self.oracle.remove)(node, wanted)
         self.recorder.interest(self.now(), node, wanted, begins=begins)
 
     def record_request(self, node: NodeId, wanted: Filter) -> None:
-        """Know that a node asks for something: nothing is expected of that, but it is in the audience."""
+        """Add a request to the audience of events; requests create no expectations."""
         self._asked.add(node, wanted)
 
     def record_answer(self, node: NodeId, wanted: Filter) -> None:
-        """Know that it asks for that no more."""
+        """Remove a request from the audience of events."""
         self._asked.remove(node, wanted)
 
     def published_at(self, publication: int) -> float:
-        """When an event was published, in a world with requesters."""
-        assert self._published is not None, "nobody asks for anything"
+        """Return the time of a publication [s]; only available in a world with requesters."""
+        assert self._published is not None, "the workload has no requests"
         return self._published[publication]
 
     def _host(self, node: NodeId, incarnation: int) -> SimHost:
@@ -214,7 +214,7 @@ class World:
         self.call_at(number * self.scenario.sample, self._sample_tables, number)
 
     def _sample_tables(self, number: int) -> None:
-        """Take down how much the tables of every router hold."""
+        """Record the table sizes of every router."""
         now = self.now()
         for node in self.nodes:
             if node.up:
@@ -223,7 +223,7 @@ class World:
         self._await_sample(number + 1)
 
     def _collect(self) -> None:
-        """Hand over what the kernel took down, up to now."""
+        """Pass the kernel's records so far to the recorder."""
         kinds = self.kernel.kinds()
         self.recorder.deliveries(**self.kernel.deliveries())
         self.recorder.transmissions(**_decode_columns(self.kernel.transmissions(), kinds))
@@ -235,7 +235,7 @@ class World:
 
 
 def _legs(world: _kernel.World, duration: float) -> dict[str, npt.NDArray[Any]]:
-    """Return the movement of all nodes as columns of the legs table; legs of no duration are left out."""
+    """Return the movement of all nodes as columns of the legs table, without legs of zero duration."""
     legs: dict[str, Any] = world.movement(duration)
     node, start = legs["node"], legs["time"]
     end = np.append(start[1:], duration)
@@ -250,7 +250,7 @@ def _legs(world: _kernel.World, duration: float) -> dict[str, npt.NDArray[Any]]:
 def _decode_columns(
     columns: dict[str, Any], kinds: list[str], causes: list[str] | None = None
 ) -> dict[str, Any]:
-    """The kernel's columns with words instead of codes."""
+    """Return the kernel's columns with names instead of codes."""
     columns["category"] = CodedColumn(columns["category"], CATEGORIES)
     columns["kind"] = CodedColumn(columns["kind"], kinds)
     if causes is not None:

@@ -1,1 +1,1 @@
-"""CLONE (Zhang, Zhao, Cao and Das): communities by interest, routing by place; and grid-based CBR."""
+"""CLONE (Zhang, Zhao, Cao and Das): communities by interest and geographic routing; and grid-based CBR."""

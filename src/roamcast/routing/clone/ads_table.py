@@ -1,7 +1,8 @@
-"""AdsTable: what providers offer and where they were, and near them over whom they are reached (table I).
+"""AdsTable: advertisements of providers, their positions and the next hops to nearby ones (table I).
 
-Everyone keeps where a provider was, since everyone may be a principal. Over whom it is reached is used within
-two hops of it, or of a principal, alone: there it finds who has moved since (section II-B1, figure 2).
+Every node stores the positions of providers, since every node may become a principal. The next hop is used
+only within two hops of a provider or principal, to find a node that has moved since it reported its position
+(section II-B1, figure 2).
 """
 
 from __future__ import annotations
@@ -19,23 +20,23 @@ from roamcast.routing.unicast.gpsr.messages import PointCm
 from roamcast.wire.blobs import filter_size
 
 NEAR = 2
-"Hops within which an entry leads to a node."
+"Maximum distance at which an entry's next hop is used [hops]."
 
 
 class ProviderEntry(NamedTuple):
-    """What a provider said last."""
+    """The last advertisement of a provider."""
 
     place: PointCm
     serial: int
     incarnation: int
     hops: int
-    "From the provider to this node."
+    "Distance from the provider to this node."
     via: NodeId
-    "The neighbour that it was heard from."
+    "The neighbour from which the advertisement arrived."
 
 
 class AdsTable:
-    """Advertisements, by provider and pattern."""
+    """Advertisements, by provider and filter."""
 
     def __init__(self, host: Host, geo: Gpsr, community: Community, lease: float, capacity: int) -> None:
         self._host = host
@@ -44,7 +45,7 @@ class AdsTable:
         self.leases: Leases[tuple[NodeId, Filter], ProviderEntry] = Leases(lease, capacity)
 
     def hear(self, advert: ProviderAdvert, sender: NodeId) -> Drop | None:
-        """Enter or renew an advertisement, if it is news from its provider."""
+        """Store or renew an advertisement, if it is newer than the stored one."""
         now, key = self._host.now(), (advert.provider, advert.pattern)
         held = self.leases.get(key, now)
         if held is not None and not _newer(advert, held):
@@ -55,7 +56,7 @@ class AdsTable:
         return None
 
     def matching(self, wanted: Filter) -> dict[NodeId, PointCm]:
-        """The providers that may have what is wanted, and where they were."""
+        """Return the providers whose advertisements intersect a filter, with their last known positions."""
         return {
             provider: offer.place
             for (provider, pattern), offer in self.leases.items(self._host.now())
@@ -63,13 +64,13 @@ class AdsTable:
         }
 
     def next_hop(self, target: NodeId) -> NodeId | None:
-        """The neighbour over which a provider or principal near by is reached; None if none is known."""
+        """Return the next hop to a nearby provider or principal; None if none is known."""
         now, near = self._host.now(), self._geo.near
         if near.has(target, now):
             return target
         if target == self._community.principal:
             return self._community.next_hop()
-        # What is searched for asks this at every hop, and is seldom a provider: keys first.
+        # The search calls this at every hop, mostly for other nodes than providers: check the keys first.
         heard = [self.leases.get(key, now) for key in self.leases if key[0] == target]
         ways = [(offer.hops, offer.via) for offer in heard if offer is not None]
         known = self._community.known.get(target, now)
@@ -79,17 +80,19 @@ class AdsTable:
         return min(ways)[1] if ways else None
 
     def span(self) -> int:
-        """L: the hops that the farthest advertisement has come, an estimate of the network's radius."""
+        """Return L, the largest hop count of an advertisement, as an estimate of the network's radius."""
         return max([offer.hops for offer in self.leases.values(self._host.now())], default=1)
 
     def footprint(self) -> Footprint:
-        """Provider, pattern, place, serial, incarnation, hops, neighbour and lease of each entry."""
+        """Return the size of the table."""
         patterns = sum(filter_size(pattern) for (_, pattern), _ in self.leases.items(float("-inf")))
         return Footprint(len(self.leases), 28 * len(self.leases) + patterns, self.leases.capacity)
 
 
 def _newer(advert: ProviderAdvert, held: ProviderEntry) -> bool:
-    """Whether an advertisement is of a later incarnation of its provider, or later in the same; incarnations
-    run in a circle, and one that was forged lapses with its lease."""
+    """Return whether an advertisement is newer: from a later incarnation, or later in the same one.
+
+    Incarnations are compared modulo their range; a forged one expires with its lease.
+    """
     later = (advert.incarnation - held.incarnation) & 0xFF
     return is_newer(advert.serial, held.serial) if later == 0 else later < 0x80

@@ -1,5 +1,4 @@
-"""Advertisements of providers: flooded with the provider's place, and counted towards the next construction
-(section II-B1 and footnote 1)."""
+"""Flooding of provider advertisements, which are counted towards the next construction (section II-B1)."""
 
 from __future__ import annotations
 
@@ -16,42 +15,42 @@ if TYPE_CHECKING:
     from roamcast.routing.clone.two_tier import TwoTier
 
 AT_ONCE = 1.0
-"Seconds within which a provider that was not known is asked."
+"Maximum delay before a subscription is sent to a new provider [s]."
 
 
 class ProviderAdvertising:
-    """One node's part in the flood of advertisements."""
+    """One node's role in the flooding of advertisements."""
 
     def __init__(self, router: TwoTier) -> None:
         self._router = router
         self._host = router.host
         self.offered: list[Filter] = []
-        "What this node is going to publish."
+        "The advertisements of this node."
         self.serial = 0
         self.heard = 0
-        "Advertisements since the last construction."
+        "Number of advertisements since the last construction."
 
     def start(self) -> None:
-        """Begin to advertise, at a time of its own."""
+        """Start advertising after a random delay."""
         self._host.call_later(
             self._host.random.random() * self._router.parameters.advertise, self._readvertise
         )
 
     def offer(self, offered: Filter) -> None:
-        """Tell everyone what will be published here, and where that is."""
+        """Flood an advertisement with this node's position."""
         if offered not in self.offered:
             self.offered.append(offered)
             self._flood([offered])
 
     def offers(self, wanted: Filter) -> bool:
-        """Whether this node may publish what is wanted."""
+        """Return whether this node's advertisements intersect a filter."""
         return any(offered.intersects(wanted) for offered in self.offered)
 
     def handle(self, advert: ProviderAdvert, sender: NodeId) -> Drop | None:
-        """Enter an advertisement that is news, and pass it on."""
+        """Store a new advertisement and repeat it."""
         router = self._router
         if advert.provider == self._host.node:
-            # An echo. A serial not reached yet is of an earlier incarnation or forged: the next outdoes it.
+            # Own advertisement. A higher serial is forged or from an earlier incarnation: continue after it.
             if is_newer(advert.serial, self.serial):
                 self.serial = advert.serial
             return Drop.DUPLICATE
@@ -77,7 +76,7 @@ class ProviderAdvertising:
         return refused
 
     def _readvertise(self) -> None:
-        """Advertise at times that are drawn, so that providers do not march in step."""
+        """Advertise at random intervals, which desynchronises the providers."""
         if self.offered:
             self._flood(self.offered)
         mean = self._router.parameters.advertise

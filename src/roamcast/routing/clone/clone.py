@@ -1,4 +1,4 @@
-"""CLONE: communities of those who want the same, found by votes whose weight is common interest."""
+"""CLONE: communities of nodes with similar interests, elected by votes weighted with common interests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from roamcast.routing.unicast.gpsr.messages import PointCm
 
 
 class Clone(TwoTier):
-    """Two tiers over communities by interest; `enhanced = false` is the basic scheme."""
+    """Two-tier routing over interest communities; `enhanced = false` is the basic scheme."""
 
     shares_process = True
     main_parameters = ("advertise", "radius", "publishing", "resubscribe", "enhanced", "reorganise")
@@ -37,7 +37,7 @@ class Clone(TwoTier):
         self.handlers[Merge] = self.reorganisation.handle_merge
 
     def tables(self) -> Mapping[str, Footprint]:
-        """Those of the two tiers, the own interests and pleas of orphans."""
+        """Return the sizes of the two-tier tables, the request history and the merge requests of orphans."""
         return {
             **super().tables(),
             "interests": self.asked_for.footprint(),
@@ -45,39 +45,39 @@ class Clone(TwoTier):
         }
 
     def note_request(self, wanted: Filter) -> None:
-        """Be interested in what was asked for."""
+        """Add a request to the history that defines this node's interests."""
         self.asked_for.note(wanted, self.host.now())
 
     def subscribe(self, wanted: Filter) -> None:
-        """Want all that matches, and be interested in it."""
+        """Add a subscription, and count it as an interest."""
         self.asked_for.note(wanted, self.host.now())
         super().subscribe(wanted)
 
     def interest_set(self) -> frozenset[int]:
-        """S(i)."""
+        """Return S(i), the interest set of this node."""
         return self.asked_for.set(self.host.now())
 
     def describe(self) -> OwnVote:
-        """This node with its principal weight: what it has in common with its neighbours."""
+        """Return this node's vote, weighted with the interests that it shares with its neighbours."""
         own = self.interest_set()
         beacons = self.community.heard.values(self.host.now())
         return OwnVote(weigh(own, (beacon.interests for beacon in beacons)), self.geo.here(), own)
 
     def admit(self, place: PointCm) -> bool:
-        """Whoever is within some hops may be a principal."""
+        """Accept every candidate; the hop limit of votes restricts them."""
         return True
 
     def vote_delay(self, weight: int) -> float:
-        """VDT: in inverse proportion to the weight while votes are taken; longest where there is none."""
+        """Return the vote delay VDT [s]: inversely proportional to the weight, longest for weight 0."""
         longest = LAST * self.parameters.voting
         return min(self.parameters.vote_delay / weight, 0.9 * longest) if weight else longest
 
     def check_community(self) -> None:
-        """Re-organise now and then."""
+        """Check periodically whether to merge or to join another community."""
         if self.parameters.enhanced:
             self.reorganisation.look()
 
     def on_principal(self, standing: KnownPrincipal) -> None:
-        """Hear of a principal that split off, or that is better."""
+        """Consider joining a principal that has split off or is better."""
         if self.parameters.enhanced:
             self.reorganisation.consider(standing)

@@ -1,11 +1,12 @@
-"""Communities: who votes, who is a principal, and over whom it is reached (section II-A1).
+"""Communities: votes, election of principals, and the route to the principal (section II-A1).
 
-A construction begins at every tenth advertisement, or with the first vote heard. Each node waits in inverse
-proportion to its weight and votes, unless it has heard a heavier vote; a vote that is the heaviest so far is
-passed on, to `ttl` hops. When the votes are counted, who has heard none heavier than its own is a principal
-and says so to all that its vote has reached; who has none then chooses the heaviest of these. Who is left,
-because the candidate it heard has joined another, votes once more among its like before it is alone.
-Between constructions beacons keep the way to the principal fresh, as the tables of traditional CBR do.
+A construction begins at every tenth advertisement, or with the first vote received. Each node delays its vote
+in inverse proportion to its weight, and does not vote if it has received a heavier vote. Nodes repeat a vote
+that is the heaviest so far, up to `ttl` hops. When voting ends, a node that has received no vote heavier than
+its own becomes a principal and sends a confirmation to all nodes that its vote has reached. A node without a
+principal chooses the heaviest confirmed candidate. If the candidate of a node has joined another community,
+the node votes once more before it forms a community alone. Between constructions, beacons keep the routes to
+the principals fresh, as the tables of traditional CBR do.
 """
 
 from __future__ import annotations
@@ -22,22 +23,22 @@ from roamcast.routing.state.timing import call_within
 from roamcast.routing.unicast.gpsr.messages import PointCm
 
 LAST = 0.9
-"The share of `voting` after which nobody votes any more, so that every vote can still travel."
+"Fraction of `voting` after which no node votes, so that every vote has time to propagate."
 
 
 class KnownPrincipal(NamedTuple):
-    """A principal as a node knows it."""
+    """A principal or candidate, as known to a node."""
 
     principal: NodeId
     weight: int
     interests: frozenset[int]
     hops: int
     via: NodeId
-    "The neighbour that it was heard from."
+    "The neighbour from which it was received."
 
 
 class OwnVote(NamedTuple):
-    """What a node puts into its own vote."""
+    """The content of a node's own vote."""
 
     weight: int
     place: PointCm
@@ -45,7 +46,7 @@ class OwnVote(NamedTuple):
 
 
 class Community:
-    """One node's membership."""
+    """One node's membership in a community."""
 
     def __init__(
         self,
@@ -55,8 +56,11 @@ class Community:
         admit: Callable[[PointCm], bool],
         delay: Callable[[int], float],
     ) -> None:
-        """`describe`: this node as a candidate; `admit`: whether a candidate at a place may be its principal;
-        `delay`: how long a weight waits before it votes."""
+        """Set the callbacks.
+
+        `describe` returns this node's vote, `admit` whether a candidate at a position may become its
+        principal, and `delay` the time that a node of a given weight waits before it votes [s].
+        """
         p = parameters
         self.host = host
         self.parameters = p
@@ -66,7 +70,7 @@ class Community:
         self.heard: Leases[NodeId, CommunityBeacon] = Leases(p.gpsr.silence, p.gpsr.neighbours)
         "The last beacon of each neighbour."
         self.known: Leases[NodeId, KnownPrincipal] = Leases(p.advert_lease, p.candidates)
-        "Principals that said so, of late."
+        "Principals that have sent a confirmation recently."
         self.constructions = 0
         self.constructing = False
         self._own = OwnVote(0, PointCm(0, 0), frozenset())
@@ -85,7 +89,7 @@ class Community:
         return self.principal == self.host.node
 
     def members(self) -> int:
-        """How many reach the principal over this node, itself counted."""
+        """Return the number of nodes that reach the principal through this node, including itself."""
         node, principal = self.host.node, self.principal
         children = [each for each in self.heard.values(self.host.now()) if each.parent == node]
         return 1 + sum([each.members for each in children if each.principal == principal])
@@ -93,7 +97,7 @@ class Community:
     # Construction.
 
     def construct(self) -> bool:
-        """Begin a construction, unless one is under way; say whether it did."""
+        """Start a construction unless one is in progress; return whether it was started."""
         if self.constructing:
             return False
         self.constructing, self._decided, self._again = True, False, False
@@ -109,7 +113,7 @@ class Community:
         return True
 
     def hear_vote(self, vote: Vote, sender: NodeId) -> Drop | None:
-        """Compare a vote with the heaviest so far, and pass it on if it is heavier."""
+        """Compare a vote with the heaviest so far, and repeat it if it is heavier."""
         refused = self._refuse(vote)
         if refused is not None:
             return refused
@@ -131,9 +135,9 @@ class Community:
     def hear_confirmation(
         self, said: Confirmation, sender: NodeId
     ) -> tuple[Drop | None, KnownPrincipal | None]:
-        """Join whoever was heaviest once it says that it is a principal.
+        """Join the heaviest candidate when it confirms that it is a principal.
 
-        The second value is a principal of whom no vote was expected: one that split off, or came late.
+        The second value is a principal that confirmed outside a construction: one that split off or is late.
         """
         if said.principal == self.host.node or said.principal in self._confirmed:
             return Drop.DUPLICATE, None
@@ -160,18 +164,18 @@ class Community:
         return None, None
 
     def _refuse(self, vote: Vote) -> Drop | None:
-        """Why a vote does not count, if it does not."""
+        """Return the reason for which a vote is rejected; None if it counts."""
         if vote.candidate == self.host.node or vote.candidate in self._votes:
             return Drop.DUPLICATE
         if not self.admit(vote.place):
             return Drop.NOT_MINE
         if vote.hops >= self.parameters.ttl:
             return Drop.HOP_LIMIT
-        # A vote of the construction that has just ended must not begin another.
+        # A late vote of the construction that has just ended must not start another.
         return Drop.EXPIRED if not self.constructing and self.host.now() < self._rests_until else None
 
     def announce(self) -> None:
-        """Be a principal, and say so."""
+        """Become a principal, and broadcast a confirmation."""
         own = self.describe()
         self.become_principal(own.weight)
         self.host.broadcast(Confirmation(self.host.node, own.weight, own.place, own.interests, 0))
@@ -190,7 +194,7 @@ class Community:
         self.host.call_later(self.parameters.confirmation_wait, self._choose_principal)
 
     def _choose_principal(self) -> None:
-        """Have a principal now: the heaviest that said so; who has none votes once more, and then leads."""
+        """Choose the heaviest confirmed principal; without one, vote once more, then become one."""
         heaviest = max(
             (each for node, each in self._confirmed.items() if node in self._votes),
             key=lambda each: self._rank(each.weight, each.principal),
@@ -207,11 +211,11 @@ class Community:
             self.join(heaviest)
         self._decided = True
         self._votes.clear()
-        # Others may have begun later, and vote once more.
+        # Other nodes may have started later, and may vote once more.
         self._rests_until = self.host.now() + 2 * (self.parameters.voting + self.parameters.confirmation_wait)
 
     def _rank(self, weight: int, node: NodeId) -> tuple[int, int]:
-        """Heavier is higher; of equals the lower node is."""
+        """Return the rank of a candidate: by weight, then by lower node id."""
         return weight, -node
 
     def _broadcast(self, message: Message) -> None:
@@ -220,12 +224,12 @@ class Community:
     # Membership.
 
     def join(self, standing: KnownPrincipal) -> None:
-        """Be a member of another's community."""
+        """Become a member of another node's community."""
         self.parent, self.weight, self.hops = standing.via, standing.weight, standing.hops
         self._set_principal(standing.principal)
 
     def become_principal(self, weight: int) -> None:
-        """Be a principal."""
+        """Become the principal of this node's community."""
         self.parent, self.weight, self.hops = self.host.node, weight, 0
         self._set_principal(self.host.node)
 
@@ -234,16 +238,16 @@ class Community:
             self.principal = principal
             self.host.state("community", float(principal))
 
-    # The way to the principal.
+    # The route to the principal.
 
     def lose(self, neighbour: NodeId) -> None:
-        """Know that a neighbour is gone."""
+        """Remove a neighbour to which the link has failed."""
         self.heard.discard(neighbour)
         if neighbour == self.parent and not self.is_principal:
             self.refresh()
 
     def refresh(self) -> bool:
-        """Find the way to the principal among the neighbours' beacons; say whether there is one."""
+        """Update the route to the principal from the neighbours' beacons; return whether there is one."""
         if self.is_principal:
             return True
         now = self.host.now()
@@ -261,13 +265,13 @@ class Community:
         return self.hops < NO_WAY
 
     def next_hop(self) -> NodeId | None:
-        """The neighbour that a wish for the principal goes to; None while no way is known."""
+        """Return the next hop to the principal; None at the principal itself or without a route."""
         if self.is_principal or (self.heard.get(self.parent, self.host.now()) is None and not self.refresh()):
             return None
         return self.parent if self.hops < NO_WAY else None
 
     def _is_towards_principal(self, beacon: CommunityBeacon) -> bool:
-        """Whether a neighbour is a way to this node's principal, and not over this node."""
+        """Return whether a neighbour leads to this node's principal by a route that avoids this node."""
         return (
             beacon.principal == self.principal
             and beacon.parent != self.host.node
@@ -276,7 +280,7 @@ class Community:
         )
 
     def tables(self) -> dict[str, Footprint]:
-        """Beacons of neighbours, votes and principals."""
+        """Return the sizes of the tables of beacons, votes and principals."""
         p, heard = self.parameters, len(self.heard)
         volume = sum(beacon.size for beacon in self.heard.values(-inf))
         votes, known = len(self._votes) + len(self._confirmed), len(self.known)

@@ -1,9 +1,9 @@
-"""Grid-based CBR (section IV): the same two tiers, over fixed squares instead of communities.
+"""Grid-based CBR (section IV): two-tier routing over fixed squares instead of communities.
 
-The paper says of it that grids are fixed by location and have heads. What it leaves open: the head is who is
-nearest to the middle of its square, elected when a construction is due, by votes that go no further than the
-square. A head that leaves its square is a head no longer; those whose way to it is gone elect another. A node
-that enters a square belongs to the head that its neighbours there know.
+The paper specifies grids that are fixed by location and have heads. The rest is our choice: a square's head
+is the node nearest to its centre, elected at each construction by votes that stay within the square. A head
+that leaves its square resigns, and nodes without a route to the head elect another. A node that enters a
+square adopts the head that its neighbours there report.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from roamcast.routing.unicast.gpsr.neighbourhood import squared
 
 
 class GridCbr(TwoTier):
-    """Two tiers over the squares of a grid."""
+    """Two-tier routing over the squares of a grid."""
 
     shares_process = True
     main_parameters = ("advertise", "radius", "publishing", "resubscribe")
@@ -32,16 +32,16 @@ class GridCbr(TwoTier):
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
         super().__init__(host, parameters)
         self.square: tuple[int, int] | None = None
-        "Where this node was when it looked last."
+        "Column and row of the square in which this node was at the last check."
         self._elected = 0.0
 
     def square_at(self, place: PointCm) -> tuple[int, int]:
-        """The column and row of the square at a place."""
+        """Return the column and row of the square that contains a position."""
         side = max(round(100 * self.parameters.side), 1)
         return place.x // side, place.y // side
 
     def describe(self) -> OwnVote:
-        """This node with a weight that falls with its distance from the middle of its square."""
+        """Return this node's vote; the weight decreases with the distance from the centre of the square."""
         here = self.geo.here()
         side = max(round(100 * self.parameters.side), 1)
         middle = PointCm(here.x // side * side + side // 2, here.y // side * side + side // 2)
@@ -49,15 +49,15 @@ class GridCbr(TwoTier):
         return OwnVote(round((HEAVIEST - 1) * max(1 - away, 0)) + 1, here, frozenset())
 
     def admit(self, place: PointCm) -> bool:
-        """Only who is in the same square may be its head."""
+        """Return whether a candidate is in the same square."""
         return self.square_at(place) == self.square_at(self.geo.here())
 
     def vote_delay(self, weight: int) -> float:
-        """The farther from the middle, the longer."""
+        """Return the vote delay [s], which increases with the distance from the centre."""
         return self.parameters.vote_delay * (1 - weight / HEAVIEST)
 
     def check_community(self) -> None:
-        """Belong to the square where this node is."""
+        """Join another head if this node has entered another square or cannot reach its head."""
         here, community = self.geo.here(), self.community
         square, before = self.square_at(here), self.square
         self.square = square
@@ -68,7 +68,7 @@ class GridCbr(TwoTier):
             self._enter(square)
 
     def _enter(self, square: tuple[int, int]) -> None:
-        """Find the head of a square among the neighbours in it, or elect one."""
+        """Adopt the head that neighbours in the square report, or start an election."""
         community, now = self.community, self.host.now()
         heads = [
             KnownPrincipal(beacon.principal, beacon.weight, frozenset(), beacon.hops + 1, node)

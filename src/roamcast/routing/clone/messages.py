@@ -1,4 +1,4 @@
-"""What CLONE and grid-based CBR say."""
+"""The messages of CLONE and grid-based CBR."""
 
 from __future__ import annotations
 
@@ -11,34 +11,35 @@ from roamcast.wire.fields import Hops, Incarnation, Int, ListOf, Node, Publicati
 
 HEAVIEST = 2**16 - 1
 NO_WAY = 255
-"Hops to a principal that cannot be reached."
+"Hop count of an unreachable principal."
 MOST_INTERESTS = 32
 MOST_TARGETS = 64
 
 Weight: TypeAlias = Annotated[int, Int(2)]
 Interests: TypeAlias = Annotated[frozenset[Annotated[int, Int(4)]], ListOf(MOST_INTERESTS)]
-"What a node asked for lately, by digests of its filters."
+"Digests of the filters that a node requested recently."
 Members: TypeAlias = Annotated[int, Int(2)]
 
 
 class CommunityBeacon(Message, number=84, category=Category.ROUTING, role=Role.BEACONS):
-    """The speaker is here, wants this, and belongs to that community."""
+    """Position, interests and community of the sender."""
 
     here: PointCm
     interests: Interests
     principal: Node
     weight: Weight
-    "Of the principal."
+    "Weight of the principal."
     parent: Node
-    "The neighbour over which it reaches its principal; itself, if it is the principal or reaches none."
+    "The sender's next hop to its principal; its own id, if it is the principal or has no route."
     hops: Hops
-    "To the principal."
+    "Distance to the principal."
     members: Members
-    "Of a principal, of its community; of others, those who reach the principal over the speaker, itself too."
+    """Number of nodes that reach the principal through the sender, including itself; at the principal, of the
+    whole community."""
 
 
 class ProviderAdvert(Message, number=85, category=Category.ROUTING, role=Role.OFFERS):
-    """What a provider is going to publish, and where it was when it said so."""
+    """An advertisement of a provider, with its position at that time."""
 
     provider: Node
     pattern: Filter
@@ -49,7 +50,7 @@ class ProviderAdvert(Message, number=85, category=Category.ROUTING, role=Role.OF
 
 
 class Vote(Message, number=86, category=Category.CONTROL, role=Role.FINDS_ROUTE):
-    """A node would be a principal."""
+    """A node is a candidate for principal."""
 
     candidate: Node
     weight: Weight
@@ -69,25 +70,25 @@ class Confirmation(Message, number=87, category=Category.CONTROL, role=Role.FIND
 
 
 class Merge(Message, number=88, category=Category.CONTROL, role=Role.FINDS_ROUTE):
-    """The speaker's community is an orphan, and would be part of another."""
+    """The sender's community is an orphan and asks to merge with another."""
 
     principal: Node
     weight: Weight
     hops: Hops
-    "From the speaker to that principal."
+    "Distance from the sender to that principal."
 
 
 class CommunityWish(Message, number=89, category=Category.SUBSCRIPTION, role=Role.WISHES):
-    """What a member wants, on its way to its principal."""
+    """A subscription or request of a member, on its way to the principal."""
 
     pattern: Filter
     standing: bool
-    "Whether it wants all that matches, not one event only."
+    "Whether it is a subscription; otherwise a request for one event."
     hops: Hops
 
 
 class ProviderWish(Message, number=90, category=Category.SUBSCRIPTION, role=Role.WISHES):
-    """What a principal wants from a provider, and where it is."""
+    """A subscription of a principal, on its way to a provider, with the principal's position."""
 
     provider: Node
     pattern: Filter
@@ -96,11 +97,11 @@ class ProviderWish(Message, number=90, category=Category.SUBSCRIPTION, role=Role
 
 
 class Nearby(Message, number=91):
-    """A message for a node that is not where it was believed, in search of it."""
+    """A message for a node that was not found at its last known position, in a local search."""
 
     target: Node
     hops: Hops
-    "How many more it may travel."
+    "Remaining hops."
     payload: Message
 
 
@@ -112,32 +113,32 @@ class ProviderEvent(Message, number=92, category=Category.EVENT, role=Role.CARRI
 
 
 class CommunityEvent(Message, number=93, category=Category.EVENT, role=Role.CARRIES):
-    """A publication on its way from a principal to a member that asked for it."""
+    """A publication on its way from a principal to a member."""
 
     publication: Publication
 
 
 class Delegation(Message, number=94, category=Category.CONTROL, role=Role.ASKS_AGAIN):
-    """A provider asks a principal that has a publication to send it to another."""
+    """A provider asks a principal that has a publication to send it to another principal."""
 
     id: PublicationId
     delegate: Node
     principal: Node
     place: PointCm
-    "Of that other."
+    "Position of the receiving principal."
 
 
 class MulticastTarget(NamedTuple):
-    """A principal, and where it was."""
+    """A principal and its last known position."""
 
     principal: Node
     place: PointCm
 
 
 class BranchEvent(Message, number=95, category=Category.EVENT, role=Role.CARRIES):
-    """A publication on a geographic multicast tree, on its way to several principals."""
+    """A publication on a geographic multicast tree to several principals."""
 
     publication: Publication
     targets: Annotated[tuple[MulticastTarget, ...], ListOf(MOST_TARGETS, least=1)]
     hops: Hops
-    "How many more it may travel."
+    "Remaining hops."

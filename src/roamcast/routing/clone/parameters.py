@@ -1,4 +1,4 @@
-"""What can be said of CLONE and of grid-based CBR."""
+"""The parameters of CLONE and of grid-based CBR."""
 
 from __future__ import annotations
 
@@ -12,96 +12,105 @@ from roamcast.units import Meters, Seconds
 
 
 class TwoTierParameters(Parameters):
-    """What CLONE and grid-based CBR have in common."""
+    """The parameters that CLONE and grid-based CBR share."""
 
     advertise: Seconds = Field(50.0, gt=0)
-    "Between two advertisements of a provider, on the mean (T_A)."
+    "Mean interval between advertisements of a provider (T_A)."
     advert_lease: Seconds = Field(125.0, gt=0)
-    "How long an advertisement is believed; must outlast two."
+    "Lease of an advertisement; must be longer than two intervals."
     hop_limit: int = Field(64, ge=1, le=255)
-    "An advertisement that has travelled this far goes no further."
+    "Maximum number of hops of an advertisement."
     adverts_per_construction: int = Field(10, ge=1)
-    "Communities are constructed anew at every so many advertisements heard (footnote 1)."
+    "Number of advertisements received between two constructions of communities (footnote 1)."
     ttl: int = Field(3, ge=1, le=64)
-    "Hops from a principal to its members, at most (table II)."
+    "Maximum distance from a principal to its members in hops (table II)."
     voting: Seconds = Field(3.0, gt=0)
-    "Until the votes of a construction are counted. Open."
+    "Duration of the voting in a construction. The paper leaves it open."
     confirmation_wait: Seconds = Field(1.0, gt=0)
-    "Until whoever has no principal then is its own. Open."
+    "Time after the voting in which a node waits for confirmations of principals. The paper leaves it open."
     renew: Seconds = Field(10.0, gt=0)
-    "What is wanted and has not come is asked for again so often. Open."
+    "Interval at which subscriptions and unanswered requests are repeated. The paper leaves it open."
     subscription_lease: Seconds = Field(25.0, gt=0)
-    "How long a wish is remembered on its way; must outlast two renewals. Open."
+    """Lease of a subscription at a forwarding node; must be longer than two renewals. The paper leaves it
+    open."""
     subscription_aggregation: Seconds = Field(1.0, ge=0)
-    """A wish equal to one that was passed on so lately, and not answered since, waits with that and goes no
-    further; 0 passes on every one, as published. Ours: in a circle of stale ways wishes would multiply."""
+    """Time after forwarding a subscription in which equal ones are not forwarded, unless an event has
+    answered it; 0 forwards all, as published. Not in the paper: without it, stale routes that form loops
+    multiply subscriptions."""
     resubscribe: Seconds = Field(40.0, gt=0)
-    "A principal that is asked for something tells the provider again, if it has not for so long. Open."
+    """Minimum interval between equal subscriptions of a principal to a provider that has answered. The paper
+    leaves it open."""
     service_lease: Seconds = Field(100.0, gt=0)
-    "How long a provider sends a principal what it asked for; must outlast two tellings. Open."
+    """Lease of a principal's subscription at a provider; must be longer than two renewals. The paper leaves
+    it open."""
     radius: Meters = Field(200.0, ge=1, le=65535)
-    "Whoever is so near to where a node was believed looks for it there: the communication radius."
+    "Communication radius: a node this close to the destination's last known position starts a local search."
     publishing: Literal["separate", "tree"] = "separate"
-    "Whether a provider sends each principal a copy of its own, or all of them one along a geographic tree."
+    "Whether a provider sends a separate copy to each principal, or one along a geographic multicast tree."
     jitter: Seconds = Field(0.01, ge=0)
-    "A broadcast that answers a broadcast waits up to this long, so that neighbours do not speak at once."
+    "Maximum random delay before a broadcast is repeated, which desynchronises neighbours."
     cached_events: int = Field(64, ge=1)
-    "Publications that a node keeps; the oldest makes room."
+    "Maximum number of cached publications; the oldest is evicted."
     subscriptions: int = Field(1024, ge=1)
-    "Wishes of others that a node remembers; the oldest lease makes room."
+    "Maximum number of stored subscriptions of neighbours; the oldest lease is evicted."
     adverts: int = Field(256, ge=1)
-    "Advertisements kept; the oldest lease makes room."
+    "Maximum number of stored advertisements; the oldest lease is evicted."
     served_principals: int = Field(1024, ge=1)
-    "Wishes of principals that a provider remembers; the oldest lease makes room."
+    "Maximum number of subscriptions of principals at a provider; the oldest lease is evicted."
     candidates: int = Field(256, ge=1)
-    "Votes remembered in one construction, and principals known; what comes on top is let go."
+    "Maximum number of votes per construction and of known principals; further votes are dropped."
     gpsr: GpsrParameters = GpsrParameters(beacon=2.0, silence=9.0, implicit=False, hop_limit=32)
-    "Of the geographic routing below, whose beacons carry interests and communities."
+    "Parameters of GPSR, whose beacons also carry interests and communities."
 
     @model_validator(mode="after")
     def _check_consistency(self) -> TwoTierParameters:
         for longer, shorter, what in (
             ("advert_lease", "advertise", "advertisements"),
             ("subscription_lease", "renew", "renewals"),
-            ("service_lease", "resubscribe", "tellings"),
+            ("service_lease", "resubscribe", "subscriptions"),
         ):
             if getattr(self, longer) <= 2 * getattr(self, shorter):
                 raise ValueError(
-                    f"{longer} = {getattr(self, longer):g} s must outlast two {what}"
+                    f"{longer} = {getattr(self, longer):g} s must be longer than two {what}"
                     f" (2 x {getattr(self, shorter):g} s)"
                 )
         if self.gpsr.implicit:
-            raise ValueError("gpsr.implicit: beacons tell more than places here, and cannot be saved")
+            raise ValueError(
+                "gpsr.implicit = true: expected false, since beacons also carry interests and communities"
+            )
         return self
 
 
 class CloneParameters(TwoTierParameters):
-    """What can be said of CLONE, beyond that."""
+    """The parameters of CLONE."""
 
     enhanced: bool = True
-    "Whether communities merge, split and re-organise, and delegates publish; false is basic CLONE."
+    "Whether communities merge, split and reorganise, and delegates publish; false is basic CLONE."
     vote_delay: Seconds = Field(20.0, gt=0)
-    "A node of weight 1 would vote after so long, a heavier one less in proportion; none past `voting`. Open."
+    """Vote delay of a node with weight 1; it is inversely proportional to the weight, and limited by
+    `voting`. The paper leaves it open."""
     interest_memory: Seconds = Field(100.0, gt=0)
-    "How long a node's requests count as its interests. Open."
+    "Time for which a request counts as an interest. The paper leaves it open."
     reorganise: Seconds = Field(20.0, gt=0)
-    "Between two looks at whether another community is better, or the own one an orphan. Open."
+    "Interval between checks for a better community or an orphaned one. The paper leaves it open."
     orphan: int = Field(3, ge=1)
     "A community with fewer members is an orphan (section II-A2)."
 
 
 class GridParameters(TwoTierParameters):
-    """What can be said of grid-based CBR, beyond that."""
+    """The parameters of grid-based CBR."""
 
     vote_delay: Seconds = Field(2.0, gt=0)
-    "A node far from the middle of its square waits so long before it votes, one in the middle not at all."
+    "Vote delay of a node far from the centre of its square; a node at the centre votes at once."
     side: Meters = Field(500.0, gt=0)
-    "Of a grid's square; 500 m divides the city into 4 x 4."
+    "Side of a square; 500 m divides the city into 4 x 4."
     ttl: int = Field(8, ge=1, le=64)
-    "Hops from a head to the nodes of its square, at most."
+    "Maximum distance from a head to the nodes of its square in hops."
 
     @model_validator(mode="after")
     def _vote_in_time(self) -> GridParameters:
         if self.voting <= self.vote_delay:
-            raise ValueError(f"voting = {self.voting:g} s must outlast vote_delay = {self.vote_delay:g} s")
+            raise ValueError(
+                f"voting = {self.voting:g} s must be longer than vote_delay = {self.vote_delay:g} s"
+            )
         return self

@@ -1,4 +1,4 @@
-"""What a principal keeps for its community: the newest copies, and what it has asked providers for."""
+"""State of a principal: cached publications, and the times of its subscriptions to providers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from roamcast.routing.state.leases import Leases
 
 
 class PublicationCache:
-    """Publications that have passed: of equal events the newest, and of all events the last."""
+    """Cached publications, the newest for each distinct event."""
 
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
@@ -19,7 +19,7 @@ class PublicationCache:
         return len(self._kept)
 
     def put(self, publication: Publication) -> bool:
-        """Keep a publication, unless a newer one of its publisher with the same content is kept."""
+        """Cache a publication; return False if the publisher's cached copy of the event is as new."""
         held = self._kept.get(publication.event)
         if held is not None and held.publisher == publication.publisher and held.id >= publication.id:
             return False
@@ -30,24 +30,24 @@ class PublicationCache:
         return True
 
     def newest(self, wanted: Filter) -> Publication | None:
-        """What came last of all that matches."""
+        """Return the most recently cached publication that matches a filter."""
         for event, publication in reversed(self._kept.items()):
             if wanted.matches(event):
                 return publication
         return None
 
     def find(self, id: int) -> Publication | None:
-        """A publication by its id."""
+        """Return a cached publication by its id."""
         return next((each for each in self._kept.values() if each.id == id), None)
 
     def footprint(self) -> Footprint:
-        """Publications as they would be sent."""
+        """Return the size of the cached publications as sent."""
         volume = sum(max(each.length, each.size) for each in self._kept.values())
         return Footprint(len(self._kept), volume, self._capacity)
 
 
 class ProviderRequests:
-    """What a principal has asked providers for: equal requests are one (section II)."""
+    """Times of a principal's subscriptions to providers; equal ones are aggregated (section II)."""
 
     def __init__(self, again: float, resubscribe: float, capacity: int) -> None:
         self._again = again
@@ -55,7 +55,7 @@ class ProviderRequests:
         self._last: Leases[Filter, float] = Leases(resubscribe, capacity)
 
     def due(self, pattern: Filter, served: bool, now: float) -> bool:
-        """Whether to ask now, and take it that it is done: sooner again for what has not come."""
+        """Return whether to subscribe now, and record it; without an answer the interval is shorter."""
         last = self._last.get(pattern, now)
         if last is not None and now - last < (self._resubscribe if served else self._again):
             return False
@@ -64,5 +64,5 @@ class ProviderRequests:
         return True
 
     def footprint(self) -> Footprint:
-        """Pattern and time of each."""
+        """Return the size: filter and time per entry."""
         return Footprint(len(self._last), 20 * len(self._last), self._last.capacity)

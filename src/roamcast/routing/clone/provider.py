@@ -1,4 +1,4 @@
-"""What a provider does: copies to the principals that asked, one by one or along a tree, and by delegates."""
+"""The provider's role: sends events to subscribed principals, separately, along a tree or by delegates."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 class Provider:
-    """The provider's side of a router."""
+    """The provider's role of a router."""
 
     def __init__(self, router: TwoTier) -> None:
         self._router = router
         self._host = router.host
 
     def publish(self, publication: Publication) -> None:
-        """Send an event to every principal that asked for it."""
+        """Send an event to every subscribed principal."""
         router, now = self._router, self._host.now()
         interested = router.services.interested(publication.event, now)
         here = ProviderEvent(publication, self._host.node)
@@ -47,7 +47,7 @@ class Provider:
             self._branch(publication, targets, router.parameters.gpsr.hop_limit)
 
     def handle_subscription(self, wish: ProviderWish) -> Drop | None:
-        """Serve a principal from now on; with delegates, give it at once what has been published."""
+        """Store a principal's subscription; with delegates, have the latest match sent to it at once."""
         router, now = self._router, self._host.now()
         if not router.announcing.offers(wish.pattern):
             return Drop.UNWANTED
@@ -66,7 +66,7 @@ class Provider:
         return None
 
     def handle_delegation(self, command: Delegation) -> Drop | None:
-        """Send another principal what the provider would have sent."""
+        """Send a cached publication to another principal on behalf of the provider."""
         copy = self._router.cache.find(command.id)
         if copy is None:
             return Drop.EXPIRED
@@ -74,7 +74,7 @@ class Provider:
         return None
 
     def handle_branch(self, event: BranchEvent, sender: NodeId) -> Drop | None:
-        """Take a publication that is for this node, and pass it to the others on the tree."""
+        """Accept a publication addressed to this node, and forward it along the tree."""
         router, node = self._router, self._host.node
         if event.hops <= 1:
             return Drop.HOP_LIMIT
@@ -88,12 +88,12 @@ class Provider:
         return answer
 
     def branch_failed(self, event: BranchEvent) -> None:
-        """Send copies one by one where the tree has broken."""
+        """Send separate copies to the targets behind a failed link of the tree."""
         for target in event.targets:
             self._send(event.publication, ServedPrincipal(*target))
 
     def _branch(self, publication: Publication, targets: tuple[MulticastTarget, ...], hops: int) -> None:
-        """Send one copy over each neighbour that is the next hop to some of the targets."""
+        """Send one copy to each neighbour that is the next hop to some of the targets."""
         geo, now = self._router.geo, self._host.now()
         over: dict[NodeId, list[MulticastTarget]] = {}
         for target in targets:

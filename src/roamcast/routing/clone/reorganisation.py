@@ -1,5 +1,8 @@
-"""Enhancements of communities (section II-A2): orphans merge, nodes between orphans split off to form a new
-community with them, and a node between two principals joins the one that promises fewer hops, E(H)."""
+"""Reorganisation of communities (section II-A2): merging, splitting and joining.
+
+Orphan communities merge, a node between orphans splits off to form a new community with them, and a node
+between two principals joins the one with the smaller expected number of hops, E(H).
+"""
 
 from __future__ import annotations
 
@@ -15,11 +18,11 @@ if TYPE_CHECKING:
     from roamcast.routing.clone.clone import Clone
 
 PLEAS = 64
-"Orphan communities that a node remembers to have asked."
+"Maximum number of orphan communities whose merge requests are stored."
 
 
 class Reorganisation:
-    """One node's part in changes of communities between constructions."""
+    """One node's role in changes of communities between constructions."""
 
     def __init__(self, router: Clone, interests: RequestHistory) -> None:
         p = router.parameters
@@ -28,20 +31,20 @@ class Reorganisation:
         self._community = router.community
         self._interests = interests
         self._pleas: Leases[NodeId, bool] = Leases(2 * p.reorganise, PLEAS)
-        "Orphans that asked to be part of another community."
+        "Orphan communities that have sent a merge request."
         self._next = 0.0
         self._looked_after = 0
-        "The construction that the next look follows."
+        "Number of the construction after which the last check was scheduled."
         self._pleaded = False
-        "Whether the own community was an orphan at the last look, and said so."
+        "Whether this node's community was an orphan at the last check, and sent a merge request."
 
     def expected_hops(self, standing: KnownPrincipal) -> float:
-        """E(H): hops for a publication over a principal, which has what it is interested in itself."""
+        """Return E(H), the expected hops of a request through a principal, which caches its own interests."""
         hit = self._interests.share(standing.interests, self._host.now())
         return hit * standing.hops + (1 - hit) * self._router.ads.span()
 
     def is_orphan(self) -> bool:
-        """Whether the own community has too few members, as well as this node knows."""
+        """Return whether this node's community has too few members, as far as this node knows."""
         community, fewest = self._community, self._router.parameters.orphan
         if community.is_principal:
             return community.members() < fewest
@@ -49,7 +52,7 @@ class Reorganisation:
         return told is not None and told.principal == community.principal and told.members < fewest
 
     def look(self) -> None:
-        """Follow a parent that has joined another community; now and then merge, or join a better one."""
+        """Rejoin if the principal is unreachable; periodically merge, or join a better community."""
         community, now = self._community, self._host.now()
         if community.constructing:
             return
@@ -57,7 +60,7 @@ class Reorganisation:
             self._rejoin()
         if self._looked_after != community.constructions:
             self._looked_after = community.constructions
-            self._next = now + self._router.parameters.gpsr.silence  # until then members are counted
+            self._next = now + self._router.parameters.gpsr.silence  # until then, beacons count the members
         if now < self._next:
             return
         self._next = now + self._router.parameters.reorganise
@@ -73,7 +76,7 @@ class Reorganisation:
             self._pleaded = True
 
     def handle_merge(self, plea: Merge, sender: NodeId) -> Drop | None:
-        """Hear that a neighbouring community is an orphan."""
+        """Handle the merge request of a neighbouring orphan community."""
         community = self._community
         if not self._router.parameters.enhanced or plea.principal == community.principal:
             return Drop.NOT_MINE
@@ -90,11 +93,11 @@ class Reorganisation:
             return None
         for orphan, _ in self._pleas.items(now):
             self._pleas.discard(orphan)
-        community.announce()  # those who asked hear it, and join
+        community.announce()  # the orphans receive the confirmation and join
         return None
 
     def consider(self, standing: KnownPrincipal) -> None:
-        """Join a principal that was heard of, if the own community is an orphan or the way over it longer."""
+        """Join a principal if this node's community is an orphan, or E(H) is smaller over that principal."""
         community = self._community
         if community.is_principal:
             if self.is_orphan() and standing.hops <= 2:
@@ -103,14 +106,14 @@ class Reorganisation:
             community.join(standing)
 
     def footprint(self) -> Footprint:
-        """Principal and lease of each plea."""
+        """Return the size: principal and lease per merge request."""
         return Footprint(len(self._pleas), 12 * len(self._pleas), PLEAS)
 
     def _merge(self, plea: Merge, sender: NodeId) -> Drop | None:
-        """Of two orphans next to each other the lighter becomes part of the heavier."""
+        """Merge two neighbouring orphans: the lighter one joins the heavier."""
         community = self._community
         if (plea.weight, -plea.principal) <= (community.weight, -community.principal):
-            # The other is to join: it may not have heard of this one.
+            # The other community is to join, and may not know this one.
             self._host.send(Merge(community.principal, community.weight, community.hops), sender)
             return Drop.SUPPRESSED
         if community.is_principal:
@@ -129,7 +132,7 @@ class Reorganisation:
         return self.expected_hops(own)
 
     def _neighbouring(self) -> list[KnownPrincipal]:
-        """The principals that neighbours belong to, each over the neighbour nearest to it."""
+        """Return the principals of the neighbours, each over the nearest neighbour."""
         community, now = self._community, self._host.now()
         found: dict[NodeId, KnownPrincipal] = {}
         for node, beacon in community.heard.items(now):
@@ -145,7 +148,7 @@ class Reorganisation:
         return list(found.values())
 
     def _rejoin(self) -> None:
-        """The principal cannot be reached: join the best community around, or be one."""
+        """Join the best neighbouring community, or become a principal, if the principal is unreachable."""
         told = self._community.heard.get(self._community.parent, self._host.now())
         around = self._neighbouring()
         followed = [each for each in around if told is not None and each.principal == told.principal]
@@ -155,7 +158,7 @@ class Reorganisation:
             self._community.become_principal(0)
 
     def _others(self) -> list[KnownPrincipal]:
-        """The principals of other communities."""
+        """Return the neighbouring principals of other communities."""
         return [each for each in self._neighbouring() if each.principal != self._community.principal]
 
     def _join_best(self, around: list[KnownPrincipal]) -> None:

@@ -1,5 +1,7 @@
-"""The search for a provider or principal that is not where it was believed: a local broadcast, and the
-AdsTable of those within two hops of it (figure 2)."""
+"""Local search for a provider or principal that has left its last known position (figure 2).
+
+The search is a local broadcast, answered from the AdsTable of nodes within two hops of the target.
+"""
 
 from __future__ import annotations
 
@@ -14,18 +16,18 @@ if TYPE_CHECKING:
     from roamcast.routing.clone.two_tier import TwoTier
 
 SEARCH = 3
-"Hops of a local search: the broadcast, and over two more to who has moved."
+"Hops of a local search: the broadcast, and up to two more."
 
 
 class NodeSearch:
-    """One node's part in finding who has moved."""
+    """One node's role in the local search."""
 
     def __init__(self, router: TwoTier) -> None:
         self._router = router
         self._host = router.host
 
     def handle(self, message: Message) -> Drop | None:
-        """Take what is for this node; look around for whom else it is for."""
+        """Handle a message addressed to this node; otherwise search for its target nearby."""
         target = _target(message)
         if target is None:
             return Drop.MALFORMED
@@ -39,7 +41,7 @@ class NodeSearch:
         return None
 
     def handle_nearby(self, near: Nearby, sender: NodeId) -> Drop | None:
-        """Pass on what is searched for a node that is known to be near."""
+        """Forward a searching message if its target is known to be near."""
         if _target(near.payload) != near.target:
             return Drop.MALFORMED
         if near.target == self._host.node:
@@ -70,10 +72,10 @@ TARGETS: Mapping[type[Message], Callable[[Message], NodeId]] = {
     ProviderEvent: attrgetter("principal"),
     Delegation: attrgetter("delegate"),
 }
-"Whom each kind of message is for that travels by place."
+"The target of each geographically routed message class."
 
 
 def _target(message: Message) -> NodeId | None:
-    """Whom a message is for that travels by place."""
+    """Return the target of a geographically routed message; None for other messages."""
     find = TARGETS.get(type(message))
     return None if find is None else find(message)

@@ -1,5 +1,7 @@
-"""What a provider knows: which principals want what, where they are, and what they have got; the delegate it
-chooses for one that asks late (section II-B3, figure 3)."""
+"""State of a provider: subscriptions of principals, publications sent, and the choice of delegates.
+
+A delegate sends a publication to a principal that subscribes late (section II-B3, figure 3).
+"""
 
 from __future__ import annotations
 
@@ -15,27 +17,27 @@ from roamcast.wire.blobs import filter_size
 
 
 class ServedPrincipal(NamedTuple):
-    """A principal that is served, and where it was when it asked."""
+    """A served principal, with its position at its last subscription."""
 
     principal: NodeId
     place: PointCm
 
 
 class ServiceList:
-    """The wishes of principals, by principal and pattern."""
+    """The subscriptions of principals, by principal and filter."""
 
     def __init__(self, lease: float, capacity: int) -> None:
         self.leases: Leases[tuple[NodeId, Filter], PointCm] = Leases(lease, capacity)
         self._sent: Leases[tuple[NodeId, int], bool] = Leases(lease, capacity)
-        "Which principals were sent which publications."
+        "Pairs of principal and publication id that were sent."
 
     def hear(self, principal: NodeId, pattern: Filter, place: PointCm, now: float) -> None:
-        """Enter or renew a wish."""
+        """Store or renew a subscription."""
         self.leases.sweep(now)
         self.leases.renew((principal, pattern), place, now)
 
     def interested(self, event: Event, now: float) -> list[ServedPrincipal]:
-        """The principals that want `event`, in order, each where it was last."""
+        """Return the principals whose subscriptions match `event`, by node id, with their last positions."""
         found: dict[NodeId, PointCm] = {}
         for (principal, pattern), place in self.leases.items(now):
             if pattern.matches(event):
@@ -44,18 +46,18 @@ class ServiceList:
         return [ServedPrincipal(principal, found[principal]) for principal in sorted(found)]
 
     def note(self, principal: NodeId, publication: Publication, now: float) -> None:
-        """Remember that a principal was sent a publication."""
+        """Record that a publication was sent to a principal."""
         self._sent.sweep(now)
         self._sent.renew((principal, publication.id), True, now)
 
     def has(self, principal: NodeId, publication: Publication, now: float) -> bool:
-        """Whether a principal was sent a publication."""
+        """Return whether a publication was sent to a principal."""
         return self._sent.get((principal, publication.id), now) is not None
 
     def delegate(
         self, publication: Publication, for_: NodeId, at: PointCm, here: PointCm, now: float
     ) -> ServedPrincipal | None:
-        """The principal nearest to `at` that was sent the publication; None if the provider is nearer."""
+        """Return the principal nearest to `at` that has the publication; None if the provider is nearer."""
         places = {principal: place for (principal, _), place in self.leases.items(now)}
         able = [
             (squared(place, at), principal)
@@ -68,11 +70,11 @@ class ServiceList:
         return ServedPrincipal(nearest, places[nearest])
 
     def lapsed(self, event: Event, now: float) -> bool:
-        """Whether some principal would have wanted `event`, but for a lease that ran out."""
+        """Return whether an expired subscription of a principal matches `event`."""
         return any(pattern.matches(event) for (_, pattern), _ in self.leases.lapsed(now))
 
     def footprint(self) -> dict[str, Footprint]:
-        """Principal, pattern, place and lease of each wish; principal and id of each copy sent."""
+        """Return the sizes: principal, filter, position and lease; principal and id of publications sent."""
         patterns = sum(filter_size(pattern) for (_, pattern), _ in self.leases.items(float("-inf")))
         wishes, sent, most = len(self.leases), len(self._sent), self.leases.capacity
         return {

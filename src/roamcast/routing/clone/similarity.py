@@ -1,4 +1,4 @@
-"""What a node is interested in, and how much its neighbours are, too (definitions 1 and 2)."""
+"""Interest sets of nodes, and their similarity to those of neighbours (definitions 1 and 2)."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from roamcast.routing.router import Footprint
 from roamcast.routing.state.leases import Leases
 
 REMEMBERED = 256
-"Requests of a node that count."
+"Maximum number of requests in the history."
 
 
 @lru_cache(maxsize=4096)
 def digest(wanted: Filter) -> int:
-    """A filter as a number of four bytes, the same on every machine."""
+    """Return the digest of a filter as a 4-byte integer, the same on every machine."""
     return crc32(wanted.to_bytes())
 
 
 def similarity(one: frozenset[int], other: frozenset[int]) -> int:
-    """SC: the number of common interests."""
+    """Return SC, the number of common interests."""
     return len(one & other)
 
 
 def weigh(own: frozenset[int], neighbours: Iterable[frozenset[int]]) -> int:
-    """CPW: the sum of the similarity with each neighbour."""
+    """Return CPW, the sum of the similarities with each neighbour."""
     return min(sum([similarity(own, each) for each in neighbours]), HEAVIEST)
 
 
 class RequestHistory:
-    """A node's requests of late."""
+    """A node's recent requests."""
 
     def __init__(self, memory: float) -> None:
         self._asked: Leases[int, int] = Leases(memory, REMEMBERED)
@@ -42,14 +42,14 @@ class RequestHistory:
         self._told_until = -inf
 
     def note(self, wanted: Filter, now: float) -> None:
-        """Remember that something was asked for."""
+        """Add a request."""
         self._asked.sweep(now)
         self._count += 1
         self._asked.renew(self._count, digest(wanted), now)
         self._told_until = -inf
 
     def set(self, now: float) -> frozenset[int]:
-        """S(i): what was asked for lately; of more than a message can tell, what was asked for last."""
+        """Return S(i), the digests of recent requests; the latest ones, if a message cannot hold all."""
         if now < self._told_until:
             return self._told
         distinct: dict[int, None] = {}
@@ -62,10 +62,10 @@ class RequestHistory:
         return self._told
 
     def share(self, interests: frozenset[int], now: float) -> float:
-        """The sum of Pr(i) over the contents in `interests`: how probably the next request is for one."""
+        """Return the sum of Pr(i) over `interests`: the fraction of recent requests that they cover."""
         asked = self._asked.values(now)
         return sum([each in interests for each in asked]) / len(asked) if asked else 0.0
 
     def footprint(self) -> Footprint:
-        """Digest and time of each request."""
+        """Return the size: digest and time per request."""
         return Footprint(len(self._asked), 12 * len(self._asked), REMEMBERED)

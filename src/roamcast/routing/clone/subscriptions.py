@@ -1,8 +1,8 @@
-"""Wishes: from a member hop by hop to its principal, and from that by place to providers (section II-B2).
+"""Forwarding of subscriptions: hop by hop to the principal, then by position to providers (section II-B2).
 
-A principal answers from its cache at once; otherwise whoever asked waits, and equal wishes are one. On the
-way they are one, too, if they come soon after each other: ways to a principal may lead in circles for a
-while, and where links make copies a circle makes a storm.
+A principal answers a request from its cache. Otherwise it stores the request, and aggregates equal ones to
+the provider. Forwarding nodes also aggregate equal requests within a short time: routes to a principal may
+form temporary loops, in which duplicated messages would multiply.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from roamcast.routing.clone.two_tier import TwoTier
 
 ESTIMATE = 16
-"More hops than any wish needs to its principal."
+"Maximum number of hops of a subscription to its principal."
 
 
 class SubscriptionForwarding:
-    """One node's part in bringing wishes to whoever can serve them."""
+    """One node's role in forwarding subscriptions."""
 
     def __init__(self, router: TwoTier) -> None:
         self._router = router
@@ -33,25 +33,25 @@ class SubscriptionForwarding:
         self._passed: Leases[tuple[Filter, bool], bool] = Leases(
             router.parameters.subscription_aggregation, router.parameters.subscriptions
         )
-        "What was passed on lately and not answered since, and whether it stands."
+        "Filters forwarded recently and not answered since, and whether each is a subscription."
 
     def footprint(self) -> Footprint:
-        """Pattern, whether it stands, and lease of each wish that is under way."""
+        """Return the size: filter, type and lease per aggregated subscription."""
         patterns = sum(filter_size(pattern) for (pattern, _), _ in self._passed.items(-inf))
         return Footprint(len(self._passed), 9 * len(self._passed) + patterns, self._passed.capacity)
 
     def subscribe(self, wanted: Filter, *, standing: bool) -> None:
-        """Ask the principal, or be that."""
+        """Send a subscription or request to the principal, or serve it at the principal itself."""
         hop = self._router.community.next_hop()
         if hop is None:
             self._serve(self._host.node, wanted, new=not standing)
         else:
-            # An event of its own would answer who offers what it asks for, again and again.
+            # As a request it would be answered repeatedly by this node's own events.
             stands = standing or self._router.announcing.offers(wanted)
             self._host.send(CommunityWish(wanted, stands, 1), hop)
 
     def renew(self) -> None:
-        """Ask again for what is wanted and has not come."""
+        """Repeat subscriptions and unanswered requests."""
         router, now = self._router, self._host.now()
         for wanted in dict.fromkeys(router.interests):
             standing = router.interests.count(wanted) > router.single.count(wanted)
@@ -62,7 +62,7 @@ class SubscriptionForwarding:
                     self._subscribe_providers(pattern)
 
     def handle(self, wish: CommunityWish, sender: NodeId) -> Drop | None:
-        """Remember who waits; pass the wish on to the principal, or be that and serve it."""
+        """Store a neighbour's subscription; forward it to the principal, or serve it there."""
         router, now = self._router, self._host.now()
         new = router.subs.hear(sender, wish.pattern, wish.standing, now)
         hop = router.community.next_hop()
@@ -79,12 +79,12 @@ class SubscriptionForwarding:
         return None
 
     def forget_answered(self, event: Event) -> None:
-        """An answer has come by: whoever asks for it from now on asks anew."""
+        """Remove the aggregated entries that an event answers, so that new ones are forwarded."""
         for key in [key for key, _ in self._passed.items(-inf) if key[0].matches(event)]:
             self._passed.discard(key)
 
     def _gathered(self, wish: CommunityWish, now: float) -> bool:
-        """Whether an equal wish is under way; if not, this one is from now on."""
+        """Return whether an equal subscription was forwarded recently; otherwise record this one."""
         if self._router.parameters.subscription_aggregation == 0:
             return False
         self._passed.sweep(now)
@@ -95,7 +95,7 @@ class SubscriptionForwarding:
         return False
 
     def failed(self, wish: CommunityWish, to: NodeId) -> None:
-        """Take another way to the principal, if there is one."""
+        """Send a subscription by another route to the principal after a link failure, if there is one."""
         hop = self._router.community.next_hop()
         if hop is None or hop == to:
             self._host.drop(wish, Drop.NO_ROUTE)
@@ -103,7 +103,7 @@ class SubscriptionForwarding:
             self._host.send(wish, hop)
 
     def subscribe_new_provider(self, provider: NodeId, offered: Filter) -> None:
-        """Ask a provider that has just been heard of for what is waited for."""
+        """Send the pending subscriptions that intersect a new provider's advertisement to it."""
         router = self._router
         if router.community.next_hop() is not None:
             return
@@ -113,7 +113,7 @@ class SubscriptionForwarding:
                 self._subscribe_providers(wanted, provider)
 
     def _serve(self, child: NodeId, wanted: Filter, *, new: bool) -> None:
-        """Answer a wish from the cache, or have whoever asked wait and ask the providers."""
+        """Answer a request from the cache, and subscribe to providers if that is due."""
         router, now = self._router, self._host.now()
         copy = router.cache.newest(wanted)
         if router.asked.due(wanted, copy is not None, now):
@@ -127,7 +127,7 @@ class SubscriptionForwarding:
             self._host.send(CommunityEvent(copy), child)
 
     def _subscribe_providers(self, wanted: Filter, only: NodeId | None = None) -> None:
-        """Ask by place whoever may have it; who is a provider itself has it in the cache."""
+        """Send a subscription to the positions of matching providers; register locally as a provider."""
         router = self._router
         here, radius = router.geo.here(), int(router.parameters.radius)
         offering = router.ads.matching(wanted)
@@ -138,4 +138,4 @@ class SubscriptionForwarding:
         if router.announcing.offers(wanted):
             router.services.hear(self._host.node, wanted, here, self._host.now())
         elif not offering:
-            self._host.drop(CommunityWish(wanted, False, 0), Drop.NO_ROUTE)  # nobody offers it
+            self._host.drop(CommunityWish(wanted, False, 0), Drop.NO_ROUTE)  # no provider is known

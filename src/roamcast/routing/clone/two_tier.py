@@ -1,6 +1,6 @@
-"""Two-tier content-based routing: members ask principals, principals ask providers by place (section II-B).
+"""Two-tier content-based routing: members, principals and providers (section II-B).
 
-What CLONE and grid-based CBR have in common. Who is whose principal is decided by the child classes.
+This is the common base of CLONE and grid-based CBR. Subclasses define how principals are elected.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ REMEMBERED = 65536
 
 
 class TwoTier(Router):
-    """Consumers, principals and providers; every node may be all of them."""
+    """Router of the two-tier scheme; every node may be a consumer, a principal and a provider."""
 
     parameters_type: ClassVar[type[Parameters]] = TwoTierParameters
     parameters: TwoTierParameters
@@ -80,7 +80,7 @@ class TwoTier(Router):
         }
     )
     delegates: bool = False
-    "Whether who asks for what has been published is served at once."
+    "Whether a late subscription is answered at once with a published event, possibly by a delegate."
 
     def __init__(self, host: Host, parameters: Parameters | None = None) -> None:
         super().__init__(host, parameters)
@@ -98,10 +98,10 @@ class TwoTier(Router):
         self.wishes = SubscriptionForwarding(self)
         self.search = NodeSearch(self)
         self.single: list[Filter] = []
-        "What the application asks for once."
+        "Filters of the application's open requests."
         self.delivered = Seen(REMEMBERED)
         self.passed = Seen(REMEMBERED)
-        "Publications that went on to those whose wishes stand."
+        "Publications that were forwarded to subscribers."
         self.handlers: dict[type, Callable[[Any, NodeId], Drop | None]] = {
             CommunityBeacon: self._handle_beacon,
             ProviderAdvert: self.announcing.handle,
@@ -113,35 +113,35 @@ class TwoTier(Router):
             BranchEvent: self.publishing.handle_branch,
         }
 
-    # Who is whose principal.
+    # Election of principals.
 
     @abstractmethod
     def describe(self) -> OwnVote:
-        """This node as a candidate."""
+        """Return this node's vote."""
 
     @abstractmethod
     def admit(self, place: PointCm) -> bool:
-        """Whether a candidate at a place may be this node's principal."""
+        """Return whether a candidate at a position may become this node's principal."""
 
     @abstractmethod
     def vote_delay(self, weight: int) -> float:
-        """How long a candidate waits before it votes."""
+        """Return how long a candidate waits before it votes [s]."""
 
     def interest_set(self) -> frozenset[int]:
-        """What this node tells of its interests."""
+        """Return the interest set for this node's beacon."""
         return frozenset()
 
     def check_community(self) -> None:
-        """See whether the community is still the right one; called with every beacon sent."""
+        """Check whether this node should change its community; called before each beacon."""
 
     def on_principal(self, standing: KnownPrincipal) -> None:
-        """Hear of a principal outside a construction."""
+        """Handle a principal that confirmed outside a construction."""
 
-    # The life of a router.
+    # Interface of a router.
 
     @classmethod
     def traits(cls, parameters: Parameters) -> ProtocolTraits:
-        """Events are sent to principals that asked; who asks again is given the same copy again."""
+        """Return the traits: events are addressed to principals, and a repeated request gets a copy again."""
         assert isinstance(parameters, TwoTierParameters)
         return ProtocolTraits(
             travel=Dissemination.ADDRESSED,
@@ -152,14 +152,14 @@ class TwoTier(Router):
         )
 
     def start(self) -> None:
-        """Begin to beacon, to advertise and to ask again."""
+        """Start beacons, advertisements and the renewal of subscriptions."""
         self.geo.start()
         self.host.state("community", float(self.host.node))
         call_every(self.host, self.parameters.renew, self.wishes.renew)
         self.announcing.start()
 
     def tables(self) -> Mapping[str, Footprint]:
-        """The size of each table."""
+        """Return the size of each table."""
         delivered, passed = len(self.delivered), len(self.passed)
         return {
             **self.geo.tables(),
@@ -175,7 +175,7 @@ class TwoTier(Router):
         }
 
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
-        """Hand the message to its handler, or to the geographic routing below."""
+        """Pass a message to the handler of its class, or to geographic routing."""
         kind = type(message)
         if kind is GeoPacket:
             return self.geo.receive(message, sender, signal)
@@ -185,7 +185,7 @@ class TwoTier(Router):
         return handler(message, sender)
 
     def link_failed(self, message: Any, to: NodeId) -> None:
-        """Take a neighbour for gone; what was for it goes another way, if there is one."""
+        """Remove a neighbour after a link failure, and send the message by another route if there is one."""
         self.community.lose(to)
         self.geo.link_failed(message, to)
         if type(message) is CommunityWish:
@@ -195,37 +195,37 @@ class TwoTier(Router):
         elif type(message) is not GeoPacket:
             self.host.drop(message, Drop.NO_ROUTE)
 
-    # What the application asks.
+    # Calls of the application.
 
     def subscribe(self, wanted: Filter) -> None:
-        """Want all that matches, and say so."""
+        """Add a subscription, and send it to the principal."""
         new = wanted not in self.interests
         super().subscribe(wanted)
         if new:
             self.wishes.subscribe(wanted, standing=True)
 
     def request(self, wanted: Filter) -> None:
-        """Want one event that matches, new or old."""
+        """Request one matching event, new or cached."""
         self.interests.append(wanted)
         self.single.append(wanted)
         self.note_request(wanted)
         self.wishes.subscribe(wanted, standing=False)
 
     def cancel_request(self, wanted: Filter) -> None:
-        """Ask no more."""
+        """Withdraw a request."""
         if wanted in self.single:
             self.single.remove(wanted)
         self.unsubscribe(wanted)
 
     def note_request(self, wanted: Filter) -> None:
-        """Remember what this node is interested in."""
+        """Record a request as an interest of this node."""
 
     def advertise(self, offered: Filter) -> None:
-        """Tell everyone what will be published here, and where that is."""
+        """Flood an advertisement with this node's position."""
         self.announcing.offer(offered)
 
     def publish(self, publication: Publication) -> None:
-        """Send an event to every principal that asked for it."""
+        """Send an event to every subscribed principal."""
         self.cache.put(publication)
         self.publishing.publish(publication)
 
@@ -266,12 +266,12 @@ class TwoTier(Router):
         return self.forward_event(message.publication, sender)
 
     def handle_content(self, publication: Publication) -> Drop | None:
-        """Keep what has come from a provider, and serve those who wait for it."""
+        """Cache a publication from a provider, and forward it to waiting members."""
         self.cache.put(publication)
         return self.forward_event(publication, self.host.node)
 
     def forward_event(self, publication: Publication, sender: NodeId) -> Drop | None:
-        """Deliver here if it is wanted, and send it to the members that wait for it."""
+        """Deliver a publication if it matches the interests, and send it to waiting neighbours."""
         first = self.passed.add(publication.id)
         children = self.subs.serve(publication.event, self.host.now(), standing=first)
         self.wishes.forget_answered(publication.event)
@@ -283,7 +283,7 @@ class TwoTier(Router):
         return Drop.UNWANTED if first else Drop.DUPLICATE
 
     def deliver(self, publication: Publication) -> bool:
-        """Give the application what it wants; say whether it did."""
+        """Deliver a matching publication to the application; return whether it was delivered."""
         event = publication.event
         if publication.publisher == self.host.node or not self.matches(event):
             return False
@@ -293,20 +293,20 @@ class TwoTier(Router):
         self.host.deliver(publication)
         return True
 
-    # What the geographic routing asks.
+    # Callbacks of geographic routing.
 
     def arrive(self, message: Message, origin: NodeId, sender: NodeId) -> Drop | None:
-        """Take what is for this node, or look around for who is not where it was believed."""
+        """Handle a message for this node, or search for its target nearby."""
         return self.search.handle(message)
 
     def fail(self, message: Message, origin: NodeId, destination: NodeId, reason: Drop) -> bool:
-        """Let it go: what is still wanted is asked for again."""
+        """Drop an undeliverable message; subscriptions and requests are renewed periodically."""
         return False
 
     def hint(self, message: Message, destination: NodeId, avoid: Collection[NodeId]) -> NodeId | None:
-        """Know nothing better."""
+        """Return None: no routing hint is available."""
         return None
 
     def add_age(self, message: Message, seconds: float) -> Message:
-        """Stay as it is."""
+        """Return the message unchanged; it carries no age."""
         return message

@@ -1,1 +1,1 @@
-"""ODMRP and Pub/Sub ODMRP: join requests flooded, join tables back, a forwarding group that carries."""
+"""ODMRP and Pub/Sub ODMRP: flooded join requests, join tables as replies, and a forwarding group."""

@@ -1,4 +1,4 @@
-"""Channels: the subscriptions that nodes announce, each of them a multicast group, and sources on them."""
+"""Channels of ODMRP: announced subscriptions, each with its multicast group, and the state of a source."""
 
 from __future__ import annotations
 
@@ -21,41 +21,42 @@ EVERYONE = 0
 
 @lru_cache(maxsize=4096)
 def channel_of(wanted: Filter) -> int:
-    """The channel of a subscription: the same at every node, never 0.
+    """Return the channel number of a subscription: the same at every node, never 0.
 
-    Two subscriptions may share a number by chance; their members then share the channel, and filter.
+    Two subscriptions can hash to the same number. Their members then share the channel, and each member drops
+    the events that it is not subscribed to.
     """
     number = int.from_bytes(hashlib.blake2b(wanted.to_bytes(), digest_size=4).digest(), "big")
     return number or 1
 
 
 class Channels:
-    """The channels that others have announced, under lease."""
+    """The channels that other nodes have announced, as soft state."""
 
     def __init__(self, lease: float, capacity: int) -> None:
         self._announced: Leases[tuple[NodeId, int], tuple[tuple[Filter, int], ...]] = Leases(lease, capacity)
 
     def hear(self, message: Announcement, now: float) -> None:
-        """Take down what a node wants now; what it wanted before is forgotten."""
+        """Store the subscriptions of an announcement, in place of the previous ones of that node and part."""
         channels = tuple((wanted, channel_of(wanted)) for wanted in message.filters)
         self._announced.renew((message.origin, message.part), channels, now)
 
     def matching(self, event: Event, now: float) -> list[int]:
-        """The channels on which an event is to be sent, in order of their number."""
+        """Return the channels whose subscriptions match an event, in ascending order."""
         found: dict[Filter, int] = {}
         for _, channels in self._announced.items(now):
             found.update(channels)
         return sorted({channel for wanted, channel in found.items() if wanted.matches(event)})
 
     def footprint(self) -> Footprint:
-        """Its size."""
+        """Return the size of the table."""
         held = [channels for _, (_, channels) in self._announced._entries.items()]
         written = sum(5 + sum(filter_size(wanted) for wanted, _ in channels) for channels in held)
         return Footprint(len(held), written, self._announced.capacity)
 
 
 class ChannelSource:
-    """A source on one of its channels: when it floods the next join request, and when data finds the mesh."""
+    """The state of a source on one channel: the time of the next join request, and the delay of data."""
 
     def __init__(self, parameters: MeshParameters) -> None:
         self._parameters = parameters
@@ -63,26 +64,26 @@ class ChannelSource:
         self.flooded_at = -inf
         self._answered_at = -inf
         self._stands_at = -inf
-        "When the mesh that was begun last is complete."
+        "Time at which the most recently started mesh is complete [s]."
 
     def is_due(self, now: float) -> bool:
-        """Whether it is time for a join request."""
+        """Return whether the refresh interval has passed since the last join request."""
         return now - self.flooded_at >= self._interval.seconds()
 
     def flood(self, now: float) -> None:
-        """Note a join request; where none of the mesh may be left, it begins a new one."""
+        """Record a join request; if all forwarding-group flags may have expired, it starts a new mesh."""
         self.flooded_at = now
         self._interval.flooded()
         p = self._parameters
-        # The first flags were set a round trip before the answer came, and these must last for another.
+        # The first flags were set one round trip before the join table arrived, and must last for another.
         if now - self._answered_at >= p.timeout - 2 * p.round_trip:
             self._stands_at = now + p.round_trip
 
     def hear(self, lifetimes: tuple[int, ...], now: float) -> None:
-        """Note a join table that came back."""
+        """Record a join table that reached the source."""
         self._interval.hear(lifetimes)
         self._answered_at = now
 
     def wait(self, now: float) -> float:
-        """How long data that follows a join request waits until the mesh stands."""
+        """Return how long data must wait until the mesh is complete [s]."""
         return max(self._stands_at - now, 0.0)

@@ -1,4 +1,4 @@
-"""The forwarding group: for which groups this node repeats what it hears, as soft state."""
+"""The forwarding group: soft-state flags of the multicast groups for which this node repeats data."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ G = TypeVar("G", bound=Hashable)
 
 
 class ForwardingGroup(Generic[G]):
-    """FG flags by group, each with its expiry; how many there are is a fact whenever it changes."""
+    """Forwarding-group flags with their leases; each change of their number is recorded as a fact."""
 
     def __init__(self, host: Host, timeout: float, capacity: int) -> None:
         self._host = host
         self._flags: Leases[G, None] = Leases(timeout, capacity)
         self._lapsed: Leases[G, None] = Leases(timeout, capacity)
-        "Flags that have expired lately, so that a loss can be explained by it."
+        "Recently expired flags; they give the reason when data is dropped."
         self._timer: Timer | None = None
         self._told = Gauge(host, FORWARDING_GROUPS)
 
@@ -28,7 +28,7 @@ class ForwardingGroup(Generic[G]):
         return len(self._flags)
 
     def join(self, group: G) -> None:
-        """Set the flag of a group, or renew it."""
+        """Set or renew the flag of a group."""
         now = self._host.now()
         self._flags.renew(group, None, now)
         self._lapsed.discard(group)
@@ -37,17 +37,17 @@ class ForwardingGroup(Generic[G]):
             self._watch(now)
 
     def forwards(self, group: G, now: float) -> bool:
-        """Whether what is sent to a group is repeated here."""
+        """Return whether this node repeats the data of a group."""
         flags = self._flags
         entry = flags._entries.get(group)
         return entry is not None and entry[0] > now
 
     def expired(self, group: G, now: float) -> bool:
-        """Whether this node forwarded for a group until lately."""
+        """Return whether this node's flag for a group has expired recently."""
         return group in self._lapsed or (group in self._flags and not self.forwards(group, now))
 
     def footprint(self, bytes_each: int) -> Footprint:
-        """Its size; what lapsed lately is not counted."""
+        """Return the size of the table, without the recently expired flags."""
         return Footprint(len(self._flags), bytes_each * len(self._flags), self._flags.capacity)
 
     def _watch(self, now: float) -> None:
@@ -56,7 +56,7 @@ class ForwardingGroup(Generic[G]):
             self._timer = self._host.call_later(max(first[1] - now, 0.0) + TICK, self._sweep)
 
     def _sweep(self) -> None:
-        """Let the flags go that have not been renewed."""
+        """Remove the flags that have not been renewed."""
         self._timer = None
         now = self._host.now()
         for group, _ in list(self._flags.lapsed(now)):

@@ -1,4 +1,4 @@
-"""Join tables: answers to join requests, gathered, sent hop by hop, again until they are passed on."""
+"""Join tables: replies to join requests, aggregated, sent hop by hop and retransmitted until acknowledged."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ K = TypeVar("K", bound=Hashable)
 
 
 class UpstreamRoute:
-    """The last hop of the newest join request of a source."""
+    """The previous hop of a source's newest join request."""
 
     __slots__ = ("lifetime", "neighbour", "sequence")
 
@@ -22,40 +22,40 @@ class UpstreamRoute:
         self.neighbour = neighbour
         self.sequence = sequence
         self.lifetime = lifetime
-        "Milliseconds that the route is predicted to last; None where nobody predicts."
+        "Predicted lifetime of the route [ms]; None without prediction."
 
 
 class Upstream(Generic[K]):
-    """Over whom the newest join request came, by source, or by channel and source."""
+    """Reverse paths of join requests, by source or by channel and source."""
 
     def __init__(self, host: Host, parameters: MeshParameters) -> None:
         self._host = host
         self._routes: Leases[K, UpstreamRoute] = Leases(parameters.timeout, parameters.routes)
 
     def learn(self, key: K, neighbour: NodeId, sequence: int, lifetime: int | None) -> None:
-        """Note over whom a join request came."""
+        """Record the neighbour from which a join request arrived."""
         self._routes.renew(key, UpstreamRoute(neighbour, sequence, lifetime), self._host.now())
 
     def route(self, key: K) -> UpstreamRoute | None:
-        """The way back, unless it is too old."""
+        """Return the reverse path, or None if it has expired."""
         return self._routes.get(key, self._host.now())
 
     def leads(self, key: K, neighbour: NodeId) -> bool:
-        """Whether the way back, fresh or not, is over a neighbour."""
+        """Return whether the reverse path, expired or not, leads over a neighbour."""
         held = self._routes._entries.get(key)
         return held is not None and held[1].neighbour == neighbour
 
     def live(self) -> list[K]:
-        """Whatever there is a way back to."""
+        """Return the keys of all reverse paths that have not expired."""
         return [key for key, _ in self._routes.items(self._host.now())]
 
     def footprint(self, bytes_each: int) -> Footprint:
-        """Its size."""
+        """Return the size of the table."""
         return Footprint(len(self._routes), bytes_each * len(self._routes), self._routes.capacity)
 
 
 class _SentReply:
-    """What was said in answer to one join request."""
+    """The state of the reply to one join request."""
 
     __slots__ = ("acknowledged", "route", "said")
 
@@ -66,11 +66,11 @@ class _SentReply:
 
 
 class JoinReplies(Generic[K]):
-    """What is to be said in join tables, item by item, each towards a source.
+    """The items that join tables carry, each towards one source.
 
-    An item is acknowledged when the next hop is heard to say it too (the source, which has no next hop, says
-    one that names itself). One that is not is said again, `tries` times in all: however join tables go round,
-    a node says an item so often for one join request, and no more.
+    An item is acknowledged when the next hop is overheard sending it. The source has no next hop; it
+    acknowledges with an entry that names itself. An item without acknowledgement is retransmitted. A node
+    sends an item at most `tries` times per join request, so that loops of join tables end.
     """
 
     def __init__(
@@ -86,17 +86,17 @@ class JoinReplies(Generic[K]):
         self._say = say
         self._answers: dict[K, _SentReply] = {}
         self._pending: dict[K, float] = {}
-        "What is to be said, and how long the next hop may take to pass it on."
+        "Items to be sent, and how long the next hop may delay each of them [s]."
         self._timer: Timer | None = None
         self._due = inf
 
     def answer(self, item: K, patience: float = 0.0) -> None:
-        """Say an item as a member; one that is not urgent waits up to `patience` for others to go with."""
+        """Send an item as a member; an item that is not urgent waits up to `patience` [s] for others."""
         wait = self._host.random.random() * max(self._parameters.reply_jitter, patience)
         self._add(item, wait, patience)
 
     def pass_on(self, item: K, patience: float = 0.0) -> None:
-        """Say an item as a forwarding node, together with what else comes."""
+        """Send an item as a forwarding node, after waiting for the join tables of other neighbours."""
         parameters = self._parameters
         wait = parameters.reply_aggregation + self._host.random.random() * max(
             parameters.reply_jitter, patience
@@ -104,13 +104,13 @@ class JoinReplies(Generic[K]):
         self._add(item, wait, patience)
 
     def heard(self, neighbour: NodeId, item: K) -> None:
-        """Note that a neighbour was heard to say an item: an acknowledgement, if it is the next hop."""
+        """Record that a neighbour was overheard sending an item; the next hop thereby acknowledges it."""
         answer = self._answers.get(item)
         if answer is not None and answer.route.neighbour == neighbour:
             answer.acknowledged = True
 
     def footprint(self, bytes_each: int) -> Footprint:
-        """The size of what was said and is to be said."""
+        """Return the size of the table of replies."""
         entries = len(self._answers)
         return Footprint(entries, bytes_each * entries, self._parameters.routes)
 
@@ -125,7 +125,7 @@ class JoinReplies(Generic[K]):
             self._timer = self._host.call_later(wait, self._flush)
 
     def _flush(self) -> None:
-        """Say all that is to be said, each no more often than it may be."""
+        """Send all pending items that have not been sent `tries` times for the same join request."""
         self._timer, self._due = None, inf
         tries, answers = self._parameters.tries, self._answers
         pending, self._pending = self._pending, {}
@@ -138,7 +138,7 @@ class JoinReplies(Generic[K]):
             answer = answers.pop(item, None)
             if answer is None or answer.route is not route:
                 answer = _SentReply(route)
-            answers[item] = answer  # the latest last
+            answers[item] = answer  # most recently used last
             if answer.said < tries:
                 answer.said += 1
                 longest = max(longest, patience)
@@ -154,7 +154,7 @@ class JoinReplies(Generic[K]):
                 self._host.call_later(wait, self._check, waiting)
 
     def _check(self, waiting: list[tuple[K, _SentReply]]) -> None:
-        """Say again what the next hop was not heard to say, unless a newer request has come."""
+        """Retransmit the items that are not acknowledged, unless a newer join request has arrived."""
         for item, answer in waiting:
             if not answer.acknowledged and self._route(item) is answer.route:
                 self.answer(item)

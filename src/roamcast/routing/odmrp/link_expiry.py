@@ -1,4 +1,4 @@
-"""Mobility prediction: how long a link, and so a route, will last (Lee, Su and Gerla)."""
+"""Mobility prediction: the expected lifetimes of links and routes (Lee, Su and Gerla)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from roamcast.routing.router import Host
 
 
 def link_lifetime(a: float, b: float, v: float, w: float, reach: float) -> float:
-    """Seconds until two nodes at relative position (a, b) that move apart at (v, w) are `reach` metres apart.
+    """Return the time [s] until two nodes are `reach` [m] apart.
 
-    0 where they are out of reach already, infinite where they keep their distance.
+    The nodes are at relative position (a, b) [m] and move at relative velocity (v, w) [m/s]. The result is 0
+    if they are already farther apart, and infinite if their relative velocity is 0.
     """
     if a * a + b * b > reach * reach:
         return 0.0
@@ -24,7 +25,7 @@ def link_lifetime(a: float, b: float, v: float, w: float, reach: float) -> float
 
 
 class LinkExpiry:
-    """What a node tells of its motion, and what it makes of what others tell."""
+    """Mobility prediction of one node: its own motion, and the lifetimes of links to its neighbours."""
 
     def __init__(self, host: Host, parameters: MeshParameters) -> None:
         self._host = host
@@ -32,7 +33,7 @@ class LinkExpiry:
         self._on = parameters.prediction
 
     def lifetime(self, motion: tuple[Motion, ...]) -> int | None:
-        """Milliseconds that the way of a join request will last up to here; None where nobody predicts."""
+        """Return the predicted lifetime of a join request's path so far [ms]; None without prediction."""
         if not self._on or not motion:
             return None
         [told] = motion
@@ -46,10 +47,10 @@ class LinkExpiry:
         return min(told.lifetime, round(min(seconds * 1000, float(LONGEST_LIFETIME))))
 
     def motion(self, lifetime: int | None = None) -> tuple[Motion, ...]:
-        """Return what this node tells of itself in a join request, where the scenario grants location.
+        """Return this node's motion for a join request; empty if the scenario does not grant location.
 
-        Numbers are rounded as on the wire, so that receivers compute the same whether a message travelled as
-        bytes or as an object.
+        Numbers are rounded as on the wire, so that receivers compute the same result whether a message was
+        encoded or passed as an object.
         """
         if not self._on:
             return ()
@@ -63,25 +64,25 @@ class LinkExpiry:
 
 
 class RefreshInterval:
-    """How long a source waits until it floods its next join request, on each of its channels or groups."""
+    """The interval between the join requests of a source, fixed or adapted to predicted route lifetimes."""
 
     def __init__(self, parameters: MeshParameters) -> None:
         self._parameters = parameters
         self._least: int | None = None
-        "Milliseconds that the shortest-lived route heard of since the last request will last."
+        "Shortest route lifetime that join tables have reported since the last join request [ms]."
 
     def hear(self, lifetimes: tuple[int, ...]) -> None:
-        """Note what a join table tells."""
+        """Record the route lifetimes of a join table [ms]."""
         for lifetime in lifetimes:
             if self._least is None or lifetime < self._least:
                 self._least = lifetime
 
     def flooded(self) -> None:
-        """Begin anew with a join request."""
+        """Discard the recorded lifetimes after a join request."""
         self._least = None
 
     def seconds(self) -> float:
-        """The interval as things stand; the fixed one where nothing is predicted."""
+        """Return the current interval [s]; it is `refresh` if no lifetime was predicted."""
         parameters = self._parameters
         if not parameters.prediction or self._least is None:
             return parameters.refresh

@@ -1,4 +1,4 @@
-"""What both protocols do with join requests and data: hear each once, flood the ones, repeat the others."""
+"""The base class of ODMRP and Pub/Sub ODMRP: duplicate suppression, flooding and repetition."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Handler = Callable[[Any, NodeId], Drop | None]
 
 
 class MeshRouter(Router):
-    """A router that floods join requests and repeats data, once each."""
+    """A router that repeats each join request and each data packet at most once."""
 
     parameters: MeshParameters
 
@@ -41,23 +41,23 @@ class MeshRouter(Router):
         self.seen = Seen(remember)
         self.handled = self.seen
         self.delivered = Seen(remember)
-        "Publications: the same one may come more than once, on several channels or with a join request."
+        "Ids of delivered publications; a publication can arrive on several channels or with a join request."
         self.expiry = LinkExpiry(host, self.parameters)
         self.insistence = PassiveAcks(host, self.parameters)
         self.noise = Counter(host, NOISE)
         self.in_use = Gauge(host, CHANNELS)
         self._numbers = PacketNumbers(host, remember)
         self._handlers: dict[type, Handler] = {}
-        "What handles each kind of message."
+        "The handler of each message class."
 
     @classmethod
     def traits(cls, parameters: Parameters) -> ProtocolTraits:
-        """Whoever hears an event may be in the forwarding group."""
+        """Return the traits: every receiver of an event may be in the forwarding group."""
         assert isinstance(parameters, MeshParameters)
         return ProtocolTraits(subscription_lease=parameters.timeout)
 
     def tables(self) -> Mapping[str, Footprint]:
-        """The size of what is remembered of packets."""
+        """Return the sizes of the packet tables."""
         remember = self.parameters.seen_limit
         return {
             "insistence": self.insistence.footprint(),
@@ -66,30 +66,30 @@ class MeshRouter(Router):
         }
 
     def _is_new(self, origin: NodeId, packet: int) -> bool:
-        """Whether a packet is another node's, and heard for the first time."""
+        """Return whether a packet originates at another node and is received for the first time."""
         if origin == self.host.node:
             self.insistence.acknowledge(packet)
             return False
         return self.seen.add(packet)
 
     def _say(self, message: Any, groups: Collection[Hashable] | None = None) -> None:
-        """As the source: flood a message, or send it to some groups."""
+        """Send a message as its source: as a flood, or to some groups."""
         self.insistence.broadcast(message.packet, message, groups)
 
-    # For the protocol to say.
+    # Implemented by each protocol.
 
     def _learn(self, message: Any, sender: NodeId, lifetime: int | None) -> None:
-        """Keep the last hop of a join request, and answer it as a member."""
+        """Store the previous hop of a join request, and reply to the request if this node is a member."""
         raise NotImplementedError
 
     def _take(self, publication: Publication) -> Drop | None:
-        """Deliver a publication that is wanted here, the first time that it comes; or say why not."""
+        """Deliver a publication that matches the interests, once; otherwise return the reason of the drop."""
         raise NotImplementedError
 
-    # What neighbours say.
+    # Messages from neighbours.
 
     def _handle_request(self, message: Any, sender: NodeId) -> Drop | None:
-        """A join request: learn the way back, and flood it on."""
+        """Store the reverse path of a join request and repeat the request."""
         if not self._is_new(message.source, message.packet):
             return DUPLICATE
         lifetime = self.expiry.lifetime(message.motion)
@@ -97,7 +97,7 @@ class MeshRouter(Router):
         return self._flood_on(message, motion=self.expiry.motion(lifetime))
 
     def _handle_event_request(self, message: Any, sender: NodeId) -> Drop | None:
-        """A join request with an event aboard: besides, the event is for whoever wants it here."""
+        """Handle a join request that carries an event: deliver the event if it matches the interests."""
         flooded = self._handle_request(message, sender)
         if flooded is DUPLICATE:
             return flooded
@@ -105,7 +105,7 @@ class MeshRouter(Router):
         return flooded if flooded is None or ending is Drop.UNWANTED else ending
 
     def _flood_on(self, message: Any, **changed: Any) -> Drop | None:
-        """Flood a message on, unless it has travelled as far as it may."""
+        """Repeat a message unless it has reached the hop limit."""
         hops = message.hops + 1
         if hops >= self.parameters.hop_limit:
             return Drop.HOP_LIMIT
@@ -113,5 +113,5 @@ class MeshRouter(Router):
         return None
 
     def _repeat(self, message: Message) -> None:
-        """Pass a message on after a little while of one's own."""
+        """Broadcast a message after a random delay of up to `jitter`."""
         call_within(self.host, self.parameters.jitter, self.host.broadcast, message)

@@ -1,4 +1,4 @@
-"""What ODMRP says: join requests, join tables, data, and which channels there are."""
+"""The messages of ODMRP: join requests, join tables, data and announcements of channels."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from roamcast.routing.router import Category, Message, Publication, Role
 from roamcast.wire.fields import Float, Hops, Int, ListOf, Milliseconds, Node, Serial
 
 Channel = Annotated[int, Int(4)]
-"A multicast group, by a number that follows from its subscription; 0 is everyone's."
+"Number of a multicast group, derived from its subscription; 0 is the group of all subscribers."
 MOST_ENTRIES = 128
 MOST_FILTERS = 64
 LONGEST_LIFETIME = 2**32 - 1
-"Milliseconds: a route that is not known to break."
+"Lifetime of a route that is not predicted to break [ms]."
 
 
 SINGLE = Float(4)
-"A number in single precision."
+"A single-precision number."
 
 
 class Motion(NamedTuple):
-    """Position [m] and velocity [m/s] of the sender, and how long the route to it will last."""
+    """Position [m] and velocity [m/s] of the sender, and the predicted lifetime of its route."""
 
     x: Annotated[float, SINGLE]
     y: Annotated[float, SINGLE]
@@ -31,20 +31,20 @@ class Motion(NamedTuple):
 
 
 Motions = Annotated[tuple[Motion, ...], ListOf(1)]
-"Empty where nobody predicts."
+"Empty without mobility prediction."
 Lifetimes = Annotated[tuple[Milliseconds, ...], ListOf(1)]
-"How long the shortest-lived route of a join table will last; empty where nobody predicts."
+"Shortest predicted lifetime among the routes of a join table; empty without mobility prediction."
 
 
 class JoinEntry(NamedTuple):
-    """A source, and over whom the speaker reaches it; the source itself names itself."""
+    """A source, and the sender's next hop to it; the source itself enters its own id as next hop."""
 
     source: Node
     next_hop: Node
 
 
 class JoinRequest(Message, number=72, category=Category.ROUTING, role=Role.FINDS_ROUTE, dedup_field="packet"):
-    """A source has something to send on a channel: who is a member, and over which nodes?"""
+    """A source searches for the members of a channel; each node stores the previous hop as reverse path."""
 
     source: Node
     sequence: Serial
@@ -54,12 +54,12 @@ class JoinRequest(Message, number=72, category=Category.ROUTING, role=Role.FINDS
 
     @property
     def packet(self) -> int:
-        """By which it is known as a duplicate."""
+        """The id by which duplicates are recognised."""
         return self.source << 32 | self.sequence
 
 
 class JoinData(Message, number=73, category=Category.EVENT, role=Role.CARRIES, dedup_field="packet"):
-    """A join request with the event that was due aboard."""
+    """A join request that carries an event."""
 
     source: Node
     sequence: Serial
@@ -70,12 +70,12 @@ class JoinData(Message, number=73, category=Category.EVENT, role=Role.CARRIES, d
 
     @property
     def packet(self) -> int:
-        """By which it is known as a duplicate."""
+        """The id by which duplicates are recognised."""
         return self.source << 32 | self.sequence
 
 
 class JoinTable(Message, number=74, category=Category.SUBSCRIPTION, role=Role.WISHES):
-    """The speaker is a member of a channel, or forwards for members, and reaches its sources so."""
+    """A member's reply to join requests, or a forwarding node's; each entry names a next hop to a source."""
 
     channel: Channel
     entries: Annotated[tuple[JoinEntry, ...], ListOf(MOST_ENTRIES, least=1)]
@@ -92,23 +92,23 @@ class ChannelData(Message, number=75, category=Category.EVENT, role=Role.CARRIES
 
     @property
     def packet(self) -> int:
-        """By which it is known as a duplicate."""
+        """The id by which duplicates are recognised."""
         return self.source << 32 | self.sequence
 
 
 class Announcement(
     Message, number=76, category=Category.SUBSCRIPTION, role=Role.WISHES, dedup_field="packet"
 ):
-    """The subscriptions of a node, each of which is a channel."""
+    """The subscriptions of a node; each defines a channel."""
 
     origin: Node
     serial: Serial
     hops: Hops
     part: Annotated[int, Int(1)]
-    "A node with more subscriptions than one announcement holds makes several."
+    "Index of this announcement, if the subscriptions of a node need more than one."
     filters: Annotated[tuple[Filter, ...], ListOf(MOST_FILTERS)]
 
     @property
     def packet(self) -> int:
-        """By which it is known as a duplicate."""
+        """The id by which duplicates are recognised."""
         return self.origin << 32 | self.serial

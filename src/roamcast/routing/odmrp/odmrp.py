@@ -1,4 +1,4 @@
-"""ODMRP: join requests flooded on demand, join tables back, data repeated by the forwarding group alone."""
+"""ODMRP: join requests flooded on demand, join tables as replies, data repeated by the forwarding group."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from roamcast.routing.state.timing import call_every, call_within
 
 
 class Odmrp(MeshRouter):
-    """One multicast channel for each distinct subscription, or one for everyone."""
+    """ODMRP with one multicast channel per distinct subscription, or one channel for all subscribers."""
 
     shares_process = True
     main_parameters = ("refresh", "timeout", "prediction", "piggyback", "channels")
@@ -54,13 +54,13 @@ class Odmrp(MeshRouter):
         p = self.parameters
         self.group: ForwardingGroup[int] = ForwardingGroup(host, p.timeout, p.groups)
         self.upstream: Upstream[tuple[int, NodeId]] = Upstream(host, p)
-        "By channel and source."
+        "Reverse paths by channel and source."
         self.replies = JoinReplies(host, p, self.upstream.route, self._send_join_tables)
         self.channels = Channels(2.5 * p.announce, p.known)
         self.own: dict[int, int] = {}
-        "How many of the interests here are each channel's."
+        "Number of this node's interests per channel."
         self._sending: dict[int, ChannelSource] = {}
-        "The channels on which this node is a source; the latest last."
+        "The channels on which this node is a source, most recently used last."
         self._soon: Timer | None = None
         self._acknowledging: set[int] = set()
         self._handlers = {
@@ -72,7 +72,7 @@ class Odmrp(MeshRouter):
         }
 
     def tables(self) -> Mapping[str, Footprint]:
-        """The size of each table."""
+        """Return the size of each table."""
         p = self.parameters
         return {
             "routes": self.upstream.footprint(16),
@@ -83,22 +83,22 @@ class Odmrp(MeshRouter):
             **super().tables(),
         }
 
-    # What the application asks.
+    # Calls of the application.
 
     def start(self) -> None:
-        """Begin to announce the channels of this node."""
+        """Start the periodic announcements of this node's channels."""
         if self.parameters.channels == "each":
             call_every(self.host, self.parameters.announce, self._announce)
 
     def subscribe(self, wanted: Filter) -> None:
-        """Become a member of the subscription's channel, and say so soon."""
+        """Join the channel of a subscription, and announce it after a short random delay."""
         super().subscribe(wanted)
         channel = channel_of(wanted)
         self.own[channel] = self.own.get(channel, 0) + 1
         self._announce_soon()
 
     def unsubscribe(self, wanted: Filter) -> None:
-        """Leave its channel: by silence."""
+        """Leave the channel of a subscription; no message is sent, and the state at other nodes expires."""
         if wanted in self.interests:
             channel = channel_of(wanted)
             self.own[channel] -= 1
@@ -107,7 +107,7 @@ class Odmrp(MeshRouter):
         super().unsubscribe(wanted)
 
     def publish(self, publication: Publication) -> None:
-        """Send an event on every channel whose subscription it matches."""
+        """Send an event on every channel whose subscription matches it."""
         self.delivered.add(publication.id)
         channels = [EVERYONE]
         if self.parameters.channels == "each":
@@ -118,10 +118,10 @@ class Odmrp(MeshRouter):
             nowhere = ChannelData(self.host.node, self._numbers.take(), EVERYONE, publication)
             self.host.drop(nowhere, Drop.UNWANTED)
 
-    # What neighbours say.
+    # Messages from neighbours.
 
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
-        """Handle what is new, each kind in its own way."""
+        """Pass a message to the handler of its class."""
         if sender == self.host.node:
             return Drop.MALFORMED
         return self._handlers[type(message)](message, sender)
@@ -162,14 +162,14 @@ class Odmrp(MeshRouter):
     # Join requests.
 
     def _learn(self, message: JoinRequest | JoinData, sender: NodeId, lifetime: int | None) -> None:
-        """Keep the last hop of a join request, and answer it as a member."""
+        """Store the previous hop of a join request, and reply to the request if this node is a member."""
         key = (message.channel, message.source)
         self.upstream.learn(key, sender, message.sequence, lifetime)
         if self.own if message.channel == EVERYONE else message.channel in self.own:
             self.replies.answer(key)
 
     def _send(self, channel: int, publication: Publication) -> None:
-        """Send an event on a channel: as a join request where one is due."""
+        """Send an event on a channel, preceded by or carried in a join request if one is due."""
         now, me, p = self.host.now(), self.host.node, self.parameters
         sending = self._sending.pop(channel, None) or ChannelSource(p)
         self._sending[channel] = sending
@@ -190,7 +190,7 @@ class Odmrp(MeshRouter):
             self._send_data(channel, publication)
 
     def _forget_channels(self, now: float) -> None:
-        """Let go of channels on which nothing was sent for long, and tell how many are in use."""
+        """Remove the channels that were idle for `timeout`, and record the number of channels in use."""
         in_use, since = self._sending, now - self.parameters.timeout
         for channel in [c for c, sending in in_use.items() if sending.flooded_at < since]:
             del in_use[channel]
@@ -204,7 +204,7 @@ class Odmrp(MeshRouter):
     # Join tables.
 
     def _send_join_tables(self, said: list[tuple[tuple[int, NodeId], UpstreamRoute]]) -> None:
-        """Say a join table for each channel."""
+        """Send one join table per channel, or several if the entries need more than one message."""
         tables: dict[int, list[JoinEntry]] = {}
         lifetimes: dict[int, int] = {}
         for (channel, source), route in said:
@@ -219,7 +219,7 @@ class Odmrp(MeshRouter):
                 )
 
     def _hear_members(self, channel: int, lifetime: tuple[int, ...]) -> None:
-        """As the source: there are members, and they will be told that their join table has come."""
+        """Record, as the source, that a join table arrived, and schedule its acknowledgement."""
         if channel in self._sending and channel not in self._acknowledging:
             self._sending[channel].hear(lifetime, self.host.now())
             self._acknowledging.add(channel)
@@ -236,14 +236,14 @@ class Odmrp(MeshRouter):
             self._soon = call_within(self.host, self.parameters.jitter, self._announce)
 
     def _announce(self) -> None:
-        """Tell everyone which channels this node is a member of."""
+        """Flood the subscriptions of this node."""
         wanted = sorted(dict.fromkeys(self.interests), key=Filter.to_bytes)
         for part, first in enumerate(range(0, min(len(wanted), 255 * MOST_FILTERS), MOST_FILTERS)):
             some = tuple(wanted[first : first + MOST_FILTERS])
             self._say(Announcement(self.host.node, self._numbers.take(), 0, part, some))
 
     def _take(self, publication: Publication) -> Drop | None:
-        """Deliver a publication that is wanted here, the first time that it comes; or say why not."""
+        """Deliver a publication that matches the interests, once; otherwise return the reason of the drop."""
         if not self.matches(publication.event) or publication.publisher == self.host.node:
             return Drop.UNWANTED
         if not self.delivered.add(publication.id):

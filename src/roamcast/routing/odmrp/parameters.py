@@ -1,4 +1,4 @@
-"""The constants of both protocols and those that the papers leave open, each explained and checked."""
+"""The parameters that ODMRP and Pub/Sub ODMRP share, and those of ODMRP."""
 
 from __future__ import annotations
 
@@ -10,58 +10,58 @@ from roamcast.routing.router import Parameters
 from roamcast.units import Meters, Seconds
 
 AIR = 0.005
-"Seconds that a message may take from one node to the next, besides the waits that are parameters."
+"Allowance for the transmission of a message over one hop, without the delays that are parameters [s]."
 
 
 class MeshParameters(Parameters):
-    """What can be said of join requests, join tables and the forwarding group, which both protocols share."""
+    """Parameters of join requests, join tables and the forwarding group, shared by both protocols."""
 
     refresh: Seconds = Field(5.0, gt=0)
-    "While a source has something to send, its join request is flooded again after so long."
+    "Interval at which an active source repeats its join request."
     timeout: Seconds = Field(25.0, gt=0)
-    "Life of a forwarding-group flag, and of what was learned of sources and members, unless it is renewed."
+    "Lease of a forwarding-group flag, and of the state about sources and members."
     jitter: Seconds = Field(0.01, ge=0)
-    "Whatever is passed on waits up to this long, so that neighbours do not speak at once."
+    "Maximum random delay before a message is repeated, which desynchronises neighbours."
     reply_jitter: Seconds = Field(0.015, ge=0)
-    "A member answers a join request after up to this long."
+    "Maximum random delay before a member replies to a join request."
     reply_aggregation: Seconds = Field(0.025, ge=0)
-    "A forwarding node waits this long for other join tables before it sends its own."
+    "Time that a forwarding node waits for other join tables before it sends its own."
     ack_wait: Seconds = Field(0.075, gt=0)
-    "A join table that the next hop was not heard to pass on by then is sent again."
+    "Time after which a join table is retransmitted if the next hop was not overheard repeating it."
     backoff: float = Field(2.0, ge=1, le=16)
-    "Each further wait for it is so many times as long as the one before; 1 is always as long."
+    "Factor by which each further wait for an acknowledgement grows; 1 keeps it constant."
     tries: int = Field(3, ge=1)
-    "How often a join table is sent at most, for one join request."
+    "Maximum number of transmissions of a join table per join request."
     passive_ack_tries: int = Field(3, ge=1, le=16)
-    """How often a source sends a packet at most while none of its neighbours is heard to repeat it, though
-    they should. 1: once, as published."""
+    """Maximum number of transmissions of a packet by its source while no neighbour is overheard repeating it.
+    1: no retransmission, as published."""
     passive_ack_timeout: Seconds = Field(0.1, gt=0)
-    "A source listens for a repetition so long, up to twice as long."
+    "Minimum time that a source waits for a repetition; the maximum is twice as long."
     piggyback: bool = True
-    "Whether the event that is due rides on the join request; else it follows after `setup`."
+    "Whether a due join request carries the event; otherwise the event follows after `setup`."
     setup: Seconds = Field(0.0, ge=0)
-    """An event that does not ride on its join request waits this long for the forwarding group. 0: as long as
-    the answer takes over `hop_limit` hops. A shorter one loses events for members that are farther away."""
+    """Delay between a join request and the event that follows it, in which the forwarding group is set up. 0:
+    the time of a reply over `hop_limit` hops. With a shorter delay, distant members miss events."""
     prediction: bool = False
-    "Whether link lifetimes are predicted from positions and velocities, and the refresh adapts to them."
+    "Whether link lifetimes are predicted from positions and velocities, and the refresh interval adapts."
     prediction_range: Meters = Field(250.0, gt=0)
-    "Metres within which a link is predicted to last."
+    "Radio range that the prediction of link lifetimes assumes."
     refresh_least: Seconds = Field(1.0, gt=0)
-    "However soon a route is predicted to break, a join request is not flooded more often."
+    "Minimum interval between join requests with prediction."
     refresh_most: Seconds = Field(20.0, gt=0)
-    "However long a route is predicted to last, a join request is not flooded less often."
+    "Maximum interval between join requests with prediction."
     hop_limit: int = Field(32, ge=1, le=255)
-    "A join request that has travelled this far goes no further."
+    "Maximum number of hops of a join request."
     routes: int = Field(4096, ge=1)
-    "Sources (of a channel) whose last hop is remembered; the oldest makes room."
+    "Maximum number of stored reverse paths; the oldest is evicted."
     groups: int = Field(4096, ge=1)
-    "Forwarding-group flags kept; the oldest makes room."
+    "Maximum number of forwarding-group flags; the oldest is evicted."
     seen_limit: int = Field(65536, ge=1)
-    "Packets remembered as seen, and publications as delivered; the oldest is forgotten first."
+    "Number of packet ids and of delivered publication ids that are remembered; the oldest is evicted."
 
     @property
     def round_trip(self) -> float:
-        """Seconds until the farthest member's join table has come, counted from the join request."""
+        """Time from a join request to the arrival of the farthest member's join table [s]."""
         return self.setup or self.hop_limit * (
             self.jitter + self.reply_aggregation + self.reply_jitter + 2 * AIR
         )
@@ -71,20 +71,23 @@ class MeshParameters(Parameters):
         for name in ("refresh", "refresh_most") if self.prediction else ("refresh",):
             if self.timeout <= getattr(self, name):
                 raise ValueError(
-                    f"timeout = {self.timeout:g} s must outlast {name} = {getattr(self, name):g} s,"
-                    " or the forwarding group falls apart between two join requests"
+                    f"timeout = {self.timeout:g} s must be longer than {name} = {getattr(self, name):g} s,"
+                    " or the forwarding group expires between two join requests"
                 )
         if self.refresh_least > self.refresh_most:
-            raise ValueError("refresh_least must not be above refresh_most")
+            raise ValueError(
+                f"refresh_least = {self.refresh_least:g} s must not exceed"
+                f" refresh_most = {self.refresh_most:g} s"
+            )
         return self
 
 
 class OdmrpParameters(MeshParameters):
-    """What can be said of ODMRP."""
+    """Parameters of ODMRP."""
 
     channels: Literal["each", "one"] = "each"
-    "A channel for each distinct subscription, as the papers compare with; or one for everyone."
+    "One channel for each distinct subscription, as in the papers' comparison, or one for all subscribers."
     announce: Seconds = Field(10.0, gt=0)
-    "Between two announcements of a node's channels, by which sources know what channels there are."
+    "Interval between announcements of a node's channels, from which sources learn the channels."
     known: int = Field(4096, ge=1)
-    "Announced subscriptions that a node remembers; the oldest makes room."
+    "Maximum number of stored announcements; the oldest is evicted."

@@ -1,4 +1,4 @@
-"""Insistence: a source says again what none of its neighbours was heard to repeat."""
+"""Passive acknowledgements: a source retransmits a packet that no neighbour was overheard repeating."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from roamcast.routing.router import Footprint, Host, Message
 from roamcast.routing.state.leases import Leases
 
 MOST = 64
-"Packets that are listened for at a time; the oldest is given up."
+"Maximum number of packets that await a repetition; the oldest is evicted."
 
 
 class _UnackedPacket:
-    """A packet of this source, until somebody repeats it."""
+    """A packet of this source that no neighbour has repeated yet."""
 
     __slots__ = ("groups", "message", "times")
 
@@ -24,11 +24,11 @@ class _UnackedPacket:
 
 
 class PassiveAcks:
-    """What this source has sent and wants to hear repeated.
+    """The packets of this source that await a repetition.
 
-    A flood is repeated by every neighbour, data by those of the forwarding group: so a repetition is missed
-    where some data of the group was repeated lately. One collision at the source loses a packet for everyone,
-    and nothing later on the way can make up for that.
+    Every neighbour repeats a flood; only the forwarding group repeats data. The source therefore expects a
+    repetition of data only if data of the same group was repeated recently. A collision at the first hop
+    would otherwise lose the packet for all members.
     """
 
     def __init__(self, host: Host, parameters: MeshParameters) -> None:
@@ -36,10 +36,10 @@ class PassiveAcks:
         self._parameters = parameters
         self._said: dict[int, _UnackedPacket] = {}
         self._repeated: Leases[Hashable, bool] = Leases(parameters.timeout, parameters.groups)
-        "Groups whose data somebody repeated lately."
+        "Groups whose data a neighbour has repeated recently."
 
     def broadcast(self, packet: int, message: Message, groups: Collection[Hashable] | None = None) -> None:
-        """Broadcast a flood, or what the forwarding nodes of some groups repeat, if there are any."""
+        """Broadcast a flood (`groups` is None) or data for some groups; await a repetition if expected."""
         self._host.broadcast(message)
         if self._parameters.passive_ack_tries <= 1:
             return
@@ -51,14 +51,14 @@ class PassiveAcks:
             self._listen(packet, said)
 
     def acknowledge(self, packet: int) -> None:
-        """Note that a packet of this source was heard from a neighbour."""
+        """Record that a neighbour has repeated a packet of this source."""
         said = self._said.pop(packet, None)
         if said is not None:
             for group in said.groups:
                 self._repeated.renew(group, True, self._host.now())
 
     def footprint(self) -> Footprint:
-        """The size of what is listened for."""
+        """Return the size of the table."""
         return Footprint(len(self._said), 4 * len(self._said), MOST)
 
     def _listen(self, packet: int, said: _UnackedPacket) -> None:
@@ -67,12 +67,12 @@ class PassiveAcks:
         self._host.call_later(wait * (1 + self._host.random.random()), self._check, packet, said)
 
     def _check(self, packet: int, said: _UnackedPacket) -> None:
-        """Say it again if nobody was heard to repeat it."""
+        """Retransmit a packet that no neighbour has repeated."""
         if self._said.get(packet) is not said:
             return
         if said.times >= self._parameters.passive_ack_tries:
             del self._said[packet]
-            for group in said.groups:  # its forwarding nodes are gone: the next packet is not insisted on
+            for group in said.groups:  # no forwarding node left: the next packet is not retransmitted
                 self._repeated.discard(group)
             return
         said.times += 1

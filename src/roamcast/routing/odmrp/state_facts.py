@@ -1,21 +1,21 @@
-"""What only a router knows, as facts with a name: levels that hold until they change, rising counts."""
+"""Internal state of routers that is recorded as facts: gauges and counters."""
 
 from __future__ import annotations
 
 from roamcast.routing.router import Host
 
 FORWARDING_GROUPS = "forwarding_groups"
-"For how many groups a node forwards."
+"Number of groups for which a node forwards."
 CHANNELS = "channels"
-"How many groups a source sends to."
+"Number of groups to which a source sends."
 NOISE = "noise"
-"How many events have come on a group to a member that had no use for them."
+"Number of events that a member received on its group and that matched none of its interests."
 FALSE_JOINS = "false_joins"
-"How often a broker has joined for an event that nobody there wanted, since a summary said yes wrongly."
+"Number of joins of a broker that only a false positive of its summary caused."
 
 
 class Gauge:
-    """A number that is told when it changes."""
+    """A number that is recorded when it changes."""
 
     __slots__ = ("_host", "_name", "_told")
 
@@ -25,17 +25,17 @@ class Gauge:
         self._told = 0
 
     def set(self, value: int) -> None:
-        """Make it known, if it is new."""
+        """Record a value, unless it equals the last one."""
         if value != self._told:
             self._told = value
             self._host.state(self._name, float(value))
 
 
 class Counter(Gauge):
-    """A number that rises by one at a time, from 0 when the router starts."""
+    """A counter that starts at 0 with the router."""
 
     __slots__ = ()
 
     def increment(self) -> None:
-        """One more."""
+        """Increase the counter by one."""
         self.set(self._told + 1)

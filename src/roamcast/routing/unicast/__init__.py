@@ -1,1 +1,1 @@
-"""Unicast routing: collaborators that tell a router the next hop, and the baselines built on them alone."""
+"""Unicast routing protocols, used by routers, and the baselines that use nothing else."""

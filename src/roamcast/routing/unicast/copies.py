@@ -1,7 +1,7 @@
-"""One unicast copy for each receiver: the baseline that knows its audience in advance.
+"""One unicast copy per receiver: the baseline in which publishers know the subscribers.
 
-The publisher is told who wants the event and sends each of them a copy of its own, hop by hop. Nothing is
-spent on subscriptions, so what is measured is the unicast protocol below.
+The publisher knows which nodes subscribe to an event, and sends each of them a separate copy by unicast. No
+subscriptions are sent, so that a run measures the unicast protocol alone.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Copy(Message, number=2, category=Category.EVENT, role=Role.CARRIES):
 
 
 class UnicastCopies(Router):
-    """A copy for each receiver, over any unicast protocol."""
+    """One copy per receiver, over any unicast protocol."""
 
     unicast_type: ClassVar[type[Unicast]]
     knows_audience = True
@@ -57,40 +57,40 @@ class UnicastCopies(Router):
 
     @classmethod
     def traits(cls, parameters: Parameters) -> ProtocolTraits:
-        """Each receiver is sent its own copy."""
+        """Return the traits: each receiver is sent its own copy."""
         return ProtocolTraits(travel=Dissemination.ADDRESSED)
 
     def tables(self) -> Mapping[str, Footprint]:
-        """Those of the unicast protocol, and what was delivered."""
+        """Return the sizes of the unicast protocol's tables and of the table of delivered publications."""
         seen = len(self.seen)
         return {**self.unicast.tables(), "seen": Footprint(seen, 8 * seen, REMEMBERED)}
 
     def start(self) -> None:
-        """Begin to look for routes."""
+        """Start the unicast protocol."""
         self.unicast.start()
 
     def publish(self, publication: Publication) -> None:
-        """Send a copy to everyone who wants it."""
+        """Send a copy to each subscriber."""
         for receiver in self.audience(publication):
             if receiver != self.host.node:
                 self.unicast.send(Copy(publication), receiver)
 
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
-        """Leave it to the unicast protocol: nobody else speaks."""
+        """Pass a message to the unicast protocol, the only sender."""
         return self.unicast.receive(message, sender, signal) if type(message) is not Copy else Drop.MALFORMED
 
     def overhear(self, message: Any, sender: NodeId, to: NodeId, signal: float) -> None:
-        """Let the unicast protocol listen."""
+        """Pass an overheard message to the unicast protocol."""
         self.unicast.overhear(message, sender, to, signal)
 
     def link_failed(self, message: Any, to: NodeId) -> None:
-        """Tell the unicast protocol."""
+        """Pass a link failure to the unicast protocol."""
         self.unicast.link_failed(message, to)
 
-    # What the unicast protocol asks.
+    # Callbacks of the unicast protocol.
 
     def arrive(self, message: Message, origin: NodeId, sender: NodeId) -> Drop | None:
-        """Deliver a copy, once."""
+        """Deliver a publication, once."""
         if not isinstance(message, Copy) or message.publication.publisher != origin:
             return Drop.MALFORMED
         if not self.seen.add(message.publication_id):
@@ -99,20 +99,20 @@ class UnicastCopies(Router):
         return None
 
     def fail(self, message: Message, origin: NodeId, destination: NodeId, reason: Drop) -> bool:
-        """Let it go: a copy is tried once."""
+        """Drop an undeliverable copy; it is not retried."""
         return False
 
     def hint(self, message: Message, destination: NodeId, avoid: Collection[NodeId]) -> NodeId | None:
-        """Know nothing better."""
+        """Return None: no routing hint is available."""
         return None
 
     def add_age(self, message: Message, seconds: float) -> Message:
-        """Stay as it is: a copy does not tell its age."""
+        """Return the message unchanged; a copy carries no age."""
         return message
 
 
 class DsdvUnicast(UnicastCopies):
-    """A copy for each receiver, over DSDV."""
+    """One copy per receiver, over DSDV."""
 
     shares_process = True
     main_parameters = ("period", "settling", "link_feedback", "queue_per_destination")
@@ -125,7 +125,7 @@ class DsdvUnicast(UnicastCopies):
 
 
 class AodvUnicast(UnicastCopies):
-    """A copy for each receiver, over AODV."""
+    """One copy per receiver, over AODV."""
 
     shares_process = True
     main_parameters = ("active_route_timeout", "hello_interval", "local_repair", "rreq_retries", "ttl_start")
@@ -135,7 +135,7 @@ class AodvUnicast(UnicastCopies):
 
 
 class DsrUnicast(UnicastCopies):
-    """A copy for each receiver, over DSR."""
+    """One copy per receiver, over DSR."""
 
     shares_process = True
     main_parameters = ("cached_replies", "overhearing", "cache_timeout", "max_salvages", "flow_state")

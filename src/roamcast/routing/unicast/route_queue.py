@@ -1,4 +1,4 @@
-"""Datagrams that wait for a route: a few for each destination, never for more than some, each for a while."""
+"""Datagrams that wait for a route, with limits per destination and in time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from roamcast.routing.unicast.unicast import Datagram
 
 
 class RouteQueue:
-    """What is kept until a route is known; what must make room, or has waited too long, is let go."""
+    """Datagrams that wait for a route; those that are evicted or expire are dropped."""
 
     def __init__(
         self,
@@ -24,7 +24,7 @@ class RouteQueue:
         self._each = each
         self._destinations = destinations
         self._timeout = timeout
-        "How long a datagram waits; 0: for ever."
+        "Maximum waiting time [s]; 0: unlimited."
         self._let_go = let_go
         self._waiting: dict[NodeId, deque[tuple[float, Datagram]]] = {}
         self._timer: Timer | None = None
@@ -36,7 +36,7 @@ class RouteQueue:
         return destination in self._waiting
 
     def add(self, datagram: Datagram) -> None:
-        """Keep a datagram; others may have to go for it."""
+        """Add a datagram; older ones may be evicted."""
         full: list[Datagram] = []
         waiting = self._waiting.get(datagram.destination)
         if waiting is None:
@@ -52,18 +52,18 @@ class RouteQueue:
             self._let_go(let_go, Drop.TABLE_FULL)
 
     def release(self, destination: NodeId) -> list[tuple[float, Datagram]]:
-        """Take out what waited for a route to `destination`, and since when."""
+        """Remove and return the datagrams for `destination`, with the times at which they were added."""
         return list(self._waiting.pop(destination, ()))
 
     def bytes(self) -> int:
-        """What is held, as it would be sent."""
+        """Return the size of the datagrams as sent [B]."""
         return sum(datagram.size for waiting in self._waiting.values() for _, datagram in waiting)
 
     def _drop_expired(self) -> None:
-        """Let go what has waited too long, and come back for what has waited longest of the rest."""
+        """Drop the expired datagrams, and set the timer for the next one."""
         self._timer = None
         now = self._host.now()
-        # Times are rounded: what is due now must not be waited for once more.
+        # Times are rounded: a datagram that expires now must not set the timer again.
         late = self._handle_before(now - self._timeout + 1e-9)
         oldest = min((waiting[0][0] for waiting in self._waiting.values() if waiting), default=None)
         if oldest is not None:

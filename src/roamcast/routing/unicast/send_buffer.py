@@ -1,4 +1,4 @@
-"""Messages that wait for a route to be asked for: first in, first out, each for a while, never too many."""
+"""A first-in, first-out buffer of messages that wait for a route, limited in size and in time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class BufferedMessage(NamedTuple):
 
 
 class SendBuffer:
-    """What waits for routes; what must make room, or has waited too long, is given back."""
+    """Messages that wait for routes; evicted and expired ones are returned to the caller."""
 
     def __init__(self, limit: int, timeout: float) -> None:
         self.limit = limit
@@ -34,7 +34,7 @@ class SendBuffer:
         return destination in self._each
 
     def add(self, message: Message, destination: NodeId, now: float) -> list[BufferedMessage]:
-        """Keep a message; the value is what had to go for it."""
+        """Add a message; return the evicted messages."""
         self._number += 1
         self._waiting[self._number] = BufferedMessage(now, destination, message)
         self._each[destination] += 1
@@ -44,7 +44,7 @@ class SendBuffer:
         return let_go
 
     def lapsed(self, now: float) -> list[BufferedMessage]:
-        """Take out what has waited too long."""
+        """Remove and return the expired messages."""
         let_go = []
         while self._waiting:
             first = next(iter(self._waiting))
@@ -54,18 +54,18 @@ class SendBuffer:
         return let_go
 
     def release(self, destination: NodeId, most: int | None = None) -> list[BufferedMessage]:
-        """Take out what waited for a route to `destination`, in order, or the first `most` messages of it."""
+        """Remove and return the messages for `destination` in order, at most `most` of them."""
         if destination not in self._each:
             return []
         numbers = [number for number, each in self._waiting.items() if each.destination == destination]
         return [self._take(number) for number in numbers[:most]]
 
     def destinations(self) -> list[NodeId]:
-        """To whom routes are waited for, the longest first."""
+        """Return the destinations of waiting messages, longest waiting first."""
         return list(dict.fromkeys(each.destination for each in self._waiting.values()))
 
     def bytes(self) -> int:
-        """What waits, as it would be sent."""
+        """Return the size of the messages as sent [B]."""
         return sum(each.message.size for each in self._waiting.values())
 
     def _take(self, number: int) -> BufferedMessage:

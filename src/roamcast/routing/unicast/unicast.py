@@ -1,8 +1,8 @@
-"""The contract of unicast routing: a collaborator that carries messages over as many hops as it takes.
+"""The interface of unicast routing: a component that carries messages over several hops.
 
-A router makes one for its host, says what is to happen when a message arrives or fails, hands it what it
-hears of the kinds in `messages` and every failed link, and calls `send`. It sees only what is for itself:
-whether a message is passed on, waits for a route or goes another way is decided here.
+A router creates one for its host and implements the callbacks for messages that arrive or fail. It passes on
+the received messages of the classes in `messages` and all link failures, and calls `send`. The router sees
+only messages addressed to its own node: forwarding, waiting for routes and rerouting happen here.
 """
 
 from __future__ import annotations
@@ -22,97 +22,97 @@ class Datagram(Message, number=48):
     origin: Node
     destination: Node
     hops: Hops
-    "How many more it may travel."
+    "Remaining hops."
     payload: Message
 
 
 class UnicastUser(Protocol):
-    """What a router does for the unicast routing below it."""
+    """The callbacks of a router for the unicast protocol that it uses."""
 
     def arrive(self, message: Message, origin: NodeId, sender: NodeId) -> Drop | None:
-        """Take a message for this node, sent by `origin` and passed on last by the neighbour `sender`."""
+        """Handle a message for this node from `origin`, received from the neighbour `sender`."""
 
     def fail(self, message: Message, origin: NodeId, destination: NodeId, reason: Drop) -> bool:
-        """Hear that a message can be carried no further from here; true if the router takes care of it.
+        """Handle a message that cannot be forwarded; return True if the router handles it further.
 
-        Otherwise it is dropped with the reason. The node where it failed need not be the one that sent it.
+        Otherwise it is dropped with the reason. The node at which it failed may differ from its origin.
         """
 
     def hint(self, message: Message, destination: NodeId, avoid: Collection[NodeId]) -> NodeId | None:
-        """A neighbour to try where no route is known, if the router knows better; else None."""
+        """Return a neighbour to try if no route is known, or None."""
 
     def add_age(self, message: Message, seconds: float) -> Message:
-        """A message that has waited so long for a route, as it is to be sent: some tell their age."""
+        """Return the message to be sent after it waited `seconds` for a route; some carry their age."""
 
 
 class Unicast(ABC):
-    """One node's part in a unicast protocol."""
+    """One node's instance of a unicast protocol."""
 
     parameters_type: ClassVar[type[Parameters]]
     messages: ClassVar[tuple[type[Message], ...]]
-    "The kinds of message that it says and understands, envelopes included."
+    "The message classes that the protocol sends and receives, including envelopes."
     promiscuous: bool = False
-    "Whether it is to overhear unicast messages between others."
+    "Whether the protocol overhears unicast messages between other nodes."
 
     def __init__(self, host: Host, parameters: Parameters, user: UnicastUser) -> None:
         self.host = host
         self.user = user
         self.handled: Seen | None = None
-        "As `Router.handled`, for the router above: keys of flooded messages whose copies need no call."
+        "As `Router.handled`: keys of flooded messages whose duplicates need no call."
 
     @abstractmethod
     def start(self) -> None:
-        """Begin: called once, with the network already up."""
+        """Start the protocol; called once, when the network is up."""
 
     @abstractmethod
     def send(self, message: Message, to: NodeId) -> None:
-        """Carry `message` to the node `to`, or let the router know that it failed; now or later."""
+        """Send `message` to the node `to`, now or later; a failure is reported to the router."""
 
     def send_across(self, message: Message, neighbour: NodeId) -> None:
-        """Carry `message` to a neighbour that was heard a moment ago, if possible over that link."""
+        """Send `message` to a neighbour that was received a moment ago, if possible over that link."""
         self.send(message, neighbour)
 
     @abstractmethod
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
-        """Handle a message of one of the kinds in `messages`."""
+        """Handle a message of one of the classes in `messages`."""
 
     def overhear(self, message: Any, sender: NodeId, to: NodeId, signal: float) -> None:  # noqa: B027
-        """Notice a message of one of the kinds in `messages` between two others."""
+        """Process an overheard message of one of the classes in `messages`."""
 
     @abstractmethod
     def link_failed(self, message: Any, to: NodeId) -> None:
-        """Learn that the link gave up on a message to a neighbour, be it one of ours or the router's own."""
+        """Handle a link failure of a message to a neighbour, sent by this protocol or by the router."""
 
     def next_hop(self, destination: NodeId) -> NodeId | None:
-        """The neighbour that a message for `destination` would go to now; None while no route is known."""
+        """Return the current next hop to `destination`; None if no route is known."""
         return None
 
     def detour(self, destination: NodeId, avoid: Collection[NodeId]) -> NodeId | None:
-        """A neighbour, none of `avoid`, to try when the link to the next hop has failed; None: none known."""
+        """Return a neighbour outside `avoid` to try after a link failure to the next hop; None if unknown."""
         return None
 
     def leads(self, neighbour: NodeId, destination: NodeId) -> bool:
-        """Return whether a neighbour is known to be on a way to `destination` as short as the route."""
+        """Return whether a neighbour is known to be on a path to `destination` as short as the route."""
         return False
 
     def suspects(self, neighbour: NodeId) -> bool:
-        """Whether the link to a neighbour has just failed, so that other ways are better for a moment."""
+        """Return whether the link to a neighbour has just failed, so that other routes are preferable."""
         return False
 
     @abstractmethod
     def neighbours(self) -> Collection[NodeId]:
-        """Who has been heard lately and not been lost since."""
+        """Return the neighbours that were received recently and have not been lost since."""
 
     def tables(self) -> Mapping[str, Footprint]:
-        """The size of each of its tables."""
+        """Return the size of each table."""
         return {}
 
     # For implementations.
 
     def fail(self, message: Message, origin: NodeId, destination: NodeId, reason: Drop) -> None:
-        """Give up on a router's message: the router takes care of it, or it is dropped.
+        """Report the failure of a router's message to the router, which handles it, or drop it.
 
-        Whom it was for is told: copies for several nodes end on one way.
+        The drop records the destination, since copies for several nodes can fail on the same path.
         """
         if not self.user.fail(message, origin, destination, reason):
             self.host.drop(message, reason, destination)

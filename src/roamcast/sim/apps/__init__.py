@@ -1,1 +1,1 @@
-"""Applications: those who publish, want and ask, on the nodes of the simulated world."""
+"""Applications on the nodes of the simulated world: publishers, subscribers and requesters."""

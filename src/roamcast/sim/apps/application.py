@@ -1,4 +1,4 @@
-"""What all applications are to their node."""
+"""The base class of applications."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class Application:
-    """A program on a node: it starts with the node, and what it knew is gone when the node crashes."""
+    """A program on a node: it starts with the node, and a crash of the node erases its state."""
 
     __slots__ = ("node",)
 
@@ -17,10 +17,10 @@ class Application:
         self.node = node
 
     def start(self) -> None:
-        """Begin, or begin again: the node has started, with a new router."""
+        """Start or restart: the node has started, with a new router."""
 
     def stop(self) -> None:
-        """The node has crashed, and its router is gone."""
+        """Handle a crash of the node, which has no router any more."""
 
     def finish(self) -> None:
-        """The run is over."""
+        """Handle the end of the run."""

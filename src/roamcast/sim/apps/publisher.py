@@ -1,4 +1,4 @@
-"""The publisher: announces what it will say, and says it."""
+"""The publisher: advertises and publishes the scheduled events."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Publisher(Application):
-    """Publishes what the plan of the run says, as long as its node works."""
+    """Publishes the events of the run's schedule while its node works."""
 
     def __init__(self, world: World, node: Node) -> None:
         super().__init__(node)
@@ -25,13 +25,13 @@ class Publisher(Application):
         self._numbers = SequenceNumbers(0)
 
     def start(self) -> None:
-        """Count from one in this incarnation, and announce what is to come."""
+        """Restart the sequence numbers for the new incarnation, and send the advertisements."""
         self._numbers = SequenceNumbers(self.node.incarnation)
         for offered in self.offers:
             self.node.router.advertise(offered)
 
     def publish(self, event: Event, size: int) -> None:
-        """Publish an event now; a node that does not work publishes nothing."""
+        """Publish an event now, unless the node does not work."""
         if self.node.works:
             publication = Publication(self.node.number, self._numbers.take(), event, size)
             self._world.record_publication(publication)

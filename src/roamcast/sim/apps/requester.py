@@ -1,4 +1,4 @@
-"""The requester: asks for something, and is satisfied by the next copy that comes, fresh or cached."""
+"""The requester: requests events; the next matching delivery, new or cached, satisfies a request."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class _OpenRequest(NamedTuple):
 
 
 class Requester(Application):
-    """Asks at its times while its node works; each request ends once, and in one way."""
+    """Sends requests at scheduled times while its node works; each request has exactly one outcome."""
 
     def __init__(self, world: World, node: Node, asking: RequestPlan) -> None:
         super().__init__(node)
@@ -35,15 +35,15 @@ class Requester(Application):
         self._await_turn()
 
     def stop(self) -> None:
-        """Abandon what was asked: nobody is there to be satisfied."""
+        """Record the open requests as abandoned after a crash."""
         self._close("abandoned")
 
     def finish(self) -> None:
-        """Tell of the requests that nobody has answered yet."""
+        """Record the open requests at the end of the run."""
         self._close("open")
 
     def delivered(self, publication: Publication) -> None:
-        """Hear of an event that the router delivers: it satisfies every request that it matches."""
+        """Handle a delivery: it satisfies every open request that it matches."""
         answered = [each for each in self._open if each.wanted.matches(publication.event)]
         if not answered:
             return
@@ -63,7 +63,7 @@ class Requester(Application):
                 publication=publication.id,
                 fresh=fresh,
             )
-            # Not at once: the router is in the middle of delivering.
+            # Deferred, since the router is in the middle of the delivery.
             self._world.call_at(now, self._satisfied, self.node.incarnation, each.wanted)
 
     def _await_turn(self) -> None:

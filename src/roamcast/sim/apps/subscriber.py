@@ -1,4 +1,4 @@
-"""The subscriber: wants what its interest says, where it is."""
+"""The subscriber: subscribes to its interests, which may depend on its position."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Subscriber(Application):
-    """Looks where it is from time to time, and subscribes to what it wants there."""
+    """Polls its position, and subscribes to its interests there."""
 
     __slots__ = ("_interest", "_next", "_wanted", "_world")
 
@@ -27,11 +27,11 @@ class Subscriber(Application):
         self._next: Timer | None = None
 
     def start(self) -> None:
-        """Look around."""
+        """Start polling."""
         self._poll_position(self._interest.last_poll(self._world.now()))
 
     def stop(self) -> None:
-        """Want nothing: a crashed node is nobody's audience."""
+        """Remove all interests: no events are expected at a crashed node."""
         if self._next is not None:
             self._next.cancel()
         for wanted in self._wanted:
@@ -39,7 +39,7 @@ class Subscriber(Application):
         self._wanted = ()
 
     def _poll_position(self, due: int) -> None:
-        """Subscribe to what it wants at this position; looks missed in its sleep are skipped."""
+        """Subscribe to the interests at the current position; polls missed during sleep are skipped."""
         look = max(due, self._interest.last_poll(self._world.now()))
         position = self.node.position()
         wanted = self._interest.filters_at(position, look)

@@ -1,1 +1,1 @@
-"""What befalls nodes of the simulated world."""
+"""Faults of nodes in the simulated world."""

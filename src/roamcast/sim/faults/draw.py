@@ -1,4 +1,4 @@
-"""The faults of a run as data: drawn from the seed before it begins, the same for every protocol."""
+"""The fault schedule of a run, derived from the seed and the same for every protocol."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from roamcast.sim.workload import choose
 
 
 def draw_faults(scenario: Scenario, seed: int) -> list[Fault]:
-    """All that befalls nodes in a run, in order; a function of the scenario and the seed alone."""
+    """Return all faults of a run in order; they depend only on the scenario and the seed."""
     outages: dict[NodeId, dict[FaultKind, list[Outage]]] = {}
     for name, faults in scenario.faults.items():
         for node in _affected_nodes(scenario, name, faults, seed):

@@ -1,4 +1,4 @@
-"""Faults as they happen: each befalls its node when it is due, and is a fact."""
+"""Injection of faults into a run; each is recorded as a fact."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def inject_faults(world: World, faults: list[Fault]) -> None:
-    """Have all `faults` happen in a world that has not begun yet."""
+    """Schedule all `faults` in a world that has not started yet."""
     for node in sorted(absent_nodes(faults)):
         world.nodes[node].mark_absent()
         world.kernel.state(node, "up", 0)
@@ -24,7 +24,7 @@ def inject_faults(world: World, faults: list[Fault]) -> None:
 
 
 def _inject_fault(world: World, number: NodeId, what: FaultKind) -> None:
-    """Have something befall a node; what it is already changes nothing."""
+    """Inject a fault into a node; a fault that does not change its state has no effect."""
     node = world.nodes[number]
     before = _condition(node)
     if what is FaultKind.CRASH and node.up:

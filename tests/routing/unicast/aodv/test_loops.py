@@ -64,12 +64,12 @@ def test_a_node_that_starts_anew_listens_until_nobody_can_still_have_a_route_thr
     history(
         1203, **QUICK
     )  # with two seconds of listening its neighbour's way back leads through it in a circle
-    with pytest.raises(ValueError, match="must outlast every route"):
+    with pytest.raises(ValueError, match="must be longer than the lifetime of every route"):
         AodvParameters(**{**QUICK, "reboot_wait": 2.0})
 
 
 def test_a_number_is_kept_until_nobody_can_still_have_a_route_over_its_node():
-    with pytest.raises(ValueError, match=r"delete_period .* must outlast every route"):
+    with pytest.raises(ValueError, match=r"delete_period .* must be longer than the lifetime of every route"):
         AodvParameters(**{**QUICK, "delete_period": 2.0})
     forgotten = Counter()
 

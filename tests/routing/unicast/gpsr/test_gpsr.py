@@ -211,7 +211,7 @@ def test_who_speaks_in_my_name_is_refused():
 
 
 def test_a_silence_that_one_lost_beacon_ends_is_refused():
-    with pytest.raises(ValueError, match="must outlast two beacons"):
+    with pytest.raises(ValueError, match="must be longer than two beacon intervals"):
         GpsrUnicastParameters(beacon=3.0)
 
 

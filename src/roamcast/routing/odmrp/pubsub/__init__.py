@@ -1,1 +1,1 @@
-"""Pub/Sub ODMRP: join requests ask by content, join tables bring summaries, publishers make the groups."""
+"""Pub/Sub ODMRP: join requests with content queries, join tables with summaries, groups by publishers."""

@@ -1,4 +1,4 @@
-"""A broker: what its local subscribers and its clients want together, told exactly or as a summary."""
+"""The subscriptions of a broker and of its clients, and their representation in join tables."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from roamcast.wire.blobs import filter_size
 
 VERSIONS = 1 << 16
 FINE = BloomShape(1 << 16, 8)
-"A summary of one subscription in which no two strings share their bits."
+"Shape of a summary of one subscription, large enough that hash collisions are improbable."
 
 
 class Broker:
-    """The subscriptions of a broker, by version."""
+    """The minimal set of subscriptions of a broker, with a version number."""
 
     def __init__(self, node: NodeId, most_bytes: int) -> None:
         self._node = node
@@ -27,15 +27,15 @@ class Broker:
         self._cover = MinimalCover()
         self.version = 0
         self.filters: tuple[Filter, ...] = ()
-        "The fewest that stand for all."
+        "The smallest set of filters that covers all subscriptions."
         self._summary: Summary | None = None
         self._wish: BrokerSubscriptions | None = None
         self._exact: list[Summary] | None = None
 
     def set_subscriptions(self, filters: Iterable[Filter]) -> bool:
-        """Stand for these subscriptions; say whether anything has changed."""
+        """Replace the subscriptions; return whether the minimal set has changed."""
         self._cover.replace_all(wanted for wanted in filters if not wanted.empty)
-        minimal = tuple(sorted(self._cover.minimal(), key=hash))  # a filter's hash is the same everywhere
+        minimal = tuple(sorted(self._cover.minimal(), key=hash))  # a filter's hash is the same at every node
         if minimal == self.filters:
             return False
         self.filters = minimal
@@ -45,14 +45,14 @@ class Broker:
 
     @property
     def summary(self) -> Summary:
-        """All subscriptions in one summary."""
+        """The summary of all subscriptions."""
         if self._summary is None:
             self._summary = Summary.of(self.filters)
         return self._summary
 
     @property
     def subscriptions(self) -> BrokerSubscriptions:
-        """What a join table tells of them: one by one if that takes no more bytes than it may."""
+        """The subscriptions for a join table: exact filters within the size limit, else a summary."""
         if self._wish is None:
             exact = sum(map(filter_size, self.filters))
             if exact <= self._most and len(self.filters) <= MOST_FILTERS:
@@ -64,11 +64,11 @@ class Broker:
         return self._wish
 
     def matches(self, event: Event) -> bool:
-        """Whether somebody here wants an event."""
+        """Return whether a subscription matches an event."""
         return any(wanted.matches(event) for wanted in self.filters)
 
     def may_match(self, asked: Event | EventDigest | Filter, by_summary: bool) -> bool:
-        """Whether somebody here may want what a join request asks about; never no wrongly."""
+        """Return whether a subscription may match the query of a join request; False is always correct."""
         if isinstance(asked, Filter):
             return any(wanted.intersects(asked) for wanted in self.filters)
         if isinstance(asked, Event) and not by_summary:
@@ -76,7 +76,7 @@ class Broker:
         return self.summary.admits(asked)
 
     def matches_exactly(self, asked: Event | EventDigest | Filter) -> bool:
-        """The same without the summary's false positives (of a digest, as surely as its hashes tell)."""
+        """Do the same as `may_match`, without the summary's false positives except hash collisions."""
         if isinstance(asked, EventDigest):
             if self._exact is None:
                 self._exact = [Summary.of([wanted], FINE) for wanted in self.filters]

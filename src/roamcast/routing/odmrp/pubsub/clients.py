@@ -1,4 +1,4 @@
-"""Clients on other nodes: they reach their broker, and it reaches them, by a unicast protocol."""
+"""Clients on other nodes, which exchange messages with their broker by a unicast protocol."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from roamcast.wire.blobs import filter_size
 
 
 class Clients:
-    """Both sides: a client's way to its broker, and a broker's to its clients."""
+    """The messages between clients and their broker, for both roles."""
 
     def __init__(
         self,
@@ -28,8 +28,12 @@ class Clients:
         publish: Callable[[Publication], None],
         take: Callable[[Publication], Drop | None],
     ) -> None:
-        """`wishes` of this node are told its broker; `changed`: those of clients have; `publish` for one;
-        `take` an event that the broker sends."""
+        """Set the callbacks.
+
+        `wishes` returns the interests of this node, which its broker receives. `changed` is called when the
+        subscriptions of clients may have changed, `publish` for an event of a client, and `take` for an event
+        from the broker.
+        """
         self._host = host
         self._lease = parameters.client_lease
         self._spread = parameters.clients_per_broker
@@ -42,27 +46,27 @@ class Clients:
         self._take = take
 
     def start(self) -> None:
-        """Begin to look for routes, and to tell the broker what is wanted here."""
+        """Start the unicast protocol and the periodic messages to the broker."""
         self.unicast.start()
         call_every(self._host, self._lease / 2.5, self.send_subscriptions)
 
     def send_subscriptions(self) -> None:
-        """Tell the broker what is wanted here; as a broker, notice which clients are gone."""
+        """Send the interests to the broker; at the broker, update the subscriptions for expired clients."""
         if self.broker != self._host.node:
             self.unicast.send(ClientWish(tuple(dict.fromkeys(self._wishes()))[:255]), self.broker)
         else:
             self._changed()
 
     def send(self, publication: Publication) -> None:
-        """Have the broker publish an event of this node."""
+        """Send an event to the broker, which publishes it."""
         self.unicast.send(ClientEvent(publication), self.broker)
 
     def filters(self) -> list[Filter]:
-        """What the clients want."""
+        """Return the subscriptions of all clients."""
         return [wanted for _, filters in self._clients.items(self._host.now()) for wanted in filters]
 
     def send_event(self, publication: Publication) -> bool:
-        """Send an event to each client that wants it; say whether there is one."""
+        """Send an event to each client whose subscriptions match it; return whether there is one."""
         served = False
         for client, filters in list(self._clients.items(self._host.now())):
             if client != publication.publisher and any(f.matches(publication.event) for f in filters):
@@ -71,15 +75,15 @@ class Clients:
         return served
 
     def tables(self) -> Mapping[str, Footprint]:
-        """Those of the unicast protocol, and the clients."""
+        """Return the sizes of the tables of the unicast protocol and of the clients."""
         held = [filters for _, filters in self._clients._entries.values()]
         written = sum(4 + sum(map(filter_size, filters)) for filters in held)
         return {**self.unicast.tables(), "clients": Footprint(len(held), written, self._clients.capacity)}
 
-    # What the unicast protocol asks.
+    # Callbacks of the unicast protocol.
 
     def arrive(self, message: Message, origin: NodeId, sender: NodeId) -> Drop | None:
-        """Take a client's word, or a broker's."""
+        """Handle a message from a client or from the broker."""
         if isinstance(message, ClientWish):
             if origin - origin % self._spread != self._host.node:
                 return Drop.MALFORMED
@@ -94,17 +98,17 @@ class Clients:
         return self._take(message.publication)
 
     def fail(self, message: Message, origin: NodeId, destination: NodeId, reason: Drop) -> bool:
-        """Let it go: it is tried once."""
+        """Drop an undeliverable message; it is not retried."""
         return False
 
     def hint(self, message: Message, destination: NodeId, avoid: Collection[NodeId]) -> NodeId | None:
-        """Know nothing better."""
+        """Return None: no routing hint is available."""
         return None
 
     def add_age(self, message: Message, seconds: float) -> Message:
-        """Stay as it is."""
+        """Return the message unchanged; it carries no age."""
         return message
 
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
-        """Hand the unicast protocol what is its own."""
+        """Pass a message to the unicast protocol."""
         return self.unicast.receive(message, sender, signal)

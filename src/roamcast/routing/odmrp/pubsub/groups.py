@@ -1,4 +1,4 @@
-"""The groups of a publisher: made from the subscriptions it has gathered, changed without losing anybody."""
+"""The groups of a publisher, computed from its subscribers' subscriptions and updated incrementally."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from roamcast.routing.router import Footprint, NodeId
 from roamcast.routing.state.leases import Leases
 
 Unit = tuple[NodeId, int]
-"A broker, and which of its subscriptions."
+"A broker, and the index of one of its subscriptions."
 UNASSIGNED = 0
-"The group of those who have no other yet."
+"The group of members that have not been assigned to another."
 NEVER = float("-inf")
 AGAIN = 0xFFFF
-"Instead of a group: the publisher does not know the broker's subscriptions."
+"Marks an entry of the roster: the publisher asks the broker for its subscriptions."
 GROUPS = AGAIN - 1
 LASTING = 0.75
-"""Share of the timeout for which a join counts on the flags that it has set: a patient join table takes
-seconds, so they lapse that much earlier than the publisher would think, and are renewed that much later."""
+"""Fraction of the timeout for which a publisher relies on the flags that a join has set. A delayed join table
+takes seconds, so the flags expire earlier than the publisher assumes, and are renewed later."""
 
 
 class BrokerMember:
-    """A broker that has answered."""
+    """A broker that has sent a join table."""
 
     __slots__ = ("joined", "units", "wish")
 
@@ -36,40 +36,40 @@ class BrokerMember:
         self.wish = wish
         self.units: tuple[Filter, ...] = ()
         self.joined: dict[int, float] = {}
-        "When it was last heard to have joined each group; the latest last."
+        "Time of the last join of each group [s], most recent last."
 
 
 class PublisherGroups:
-    """What a publisher knows of its subscribers' brokers, and how it groups them.
+    """The publisher's view of its subscribers' brokers, and their grouping.
 
-    A member is told its group in a join request and joins it in its next join table. Until it has, events
-    reach it by the group that it joined before.
+    A join request assigns a member to a group, and the member joins the group in its next join table. Until
+    then, the publisher sends events for it to the group that it joined before.
     """
 
     def __init__(self, parameters: PubSubParameters) -> None:
         self._parameters = parameters
         self.members: Leases[NodeId, BrokerMember] = Leases(parameters.timeout, parameters.members)
         self._known: dict[NodeId, BrokerMember] = {}
-        "Those whose subscriptions are in the grouping."
+        "Brokers whose subscriptions are part of the grouping."
         self.following: IncrementalGrouping = make_incremental(
             parameters.grouping, parameters.clusters or None
         )
         self._strangers: dict[NodeId, None] = {}
-        "Brokers that have joined and whose subscriptions are not known."
+        "Brokers that have joined and whose current subscriptions are not known."
         self.newcomer_at = NEVER
-        "When a broker that was not known last joined."
+        "Time at which a new broker last joined [s]."
         self.types: dict[bytes, EventType] = {}
         "The event types that this node publishes."
 
     def publishes(self, type: EventType) -> None:
-        """Note a type of event; what members want of it counts from now on."""
+        """Add an event type; the subscriptions to it are included in the grouping from now on."""
         if type.fingerprint not in self.types:
             self.types[type.fingerprint] = type
             for broker in list(self._known):
                 self._forget(broker)
 
     def hear(self, join: GroupJoin, wish: BrokerSubscriptions | None, now: float) -> None:
-        """Take down that a broker has joined a group, and what it wants if that was told."""
+        """Record a broker's join of a group, and its subscriptions if the join table carries them."""
         broker = join.broker
         member = self.members.get(broker, now)
         if member is None or (wish is not None and wish.version != member.wish.version):
@@ -95,7 +95,7 @@ class PublisherGroups:
         self.members.renew(broker, member, now)
 
     def follow(self, now: float) -> None:
-        """Have the grouping follow who is there now and what they want."""
+        """Update the grouping with new, changed and expired members."""
         self.members.sweep(now)
         living = dict(self.members.items(now))
         for broker in [b for b, member in self._known.items() if living.get(b) is not member]:
@@ -108,7 +108,7 @@ class PublisherGroups:
                     self.following.add((broker, place), unit)
 
     def roster(self, now: float) -> tuple[GroupJoin, ...]:
-        """Who is to join which groups and has not yet, as far as one join request tells."""
+        """Return the group assignments that members have not adopted yet, limited to one join request."""
         since = now - self._parameters.timeout
         found = [GroupJoin(broker, AGAIN, 0) for broker in self._strangers]
         self._strangers.clear()
@@ -119,7 +119,7 @@ class PublisherGroups:
         return tuple(found[: self._parameters.roster])
 
     def targets(self, event: Event, now: float) -> list[int]:
-        """The groups that an event is to be sent to, so that whoever may want it gets it."""
+        """Return the groups to which an event is sent, so that every broker that may match receives it."""
         timeout = self._parameters.timeout
         chosen: dict[int, None] = {}
         for label, members, filter in self.following.groups(event.type):
@@ -137,11 +137,11 @@ class PublisherGroups:
         return sorted(chosen)
 
     def count(self) -> int:
-        """How many groups there are."""
+        """Return the number of groups."""
         return len(self.following)
 
     def footprint(self) -> Footprint:
-        """The size of what is known of members."""
+        """Return the size of the member table."""
         entries = self.members._entries.values()
         written = sum(
             8 + sum(len(f.to_bytes()) for f in m.wish.filters) + len(m.wish.summary) for _, m in entries

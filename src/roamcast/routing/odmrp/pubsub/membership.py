@@ -1,4 +1,4 @@
-"""The member's side: which publishers have asked, what this broker has joined, and what it passes on."""
+"""The member's role: queries of publishers, joins of this broker, and joins that it forwards."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from roamcast.wire.blobs import filter_size
 
 Question = Event | EventDigest | Filter
 Item = tuple[NodeId, GroupJoin]
-"What is said in a join table: to a source, that a broker joins."
+"An item of a join table: a source, and a broker's join of one of its groups."
 
 
 class MemberEntry:
-    """A row of the member table: what a publisher asked last, and what was answered."""
+    """An entry of the member table: the last queries of a publisher, and the reply."""
 
     __slots__ = ("answered_at", "groups", "incarnation", "joined", "questions", "told", "version")
 
@@ -38,18 +38,18 @@ class MemberEntry:
         self.incarnation = incarnation
         self.questions: tuple[Question, ...] = ()
         self.groups: tuple[int, ...] = (UNASSIGNED,)
-        "Those that this broker is to join."
+        "The groups that this broker is to join."
         self.version = -1
-        "Of our subscriptions, the one that the publisher knew when it said so; -1: none."
+        "Version of this broker's subscriptions that the publisher last confirmed; -1: none."
         self.told = -1
-        "The version that was told last; -1: none, or the publisher did not get it."
+        "Version of the subscriptions that was last sent; -1: none, or the publisher did not receive it."
         self.answered_at = -1.0
         self.joined: tuple[int, ...] = ()
-        "The groups that were joined then."
+        "The groups that the last reply joined."
 
 
 class Membership:
-    """What a node says in join tables: its own joins, and those that it passes on."""
+    """The content of a node's join tables: its own joins and those that it forwards."""
 
     def __init__(self, host: Host, parameters: PubSubParameters) -> None:
         self._host = host
@@ -63,15 +63,15 @@ class Membership:
         self._carried: Leases[Item, BrokerSubscriptions | None] = Leases(
             parameters.timeout, parameters.forwarded_joins
         )
-        "What joins tell of subscriptions, this broker's own and those passed on."
+        "The subscriptions that each join carries, for own and forwarded joins."
         self._below: dict[tuple[NodeId, int], Leases[NodeId, int]] = {}
-        "For the forwarding filter: who is below, by source and group, with which version of subscriptions."
+        "For the forwarding filter: downstream brokers by source and group, with their subscription versions."
         self._wishes: Leases[NodeId, BrokerSubscriptions] = Leases(parameters.timeout, parameters.members)
-        "The subscriptions of those below."
+        "The subscriptions of downstream brokers."
         self._false_joins = Counter(host, FALSE_JOINS)
 
     def tables(self) -> Mapping[str, Footprint]:
-        """The size of each table."""
+        """Return the size of each table."""
         carried = [wish for _, wish in self._carried._entries.values()]
         below = sum(map(len, self._below.values()))
         wishes = [wish for _, wish in self._wishes._entries.values()]
@@ -84,10 +84,10 @@ class Membership:
             "wishes": Footprint(len(wishes), sum(map(_size, wishes)), self._wishes.capacity),
         }
 
-    # This broker.
+    # Joins of this broker.
 
     def set_subscriptions(self, filters: Collection[Filter]) -> None:
-        """Stand for these subscriptions; publishers that have asked are told of a change at once."""
+        """Replace the subscriptions, and send a change at once to publishers that have sent queries."""
         if not self.broker.set_subscriptions(filters) or not self.broker.filters:
             return
         for source, asked in list(self.table.items(self._host.now())):
@@ -101,7 +101,7 @@ class Membership:
         sender: NodeId,
         lifetime: int | None,
     ) -> None:
-        """Take down a join request, and answer it if somebody here may want what it asks about."""
+        """Store a join request, and reply if a subscription may match one of its queries."""
         now, source = self._host.now(), message.source
         self.upstream.learn(source, sender, message.sequence, lifetime)
         asked = self.table.get(source, now)
@@ -119,17 +119,17 @@ class Membership:
                 self._answer(source, asked)
 
     def _answered_lately(self, asked: MemberEntry, now: float) -> bool:
-        """Whether a publisher was told all that there is, and the flags that lead here are fresh."""
+        """Return whether the publisher has the current state, and the flags on the path are fresh."""
         p, version = self._parameters, self.broker.version
         if asked.told != version or asked.groups != asked.joined:
             return False
-        # Half of the timeout leaves time for the next request. Until the publisher says that it knows, the
-        # answer may have been lost: the next refresh will tell.
+        # Half of the timeout leaves time for the next request. Until the publisher confirms the version, the
+        # reply may have been lost, so the broker replies to the next refresh, too.
         fresh = min(p.answer_every, p.timeout / 2 if asked.version == version else p.refresh)
         return now - asked.answered_at < fresh
 
     def joined(self, source: NodeId, groups: Collection[int]) -> bool:
-        """Whether this broker has joined one of a source's groups."""
+        """Return whether this broker has joined one of a source's groups."""
         asked = self.table.get(source, self._host.now())
         return asked is not None and asked.answered_at >= 0 and not groups.isdisjoint(asked.groups)  # type: ignore[attr-defined]
 
@@ -146,7 +146,7 @@ class Membership:
             asked.version = mine[0].version
 
     def _answer(self, source: NodeId, asked: MemberEntry) -> None:
-        """Join the groups that this broker is to join, with its subscriptions unless they are known."""
+        """Join the assigned groups; include the subscriptions unless the publisher has them."""
         now, broker = self._host.now(), self.broker
         known = (
             self._parameters.omit_known_subscriptions
@@ -159,20 +159,20 @@ class Membership:
             self._carried.renew(item, None if known else broker.subscriptions, now)
             self.replies.answer(item, self._parameters.reply_delay if known else 0.0)
 
-    # Others.
+    # Joins of other brokers.
 
     def reaches(self, source: NodeId) -> bool:
-        """Whether there is a way to a source."""
+        """Return whether there is a reverse path to a source."""
         return self.upstream.route(source) is not None
 
     def heard(self, neighbour: NodeId, source: NodeId, joins: tuple[GroupJoin, ...]) -> None:
-        """Note what a neighbour says towards a source: all that it is heard to pass on has arrived there."""
-        if self.upstream.leads(source, neighbour):  # most tables are others' business: look no further
+        """Record a neighbour's joins towards a source; joins repeated by the next hop are acknowledged."""
+        if self.upstream.leads(source, neighbour):  # most tables come from other neighbours: skip them early
             for join in joins:
                 self.replies.heard(neighbour, (source, join))
 
     def pass_on(self, source: NodeId, join: GroupJoin, wish: BrokerSubscriptions | None) -> None:
-        """Pass on a broker's join, as its forwarding node."""
+        """Forward a broker's join towards the source."""
         now, item = self._host.now(), (source, join)
         if wish is not None or self._carried.get(item, now) is None:
             self._carried.renew(item, wish, now)
@@ -181,7 +181,7 @@ class Membership:
         self.replies.pass_on(item, self._parameters.reply_delay if wish is None else 0.0)
 
     def below(self, source: NodeId, group: int) -> Iterator[BrokerSubscriptions | None]:
-        """What those below want of a source's group; None where it is not known."""
+        """Yield the subscriptions of downstream brokers in a source's group; None for an unknown one."""
         now, held = self._host.now(), self._below.get((source, group))
         for broker, version in held.items(now) if held is not None else ():
             wish = self._wishes.get(broker, now)
@@ -193,7 +193,7 @@ class Membership:
         held = self._below.pop((source, join.group), None)
         if held is None:
             held = Leases(self._parameters.timeout, self._parameters.members)
-        self._below[source, join.group] = held  # the latest last
+        self._below[source, join.group] = held  # most recently used last
         held.renew(join.broker, join.version, now)
         wish = wish if wish is not None else self._wishes.get(join.broker, now)
         if wish is not None:
@@ -207,7 +207,7 @@ class Membership:
                 del self._below[oldest]
 
     def _say(self, said: list[tuple[Item, UpstreamRoute]]) -> None:
-        """Say what is to be said in as few join tables as it fits into."""
+        """Send the items in as few join tables as possible."""
         now = self._host.now()
         ways: dict[NodeId, tuple[NodeId, list[GroupJoin]]] = {}
         wishes: dict[NodeId, BrokerSubscriptions] = {}

@@ -1,4 +1,4 @@
-"""What Pub/Sub ODMRP says: questions by content, summaries in answer, events for groups."""
+"""The messages of Pub/Sub ODMRP: join requests with queries, join tables with summaries, and events."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ LONGEST_DIGEST = 4096
 
 
 class ContentQuery(FieldCodec):
-    """What a join request asks about: an event, the digest of one, or a filter that holds several."""
+    """Wire codec of the query of a join request: an event, the digest of an event, or a filter."""
 
     _event, _digest = Blob(LONGEST_DIGEST), Blob(LONGEST_DIGEST)
     _pattern = FilterField()
 
     def length(self, value: Any) -> int:
-        """A byte that says which, and its own."""
+        """Return the length [B]: one byte for the type of the query, and its content."""
         if isinstance(value, Filter):
             return 1 + self._pattern.length(value)
         return 3 + len(encode_event(value) if isinstance(value, Event) else value.to_bytes())
 
     def write(self, out: bytearray, value: Any) -> None:
-        """0 and an event, 1 and a digest, or 2 and a filter."""
+        """Write 0 and an event, 1 and a digest, or 2 and a filter."""
         try:
             if isinstance(value, Event):
                 out.append(0)
@@ -51,7 +51,7 @@ class ContentQuery(FieldCodec):
             raise WireError(str(error)) from None
 
     def read(self, octets: ByteReader) -> Event | EventDigest | Filter:
-        """One of the three."""
+        """Read an event, a digest or a filter."""
         which = octets.integer(1)
         try:
             if which == 0:
@@ -62,10 +62,10 @@ class ContentQuery(FieldCodec):
             raise WireError(str(error)) from None
         if which == 2:
             return self._pattern.read(octets)
-        raise WireError(f"{which} is neither an event nor a digest nor a filter")
+        raise WireError(f"query type {which}: expected 0 (event), 1 (digest) or 2 (filter)")
 
     def generate(self, about: GenerationContext) -> Event | EventDigest | Filter:
-        """One of the three, of what is about."""
+        """Generate an event, a digest or a filter from the context."""
         which = about.random.randrange(3)
         if which == 2:
             return self._pattern.generate(about)
@@ -73,20 +73,20 @@ class ContentQuery(FieldCodec):
         return event if which == 0 else EventDigest.of(event)
 
     def describe(self) -> str:
-        """One of the three."""
+        """Describe the encoding for the reference page."""
         return "1 B, and an event, a digest or a filter with its length in 2 B"
 
 
 Question = Annotated[Any, ContentQuery()]
 Questions = Annotated[tuple[Question, ...], ListOf(MOST_ASKS)]
 Group = Annotated[int, Int(2)]
-"A publisher's number for a group; 0 is for those who have none yet."
+"Number of a group of a publisher; 0 is the group of members without an assignment."
 Version = Annotated[int, Int(2)]
 "Counts the changes of a broker's subscriptions, modulo 65536."
 
 
 class GroupJoin(NamedTuple):
-    """A broker in a group, with the subscriptions of a version."""
+    """A broker's membership in a group, with the version of its subscriptions."""
 
     broker: Node
     group: Group
@@ -94,7 +94,7 @@ class GroupJoin(NamedTuple):
 
 
 class SourceJoins(NamedTuple):
-    """A source, over whom the speaker reaches it (the source itself names itself), and who joins by it."""
+    """A source, the sender's next hop to it (the source enters its own id), and the joins sent that way."""
 
     source: Node
     next_hop: Node
@@ -102,7 +102,7 @@ class SourceJoins(NamedTuple):
 
 
 class BrokerSubscriptions(NamedTuple):
-    """The subscriptions of a broker: one by one, or as a summary."""
+    """The subscriptions of a broker, as exact filters or as a summary."""
 
     broker: Node
     version: Version
@@ -111,24 +111,24 @@ class BrokerSubscriptions(NamedTuple):
 
 
 class ContentRequest(Message, number=77, category=Category.ROUTING, role=Role.OFFERS, dedup_field="packet"):
-    """A join request: who may want such events?"""
+    """A join request: a publisher searches for subscribers to the events that the queries describe."""
 
     source: Node
     sequence: Serial
     hops: Hops
     asks: Questions
     roster: Annotated[tuple[GroupJoin, ...], ListOf(255)] = ()
-    "Which groups brokers are to join that have not yet."
+    "Group assignments that the brokers have not adopted yet."
     motion: Motions = ()
 
     @property
     def packet(self) -> int:
-        """By which it is known as a duplicate."""
+        """The id by which duplicates are recognised."""
         return self.source << 32 | self.sequence
 
 
 class EventRequest(Message, number=78, category=Category.EVENT, role=Role.CARRIES, dedup_field="packet"):
-    """A join request with the event that was due aboard, which is asked about without being told twice."""
+    """A join request that carries an event; the event is a query, too, and is not repeated in `asks`."""
 
     source: Node
     sequence: Serial
@@ -140,12 +140,12 @@ class EventRequest(Message, number=78, category=Category.EVENT, role=Role.CARRIE
 
     @property
     def packet(self) -> int:
-        """By which it is known as a duplicate."""
+        """The id by which duplicates are recognised."""
         return self.source << 32 | self.sequence
 
 
 class SummaryTable(Message, number=79, category=Category.SUBSCRIPTION, role=Role.WISHES):
-    """A join table: who joins which groups of which sources, and what they want."""
+    """A join table: joins of groups, by source, and the subscriptions of the joining brokers."""
 
     ways: Annotated[tuple[SourceJoins, ...], ListOf(255, least=1)]
     wishes: Annotated[tuple[BrokerSubscriptions, ...], ListOf(255)] = ()
@@ -162,17 +162,17 @@ class GroupEvent(Message, number=80, category=Category.EVENT, role=Role.CARRIES,
 
     @property
     def packet(self) -> int:
-        """By which it is known as a duplicate."""
+        """The id by which duplicates are recognised."""
         return self.source << 32 | self.sequence
 
 
 class ClientWish(Message, number=81, category=Category.SUBSCRIPTION, role=Role.WISHES):
-    """What a client wants, for its broker."""
+    """The subscriptions of a client, sent to its broker."""
 
     filters: Annotated[tuple[Filter, ...], ListOf(255)]
 
 
 class ClientEvent(Message, number=82, category=Category.EVENT, role=Role.CARRIES):
-    """An event from a client for its broker to publish, or from a broker for its client."""
+    """An event that a client sends to its broker for publication, or a broker to its client."""
 
     publication: Publication

@@ -1,4 +1,4 @@
-"""What can be said of Pub/Sub ODMRP: what the papers name, what they leave open, and what is ours."""
+"""The parameters of Pub/Sub ODMRP: those of the papers, open choices, and extensions."""
 
 from __future__ import annotations
 
@@ -24,62 +24,64 @@ AS_PUBLISHED: dict[str, Any] = {
     "dsdv.settle_anew": True,
     "dsdv.queue_timeout": "0 s",
 }
-"What the papers have: the event asks, all is told each time, and each group is sent a packet of its own."
+"The papers' variant: each event is a query, joins are always sent in full, one packet per group."
 
 
 class PubSubParameters(MeshParameters):
-    """What can be said of Pub/Sub ODMRP."""
+    """Parameters of Pub/Sub ODMRP."""
 
     ack_wait: Seconds = Field(0.3, gt=0)
-    "As in ODMRP; longer, since a join table that carries subscriptions waits in busier queues."
+    "As in ODMRP; longer, since join tables with subscriptions wait in longer queues."
     query_content: Literal["event", "batch", "advertisement"] = "advertisement"
-    """What a join request asks about: the event that is due, the publisher's latest events together, or its
-    advertisement (section 3.6: 'advertisement' mode, which lays the routes before there is data)."""
+    """Query of a join request: the event that is due, the publisher's latest events together, or its
+    advertisement (section 3.6: 'advertisement' mode, which sets up routes before there is data)."""
     unqueried_events: Literal["ask", "known"] = "ask"
-    """An event that no join request of the last `timeout` asked about: it travels in one of its own, so that
-    nobody is missed; or it goes only to those who are known to want it, as the papers have it."""
+    """Handling of an event that no join request of the last half `timeout` queried: 'ask' sends it in a join
+    request of its own, so that no subscriber is missed; 'known' sends it only to known subscribers, as
+    published."""
     settling_time: Seconds = Field(0.5, ge=0)
-    """While brokers that were not known keep answering, one in the last so long, and so long after they were
-    first asked, not all are known who want an event: it travels as one that nobody was asked about (without
-    `piggyback` it waits, for as long as `setup` says). 0: whoever was asked is known."""
+    """Time without a join of a new broker, and since the first query, after which the subscribers of an event
+    count as known. Before that, the event is handled as one without a query; without `piggyback` it waits
+    instead, as `setup` defines. 0: subscribers count as known once they were queried."""
     batch: int = Field(16, ge=1, le=64)
-    "Events that a join request asks about together."
+    "Maximum number of events that a join request queries together."
     digest: Literal["smaller", "digest"] = "smaller"
-    "Whether a join request without its event tells the event itself where that is shorter, or its digest."
+    "Whether a join request without its event carries the event itself if that is shorter, or its digest."
     compare: Literal["summary", "filters"] = "summary"
-    "Whether a broker compares an event with the summary of its subscriptions, or with each of them."
+    "Whether a broker matches an event against the summary of its subscriptions, or against each of them."
     grouping: Literal["least", "graph", "kmeans", "agglomerative", "divisive", "signature"] = "kmeans"
-    "How a publisher makes groups of the subscriptions that it knows."
+    "Algorithm by which a publisher groups the subscriptions."
     clusters: int = Field(0, ge=0, le=255)
-    "How many groups K-means, hierarchies and signatures make; 0: the papers' K."
+    "Number of groups that K-means, hierarchies and signatures make; 0: the papers' K."
     combine: bool = True
-    "Whether an event for several groups is one packet that names them all; the papers send one to each."
+    "Whether one packet carries an event for several groups; the papers send one packet to each group."
     omit_known_subscriptions: bool = True
-    "Whether a join table leaves out subscriptions that the publisher knows; the papers always send them."
+    "Whether a join table omits subscriptions that the publisher has; the papers always send them."
     reply_delay: Seconds = Field(0.5, ge=0)
-    "A join table with nothing new waits up to this long at each hop, to go with others. Not in the papers."
+    "Maximum delay per hop of a join table without changes, for aggregation with others. Not in the papers."
     answer_every: Seconds = Field(10.0, ge=0)
-    """A member with nothing new to tell answers again only after so long, at most half of the timeout. 0:
-    always, as in the papers."""
+    """Minimum interval between replies of a member without changes, limited to half of the timeout. 0: a
+    member replies to each join request, as published."""
     spread: Seconds = Field(1.0, ge=0)
-    "A new advertisement is asked about within this time: publishers that begin together do not ask at once."
+    "Maximum random delay of the first query for a new advertisement, which desynchronises publishers."
     forwarding_filter: bool = False
-    "Whether a forwarding node lets an event through only if the subscriptions below it may match."
+    "Whether a forwarding node drops an event that no downstream subscription can match."
     summary_bytes: ByteCount = Field(256, ge=64, le=1024)
-    "A broker's subscriptions are told one by one in up to so many bytes; beyond that, as a summary."
+    "Maximum size of a broker's subscriptions as exact filters; above it they are sent as a summary."
     table_bytes: ByteCount = Field(1400, ge=256, le=16384)
-    "A join table that would be longer is sent in several messages."
+    "Maximum size of a join table; a longer one is split into several messages."
     conversion: Seconds = Field(0.0, ge=0)
-    "What turning an event into its digest takes the publisher, one after the other; none is sent before."
+    "Time that a publisher needs to convert an event into its digest; events are converted one at a time."
     clients_per_broker: int = Field(1, ge=1, le=1024)
-    "Nodes that share a broker, the first of them; the others reach it by unicast. 1: each is its own."
+    """Number of nodes that share a broker, which is the first of them; the others reach it by unicast. 1:
+    each node is its own broker."""
     client_lease: Seconds = Field(25.0, gt=0)
-    "A broker forgets a client's subscriptions after so long, unless they are told again."
+    "Lease of a client's subscriptions at its broker."
     members: int = Field(1024, ge=1)
-    "Brokers whose subscriptions a node remembers, as a publisher or as a relay; the oldest makes room."
+    "Maximum number of brokers whose subscriptions a publisher or relay stores; the oldest is evicted."
     roster: int = Field(64, ge=1, le=255)
-    "Assignments to groups that a join request tells at most; the others wait for the next."
+    "Maximum number of group assignments in a join request; the others wait for the next."
     forwarded_joins: int = Field(4096, ge=1)
-    "Joins that a forwarding node remembers for its filter; the oldest makes room."
+    "Maximum number of joins that a forwarding node stores for its filter; the oldest is evicted."
     dsdv: DsdvParameters = DsdvParameters()
-    "The unicast protocol between clients and brokers."
+    "Parameters of the unicast protocol between clients and brokers."

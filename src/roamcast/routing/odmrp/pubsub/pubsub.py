@@ -1,4 +1,4 @@
-"""Pub/Sub ODMRP: what events are about decides who joins the mesh, and publishers make the groups."""
+"""Pub/Sub ODMRP: members join by content, and publishers compute the multicast groups."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ from roamcast.routing.state.timing import call_within
 from roamcast.routing.unicast.dsdv.dsdv import Dsdv
 
 GRACE = 1.5
-"A join request without an event waits this many intervals, so that one with an event may come first."
+"Refresh intervals before a join request without event, so that one with an event can come first."
 
 
 class PubSubOdmrp(MeshRouter):
-    """Join requests ask by content, join tables bring summaries, events go to the groups that need them."""
+    """Pub/Sub ODMRP: content queries in join requests, subscriptions in join tables, groups per publisher."""
 
     shares_process = True
     main_parameters = (
@@ -82,20 +82,20 @@ class PubSubOdmrp(MeshRouter):
         super().__init__(host, parameters)
         p = self.parameters
         self.group: ForwardingGroup[tuple[NodeId, int]] = ForwardingGroup(host, p.timeout, p.groups)
-        "By source and its group."
+        "Flags by source and group."
         self.membership = Membership(host, p)
         self.groups = PublisherGroups(p)
         self.asking = PublisherQueries(p)
         self.interval = RefreshInterval(p)
         self.clients = self._clients() if p.clients_per_broker > 1 else None
         self._flooded_at = -1.0
-        "When this node last flooded a join request."
+        "Time of this node's last join request [s]; -1: none."
         self._active_at = -1.0
-        "When its application last published or advertised."
+        "Time at which the application last published or advertised [s]; -1: never."
         self._asking_again: Timer | None = None
         self._asking_soon: Timer | None = None
         self._ready_at = 0.0
-        "When the publisher is through with converting events."
+        "Time at which the publisher has converted all its events [s]."
         self._acknowledged: dict[GroupJoin, None] = {}
         self._handlers = {
             GroupEvent: self._handle_event,
@@ -105,7 +105,7 @@ class PubSubOdmrp(MeshRouter):
         }
 
     def tables(self) -> Mapping[str, Footprint]:
-        """The size of each table."""
+        """Return the size of each table."""
         return {
             **self.membership.tables(),
             "forwarding_group": self.group.footprint(6),
@@ -114,15 +114,15 @@ class PubSubOdmrp(MeshRouter):
             **(self.clients.tables() if self.clients is not None else {}),
         }
 
-    # What the application asks.
+    # Calls of the application.
 
     def start(self) -> None:
-        """Begin to look for the broker, if it is another node."""
+        """Start the unicast protocol, if brokers have clients."""
         if self.clients is not None:
             self.clients.start()
 
     def advertise(self, offered: Filter) -> None:
-        """Ask for subscribers before there is anything to send, in advertisement mode."""
+        """Add an advertisement; in advertisement mode, send a query for its subscribers."""
         self.groups.publishes(offered.type)
         if offered not in self.asking.offered:
             self.asking.offer(offered)
@@ -132,17 +132,17 @@ class PubSubOdmrp(MeshRouter):
                 self._asking_soon = call_within(self.host, self.parameters.spread, self._request)
 
     def subscribe(self, wanted: Filter) -> None:
-        """Want it, and tell the publishers that have asked lately at once."""
+        """Add a subscription, and send it at once to publishers with recent queries."""
         super().subscribe(wanted)
         self._update_broker()
 
     def unsubscribe(self, wanted: Filter) -> None:
-        """Want it no longer."""
+        """Remove a subscription."""
         super().unsubscribe(wanted)
         self._update_broker()
 
     def publish(self, publication: Publication) -> None:
-        """Send an event to whoever wants it, or have the broker do so."""
+        """Send an event to its subscribers, through the broker if this node is a client."""
         self.delivered.add(publication.id)
         if self.clients is not None and not self._is_broker:
             self.clients.send(publication)
@@ -152,7 +152,7 @@ class PubSubOdmrp(MeshRouter):
     # Events.
 
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
-        """Handle what is new, each kind in its own way."""
+        """Pass a message to the handler of its class, or to the unicast protocol."""
         if sender == self.host.node:
             return Drop.MALFORMED
         handle = self._handlers.get(type(message))
@@ -163,12 +163,12 @@ class PubSubOdmrp(MeshRouter):
         return self.clients.receive(message, sender, signal)
 
     def link_failed(self, message: Any, to: NodeId) -> None:
-        """Tell the unicast protocol."""
+        """Pass a link failure to the unicast protocol."""
         if self.clients is not None:
             self.clients.unicast.link_failed(message, to)
 
     def _publish(self, publication: Publication) -> None:
-        """Send an event of this broker's as soon as it is converted."""
+        """Publish an event of this broker or of a client, after its conversion."""
         self.groups.publishes(publication.event.type)
         if publication.publisher != self.host.node:
             self._take(publication)
@@ -183,7 +183,7 @@ class PubSubOdmrp(MeshRouter):
             self._emit(publication)
 
     def _emit(self, publication: Publication) -> None:
-        """Send an event: with a join request if one is due or nobody was asked about it, or to its groups."""
+        """Send an event to its groups, or with a join request if one is due or no query covered the event."""
         now, p, event = self.host.now(), self.parameters, publication.event
         self._active_at = now
         due = self._flooded_at < 0 or now - self._flooded_at >= self.interval.seconds()
@@ -200,7 +200,7 @@ class PubSubOdmrp(MeshRouter):
             self.host.call_later(p.round_trip, self._send_to_groups, publication)
 
     def _known_at(self, event: Event, now: float) -> float:
-        """From when on all who may want an event are known, as far as can be told; infinite: not asked."""
+        """Return the time from which all subscribers of an event are known [s]; infinite if unqueried."""
         return max(self.asking.known_at(event, now), self.groups.newcomer_at + self.parameters.settling_time)
 
     def _send_to_groups(self, publication: Publication) -> None:
@@ -233,7 +233,7 @@ class PubSubOdmrp(MeshRouter):
         return ending
 
     def _matches_below(self, message: GroupEvent, groups: list[int]) -> bool:
-        """Whether the subscriptions below may match; where one is not known, it may."""
+        """Return whether a downstream subscription may match the event; an unknown one may."""
         event = message.publication.event
         return any(
             wish is None or may_match(wish, event)
@@ -242,7 +242,7 @@ class PubSubOdmrp(MeshRouter):
         )
 
     def _take(self, publication: Publication) -> Drop | None:
-        """Deliver an event to whoever wants it here, once; or say why not."""
+        """Deliver an event here and to matching clients, once; otherwise return the reason of the drop."""
         wanted = publication.publisher != self.host.node and self.matches(publication.event)
         if wanted and not self.delivered.add(publication.id):
             return DUPLICATE
@@ -258,7 +258,7 @@ class PubSubOdmrp(MeshRouter):
     # Join requests.
 
     def _request(self, publication: Publication | None = None, about: Publication | None = None) -> None:
-        """Flood a join request, with an event aboard or about one, and come back while there is need."""
+        """Flood a join request that carries or queries an event; in advertisement mode, schedule the next."""
         now, me = self.host.now(), self.host.node
         carried = publication or about
         self._follow(now)
@@ -283,7 +283,7 @@ class PubSubOdmrp(MeshRouter):
         self._asking_again = self.host.call_later(wait, self._ask_again)
 
     def _ask_again(self) -> None:
-        """Refresh the routes while the application has something to say."""
+        """Send another join request if the application was active within `timeout`."""
         self._asking_again = None
         if self.host.now() - self._active_at < self.parameters.timeout:
             self._request()
@@ -293,7 +293,7 @@ class PubSubOdmrp(MeshRouter):
         self.in_use.set(self.groups.count())
 
     def _learn(self, message: ContentRequest | EventRequest, sender: NodeId, lifetime: int | None) -> None:
-        """Have the broker know of a join request; an event aboard is asked about, too."""
+        """Pass a join request to the member's role; a carried event is a query, too."""
         asks = message.asks
         if isinstance(message, EventRequest):
             asks = (*asks, message.publication.event)
@@ -328,7 +328,7 @@ class PubSubOdmrp(MeshRouter):
     def _hear_members(
         self, joins: tuple[GroupJoin, ...], wishes: Mapping[NodeId, Any], lifetime: tuple[int, ...]
     ) -> None:
-        """As the publisher: gather subscriptions, and say that they have come."""
+        """Record, as the publisher, the joins and subscriptions, and schedule their acknowledgement."""
         now = self.host.now()
         self.interval.hear(lifetime)
         if not self._acknowledged:
@@ -360,7 +360,7 @@ class PubSubOdmrp(MeshRouter):
         )
 
     def _update_broker(self) -> None:
-        """Have the broker know what is wanted here."""
+        """Pass the current subscriptions to this broker, or send them to the broker of this client."""
         if self.clients is None:
             self.membership.set_subscriptions(self.interests)
         elif self._is_broker:

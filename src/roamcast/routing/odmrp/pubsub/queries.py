@@ -1,4 +1,4 @@
-"""What a publisher asks about in its join requests, and from when on those who want an event are known."""
+"""The queries in a publisher's join requests, and the time from which subscribers count as known."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REMEMBERED = 1024
 
 
 class QueryTimes(NamedTuple):
-    """A question that is asked again and again: since when, and when last."""
+    """Times of the first and the last of a series of equal queries [s]."""
 
     first: float
     last: float
@@ -26,24 +26,27 @@ NEVER = QueryTimes(-inf, -inf)
 
 
 class PublisherQueries:
-    """The questions of one publisher."""
+    """The queries of one publisher."""
 
     def __init__(self, parameters: PubSubParameters) -> None:
         self._parameters = parameters
         self.offered: list[Filter] = []
         self._about_offers = NEVER
-        "When join requests asked about the advertisement."
+        "Times of the queries for the advertisement."
         self._about: dict[Event, QueryTimes] = {}
-        "When they asked about each event; the latest last."
+        "Times of the queries for each event, most recent last."
 
     def offer(self, offered: Filter) -> None:
-        """Advertise one more, which nobody has been asked about yet."""
+        """Add an advertisement, for which no query has been sent yet."""
         self.offered.append(offered)
         self._about_offers = NEVER
 
     def known_at(self, event: Event, now: float) -> float:
-        """From when on all who may want an event have had time to answer; infinite if they were not asked
-        lately, and may have been forgotten since."""
+        """Return the time from which all subscribers of an event have had time to reply [s].
+
+        The time is infinite if no query of the last half `timeout` covers the event, since members may have
+        expired.
+        """
         p = self._parameters
         since, known_at = now - p.timeout / 2, inf
         asked = self._about.get(event, NEVER)
@@ -57,7 +60,7 @@ class PublisherQueries:
     def due_queries(
         self, event: Event | None, aboard: bool, now: float
     ) -> tuple[Event | EventDigest | Filter, ...]:
-        """The questions of a join request that is sent now, for an event that may be aboard."""
+        """Return the queries of a join request that carries (`aboard`) or concerns an event."""
         found: list[Event | EventDigest | Filter] = []
         if self._parameters.query_content == "advertisement" and self.offered:
             found += self.offered[:MOST_ASKS]
@@ -76,12 +79,12 @@ class PublisherQueries:
         return tuple(found[:MOST_ASKS])
 
     def note(self, event: Event) -> None:
-        """Remember an event that went without a question, for the next join request to ask about."""
+        """Store an event that was sent without query, for the next batch of queries."""
         if self._parameters.query_content == "batch" and event not in self._about:
             self._about[event] = NEVER
 
     def _renewed(self, asked: QueryTimes, now: float) -> QueryTimes:
-        """A question that is asked now: anew, if what the answers to the last one set may have lapsed."""
+        """Return the times after a query at `now`; half a `timeout` without query begins a new series."""
         return QueryTimes(asked.first if now - asked.last < self._parameters.timeout / 2 else now, now)
 
     def _is_offered(self, event: Event) -> bool:

@@ -1,4 +1,4 @@
-"""The subscriptions of others, as join tables tell them: exact, or a summary that may say yes wrongly."""
+"""Subscriptions of other brokers, as received in join tables: exact filters or a summary."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from roamcast.routing.odmrp.pubsub.messages import BrokerSubscriptions
 
 @lru_cache(maxsize=1024)
 def read_summary(data: bytes) -> Summary | None:
-    """The summary that some bytes are; None if they are none."""
+    """Decode a summary; return None if the bytes are malformed."""
     try:
         return Summary.from_bytes(data)
     except ContentError:
@@ -22,12 +22,12 @@ def read_summary(data: bytes) -> Summary | None:
 
 
 def is_valid(wish: BrokerSubscriptions) -> bool:
-    """Whether a wish tells anything that can be true."""
+    """Return whether the subscriptions are well-formed: filters or one valid summary, not both."""
     return not wish.summary or (not wish.filters and read_summary(wish.summary) is not None)
 
 
 def may_match(wish: BrokerSubscriptions, event: Event) -> bool:
-    """Whether a broker may want an event; never no wrongly."""
+    """Return whether a broker's subscriptions may match an event; False is always correct."""
     if any(wanted.matches(event) for wanted in wish.filters):
         return True
     summary = read_summary(wish.summary) if wish.summary else None
@@ -35,7 +35,7 @@ def may_match(wish: BrokerSubscriptions, event: Event) -> bool:
 
 
 def units(wish: BrokerSubscriptions, types: dict[bytes, EventType]) -> tuple[Filter, ...]:
-    """The subscriptions to be grouped, of event types known here; a summary is the filter that holds it."""
+    """Return the filters to be grouped, of the given event types; a summary yields its covering filters."""
     if not wish.summary:
         return tuple(wanted for wanted in wish.filters if wanted.type.fingerprint in types)
     summary = read_summary(wish.summary)

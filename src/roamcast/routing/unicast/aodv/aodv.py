@@ -1,9 +1,10 @@
-"""AODV (RFC 3561): routes are asked for when they are needed, and kept while they are used.
+"""AODV (RFC 3561): routes are discovered on demand and kept while they are used.
 
-A request floods in rings that grow; each node that passes it on remembers the way back, and the reply makes
-the way there. Sequence numbers, which each node gives out for itself, tell new from old. A link that fails
-breaks the routes over it: nodes known to use them are told, or the node at the break looks for another way
-itself. Where ns-2's rules differ they are parameters (`parameters.NS2`).
+A route request floods in expanding rings. Each node that repeats it stores the reverse route, and the reply
+sets up the forward route. Sequence numbers, which each destination assigns, distinguish new routes from old
+ones. A failed link invalidates the routes over it: their known users receive a route error, or the node at
+the break searches for another route (local repair). Differing rules of ns-2 are parameters
+(`parameters.NS2`).
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ from roamcast.routing.unicast.aodv.routes import NUMBERS, AodvRoute, AodvRouteTa
 from roamcast.routing.unicast.unicast import Datagram, Unicast, UnicastUser
 
 ROUTE_BYTES = 26
-"Destination, neighbour, hops, sequence number, flags and lifetime, with the ring."
+"Size of a route [B]: destination, neighbour, hops, sequence number, flags, lifetime and ring."
 
 
 class Aodv(Unicast):
-    """One node's part in AODV."""
+    """One node's instance of AODV."""
 
     parameters_type = AodvParameters
     messages = (RouteRequest, RouteReply, RouteError, Datagram)
@@ -45,7 +46,7 @@ class Aodv(Unicast):
         self.discovery = AodvDiscovery(host, p, self.routes, self.exchange.request, self.carriage)
         self.exchange.found = self._found
         self.carriage.ask = self._ask
-        # Copies of requests still tell who is near, unless routes to neighbours are not made by them.
+        # Duplicate requests create routes to neighbours, unless these routes are disabled.
         self.handled = None if p.neighbour_routes or p.request_memory else self.exchange.seen
         self._hellos: Neighbours | None = None
         if p.hello_interval:
@@ -62,10 +63,10 @@ class Aodv(Unicast):
             Datagram: self._handle_datagram,
         }
 
-    # What a router asks.
+    # Calls of the router.
 
     def start(self) -> None:
-        """Wait to be asked; after a crash, until others have given up the routes that were forgotten."""
+        """Start; after a crash, stay silent until other nodes have expired the routes through this node."""
         if self.host.incarnation:
             self._listen()
             self.host.call_later(self.parameters.reboot_wait, self._begin)
@@ -73,7 +74,7 @@ class Aodv(Unicast):
             call_every(self.host, self.parameters.hello_interval, self._hello)
 
     def send(self, message: Message, to: NodeId) -> None:
-        """Carry a message to a node over as many hops as it takes; to oneself it is not sent."""
+        """Send a message to a node over several hops; a message to this node itself is not sent."""
         datagram = Datagram(self.host.node, to, self.parameters.diameter, message)
         if to == self.host.node:
             self.host.drop(datagram, Drop.MALFORMED)
@@ -81,17 +82,17 @@ class Aodv(Unicast):
             self.carriage.send(datagram)
 
     def next_hop(self, destination: NodeId) -> NodeId | None:
-        """The neighbour that the route to `destination` leads over, if there is one."""
+        """Return the next hop of the route to `destination`, if there is one."""
         route = self.routes.peek(destination, self.host.now())
         return None if route is None else route.hop
 
     def neighbours(self) -> Collection[NodeId]:
-        """Those over whom routes lead."""
+        """Return the next hops of valid routes."""
         now = self.host.now()
         return list(dict.fromkeys(r.hop for r in self.routes if self.routes.peek(r.destination, now)))
 
     def tables(self) -> Mapping[str, Footprint]:
-        """Routes with those who use them, what waits, requests seen, searches and the blacklist."""
+        """Return the sizes: routes with precursors, buffer, seen requests, searches and blacklist."""
         p, routes = self.parameters, len(self.routes)
         held, seen = self.carriage.held, len(self.exchange.seen)
         users = sum(len(route.precursors) for route in self.routes)
@@ -106,10 +107,10 @@ class Aodv(Unicast):
         }
 
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
-        """Learn from what is said, answer it, pass it on."""
+        """Update routes from a message, and handle it."""
         if self._neighbour_routes:
             route = self._entries.get(sender)
-            if route is not None and route.up and route.hops == 1:  # most speak often
+            if route is not None and route.up and route.hops == 1:  # most senders are known
                 expires = self.host.now() + self._life
                 route.expires = max(route.expires, expires)
             elif sender != self._node:
@@ -117,7 +118,7 @@ class Aodv(Unicast):
         return self._handlers[type(message)](message, sender)
 
     def link_failed(self, message: Any, to: NodeId) -> None:
-        """Break the routes over a neighbour, and see to what was to go over it."""
+        """Invalidate the routes over a neighbour, and repair or salvage the message."""
         p = self.parameters
         if type(message) is Datagram:
             route = self.routes.entries.get(message.destination)
@@ -134,14 +135,14 @@ class Aodv(Unicast):
         if p.control_breaks:
             self._handle_break(to)
 
-    # What its parts ask of each other.
+    # Callbacks between the parts of AODV.
 
     def _ask(self, destination: NodeId, repair: int) -> None:
         if not self.exchange.listens():
             self.discovery.ask(destination, repair)
 
     def _found(self, route: AodvRoute, replied: bool) -> None:
-        """A route is taken: whoever waited for it may go."""
+        """Handle a new route: end its search and send the waiting messages."""
         asked = route.destination in self.discovery.searches
         if asked or replied:
             self.discovery.found(route, replied)
@@ -150,7 +151,7 @@ class Aodv(Unicast):
         self.carriage.release(route)
 
     def _handle_break(self, neighbour: NodeId) -> None:
-        """A neighbour is gone: the routes over it, and what waits in the link for it."""
+        """Handle the loss of a neighbour: its routes, and messages for it in the link layer's queue."""
         if self._hellos is not None:
             self._hellos.forget(neighbour)
         if self.parameters.parity:
@@ -158,13 +159,13 @@ class Aodv(Unicast):
         self.breaks.invalidate(neighbour)
         self.carriage.withdraw(neighbour)
 
-    # What is heard.
+    # Messages from neighbours.
 
     def _handle_datagram(self, datagram: Datagram, sender: NodeId) -> Drop | None:
         if sender == self.host.node:
             return Drop.MALFORMED
         if datagram.destination != self.host.node and self.exchange.listens():
-            self._listen()  # others still use the forgotten routes
+            self._listen()  # other nodes still use the forgotten routes
         return self.carriage.handle(datagram, sender)
 
     def _handle_reply(self, reply: RouteReply, sender: NodeId) -> Drop | None:
@@ -184,7 +185,7 @@ class Aodv(Unicast):
     # Neighbours.
 
     def _add_neighbour(self, neighbour: NodeId, now: float) -> None:
-        """Know a new neighbour that speaks; of its sequence number this tells nothing."""
+        """Make the one-hop route to a neighbour valid; its sequence number does not change."""
         route = self.routes.entry(neighbour)
         route.known = self.routes.numbered(route, now)
         route.hop, route.hops, route.up, route.repairing = neighbour, 1, True, False
@@ -192,7 +193,7 @@ class Aodv(Unicast):
         self._found(route, False)
 
     def _hello(self) -> None:
-        """Say that one is there, while routes lead over here."""
+        """Broadcast a hello while this node has active routes."""
         now = self.host.now()
         if not self.exchange.listens() and any(self.routes.peek(r.destination, now) for r in self.routes):
             p, node = self.parameters, self.host.node
@@ -215,7 +216,7 @@ class Aodv(Unicast):
         self.exchange.listening_until = self.host.now() + self.parameters.reboot_wait
 
     def _begin(self) -> None:
-        """Ask for what was sent while listening."""
+        """Start searches for the messages that were sent during the silent period."""
         left = self.exchange.listening_until - self.host.now()
         if left > 0:
             self.host.call_later(left, self._begin)

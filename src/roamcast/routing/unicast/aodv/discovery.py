@@ -1,4 +1,4 @@
-"""Asking for routes: rings that grow, waits for replies, and when to give up."""
+"""Route discovery of AODV: expanding rings, reply timeouts and limits."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from roamcast.routing.unicast.aodv.routes import AodvRoute, AodvRouteTable
 from roamcast.routing.unicast.rate_limit import RateLimit
 
 TICK = 1e-6
-"Timers never fire early, but may fire in the same moment: what is due within this is due."
+"Timer tolerance [s]: a time within this distance counts as due."
 
 
 class RouteSearch:
-    """A route that is being asked for."""
+    """A search for a route."""
 
     __slots__ = ("asked_at", "due", "everywhere", "repair", "timer")
 
     def __init__(self) -> None:
         self.asked_at: float | None = None
         self.due = 0.0
-        "Not asked again before."
+        "Earliest time of the next request [s]."
         self.everywhere = 0
-        "Requests to the whole network so far."
+        "Number of requests to the whole network so far."
         self.repair = 0
-        "Hops that the one request of a local repair travels; 0: it is none."
+        "Hops of the single request of a local repair; 0: no repair."
         self.timer: Timer | None = None
 
 
 class AodvDiscovery:
-    """A node's searches, one a destination; there are no more than messages that wait for them."""
+    """A node's searches, one per destination, limited by the number of waiting messages."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class AodvDiscovery:
         self._rate = RateLimit(parameters.rreq_rate)
 
     def ask(self, destination: NodeId, repair: int = 0) -> None:
-        """Ask for a route, unless it is being asked for; a repair asks once, `repair` hops far."""
+        """Start a search unless one is in progress; a repair sends one request over `repair` hops."""
         search = self.searches.get(destination)
         if search is None:
             if len(self.searches) >= self.parameters.destinations:
@@ -63,7 +63,7 @@ class AodvDiscovery:
             self._ask(destination, search)
 
     def found(self, route: AodvRoute, replied: bool) -> None:
-        """A route is known: whoever asked has the answer, in a reply or otherwise."""
+        """End the search for a route that is now known, by a reply or otherwise."""
         search = self.searches.pop(route.destination, None)
         route.ring = route.hops
         if search is None:
@@ -75,7 +75,7 @@ class AodvDiscovery:
             del route.measured[: -self.parameters.measured_hops]
 
     def forget(self, destination: NodeId) -> None:
-        """Nobody waits any longer."""
+        """End the search for a destination without waiting messages."""
         search = self.searches.pop(destination, None)
         if search is not None and search.timer is not None:
             search.timer.cancel()
@@ -104,7 +104,7 @@ class AodvDiscovery:
         self._request(route, ttl)
 
     def _ring(self, route: AodvRoute, search: RouteSearch) -> int:
-        """How far the next request travels."""
+        """Return the TTL of the next request [hops]."""
         p = self.parameters
         if p.threshold_first:
             if not route.last_hops:
@@ -118,7 +118,7 @@ class AodvDiscovery:
         )
 
     def _reply_timeout(self, route: AodvRoute, search: RouteSearch, ttl: int) -> float:
-        """How long to wait for replies."""
+        """Return the time to wait for replies [s]."""
         p = self.parameters
         hop = sum(route.measured) / len(route.measured) if route.measured else p.node_traversal
         if search.everywhere and p.doubling:
@@ -146,12 +146,12 @@ class AodvDiscovery:
             del self.searches[destination]
 
     def _end(self, destination: NodeId, search: RouteSearch, *, quietly: bool = True) -> None:
-        """Nobody has answered: let go what waits, and say nothing for a while."""
+        """End a failed search: drop the waiting messages, and block new searches for a while."""
         p = self.parameters
         self.forget(destination)
         self._carriage.give_up(destination, search.repair > 0)
         if p.silence and quietly and not search.repair:
-            # Who has just asked everyone does not begin with a small ring again.
+            # After a network-wide search, the next one does not start with a small ring.
             self.searches[destination] = quiet = RouteSearch()
             self._come_back(destination, quiet, self.host.now() + p.silence)
         else:

@@ -1,4 +1,4 @@
-"""Requests and replies: who asks for whom, who answers, and what everyone on the way learns."""
+"""Route requests and replies of AODV, and the routes that nodes learn from them."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from roamcast.routing.unicast.aodv.route_errors import RouteErrors
 from roamcast.routing.unicast.aodv.routes import INFINITE, NUMBERS, AodvRoute, AodvRouteTable, newer
 
 FOR_EVER = 2**32 - 1
-"The lifetime that ns-2 tells of a route under repair, here in milliseconds."
+"Lifetime that ns-2 reports for a route under repair [ms]."
 
 
 class RequestReply:
-    """A node's part in finding routes, its own sequence number, and the requests that it has seen."""
+    """A node's handling of requests and replies, with its sequence number and the seen requests."""
 
     def __init__(
         self, host: Host, parameters: AodvParameters, routes: AodvRouteTable, breaks: RouteErrors
@@ -38,26 +38,26 @@ class RequestReply:
         self.breaks = breaks
         self.seen = Seen(p.requests)
         self._memory = RequestMemory(p.requests, p.request_memory) if p.request_memory else None
-        "Instead of `seen`, where requests are forgotten after a while."
+        "Replaces `seen` if requests are remembered for a limited time."
         self.sequence = host.incarnation << 24
         self._request_id = host.incarnation << 24
-        "Counted from the incarnation on: those of an earlier one are still remembered by others."
+        "Starts from the incarnation, since other nodes remember the ids of earlier ones."
         self.blacklist: Leases[NodeId, bool] = Leases(p.blacklist or 1.0, p.destinations)
-        "Neighbours to whom a reply could not be sent."
+        "Neighbours to which a reply could not be sent."
         self.stamp = STAMPED if p.stamped else 0
         self.listening_until = 0.0
-        "After a crash: until then nothing is said."
+        "End of the silent period after a crash [s]."
         self.found: Callable[[AodvRoute, bool], None] = _ignore
-        "Told of each route that is taken, and whether a reply brought it."
+        "Called for each new route, with whether a reply brought it."
 
     def listens(self) -> bool:
-        """Whether this node has started anew and only listens."""
+        """Return whether this node is in the silent period after a crash."""
         return self.listening_until > self.host.now()
 
     # Requests.
 
     def request(self, route: AodvRoute, ttl: int) -> None:
-        """Ask for a route."""
+        """Broadcast a request for a route."""
         p, node = self.parameters, self.host.node
         self.sequence = (self.sequence + (2 if p.parity else 1)) % NUMBERS
         self._request_id = (self._request_id + 1) % NUMBERS
@@ -72,13 +72,13 @@ class RequestReply:
         self.host.broadcast(request)
 
     def _note(self, request: int) -> bool:
-        """Remember a request; false if it is already remembered."""
+        """Remember a request; return False if it is already remembered."""
         if self._memory is not None:
             return self._memory.add(request, self.host.now())
         return self.seen.add(request)
 
     def handle_request(self, request: RouteRequest, sender: NodeId) -> Drop | None:
-        """Learn the way back to who asks; answer, or ask on."""
+        """Store the reverse route of a request; reply to it or repeat it."""
         if not self._note(request.origin << 32 | request.id):
             return DUPLICATE
         now = self.host.now()
@@ -97,7 +97,7 @@ class RequestReply:
         return self._forward_request(request)
 
     def _forward_request(self, request: RouteRequest) -> Drop | None:
-        """Repeat a request, with the newest number of the destination that is known."""
+        """Repeat a request with the newest known sequence number of the destination."""
         if request.ttl <= 1:
             return Drop.HOP_LIMIT
         if self.listens():
@@ -125,7 +125,7 @@ class RequestReply:
         return None
 
     def _learn_reverse_route(self, request: RouteRequest, sender: NodeId, now: float) -> AodvRoute | None:
-        """Enter the way to who asks; it must last until a reply can come."""
+        """Store the reverse route to the origin, with a lifetime until a reply can arrive."""
         p, origin, hops = self.parameters, request.origin, request.hops + 1
         life = p.reverse_route_lifetime or max(
             2 * p.node_traversal * (2 * p.diameter - hops), p.node_traversal
@@ -174,13 +174,13 @@ class RequestReply:
         left = max(route.expires - now, 0.0)
         life = 1000 * int(left) if self.parameters.stamped else int(1000 * left)
         if route.repairing:
-            life = FOR_EVER  # ns-2: the time that is left is negative, and read as 136 years
+            life = FOR_EVER  # ns-2: the remaining time is negative, and read as 136 years
         return RouteReply(self.stamp, route.hops, route.destination, route.sequence, to, life)
 
     # Replies.
 
     def _reply(self, reply: RouteReply, to: NodeId) -> None:
-        """Send a reply one hop nearer to who asked."""
+        """Send a reply to the next hop towards the origin of the request."""
         back = self.routes.live(to, self.host.now())
         if back is not None:
             self.host.send(reply, back.hop)
@@ -188,12 +188,12 @@ class RequestReply:
             self.host.drop(reply, Drop.NO_ROUTE)
 
     def handle_reply(self, reply: RouteReply, sender: NodeId) -> Drop | None:
-        """Learn a route, and tell it on to who asked."""
+        """Store the route of a reply, and forward the reply to the origin of the request."""
         node = self.host.node
         if sender == node or reply.hops >= INFINITE - 1:
             return Drop.MALFORMED
         if reply.destination == node:
-            return Drop.NOT_MINE  # somebody's way to this node leads back through it
+            return Drop.NOT_MINE  # a neighbour's route to this node leads back through it
         p, now, hops = self.parameters, self.host.now(), reply.hops + 1
         self.routes.relied_on(reply.origin, now)
         repaired = p.local_repair == "rfc" and self.routes.repairs(reply.destination)
@@ -237,4 +237,4 @@ class RequestReply:
 
 
 def _ignore(route: AodvRoute, replied: bool) -> None:
-    """Until somebody is to be told."""
+    """Ignore a new route; the default callback."""

@@ -1,4 +1,4 @@
-"""Carrying datagrams: hop by hop, waiting where there is no route, and around breaks."""
+"""Forwarding of datagrams in AODV: buffering without a route, local repair and salvage."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class DatagramForwarding:
         self.breaks = breaks
         self.held = SendBuffer(p.buffer, p.buffer_timeout)
         self.ask: Callable[[NodeId, int], None] = _ignore
-        "Asks for a route; a repair says how far."
+        "Starts a search for a route; for a repair, with its TTL."
         self._unicast = unicast
         self._life = p.active_route_timeout
 
     def send(self, datagram: Datagram) -> None:
-        """Send a datagram of this node on its way, or ask for one."""
+        """Send a datagram of this node, or buffer it and search for a route."""
         route = self.routes.live(datagram.destination, self.host.now())
         if route is not None:
             self._pass_on(datagram, route)
@@ -40,10 +40,10 @@ class DatagramForwarding:
             self.ask(datagram.destination, 0)
 
     def handle(self, datagram: Datagram, sender: NodeId) -> Drop | None:
-        """Hand over what has arrived, pass on the rest; without a route, say so to who sent it."""
+        """Deliver or forward a datagram; without a route, send a route error to the previous hop."""
         now = self.host.now()
         if self.parameters.refresh_both_ways:
-            # The way back is taken for the same as the way here, where it is the same.
+            # The reverse path is assumed to be the same as the forward path.
             self._refresh(datagram.origin, sender, now)
         self.routes.relied_on(datagram.origin, now)
         if datagram.destination == self.host.node:
@@ -75,7 +75,7 @@ class DatagramForwarding:
         if route is not None and route.hop == over:
             route.expires = max(route.expires, now + self._life)
 
-    # What waits.
+    # The buffer.
 
     def _hold(self, datagram: Datagram) -> None:
         now = self.host.now()
@@ -95,7 +95,7 @@ class DatagramForwarding:
         self._unicast.fail(datagram.payload, datagram.origin, datagram.destination, reason)
 
     def release(self, route: AodvRoute) -> None:
-        """Send what waited for a route."""
+        """Send the datagrams that waited for a route."""
         if route.destination not in self.held:
             return
         now, delay = self.host.now(), 0.0
@@ -122,7 +122,7 @@ class DatagramForwarding:
             self._fail(datagram, Drop.NO_ROUTE)
 
     def retry(self, destination: NodeId) -> None:
-        """Send what waits, or ask for a route to it."""
+        """Send the waiting datagrams, or search for a route."""
         if destination not in self.held:
             return
         route = self.routes.live(destination, self.host.now())
@@ -132,7 +132,7 @@ class DatagramForwarding:
             self.ask(destination, 0)
 
     def give_up(self, destination: NodeId, repair: bool) -> None:
-        """A search has failed: let go what waits for it, and after a repair tell who used the route."""
+        """Drop the datagrams of a failed search; after a failed repair, send a route error."""
         if repair:
             route = self.routes.entry(destination)
             route.repairing = False
@@ -141,10 +141,10 @@ class DatagramForwarding:
         for waiting in self.held.release(destination):
             self._drop(waiting, Drop.NO_ROUTE)
 
-    # Around breaks.
+    # Link failures.
 
     def repairs(self, datagram: Datagram, route: AodvRoute, to: NodeId) -> bool:
-        """Whether this node repairs the route of a datagram that the link could not bring to `to`.
+        """Return whether this node repairs the route of a datagram after the link to `to` failed.
 
         ns-2 also repairs a route that has changed since, or is being repaired: further datagrams wait, too.
         """
@@ -157,7 +157,7 @@ class DatagramForwarding:
         return over and p.local_repair == "rfc" and route.hops <= p.repair_share * p.diameter
 
     def repair(self, datagram: Datagram, route: AodvRoute) -> None:
-        """Look for another way to the destination of a datagram, which waits for it."""
+        """Buffer a datagram, and search for another route to its destination."""
         p, neighbour, there = self.parameters, route.hop, route.hops
         if p.local_repair == "ns2":
             route.up, route.repairing = False, True
@@ -174,12 +174,12 @@ class DatagramForwarding:
         self.ask(route.destination, min(max(there, half) + p.local_add_ttl, p.diameter))
 
     def withdraw(self, neighbour: NodeId) -> None:
-        """See to what waits in the link for a neighbour that is gone."""
+        """Buffer, salvage or drop the messages in the link layer's queue for a lost neighbour."""
         for message in self.host.withdraw(neighbour):
             self._forward_waiting(message, neighbour)
 
     def empty(self, neighbour: NodeId) -> None:
-        """Let go the datagrams that wait in the link for a neighbour."""
+        """Drop the datagrams in the link layer's queue for a neighbour."""
         for message in self.host.withdraw(neighbour):
             if type(message) is Datagram:
                 self._fail(message, Drop.NO_ROUTE)
@@ -195,16 +195,16 @@ class DatagramForwarding:
         elif isinstance(message, RouteReply | RouteError):
             self.host.drop(message, Drop.NO_ROUTE)
         else:
-            self.host.send(message, neighbour)  # the router's own: it is told when the link gives up
+            self.host.send(message, neighbour)  # the router's own message: the link layer will report it
 
     def salvage(self, datagram: Datagram) -> None:
-        """Ask anew for a datagram of one's own; let go what is another's."""
+        """Search again for a datagram of this node; drop one of another node."""
         if datagram.origin == self.host.node and self.parameters.keep_own:
             self._hold(datagram)
-            self.host.call_later(0.0, self.retry, datagram.destination)  # once the break is settled
+            self.host.call_later(0.0, self.retry, datagram.destination)  # after the break has been handled
         else:
             self._fail(datagram, Drop.NO_ROUTE)
 
 
 def _ignore(destination: NodeId, repair: int) -> None:
-    """Until somebody is to be asked."""
+    """Ignore a search; the default callback."""

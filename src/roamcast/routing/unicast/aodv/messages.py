@@ -1,4 +1,4 @@
-"""What AODV says: requests, replies and errors, as long as RFC 3561 (or ns-2) has them."""
+"""The messages of AODV: requests, replies and errors, with the sizes of RFC 3561 or ns-2."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from roamcast.routing.router import Category, Message, Role
 from roamcast.wire.fields import Hops, Int, ListOf, Milliseconds, Node, Serial
 
 UNKNOWN = 1
-"Flag of a request (U): no sequence number of the destination is known."
+"Flag of a request (U): the sequence number of the destination is unknown."
 DESTINATION_ONLY = 2
 "Flag of a request (D): only the destination may reply."
 GRATUITOUS = 4
-"Flag of a request (G): who replies from its table also tells the destination."
+"Flag of a request (G): an intermediate node that replies also sends a reply to the destination."
 STAMPED = 8
-"Flag: four bytes longer, as ns-2's, which carry the time of the request; whoever asked knows it anyway."
+"Flag: ns-2's form, four bytes longer for the time of the request; that time is not transmitted here."
 NO_DELETE = 1
-"Flag of an error (N): the break was repaired, do not give up the routes."
+"Flag of an error (N): the break was repaired, keep the routes."
 
 Flags = Annotated[int, Int(1, most=15)]
 
 
 class RouteRequest(Message, number=50, category=Category.ROUTING, role=Role.FINDS_ROUTE, dedup_field="flood"):
-    """Who knows a way to a node?"""
+    """A node searches for a route to a destination."""
 
     flags: Flags
     hops: Hops
-    "Travelled so far."
+    "Hops travelled."
     ttl: Hops
-    "How many more it may travel; stands in the network header."
+    "Remaining hops; part of the network header."
     id: Serial
     destination: Node
     destination_sequence: Serial
@@ -37,46 +37,46 @@ class RouteRequest(Message, number=50, category=Category.ROUTING, role=Role.FIND
 
     @property
     def minimum_size(self) -> int:
-        """RFC 3561 has 24 bytes, ns-2 28."""
+        """RFC 3561 specifies 24 B, ns-2 28 B."""
         return 28 if self.flags & STAMPED else 24
 
     @property
     def flood(self) -> int:
-        """By what copies of it are known."""
+        """The id by which duplicates are recognised."""
         return self.origin << 32 | self.id
 
 
 class RouteReply(Message, number=51, category=Category.ROUTING, role=Role.FINDS_ROUTE):
-    """A way to a node, told back to who asked for it; broadcast and of oneself, it is a hello."""
+    """A route to a destination, sent to the origin of the request; as a broadcast, a hello."""
 
     flags: Flags
     hops: Hops
     destination: Node
     destination_sequence: Serial
     origin: Node
-    "Who asked."
+    "Origin of the request."
     lifetime: Milliseconds
 
     @property
     def minimum_size(self) -> int:
-        """RFC 3561 has 20 bytes, ns-2 24."""
+        """RFC 3561 specifies 20 B, ns-2 24 B."""
         return 24 if self.flags & STAMPED else 20
 
 
 class Unreachable(NamedTuple):
-    """A destination that is reached no more, with a sequence number newer than that of the lost route."""
+    """An unreachable destination, with a sequence number newer than that of the lost route."""
 
     destination: Node
     sequence: Serial
 
 
 class RouteError(Message, number=52, category=Category.ROUTING, role=Role.FINDS_ROUTE):
-    """Ways that lead no further from here."""
+    """Destinations that the sender can no longer reach."""
 
     flags: Annotated[int, Int(1, most=1)]
     unreachable: Annotated[tuple[Unreachable, ...], ListOf(255, least=1)]
 
     @property
     def minimum_size(self) -> int:
-        """Four bytes, and eight for each destination."""
+        """4 B, and 8 B for each destination."""
         return 4 + 8 * len(self.unreachable)

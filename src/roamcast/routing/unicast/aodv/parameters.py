@@ -1,4 +1,4 @@
-"""What can be said of AODV: RFC 3561's constants and rules, and how ns-2's differ."""
+"""The parameters of AODV: constants and rules of RFC 3561, and the differences of ns-2."""
 
 from __future__ import annotations
 
@@ -12,117 +12,120 @@ from roamcast.units import Seconds
 
 
 class AodvParameters(Parameters):
-    """The constants of AODV, by default RFC 3561's for links that tell of failures; `NS2` has ns-2's."""
+    """The parameters of AODV, by default RFC 3561's for links with failure detection; `NS2` has ns-2's."""
 
     ttl_start: int = Field(default=1, ge=1, le=255)
-    "Hops that the first request for a destination never known travels, unless `threshold_first`."
+    "TTL of the first request for a new destination, unless `threshold_first` [hops]."
     ttl_increment: int = Field(default=2, ge=1, le=255)
-    "Hops that each further request travels more; one for a destination once known begins that far beyond it."
+    """Increment of the TTL of each further request; for a known destination, added to its last distance
+    [hops]."""
     ttl_threshold: int = Field(default=7, ge=1, le=255)
-    "Rings beyond this are the whole network."
+    "TTL above which a request floods the whole network [hops]."
     threshold_first: bool = False
-    "Whether a destination never known, or last beyond the threshold, is asked of everyone at once: ns-2."
+    """Whether a destination that is new or was last beyond the threshold is searched network-wide at once:
+    ns-2."""
     diameter: int = Field(default=35, ge=1, le=255)
-    "Hops across the network: of requests to everyone, and of messages."
+    "Network diameter: TTL of network-wide requests and of messages [hops]."
     node_traversal: Seconds = Field(default=0.04, gt=0)
-    "Estimated time that one hop takes."
+    "Estimated time per hop."
     timeout_buffer: int = Field(default=2, ge=0)
-    "Hops by which the wait for replies to a ring is lengthened."
+    "Additional hops in the reply timeout of a ring."
     rreq_retries: int = Field(default=2, ge=0)
-    "Requests to the whole network after the first, before what waits is given up."
+    "Number of network-wide requests after the first, before the waiting messages are dropped."
     doubling: bool = True
-    "Whether the wait after each request to the whole network doubles; ns-2 adds as much each time."
+    "Whether the timeout doubles with each network-wide request; in ns-2 it grows linearly."
     longest_wait: Seconds = Field(default=20.0, gt=0)
-    "No wait for replies is longer."
+    "Maximum reply timeout."
     measured_hops: int = Field(default=0, ge=0, le=16)
-    "Discoveries from whose duration the time of a hop is measured; 0: `node_traversal` always."
+    "Number of discoveries over which the time per hop is averaged; 0: `node_traversal` always."
     silence: Seconds = Field(default=0.0, ge=0)
-    "After a discovery that failed, a destination is not asked for again for this long."
+    "Time after a failed discovery in which the destination is not searched again."
     rreq_rate: int = Field(default=10, ge=0)
-    "Requests that a node originates in any second; 0: no limit."
+    "Maximum number of requests that a node originates per second; 0: no limit."
     rerr_rate: int = Field(default=10, ge=0)
-    "Errors that a node sends in any second; 0: no limit."
+    "Maximum number of errors that a node sends per second; 0: no limit."
     active_route_timeout: Seconds = Field(default=10.0, gt=0)
-    "Life of a route after its last use. RFC 3561: 3 s, and at least 10 s where links tell of failures."
+    "Lifetime of a route after its last use. RFC 3561: 3 s, and at least 10 s with link failure detection."
     my_route_timeout: Seconds = Field(default=20.0, gt=0)
-    "Life of a route that a destination tells of itself."
+    "Lifetime of the route in a destination's own reply."
     reverse_route_lifetime: Seconds = Field(default=0.0, ge=0)
-    "Life of the route back to who asked; 0: as long as a reply may take, as RFC 3561 has it."
+    "Lifetime of a reverse route; 0: the maximum time of a reply, as in RFC 3561."
     reboot_wait: Seconds = Field(default=25.0, ge=0)
-    "A node that starts anew only listens for this long: longer than any route lives that it has forgotten."
+    "Silent period of a node after a crash; must be longer than the lifetime of any forgotten route."
     delete_period: Seconds = Field(default=50.0, ge=0)
-    "A number is forgotten this long after its route was last up or asked of; 0: never, as in ns-2."
+    "Time after a route's last use for which its sequence number is kept; 0: unlimited, as in ns-2."
     hello_interval: Seconds = Field(default=0.0, ge=0)
-    "Between hellos of a node with active routes; 0: none, links tell of failures."
+    "Interval between hellos of a node with active routes; 0: none, the link layer detects failures."
     allowed_hello_loss: int = Field(default=2, ge=1)
-    "A neighbour whose hellos were heard, silent for so many intervals, is gone."
+    "Number of hello intervals without a hello after which a neighbour is lost."
     local_repair: Literal["rfc", "ns2", "off"] = "rfc"
-    "Whether a node on the way looks for another way itself: near the destination, or past half of the way."
+    """Whether an intermediate node repairs a broken route: 'rfc' near the destination, 'ns2' in the second
+    half of the route."""
     repair_share: float = Field(default=0.3, ge=0, le=1)
-    "Repair where the destination was no further than this share of the diameter."
+    "Maximum distance to the destination for a repair, as a fraction of the diameter."
     local_add_ttl: int = Field(default=2, ge=0, le=255)
-    "Hops that a repairing request travels beyond the destination's last distance."
+    "Hops added to the destination's last distance in the request of a repair."
     keep_own: bool = True
-    "Whether a node asks anew for a message of its own that the link gave up on; else it is dropped."
+    "Whether a node searches again for its own message after a link failure; otherwise it is dropped."
     intermediate_replies: bool = True
-    "Whether nodes that know a fresh route may reply (else requests carry the flag D)."
+    "Whether intermediate nodes with a fresh route may reply; otherwise requests carry the flag D."
     equal_replies: bool = True
-    "Whether a reply that only confirms a route is passed on; RFC 3561 and ns-2 swallow it."
+    "Whether a reply that only confirms a route is forwarded; RFC 3561 and ns-2 discard it."
     gratuitous_replies: bool = False
-    "Whether who replies from its table also tells the destination (flag G)."
+    "Whether an intermediate node that replies also sends a reply to the destination (flag G)."
     parity: bool = False
     "Whether own sequence numbers are even and those of broken routes odd, as in ns-2."
     neighbour_routes: bool = True
-    "Whether every message heard makes or refreshes a route to the neighbour that sent it."
+    "Whether each received message creates or refreshes a route to its sender."
     refresh_both_ways: bool = True
-    "Whether a message passed on refreshes the routes to its origin and to both neighbours, too."
+    "Whether a forwarded message also refreshes the routes to its origin and to both neighbours."
     error_unicast: bool = True
-    "Whether an error that concerns one neighbour goes to it alone; else errors are broadcast."
+    "Whether an error for a single neighbour is sent by unicast; otherwise errors are broadcast."
     error_to_all: bool = False
-    "Whether who finds a link broken tells of all routes over it, even those that nobody is known to use."
+    "Whether a node reports all routes over a failed link, even those without known users."
     stale_errors: bool = True
-    "Whether an error with an older sequence number than the route's breaks it too."
+    "Whether an error with a sequence number older than the route's invalidates it, too."
     control_breaks: bool = True
-    "Whether routes over a neighbour break when the link cannot bring it a reply or an error, too."
+    "Whether a link failure of a reply or an error also invalidates the routes over that neighbour."
     errors_empty_queue: bool = False
-    "Whether an error makes a node let go all that waits in its link for the neighbour that sent it."
+    "Whether an error makes a node drop all messages in its link layer's queue for the sender."
     blacklist: Seconds = Field(default=5.6, ge=0)
-    "How long requests of a neighbour are ignored to which a reply could not be sent."
+    "Time for which requests of a neighbour are ignored after a reply to it has failed."
     jitter: Seconds = Field(default=0.01, ge=0)
-    "Repeated requests and errors passed on wait up to this long, so that neighbours do not speak at once."
+    "Maximum random delay of repeated requests and errors, which desynchronises neighbours."
     release_gap: Seconds = Field(default=0.0, ge=0)
-    "Between messages that waited for a route, once there is one."
+    "Interval between buffered messages that are sent when a route is found."
     tick: Seconds = Field(default=0.0, ge=0)
-    "Routes lapse and requests are repeated at multiples of this, at all nodes alike; 0: when they are due."
+    "Period of the timers for route expiry and requests, the same at all nodes; 0: exact times."
     stamped: bool = False
-    "Whether requests and replies have ns-2's form: four bytes more, and lives in whole seconds."
+    "Whether requests and replies have ns-2's form: four bytes longer, and lifetimes in whole seconds."
     buffer: int = Field(default=64, ge=0)
-    "Messages that wait for routes; the oldest goes first."
+    "Maximum number of messages that wait for routes; the oldest is evicted."
     buffer_timeout: Seconds = Field(default=30.0, gt=0)
-    "How long a message waits for a route."
+    "Maximum time that a message waits for a route."
     destinations: int = Field(default=1024, ge=1)
-    "Routes kept; the one that changed longest ago makes room."
+    "Maximum number of routes; the least recently changed is evicted."
     precursors: int = Field(default=64, ge=1)
-    "Neighbours remembered as users of a route; the first makes room."
+    "Maximum number of precursors of a route; the oldest is evicted."
     requests: int = Field(default=16384, ge=1)
-    "Requests remembered as seen; the oldest is forgotten first."
+    "Number of seen requests that are remembered; the oldest is evicted."
     request_memory: Seconds = Field(default=0.0, ge=0)
-    """Requests are remembered for one to two times this long, and forgotten at its multiples, as in ns-2
-    (6 s); 0: until `requests` newer ones have come."""
+    """Period after which seen requests are forgotten, at its multiples: each is remembered for one to two
+    periods, as in ns-2 (6 s). 0: until `requests` newer ones were received."""
 
     @model_validator(mode="after")
     def _outlasts_routes(self) -> AodvParameters:
         back = self.reverse_route_lifetime or 4 * self.node_traversal * self.diameter
         longest = max(self.active_route_timeout, self.my_route_timeout, back)
         for name, why in (
-            ("reboot_wait", "routes through a node that has started anew"),
-            ("delete_period", "routes through a node that has forgotten a number"),
+            ("reboot_wait", "routes through a restarted node"),
+            ("delete_period", "routes through a node without its sequence number"),
         ):
             period = getattr(self, name)
             if 0 < period <= longest:
                 raise ValueError(
-                    f"{name} ({period:g} s) must outlast every route ({longest:g} s), or be 0:"
-                    f" else {why} can form a loop"
+                    f"{name} ({period:g} s) must be longer than the lifetime of every route"
+                    f" ({longest:g} s), or 0: otherwise {why} can form a loop"
                 )
         return self
 
@@ -131,7 +134,7 @@ class AodvParameters(Parameters):
         if not self.intermediate_replies and not self.equal_replies:
             raise ValueError(
                 "intermediate_replies and equal_replies cannot both be off:"
-                " where only the destination may answer, a neighbour that knows it would swallow every reply"
+                " if only the destination may reply, a neighbour with a route to it would discard every reply"
             )
         return self
 
@@ -170,4 +173,4 @@ NS2: Mapping[str, Any] = {
     "stamped": True,
     "request_memory": 6.0,
 }
-"ns-2's AODV (2.35), by parameter; what is not named is as by default."
+"Parameter values of ns-2's AODV (2.35); the others have their defaults."

@@ -6,7 +6,7 @@ from roamcast.routing.state.seen import Recent
 
 
 class RequestMemory:
-    """Request ids in two generations: at each multiple of `period` seconds the older one is forgotten.
+    """Request ids in two generations; at each multiple of `period` [s] the older one is discarded.
 
     An id is remembered for one to two periods. A request that waited longer in a queue counts as new.
     """
@@ -22,7 +22,7 @@ class RequestMemory:
         return len(self._current) + len(self._previous)
 
     def add(self, request: int, now: float) -> bool:
-        """Remember a request; false if it is already remembered."""
+        """Remember a request; return False if it is already remembered."""
         window = int(now / self._period)
         if window > self._window:
             self._previous = self._current if window == self._window + 1 else Recent(self._limit)

@@ -1,4 +1,4 @@
-"""Broken routes: who is told, and what an error from a neighbour breaks here."""
+"""Route errors of AODV: recipients, and the effect of a received error."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from roamcast.routing.unicast.aodv.routes import AodvRoute, AodvRouteTable, newe
 from roamcast.routing.unicast.rate_limit import RateLimit
 
 AT_ONCE = 255
-"Destinations that one error names."
+"Maximum number of destinations in an error."
 
 
 class RouteErrors:
-    """A node's errors."""
+    """A node's handling of route errors."""
 
     def __init__(self, host: Host, parameters: AodvParameters, routes: AodvRouteTable) -> None:
         self.host = host
@@ -25,7 +25,7 @@ class RouteErrors:
         self._rate = RateLimit(parameters.rerr_rate)
 
     def invalidate(self, hop: NodeId, but: NodeId | None = None) -> None:
-        """Give up the routes over a neighbour, but for one that is being repaired, and tell who used them."""
+        """Invalidate the routes over a neighbour, except one under repair, and report them to their users."""
         broken = [route for route in self._routes.over(hop) if route.destination != but]
         for route in broken:
             route.invalidate()
@@ -34,14 +34,14 @@ class RouteErrors:
             route.precursors.pop(hop, None)
 
     def refuse(self, destination: NodeId, neighbour: NodeId) -> None:
-        """Tell a neighbour that what it sends to a destination gets no further."""
+        """Report to a neighbour and to the precursors that a destination is unreachable."""
         route = self._routes.entry(destination)
         self._send([Unreachable(destination, route.sequence)], {neighbour: None, **route.precursors})
 
     def send_errors(
         self, broken: Iterable[AodvRoute], *, to_all: bool = False, flags: int = 0, jitter: float = 0.0
     ) -> None:
-        """Tell who uses routes that they are broken; or everyone, of all of them."""
+        """Report broken routes to their precursors, or broadcast all of them."""
         users: dict[NodeId, None] = {}
         unreachable = []
         for route in broken:
@@ -52,7 +52,7 @@ class RouteErrors:
             self._send(unreachable[first : first + AT_ONCE], users, flags, jitter)
 
     def handle(self, error: RouteError, sender: NodeId) -> bool:
-        """Break what an error breaks, and tell it on; false if nothing here led over the sender."""
+        """Invalidate the routes of an error and forward it; return False if none led over the sender."""
         broken = []
         concerned = False
         for destination, sequence in error.unreachable:

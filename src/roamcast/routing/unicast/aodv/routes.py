@@ -1,10 +1,10 @@
-"""The routes of AODV: who is reached over whom, and what keeps them free of loops.
+"""The route table of AODV, and the rules that keep routes free of loops.
 
-Along every route the sequence number of the destination rises or stays, and where it stays the hops fall.
-So a route is replaced only by one with a newer number, or with the same number and fewer hops; and a route
-that breaks or lapses counts its number up, so that nothing that led through here can come back as news.
-A number is therefore kept until no neighbour can still lead a route over here: longer than any route lives
-after the last message that could have used it.
+Along every route, the sequence number of the destination does not decrease, and where it is equal the hop
+count decreases. A route is therefore replaced only by one with a newer number, or with the same number and
+fewer hops. A route that breaks or expires increments its number, so that an old route through this node is
+not accepted again. The number is kept until no neighbour can still have a route through this node: longer
+than the lifetime of any route after the last message that could have used it.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from roamcast.routing.router import NodeId
 NUMBERS = 2**32
 HALF = 2**31
 INFINITE = 256
-"The hops of a route that is down."
+"Hop count of an invalid route."
 
 
 def newer(a: int, b: int) -> bool:
-    """Whether a sequence number comes after another, counted in a circle."""
+    """Return whether a sequence number is newer than another, modulo 2^32."""
     return 0 < (a - b) % NUMBERS < HALF
 
 
 class AodvRoute:
-    """What a node knows of one destination."""
+    """A node's state about one destination."""
 
     __slots__ = (
         "destination",
@@ -48,36 +48,36 @@ class AodvRoute:
         self.hops = INFINITE
         self.sequence = 0
         self.known = False
-        "Whether the sequence number means something."
+        "Whether the sequence number is known."
         self.up = False
-        "Whether messages may take it, until it lapses."
+        "Whether the route is valid, until it expires."
         self.repairing = False
-        "Whether this node looks for another way after a break."
+        "Whether this node is repairing the route."
         self.expires = 0.0
-        "When it lapses; of a route that is down, when it last was up or a neighbour relied on it."
+        "Expiry time [s]; of an invalid route, the last time when it was valid or a neighbour relied on it."
         self.precursors: dict[NodeId, None] = {}
-        "Neighbours that are known to use it."
+        "Neighbours that are known to use the route."
         self.last_hops = 0
-        "Hops that it had before it broke; 0: never known."
+        "Hop count before the route broke; 0: never known."
         self.ring = 0
-        "How far the last request travelled, or the route that was found; 0: nobody was asked."
+        "TTL of the last request, or hop count of the route that was found; 0: no request yet."
         self.measured: list[float] = []
-        "Seconds a hop of the last discoveries."
+        "Time per hop in the last discoveries [s]."
 
     def set(self, hop: NodeId, hops: int, sequence: int, expires: float) -> None:
-        """Have it lead over a neighbour from now on."""
+        """Make the route valid, with a neighbour as next hop."""
         self.hop, self.hops, self.sequence, self.expires = hop, hops, sequence, expires
         self.known = self.up = True
         self.repairing = False
 
     def use_by(self, neighbour: NodeId, most: int) -> None:
-        """Remember that a neighbour uses it."""
+        """Add a neighbour to the precursors."""
         self.precursors[neighbour] = None
         if len(self.precursors) > most:
             del self.precursors[next(iter(self.precursors))]
 
     def invalidate(self, sequence: int | None = None) -> None:
-        """Give it up, with the number that an error told or the next one."""
+        """Invalidate the route, with the sequence number of an error or the next one."""
         if sequence is not None and (not self.known or not newer(self.sequence, sequence)):
             self.sequence = sequence
         elif self.known:
@@ -89,17 +89,17 @@ class AodvRoute:
 
 
 class AodvRouteTable:
-    """Routes by destination, never more than `limit`: the one that changed longest ago makes room."""
+    """Routes by destination, at most `limit`; the least recently changed is evicted."""
 
     def __init__(self, limit: int, tick: float, kept: float = 0.0, *, repairs_count: bool = False) -> None:
         self.limit = limit
         self._repairs_count = repairs_count
-        "Whether a route under repair is answered from and breaks as one that is up does, as in ns-2."
+        "Whether a route under repair is used for replies and can break like a valid one, as in ns-2."
         self.entries: dict[NodeId, AodvRoute] = {}
         "In order of change, oldest first."
         self._tick = tick
         self._kept = kept
-        "Seconds that the number of a route that is not in use still counts; 0: for ever."
+        "Time for which the sequence number of an unused route is kept [s]; 0: unlimited."
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -108,7 +108,7 @@ class AodvRouteTable:
         return iter(self.entries.values())
 
     def entry(self, destination: NodeId) -> AodvRoute:
-        """What is known of a destination, if only that it is asked for."""
+        """Return the entry of a destination, and create it if necessary."""
         route = self.entries.get(destination)
         if route is None:
             if len(self.entries) >= self.limit:
@@ -117,7 +117,7 @@ class AodvRouteTable:
         return route
 
     def live(self, destination: NodeId, now: float) -> AodvRoute | None:
-        """The route to a destination, if messages may take it; one that has lapsed goes down."""
+        """Return the route to a destination if it is valid; an expired one is invalidated."""
         route = self.entries.get(destination)
         if route is None or not route.up:
             return None
@@ -127,34 +127,34 @@ class AodvRouteTable:
         return route
 
     def peek(self, destination: NodeId, now: float) -> AodvRoute | None:
-        """The same, and nothing changes."""
+        """Return the route to a destination if it is valid, without changes."""
         route = self.entries.get(destination)
         if route is None or not route.up or self._has_lapsed(route, now):
             return None
         return route
 
     def standing(self, destination: NodeId, now: float) -> AodvRoute | None:
-        """The live route to a destination; by ns-2's rule also one that is being repaired."""
+        """Return the valid route to a destination; by ns-2's rule, also one under repair."""
         route = self.entries.get(destination)
         if route is not None and route.repairing and self._repairs_count:
             return route
         return self.live(destination, now)
 
     def breakable(self, route: AodvRoute) -> bool:
-        """Whether an error or a failed link takes a route down: it is up, or repaired by ns-2's rule."""
+        """Return whether an error or a link failure can invalidate a route."""
         return route.up or (route.repairing and self._repairs_count)
 
     def repairs(self, destination: NodeId) -> bool:
-        """Whether another way to a destination is being looked for from here."""
+        """Return whether this node is repairing the route to a destination."""
         route = self.entries.get(destination)
         return route is not None and route.repairing
 
     def numbered(self, route: AodvRoute, now: float) -> bool:
-        """Whether the number of a route means something: it is known, and not out of use for too long."""
+        """Return whether a route's sequence number is known and has not been discarded."""
         return route.known and (not self._kept or now < route.expires + self._kept)
 
     def relied_on(self, destination: NodeId, now: float) -> None:
-        """A neighbour seems to lead a route over here: if it is down, its number counts from now on."""
+        """Keep an invalid route's sequence number for longer, since a neighbour relies on it."""
         route = self.entries.get(destination)
         if route is not None and not route.up:
             route.expires = max(route.expires, now)
@@ -162,7 +162,7 @@ class AodvRouteTable:
     def offer(
         self, destination: NodeId, hop: NodeId, hops: int, sequence: int, *, now: float, life: float
     ) -> AodvRoute | None:
-        """Take a route that is newer, or as new and shorter; None: what is known is better."""
+        """Accept a route that is newer, or equally new and shorter; return None if it is rejected."""
         route = self.entry(destination)
         if self.numbered(route, now):
             ahead = (sequence - route.sequence) % NUMBERS
@@ -176,7 +176,7 @@ class AodvRouteTable:
     def confirm(
         self, destination: NodeId, hop: NodeId, hops: int, sequence: int, *, now: float, life: float
     ) -> AodvRoute | None:
-        """The route that is known, if it is exactly that; it lives longer."""
+        """Extend the lifetime of the existing route if it is identical; otherwise return None."""
         route = self.entries.get(destination)
         if route is None or not route.up or (route.hop, route.hops, route.sequence) != (hop, hops, sequence):
             return None
@@ -184,7 +184,7 @@ class AodvRouteTable:
         return route
 
     def over(self, hop: NodeId) -> list[AodvRoute]:
-        """The routes that lead over a neighbour and break with it."""
+        """Return the routes over a neighbour that can break."""
         return [route for route in self.entries.values() if route.hop == hop and self.breakable(route)]
 
     def _has_lapsed(self, route: AodvRoute, now: float) -> bool:

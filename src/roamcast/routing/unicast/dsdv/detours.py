@@ -1,4 +1,4 @@
-"""Other ways: what each neighbour told of its routes last, for when the link to the next hop has failed."""
+"""Alternative next hops of DSDV, from the last updates of neighbours, for use after link failures."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ class Detours:
     def __init__(self) -> None:
         self._told: dict[NodeId, DsdvUpdate] = {}
         self._metrics: dict[NodeId, dict[NodeId, int]] = {}
-        "Hops to each destination by these updates; entered when first asked for."
+        "Hops to each destination by these updates; computed on first use."
 
     def hear(self, neighbour: NodeId, update: DsdvUpdate) -> None:
-        """Keep what a neighbour says if it is a full update, which begins with the speaker itself."""
+        """Store a neighbour's update if it is a full one, which begins with the sender's own entry."""
         if update.entries and update.entries[0][0] == neighbour:
             self._told[neighbour] = update
             self._metrics.pop(neighbour, None)
 
     def forget(self, neighbour: NodeId) -> None:
-        """Forget what a neighbour that is lost has told."""
+        """Remove the update of a lost neighbour."""
         self._told.pop(neighbour, None)
         self._metrics.pop(neighbour, None)
 
     def footprint(self, limit: int) -> Footprint:
-        """The last full update of each neighbour, of whom there are no more than `limit`."""
+        """Return the size of the stored updates; there are at most `limit` neighbours."""
         return Footprint(len(self._told), sum(update.size for update in self._told.values()), limit)
 
     def best(
         self, destination: NodeId, neighbours: Iterable[NodeId], avoid: Collection[NodeId]
     ) -> NodeId | None:
-        """Which of `neighbours`, and none of `avoid`, told of the shortest way to `destination`.
+        """Return the neighbour outside `avoid` that reported the shortest route to `destination`.
 
-        One that has not spoken of it comes last: nobody tells of a route that has not settled.
+        A neighbour without a report comes last, since unsettled routes are not reported.
         """
         ways = []
         for neighbour in neighbours:
@@ -63,43 +63,43 @@ class Detours:
 
 
 COPIES = 0.5
-"Times the lease of a detour: so long a datagram that comes again is a copy that a link has made."
+"Fraction of a detour's lease in which an equal datagram counts as a duplicate made by the link."
 
 
 class TriedNextHops:
-    """Of datagrams that have just gone around: the neighbours that they were sent to from here."""
+    """The neighbours to which recently detoured datagrams were sent from this node."""
 
     def __init__(self, lease: float, limit: int) -> None:
         self._tried: Leases[tuple[NodeId, NodeId, Message], tuple[NodeId, ...]] = Leases(lease, limit)
         self._passed: Leases[tuple[Datagram, NodeId], bool] = Leases(COPIES * lease, limit)
 
     def of(self, datagram: Datagram, now: float) -> tuple[NodeId, ...]:
-        """The ways that a datagram, or a copy of it, has gone already."""
+        """Return the next hops by which a datagram, or a duplicate of it, was sent."""
         return self._tried.get(_known_by(datagram), now) or ()
 
     def note(self, datagram: Datagram, hop: NodeId, now: float) -> None:
-        """Remember that it goes by `hop` now."""
+        """Record that a datagram is sent to `hop`."""
         before = self.of(datagram, now)
         self._tried.sweep(now)
         self._tried.renew(_known_by(datagram), (*before, hop), now)
 
     def is_copy(self, datagram: Datagram, sender: NodeId, now: float) -> bool:
-        """Whether the same neighbour passed on the same, with as many hops left, a moment ago."""
+        """Return whether the same neighbour sent the same datagram, with equal hops left, a moment ago."""
         self._passed.sweep(now)
         key = (datagram, sender)
         return not self._passed.begin(key, True, now)
 
     def passed(self) -> Footprint:
-        """Datagrams that were passed on a moment ago."""
+        """Return the size of the table of recently forwarded datagrams."""
         held = [datagram.length for (datagram, _), _ in self._passed.items(0.0)]
         return Footprint(len(held), sum(held), self._passed.capacity)
 
     def footprint(self) -> Footprint:
-        """Datagrams and their ways."""
+        """Return the size of the table of detours."""
         held = [8 + payload.length + 4 * len(hops) for (_, _, payload), hops in self._tried.items(0.0)]
         return Footprint(len(held), sum(held), self._tried.capacity)
 
 
 def _known_by(datagram: Datagram) -> tuple[NodeId, NodeId, Message]:
-    """What does not change on the way."""
+    """Return the part of a datagram that does not change on its path."""
     return datagram.origin, datagram.destination, datagram.payload

@@ -1,16 +1,16 @@
-"""DSDV (Perkins and Bhagwat 1994) by the rules and constants of ns-2: it knows the next hop.
+"""DSDV (Perkins and Bhagwat 1994) by the rules and constants of ns-2.
 
-Every node gives out even sequence numbers for itself and sends its whole table now and then. A higher number
-always wins; at the same number the shorter route wins. Who finds a neighbour gone adds one to the sequence
-numbers of the routes over it, which makes them odd, and says so at once. News of a better route waits for
-twice the time that better routes have lately taken to arrive (the settling time), so that the second-best
-is not told first.
+Every node assigns even sequence numbers to itself and broadcasts its whole table periodically. The route with
+the higher number wins; among equal numbers, the shorter route wins. A node that loses a neighbour increments
+the sequence numbers of the routes over it, which makes them odd, and reports this at once. An update of a
+better route is delayed by twice the time that better routes have recently taken to arrive (the settling
+time), so that the second-best route is not reported first.
 
-Sequence numbers run in a circle (RFC 1982): whatever number someone gives out in a node's name, the node
-knows a higher one, and has the last word on itself.
+Sequence numbers are compared modulo their range (RFC 1982). A node answers any number that another node
+reports for it with a higher one.
 
-Messages travel in a `Datagram`, hop by hop. One without a route waits for one, but not for ever. With
-`detours`, which is not DSDV's, one that the link gave up on takes another way that a neighbour has told of.
+Messages travel in a `Datagram`, hop by hop, and wait a limited time for a route. With `detours`, which are
+not part of DSDV, a datagram is sent to an alternative next hop after a link failure.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from roamcast.routing.unicast.unicast import Datagram, Unicast, UnicastUser
 
 
 class Dsdv(Unicast):
-    """One node's part in DSDV."""
+    """One node's instance of DSDV."""
 
     parameters_type = DsdvParameters
     messages = (DsdvUpdate, Datagram)
@@ -50,29 +50,29 @@ class Dsdv(Unicast):
         self.heard = Neighbours(host, p.missed_periods * p.period, p.destinations, self._lose)
         self._detours = Detours()
         self._failed: Leases[NodeId, bool] = Leases(p.detour_lease, p.destinations)
-        "Neighbours on whom the link has just given up."
+        "Neighbours to which the link has just failed."
         self._failing = self._failed.keys()
         self._tried = TriedNextHops(p.detour_lease, p.destinations)
         self.held = RouteQueue(host, p.queue_per_destination, p.destinations, p.queue_timeout, self._give_up)
 
-    # What a router asks.
+    # Calls of the router.
 
     def start(self) -> None:
-        """Begin to send full updates."""
+        """Start the periodic full updates."""
         self._full_timer = call_within(self.host, self.parameters.start_jitter, self._full)
 
     def next_hop(self, destination: NodeId) -> NodeId | None:
-        """The neighbour to give a message for `destination`, or None while no route is known."""
+        """Return the next hop to `destination`, or None if no route is known."""
         route = self.table.routes.get(destination)
         return route.hop if route is not None and route.metric < INFINITY else None
 
     def distance(self, destination: NodeId) -> int | None:
-        """Hops to `destination`, or None while no route is known."""
+        """Return the hops to `destination`, or None if no route is known."""
         route = self.table.routes.get(destination)
         return route.metric if route is not None and route.metric < INFINITY else None
 
     def detour(self, destination: NodeId, avoid: Collection[NodeId]) -> NodeId | None:
-        """A neighbour, none of `avoid` and none that the link has just failed to reach."""
+        """Return a neighbour outside `avoid` to which the link has not just failed."""
         if not self.parameters.detours:
             return None
         recent = self.heard.heard_since(self.host.now() - self.parameters.period)
@@ -86,15 +86,15 @@ class Dsdv(Unicast):
         return route is not None and self._detours.metric(neighbour, destination) < route.metric
 
     def suspects(self, neighbour: NodeId) -> bool:
-        """Whether the link to a neighbour has just failed, and detours are allowed."""
+        """Return whether the link to a neighbour has just failed, and detours are enabled."""
         return neighbour in self._failing and self._failed.get(neighbour, self.host.now()) is not None
 
     def neighbours(self) -> Collection[NodeId]:
-        """Those whose updates have been heard lately."""
+        """Return the neighbours whose updates were received recently."""
         return list(self.heard.heard_since(-NEVER))
 
     def tables(self) -> Mapping[str, Footprint]:
-        """Routes (destination, hop, metric, sequence and times), held messages, and what has gone around."""
+        """Return the sizes: routes, waiting messages and, with detours, detoured and forwarded datagrams."""
         p, routes, held = self.parameters, len(self.table), len(self.held)
         around = {"gone_around": self._tried.footprint(), "passed": self._tried.passed()} if p.detours else {}
         return {
@@ -104,7 +104,7 @@ class Dsdv(Unicast):
         }
 
     def link_failed(self, message: Any, to: NodeId) -> None:
-        """Learn that the link to the neighbour `to` gave up on a message; a datagram may go another way."""
+        """Handle a link failure to the neighbour `to`; a datagram may be sent by another route."""
         if self.parameters.link_feedback:
             self._lose(to)
         if self.parameters.detours:
@@ -121,7 +121,7 @@ class Dsdv(Unicast):
             self._give_up(message, Drop.NO_ROUTE)
 
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
-        """Take in routes, hand over what has arrived, pass on the rest."""
+        """Process an update, or deliver or forward a datagram."""
         if type(message) is DsdvUpdate:
             return self._handle_update(message, sender)
         if message.destination == self.host.node:
@@ -139,7 +139,7 @@ class Dsdv(Unicast):
     # Datagrams.
 
     def send(self, message: Message, to: NodeId) -> None:
-        """Carry a message to a node over as many hops as it takes; to oneself it is not sent."""
+        """Send a message to a node over several hops; a message to this node itself is not sent."""
         datagram = Datagram(self.host.node, to, self.parameters.hop_limit, message)
         if to == self.host.node:
             self.host.drop(datagram, Drop.MALFORMED)
@@ -147,7 +147,7 @@ class Dsdv(Unicast):
             self._forward(datagram)
 
     def send_across(self, message: Message, neighbour: NodeId) -> None:
-        """Send a message to a neighbour that was heard a moment ago, whatever an old route says."""
+        """Send a message directly to a neighbour, regardless of the route, unless the link just failed."""
         if self.suspects(neighbour):
             self.send(message, neighbour)
         else:
@@ -155,7 +155,7 @@ class Dsdv(Unicast):
             self.host.send(Datagram(self.host.node, neighbour, hops, message), neighbour)
 
     def _forward(self, datagram: Datagram, came_from: NodeId | None = None) -> None:
-        """Send a datagram one hop further, or keep it until there is a route."""
+        """Send a datagram to the next hop, or queue it until there is a route."""
         hop = self.next_hop(datagram.destination)
         avoid = () if came_from is None else (came_from,)
         if hop is None:
@@ -164,13 +164,13 @@ class Dsdv(Unicast):
             other = self._detour_hop(datagram, avoid)
             hop = hop if other is None else other
         elif hop == came_from and self.parameters.detours:
-            # Routes that point at each other: it would only go to and fro.
+            # The routes of both nodes point at each other: the datagram would oscillate.
             self._send_detour(datagram, (hop,))
             return
         self._send(datagram, hop)
 
     def _forward_by_route(self, datagram: Datagram) -> None:
-        """Send what the link gave up on by a route, if there is one; a hint might lead to the same link."""
+        """Send a datagram by its route after a link failure; a hint might lead to the same link."""
         self._send(datagram, self.next_hop(datagram.destination))
 
     def _send(self, datagram: Datagram, hop: NodeId | None) -> None:
@@ -180,7 +180,7 @@ class Dsdv(Unicast):
             self.held.add(datagram)
 
     def _send_detour(self, datagram: Datagram, avoid: Collection[NodeId]) -> None:
-        """Send a datagram another way than its route, if there is one."""
+        """Send a datagram to an alternative next hop, if there is one."""
         if datagram.hops <= 1:
             self._give_up(datagram, Drop.HOP_LIMIT)
             return
@@ -194,10 +194,10 @@ class Dsdv(Unicast):
     def _detour_hop(
         self, datagram: Datagram, avoid: Collection[NodeId], hints: bool = False
     ) -> NodeId | None:
-        """A neighbour that this datagram has not gone around by yet, from here.
+        """Return a neighbour to which this datagram has not been detoured from this node.
 
-        What comes back, and every copy of it, tries another way or ends: around someone who is gone all ways
-        lead in circles, and where links make copies a circle makes a storm.
+        A datagram that returns, and each duplicate of it, tries another neighbour or is dropped: around a
+        node that is gone all detours form loops, in which duplicated messages would multiply.
         """
         now = self.host.now()
         avoid = {*avoid, *self._tried.of(datagram, now)}
@@ -214,10 +214,10 @@ class Dsdv(Unicast):
     def _avoided(self, others: Collection[NodeId]) -> set[NodeId]:
         return {neighbour for neighbour, _ in self._failed.items(self.host.now())}.union(others)
 
-    # What neighbours say.
+    # Updates from neighbours.
 
     def _handle_update(self, update: DsdvUpdate, sender: NodeId) -> Drop | None:
-        """Take in what a neighbour says of its routes."""
+        """Process the routes in a neighbour's update."""
         now = self.host.now()
         if sender == self.host.node:
             return Drop.MALFORMED
@@ -226,7 +226,7 @@ class Dsdv(Unicast):
             route = find(destination)
             if route is not None:
                 known = route.sequence
-                # In a settled network most entries say what is known already: let them cost little.
+                # In a settled network most entries are known already: handle these quickly.
                 if sequence == known:
                     if route.metric - 1 > metric >= 0:
                         self._shorten(route, sender, metric + 1, now)
@@ -244,12 +244,12 @@ class Dsdv(Unicast):
         self._refresh_neighbour(sender, update, now)
         return None
 
-    # What is learnt from an entry.
+    # Processing of entries.
 
     def _add_destination(
         self, destination: NodeId, hop: NodeId, metric: int, sequence: int, now: float
     ) -> None:
-        """Enter a destination never heard of before."""
+        """Add a route to a new destination."""
         route = DsdvRoute(destination, hop, metric, sequence, now=now, settling=self.parameters.settling)
         self._enter(route)
         route.settled_at = now
@@ -262,7 +262,7 @@ class Dsdv(Unicast):
             self._changed(destination)
 
     def _shorten(self, route: DsdvRoute, hop: NodeId, metric: int, now: float) -> None:
-        """Take a shorter way at the same sequence number."""
+        """Replace a route by a shorter one with the same sequence number."""
         was_broken = route.metric >= INFINITY
         moved = was_broken or route.hop != hop
         route.hop, route.metric, route.changed_at = hop, metric, now
@@ -275,7 +275,7 @@ class Dsdv(Unicast):
             self._changed(route.destination)
 
     def _refresh(self, route: DsdvRoute, hop: NodeId, metric: int, sequence: int, now: float) -> None:
-        """Believe a fresher sequence number, whatever its metric."""
+        """Accept a newer sequence number, regardless of its metric."""
         was_broken = route.metric >= INFINITY
         is_broken = metric >= INFINITY
         moved = was_broken != is_broken or (not is_broken and route.hop != hop)
@@ -284,7 +284,7 @@ class Dsdv(Unicast):
         route.settling = memory * route.settling + (1 - memory) * (route.changed_at - route.sequence_since)
         settled_at = now if was_broken or is_broken else now + 2 * route.settling
         if not p.settle_anew and (route.settled_at > now or not route.last_advertised):
-            # Put off each time, a route that nothing is wrong with might not be told for many periods.
+            # If the delay restarted each time, an intact route might not be reported for many periods.
             settled_at = min(settled_at, route.settled_at)
         route.hop, route.metric, route.sequence = hop, metric, sequence
         route.changed_at = route.sequence_since = now
@@ -298,33 +298,33 @@ class Dsdv(Unicast):
             self._changed(route.destination)
 
     def _contradict(self, route: DsdvRoute, now: float) -> None:
-        """A neighbour thinks broken what is known to work: tell it."""
+        """Report a working route to a neighbour that reports it as broken."""
         route.new_metric = True
         route.settled_at = now
         self._announce(route, now, now)
 
     def _handle_own_entry(self, metric: int, sequence: int) -> None:
-        """Have the last word on oneself."""
+        """Adopt a newer own sequence number; if this node is reported unreachable, send a full update."""
         if 0 < (sequence - self.sequence) & HIGHEST_SEQUENCE < HALF:
-            # Of an earlier incarnation (or of a liar): without a higher number nobody would listen.
+            # From an earlier incarnation or forged: only a higher number is accepted by the others.
             self.sequence = sequence & ~1
         if metric >= INFINITY and self._full_timer is not None:
             self._full_timer.cancel()
             self._full_timer = self.host.call_later(0.0, self._full)
 
     def _refresh_neighbour(self, sender: NodeId, update: DsdvUpdate, now: float) -> None:
-        """Note that a neighbour lives, and see to it that its silence will be noticed."""
+        """Record that a neighbour is alive, and set the timeout for its loss."""
         if sender not in self.table.routes:
-            # Its own entry was not in the update: one hop is known all the same, but not worth telling.
+            # The update lacked the neighbour's own entry: the one-hop route is known, but is not reported.
             self._enter(DsdvRoute(sender, sender, 1, 0, now=now, settling=self.parameters.settling))
             self._changed(sender)
         self._detours.hear(sender, update)
         self.heard.hear(sender, now)
 
-    # What is lost.
+    # Losses.
 
     def _lose(self, neighbour: NodeId) -> None:
-        """Break every route over a neighbour, and say so."""
+        """Invalidate every route over a neighbour, and report this."""
         self.heard.forget(neighbour)
         self._detours.forget(neighbour)
         now = self.host.now()
@@ -342,17 +342,17 @@ class Dsdv(Unicast):
             self._changed(evicted.destination)
 
     def _changed(self, destination: NodeId) -> None:
-        """Send what waited for a route."""
+        """Send the datagrams that waited for a route."""
         if destination in self.held and self.next_hop(destination) is not None:
             now = self.host.now()
             for since, waited in self.held.release(destination):
                 older = self.user.add_age(waited.payload, now - since)
                 self._forward(Datagram(waited.origin, waited.destination, waited.hops, older))
 
-    # What is told to others.
+    # Updates to neighbours.
 
     def _announce(self, route: DsdvRoute, at: float, now: float) -> None:
-        """Have news of `route` told at the time `at`."""
+        """Schedule a triggered update of `route` at the time `at` [s]."""
         route.trigger_at = at
         heapq.heappush(self._news, (at, route.destination))
         if at < self._news_at:
@@ -362,13 +362,13 @@ class Dsdv(Unicast):
             self._news_timer = self.host.call_later(max(at - now, 0.0), self._triggered)
 
     def _triggered(self) -> None:
-        """Tell what is new, or wait until enough time has passed since the last update."""
+        """Send the due changes, or wait until the minimum gap after the last update has passed."""
         now = self.host.now()
         possible = self._last_update + self.parameters.trigger_gap
         early = now < possible
         due = self._due(possible if early else now)
         if due and early:
-            # One trigger, put off, stands for all that fall into the gap.
+            # One postponed trigger covers all changes in the gap.
             due[0].trigger_at = possible
             heapq.heappush(self._news, (possible, due[0].destination))
         elif due:
@@ -380,7 +380,7 @@ class Dsdv(Unicast):
             self._news_timer = self.host.call_later(max(self._news_at - now, 0.0), self._triggered)
 
     def _due(self, until: float) -> list[DsdvRoute]:
-        """Take the routes whose news is due from the queue."""
+        """Remove and return the routes whose changes are due from the queue."""
         due = []
         while self._news and self._news[0][0] <= until:
             at, destination = heapq.heappop(self._news)
@@ -391,7 +391,7 @@ class Dsdv(Unicast):
         return due
 
     def _broadcast_changes(self, now: float) -> None:
-        """Broadcast the settled news; or everything, if much is new."""
+        """Broadcast the settled changes, or a full update if there are many."""
         news = [r for r in self.table if (r.new_sequence or r.new_metric) and r.settled_at <= now]
         if len(news) > 3 and 3 * len(news) > len(self.table) + 1:
             if self._full_timer is not None:
@@ -405,7 +405,7 @@ class Dsdv(Unicast):
             self._last_update = now
 
     def _full(self) -> None:
-        """Broadcast all that is settled, with a new sequence number of one's own, and come back later."""
+        """Broadcast all settled routes with a new own sequence number, and schedule the next full update."""
         now = self.host.now()
         self.sequence = (self.sequence + 2) & HIGHEST_SEQUENCE
         rows = [(self.host.node, 0, self.sequence)]

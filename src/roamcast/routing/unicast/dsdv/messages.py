@@ -1,4 +1,4 @@
-"""What DSDV says of its routes."""
+"""The messages of DSDV."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from roamcast.wire.fields import Int, ListOf, Node, Serial, plain
 
 HIGHEST_SEQUENCE = 2**32 - 1
 HALF = 2**31
-"A sequence number is higher than another if it is less than this much ahead of it, counted in a circle."
+"A sequence number is higher than another if it is ahead of it by less than this, modulo 2^32."
 INFINITY = 250
-"The metric of a destination that cannot be reached."
+"Metric of an unreachable destination."
 ENTRY_SIZE = 12
-"Bytes that ns-2 counts for an entry."
+"Size of an entry in ns-2 [B]."
 
 
 class DsdvEntry(NamedTuple):
-    """What a node says of one destination."""
+    """A route to one destination."""
 
     destination: Node
     metric: Annotated[int, Int(1, most=INFINITY)]
@@ -25,11 +25,12 @@ class DsdvEntry(NamedTuple):
 
 
 Row: TypeAlias = Annotated[tuple[NodeId, int, int], plain(DsdvEntry)]
-"An Entry as a plain tuple: a node takes in thousands a second, and unpacks these in a fifth of the time."
+"""A `DsdvEntry` as a plain tuple, which is unpacked in a fifth of the time; nodes process thousands per
+second."""
 
 
 class DsdvUpdate(Message, number=49, category=Category.ROUTING, role=Role.FINDS_ROUTE):
-    """What a node knows of the ways to others: all of it, or what is new."""
+    """Routes of the sender: its whole table, or the changes."""
 
     entries: Annotated[tuple[Row, ...], ListOf(1024, least=1)]
 
@@ -38,5 +39,5 @@ class DsdvUpdate(Message, number=49, category=Category.ROUTING, role=Role.FINDS_
 
     @property
     def minimum_size(self) -> int:
-        """Twelve bytes an entry, as ns-2 has it."""
+        """12 B per entry, as in ns-2."""
         return ENTRY_SIZE * len(self.entries)

@@ -1,4 +1,4 @@
-"""The routing table of a distance-vector protocol: who is reached through whom, and what was said of it."""
+"""The route table of DSDV."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NEVER = float("inf")
 
 
 class DsdvRoute:
-    """What a node believes about one destination."""
+    """A node's state about one destination."""
 
     __slots__ = (
         "changed_at",
@@ -34,31 +34,31 @@ class DsdvRoute:
         self.destination = destination
         self.hop = hop
         self.metric = metric
-        "Hops to the destination; INFINITY when the route is broken."
+        "Hops to the destination; INFINITY for a broken route."
         self.sequence = sequence
-        "Even when the destination gave it out, odd when someone found the route broken."
+        "Even if the destination assigned it, odd if a node reported the route as broken."
         self.changed_at = now
         self.sequence_since = now
-        "When the present sequence number was first heard."
+        "Time at which the current sequence number was first received [s]."
         self.settling = settling
-        "Smoothed time from the first to the best route of a sequence number."
+        "Smoothed time from the first to the best route of a sequence number [s]."
         self.settled_at = NEVER
-        "The route is not told to others before this time."
+        "The route is not reported to neighbours before this time [s]."
         self.last_advertised = 0
-        "The metric that others heard from here last."
+        "The metric in the last update from this node."
         self.new_sequence = False
         self.new_metric = False
         self.trigger_at = NEVER
-        "When news of this route is due."
+        "Time at which the next triggered update of this route is due [s]."
 
     @property
     def usable(self) -> bool:
-        """Whether packets can take it."""
+        """Return whether the route can be used."""
         return self.metric < INFINITY
 
 
 class DsdvRouteTable:
-    """Routes by destination, never more than `limit`: the one that changed longest ago makes room."""
+    """Routes by destination, at most `limit`; the least recently changed is evicted."""
 
     def __init__(self, limit: int) -> None:
         self.routes: dict[NodeId, DsdvRoute] = {}
@@ -72,11 +72,11 @@ class DsdvRouteTable:
         return iter(self.routes.values())
 
     def get(self, destination: NodeId) -> DsdvRoute | None:
-        """The route to `destination`, broken or not."""
+        """Return the route to `destination`, broken or not."""
         return self.routes.get(destination)
 
     def add(self, route: DsdvRoute) -> DsdvRoute | None:
-        """Enter a new route; the value is the route that had to go for it."""
+        """Add a route; return the evicted route."""
         evicted = None
         if len(self.routes) >= self._limit:
             evicted = self.routes.pop(next(iter(self.routes)))
@@ -84,10 +84,10 @@ class DsdvRouteTable:
         return evicted
 
     def touch(self, route: DsdvRoute) -> None:
-        """Note that `route` changed: it is now the last to make room."""
+        """Mark `route` as most recently changed."""
         del self.routes[route.destination]
         self.routes[route.destination] = route
 
     def through(self, hop: NodeId) -> list[DsdvRoute]:
-        """The usable routes that lead over the neighbour `hop`."""
+        """Return the usable routes over the neighbour `hop`."""
         return [route for route in self.routes.values() if route.hop == hop and route.metric < INFINITY]

@@ -1,4 +1,4 @@
-"""Finding ways: requests gather the way that they come, and replies tell it back."""
+"""Route discovery of DSR: requests record their path, and replies return it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from roamcast.routing.unicast.dsr.source_routing import IDENTIFICATIONS, SourceR
 
 
 class DsrDiscovery:
-    """A node's part in finding ways."""
+    """A node's handling of route requests and replies."""
 
     def __init__(self, host: Host, parameters: DsrParameters, carriage: SourceRouting) -> None:
         self.host = host
@@ -21,19 +21,19 @@ class DsrDiscovery:
         self.carriage = carriage
         self.seen = Seen(p.requests)
         self._newest: dict[NodeId, int] = {}
-        "Of each origin, where requests are remembered in order; the first origin makes room."
+        "Newest request id by origin, if requests are remembered in order; the oldest origin is evicted."
         self.found: Callable[[NodeId], None] = _ignore
-        "Told of whom a reply was about."
+        "Called with the target of each reply."
         self.told: tuple[float, DeadLink] | None = None
-        "The last failed link that this node was told of, and when; until a request to everyone has named it."
+        "Time [s] and link of the last route error received, until a network-wide request has reported it."
         self._node = host.node
         self._request_id = host.incarnation << 8
-        "Counted from the incarnation on: those of an earlier one are still remembered by others."
+        "Starts from the incarnation, since other nodes remember the ids of earlier ones."
 
     # Requests.
 
     def request(self, target: NodeId, ttl: int) -> None:
-        """Ask for a way."""
+        """Broadcast a request for a route."""
         p, now = self.parameters, self.host.now()
         self.carriage.drop_expired(now)
         self._request_id = (self._request_id + 1) % IDENTIFICATIONS
@@ -50,7 +50,7 @@ class DsrDiscovery:
             self.host.broadcast(request)
 
     def _note(self, origin: NodeId, request: int) -> bool:
-        """Remember a request of an origin; false if it was seen, or is older than one that was."""
+        """Remember a request; return False if it was seen, or is older than one that was."""
         limit = self.parameters.ordered_requests
         if not limit:
             return self.seen.add(origin << 16 | request)
@@ -63,7 +63,7 @@ class DsrDiscovery:
         return True
 
     def handle_request(self, request: DsrRequest, sender: NodeId) -> Drop | None:
-        """Answer a request, or repeat it."""
+        """Reply to a request, or repeat it."""
         so_far, node = request.so_far, self._node
         if request.target == node:
             return self._answer(request, sender)
@@ -80,7 +80,7 @@ class DsrDiscovery:
         return self._forward_request(request)
 
     def _forward_request(self, request: DsrRequest) -> Drop | None:
-        """Repeat a request with one's own name at its end."""
+        """Repeat a request with this node appended to its path."""
         if request.ttl <= 1:
             return Drop.HOP_LIMIT
         p, so_far, burden = self.parameters, request.so_far, request.burden
@@ -95,7 +95,7 @@ class DsrDiscovery:
     # Replies.
 
     def _answer(self, request: DsrRequest, sender: NodeId) -> Drop | None:
-        """Answer each copy of a request for oneself: each came another way."""
+        """Reply, as the target, to each copy of a request, since each took another path."""
         so_far, p = request.so_far, self.parameters
         if so_far[-1] != sender or self._node in so_far:
             return Drop.MALFORMED
@@ -112,7 +112,7 @@ class DsrDiscovery:
         return None
 
     def _answer_from_cache(self, request: DsrRequest) -> bool:
-        """Tell the rest of the way, if it is known and does not come back."""
+        """Reply with the rest of the path from the cache, if it is known and has no loop; return whether."""
         p, so_far = self.parameters, request.so_far
         rest = self.carriage.cache.find(request.target, self.host.now())
         if rest is None or len(so_far) + len(rest) > p.route_limit or not set(so_far).isdisjoint(rest):
@@ -127,12 +127,12 @@ class DsrDiscovery:
         return True
 
     def reply(self, found: tuple[NodeId, ...], route: tuple[NodeId, ...]) -> None:
-        """Tell a way to the node at the end of `route`, and keep that: it was asked from there."""
+        """Send a route to the node at the end of `route`, and cache `route`."""
         self.carriage.learn(route)
         self.host.send(DsrReply(self.carriage.number(), route, 1, found), route[1])
 
     def handle_reply(self, reply: DsrReply, sender: NodeId) -> Drop | None:
-        """Keep a way that was asked for; pass on what others asked for, and learn from it."""
+        """Cache the route of a reply for this node; forward and learn from a reply for another node."""
         route, at = reply.route, reply.at
         if at == len(route) - 1:
             if reply.found[0] != self._node:
@@ -148,7 +148,7 @@ class DsrDiscovery:
         return None
 
     def learn_route(self, found: tuple[NodeId, ...], sender: NodeId) -> None:
-        """Learn from a way that another was told."""
+        """Learn from a route in another node's reply."""
         node = self._node
         if node in found:
             self.carriage.notice(found[found.index(node) :])
@@ -157,4 +157,4 @@ class DsrDiscovery:
 
 
 def _ignore(target: NodeId) -> None:
-    """Until somebody is to be told."""
+    """Ignore a reply; the default callback."""

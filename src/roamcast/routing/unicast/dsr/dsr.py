@@ -1,10 +1,10 @@
-"""DSR (RFC 4728): every packet carries its whole way, and everyone learns from the ways it sees.
+"""DSR (RFC 4728): packets carry source routes, and nodes learn from the routes that they see.
 
-A request gathers the way that it comes; its target, or a node that knows the rest of the way, tells it back.
-Nodes keep the ways that they asked for, pass on or overhear. Where a link fails the node before it tells who
-sent the packet on that way, and sends the packet another way if it knows one. Links acknowledge by
-themselves, so packets need no acknowledgements of their own. Where ns-2's rules differ they are parameters
-(`parameters.NS2`); so is flow state, by which packets may leave their way out.
+A request records its path. The target, or a node that knows the rest of the path, returns it in a reply.
+Nodes cache the routes that they requested, forwarded or overheard. If a link fails, the node before it sends
+a route error to the node that chose the route, and salvages the packet if it knows another route. The link
+layer acknowledges frames, so that packets need no acknowledgements. Differing rules of ns-2 are parameters
+(`parameters.NS2`), and so is flow state, which lets packets omit their source routes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from roamcast.routing.unicast.unicast import Datagram, Unicast, UnicastUser
 
 
 class Dsr(Unicast):
-    """One node's part in DSR."""
+    """One node's instance of DSR."""
 
     parameters_type = DsrParameters
     messages = (DsrRequest, DsrReply, DsrError, DsrPacket, DsrFlowPacket, DsrFlowError)
@@ -65,29 +65,29 @@ class Dsr(Unicast):
             DsrFlowError: self.maintenance.handle_flow_error,
         }
 
-    # What a router asks.
+    # Calls of the router.
 
     def start(self) -> None:
-        """Wait to be asked."""
+        """Do nothing: routes are discovered on demand."""
 
     def send(self, message: Message, to: NodeId) -> None:
-        """Carry a message to a node over as many hops as it takes; to oneself it is not sent."""
+        """Send a message to a node over several hops; a message to this node itself is not sent."""
         if to == self._node:
             self.host.drop(Datagram(self._node, to, 0, message), Drop.MALFORMED)
         else:
             self.carriage.send(message, to)
 
     def next_hop(self, destination: NodeId) -> NodeId | None:
-        """The first neighbour on the shortest way to `destination`, if one is known."""
+        """Return the next hop of the shortest cached route to `destination`, if there is one."""
         path = self.cache.find(destination, self.host.now())
         return None if path is None else path[1]
 
     def neighbours(self) -> Collection[NodeId]:
-        """The first nodes on ways that are known."""
+        """Return the next hops of cached routes."""
         return list(dict.fromkeys(path[1] for path in self.cache.paths()))
 
     def tables(self) -> Mapping[str, Footprint]:
-        """Ways, what waits for ways, requests and packets seen, searches, shortcuts told, and flows."""
+        """Return the sizes: routes, buffer, seen requests and packets, searches, shortcuts and flows."""
         p, held = self.parameters, self.carriage.held
         seen, tapped = len(self.discovery.seen), len(self.overhearing.tapped)
         rounds, shortcuts = len(self.searches.rounds), len(self.overhearing.shortcuts)
@@ -104,21 +104,21 @@ class Dsr(Unicast):
         return tables
 
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
-        """Learn from what is said, answer it, pass it on."""
+        """Learn from a message, and handle it."""
         take = self._steered.get(type(message))
         if take is not None:
             route, at = message.route, message.at
             if route[at] != self._node or route[at - 1] != sender:
-                return Drop.MALFORMED  # it did not come as it says
+                return Drop.MALFORMED  # the sender is not the previous hop of the route
             return take(message, sender)
         if type(message) is DsrRequest:
             return self.discovery.handle_request(message, sender)
         return self.carriage.handle_flow_packet(message, sender)
 
     def overhear(self, message: Any, sender: NodeId, to: NodeId, signal: float) -> None:
-        """Learn from what is said between two others."""
+        """Learn from an overheard message."""
         self.overhearing.overhear(message, sender, to)
 
     def link_failed(self, message: Any, to: NodeId) -> None:
-        """Give up the ways over a link, tell who sent messages over it, and send them another way."""
+        """Remove the routes over a failed link, report it to the origins, and salvage the messages."""
         self.maintenance.link_failed(message, to)

@@ -1,8 +1,8 @@
-"""Flow state (RFC 4728, sections 3.5 and 8.6): nodes on a way remember it, and packets leave it out.
+"""Flow state (RFC 4728, sections 3.5 and 8.6): nodes store a route, and packets omit it.
 
-The first packets of a flow carry its number and its way. Later ones carry the number alone, or nothing at
-all where the flow is the newest between the two ends: the hops that they have come tell then whether both
-mean the same. From time to time a packet tells the way again.
+The first packets of a flow carry its id and its source route. Later ones carry only the id, or nothing if the
+flow is the newest between the two ends; the hop count then shows whether both nodes mean the same flow. The
+route is repeated periodically.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from roamcast.routing.unicast.dsr.parameters import DsrParameters
 
 NUMBERS = 2**16
 FLOW_BYTES = 24
-"Without its way."
+"Size of a flow without its route [B]."
 
 
 class Flow:
-    """A way between two nodes as a node on it knows it."""
+    """A route between two nodes, as stored by a node on it."""
 
     __slots__ = ("expires", "number", "place", "told", "told_at", "way")
 
@@ -27,38 +27,38 @@ class Flow:
         self.number = number
         self.way = way
         self.place = place
-        "Where on it this node is."
+        "Index of this node on the route."
         self.expires = now
         self.told = 0
-        "Packets that have carried the way since it was made, or since somebody did not know it."
+        "Number of packets that carried the route since the flow began or was last unknown to a node."
         self.told_at = now
 
 
 class Flows:
-    """A node's flows, its own and those that it is on the way of."""
+    """A node's flows: its own, and those that it forwards."""
 
     def __init__(self, node: NodeId, parameters: DsrParameters, incarnation: int) -> None:
         self.node = node
         self.parameters = parameters
         self.table: dict[tuple[NodeId, NodeId, int], Flow] = {}
-        "By both ends and number, in the order in which they were heard of."
+        "By both ends and flow id, in the order of creation."
         self.newest: dict[tuple[NodeId, NodeId], int] = {}
         self._by_way: dict[tuple[NodeId, ...], Flow] = {}
-        "Of one's own."
+        "Flows of this node by route."
         self._number = incarnation << 8 | 1
-        "Counted from the incarnation on: those of an earlier one are still remembered by others."
+        "Starts from the incarnation, since other nodes remember the ids of earlier ones."
 
     def __len__(self) -> int:
         return len(self.table)
 
     def bytes(self) -> int:
-        """What is kept, as it would be sent."""
+        """Return the size of the flows as sent [B]."""
         return sum(FLOW_BYTES + 4 * len(flow.way) for flow in self.table.values())
 
     def follow(
         self, packet: DsrPacket, path: tuple[NodeId, ...], now: float
     ) -> tuple[DsrPacket | DsrFlowPacket, NodeId]:
-        """One's own packet as it is to be sent, and to whom: on the newest flow, unless `path` is shorter."""
+        """Return a packet of this node as sent, and its next hop: on the newest flow, or a shorter `path`."""
         p, destination = self.parameters, path[-1]
         newest = self._find(self.node, destination, 0)
         if newest is not None and newest.expires > now and len(newest.way) <= len(path):
@@ -75,7 +75,7 @@ class Flows:
         return DsrFlowPacket(packet.origin, destination, packet.id, number, 1, packet.payload), path[1]
 
     def learn(self, packet: DsrPacket, now: float) -> None:
-        """Remember the flow that a packet on its way here tells of."""
+        """Store the flow that a received packet describes."""
         key = (packet.origin, packet.route[-1], packet.flow)
         flow = self.table.get(key)
         if flow is None or flow.way != packet.route:
@@ -84,7 +84,7 @@ class Flows:
         flow.expires = now + self.parameters.flow_timeout
 
     def find(self, packet: DsrFlowPacket, now: float) -> Flow | None:
-        """The flow that a packet heard here follows, if it is known and agrees on where this node is."""
+        """Return the flow of a received packet, if it is known and agrees on this node's index."""
         flow = self._find(packet.origin, packet.destination, packet.flow)
         if flow is None or flow.expires <= now or flow.place != packet.hops:
             return None
@@ -92,19 +92,19 @@ class Flows:
         return flow
 
     def recall(self, packet: DsrFlowPacket) -> DsrPacket | None:
-        """A packet that was sent on along a flow, with its way; None if the flow is forgotten."""
+        """Return a packet sent along a flow, with its source route; None if the flow is not stored."""
         flow = self._find(packet.origin, packet.destination, packet.flow)
         if flow is None or flow.place != packet.hops - 1:
             return None
         return DsrPacket(packet.origin, packet.id, 0, flow.way, packet.hops, packet.payload)
 
     def cut(self, start: NodeId, end: NodeId) -> None:
-        """End one's own flows over a link that has failed."""
+        """End this node's flows over a failed link."""
         for way in [way for way in self._by_way if start in way and (start, end) in pairwise(way)]:
             self._by_way.pop(way).expires = 0.0
 
     def resend_route(self, destination: NodeId, number: int) -> None:
-        """Somebody did not know a flow of one's own: its next packets tell the way."""
+        """Make the next packets of a flow carry the route, since a node did not know the flow."""
         flow = self._find(self.node, destination, number)
         if flow is not None:
             flow.told = 0

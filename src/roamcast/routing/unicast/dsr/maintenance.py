@@ -1,4 +1,4 @@
-"""What happens where a link fails: who chose the way is told, and messages are given another one."""
+"""Route maintenance of DSR: route errors and the salvage of messages after link failures."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from roamcast.routing.unicast.dsr.parameters import DsrParameters
 from roamcast.routing.unicast.dsr.source_routing import SourceRouting
 
 LINK_HEADER = 58
-"Bytes of ns-2's link and physical headers on a frame."
+"Size of ns-2's link and physical headers on a frame [B]."
 NO_WAY = (0, 1)
-"Instead of a message's way, where it is to be the same whatever way it goes."
+"Placeholder route, so that a message compares equal on any route."
 
 
 class Maintenance:
-    """A node's part in keeping ways."""
+    """A node's route maintenance."""
 
     def __init__(
         self, host: Host, parameters: DsrParameters, carriage: SourceRouting, discovery: DsrDiscovery
@@ -39,12 +39,12 @@ class Maintenance:
         self.discovery = discovery
         self._node = host.node
         self._others: dict[Steered, None] = {}
-        "Replies and errors of others that were given another way here, the oldest first."
+        "Replies and errors of other nodes that were salvaged here, oldest first."
 
-    # Links that fail.
+    # Link failures.
 
     def link_failed(self, message: Any, to: NodeId) -> None:
-        """Give up the ways over a link, send what waits for it another way, and tell who sent it there."""
+        """Remove the routes over a link, reroute the messages queued for it, and report the failure."""
         self.carriage.cut(self._node, to)
         steered = self._steered(message)
         complaints = [] if steered is None else [steered]
@@ -56,11 +56,11 @@ class Maintenance:
                 self._reroute_queue(steered, to, tried=False)
                 complaints.append(steered)
             elif isinstance(waiting, Message) and type(waiting) is not DsrFlowPacket:
-                self.host.send(waiting, to)  # the router's own: it is told when the link gives up
+                self.host.send(waiting, to)  # the router's own message: the link layer will report it
         self._report_failure(complaints if self.parameters.errors_for_each else complaints[:1], to)
 
     def _steered(self, message: Any) -> Steered | None:
-        """A message of ours with the way that it was on; one whose flow is forgotten is let go."""
+        """Return a message with its source route; a packet whose flow is not stored is dropped."""
         if not isinstance(message, DsrFlowPacket):
             return message if isinstance(message, Steered) else None
         flows = self.carriage.flows
@@ -70,7 +70,7 @@ class Maintenance:
         return packet
 
     def _report_failure(self, messages: list[Steered], to: NodeId) -> None:
-        """Tell each of those who chose a way that a link on it has failed."""
+        """Send a route error to each node that chose a route over the failed link."""
         told = {self._node}
         dead = DeadLink(self._node, to)
         for message in messages:
@@ -82,7 +82,7 @@ class Maintenance:
                 self._send_error(message, back, dead)
 
     def _send_error(self, message: Steered, back: tuple[NodeId, ...], dead: DeadLink) -> None:
-        """Tell of a failed link; an error that could not pass it is told inside, unless that is too many."""
+        """Send a route error; one that failed on this link is nested, up to the limit."""
         inner: tuple[InnerError, ...] = ()
         if isinstance(message, DsrError) and self.parameters.nested_errors > 1:
             inner = (InnerError(*message.dead, message.route[-1]), *message.inner)
@@ -91,7 +91,7 @@ class Maintenance:
         self.host.send(DsrError(self.carriage.number(), back, 1, dead, inner), back[1])
 
     def _reroute_queue(self, message: Steered, to: NodeId, *, tried: bool) -> None:
-        """See to a message that a link could not carry, or that waits for one that failed."""
+        """Handle a message that the link failed to send, or that was queued for the failed link."""
         if isinstance(message, DsrPacket):
             self._salvage(message)
         elif not self.parameters.salvage_control:
@@ -107,7 +107,7 @@ class Maintenance:
         return self.carriage.cache.find(message.route[-1], self.host.now()) is not None
 
     def _salvage(self, packet: DsrPacket) -> None:
-        """Send a packet another way; its origin waits for one, another gives it up."""
+        """Send a packet by another route, up to `max_salvages` times; its origin may buffer it."""
         mine = packet.origin == self._node
         salvaged = packet.salvaged + (packet.salvaged > 0 or not mine)
         if salvaged > self.parameters.max_salvages:
@@ -123,7 +123,7 @@ class Maintenance:
             self._save(again)
 
     def _save(self, message: Steered) -> None:
-        """Send a message of another's on a way that is known, or ask neighbours for one."""
+        """Send another node's message by a cached route, ask the neighbours for one, or drop it."""
         destination = message.route[-1]
         if not isinstance(message, DsrPacket):
             self._others[message.along(NO_WAY)] = None
@@ -139,7 +139,7 @@ class Maintenance:
             self.carriage.lose(message, Drop.NO_ROUTE)
 
     def _inflated(self, message: Steered) -> Steered:
-        """A message of another's that waits here, as ns-2 counts it: with the header of its old way, too."""
+        """Return a waiting message of another node with ns-2's size, which includes its old header."""
         if not self.parameters.inflated_salvage or isinstance(message, DsrFlowError):
             return message
         burden = min(message.burden + message.header, MOST_BURDEN)
@@ -150,10 +150,10 @@ class Maintenance:
         origin, number, salvaged = message.origin, message.id, message.salvaged
         return DsrPacket(origin, number, salvaged, message.route, message.at, message.payload, 0, burden)
 
-    # What others tell.
+    # Route errors from other nodes.
 
     def handle_error(self, error: DsrError, sender: NodeId) -> Drop | None:
-        """Give up a link that failed for another; pass it on to who is to know."""
+        """Remove the links of a route error, and forward it to its destination."""
         for link in error.links():
             self.carriage.cut(*link)
         route, at = error.route, error.at
@@ -166,10 +166,11 @@ class Maintenance:
         return None
 
     def accept_error(self, error: DsrError, *, overheard: bool = False) -> None:
-        """Remember the failed link that this node was told of, and send the error inside of it on.
+        """Record the failed link of an error for this node, and forward the nested errors.
 
-        In ns-2 an error that its destination overhears on its last hops is accepted there and then, and again
-        when it arrives; what is sent on counts the link's header, too, which ns-2 has not removed yet.
+        In ns-2 the destination accepts an error that it overhears on its last hops, and again when it
+        arrives. The size of the forwarded error then includes the link header, which ns-2 has not removed
+        yet.
         """
         self.discovery.told = (self.host.now(), error.dead)
         if not error.inner or error.inner[0].tell == self._node:
@@ -192,14 +193,14 @@ class Maintenance:
     # Flows.
 
     def flow_unknown(self, packet: DsrFlowPacket) -> None:
-        """Send a packet whose flow is not known here another way, and tell its origin."""
+        """Salvage a packet whose flow is unknown, and send a flow error to its origin."""
         self._salvage(_unsteered(packet, self._node))
         back = (self._node, packet.origin)
         error = DsrFlowError(self.carriage.number(), back, 1, packet.destination, packet.flow)
         self.carriage.send_or_wait(error)
 
     def handle_flow_error(self, error: DsrFlowError, sender: NodeId) -> Drop | None:
-        """Tell the way of a flow again; pass on what is about another's."""
+        """Make a flow of this node carry its route again; forward an error for another node."""
         route, at = error.route, error.at
         if at == len(route) - 1:
             if self.carriage.flows is not None:
@@ -212,12 +213,12 @@ class Maintenance:
 
 
 def _unsteered(packet: DsrFlowPacket, node: NodeId) -> DsrPacket:
-    """A packet that followed a flow, before it is given a way."""
+    """Return a packet of a flow as a source-routed one, before it is given a route."""
     return DsrPacket(packet.origin, packet.id, 0, (node, packet.destination), 1, packet.payload)
 
 
 def _tells_of(message: Steered, start: NodeId, end: NodeId) -> bool:
-    """Whether a message is a reply that tells a way over a link, in one direction or the other."""
+    """Return whether a message is a reply with a route over a link, in either direction."""
     return isinstance(message, DsrReply) and not {(start, end), (end, start)}.isdisjoint(
         pairwise(message.found)
     )

@@ -1,6 +1,6 @@
-"""What DSR says: requests, replies, errors, and packets that carry their whole way, or follow a flow.
+"""The messages of DSR: requests, replies, errors, source-routed packets and flow packets.
 
-Sizes are ns-2's, which are RFC 4728's but for replies: those name both ends of the way, 8 bytes more.
+Sizes are ns-2's. They equal RFC 4728's except for replies, which contain both ends of the route: 8 B more.
 """
 
 from __future__ import annotations
@@ -11,22 +11,22 @@ from roamcast.routing.router import Category, Message, NodeId, Role
 from roamcast.wire.fields import Hops, Int, ListOf, Node
 
 LONGEST = 255
-"Nodes on a way."
+"Maximum number of nodes on a route."
 MOST_BURDEN = 32_000
-"Bytes: far more than sixteen nodes, ns-2's longest way, can add up to."
+"Maximum of the additional size [B]; far more than sixteen nodes, ns-2's longest route, can cause."
 
 Way = Annotated[tuple[Node, ...], ListOf(LONGEST, least=2)]
 "Nodes from one end to the other, both included."
 Identification = Annotated[int, Int(2)]
-"Of a packet among its origin's; stands in the network header."
+"Number of a packet of its origin; part of the network header."
 Burden = Annotated[int, Int(2, most=MOST_BURDEN)]
-"Bytes that a message counts beyond its own, where ns-2's faults are followed."
+"Additional size of a message, if ns-2's errors are reproduced [B]."
 FlowId = Annotated[int, Int(2)]
-"Of a flow among its origin's; those that follow each other there are odd, and 0 is none."
+"Number of a flow of its origin; consecutive flows have odd numbers, and 0 is none."
 
 
 class DeadLink(NamedTuple):
-    """A link that has failed, as the node at its beginning found out."""
+    """A failed link, as detected by its first node."""
 
     start: Node
     end: Node
@@ -34,197 +34,197 @@ class DeadLink(NamedTuple):
 
 def _walk(way: tuple[NodeId, ...], at: int) -> str | None:
     if len(set(way)) < len(way):
-        return "a node twice on a way"
+        return "a node occurs twice in a route"
     return None if 0 < at < len(way) else "beside its way"
 
 
 class InnerError(NamedTuple):
-    """An error that failed on its way, told inside of another one."""
+    """An error that could not be delivered, nested in another one."""
 
     start: Node
     end: Node
     tell: Node
-    "The node that the failed error was for."
+    "Destination of the failed error."
 
 
 class DsrRequest(Message, number=56, category=Category.ROUTING, role=Role.FINDS_ROUTE, dedup_field="flood"):
-    """Who knows a way to a node? With the way that it has come."""
+    """A node searches for a route to a target; the request records its path."""
 
     target: Node
     id: Identification
     ttl: Hops
-    "How many more hops it may travel; stands in the network header."
+    "Remaining hops; part of the network header."
     so_far: Annotated[tuple[Node, ...], ListOf(LONGEST, least=1)]
-    "Who asked, and who has passed it on."
+    "The origin, and the nodes that repeated the request."
     dead: Annotated[tuple[DeadLink, ...], ListOf(1)] = ()
-    "The link whose failure made the origin ask."
+    "The link whose failure caused the request."
     burden: Burden = 0
-    "Bytes that ns-2's fault adds: each repetition counts the whole header again."
+    "Additional size due to an error of ns-2: each repetition counts the whole header again [B]."
 
     @property
     def minimum_size(self) -> int:
-        """Twelve bytes, four for each node on the way but the first, sixteen for an error."""
+        """12 B, 4 B for each node on the path but the first, 16 B for an error."""
         return 8 + 4 * len(self.so_far) + 16 * len(self.dead) + self.burden
 
     @property
     def flood(self) -> int:
-        """By what copies of it are known."""
+        """The id by which duplicates are recognised."""
         return self.so_far[0] << 16 | self.id
 
     def inconsistency(self) -> str | None:
-        """A way does not meet itself."""
-        return "a node twice on a way" if len(set(self.so_far)) < len(self.so_far) else None
+        """Return an inconsistency: a route with a loop."""
+        return "a node occurs twice in a route" if len(set(self.so_far)) < len(self.so_far) else None
 
 
 class DsrReply(Message, number=57, category=Category.ROUTING, role=Role.FINDS_ROUTE):
-    """A way to a node, told to who asked for it, or to who could go a shorter one."""
+    """A route to a target, sent to the origin of the request, or to a node that could use a shortcut."""
 
     id: Identification
     route: Way
-    "That of this message."
+    "Route of this message."
     at: Hops
-    "The place on it of who is to hear this."
+    "Index of the receiver on the route."
     found: Way
-    "From who asked to who was asked for."
+    "The reported route, from the origin of the request to its target."
     burden: Burden = 0
-    "Bytes that ns-2's fault adds (`inflated_salvage`)."
+    "Additional size due to an error of ns-2 (`inflated_salvage`) [B]."
 
     @property
     def minimum_size(self) -> int:
-        """Four bytes for each node on the route; five, and four for each node found; a multiple of four."""
+        """4 B for each node on the route; 5 B, and 4 B for each reported node; a multiple of 4 B."""
         return self.header + self.burden
 
     @property
     def header(self) -> int:
-        """Without what ns-2's fault adds."""
+        """Size without the addition due to ns-2's error [B]."""
         return 4 * len(self.route) + (5 + 4 * len(self.found) + 3) // 4 * 4
 
     def along(self, way: tuple[NodeId, ...]) -> DsrReply:
-        """The same, on another way."""
+        """Return the message with another route."""
         return DsrReply(self.id, way, 1, self.found, self.burden)
 
     def inconsistency(self) -> str | None:
-        """No way meets itself."""
+        """Return an inconsistency: a route with a loop."""
         return _walk(self.route, self.at) or _walk(self.found, 1)
 
 
 class DsrError(Message, number=58, category=Category.ROUTING, role=Role.FINDS_ROUTE):
-    """A link on the way of a packet has failed."""
+    """A link on the route of a packet has failed."""
 
     id: Identification
     route: Way
-    "That of this message, to who sent the packet on that way."
+    "Route of this message, to the node that chose the packet's route."
     at: Hops
     dead: DeadLink
     inner: Annotated[tuple[InnerError, ...], ListOf(2)] = ()
-    "Errors that failed (`nested_errors`), the last one first; who gets this sends them on."
+    "Errors that failed (`nested_errors`), the latest first; the receiver forwards them."
     burden: Burden = 0
-    "Bytes that ns-2's fault adds (`inflated_salvage`)."
+    "Additional size due to an error of ns-2 (`inflated_salvage`) [B]."
 
     @property
     def minimum_size(self) -> int:
-        """Four bytes for each node on the route, sixteen for each link."""
+        """4 B for each node on the route, 16 B for each link."""
         return self.header + self.burden
 
     @property
     def header(self) -> int:
-        """Without what ns-2's fault adds."""
+        """Size without the addition due to ns-2's error [B]."""
         return 4 * len(self.route) + 16 * (1 + len(self.inner))
 
     def along(self, way: tuple[NodeId, ...]) -> DsrError:
-        """The same, on another way."""
+        """Return the message with another route."""
         return DsrError(self.id, way, 1, self.dead, self.inner, self.burden)
 
     def links(self) -> list[tuple[NodeId, NodeId]]:
-        """All links that it tells of."""
+        """Return all links that the error reports."""
         return [self.dead, *((each.start, each.end) for each in self.inner)]
 
     def inconsistency(self) -> str | None:
-        """A way does not meet itself."""
+        """Return an inconsistency: a route with a loop."""
         return _walk(self.route, self.at)
 
 
 class DsrPacket(Message, number=59):
-    """A message with the whole way that it is to go."""
+    """A message with its source route."""
 
     origin: Node
-    "Who sent it; stands in the network header."
+    "Origin of the packet; part of the network header."
     id: Identification
     salvaged: Annotated[int, Int(1, most=15)]
-    "How often it was given another way."
+    "Number of times that the packet was salvaged."
     route: Way
-    "From its origin, or from the node that salvaged it last, to its destination."
+    "From the origin, or from the node that salvaged the packet last, to the destination."
     at: Hops
-    "The place on it of who is to hear this."
+    "Index of the receiver on the route."
     payload: Message
     flow: FlowId = 0
-    "The flow that nodes on the way are to remember; 0: none."
+    "The flow that nodes on the route are to store; 0: none."
     burden: Burden = 0
-    "Bytes that ns-2's fault adds (`inflated_salvage`)."
+    "Additional size due to an error of ns-2 (`inflated_salvage`) [B]."
 
     @property
     def minimum_size(self) -> int:
-        """Four bytes for each node on the route, before the message; eight to tell of a flow."""
+        """4 B for each node on the route, before the message; 8 B for a flow."""
         return self.header + self.burden + self.payload.size
 
     @property
     def header(self) -> int:
-        """Without the message, and without what ns-2's fault adds."""
+        """Size without the message and without the addition due to ns-2's error [B]."""
         return 4 * len(self.route) + (8 if self.flow else 0)
 
     def along(self, way: tuple[NodeId, ...]) -> DsrPacket:
-        """The same, on another way; that is no flow's."""
+        """Return the message with another route, without flow."""
         return DsrPacket(self.origin, self.id, self.salvaged, way, 1, self.payload, 0, self.burden)
 
     def inconsistency(self) -> str | None:
-        """A way does not meet itself."""
+        """Return an inconsistency: a route with a loop."""
         return _walk(self.route, self.at)
 
 
 class DsrFlowPacket(Message, number=60):
-    """A message that follows a flow: those on the way know it."""
+    """A message that follows a flow, whose route the nodes on it have stored."""
 
     origin: Node
-    "Stands in the network header, as its destination, its identification and its hops do."
+    "Origin of the packet; part of the network header, as are destination, identification and hops."
     destination: Node
     id: Identification
     flow: FlowId
-    "0: the newest flow between the two."
+    "0: the newest flow between the two nodes."
     hops: Hops
-    "How many it has come when it is heard."
+    "Hops travelled on reception."
     payload: Message
 
     @property
     def minimum_size(self) -> int:
-        """Nothing but the message, if it follows the newest flow; else four bytes."""
+        """The message alone, if it follows the newest flow; otherwise 4 B more."""
         return self.payload.size + (4 if self.flow else 0)
 
 
 class DsrFlowError(Message, number=55, category=Category.ROUTING, role=Role.FINDS_ROUTE):
-    """A packet followed a flow that is not known here."""
+    """A packet followed a flow that the sender does not know."""
 
     id: Identification
     route: Way
-    "That of this message, to the origin of the flow."
+    "Route of this message, to the origin of the flow."
     at: Hops
     destination: Node
-    "Of the flow."
+    "Destination of the flow."
     flow: FlowId
-    "0: the newest."
+    "0: the newest flow."
 
     @property
     def minimum_size(self) -> int:
-        """Four bytes for each node on the route, twelve for the newest flow, sixteen for another."""
+        """4 B for each node on the route, 12 B for the newest flow, 16 B for another."""
         return 4 * len(self.route) + (16 if self.flow else 12)
 
     def along(self, way: tuple[NodeId, ...]) -> DsrFlowError:
-        """The same, on another way."""
+        """Return the message with another route."""
         return DsrFlowError(self.id, way, 1, self.destination, self.flow)
 
     def inconsistency(self) -> str | None:
-        """A way does not meet itself."""
+        """Return an inconsistency: a route with a loop."""
         return _walk(self.route, self.at)
 
 
 Steered = DsrPacket | DsrReply | DsrError | DsrFlowError
-"What carries the way that it goes."
+"The messages that carry a source route."

@@ -1,4 +1,4 @@
-"""Learning from what is said between others, and telling who could go a shorter way."""
+"""Overhearing of DSR: nodes learn from messages of others, and report shortcuts."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from roamcast.routing.unicast.dsr.parameters import DsrParameters
 from roamcast.routing.unicast.dsr.source_routing import SourceRouting
 
 TAPPED = (DsrPacket, DsrReply, DsrError)
-"What is overheard; of the ways of requests nobody knows whether they lead back."
+"Overheard message classes; the paths of requests are left out, since they may not be bidirectional."
 
 
 class Overhearing:
-    """A node's ear."""
+    """A node's processing of overheard messages."""
 
     def __init__(
         self,
@@ -35,12 +35,12 @@ class Overhearing:
         self.shortcuts: Leases[tuple[NodeId, ...], bool] = Leases(
             max(p.gratuitous_holdoff, 1e-3), p.gratuitous_table
         )
-        "Those told of lately."
+        "Recently reported shortcuts."
         self._host = carriage.host
         self._node = carriage.host.node
 
     def overhear(self, message: Any, sender: NodeId, to: NodeId) -> None:
-        """Learn once from a message between two others: its way, what it tells, if it could be shorter."""
+        """Learn once from an overheard message: its route, its content, and possible shortcuts."""
         kind = type(message)
         if kind not in TAPPED:
             return
@@ -68,7 +68,7 @@ class Overhearing:
             self.carriage.notice((node, *route[at - 1 :]))
 
     def _shorten(self, packet: DsrPacket, place: int) -> None:
-        """Tell the sender of a packet that it need not have gone by those between: it was heard here."""
+        """Report to a packet's origin that the nodes between its sender and this node can be skipped."""
         p, route, at, now = self.parameters, packet.route, packet.at, self._host.now()
         key = route if p.gratuitous_by_way else (route[0], route[at - 1])
         self.shortcuts.sweep(now)

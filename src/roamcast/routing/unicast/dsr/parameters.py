@@ -1,4 +1,4 @@
-"""What can be said of DSR: RFC 4728's constants and rules, and how ns-2's differ."""
+"""The parameters of DSR: constants and rules of RFC 4728, and the differences of ns-2."""
 
 from __future__ import annotations
 
@@ -12,101 +12,103 @@ from roamcast.units import Seconds
 
 
 class DsrParameters(Parameters):
-    """The constants of DSR, by default RFC 4728's; `NS2` has ns-2's."""
+    """The parameters of DSR, by default RFC 4728's; `NS2` has ns-2's."""
 
     nonpropagating: bool = True
-    "Whether neighbours are asked first."
+    "Whether a search asks the neighbours first (a non-propagating request)."
     nonpropagating_timeout: Seconds = Field(default=0.03, gt=0)
-    "How long to wait for their replies before everyone is asked."
+    "Time to wait for the neighbours' replies before the network-wide request."
     neighbours_each_time: bool = False
-    "Whether neighbours are asked first in every round, or in the first alone."
+    "Whether every round of a search asks the neighbours first, or only the first round."
     request_period: Seconds = Field(default=0.5, gt=0)
-    "Wait after the first request to everyone."
+    "Wait after the first network-wide request."
     request_backoff: int = Field(default=2, ge=1, le=16)
-    "Times that each further wait is longer."
+    "Factor by which each further wait grows."
     longest_wait: Seconds = Field(default=10.0, gt=0)
-    "No wait between requests is longer."
+    "Maximum wait between requests."
     max_requests: int = Field(default=16, ge=0)
-    "Rounds after which what waits is given up; 0: none, it waits until its time is over."
+    "Rounds after which the waiting messages are dropped; 0: no limit, they wait for their own timeout."
     keeps_backoff: bool = False
-    "Whether waits stay long until a reply comes, even if nobody waited in the meantime."
+    "Whether the backoff lasts until a reply arrives, even if no message waited in the meantime."
     hop_limit: int = Field(default=255, ge=1, le=255)
-    "Hops that a request to everyone travels."
+    "TTL of a network-wide request [hops]."
     route_limit: int = Field(default=255, ge=2, le=255)
-    "Nodes on a way."
+    "Maximum number of nodes on a route."
     jitter: Seconds = Field(default=0.01, ge=0)
-    "Repeated requests wait up to this long, so that neighbours do not speak at once."
+    "Maximum random delay of repeated requests, which desynchronises neighbours."
     request_jitter: Seconds = Field(default=0.0, ge=0)
-    "So do first requests."
+    "Maximum random delay of new requests."
     reply_jitter: Seconds = Field(default=0.0, ge=0)
-    "So do replies of the target."
+    "Maximum random delay of the target's replies."
     cached_replies: bool = True
-    "Whether nodes that know a way reply."
+    "Whether nodes reply from their caches."
     reply_spacing: Seconds = Field(default=0.002, ge=0)
-    "H of RFC 4728: a reply from a cache waits H (hops - 1 + r), r between 0 and 1; shorter ways come first."
+    """H of RFC 4728: a reply from a cache is delayed by H (hops - 1 + r), with r between 0 and 1, so that
+    shorter routes come first."""
     overhearing: bool = True
-    "Whether a node learns from packets that are not for it."
+    "Whether a node learns from overheard packets."
     overheard_finds: bool = True
-    "Whether a node learns the way that an overheard reply tells, even if it is not on it."
+    "Whether a node learns the route in an overheard reply, even if it is not on that route."
     forwarded_finds: bool = True
-    "Whether a node learns the way that a reply tells when it passes it on."
+    "Whether a node learns the route in a reply that it forwards."
     gratuitous_holdoff: Seconds = Field(default=1.0, ge=0)
-    "The same shortcut is not told to the same origin again for this long."
+    "Minimum interval between reports of the same shortcut to the same origin."
     gratuitous_by_way: bool = False
-    "Whether shortcuts of a way are the same, or those told to an origin of packets from one neighbour."
+    "Whether shortcuts are identified by the route, or by origin and neighbour."
     gratuitous_table: int = Field(default=64, ge=1)
-    "Shortcuts remembered as told; the oldest is forgotten first."
+    "Number of reported shortcuts that are remembered; the oldest is evicted."
     max_salvages: int = Field(default=15, ge=0, le=15)
-    "How often a packet may be given another way by nodes on the way."
+    "Maximum number of times that a packet is salvaged."
     salvage_request: bool = False
-    "Whether a node on the way that knows no other way asks its neighbours once, while the packet waits."
+    """Whether a node that salvages a packet and has no other route asks its neighbours once, while the packet
+    waits."""
     salvage_control: bool = False
-    "Whether replies and errors, too, are given another way, or wait for one."
+    "Whether replies and errors are salvaged, too, or wait for a route."
     errors_for_each: bool = True
-    "Whether every origin of what waits for a failed link is told of it, or that of the first packet alone."
+    "Whether every origin of messages queued for a failed link receives an error, or only the first packet's."
     error_memory: Seconds = Field(default=1.0, ge=0)
-    "A failed link that one was told of is named in the next request, if that is within this."
+    "Time for which the next request reports a failed link from a received error."
     buffer: int = Field(default=64, ge=0)
-    "Messages that wait for ways; the oldest goes first."
+    "Maximum number of messages that wait for routes; the oldest is evicted."
     buffer_timeout: Seconds = Field(default=30.0, gt=0)
-    "How long a message waits for a way."
+    "Maximum time that a message waits for a route."
     buffer_check: Seconds = Field(default=0.0, ge=0)
-    "What waits is looked at after one to two times this; 0: as soon as something is learnt or due."
+    "Interval between checks of the buffer, each one to two times this long; 0: checked at each change."
     release_gap: Seconds = Field(default=0.0, ge=0)
-    "Between messages that waited, once a reply has come."
+    "Interval between buffered messages that are sent after a reply."
     primary: int = Field(default=30, ge=1)
-    "Ways kept that were asked for or are used; they make room in turn."
+    "Maximum number of routes in the primary cache (requested or used); evicted in turn."
     secondary: int = Field(default=34, ge=1)
-    "Ways kept that were overheard; they make room in turn."
+    "Maximum number of routes in the secondary cache (overheard); evicted in turn."
     cache_timeout: Seconds = Field(default=300.0, gt=0)
-    "Life of a way that is not heard of again."
+    "Lifetime of a cached route that is not seen again."
     flow_state: bool = False
-    "Whether packets leave their way out once the nodes on it know the flow."
+    "Whether packets omit their source routes once the nodes on them know the flow."
     flow_packets: int = Field(default=3, ge=1)
-    "Packets with which a new flow tells its way."
+    "Number of packets with which a new flow carries its route."
     flow_repeat_interval: Seconds = Field(default=5.0, gt=0)
-    "A flow that has not told its way for this long tells it again."
+    "Interval after which a flow carries its route again."
     flow_timeout: Seconds = Field(default=60.0, gt=0)
-    "Life of a flow that nothing follows."
+    "Lifetime of an unused flow."
     flows: int = Field(default=1024, ge=1)
-    "Flows remembered by a node on them; the oldest is forgotten first."
+    "Maximum number of flows that a node stores; the oldest is evicted."
     inflated_requests: bool = False
-    "Whether each repetition of a request counts the whole header again, a fault of ns-2."
+    "Whether each repetition of a request counts the whole header again, an error of ns-2."
     inflated_salvage: bool = False
-    "Whether a message of another's that waits for a way counts its old header again, a fault of ns-2."
+    "Whether another node's waiting message counts its old header again, an error of ns-2."
     targets: int = Field(default=64, ge=1)
-    "Nodes asked for at a time; the first makes room."
+    "Maximum number of simultaneous searches; the oldest is ended."
     requests: int = Field(default=16384, ge=1)
-    "Requests remembered as seen; the oldest is forgotten first."
+    "Number of seen requests that are remembered; the oldest is evicted."
     ordered_requests: int = Field(default=0, ge=0)
-    """Origins of which a node remembers the newest request alone, and ignores older ones that come later, as
-    ns-2 does (128); 0: each request is remembered by itself."""
+    """Number of origins of which a node remembers only the newest request and ignores older ones, as in ns-2
+    (128); 0: each request is remembered separately."""
     nested_errors: int = Field(default=1, ge=1, le=3)
-    """Failed links that an error may tell. By ns-2 (3) an error that fails is sent another way, and also told
-    inside of a second error to the node that chose its way, which sends it on, once if it overhears it and
-    once when it arrives; 1: not told inside."""
+    """Maximum number of failed links in an error. In ns-2 (3), an error that fails is salvaged and also
+    nested in a second error to the node that chose its route, which forwards it once if it overhears it and
+    once when it arrives. 1: no nesting."""
     overheard_limit: int = Field(default=4096, ge=1)
-    "Packets remembered as overheard; the oldest is forgotten first."
+    "Number of overheard packets that are remembered; the oldest is evicted."
 
 
 NS2: Mapping[str, Any] = {
@@ -137,4 +139,4 @@ NS2: Mapping[str, Any] = {
     "ordered_requests": 128,
     "nested_errors": 3,
 }
-"ns-2's DSR (2.35), by parameter. Else as by default."
+"Parameter values of ns-2's DSR (2.35); the others have their defaults."

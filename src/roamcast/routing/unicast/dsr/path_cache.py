@@ -1,7 +1,7 @@
-"""Ways that a node knows, each from itself on; as ns-2 keeps them.
+"""The route cache of DSR, as in ns-2: routes that start at this node.
 
-Those that were asked for or are used have a shelf of their own, so that what is overheard does not push them
-out. The shortest way wins, among equals the one that has been there longest.
+Requested and used routes have a separate cache, so that overheard ones do not evict them. The shortest route
+is used; among equals, the oldest.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from roamcast.routing.router import NodeId
 
 
 class PathList:
-    """Some ways; a full shelf lets them go in turn."""
+    """A list of routes; a full list evicts them in turn."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self.paths: list[tuple[NodeId, ...]] = []
         self.times: list[float] = []
-        "When each was heard of last."
+        "Time at which each route was last seen [s]."
         self._hops: list[NodeId] = []
-        "The first hop of each: what begins otherwise need not be compared."
+        "First hop of each route, for quick comparison."
         self._victim = 0
 
     def add(self, path: tuple[NodeId, ...], now: float) -> bool:
-        """Keep a way of two nodes or more; false if it is known as part of another."""
+        """Add a route of at least two nodes; return False if another one contains it."""
         paths, hops, length = self.paths, self._hops, len(path)
         hop, place = path[1], -1
         for _ in range(hops.count(hop)):
@@ -47,7 +47,7 @@ class PathList:
         return True
 
     def find(self, destination: NodeId) -> tuple[NodeId, ...] | None:
-        """The shortest way to a destination."""
+        """Return the shortest route to a destination."""
         best: tuple[NodeId, ...] | None = None
         for path in self.paths:
             if destination in path:
@@ -57,7 +57,7 @@ class PathList:
         return best
 
     def cut(self, start: NodeId, end: NodeId) -> bool:
-        """Shorten the ways that lead over a link to what comes before it."""
+        """Truncate the routes over a link before that link; return whether there were any."""
         changed = False
         for place, path in enumerate(self.paths):
             if start in path and end in path:
@@ -70,12 +70,12 @@ class PathList:
         return changed
 
     def remove(self, path: tuple[NodeId, ...]) -> None:
-        """Give a way away."""
+        """Remove a route."""
         place = self.paths.index(path)
         del self.paths[place], self.times[place], self._hops[place]
 
     def lapse(self, before: float) -> bool:
-        """Let go the ways not heard of since `before`."""
+        """Remove the routes not seen since `before` [s]; return whether there were any."""
         return self._compact(lambda _, time: time > before)
 
     def _compact(self, keep: Callable[[tuple[NodeId, ...], float], bool]) -> bool:
@@ -88,7 +88,7 @@ class PathList:
 
 
 class PathCache:
-    """The ways that a node knows."""
+    """The primary and the secondary route cache of a node."""
 
     def __init__(self, node: NodeId, primary: int, secondary: int, timeout: float) -> None:
         self.node = node
@@ -96,7 +96,7 @@ class PathCache:
         self.secondary = PathList(secondary)
         self._timeout = timeout
         self._swept = 0.0
-        # What was found, and what was told, since something changed: most questions are asked again.
+        # Results since the last change, since most queries are repeated.
         self._answers: dict[NodeId, tuple[NodeId, ...] | None] = {}
         self._told: set[tuple[NodeId, ...]] = set()
 
@@ -104,15 +104,15 @@ class PathCache:
         return len(self.primary.paths) + len(self.secondary.paths)
 
     def bytes(self) -> int:
-        """What is kept, as it would be sent."""
+        """Return the size of the routes as sent [B]."""
         return 4 * sum(map(len, self.primary.paths)) + 4 * sum(map(len, self.secondary.paths))
 
     def add(self, path: tuple[NodeId, ...], now: float) -> bool:
-        """Keep a way that was asked for; it begins here and does not meet itself."""
+        """Add a requested route, which starts at this node and has no loop."""
         return self._add(self.primary, path, now)
 
     def notice(self, path: tuple[NodeId, ...], now: float) -> bool:
-        """Keep a way that was overheard."""
+        """Add an overheard route."""
         if path in self._told:
             return False
         changed = self._add(self.secondary, path, now)
@@ -120,7 +120,7 @@ class PathCache:
         return changed
 
     def find(self, destination: NodeId, now: float) -> tuple[NodeId, ...] | None:
-        """The shortest way to a destination, from here to there."""
+        """Return the shortest route to a destination, including both ends."""
         if now - self._swept > self._timeout / 16:
             self._sweep(now)
         if destination in self._answers:
@@ -132,7 +132,7 @@ class PathCache:
         return first
 
     def use(self, destination: NodeId, now: float) -> tuple[NodeId, ...] | None:
-        """The same, to be gone: a way that was only overheard moves to the others."""
+        """Return the shortest route for use; an overheard one moves to the primary cache."""
         path = self.find(destination, now)
         if path is not None and self.primary.find(destination) != path:
             whole = next(p for p in self.secondary.paths if p[: len(path)] == path)
@@ -142,7 +142,7 @@ class PathCache:
         return path
 
     def cut(self, start: NodeId, end: NodeId) -> bool:
-        """Give up a link; true if a way led over it."""
+        """Remove a link; return whether a route contained it."""
         changed = self.primary.cut(start, end)
         changed |= self.secondary.cut(start, end)
         if changed:
@@ -150,7 +150,7 @@ class PathCache:
         return changed
 
     def paths(self) -> list[tuple[NodeId, ...]]:
-        """All that is known."""
+        """Return all cached routes."""
         return self.primary.paths + self.secondary.paths
 
     def _add(self, shelf: PathList, path: tuple[NodeId, ...], now: float) -> bool:

@@ -1,4 +1,4 @@
-"""Asking for ways: neighbours first, then everyone, at waits that grow."""
+"""Timing of DSR route requests: neighbours first, then the whole network, with growing waits."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from roamcast.routing.router import Host, NodeId, Timer
 from roamcast.routing.unicast.dsr.parameters import DsrParameters
 
 TICK = 1e-6
-"What is due within this is due."
+"Timer tolerance [s]: a time within this distance counts as due."
 
 
 class SearchState:
-    """How a node that is asked for has been asked for so far."""
+    """The state of the search for one target."""
 
     __slots__ = ("began", "count", "everyone", "salvage", "timer")
 
     def __init__(self) -> None:
         self.began = -1e9
-        "When the last round began."
+        "Start of the last round [s]."
         self.count = 0
         self.everyone = True
-        "Whether everyone has been asked in this round."
+        "Whether this round has sent its network-wide request."
         self.salvage = False
-        "Whether only messages of others wait for it."
+        "Whether only messages of other nodes wait for the route."
         self.timer: Timer | None = None
 
 
 class RouteSearches:
-    """A node's searches by target, never more than a few; the first makes room."""
+    """A node's searches by target, limited in number; the oldest is ended."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class RouteSearches:
         self._give_up = give_up
 
     def ask(self, target: NodeId, *, salvage: bool = False) -> None:
-        """Ask for a way, unless it was asked for lately; to salvage, neighbours once."""
+        """Start a search unless one is in progress; for salvage, ask only the neighbours, once."""
         search = self.rounds.get(target)
         if search is None:
             if len(self.rounds) >= self.parameters.targets:
@@ -61,7 +61,7 @@ class RouteSearches:
                 self._go_on(target, search)
 
     def found(self, target: NodeId) -> None:
-        """A reply has come: the next search begins anew."""
+        """End a search after a reply; the next one starts without backoff."""
         search = self.rounds.pop(target, None)
         if search is not None and search.timer is not None:
             search.timer.cancel()
@@ -69,7 +69,7 @@ class RouteSearches:
     def _go_on(self, target: NodeId, search: SearchState) -> None:
         p, now = self.parameters, self.host.now()
         next_round = search.began + self._wait(search.count)
-        # Neighbours asked long ago, though nobody waited for everyone to be asked: a new round.
+        # The neighbours were asked long ago and no message waited for the rest of the round: start a new one.
         search.everyone |= now + TICK >= next_round
         if search.count and not search.everyone and not search.salvage:
             search.everyone = True
@@ -78,7 +78,7 @@ class RouteSearches:
         elif search.count and now + TICK < next_round:
             self._come_back(target, search, next_round - now)
         elif search.salvage and search.count and p.keeps_backoff:
-            # ns-2: the wait grows, one message is let go, and the others wait on.
+            # ns-2: the wait grows, one message is dropped, and the others keep waiting.
             search.began = now
             search.count += 1
             self._give_up(target, 1)
@@ -95,7 +95,7 @@ class RouteSearches:
             self._come_back(target, search, p.nonpropagating_timeout if alone else self._wait(search.count))
 
     def _wait(self, count: int) -> float:
-        """How long after the beginning of a round the next begins."""
+        """Return the time from the start of a round to the next [s]."""
         p = self.parameters
         rounds = count if p.neighbours_each_time else count - 1
         return min(p.request_period * float(p.request_backoff) ** min(rounds, 16), p.longest_wait)

@@ -1,4 +1,4 @@
-"""Carrying messages on ways that are known, and keeping those that wait for one."""
+"""Source routing of DSR: sending, forwarding and buffering of messages."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ IDENTIFICATIONS = 2**16
 
 
 class RequestRoute(Protocol):
-    """Asks for a way to a node, to `salvage` a message of another if only such ones wait for it."""
+    """Starts a search for a route; with `salvage`, if only messages of other nodes wait for it."""
 
     def __call__(self, target: NodeId, *, salvage: bool = False) -> None:
-        """Ask, unless it was asked for lately."""
+        """Start a search unless one is in progress."""
 
 
 class SourceRouting:
-    """A node's part in carrying messages."""
+    """A node's sending and forwarding of messages."""
 
     def __init__(
         self, unicast: Unicast, parameters: DsrParameters, cache: PathCache, flows: Flows | None
@@ -36,24 +36,24 @@ class SourceRouting:
         self.held = SendBuffer(p.buffer, p.buffer_timeout)
         self.ask: RequestRoute = _ignore
         self.flow_unknown: Callable[[DsrFlowPacket], None] = _ignore_packet
-        "Sees to a packet whose flow is not known here."
+        "Called for a packet whose flow is unknown."
         self._unicast = unicast
         self._node = unicast.host.node
         self._id = unicast.host.incarnation << 8
-        "Counted from the incarnation on: those of an earlier one are still remembered by others."
+        "Starts from the incarnation, since other nodes remember the ids of earlier ones."
         self._looking = False
 
     def number(self) -> int:
-        """An identification for a message of this node."""
+        """Return the identification of a new message of this node."""
         self._id = (self._id + 1) % IDENTIFICATIONS
         return self._id
 
     def send(self, message: Message, to: NodeId) -> None:
-        """Carry a router's message to a node."""
+        """Send a router's message to a node."""
         self.send_or_wait(DsrPacket(self._node, self.number(), 0, (self._node, to), 1, message))
 
     def send_or_wait(self, message: Steered) -> None:
-        """Send a message of one's own on the shortest way that is known, or ask for one."""
+        """Send a message of this node by the shortest known route, or buffer it and search for one."""
         destination = message.route[-1]
         path = self.cache.use(destination, self.host.now())
         if path is not None:
@@ -63,7 +63,7 @@ class SourceRouting:
             self.ask(destination)
 
     def depart(self, message: Steered, path: tuple[NodeId, ...], delay: float = 0.0) -> None:
-        """Send a message on a way; a packet of one's own may follow a flow."""
+        """Send a message by a route; a packet of this node may follow a flow."""
         onward: Steered | DsrFlowPacket = message
         hop = path[1]
         if type(message) is DsrPacket and self.flows is not None and self._is_mine(message):
@@ -78,15 +78,15 @@ class SourceRouting:
     def _is_mine(self, packet: DsrPacket) -> bool:
         return packet.origin == self._node and not packet.salvaged
 
-    # What is heard.
+    # Received messages.
 
     def handle(self, packet: DsrPacket, sender: NodeId) -> Drop | None:
-        """Hand over what has arrived, pass on the rest."""
+        """Deliver or forward a packet."""
         route, at = packet.route, packet.at
         if at == len(route) - 1:
             return self._unicast.user.arrive(packet.payload, packet.origin, sender)
         if self._is_mine(packet):
-            # It has come back; a salvaged one may lead through here.
+            # The packet has returned; a salvaged one may pass its origin.
             self.host.drop(packet, Drop.HOP_LIMIT, route[-1])
             return None
         if packet.flow and self.flows is not None:
@@ -106,7 +106,7 @@ class SourceRouting:
         return None
 
     def handle_flow_packet(self, packet: DsrFlowPacket, sender: NodeId) -> Drop | None:
-        """Hand over what has arrived, pass on what follows a flow that is known."""
+        """Deliver a packet, or forward it along a known flow."""
         if packet.destination == self._node:
             return self._unicast.user.arrive(packet.payload, packet.origin, sender)
         if packet.origin == self._node:
@@ -122,15 +122,15 @@ class SourceRouting:
         self.host.send(onward, flow.way[flow.place + 1])
         return None
 
-    # What is learnt.
+    # Learning of routes.
 
     def learn(self, path: tuple[NodeId, ...]) -> None:
-        """Keep a way that was asked for, or that one's own words go."""
+        """Cache a requested route, or one that this node's messages use."""
         if len(path) <= self.parameters.route_limit and self.cache.add(path, self.host.now()):
             self._schedule_send()
 
     def notice(self, path: tuple[NodeId, ...]) -> None:
-        """Keep a way that was seen."""
+        """Cache a route that was seen in a message."""
         if (
             1 < len(path) <= self.parameters.route_limit
             and self.cache.notice(path, self.host.now())
@@ -139,32 +139,32 @@ class SourceRouting:
             self._schedule_send()
 
     def cut(self, start: NodeId, end: NodeId) -> None:
-        """Give up a link, and the ways over it."""
+        """Remove a link and the routes over it."""
         self.cache.cut(start, end)
         if self.flows is not None:
             self.flows.cut(start, end)
 
-    # What waits.
+    # The buffer.
 
     def hold(self, message: Steered) -> None:
-        """Keep a message until a way is known."""
+        """Buffer a message until a route is known."""
         now = self.host.now()
         self.drop_expired(now)
         for displaced in self.held.add(message, message.route[-1], now):
             self._drop(displaced, Drop.TABLE_FULL)
 
     def drop_expired(self, now: float) -> None:
-        """Let go what has waited too long."""
+        """Drop the expired messages."""
         for late in self.held.lapsed(now):
             self._drop(late, Drop.EXPIRED)
 
     def give_up(self, target: NodeId, most: int | None = None) -> None:
-        """A search has failed: let go what waits for it, or the first `most` messages."""
+        """Drop the messages of a failed search, or the first `most` of them."""
         for waiting in self.held.release(target, most):
             self._drop(waiting, Drop.NO_ROUTE)
 
     def lose(self, message: Steered, reason: Drop) -> None:
-        """Let a message go; the router hears of its own, and of those that it carries."""
+        """Drop a message; failures of the router's messages are reported to the router."""
         if isinstance(message, DsrPacket):
             self._unicast.fail(message.payload, message.origin, message.route[-1], reason)
         else:
@@ -181,7 +181,7 @@ class SourceRouting:
             self.host.call_later(1.5 * check * self.host.random.random() if check else 0.0, self.send_waiting)
 
     def send_waiting(self, gap: float = 0.0) -> None:
-        """Send what waits and has a way now, `gap` seconds apart."""
+        """Send the buffered messages that have a route now, at intervals of `gap` [s]."""
         self._looking = False
         now, delay = self.host.now(), 0.0
         self.drop_expired(now)
@@ -204,8 +204,8 @@ class SourceRouting:
 
 
 def _ignore(target: NodeId, *, salvage: bool = False) -> None:
-    """Until somebody is to be asked."""
+    """Ignore a search; the default callback."""
 
 
 def _ignore_packet(packet: DsrFlowPacket) -> None:
-    """Until somebody sees to it."""
+    """Ignore a packet; the default callback."""

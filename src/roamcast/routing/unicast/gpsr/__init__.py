@@ -1,1 +1,1 @@
-"""GPSR (Karp and Kung 2000): greedy forwarding by place, around voids along the faces of a planar graph."""
+"""GPSR (Karp and Kung 2000): greedy geographic forwarding, and perimeter forwarding around voids."""

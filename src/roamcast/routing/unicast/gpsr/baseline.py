@@ -1,4 +1,4 @@
-"""One copy for each receiver, over GPSR; where receivers are, nodes tell each other, or the world does."""
+"""One unicast copy per receiver over GPSR, with a flooding location service or known positions."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from roamcast.routing.unicast.gpsr.messages import PointCm, Whereabouts, to_poin
 from roamcast.routing.unicast.gpsr.parameters import GpsrUnicastParameters
 
 JITTER = 0.01
-"Seconds within which a telling is repeated, so that neighbours do not speak at once."
+"Maximum random delay before an announcement is repeated, which desynchronises neighbours [s]."
 
 
 class GpsrUnicast(UnicastCopies):
-    """A copy for each receiver, over GPSR."""
+    """One copy per receiver, over GPSR."""
 
     shares_process = True
     main_parameters = ("beacon", "planar", "perimeter", "location")
@@ -38,23 +38,23 @@ class GpsrUnicast(UnicastCopies):
         super().__init__(host, parameters)
         p = self.parameters
         self.told: Leases[NodeId, tuple[int, PointCm]] = Leases(p.known, p.places)
-        "Of each node the serial of its last telling, and where it was."
+        "Serial and position of the last announcement of each node."
         self.serial = 0
         self.unicast.locate = self._locate_told if p.location == "told" else self._locate_known
 
     def start(self) -> None:
-        """Begin to beacon, and to tell where this node is."""
+        """Start beacons and position announcements."""
         super().start()
         if self.parameters.location == "told":
             call_every(self.host, self.parameters.announce, self._announce_location)
 
     def tables(self) -> Mapping[str, Footprint]:
-        """Those of GPSR, what was delivered, and the places told."""
+        """Return the sizes of the tables of GPSR, delivered publications and announced positions."""
         told = len(self.told)
         return {**super().tables(), "places": Footprint(told, 22 * told, self.parameters.places)}
 
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
-        """Take in places; leave the rest to GPSR."""
+        """Store an announced position, or pass the message to GPSR."""
         if type(message) is Whereabouts:
             return self._handle_whereabouts(message, sender)
         return super().receive(message, sender, signal)
@@ -71,7 +71,7 @@ class GpsrUnicast(UnicastCopies):
         now = self.host.now()
         self.unicast.hear(sender, told.here, now)
         if told.node == self.host.node:
-            # An echo. A serial not reached yet is of an earlier incarnation or forged: the next outdoes it.
+            # Own announcement. A higher serial is forged or from an earlier incarnation: continue after it.
             if is_newer(told.serial, self.serial):
                 self.serial = told.serial
             return Drop.DUPLICATE

@@ -1,10 +1,12 @@
-"""GPSR (Karp and Kung 2000): the next hop is the neighbour nearest to the goal; where none is nearer than the
-node itself, the packet goes around the void.
+"""GPSR (Karp and Kung 2000): greedy geographic forwarding with perimeter mode.
 
-A node knows its own place from its host and its neighbours' from what they say. A packet knows its goal, and
-in perimeter mode where it got stuck and how far it has come around: no node keeps anything of a packet.
-Perimeter mode follows the faces of a planar graph that the line from there to the goal passes through, by the
-right-hand rule, and ends as soon as a node is nearer to the goal than where it began.
+The next hop is the neighbour nearest to the goal. If no neighbour is nearer than the node itself, the packet
+goes around the void in perimeter mode.
+
+A node gets its own position from its host, and its neighbours' positions from their messages. A packet
+carries its goal and, in perimeter mode, where the mode began and the current face. Perimeter mode follows the
+faces of a planar graph that the line from there to the goal crosses, by the right-hand rule, and ends at a
+node that is nearer to the goal than where it began.
 """
 
 from __future__ import annotations
@@ -30,11 +32,11 @@ from roamcast.routing.unicast.gpsr.parameters import GpsrParameters
 from roamcast.routing.unicast.unicast import Unicast, UnicastUser
 
 REMEMBERED = 1024
-"Packets that a node knows again."
+"Number of packets that a node remembers."
 
 
 class Gpsr(Unicast):
-    """One node's part in GPSR."""
+    """One node's instance of GPSR."""
 
     parameters_type = GpsrParameters
     messages = (Beacon, GeoPacket)
@@ -44,40 +46,40 @@ class Gpsr(Unicast):
         super().__init__(host, parameters, user)
         self.parameters = p = parameters
         self.near = Places(p.silence, p.neighbours)
-        "Where each neighbour was when it was heard last."
+        "Last known position of each neighbour."
         self.locate: Callable[[NodeId], PointCm | None] = self.position_of
-        "Where a node is, as far as the router knows."
+        "Returns the position of a node, as far as the router knows it."
         self.make_beacon: Callable[[PointCm], Message] = Beacon
-        "A router that beacons anyway may put the place into its own."
+        "Makes a beacon; a router may put the position into its own beacons."
         self._spoke = -p.beacon
-        "When this node last told where it is."
+        "Time at which this node last sent its position [s]."
         self._held: deque[tuple[float, NodeId, Message]] = deque()
         self._planar_until = 0.0
         self._here = PointCm(0, 0)
         self._here_at = -1.0
         self._serial = host.random.getrandbits(16)
         self._passed = Recent(REMEMBERED)
-        "Packets by origin, serial and hops left: copies that a link made would multiply at every hop."
+        "Packets by origin, serial and remaining hops: duplicates made by a link would multiply at every hop."
         self._walked: dict[tuple[NodeId, int, PointCm, PointCm, NodeId], None] = {}
-        "Edges that packets took from here in perimeter mode, by packet and face; the first makes room."
+        "Edges that packets took from here in perimeter mode, by packet and face; the oldest is evicted."
         self._restarted = Recent(REMEMBERED)
-        "Packets by origin and serial whose walk was begun anew here."
+        "Packets by origin and serial that were restarted here."
 
-    # What a router asks.
+    # Calls of the router.
 
     def start(self) -> None:
-        """Begin to beacon, each node at its own phase."""
+        """Start the beacons, each node with a random phase."""
         self.host.call_later(self.host.random.random() * self.parameters.beacon, self._beacon)
 
     def here(self) -> PointCm:
-        """Where this node is, as it tells others."""
+        """Return this node's position as sent to others."""
         now = self.host.now()
         if now != self._here_at:
             self._here, self._here_at = to_point_cm(self.host.position()), now
         return self._here
 
     def send(self, message: Message, to: NodeId) -> None:
-        """Carry a message to a node where that is known to be, or wait until it is known."""
+        """Send a message to a node at its known position, or queue it until the position is known."""
         place = self.locate(to)
         if to == self.host.node:
             self.host.drop(message, Drop.MALFORMED)
@@ -87,12 +89,14 @@ class Gpsr(Unicast):
             self.send_to(message, to, place)
 
     def send_to(self, message: Message, to: NodeId, goal: PointCm, radius: int = 0) -> None:
-        """Carry a message to a node that is believed at `goal`, or to whoever is within `radius` metres of it
-        first; `ANYONE` is nobody in particular."""
+        """Send a message to a node at position `goal`, or to the first node within `radius` [m] of it.
+
+        With `ANYONE` as destination, any node within `radius` accepts it.
+        """
         self._deliver_or_forward(self._packet(message, to, goal, radius))
 
     def receive(self, message: Any, sender: NodeId, signal: float) -> Drop | None:
-        """Note where the sender is, hand over what has arrived, pass on the rest."""
+        """Store the sender's position; deliver or forward a packet."""
         host = self.host
         node = host.node
         if sender == node:
@@ -116,19 +120,19 @@ class Gpsr(Unicast):
         return None
 
     def overhear(self, message: Any, sender: NodeId, to: NodeId, signal: float) -> None:
-        """Note where the sender is."""
+        """Store the sender's position."""
         here = getattr(message, "here", None)
         if here is not None and sender != self.host.node:
             self.hear(sender, here, self.host.now())
 
     def hear(self, neighbour: NodeId, place: PointCm, now: float) -> None:
-        """Note where a neighbour is."""
+        """Store a neighbour's position."""
         self.near.renew(neighbour, place, now)
         if self._held:
             self._retry_held()
 
     def link_failed(self, message: Any, to: NodeId) -> None:
-        """Take a neighbour for gone, and send what was for it another way."""
+        """Remove a neighbour after a link failure, and reroute its packets."""
         self.near.discard(to)
         self._planar_until = 0.0
         waiting = self.host.withdraw(to)
@@ -136,21 +140,21 @@ class Gpsr(Unicast):
             if type(each) is GeoPacket:
                 self._reroute(each)
             elif each is not message:
-                self.host.send(each, to)  # the router's own; it will hear of that in turn
+                self.host.send(each, to)  # the router's own message: the link layer will report it
 
     def next_hop(self, destination: NodeId) -> NodeId | None:
-        """The neighbour that greedy forwarding would choose now."""
+        """Return the next hop of greedy forwarding."""
         place = self.locate(destination)
         if self.near.has(destination, self.host.now()):
             return destination
         return None if place is None else self.nearer(place)
 
     def neighbours(self) -> Collection[NodeId]:
-        """Those whose places have been heard lately."""
+        """Return the neighbours with recent positions."""
         return self.near.nodes(self.host.now())
 
     def tables(self) -> Mapping[str, Footprint]:
-        """Neighbours (node, place and time) and messages that wait."""
+        """Return the sizes of the tables of neighbours, waiting messages and forwarded packets."""
         near, held = len(self.near), len(self._held)
         volume = sum(message.size for _, _, message in self._held)
         return {
@@ -160,12 +164,12 @@ class Gpsr(Unicast):
         }
 
     def position_of(self, neighbour: NodeId) -> PointCm | None:
-        """Where a neighbour was when it was heard last."""
+        """Return the last known position of a neighbour."""
         found = self.near.get(neighbour, self.host.now())
         return None if found is None else PointCm(*found)
 
     def nearer(self, goal: PointCm) -> NodeId | None:
-        """The neighbour nearest to a place, if that is nearer than this node."""
+        """Return the neighbour nearest to a position, if it is nearer than this node."""
         return self.near.nearer(self.here(), goal, self.host.now())
 
     # Packets.
@@ -176,7 +180,7 @@ class Gpsr(Unicast):
         return GeoPacket(self.host.node, to, goal, radius, self._serial, limit + 1, self.here(), (), message)
 
     def _deliver_or_forward(self, packet: GeoPacket) -> None:
-        """Send a packet on that comes from nowhere, or take it for want of its destination."""
+        """Forward a packet without a previous hop, or accept it here in place of its destination."""
         hop = self._choose(packet)
         if hop == TAKEN:
             self._arrive_here(packet)
@@ -184,7 +188,7 @@ class Gpsr(Unicast):
             self._forward(packet, hop, None, None)
 
     def _choose(self, packet: GeoPacket) -> NodeId:
-        """The next hop by greedy forwarding, or TAKEN, STUCK or AROUND."""
+        """Return the next hop of greedy forwarding, or TAKEN, STUCK or AROUND."""
         face = packet.face
         return self.near.choose(
             packet.destination,
@@ -198,9 +202,11 @@ class Gpsr(Unicast):
     def _forward(
         self, packet: GeoPacket, choice: NodeId, sender: NodeId | None, sender_at: PointCm | None
     ) -> None:
-        """Send a packet one hop further, where greedy forwarding goes or around a face; `sender_at` is where
-        it comes from."""
-        here, goal, face = self._here, packet.goal, packet.face  # `_choose` has just found where that is
+        """Send a packet one hop further, greedily or along a face.
+
+        `sender_at` is the position of the previous hop.
+        """
+        here, goal, face = self._here, packet.goal, packet.face  # `_choose` has just determined the position
         hop: NodeId | None = choice
         if choice == AROUND:
             hop = None
@@ -231,11 +237,12 @@ class Gpsr(Unicast):
         self.host.send(onward, hop)
 
     def _walks_again(self, packet: GeoPacket, face: PerimeterState, hop: NodeId) -> bool:
-        """Whether a packet takes an edge of a face a second time from here, so that its walk has no end.
+        """Return whether a packet takes an edge of a face from here again, so that it would circle forever.
 
-        In a planar graph that all nodes agree on, only the first edge of a face can come again, and there
-        the packet is given up. Nodes that have moved since their last beacons do not agree, and the walk may
-        never come back to that edge."""
+        In a planar graph on which all nodes agree, only the first edge of a face can be taken again, and the
+        packet is dropped there. Nodes that have moved since their last beacons do not agree, and the packet
+        may never return to that edge.
+        """
         edge = (packet.origin, packet.serial, face.entered, face.crossed, hop)
         if edge in self._walked:
             return True
@@ -245,7 +252,7 @@ class Gpsr(Unicast):
         return False
 
     def _restart(self, packet: GeoPacket) -> bool:
-        """Begin a packet's way anew after a beacon, when neighbours have told their places; once a node."""
+        """Restart a packet after a beacon interval, with updated positions, once per node; return whether."""
         p = self.parameters
         if not p.restart or not p.perimeter or not self._restarted.add(packet.origin << 16 | packet.serial):
             return False
@@ -254,11 +261,11 @@ class Gpsr(Unicast):
         return True
 
     def _reroute(self, packet: GeoPacket) -> None:
-        """Send a packet another way that the link gave up on."""
+        """Send a packet by another next hop after a link failure."""
         if packet.hops <= 1:
             self.fail(packet.payload, packet.origin, packet.destination, Drop.HOP_LIMIT)
         else:
-            # The planar graph has changed: what the packet knows of faces is of another one.
+            # The planar graph has changed, and the face state of the packet is no longer valid.
             self._deliver_or_forward(replace(packet, face=()))
 
     def _arrive_here(self, packet: GeoPacket) -> None:
@@ -269,7 +276,7 @@ class Gpsr(Unicast):
     def _enter_perimeter(
         self, here: PointCm, goal: PointCm
     ) -> tuple[NodeId | None, tuple[PerimeterState, ...]]:
-        """The first edge counter-clockwise from the direction of the goal."""
+        """Return the first edge counter-clockwise from the direction of the goal."""
         self._planarise(here)
         hop = self.near.next_edge(here, goal, None)
         if hop is None:
@@ -279,32 +286,32 @@ class Gpsr(Unicast):
     def _next_perimeter_edge(
         self, here: PointCm, goal: PointCm, face: PerimeterState, sender: NodeId, sender_at: PointCm
     ) -> tuple[NodeId | None, tuple[PerimeterState, ...]]:
-        """The next edge counter-clockwise from the one that the packet came over."""
+        """Return the next edge counter-clockwise from the one over which the packet arrived."""
         self._planarise(here)
         hop = self.near.next_edge(here, sender_at, sender)
         if hop is None:
             return None, ()
         if (self.host.node, hop) == (face.first_from, face.first_to):
-            return None, ()  # all around, and the goal is on neither side
+            return None, ()  # a complete turn, and the goal is on neither side
         return self._change_face(here, goal, face, hop)
 
     def _change_face(
         self, here: PointCm, goal: PointCm, face: PerimeterState, hop: NodeId
     ) -> tuple[NodeId | None, tuple[PerimeterState, ...]]:
-        """Where the next edge cuts the line to the goal, nearer to it, go on along the face beyond."""
+        """Change to the next face if the next edge crosses the line to the goal nearer to the goal."""
         hop, cut = self.near.change_face(here, goal, face.entered, face.crossed, hop)
         return hop, (
             face if cut is None else PerimeterState(face.entered, PointCm(*cut), self.host.node, hop),
         )
 
     def _planarise(self, here: PointCm) -> None:
-        """Know the planar graph around this node; one that is younger than a quarter of a beacon will do."""
+        """Update the planar graph around this node, if it is older than a quarter of a beacon interval."""
         now = self.host.now()
         if now >= self._planar_until:
             self.near.planarise(here, now, self.parameters.planar == "rng")
             self._planar_until = now + self.parameters.beacon / 4
 
-    # Beacons, and what waits.
+    # Beacons and waiting messages.
 
     def _beacon(self) -> None:
         p, now = self.parameters, self.host.now()
@@ -323,7 +330,7 @@ class Gpsr(Unicast):
             self.fail(let_go, self.host.node, destination, Drop.TABLE_FULL)
 
     def _retry_held(self) -> None:
-        """Send what waited and can go now; give up what has waited too long."""
+        """Send the waiting messages that can be sent now; drop the expired ones."""
         now = self.host.now()
         waiting, self._held = self._held, deque()
         for since, to, message in waiting:

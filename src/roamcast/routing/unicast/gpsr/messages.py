@@ -1,4 +1,4 @@
-"""What GPSR says; places are in whole centimetres, of six bytes as in Karp's agent."""
+"""The messages of GPSR; positions are in whole centimetres, of six bytes as in Karp's agent."""
 
 from __future__ import annotations
 
@@ -9,70 +9,70 @@ from roamcast.routing.unicast.gpsr.neighbourhood import Places
 from roamcast.wire.fields import HIGHEST_NODE, Hops, Int, ListOf, Node, Serial
 
 FARTHEST = 2**23 - 1
-"Centimetres from the origin: 83 km."
+"Maximum coordinate [cm]: 83 km from the origin."
 
 Centimetres: TypeAlias = Annotated[int, Int(3, least=-FARTHEST, most=FARTHEST)]
 
 ANYONE = HIGHEST_NODE
-"The destination of what is for whoever is near a place."
+"Destination of messages for any node near a position."
 
 
 class PointCm(NamedTuple):
-    """A position as it is told; whole numbers make the geometry of faces exact."""
+    """A position as sent; integer coordinates make the face geometry exact."""
 
     x: Centimetres
     y: Centimetres
 
 
 class PerimeterState(NamedTuple):
-    """How far a packet in perimeter mode has come around the faces between itself and its goal."""
+    """The progress of a packet in perimeter mode around the faces between it and its goal."""
 
     entered: PointCm
-    "Lp: where greedy forwarding ended."
+    "Lp: the position where perimeter mode began."
     crossed: PointCm
-    "Lf: where the line from there to the goal enters the present face."
+    "Lf: the point where the line from there to the goal enters the current face."
     first_from: Node
     first_to: Node
-    "e0: the first edge on the present face; who is about to take it again has been all around."
+    "e0: the first edge on the current face; a packet about to take it again has gone all around."
 
 
 class Beacon(Message, number=61, category=Category.ROUTING, role=Role.BEACONS):
-    """The speaker is here."""
+    """The position of the sender."""
 
     here: PointCm
 
 
 class GeoPacket(Message, number=62):
-    """A message on its way to a place: to the node there, or to whoever is near."""
+    """A message on its way to a position: for the node there, or for any node near it."""
 
     origin: Node
     destination: Node
     goal: PointCm
     radius: Annotated[int, Int(2)]
-    "Metres; whoever is within may take it. 0: the destination alone."
+    "Distance from the goal within which any node may accept it [m]. 0: only the destination."
     serial: Annotated[int, Int(2)]
-    "Counted by the origin: a copy that the link made by mistake is known by it."
+    "Counter of the origin, by which duplicates made by a link are recognised."
     hops: Hops
-    "How many more it may travel."
+    "Remaining hops."
     here: PointCm
-    "Of the speaker: as good as a beacon."
+    "Position of the sender, which replaces a beacon."
     face: Annotated[tuple[PerimeterState, ...], ListOf(1)]
     "Empty in greedy mode."
     payload: Message
 
 
 class Whereabouts(Message, number=63, category=Category.ROUTING, role=Role.FINDS_ROUTE):
-    """Where a node was, told to everyone: the simplest of location services."""
+    """A node's position, flooded to all nodes as a simple location service."""
 
     node: Node
     place: PointCm
     serial: Serial
     hops: Hops
-    "How many more it may travel."
+    "Remaining hops."
     here: PointCm
-    "Of the speaker."
+    "Position of the sender."
 
 
 def to_point_cm(position: Position) -> PointCm:
-    """A position as it is told: the nearest that can be, and the origin for what is no number."""
+    """Return a position as sent: the nearest representable point, or the origin if it is not a number."""
     return Places.told(position, PointCm, FARTHEST)

@@ -1,5 +1,7 @@
-"""Where neighbours are, and the ways on from there: a compiled table under lease with the geometry of greedy
-and perimeter forwarding on it (decision 0157)."""
+"""Table of neighbours' positions with leases, and the geometry of greedy and perimeter forwarding.
+
+It is compiled (decision 0157).
+"""
 
 from typing import TYPE_CHECKING
 
@@ -16,6 +18,6 @@ __all__ = ["AROUND", "STUCK", "TAKEN", "Places", "squared"]
 
 
 def squared(a: tuple[int, int], b: tuple[int, int]) -> int:
-    """The square of the distance between two places, in cm²."""
+    """Return the squared distance between two points [cm²]."""
     x, y = a[0] - b[0], a[1] - b[1]
     return x * x + y * y

@@ -1,4 +1,4 @@
-"""What can be said of GPSR."""
+"""The parameters of GPSR."""
 
 from __future__ import annotations
 
@@ -11,59 +11,59 @@ from roamcast.units import Seconds
 
 
 class GpsrParameters(Parameters):
-    """The constants of GPSR."""
+    """The parameters of GPSR."""
 
     beacon: Seconds = Field(default=1.0, gt=0)
-    "Between beacons, on the mean; each wait is drawn from half of it to one and a half."
+    "Mean interval between beacons; each is drawn from half to one and a half times this."
     silence: Seconds = Field(default=4.5, gt=0)
-    "A neighbour silent for so long is gone; must outlast two beacons."
+    "Time without a message after which a neighbour is lost; must be longer than two beacon intervals."
     implicit: bool = True
-    "Whether a packet, which tells where its sender is, saves that sender a beacon."
+    "Whether a packet, which carries its sender's position, replaces a beacon."
     planar: Literal["gabriel", "rng"] = "gabriel"
-    "The planar graph of perimeter mode: Gabriel's, or the relative neighbourhood graph."
+    "The planar graph of perimeter mode: Gabriel graph or relative neighbourhood graph."
     perimeter: bool = True
     "Whether packets go around voids; false is greedy forwarding alone."
     restart: bool = False
-    """Whether a packet that has gone around a face in vain, or takes an edge of it a second time, waits for a
-    beacon and begins anew, once at each node. The paper drops it, or lets it go around to the hop limit."""
+    """Whether a packet that has gone around a face, or takes an edge of it again, waits for a beacon interval
+    and restarts, once per node. The paper drops it, or lets it circle up to the hop limit."""
     hop_limit: int = Field(default=128, ge=1, le=255)
-    "Hops that a packet may travel; the way around a large face is long."
+    "Maximum number of hops of a packet; the path around a large face is long."
     neighbours: int = Field(default=256, ge=1)
-    "Neighbours kept; the one unheard longest makes room."
+    "Maximum number of neighbours; the least recently received is evicted."
     queue_limit: int = Field(default=64, ge=1)
-    "Messages kept until their destination's place, or any neighbour, is known; the oldest makes room."
+    "Maximum number of messages that wait for a position or a neighbour; the oldest is evicted."
     queue_timeout: Seconds = Field(default=30.0, gt=0)
-    "How long such a message is kept."
+    "Maximum time that such a message waits."
 
     @model_validator(mode="after")
     def _check_leases(self) -> GpsrParameters:
         if self.silence <= 2 * self.beacon:
             raise ValueError(
-                f"silence = {self.silence:g} s must outlast two beacons (2 x {self.beacon:g} s),"
-                " or one lost beacon ends a neighbourhood"
+                f"silence = {self.silence:g} s must be longer than two beacon intervals"
+                f" (2 x {self.beacon:g} s), or one lost beacon removes a neighbour"
             )
         return self
 
 
 class GpsrUnicastParameters(GpsrParameters):
-    """What can be said of the baseline that stands on GPSR, beyond GPSR."""
+    """The parameters of the GPSR baseline."""
 
     restart: bool = True
     "Whether a packet that has gone around a face in vain begins anew, once at each node."
     location: Literal["told", "known"] = "told"
-    "Whether nodes tell everyone where they are now and then, or the world tells it to whoever asks."
+    "Whether nodes flood their positions ('told'), or the simulator provides them ('known')."
     announce: Seconds = Field(default=10.0, gt=0)
-    "Between two such tellings of a node. Longer costs less, and places are staler."
+    "Interval between position announcements of a node; with longer ones, positions are older."
     known: Seconds = Field(default=35.0, gt=0)
-    "How long a place told once is believed; must outlast two tellings."
+    "Lease of an announced position; must be longer than two intervals."
     places: int = Field(default=1024, ge=1)
-    "Places kept; the one heard longest ago makes room."
+    "Maximum number of stored positions; the least recently received is evicted."
 
     @model_validator(mode="after")
     def _check_announcements(self) -> GpsrUnicastParameters:
         if self.known <= 2 * self.announce:
             raise ValueError(
-                f"known = {self.known:g} s must outlast two tellings (2 x {self.announce:g} s),"
-                " or a lost one hides a node"
+                f"known = {self.known:g} s must be longer than two announce intervals"
+                f" (2 x {self.announce:g} s), or one lost announcement removes a node's position"
             )
         return self

@@ -142,20 +142,20 @@ def test_why_tells_the_story_of_a_request(campaign):
     told = json.loads(roamcast("why", campaign, "--json").stdout)
     [case] = [each["requests"]["causes"] for each in told["protocols"] if each["protocol"] == "trees"]
     story = roamcast("why", case[0]["run"], "--request", case[0]["about"])
-    assert f"node {case[0]['node']} asked for /news" in story.stdout, story.stderr
+    assert f"node {case[0]['node']} requested /news" in story.stdout, story.stderr
     assert f"so it was not satisfied (expired): {case[0]['says']}" in story.stdout
 
 
 def test_why_says_what_is_wrong_in_a_line(tmp_path, facts, campaign):
     for arguments, told in (
-        ([tmp_path / "nothing"], "no such folder of facts"),
+        ([tmp_path / "nothing"], "no such folder; expected the folder of a run's facts"),
         ([tmp_path], "no run finished writing its facts here"),
         ([tmp_path, "--node", 3], "go together"),
         ([facts, "--event", "0/1", "--node", 3, "--request", "1/1"], "one at a time"),
-        ([facts, "--event", "x", "--node", 3], "names no event"),
+        ([facts, "--event", "x", "--node", 3], "is not a valid event id"),
         ([facts, "--event", "0/1", "--node", 99], "there is no node 99"),
-        ([facts, "--request", "x"], "names no request"),
-        ([facts, "--request", "1/1"], "nobody asked for anything"),
+        ([facts, "--request", "x"], "is not a valid request id"),
+        ([facts, "--request", "1/1"], "the run has no requests"),
         ([campaign, "--request", "1/1"], "is a campaign"),
         ([facts, "--points"], "is not the folder of one"),
     ):

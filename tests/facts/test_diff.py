@@ -126,9 +126,9 @@ def test_two_rows_part_at_the_earlier_of_their_times_and_are_told_in_columns(fac
     (mirrored,) = compare(other, facts).tables
     assert parting.time == mirrored.time == 22.0
     assert describe(difference, "ours", "the others") == [
-        "what was run differs:",
+        "the configuration differs:",
         "  seed  7 / 8",
-        "what was counted differs:",
+        "the counts differ:",
         "  frames.data  5 / 6",
         "the code differs:",
         "  version  '0' / '1'",
@@ -147,7 +147,7 @@ def test_two_rows_part_at_the_earlier_of_their_times_and_are_told_in_columns(fac
 def test_keys_of_unequal_length_are_told_in_columns(facts):
     run = msgspec.structs.replace(RUN, seed=8, duration=9.0)
     assert describe(compare(facts, Facts(run, facts.tables)), "a", "b") == [
-        "what was run differs:",
+        "the configuration differs:",
         "  seed      7 / 8",
         "  duration  100.0 / 9.0",
     ]

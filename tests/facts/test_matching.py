@@ -38,9 +38,9 @@ def test_who_expects_an_event_is_who_wanted_it_at_that_moment(name):
 
 def test_facts_without_event_types_or_with_nonsense_say_so():
     for resolved, complaint in (
-        ({}, "do not tell the event types"),
+        ({}, "the event types .resolved.workload.types. are missing"),
         ({"workload": {"types": {"alert": {"level": "colour"}}}}, "'colour' is not a field type"),
-        ({"workload": {"types": {"alert": 7}}}, "types that cannot be"),
+        ({"workload": {"types": {"alert": 7}}}, "invalid event types"),
     ):
         with pytest.raises(FactsError, match=complaint):
             event_types(msgspec.structs.replace(RUN, resolved=resolved))

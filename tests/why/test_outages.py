@@ -87,8 +87,8 @@ def test_a_crash_is_one_outage_whatever_the_radio_does_meanwhile():
 @pytest.mark.parametrize(
     ("outage", "told"),
     [
-        (NodeOutage(0.0, 5.0, True), "node 3 was not there from t=0.0 to t=5.0"),
-        (NodeOutage(2.0, inf, True), "node 3 was down from t=2.0 to the end"),
+        (NodeOutage(0.0, 5.0, True), "node 3 was absent from t=0.0 to t=5.0"),
+        (NodeOutage(2.0, inf, True), "node 3 was down from t=2.0 to the end of the run"),
         (NodeOutage(2.0, 4.0, False), "node 3 had its radio off from t=2.0 to t=4.0"),
     ],
 )

@@ -82,7 +82,7 @@ def test_a_subscriber_that_was_off_to_the_end_and_one_that_returned():
     off = [(9.0, 2, "radio", 0.0)]
     told = explain_event(facts(STILL, states=off), 1, 2)
     assert told.cause == "subscriber_off" and told.proven
-    assert "node 2 had its radio off from t=9.0 to the end" in told.story
+    assert "node 2 had its radio off from t=9.0 to the end of the run" in told.story
     back = [*off, (60.0, 2, "radio", 1.0)]
     sent = [(10.1, 0, -1, "event", "Parcel", 1, False), (10.2, 1, -1, "event", "Parcel", 1, False)]
     told = explain_event(facts(STILL, states=back, sent=sent), 1, 2)
@@ -92,7 +92,7 @@ def test_a_subscriber_that_was_off_to_the_end_and_one_that_returned():
 def test_relays_that_were_off_left_no_path():
     told = explain_event(facts(STILL, states=[(5.0, 1, "up", 0.0)]), 1, 2)
     assert told.cause == "cut_off" and told.proven
-    assert "node 1 was down from t=5.0 to the end" in told.story
+    assert "node 1 was down from t=5.0 to the end of the run" in told.story
 
 
 def test_what_a_router_calls_its_own_states_is_no_outage():

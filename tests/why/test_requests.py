@@ -118,16 +118,16 @@ def test_what_took_so_long_until_a_request_was_satisfied():
     story = explain_request(told, 2 << 32 | 1)
     assert (story.outcome, story.cause) == ("satisfied", "")
     assert story.story[1:] == [
-        "t=10.000 a match was published as 0/1, 2.000 s after it was asked for",
-        "t=12.500 node 2 got it, 4.500 s after it had asked",
+        "t=10.000 a matching event was published as 0/1, 2.000 s after the request",
+        "t=12.500 node 2 received it, 4.500 s after the request",
     ]
     assert tally(told).requests.missed == 0 and tally(told).requests.expected == 1
 
 
 def test_a_request_that_is_not_there():
-    with pytest.raises(FactsError, match="there are 1, as 2/1"):
+    with pytest.raises(FactsError, match="the run has 1, for example 2/1"):
         explain_request(ask(), 7)
-    with pytest.raises(FactsError, match="nobody asked for anything"):
+    with pytest.raises(FactsError, match="the run has no requests"):
         explain_request(facts(STILL), 7)
 
 

@@ -114,8 +114,8 @@ def test_a_brigade_is_climbed_by_its_wishes_to_the_bucket_that_leaked(added):
     assert [each.cause for each in events.causes] == ["table_full"]
     publisher, sequence = map(int, events.causes[0].about.split("/"))
     story = explain_event(told, publisher << 32 | sequence, 3).story
-    assert any("node 2 never had it" in sentence for sentence in story)
-    assert any("node 1: a table or buffer had no room" in sentence for sentence in story)
+    assert any("node 2 did not receive it" in sentence for sentence in story)
+    assert any("node 1: a table or buffer was full" in sentence for sentence in story)
 
 
 def test_a_brigade_whose_link_in_the_middle_is_gone(added):

@@ -60,5 +60,5 @@ def test_an_acknowledgement_that_names_an_event_is_not_taken_for_it():
 def test_facts_without_the_radio_range_explain_nothing():
     told = facts(STILL)
     told.run = msgspec.structs.replace(told.run, range=None)
-    with pytest.raises(FactsError, match="do not tell the radio range"):
+    with pytest.raises(FactsError, match="the radio range is missing"):
         Trail(told)

@@ -1,1 +1,1 @@
-"""What happened: one row type per fact, its Arrow schema, and the metrics of a run."""
+"""The facts of a run: schemas of the tables, recording, reading, writing and comparing them."""

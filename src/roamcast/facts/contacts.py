@@ -1,8 +1,8 @@
-"""Contacts: exactly when which two nodes were within range of each other.
+"""Compute the exact contacts of nodes: the intervals in which two nodes are within range.
 
-While both walk straight, the square of their distance is a quadratic in time, so the moments at which they
-come within range and leave it are its roots. Rounding may misplace a node by far less than `EDGE`, which is
-added to the range: two nodes that could hear each other are never seen apart.
+While both nodes move straight, their squared distance is a quadratic function of time, so the times at which
+they enter and leave the range are its roots. Rounding errors of positions are far smaller than `EDGE`, which
+is added to the range: no contact is missed.
 """
 
 from __future__ import annotations
@@ -15,30 +15,30 @@ from roamcast.facts.near import find_near_legs
 from roamcast.facts.tracks import Nodes, Reals, Tracks
 
 EDGE = 1e-6
-"Metres by which the range is taken wider; who is nearer to its edge than this may or may not hear."
+"Extension of the range for rounding; reception within this distance of the range is uncertain [m]."
 
 _AT_ONCE = 1 << 20
-"Pairs of legs computed together: few enough for the processor's cache, enough for NumPy."
+"Number of pairs of legs per NumPy operation; their arrays fit into the processor's cache."
 
 
 class Contacts(NamedTuple):
-    """Pairs of nodes and the times at which they were within range, sorted by pair and then time."""
+    """Pairs of nodes and the intervals in which they were within range [s], sorted by pair, then time."""
 
     a: Nodes
     b: Nodes
-    "Always the greater of the two."
+    "The node with the greater number."
     start: Reals
     end: Reals
-    "Both ends belong to the contact."
+    "The interval is closed at both ends."
 
     def of(self, a: int, b: int) -> list[tuple[float, float]]:
-        """The contacts of two nodes."""
+        """Return the start and end of each contact of two nodes [s]."""
         chosen = (self.a == min(a, b)) & (self.b == max(a, b))
         return list(zip(self.start[chosen].tolist(), self.end[chosen].tolist(), strict=True))
 
 
 def find_contacts(tracks: Tracks, range: float, edge: float = EDGE) -> Contacts:
-    """Return all contacts of nodes that hear each other up to `range` [m], and `edge` [m] for rounding."""
+    """Return all contacts of nodes for a radio range of `range` [m], extended by `edge` [m]."""
     nothing = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0), np.empty(0))
     one, two = find_near_legs(tracks, range + edge)
     blocks = [slice(first, first + _AT_ONCE) for first in np.arange(0, len(one), _AT_ONCE).tolist()]
@@ -52,7 +52,7 @@ def find_contacts(tracks: Tracks, range: float, edge: float = EDGE) -> Contacts:
 
 
 def _within(tracks: Tracks, range: float, one: Nodes, two: Nodes) -> tuple[Nodes, Nodes, Reals, Reals]:
-    """When the nodes on two legs are within range, for pairs of legs that are so at all."""
+    """Return the nodes, start and end of the contact of each pair of legs that has one."""
     start = np.maximum(tracks.start[one], tracks.start[two])
     end = np.minimum(tracks.end[one], tracks.end[two])
     apart = _at(tracks, one, start) - _at(tracks, two, start)
@@ -63,7 +63,7 @@ def _within(tracks: Tracks, range: float, one: Nodes, two: Nodes) -> tuple[Nodes
     c = (apart**2).sum(-1) - range**2
     square = b * b - a * c
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        q = -(b + np.copysign(np.sqrt(square), b))  # of b and the root, nothing cancels
+        q = -(b + np.copysign(np.sqrt(square), b))  # both terms have the same sign, so nothing cancels
         roots = np.sort(np.stack([np.where(q == 0, 0.0, c / q), q / a]), axis=0)
     still = a == 0
     enters = np.where(still, 0.0, np.maximum(roots[0], 0.0))
@@ -79,7 +79,7 @@ def _at(tracks: Tracks, leg: Nodes, time: Reals) -> Reals:
 
 
 def _merge(pieces: Contacts) -> Contacts:
-    """Join what only the end of a leg has cut in two."""
+    """Join consecutive contacts of a pair that only the end of a leg separates."""
     follows = np.zeros(len(pieces.a), bool)
     follows[1:] = (
         (pieces.a[1:] == pieces.a[:-1])

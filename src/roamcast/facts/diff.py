@@ -1,4 +1,4 @@
-"""Where two runs part: the first differing row of each table of facts, and what differs in what was run."""
+"""Compare the facts of two runs: differences of run.json, and the first differing row of each table."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from roamcast.facts.schema import TABLES
 from roamcast.facts.tables import CODE_DEPENDENT_KEYS, Facts
 
 ABSENT = "absent"
-"Stands for a key that one of two runs does not have."
+"Value reported for a key that one of the two runs does not have."
 
 
 COUNTED = ("frames", "drops")
-"What of a run is counted while it is played."
+"The keys of run.json that hold counts."
 
 
 class ValueDifference(msgspec.Struct, frozen=True):
-    """Something about a run that another run has otherwise."""
+    """A key of run.json that differs between two runs."""
 
     key: str
-    "Its place in run.json, with dots."
+    "The path of the key in run.json, with dots."
     ours: Any
     theirs: Any
 
@@ -35,42 +35,42 @@ class FirstDifference(msgspec.Struct, frozen=True):
 
     table: str
     row: int
-    "Counted from 0."
+    "The number of the row, from 0."
     ours: dict[str, Any] | None
-    "None where the table has ended."
+    "The row by column; None if the table has no such row."
     theirs: dict[str, Any] | None
     columns: list[str]
-    "In which the rows differ; all, where one of them is missing."
+    "The columns in which the rows differ; all columns if one of the rows is missing."
     rows: tuple[int, int]
-    "How many rows the tables have."
+    "The number of rows of the two tables."
 
     @property
     def time(self) -> float:
-        """When it happened: the earlier of the two rows; nan where rows hold no time."""
+        """Return the earlier time of the two rows [s]; nan if the table has no time."""
         times = [row["time"] for row in (self.ours, self.theirs) if row is not None and "time" in row]
         return min(times, default=float("nan"))
 
 
 class RunDifference(msgspec.Struct, frozen=True):
-    """All that tells two runs apart; see `equal`."""
+    """The differences of two runs."""
 
     run: list[ValueDifference]
-    "In what was run."
+    "Differences of scenario, protocol, parameters and seed."
     counts: list[ValueDifference]
-    "In the whole run's counts, of frames and of what routers let go."
+    "Differences of the counts of frames and drops."
     code: list[ValueDifference]
-    "What tells of the code and not of what happened; two runs may differ in it and be equal."
+    "Differences of keys that depend on the code; runs that differ only in these are equal."
     tables: list[FirstDifference]
-    "The table that parts first in time comes first."
+    "The first difference of each table that differs, in order of time."
 
     @property
     def equal(self) -> bool:
-        """Whether the same happened in both runs."""
+        """Return whether both runs have the same facts."""
         return not (self.run or self.counts or self.tables)
 
 
 def compare(ours: Facts, theirs: Facts) -> RunDifference:
-    """Compare the facts of two runs, row by row."""
+    """Return the differences of the facts of two runs."""
     run: list[ValueDifference] = []
     counts: list[ValueDifference] = []
     code: list[ValueDifference] = []
@@ -78,9 +78,9 @@ def compare(ours: Facts, theirs: Facts) -> RunDifference:
         part = change.key.partition(".")[0]
         (code if part in CODE_DEPENDENT_KEYS else counts if part in COUNTED else run).append(change)
     partings = [found for name in TABLES if (found := _part(name, ours[name], theirs[name])) is not None]
-    # A nan is smaller than nothing: tables without time come last.
+    # nan does not sort; the first element of the key puts tables without time last.
     partings.sort(key=lambda found: (found.time != found.time, found.time))
-    if run or counts or partings:  # then the number of kernel events says nothing of the code
+    if run or counts or partings:  # then a different number of kernel events is not due to the code
         counts += [change for change in code if change.key == "events_processed"]
         code = [change for change in code if change.key != "events_processed"]
     return RunDifference(run, counts, code, partings)
@@ -118,7 +118,7 @@ def _part(name: str, ours: pa.Table, theirs: pa.Table) -> FirstDifference | None
 
 
 def _differs(ours: pa.ChunkedArray, theirs: pa.ChunkedArray) -> npt.NDArray[np.bool_]:
-    """Cell by cell; a nan equals a nan."""
+    """Return for each row whether the values differ; nan equals nan."""
     one, other = _values(ours), _values(theirs)
     differs: npt.NDArray[np.bool_] = np.asarray(one != other)
     if one.dtype.kind == "f":
@@ -140,11 +140,11 @@ def _row(table: pa.Table, place: int) -> dict[str, Any] | None:
 
 
 def describe(difference: RunDifference, ours: str, theirs: str) -> list[str]:
-    """A difference in words, a line each; `ours` and `theirs` are what to call the runs."""
+    """Return the lines that describe a difference; `ours` and `theirs` are the labels of the runs."""
     lines = []
     for head, changes in (
-        ("what was run differs", difference.run),
-        ("what was counted differs", difference.counts),
+        ("the configuration differs", difference.run),
+        ("the counts differ", difference.counts),
         ("the code differs", difference.code),
     ):
         if changes:

@@ -1,4 +1,4 @@
-"""The tables of one run in its folder: whole for whoever asks so, by column and in pieces for metrics."""
+"""Read the tables of a run from its folder: whole tables, selected columns, or batch by batch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from roamcast.facts.schema import TABLES
 
 
 class FactsFolder(Mapping[str, pa.Table]):
-    """The facts of a run in a folder; nothing is read before it is asked for, and nothing is kept."""
+    """The tables of a run in a folder, by name; each access reads the file again."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -29,11 +29,11 @@ class FactsFolder(Mapping[str, pa.Table]):
         return len(TABLES)
 
     def read(self, table: str, *columns: str) -> pa.Table:
-        """The named columns of a table, in that order."""
+        """Return the named columns of a table, in that order."""
         return self._open(table).read(columns=list(columns), use_threads=False).select(columns)
 
     def pieces(self, table: str, *columns: str) -> Iterator[pa.RecordBatch]:
-        """The same piece by piece, so that a table of any length needs little memory."""
+        """Yield the named columns of a table in batches, so that memory stays bounded."""
         file = self._open(table)
         for group in range(file.num_row_groups):
             yield from file.read_row_group(group, columns=list(columns), use_threads=False).to_batches()

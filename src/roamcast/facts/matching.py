@@ -1,4 +1,4 @@
-"""Matching: whether an event in the facts is one that a filter in the facts wants, by our own filters."""
+"""Match the events of the facts against the filters of the facts."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from roamcast.facts.tables import FactsError, RunManifest
 
 
 def event_types(run: RunManifest) -> dict[str, EventType]:
-    """The event types of a run by name, as its resolved scenario declares them."""
+    """Return the event types of a run by name, from its resolved scenario."""
     try:
         return {name: declare_type(name, told) for name, told in run.resolved["workload"]["types"].items()}
     except KeyError:
-        raise FactsError("these facts do not tell the event types of their scenario") from None
+        raise FactsError("run.json: the event types (resolved.workload.types) are missing") from None
     except (ContentError, AttributeError) as error:
-        raise FactsError(f"these facts tell event types that cannot be: {error}") from None
+        raise FactsError(f"run.json: invalid event types: {error}") from None
 
 
 class Matcher:
-    """Reads the events (JSON) and filters (XPath) of one run, each text once."""
+    """Parses and matches the events (JSON) and filters (XPath) of one run, with a cache."""
 
     def __init__(self, run: RunManifest) -> None:
         self.types = event_types(run)
@@ -31,7 +31,7 @@ class Matcher:
         self.filter = lru_cache(maxsize=1 << 14)(self._filter)
 
     def matches(self, wanted: str, event: str) -> bool:
-        """Whether the filter `wanted` matches `event`."""
+        """Return whether the filter `wanted` matches `event`."""
         return self.filter(wanted).matches(self.event(event))
 
     def _event(self, text: str) -> Event:

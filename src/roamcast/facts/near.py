@@ -1,8 +1,8 @@
-"""Near legs: the pairs of legs whose nodes may come within range, found by a grid over time and place.
+"""Find pairs of legs whose nodes may come within range, with a grid over time and space.
 
-Legs are cut into pieces that lie in one slice of time and are not longer than a step. Each piece belongs to
-the cell of its middle; a cell is as wide as the range and the longest piece, so pieces that come within range
-lie in the same cell or in adjacent ones. The time taken grows with the legs and with the pairs found.
+Legs are cut into pieces that lie in one time slice and are not longer than a step. Each piece belongs to
+the cell of its midpoint; a cell is as wide as the range plus the longest piece, so pieces that come within
+range lie in the same cell or in adjacent ones. The run time is linear in the legs and the pairs found.
 """
 
 from __future__ import annotations
@@ -15,33 +15,33 @@ import numpy as np
 from roamcast.facts.tracks import Nodes, Reals, Tracks
 
 _AT_ONCE = 1 << 20
-"Pairs of pieces compared together: few enough for the processor's cache, enough for NumPy."
+"Number of pairs of pieces per NumPy operation; their arrays fit into the processor's cache."
 
 _PIECES = 64
-"The most pieces that a leg has on the mean; a short range among long legs would make more."
+"Maximum mean number of pieces per leg; bounds the memory if the range is short and legs are long."
 
 _CELLS = 1 << 20
-"The most cells along one side of the grid."
+"Maximum number of cells along one side of the grid."
 
 
 class _Pieces(NamedTuple):
-    """Pieces of legs in order of their cells."""
+    """Pieces of legs, sorted by cell."""
 
     leg: Nodes
     x: Reals
-    "Of the middle, as `y`."
+    "Midpoint of the piece [m], as `y`."
     y: Reals
     half: Reals
-    "From the middle to either end."
+    "Distance from the midpoint to either end [m]."
     cell: Nodes
     "Number of the cell: (slice * columns + column) * rows + row."
     rows: int
 
 
 def find_near_legs(tracks: Tracks, range: float) -> tuple[Nodes, Nodes]:
-    """Return all pairs of legs of different nodes that share some time and may come within `range` [m].
+    """Return all pairs of legs of different nodes that overlap in time and may come within `range` [m].
 
-    The first of a pair is the leg of the lesser node; pairs are in order, each once.
+    The first leg of a pair belongs to the node with the smaller number; pairs are sorted and distinct.
     """
     pieces = _cut(tracks, range)
     count = len(tracks.node)
@@ -58,13 +58,13 @@ def find_near_legs(tracks: Tracks, range: float) -> tuple[Nodes, Nodes]:
     keys = np.concatenate(found)
     del found
     keys.sort()
-    if len(pieces.leg) > count:  # legs of several pieces may have met several times
+    if len(pieces.leg) > count:  # two legs with several pieces may be found several times
         keys = keys[np.append(True, keys[1:] != keys[:-1])] if len(keys) else keys
     return keys // max(count, 1), keys % max(count, 1)
 
 
 def _rounding(range: float) -> float:
-    """Metres by which computed places may be wrong, and more."""
+    """Return an upper bound of the rounding error of positions [m]."""
     return 1e-6 + 1e-9 * range
 
 
@@ -84,7 +84,7 @@ def _cut(tracks: Tracks, range: float) -> _Pieces:
 
 
 def _edges(tracks: Tracks, step: float, way: float) -> Reals:
-    """Return the times at which slices begin [s]: a node of mean speed walks `step` [m] in each."""
+    """Return the starts of the time slices [s]; a node of mean speed moves `step` [m] in each."""
     if not way:
         return np.array([-np.inf])
     first, last = float(tracks.start.min()), float(tracks.end.max())
@@ -94,7 +94,7 @@ def _edges(tracks: Tracks, step: float, way: float) -> Reals:
 
 
 def _slice(tracks: Tracks, edges: Reals) -> tuple[Nodes, Nodes, Reals, Reals]:
-    """Cut legs at the edges of slices; return leg, number of the slice, start and end of each piece."""
+    """Cut legs at the starts of slices; return leg, slice, start and end [s] of each piece."""
     first = np.searchsorted(edges, tracks.start, "right") - 1
     last = np.maximum(np.searchsorted(edges, tracks.end, "left") - 1, first)
     leg, number = _number_within(last - first + 1)
@@ -109,7 +109,7 @@ def _slice(tracks: Tracks, edges: Reals) -> tuple[Nodes, Nodes, Reals, Reals]:
 
 
 def _number_within(counts: Nodes) -> tuple[Nodes, Nodes]:
-    """Return for `counts` rows of each index: the index, and the number of the row within it."""
+    """Repeat each index `counts` times; return the indices, and the number of each repetition from 0."""
     which = np.repeat(np.arange(len(counts)), counts)
     return which, np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
 
@@ -121,7 +121,7 @@ def _sort_into_cells(range: float, leg: Nodes, number: Nodes, middle: Reals, hal
     extent = float((middle.max(0) - corner).max())
     width = max(range + 2 * float(half.max()) + _rounding(range), extent / _CELLS)
     column, row = ((middle - corner) / width).astype(np.int64).T
-    # One column and two rows more, which are empty: no cell at a border has a neighbour across it.
+    # Empty cells at the borders, one column and two rows: cell numbers do not wrap to other cells.
     rows, columns = int(row.max()) + 3, int(column.max()) + 2
     cell = (number * columns + column) * rows + row
     order = np.argsort(cell, kind="stable")

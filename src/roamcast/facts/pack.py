@@ -1,8 +1,8 @@
-"""A pack: the facts of a short run in one file, on their way into a lake.
+"""Pack the facts of a short run into one file, until they are committed to a lake.
 
-A Parquet file costs a millisecond however few rows it has, and a run has ten of them. A pack is a line of
-JSON that tells the rows and bytes of each part, then the parts: tables with rows as Arrow streams, and what
-was run as text.
+Writing a Parquet file takes at least a millisecond, and a run has ten of them. A pack is a line of JSON with
+the rows and bytes of each part, followed by the parts: run.json as text, and the tables that have rows as
+Arrow streams.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ PACK = "facts.pack"
 "The name of the file."
 
 MOST_ROWS = 2048
-"Of a pack: whoever joins hundreds of them holds them all in memory."
+"Maximum number of rows of a pack; compaction holds hundreds of packs in memory."
 
 _ABOUT = "about"
-"The part that tells what was run."
+"The name of the part that holds run.json."
 
 
 class FactsPack(NamedTuple):
-    """What is in a pack."""
+    """The contents of a pack."""
 
     about: str
     tables: dict[str, pa.Table]
-    "Those with rows."
+    "The tables that have rows, by name."
 
 
 def pack(about: str, tables: Mapping[str, pa.Table]) -> bytes:
-    """What was run, and the tables that have rows."""
+    """Return a pack of `about`, the text of run.json, and of the tables that have rows."""
     parts = {_ABOUT: about.encode()}
     rows = {name: len(table) for name, table in tables.items() if len(table)}
     for name in rows:
@@ -48,12 +48,12 @@ def pack(about: str, tables: Mapping[str, pa.Table]) -> bytes:
 
 
 def unpack(content: bytes) -> FactsPack:
-    """The same again; ValueError or an Arrow error if it is not whole."""
+    """Return the contents of a pack; raise ValueError or an Arrow error if it is damaged."""
     line, _, _ = content.partition(b"\n")
     lengths: dict[str, int] = json.loads(line)["bytes"]
     starts = list(accumulate(lengths.values(), initial=len(line) + 1))
     if starts[-1] != len(content):
-        raise ValueError("a pack is not whole")
+        raise ValueError("the pack is truncated or damaged: its length differs from its header")
     whole = pa.py_buffer(content)
     parts = {
         name: whole.slice(start, length)
@@ -64,7 +64,7 @@ def unpack(content: bytes) -> FactsPack:
 
 
 def count_rows(file: Path) -> int:
-    """The rows of all tables in a pack."""
+    """Return the total number of rows of the tables in a pack."""
     with file.open("rb") as content:
         rows: dict[str, int] = json.loads(content.readline())["rows"]
     return sum(rows.values())

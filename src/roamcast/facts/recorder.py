@@ -1,8 +1,8 @@
-"""The recorder: takes down what happens while it happens, cheaply, and makes facts of it.
+"""Record the facts of a run while it is simulated.
 
-What applications do comes a row at a time; what link and routers did, and how everyone moved, comes as
-columns. All of it is held in memory until the end, or goes to disk each time that it is settled. The two
-kinds of drop that most messages heard end as (`UNTOLD`) are only counted.
+Actions of applications are recorded row by row; transmissions, drops, states and movement as columns. Rows
+stay in memory until the end, or are written to disk at each `flush`. The two most frequent drop reasons
+(`UNTOLD`) are only counted.
 """
 
 from __future__ import annotations
@@ -25,42 +25,42 @@ from roamcast.facts.writer import FactsWriter
 from roamcast.routing.router import Category, Drop, NodeId, Publication
 
 UNTOLD = frozenset({Drop.DUPLICATE, Drop.NOT_MINE})
-"Reasons that are counted and have no row: where the air is shared, nearly everything heard ends so."
+"Drop reasons that are counted and have no rows, because most overheard messages end with them."
 
 CATEGORIES = [category.name.lower() for category in Category]
 
 OUTCOMES = ("satisfied", "expired", "open", "abandoned")
-"What becomes of a request."
+"The outcomes of a request."
 
 
 class CodedColumn(NamedTuple):
-    """A column of words: a code for each row, and the word of each code."""
+    """A dictionary-encoded column of strings: a code for each row, and the string of each code."""
 
     codes: npt.NDArray[Any]
     words: Sequence[str]
 
 
 Audience: TypeAlias = npt.NDArray[np.int32]
-"Nodes in order."
+"Sorted node numbers."
 
 Column: TypeAlias = npt.NDArray[Any] | CodedColumn
 
 
 class Recorder:
-    """Takes down one run, in memory, or in a folder while it goes on."""
+    """Records one run, in memory or in a folder."""
 
     def __init__(
         self, folder: str | Path | None = None, packed: bool = False, *, count_expectations: bool = False
     ) -> None:
-        """Begin; with `count_expectations` expectations are counted, and listed only if they were met."""
+        """Start recording; `count_expectations` counts expectations and lists only those that were met."""
         self._audiences: dict[int, Audience] | None = {} if count_expectations else None
-        "Of each publication those who want it, if they are counted."
+        "The nodes that expect each publication, if expectations are counted."
         self._writer = None if folder is None else FactsWriter(folder, packed)
         self._tables: dict[str, list[pa.Table]] = {name: [] for name in TABLES}
         self._kinds: set[tuple[bool, str, str]] = set()
-        "Whether dropped, kind, category."
+        "Tuples of: whether the message was dropped, its kind, its category."
         self._publications: list[tuple[int, float, int, int, str]] = []
-        # Arrays, not rows: a flood has many of these, and the garbage collector visits every row that lives.
+        # Arrays instead of tuples: there are many rows, and the garbage collector visits every tuple.
         self._expectations: dict[str, array[Any]] = {"publication": array("q"), "node": array("i")}
         self._deliveries: dict[str, array[Any]] = {
             "publication": array("q"),
@@ -76,7 +76,7 @@ class Recorder:
         self._filters: dict[Filter, str] = {}
 
     def publication(self, time: float, publication: Publication) -> None:
-        """Take down that an event was published."""
+        """Record that an event was published at `time` [s]."""
         event = publication.event
         text = self._events.get(event)
         if text is None:
@@ -84,7 +84,7 @@ class Recorder:
         self._publications.append((publication.id, time, publication.publisher, publication.size, text))
 
     def expectations(self, publication: int, wanting: npt.ArrayLike) -> None:
-        """Take down who should get it: all nodes in `wanting`, which is in order, but for its publisher."""
+        """Record that the nodes `wanting` (sorted), except the publisher, expect a publication."""
         audience = np.asarray(wanting, np.int32)
         publisher = publication >> 32
         place = int(np.searchsorted(audience, publisher))
@@ -102,7 +102,7 @@ class Recorder:
         self._expectations["node"].frombytes(nodes.tobytes())
 
     def _expect_delivered(self) -> None:
-        """Take down those expectations that were met since the last time, where expectations are counted."""
+        """Record the expectations that were met since the last flush, if expectations are counted."""
         if self._audiences is None or not self._deliveries["node"]:
             return
         publication, node = (np.array(self._deliveries[name]) for name in ("publication", "node"))
@@ -115,20 +115,20 @@ class Recorder:
                 self._expect(id, nodes[(audience[place] == nodes) & (nodes != id >> 32)])
 
     def delivery(self, publication: int, node: NodeId, time: float) -> None:
-        """Take down that an event reached an application."""
+        """Record that an event was delivered to the application of a node at `time` [s]."""
         add_publication, add_node, add_time = self._deliver
         add_publication(publication)
         add_node(node)
         add_time(time)
 
     def deliveries(self, **columns: npt.NDArray[Any]) -> None:
-        """Take down such rows as columns of the deliveries table."""
+        """Record deliveries, given as columns of the table deliveries."""
         _check_columns("deliveries", columns)
         for name, column in self._deliveries.items():
             column.frombytes(np.ascontiguousarray(columns[name], column.typecode).tobytes())
 
     def interest(self, time: float, node: NodeId, wanted: Filter, begins: bool) -> None:
-        """Take down that a node starts or stops wanting something."""
+        """Record that a node subscribes (`begins`) or unsubscribes at `time` [s]."""
         self._interests.append((time, node, self._text(wanted), begins))
 
     def request(
@@ -143,52 +143,56 @@ class Recorder:
         publication: int = -1,
         fresh: bool = False,
     ) -> None:
-        """Take down a request that a node made at `time`, once it is known what became of it."""
+        """Record a request that a node made at `time` [s], once its outcome is known."""
         if outcome not in OUTCOMES:
-            raise ValueError(f"{outcome!r} is no outcome of a request; they are {', '.join(OUTCOMES)}")
+            raise ValueError(
+                f"{outcome!r} is not an outcome of a request; expected one of {', '.join(OUTCOMES)}"
+            )
         self._requests.append(
             (request, node, time, self._text(wanted), outcome, answered, publication, fresh)
         )
 
     def table_size(self, time: float, node: NodeId, table: str, entries: int, bytes: int) -> None:
-        """Take down how much a router's table held."""
+        """Record the entries and the bytes [B] of a router's table at `time` [s]."""
         self._sizes.append((time, node, table, entries, bytes))
 
     def states(self, **columns: Column) -> None:
-        """Take down what routers told of themselves, as columns of the states table."""
+        """Record states that routers reported, given as columns of the table states."""
         self._add("states", _from_columns("states", columns))
 
     def legs(self, **columns: Column) -> None:
-        """Take down how everyone moves, as columns of the legs table."""
+        """Record the movement of nodes, given as columns of the table legs."""
         self._add("legs", _from_columns("legs", columns))
 
     def transmissions(self, **columns: Column) -> None:
-        """Take down what the link sent, as columns of the transmissions table."""
+        """Record transmissions, given as columns of the table transmissions."""
         rows = _from_columns("transmissions", columns)
         found = _occurring(*(_decode(rows[name]) for name in ("kind", "category")))
         self._kinds.update((False, *pair) for pair in found)
         self._add("transmissions", rows)
 
     def drops(self, **columns: Column) -> None:
-        """Take down what link or routers let go, as columns of the drops table."""
+        """Record drops by the link or by routers, given as columns of the table drops."""
         _check_columns("drops", columns)
         if len(columns["time"]):
             self._drops.append(columns)
 
     def kinds(self) -> dict[str, str]:
-        """The kinds of the messages taken down, each with its category."""
+        """Return the kinds of the recorded messages, each with its category."""
         self._note_dropped_kinds()
         ranked = sorted(self._kinds, key=lambda found: (found[0], CATEGORIES.index(found[2])))
         return dict(sorted({kind: category for _, kind, category in ranked}.items()))
 
     @property
     def pending_rows(self) -> int:
-        """Rows of applications that are in memory, a row at a time."""
+        """Return the number of table sizes, publications and expectations that are not flushed yet."""
         return len(self._sizes) + len(self._publications) + len(self._expectations["node"])
 
     def flush(self) -> None:
-        """Make rows of what was held back. All that happened until now must have been taken down: drops are
-        put in order of time, and none may come that is earlier."""
+        """Convert pending rows to tables, and write them if there is a folder.
+
+        Drops are sorted by time within a flush, so no drop may be recorded later that happened before it.
+        """
         self._expect_delivered()
         self._add("publications", from_rows("publications", self._publications))
         self._add("expectations", _from_arrays("expectations", self._expectations))
@@ -204,9 +208,9 @@ class Recorder:
             del column[:]
 
     def facts(self, run: RunManifest) -> Facts:
-        """All that was taken down, as tables: in memory, or to be read from the folder."""
+        """Return the recorded facts, with tables in memory or in the folder, and end the recording."""
         self.flush()
-        # By when they were made, and known only once they are answered: these wait for the end.
+        # Requests are sorted by their start and recorded when they end, so they are written last.
         in_order = sorted(self._requests, key=lambda row: (row[2], row[0]))
         self._add("requests", from_rows("requests", in_order))
         self._requests.clear()
@@ -215,7 +219,7 @@ class Recorder:
         return Facts(run, self._writer.finish(run))
 
     def discard(self) -> None:
-        """Remove what was written of a run that came to no end."""
+        """Remove the files of a run that did not finish."""
         if self._writer is not None:
             self._writer.discard()
 
@@ -248,7 +252,7 @@ def _decode(column: pa.ChunkedArray) -> CodedColumn:
 
 
 def _occurring(one: CodedColumn, other: CodedColumn) -> set[tuple[str, str]]:
-    """The pairs of words that stand in a row of two columns."""
+    """Return the pairs of strings that occur together in a row of two columns."""
     both = one.codes.astype(np.int64) * len(other.words) + other.codes
     found = np.flatnonzero(np.bincount(both)).tolist()
     return {(one.words[code // len(other.words)], other.words[code % len(other.words)]) for code in found}
@@ -260,7 +264,7 @@ def _check_columns(name: str, columns: Mapping[str, Column]) -> None:
 
 
 def _merge(sources: list[dict[str, Column]]) -> dict[str, Column]:
-    """The rows of all sources in order of time; a source in order by itself costs no sorting."""
+    """Return the rows of all sources in order of time; rows that are in order are not sorted again."""
     whole = sources[0]
     if len(sources) > 1:
         whole = {name: _concatenate([source[name] for source in sources]) for name in whole}
@@ -303,10 +307,10 @@ def _from_columns(name: str, columns: dict[str, Column]) -> pa.Table:
 
 
 def _encode(column: CodedColumn) -> pa.DictionaryArray:
-    """The column as Arrow has it, with each word that occurs once, and no other.
+    """Return the column as an Arrow dictionary that has each occurring string exactly once.
 
-    Of a word that is there twice the Parquet writer would count both and write one, and fill up the page
-    with whatever was in memory.
+    With a duplicate string in the dictionary, the Parquet writer counts both and writes one, and fills the
+    page with uninitialised memory.
     """
     place: dict[str, int] = {}
     coded = np.zeros(len(column.words), np.int16)

@@ -1,7 +1,7 @@
-"""The tables of facts: every column with its type, unit and meaning, declared once.
+"""The schemas of the tables of facts: every column with its type, unit and meaning.
 
-A run is a folder of Parquet files, one a table, that a simulation or a live node wrote. Tables hold
-no run id: the pipeline adds it from the folder.
+A run is a folder of Parquet files, one per table, written by a simulation or a live node. The tables have no
+run id; the pipeline adds it.
 """
 
 from __future__ import annotations

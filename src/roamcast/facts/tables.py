@@ -1,4 +1,4 @@
-"""Facts: what happened in one run, as Arrow tables in memory or as Parquet files in a folder."""
+"""The facts of one run, as Arrow tables in memory or as Parquet files in a folder."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ __all__ = [
 ]
 
 CODE_DEPENDENT_KEYS = ("version", "events_processed")
-"What of a run tells of the code, not of what happened: equal facts may differ in it."
+"Keys of run.json that depend on the code; equal facts may differ in them."
 
 
 class MessageKind(msgspec.Struct, frozen=True):
-    """What a kind of message is for."""
+    """The category and the role of a kind of message."""
 
     category: str
     role: str = ""
 
 
 class RunManifest(msgspec.Struct, frozen=True, kw_only=True):
-    """What was run; the same for the same scenario, protocol, seed and code, on every machine."""
+    """The content of run.json; equal on every machine for the same scenario, protocol, seed and code."""
 
     scenario: str
     protocol: str
@@ -54,35 +54,35 @@ class RunManifest(msgspec.Struct, frozen=True, kw_only=True):
     duration: float
     warmup: float
     range: float | None = None
-    "Metres within which a frame can be understood; None where that is not known."
+    "Radio range [m]; None if unknown."
     frames: dict[str, int]
-    "Frames sent, heard and lost, by cause, as the kernel counted them."
+    "Frames sent, received and lost by cause, as the kernel counted them."
     drops: dict[str, int]
-    "Messages that routers let go, by reason."
+    "Messages that routers dropped, by reason."
     events_processed: int
     "Events that the kernel processed."
     resolved: dict[str, Any] = {}
-    """The scenario with every key, default and event type spelled out, in SI units; `Scenario.model_validate`
-    reads it. Files are named without their folders."""
+    """The scenario with all keys, defaults and event types, in SI units, as `Scenario.model_validate` reads
+    it. Files are named without their folders."""
     files: dict[str, str] = {}
     "The SHA-256 of each file that the scenario names, by its key."
     kinds: dict[str, MessageKind] = {}
     "The kinds of messages that were sent or dropped."
     traits: dict[str, Any] = {}
-    "What the router declares of itself: how it travels and what it promises."
+    "The traits that the router declares (`roamcast.routing.traits`)."
 
 
 class Facts:
-    """The tables of one run (see `roamcast.facts.schema`), and what was run."""
+    """The tables of one run (`roamcast.facts.schema`) and its manifest."""
 
     def __init__(
         self, run: RunManifest, tables: Mapping[str, pa.Table], cpu_seconds: float | None = None
     ) -> None:
         self.run = run
         self.tables = tables if isinstance(tables, FactsFolder) else dict(tables)
-        "By name; read from the run's folder when they are asked for, if they were written while it ran."
+        "The tables by name; a table in a folder is read at each access."
         self.cpu_seconds = cpu_seconds
-        "Spent on the run, where that is known; not a fact, since it differs from run to run."
+        "CPU time of the run, None if unknown; not part of the facts, because it is not reproducible [s]."
 
     def to_pandas(self, name: str) -> pd.DataFrame:
         """Return one of the tables."""
@@ -107,7 +107,7 @@ class Facts:
         return self.tables[name]
 
     def write(self, folder: str | Path) -> None:
-        """Write a Parquet file for each table, then what was run; the same facts give the same bytes."""
+        """Write a Parquet file for each table, then run.json; equal facts give equal bytes."""
         writer = FactsWriter(folder, tables=self.tables)
         for name, table in self.tables.items():
             writer.append(name, table)
@@ -115,10 +115,10 @@ class Facts:
 
     @classmethod
     def read(cls, folder: str | Path) -> Facts:
-        """The facts in a folder, once they are seen to be whole and of the right shape."""
+        """Return the facts in a folder; raise FactsError if a file is missing, damaged or malformed."""
         folder = Path(folder)
         if not folder.is_dir():
-            raise FactsError(f"{folder}: no such folder of facts")
+            raise FactsError(f"{folder}: no such folder; expected the folder of a run's facts")
         try:
             run = msgspec.json.decode((folder / RUN_FILE).read_bytes(), type=RunManifest)
         except FileNotFoundError:
@@ -130,7 +130,7 @@ class Facts:
         )
 
     def digests(self) -> dict[str, str]:
-        """A hash of each table and of what was run, whatever the library that stores them."""
+        """Return a SHA-256 of each table and of run.json, independent of the Parquet writer."""
         about = msgspec.to_builtins(self.run)
         told = {key: value for key, value in about.items() if key not in CODE_DEPENDENT_KEYS}
         digests = {"run": hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()}
@@ -147,12 +147,12 @@ class Facts:
         return digests
 
     def digest(self) -> str:
-        """One hash of all facts."""
+        """Return one SHA-256 of all facts."""
         return hashlib.sha256(json.dumps(self.digests()).encode()).hexdigest()
 
 
 def from_rows(name: str, rows: Sequence[Sequence[Any]]) -> pa.Table:
-    """A table of facts from its rows."""
+    """Return the table `name` with the given rows."""
     schema = TABLES[name]
     columns: Iterable[Sequence[Any]] = zip(*rows, strict=True) if rows else [()] * len(schema)
     arrays = []
@@ -165,17 +165,17 @@ def from_rows(name: str, rows: Sequence[Sequence[Any]]) -> pa.Table:
 
 
 def read_table(path: Path, schema: pa.Schema) -> pa.Table:
-    """One table of facts from its file."""
+    """Return a table from its Parquet file; raise FactsError if it is damaged or of another schema."""
     try:
         file = pq.ParquetFile(path, page_checksum_verification=True)
         table = file.read()
-        table.validate(full=True)  # a word's code may point beyond the words
+        table.validate(full=True)  # a dictionary code may be out of range
     except FileNotFoundError:
         raise FactsError(f"{path}: missing") from None
-    except (OSError, ValueError, pa.ArrowException) as error:  # a ValueError: a column's name is no text
+    except (OSError, ValueError, pa.ArrowException) as error:  # ValueError: the name of a column is not UTF-8
         raise FactsError(f"{path}: damaged or not Parquet: {error}") from None
     if len(table) != file.metadata.num_rows:  # the footer has no checksum
-        raise FactsError(f"{path}: damaged: {len(table)} of {file.metadata.num_rows} rows are there")
+        raise FactsError(f"{path}: damaged: found {len(table)} rows, expected {file.metadata.num_rows}")
     for field in schema:
         if table.schema.names.count(field.name) != 1:
             raise FactsError(f"{path}: no column {field.name!r}; it has {', '.join(table.schema.names)}")

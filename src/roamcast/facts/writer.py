@@ -1,8 +1,8 @@
-"""Facts on their way to disk: row group by row group, so that the disk bounds a run's size, not memory.
+"""Write facts to disk by row group, so that the disk and not the memory limits the size of a run.
 
-A row group holds `ROW_GROUP` rows, the last one the rest, and codes the words that occur in it by the
-alphabet. So the bytes of a file depend on its rows alone, not on the pieces in which they came. Facts that
-are soon to be joined with others may be packed into one file, if they are few.
+Each row group holds `ROW_GROUP` rows, the last one the rest, and has a sorted dictionary of the strings that
+occur in it. So the bytes of a file depend only on its rows, not on the batches in which they were appended.
+Short runs that are to be compacted soon may be written as one packed file.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ if TYPE_CHECKING:
     from roamcast.facts.tables import RunManifest
 
 RUN_FILE = "run.json"
-"Written last: a folder without it is not a whole run."
+"The manifest, written last: a folder without it holds no finished run."
 
 ROW_GROUP = 1 << 18
-"Rows of a whole row group: some 10 MB of the widest table."
+"Rows of a full row group; about 10 MB of the widest table."
 
 
 class FactsError(UserError):
-    """A folder that does not hold the facts of a run, or cannot."""
+    """The facts of a run cannot be read or written."""
 
 
 class FactsWriter:
-    """Writes the facts of one run into a folder, where nothing is changed before `finish`."""
+    """Writes the facts of one run into a folder; files get their final names in `finish`."""
 
     def __init__(self, folder: str | Path, packed: bool = False, tables: Iterable[str] = TABLES) -> None:
-        """Begin; `packed` facts are one file if they are few. Files of other `tables` stay as they are."""
+        """Create the folder; `packed` writes a short run as one file. Files of other `tables` are kept."""
         self.folder = Path(folder)
         self.packed = packed
         self._tables: dict[str, TableWriter] = {}
@@ -51,12 +51,12 @@ class FactsWriter:
                 self._tables[name] = TableWriter(self.folder / f".{name}.parquet.partial", TABLES[name])
 
     def append(self, name: str, rows: pa.Table) -> None:
-        """Write more rows of a table, now or when there are enough of them."""
+        """Append rows to a table; they are written once they fill a row group."""
         with self._blaming():
             self._tables[name].append(rows)
 
     def finish(self, run: RunManifest) -> Mapping[str, pa.Table]:
-        """Write what is left, let tables appear under their names, and last say what was run; the tables."""
+        """Write the pending rows, rename the files, write run.json last, and return the tables."""
         about = json.dumps(msgspec.to_builtins(run), indent=2, sort_keys=True) + "\n"
         with self._blaming():
             if self.packed and sum(table.rows for table in self._tables.values()) <= MOST_ROWS:
@@ -72,7 +72,7 @@ class FactsWriter:
         return FactsFolder(self.folder)
 
     def discard(self) -> None:
-        """Remove what was written, if it is not finished."""
+        """Remove the unfinished files."""
         for table in self._tables.values():
             table.discard()
 
@@ -86,20 +86,20 @@ class FactsWriter:
 
 
 class TableWriter:
-    """Writes one table into a file, which is there once it has a row group."""
+    """Writes one table into a file, which is created with the first row group."""
 
     def __init__(self, path: Path, schema: pa.Schema) -> None:
         self.path = path
         self.rows = 0
-        "That came so far."
+        "Number of rows appended so far."
         self._schema = schema
         self._held: list[pa.Table] = []
         self._waiting = 0
-        "Rows that are held."
+        "Number of pending rows in `_held`."
         self._file: pq.ParquetWriter | None = None
 
     def append(self, rows: pa.Table) -> None:
-        """Take more rows, and write those that fill row groups."""
+        """Append rows, and write those that fill row groups."""
         self._held.append(rows)
         self.rows += len(rows)
         self._waiting += len(rows)
@@ -111,11 +111,11 @@ class TableWriter:
             self._held, self._waiting = [rest], len(rest)
 
     def pending_rows(self) -> pa.Table:
-        """The rows that are not yet written."""
+        """Return the rows that are not written yet."""
         return self._code(pa.concat_tables(self._held)) if self._waiting else self._schema.empty_table()
 
     def close(self) -> None:
-        """Write the rest."""
+        """Write the pending rows and close the file."""
         if self._waiting or self._file is None:  # a table without rows has one row group without rows
             self._write(pa.concat_tables(self._held) if self._held else self._schema.empty_table())
         self._held, self._waiting = [], 0
@@ -123,7 +123,7 @@ class TableWriter:
             self._file.close()
 
     def discard(self) -> None:
-        """Remove the file."""
+        """Close and remove the file."""
         if self._file is not None:
             with suppress(OSError, ValueError, pa.ArrowException):
                 self._file.close()
@@ -145,10 +145,10 @@ class TableWriter:
 
 
 def encode_dictionary(column: pa.ChunkedArray) -> pa.DictionaryArray:
-    """The column with the words that occur in it, each once, coded by the alphabet.
+    """Return the column with a sorted dictionary that has each occurring string exactly once.
 
-    Of a word that is there twice the Parquet writer would count both and write one, and fill up the page
-    with whatever was in memory.
+    With a duplicate string in the dictionary, the Parquet writer counts both and writes one, and fills the
+    page with uninitialised memory.
     """
     pieces: list[tuple[Any, list[str]]] = [
         (chunk.indices.to_numpy(), chunk.dictionary.to_pylist()) for chunk in column.chunks

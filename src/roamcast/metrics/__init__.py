@@ -1,1 +1,1 @@
-"""The metrics of a run, each declared once: name, unit, meaning, and how it follows from the facts."""
+"""The metrics of a run, each declared once with its name, unit, meaning and computation."""

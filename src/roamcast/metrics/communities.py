@@ -1,4 +1,4 @@
-"""Metrics of communities, where routers tell to which they belong (the state `community`)."""
+"""Metrics of communities, for routers that report their community as the state `community`."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from roamcast.metrics.metric_input import READS, MetricInput
 from roamcast.metrics.ratio import mean
 
 COMMUNITIES = MetricSet()
-"By name, in the order in which tables show them."
+"The metrics of communities by name, in the order of tables."
 
 STATE = "community"
 ORPHAN = 3
-"A community with fewer members is an orphan."
+"A community with fewer members than this is an orphan."
 
 
 @COMMUNITIES.metric("Communities")
 def communities(of: MetricInput) -> Value:
-    """communities that nodes say they belong to, mean over the time from the warm-up to the last change"""
+    """number of communities with members, mean over the time from the warm-up to the last change"""
     return _mean_over_time(of, 0)
 
 
 @COMMUNITIES.metric("Orphan communities", better="less")
 def orphans(of: MetricInput) -> Value:
-    """of these, communities of fewer than three nodes"""
+    """number of communities with fewer than three members, mean over the same time"""
     return _mean_over_time(of, 1)
 
 
 def _mean_over_time(of: MetricInput, column: int) -> float | None:
-    """Each count by how long it stood: a construction changes much within a second."""
+    """Return the mean of a count, weighted by the duration of each value; None without any."""
     times, counts = _follow(of)
     lasted = np.diff(times)
     if not lasted.sum():
@@ -41,7 +41,7 @@ def _mean_over_time(of: MetricInput, column: int) -> float | None:
 
 
 def _follow(of: MetricInput) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-    """How many communities and orphans there were from the end of the warm-up on, and since when each."""
+    """Return the times of changes from the warm-up on [s], and the counts of communities and orphans."""
     table = of.source.read("states", *READS["states"])
     names = np.asarray(table["name"].to_pylist(), object)
     told = names == STATE

@@ -1,4 +1,4 @@
-"""Who belonged to whose community at one moment of a run, and where everyone was."""
+"""The communities and the positions of the nodes at one time of a run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from roamcast.metrics.communities import ORPHAN, STATE
 
 @dataclass(frozen=True)
 class CommunitySnapshot:
-    """Who belonged to whom at one moment of a run, and where everyone was."""
+    """The communities and the positions of the nodes at one time of a run."""
 
     title: str
     moment: float
@@ -25,21 +25,21 @@ class CommunitySnapshot:
 
     @property
     def sizes(self) -> Counter[int]:
-        """How many belong to each community."""
+        """Return the number of members of each community, by its principal."""
         return Counter(self.belongs.values())
 
     @property
     def orphans(self) -> int:
-        """How many communities have fewer than three members."""
+        """Return the number of communities with fewer than three members."""
         return sum(size < ORPHAN for size in self.sizes.values())
 
     def describe(self) -> str:
-        """What is seen, in a few words."""
+        """Return the title with the numbers of communities and orphans."""
         return f"{self.title}: {len(self.sizes)} communities, {self.orphans} of them orphans"
 
 
 def community_snapshot(facts: Facts, title: str, moment: float | None = None) -> CommunitySnapshot | None:
-    """The communities of a run, by default halfway between the warm-up and the end; None if it has none."""
+    """Return the communities at `moment` [s], by default halfway from the warm-up to the end, or None."""
     run, told = facts.run, facts["states"]
     now = (run.warmup + run.duration) / 2 if moment is None else moment
     rows = zip(*(told[name].to_pylist() for name in ("time", "node", "value", "name")), strict=True)

@@ -1,4 +1,4 @@
-"""What the metrics leave to the person who measures."""
+"""Constants of metrics that the user may set."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ class _Part(BaseModel):
 
 
 class EnergyModel(_Part):
-    """Feeney's linear model: a frame of so many bytes costs `per_byte * bytes + per_frame` microjoules.
+    """Feeney's linear energy model: a frame costs `per_byte * bytes + per_frame` [uJ].
 
-    The defaults are her measurements of a 2 Mb/s WaveLAN card, with the cost of idling taken off: a
-    neighbour that discards a long frame not meant for it saves a little.
+    The defaults are her measurements of a 2 Mb/s WaveLAN card relative to the idle power. Overhearing costs
+    less per byte than idling, because a neighbour discards a frame that is addressed to another node.
     """
 
     unicast_send_per_byte: float = 1.9
@@ -28,12 +28,12 @@ class EnergyModel(_Part):
     broadcast_receive_per_frame: float = 56.0
     overhear_per_byte: float = -0.49
     overhear_per_frame: float = 97.2
-    "Of a unicast frame heard by a neighbour that it is not for."
+    "Cost of a unicast frame at a neighbour to which it is not addressed [uJ]."
 
 
 class MetricConstants(_Part):
-    """Constants that the metrics leave to the person who measures."""
+    """Constants of metrics that the user may set."""
 
     gamma: Annotated[float, Field(gt=0)] = 10.0
-    "How many other messages one event message weighs in the normalised overhead."
+    "Weight of an event message in the weighted metrics; other messages have weight 1."
     energy: EnergyModel = EnergyModel()

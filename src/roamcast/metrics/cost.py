@@ -1,4 +1,4 @@
-"""Metrics of cost: what was sent and lost on the way, and what nodes had to remember."""
+"""Metrics of cost: messages, frames, bytes, energy, drops and the sizes of routers' tables."""
 
 from __future__ import annotations
 
@@ -9,50 +9,50 @@ from roamcast.metrics.ratio import divide, mean
 from roamcast.routing.router import Drop
 
 COST = MetricSet()
-"By name, in the order in which tables show them."
+"The metrics of cost by name, in the order of tables."
 
 _OF_ROUTER = frozenset(reason.name.lower() for reason in Drop)
 
 
 @COST.metric("Messages", better="less")
 def messages(of: MetricInput) -> Value:
-    """messages that nodes sent, each once whatever the link's retries"""
+    """messages that nodes sent; retries of the link layer do not count"""
     return of.transmissions.categories.total()
 
 
 @COST.metric("Event messages", better="less")
 def messages_event(of: MetricInput) -> Value:
-    """of these, events"""
+    """of these messages, those that carry events"""
     return of.transmissions.categories["event"]
 
 
 @COST.metric("Subscription messages", better="less")
 def messages_subscription(of: MetricInput) -> Value:
-    """of these, subscriptions"""
+    """of these messages, subscriptions"""
     return of.transmissions.categories["subscription"]
 
 
 @COST.metric("Routing messages", better="less")
 def messages_routing(of: MetricInput) -> Value:
-    """of these, routing and advertisements"""
+    """of these messages, routing and advertisements"""
     return of.transmissions.categories["routing"]
 
 
 @COST.metric("Control messages", better="less")
 def messages_control(of: MetricInput) -> Value:
-    """of these, control (ACK, NACK, PING ...)"""
+    """of these messages, control (ACK, NACK, PING ...)"""
     return of.transmissions.categories["control"]
 
 
-@COST.metric("Messages given up", better="less")
+@COST.metric("Failed unicast messages", better="less")
 def messages_failed(of: MetricInput) -> Value:
-    """unicast messages that the link gave up"""
+    """unicast messages that the link layer discarded at its retry limit"""
     return of.transmissions.failed
 
 
 @COST.metric("Frames", better="less")
 def frames(of: MetricInput) -> Value:
-    """data frames put on the air, retries counted"""
+    """data frames sent, including retries"""
     return of.transmissions.frames
 
 
@@ -64,13 +64,13 @@ def bytes(of: MetricInput) -> Value:
 
 @COST.metric("Airtime", unit="s", better="less")
 def airtime(of: MetricInput) -> Value:
-    """spent on data and RTS frames, summed over nodes"""
+    """time spent on sending data and RTS frames, summed over nodes"""
     return of.transmissions.airtime
 
 
-@COST.metric("Normalised overhead", better="less")
+@COST.metric("Weighted messages", better="less")
 def messages_weighted(of: MetricInput) -> Value:
-    """messages, an event message weighing gamma others"""
+    """messages, with weight gamma for event messages and weight 1 for others"""
     return (
         of.transmissions.categories.total() + (of.constants.gamma - 1) * of.transmissions.categories["event"]
     )
@@ -78,20 +78,20 @@ def messages_weighted(of: MetricInput) -> Value:
 
 @COST.metric("Messages per event", better="less")
 def messages_per_event(of: MetricInput) -> Value:
-    """messages per event published"""
+    """messages per published event"""
     return divide(of.transmissions.categories.total(), of.pairs.publications)
 
 
 @COST.metric("Messages per delivery", better="less")
 def messages_per_delivery(of: MetricInput) -> Value:
-    """messages per expected pair delivered"""
+    """messages per expected delivery that happened"""
     return divide(of.transmissions.categories.total(), len(of.pairs.delays))
 
 
 @COST.metric("Energy", unit="J", better="less")
 def energy(of: MetricInput) -> Value:
-    """Feeney's linear model over all frames; receivers of a frame are the sender's neighbours, on the mean
-    over nodes and time"""
+    """energy of all frames by Feeney's linear model; the number of receivers of a frame is the mean number of
+    neighbours"""
     if of.neighbours is None or of.setting.header is None:
         return None
     return _spend(of.transmissions, of.neighbours, of.setting.header, of.constants.energy)
@@ -99,19 +99,19 @@ def energy(of: MetricInput) -> Value:
 
 @COST.metric("Neighbours")
 def neighbours(of: MetricInput) -> Value:
-    """nodes in radio range of a node, mean over nodes and time"""
+    """nodes within radio range of a node, mean over nodes and time"""
     return of.neighbours
 
 
 @COST.metric("Drops")
 def drops(of: MetricInput) -> Value:
-    """messages that went no further, with a recorded cause"""
+    """messages dropped or lost with a recorded cause"""
     return of.causes.total()
 
 
-@COST.metric("Lost by the link", better="less")
+@COST.metric("Drops by the link layer", better="less")
 def drops_link(of: MetricInput) -> Value:
-    """of these, lost by the link: collision, retry limit, queue"""
+    """of these drops, those of the link layer: collision, retry limit, queue"""
     return sum(count for cause, count in of.causes.items() if cause not in _OF_ROUTER)
 
 
@@ -121,26 +121,26 @@ def table_entries(of: MetricInput) -> Value:
     return mean(of.table_samples.entries)
 
 
-@COST.metric("Table entries, most", better="less")
+@COST.metric("Table entries, maximum", better="less")
 def table_entries_max(of: MetricInput) -> Value:
-    """the most entries that a node held at a sample"""
+    """maximum of these entries over nodes and samples"""
     return int(of.table_samples.entries.max()) if len(of.table_samples.entries) else None
 
 
 @COST.metric("Table bytes", unit="B", better="less")
 def table_bytes(of: MetricInput) -> Value:
-    """bytes that these entries hold, mean over nodes and samples"""
+    """size of these entries, mean over nodes and samples"""
     return mean(of.table_samples.bytes)
 
 
-@COST.metric("Table bytes, most", unit="B", better="less")
+@COST.metric("Table bytes, maximum", unit="B", better="less")
 def table_bytes_max(of: MetricInput) -> Value:
-    """the most bytes that a node held at a sample"""
+    """maximum of these sizes over nodes and samples"""
     return int(of.table_samples.bytes.max()) if len(of.table_samples.bytes) else None
 
 
 def _spend(sent: TransmissionTotals, near: float, header: int, cost: EnergyModel) -> float:
-    """Joules for all frames, where each is heard by `near` neighbours."""
+    """Return the energy of all frames, each received by `near` neighbours [J]."""
     broadcast = sent.broadcast_bytes + header * sent.broadcast_frames
     unicasts = sent.frames - sent.broadcast_frames
     unicast = sent.bytes + header * sent.frames - broadcast

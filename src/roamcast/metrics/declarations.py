@@ -1,4 +1,4 @@
-"""Every metric by name, in the order in which tables show them."""
+"""All metrics by name, in the order of tables, and their evaluation."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from roamcast.metrics.metric_input import MetricInput
 from roamcast.metrics.requests import REQUESTS
 
 METRICS: dict[str, Metric] = {**DELIVERY, **REQUESTS, **COMMUNITIES, **COST, **DISSEMINATION}
-"Every metric by name, in the order in which tables show them."
+"All metrics by name, in the order of tables."
 
 
 def evaluate(of: MetricInput, names: Iterable[str] = METRICS) -> dict[str, Value]:
-    """The metrics called `names` of one run."""
+    """Return the values of the metrics `names` for one run."""
     return {name: METRICS[name].compute(of) for name in names}

@@ -1,7 +1,7 @@
-"""The definition of a metric as a digest: it changes with the code that computes it, and with nothing else.
+"""Compute a digest of the definition of each metric, which changes only with the code that computes it.
 
-From a metric's function everything of this package that it names is followed: functions, classes, properties
-of `Measured`, constants that the person who measures may set. Comments, docstrings and types do not count.
+The digest covers a metric's function and everything that it references in this package: functions, classes,
+properties of `MetricInput` and constants that the user may set. Comments, docstrings and types do not count.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from roamcast.metrics.metric_input import READS, MetricInput
 _ROOMS = ("roamcast.metrics", "roamcast.facts")
 
 _APART: tuple[Any, ...] = (MetricInput, READS)
-"What every metric names: of the first only the parts that it asks, of the other the columns in its code."
+"Objects that every metric references; only the attributes and columns that a metric uses count."
 
 
 def digest_definitions(constants: MetricConstants) -> dict[str, str]:
-    """The digest of every metric under `constants`, by name."""
+    """Return the digest of every metric with the given `constants`, by name."""
     values = {name: repr(getattr(constants, name)) for name in type(constants).model_fields}
     found = {}
     for name, metric in METRICS.items():
@@ -38,7 +38,7 @@ def digest_definitions(constants: MetricConstants) -> dict[str, str]:
 
 @cache
 def definition(compute: Callable[[MetricInput], Any]) -> tuple[str, frozenset[str]]:
-    """The code that a metric's function comes to, and every attribute that this code names."""
+    """Return the code on which a metric's function depends, and the attributes that this code uses."""
     sources: dict[str, str] = {}
     named: set[str] = set()
     todo: list[Any] = [compute]
@@ -61,7 +61,7 @@ def definition(compute: Callable[[MetricInput], Any]) -> tuple[str, frozenset[st
 
 
 def _look_up(found: Any, names: frozenset[str]) -> Iterator[tuple[str, Any]]:
-    """What the names in a function or class stand for: globals of its module, and parts of `Measured`."""
+    """Yield the objects that the names in a function or class refer to, with those of `MetricInput`."""
     around = vars(inspect.getmodule(found))
     for name in sorted(names):
         part = inspect.getattr_static(MetricInput, name, None)
@@ -75,7 +75,7 @@ def _look_up(found: Any, names: frozenset[str]) -> Iterator[tuple[str, Any]]:
 
 @cache
 def _parse(found: Any) -> tuple[str, frozenset[str], frozenset[str]]:
-    """Its code without words for people; the names in it, and the attributes."""
+    """Return the code without docstrings and types, the names in it, and its attributes."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(found)))
     for node in ast.walk(tree):
         body = getattr(node, "body", None)

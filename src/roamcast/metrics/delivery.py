@@ -1,4 +1,4 @@
-"""Metrics of delivery: what came, and how late."""
+"""Metrics of delivery: delivery rate, delay, false deliveries and duplicates."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from roamcast.metrics.metric_input import MetricInput
 from roamcast.metrics.ratio import divide, mean
 
 DELIVERY = MetricSet()
-"By name, in the order in which tables show them."
+"The metrics of delivery by name, in the order of tables."
 
 
 @DELIVERY.metric("Publications")
@@ -18,13 +18,13 @@ def publications(of: MetricInput) -> Value:
 
 @DELIVERY.metric("Expected")
 def expected(of: MetricInput) -> Value:
-    """pairs of an event and a node that wanted it when it was published"""
+    """pairs of an event and a node whose interests matched it when it was published"""
     return of.pairs.expected
 
 
 @DELIVERY.metric("Delivered", better="more")
 def delivered(of: MetricInput) -> Value:
-    """expected pairs that were delivered, however late"""
+    """expected pairs that were delivered before the end of the run"""
     return len(of.pairs.delays)
 
 
@@ -36,13 +36,13 @@ def delivery_rate(of: MetricInput) -> Value:
 
 @DELIVERY.metric("Delivery rate, mean per event", better="more", scale="share", trials=("publications",))
 def delivery_rate_mean(of: MetricInput) -> Value:
-    """mean over events that someone expected of the share of its expectants that got it"""
+    """share of the expecting nodes that received an event, mean over the events that a node expected"""
     return mean(of.pairs.shares)
 
 
 @DELIVERY.metric("False deliveries", better="less")
 def false_deliveries(of: MetricInput) -> Value:
-    """pairs delivered that were not expected"""
+    """delivered pairs that were not expected"""
     return of.pairs.unexpected
 
 
@@ -54,7 +54,7 @@ def duplicate_deliveries(of: MetricInput) -> Value:
 
 @DELIVERY.metric("Delay", unit="s", better="less")
 def delay_mean(of: MetricInput) -> Value:
-    """from publication to first delivery, mean over delivered"""
+    """time from publication to first delivery, mean over delivered pairs"""
     return mean(of.pairs.delays)
 
 
@@ -82,7 +82,7 @@ def delay_p99(of: MetricInput) -> Value:
     return of.pairs.percentile(99)
 
 
-@DELIVERY.metric("Delay, longest", unit="s", better="less")
+@DELIVERY.metric("Delay, maximum", unit="s", better="less")
 def delay_max(of: MetricInput) -> Value:
-    """longest of that delay"""
+    """maximum of that delay"""
     return of.pairs.percentile(100)

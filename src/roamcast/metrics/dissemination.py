@@ -1,7 +1,7 @@
-"""Metrics of dissemination by groups: how fast, over how many channels, and how much of it for nothing.
+"""Metrics of dissemination by channels or groups: throughput, channels and false positives.
 
-What only routers know they tell as states: a level holds until another is told; a count rises by itself and
-begins at nothing when a node starts anew.
+Some are computed from states that routers report: a level is valid until the next one is reported; a count
+only increases, and starts at 0 when a node restarts.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from roamcast.metrics.metric_input import MetricInput, Reals
 from roamcast.metrics.ratio import divide, mean
 
 DISSEMINATION = MetricSet()
-"By name, in the order in which tables show them."
+"The metrics of dissemination by name, in the order of tables."
 
 
 @DISSEMINATION.metric("Throughput", unit="1/s", better="more")
 def throughput(of: MetricInput) -> Value:
-    """expected pairs delivered per second, from the first publication to the last such delivery"""
+    """expected deliveries per second, from the first publication to the last of these deliveries"""
     return divide(len(of.pairs.delays), of.pairs.seconds)
 
 
 @DISSEMINATION.metric("Event bytes", unit="B", better="less")
 def bytes_event(of: MetricInput) -> Value:
-    """sizes of the messages that are events, summed over their frames"""
+    """sizes of the event messages, summed over their frames"""
     return of.transmissions.volumes["event"]
 
 
@@ -36,31 +36,31 @@ def bytes_control(of: MetricInput) -> Value:
 
 @DISSEMINATION.metric("Channels")
 def channels(of: MetricInput) -> Value:
-    """the most channels or groups that a source sent to at once, mean over sources that had any"""
+    """maximum number of channels or groups that a source used at once, mean over sources that used any"""
     most = _most(of, "channels")
     return mean(most[most > 0])
 
 
 @DISSEMINATION.metric("Forwarding groups", better="less")
 def forwarding_groups(of: MetricInput) -> Value:
-    """the most channels or groups that a node forwarded for at once, mean over all nodes"""
+    """maximum number of channels or groups that a node forwarded at once, mean over all nodes"""
     return divide(float(np.sort(_most(of, "forwarding_groups")).sum()), of.setting.nodes)
 
 
 @DISSEMINATION.metric("Noise", better="less")
 def noise(of: MetricInput) -> Value:
-    """events that came on a channel or group to a member of it with nobody who wanted them"""
+    """events received by a member of a channel or group for which no subscription of the member matched"""
     return _risen(of, "noise")
 
 
 @DISSEMINATION.metric("False joins", better="less")
 def false_joins(of: MetricInput) -> Value:
-    """answers to a join request by brokers with nobody who wanted what it asked about"""
+    """answers to a join request by brokers without a matching subscription"""
     return _risen(of, "false_joins")
 
 
 def _most(of: MetricInput, name: str) -> Reals:
-    """The highest that a level was at each node that told it, from the warm-up on."""
+    """Return the maximum of a level at each node that reported it, from the warm-up on."""
     node, time, value = of.states(name)
     later = np.append(node[1:] == node[:-1], False) if len(node) else np.zeros(0, bool)
     following = np.append(time[1:], 0.0) if len(node) else np.zeros(0)
@@ -72,7 +72,7 @@ def _most(of: MetricInput, name: str) -> Reals:
 
 
 def _risen(of: MetricInput, name: str) -> int:
-    """By how much a count rose at all nodes together, from the warm-up on."""
+    """Return the sum over nodes of the increase of a count from the warm-up on."""
     node, time, value = of.states(name)
     if not len(node):
         return 0

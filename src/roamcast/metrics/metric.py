@@ -1,4 +1,4 @@
-"""What a metric is, and how one is declared."""
+"""The class of metrics and the decorator that declares them."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ if TYPE_CHECKING:
     from roamcast.metrics.metric_input import MetricInput
 
 Value: TypeAlias = float | int | None
-"None where there is nothing to divide by, or nothing was told."
+"The value of a metric; None if the denominator is 0 or the facts lack the data."
 
 Scale: TypeAlias = Literal["share", "amount"]
-"From 0 to 1, or from 0 up."
+"A share lies between 0 and 1; an amount is not negative."
 
 
 @dataclass(frozen=True)
 class Metric:
-    """One number that describes a run."""
+    """The declaration of a number that is computed from the facts of a run."""
 
     name: str
     unit: str
     better: Literal["more", "less", ""]
-    "Which way is good; empty where neither is."
+    "Whether more or less is better; empty if neither."
     meaning: str
     title: str
-    "What figures and tables call it."
+    "The name in figures and tables."
     compute: Callable[[MetricInput], Value]
     scale: Scale = "amount"
-    "Where its values can lie, and so the intervals of its means."
+    "The range of the values, which bounds the confidence intervals of means."
     trials: tuple[str, ...] = ()
-    "Of a share: the metrics whose product is the number of trials that it is a share of."
+    "For a share: the metrics whose product is the number of trials."
 
 
 class MetricSet(dict[str, Metric]):
-    """Metrics that belong together, by name; a function becomes one of them by the decorator `metric`."""
+    """A set of metrics by name; the decorator `metric` adds a function to it."""
 
     def metric(
         self,
@@ -46,7 +46,7 @@ class MetricSet(dict[str, Metric]):
         scale: Scale = "amount",
         trials: tuple[str, ...] = (),
     ) -> Callable[[Callable[[MetricInput], Value]], Callable[[MetricInput], Value]]:
-        """Declare a function as a metric: it has the function's name and means what its docstring says."""
+        """Declare a function as a metric; its name is that of the function, its meaning the docstring."""
 
         def declare(compute: Callable[[MetricInput], Value]) -> Callable[[MetricInput], Value]:
             name, meaning = compute.__name__, compute.__doc__ or ""

@@ -1,8 +1,8 @@
-"""A run as the metrics see it: what of its facts counts, read once and only if a metric asks.
+"""The input of metrics: the facts of a run after the warm-up, read once and on demand.
 
-A run is measured from its scenario's warm-up on. What happens to an event is counted if the event was
-published after the warm-up; what is sent, asked or held is counted if that was after the warm-up. Sums run
-over sorted values or whole numbers, so that they do not depend on the order of rows.
+Deliveries count if the event was published after the warm-up; transmissions, drops, requests and table sizes
+count if they happened after the warm-up. Sums are over sorted values or integers, so that they do not depend
+on the order of rows.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ READS: dict[str, tuple[str, ...]] = {
 
 
 class RunSettings(NamedTuple):
-    """What the metrics must know of a run besides its facts."""
+    """The settings of a run that metrics need besides the tables."""
 
     nodes: int
     warmup: float
-    "Seconds left out of the metrics."
+    "Time at the start of the run that metrics leave out [s]."
     range: float | None
-    "Metres within which a frame is understood; None where that is not known."
+    "Radio range [m]; None if unknown."
     header: int | None
-    "Bytes added to each message below the router; None where that is not known."
+    "Size of the headers below the router [B]; None if unknown."
     beacons: frozenset[str] = frozenset()
     "Kinds of messages whose role is BEACONS."
 
@@ -59,17 +59,17 @@ def beacons_among(roles: Mapping[str, str]) -> frozenset[str]:
 
 
 class FactsSource(Protocol):
-    """Where facts come from."""
+    """A source of the tables of a run."""
 
     def read(self, table: str, *columns: str) -> pa.Table:
-        """The named columns of a table, in that order."""
+        """Return the named columns of a table, in that order."""
 
     def pieces(self, table: str, *columns: str) -> Iterator[pa.RecordBatch]:
-        """The same piece by piece, so that a table of any length needs little memory; words are coded."""
+        """Yield the named columns in batches, with strings dictionary-encoded; memory stays bounded."""
 
 
 class TransmissionTotals(NamedTuple):
-    """Sums over the messages that were sent."""
+    """Sums over the transmissions."""
 
     categories: Counter[str]
     failed: int
@@ -79,30 +79,30 @@ class TransmissionTotals(NamedTuple):
     broadcast_frames: int
     broadcast_bytes: int
     volumes: Counter[str]
-    "Bytes by category."
+    "Bytes by category [B]."
     kinds: Counter[str]
     "Messages by kind."
 
 
 class RequestOutcomes(NamedTuple):
-    """The requests that were made."""
+    """The outcomes of the requests."""
 
     satisfied: npt.NDArray[np.bool_]
     delay: Reals
-    "From request to answer, of those satisfied."
+    "Delay of each satisfied request [s]."
     fresh: npt.NDArray[np.bool_]
-    "Of those satisfied."
+    "For each satisfied request, whether the event was published after the request."
 
 
 class TableSamples(NamedTuple):
-    """What nodes held in all their tables together, at each sample of each node."""
+    """The total size of all tables of a node, for each sample of each node."""
 
     entries: npt.NDArray[np.int64]
     bytes: npt.NDArray[np.int64]
 
 
 class MetricInput:
-    """The facts of one run, for metrics to ask."""
+    """The facts of one run as the metrics read them."""
 
     def __init__(
         self, source: FactsSource, setting: RunSettings, constants: MetricConstants | None = None
@@ -113,13 +113,13 @@ class MetricInput:
 
     @cached_property
     def pairs(self) -> DeliveryPairs:
-        """Events with the nodes that expected them and got them."""
+        """Return the expected and the delivered pairs of event and node."""
         published, expected = self._columns("publications"), self._columns("expectations")
         return pair_up(published, expected, self._columns("deliveries"), self.setting.warmup)
 
     @cached_property
     def transmissions(self) -> TransmissionTotals:
-        """The messages that were sent, summed up."""
+        """Return the sums over the transmissions."""
         categories: Counter[str] = Counter()
         volumes: Counter[str] = Counter()
         sums: Counter[str] = Counter()
@@ -137,7 +137,7 @@ class MetricInput:
             sums["bytes"] += int(volume.sum())
             sums["broadcast_frames"] += int(frames[broadcast].sum())
             sums["broadcast_bytes"] += int(volume[broadcast].sum())
-            # Whole nanoseconds add up the same in every order.
+            # Sums of integer nanoseconds do not depend on the order of rows.
             sums["airtime"] += int((rows["airtime"].to_numpy()[counted] * 1e9 + 0.5).astype(np.int64).sum())
         return TransmissionTotals(
             categories,
@@ -153,7 +153,7 @@ class MetricInput:
 
     @cached_property
     def causes(self) -> Counter[str]:
-        """How often messages went no further, by cause."""
+        """Return the number of drops by cause."""
         causes: Counter[str] = Counter()
         for rows in self.source.pieces("drops", *READS["drops"]):
             causes += _count(rows["cause"], rows["time"].to_numpy() >= self.setting.warmup)
@@ -161,7 +161,7 @@ class MetricInput:
 
     @cached_property
     def requests(self) -> RequestOutcomes:
-        """The requests that applications made."""
+        """Return the outcomes of the requests."""
         table = self.source.read("requests", *READS["requests"])
         counted = table["time"].to_numpy() >= self.setting.warmup
         outcomes = np.asarray(table["outcome"].cast(pa.string()).to_pylist(), object)[counted]
@@ -172,7 +172,7 @@ class MetricInput:
 
     @cached_property
     def table_samples(self) -> TableSamples:
-        """The sizes of routers' tables."""
+        """Return the sizes of routers' tables."""
         time, node, entries, volume = self._columns("tables")
         counted = time >= self.setting.warmup
         _, moment = np.unique(time[counted], return_inverse=True)
@@ -184,7 +184,7 @@ class MetricInput:
 
     @cached_property
     def neighbours(self) -> float | None:
-        """Nodes within range of a node, mean over nodes and time; None where nobody knows."""
+        """Return the mean number of nodes within range over nodes and time; None if the range is unknown."""
         legs = self.source.read("legs", *READS["legs"])
         if self.setting.range is None or not len(legs):
             return None
@@ -194,7 +194,7 @@ class MetricInput:
         return 2 * joined / walked if walked > 0 else None
 
     def states(self, name: str) -> tuple[npt.NDArray[np.int64], Reals, Reals]:
-        """What routers told of themselves under a name, in the whole run: node, time and value, in order."""
+        """Return node, time [s] and value of the state `name` in the whole run, sorted by node, then time."""
         table = self.source.read("states", *READS["states"])
         words = table["name"].combine_chunks() if len(table) else None
         if words is None or not len(words):
@@ -220,7 +220,7 @@ def _flags(column: pa.Array) -> npt.NDArray[np.bool_]:
 def _count(
     words: pa.DictionaryArray, counted: npt.NDArray[np.bool_], each: npt.NDArray[np.int64] | None = None
 ) -> Counter[str]:
-    """How often each word occurs among the rows `counted`, or how much of `each` these rows have together."""
+    """Return how often each string occurs in the rows `counted`, or the sum of `each` over these rows."""
     often = np.bincount(words.indices.to_numpy()[counted], each, minlength=len(words.dictionary))
-    whole = often.astype(np.int64).tolist()  # sums of bytes are exact as floating-point numbers, too
+    whole = often.astype(np.int64).tolist()  # floating-point sums of bytes are exact
     return Counter(dict(zip(words.dictionary.to_pylist(), whole, strict=True)))

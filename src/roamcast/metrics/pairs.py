@@ -1,4 +1,4 @@
-"""Pairs: each event with the nodes that expected it and those that got it."""
+"""Compute the expected and the delivered pairs of event and node."""
 
 from __future__ import annotations
 
@@ -13,29 +13,32 @@ Columns = tuple[npt.NDArray[np.float64], ...]
 
 
 class DeliveryPairs(NamedTuple):
-    """Expected and delivered pairs of an event and a node, of the events that count."""
+    """Expected and delivered pairs of event and node, for the events published after the warm-up."""
 
     publications: int
     expected: int
     delays: Reals
-    "From publication to first delivery of each expected pair that was delivered, sorted."
+    "Time from publication to first delivery of each expected pair that was delivered, sorted [s]."
     shares: Reals
-    "Of the expectants of each event that somebody expected, those who got it; sorted."
+    "For each expected event, the share of the expecting nodes that received it; sorted."
     unexpected: int
-    "Pairs delivered that were not expected."
+    "Delivered pairs that were not expected."
     duplicates: int
     "Deliveries after the first of their pair."
     seconds: float
-    "Seconds from the first publication to the last first delivery of an expected pair; 0 if there is none."
+    "Time from the first publication to the last first delivery of an expected pair; 0 if none [s]."
 
     def percentile(self, share: float) -> float | None:
-        """The delay below which `share` percent of the delivered pairs lie, between two by proportion."""
+        """Return the percentile `share` (0 to 100) of the delays, interpolated linearly [s]; None if none."""
         return float(np.percentile(self.delays, share)) if len(self.delays) else None
 
 
 def pair_up(published: Columns, expected: Columns, delivered: Columns, warmup: float) -> DeliveryPairs:
-    """The pairs of `published` (publication, time), `expected` (publication, node) and `delivered`
-    (publication, node, time)."""
+    """Return the pairs of three tables, given as columns, for publications after `warmup` [s].
+
+    The columns are `published` (publication, time), `expected` (publication, node) and `delivered`
+    (publication, node, time).
+    """
     counted = published[1] >= warmup
     order = np.argsort(published[0][counted], kind="stable")
     ids, times = published[0][counted][order], published[1][counted][order]
@@ -50,7 +53,7 @@ def pair_up(published: Columns, expected: Columns, delivered: Columns, warmup: f
     hit = first & _among(got, wanted)
     of = got[hit] >> 32
     asking = np.bincount(wanted >> 32, minlength=len(ids))
-    if not listed.all():  # those who expected an event were counted, and listed if they got it
+    if not listed.all():  # expecting nodes were counted, and listed only if they received it
         _, counts = _pair(ids, expected[0][~listed], -expected[1][~listed])
         asking[counts >> 32] = counts & 0xFFFFFFFF
     shares = np.bincount(of, minlength=len(ids))[asking > 0] / asking[asking > 0]
@@ -66,20 +69,20 @@ def pair_up(published: Columns, expected: Columns, delivered: Columns, warmup: f
 
 
 def _distinct(keys: Longs) -> Longs:
-    """Return each of `keys` once, in order; `np.unique` takes ten times as long for many distinct keys."""
+    """Return the distinct `keys`, sorted; `np.unique` takes ten times as long for many distinct keys."""
     keys = np.sort(keys)
     return keys[np.append(True, keys[1:] != keys[:-1])] if len(keys) else keys
 
 
 def _among(keys: Longs, known: Longs) -> npt.NDArray[np.bool_]:
-    """Whether each of `keys` is one of `known`, which is in order."""
+    """Return for each of `keys` whether it is one of `known`, which is sorted."""
     if not len(known):
         return np.zeros(len(keys), bool)
     return np.asarray(known[np.minimum(np.searchsorted(known, keys), len(known) - 1)] == keys)
 
 
 def _pair(ids: Reals, publication: Reals, node: Reals) -> tuple[npt.NDArray[np.bool_], Longs]:
-    """Which rows speak of one of `ids` (sorted), and for these: index << 32 | node."""
+    """Return which rows have a publication of `ids` (sorted), and for these rows: index << 32 | node."""
     at = np.searchsorted(ids, publication)
     known = np.zeros(len(publication), bool)
     inside = at < len(ids)

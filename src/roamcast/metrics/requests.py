@@ -1,4 +1,4 @@
-"""Metrics of requests: what was answered, how late, from where, and at what cost."""
+"""Metrics of requests: satisfied requests, response delay, cache hits and overhead."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from roamcast.metrics.metric_input import MetricInput
 from roamcast.metrics.ratio import divide, mean
 
 REQUESTS = MetricSet()
-"By name, in the order in which tables show them."
+"The metrics of requests by name, in the order of tables."
 
 
 @REQUESTS.metric("Requests")
@@ -26,7 +26,7 @@ def satisfied_rate(of: MetricInput) -> Value:
 
 @REQUESTS.metric("Response delay", unit="s", better="less")
 def response_delay(of: MetricInput) -> Value:
-    """from a request to what satisfied it, mean over satisfied requests"""
+    """time from a request to the event that satisfied it, mean over satisfied requests"""
     return mean(of.requests.delay)
 
 
@@ -42,7 +42,7 @@ def response_delay_p95(of: MetricInput) -> Value:
     return float(np.percentile(of.requests.delay, 95)) if len(of.requests.delay) else None
 
 
-@REQUESTS.metric("Requests answered fresh", scale="share", trials=("requests", "satisfied_rate"))
+@REQUESTS.metric("Requests answered by a new event", scale="share", trials=("requests", "satisfied_rate"))
 def fresh_rate(of: MetricInput) -> Value:
     """share of the satisfied requests whose event was published after the request, not cached"""
     return divide(int(of.requests.fresh.sum()), len(of.requests.fresh))
@@ -50,7 +50,7 @@ def fresh_rate(of: MetricInput) -> Value:
 
 @REQUESTS.metric("Requests answered from a cache", scale="share", trials=("requests", "satisfied_rate"))
 def hit_rate(of: MetricInput) -> Value:
-    """share of the satisfied requests whose event was published before the request, and kept by someone"""
+    """share of the satisfied requests whose event was published before the request and cached"""
     return divide(int((~of.requests.fresh).sum()), len(of.requests.fresh))
 
 
@@ -62,17 +62,17 @@ def overhead(of: MetricInput) -> Value:
 
 @REQUESTS.metric("Overhead, normalised", better="less")
 def overhead_weighted(of: MetricInput) -> Value:
-    """the same, an event message weighing gamma others"""
+    """that overhead, with weight gamma for event messages and weight 1 for others"""
     extra = (of.constants.gamma - 1) * of.transmissions.categories["event"]
     return of.transmissions.categories.total() - beacons(of) + extra
 
 
 @REQUESTS.metric("Overhead per request", better="less")
 def overhead_per_request(of: MetricInput) -> Value:
-    """that overhead, not normalised, per request made"""
+    """unweighted overhead per request"""
     return divide(of.transmissions.categories.total() - beacons(of), len(of.requests.satisfied))
 
 
 def beacons(of: MetricInput) -> int:
-    """Return the number of messages whose role is to say that a node is there."""
+    """Return the number of messages whose role is `beacons`."""
     return sum(of.transmissions.kinds[kind] for kind in of.setting.beacons)

@@ -1,4 +1,4 @@
-"""The outcome of one run: its principal metrics, what was run, and what the whole run's counts came to."""
+"""The principal metrics of one run, with its scenario, protocol, seed and counts."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from roamcast.routing.router import Category
 
 
 class RunMetrics(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run amounts to; None where there is nothing to divide by.
+    """The principal metrics of a run; None if there is nothing to divide by.
 
-    A number is the metric of `roamcast.metrics.declarations` that has its name.
+    Each number is the metric of the same name in `roamcast.metrics.declarations`.
     """
 
     scenario: str
@@ -45,18 +45,18 @@ class RunMetrics(msgspec.Struct, frozen=True, kw_only=True):
     table_entries: float | None
     table_bytes: float | None
     frames: dict[str, int]
-    "The whole run's frames by what became of them."
+    "Frames of the whole run by outcome."
     drops: dict[str, int]
-    "The whole run's messages that routers let go, by reason."
+    "Messages of the whole run that routers dropped, by reason."
     cpu_seconds: float | None
     events_processed: int
 
     def to_json(self) -> str:
-        """The metrics as one JSON object."""
+        """Return the metrics as one JSON object."""
         return msgspec.json.encode(self).decode()
 
     def to_dict(self) -> dict[str, Any]:
-        """The metrics as plain Python values."""
+        """Return the metrics as plain Python values."""
         return msgspec.structs.asdict(self)
 
 
@@ -69,7 +69,7 @@ _CATEGORIES = [category.name.lower() for category in Category]
 
 
 def measure(facts: Facts) -> RunMetrics:
-    """The principal metrics of a run; `evaluate(look(facts))` has them all."""
+    """Return the principal metrics of a run; `evaluate(metric_input(facts))` returns all metrics."""
     run = facts.run
     of = metric_input(facts)
     messages: dict[str, Any] = evaluate(of, [f"messages_{category}" for category in _CATEGORIES])
@@ -92,21 +92,21 @@ def measure(facts: Facts) -> RunMetrics:
 
 
 def metric_input(facts: Facts) -> MetricInput:
-    """The facts of a run as the metrics see them."""
+    """Return the input of metrics for the facts of a run."""
     run = facts.run
     source = facts.tables if isinstance(facts.tables, FactsFolder) else _InMemory(facts)
     return MetricInput(source, setting_of(run))
 
 
 def setting_of(run: RunManifest) -> RunSettings:
-    """Return the setting of a run from its own description."""
+    """Return the settings of a run from its manifest."""
     header = run.resolved.get("mac", {}).get("network_header")
     roles = {name: kind.role for name, kind in run.kinds.items()}
     return RunSettings(run.nodes, run.warmup, run.range, header, beacons_among(roles))
 
 
 class _InMemory:
-    """Facts as the metrics read them."""
+    """A source of tables in memory."""
 
     def __init__(self, facts: Facts) -> None:
         self.facts = facts

@@ -1,4 +1,4 @@
-"""A run's metrics in words, for the terminal and the notebook."""
+"""The metrics of a run as labelled lines, for the terminal and notebooks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ Line = tuple[str, str]
 
 
 def lines(metrics: RunMetrics) -> list[list[Line]]:
-    """The metrics as sections of (name, value), as people read them."""
+    """Return the metrics as sections of (label, formatted value)."""
     return [
         [
             ("delivered", _share(metrics.delivery_rate)),
@@ -36,7 +36,7 @@ def lines(metrics: RunMetrics) -> list[list[Line]]:
 
 
 def _requests(metrics: RunMetrics) -> list[Line]:
-    """Of requests and tables, where there are any."""
+    """Return the lines on requests and tables, if there are any."""
     found = []
     if metrics.requests:
         found = [

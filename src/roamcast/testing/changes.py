@@ -1,4 +1,4 @@
-"""A message with one number changed, generated from its declaration."""
+"""Generate copies of a message with one number changed, from its declared fields."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from roamcast.wire.numbers import Flag, Float, Int, NodeField
 from roamcast.wire.publication import PublicationField
 
 TRIES = 20
-"A changed field may contradict another one; then another change is tried."
+"Maximum number of attempts; a change may contradict another field, so that the message is invalid."
 
 
 class Number(NamedTuple):
-    """One number in a message, and how the message is made with another value there."""
+    """One number in a message; `replace` returns the message with another value of it."""
 
     field: FieldCodec
     value: Any
@@ -32,9 +32,9 @@ class Number(NamedTuple):
 
 
 def change_number(message: Message, random: Random, nodes: Sequence[NodeId]) -> Message | None:
-    """Return `message` with one number changed; None if it has none that can be.
+    """Return `message` with one number changed; None if no valid change was found.
 
-    Node ids are mostly drawn from `nodes`; other numbers mostly lie near the present one, near a bound, or
+    Node ids are mostly drawn from `nodes`; other numbers are mostly near the present value, near a bound, or
     half of the range away.
     """
     numbers = list(numbers_of(message))
@@ -52,7 +52,7 @@ def change_number(message: Message, random: Random, nodes: Sequence[NodeId]) -> 
 
 
 def numbers_of(message: Message) -> Iterator[Number]:
-    """Yield every number, flag and node id in the fields of a message, those of an envelope's content too."""
+    """Yield every number, flag and node id in the fields of a message, including an envelope's payload."""
     for name, field in message.fields.items():
         for number in _numbers(field, getattr(message, name)):
             yield _within(number, partial(_in_message, message, name))
@@ -78,7 +78,7 @@ def _numbers(field: FieldCodec, value: Any) -> Iterator[Number]:
 
 
 def _within(number: Number, whole: Callable[[Any], Any]) -> Number:
-    """Return the number as part of something larger, which `whole` makes from the changed part."""
+    """Return the number as a part of an enclosing value, which `whole` builds from the changed part."""
     return number._replace(replace=lambda new: whole(number.replace(new)))
 
 

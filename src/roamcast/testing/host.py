@@ -1,4 +1,4 @@
-"""The host that a router in a mesh sees, and its timers in virtual time."""
+"""The host of a router in a mesh, and its timers in virtual time."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 class Clock(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The clock of one node: what its router calls a second, and since when."""
+    """The clock of one node: its initial time and its rate."""
 
     start: float = 0.0
-    "What it shows at the beginning [s]."
+    "Time of the clock at the start of the mesh [s]."
     rate: float = 1.0
-    "Its seconds in a true second."
+    "Seconds of the clock per second of virtual time."
 
 
 class MeshTimer:
@@ -35,23 +35,23 @@ class MeshTimer:
         self._args = args
 
     def cancel(self) -> None:
-        """Make sure that it will not happen."""
+        """Cancel the timer; the action will not be called."""
         self._action = None
 
     @property
     def active(self) -> bool:
-        """Whether it is still to happen."""
+        """Return whether the timer is pending."""
         return self._action is not None
 
     def fire(self) -> None:
-        """Do it, once, unless cancelled."""
+        """Call the action, unless it was called or cancelled before."""
         action, self._action = self._action, None
         if action is not None:
             action(*self._args)
 
 
 class MeshHost:
-    """The host of one router; a node that starts anew has a new one."""
+    """The host of one router; a node that restarts gets a new host."""
 
     def __init__(self, mesh: Mesh, node: NodeId, incarnation: int = 0, clock: Clock | None = None) -> None:
         self.node = node
@@ -60,37 +60,37 @@ class MeshHost:
         again = f"/{incarnation}" if incarnation else ""
         self.random = Random(f"{mesh.seed}/{node}{again}")
         self.ended = False
-        "Whether the node has crashed since: late calls of its router then do nothing."
+        "Whether the node has crashed; later calls of its router have no effect."
         self.asleep = False
         self._mesh = mesh
         self._overdue: list[MeshTimer] = []
 
     def now(self) -> float:
-        """Return the virtual seconds since the mesh was made, by the clock of the node."""
+        """Return the time by the clock of the node [s]."""
         return self.clock.start + self.clock.rate * self._mesh.now
 
     def broadcast(self, message: Message) -> None:
-        """Send to every living neighbour."""
+        """Send a message to all neighbours that are up."""
         if self.ended:
             self._mesh.belated.append(SentMessage(self._mesh.now, self.node, message, BROADCAST))
         else:
             self._mesh.broadcast_from(self.node, message)
 
     def send(self, message: Message, to: NodeId) -> None:
-        """Send to one neighbour; `link_failed` follows if it cannot be reached."""
+        """Send a message to one neighbour; the router's `link_failed` is called if this fails."""
         if self.ended:
             self._mesh.belated.append(SentMessage(self._mesh.now, self.node, message, to))
         else:
             self._mesh.send_from(self.node, message, to)
 
     def withdraw(self, neighbour: NodeId) -> list[Message]:
-        """Take back what the link has not brought to `neighbour` yet and never will."""
+        """Return the messages to `neighbour` that are about to fail, and cancel their `link_failed`."""
         return [] if self.ended else self._mesh.withdraw(self.node, neighbour)
 
     def call_later(self, delay: float, action: Callable[..., object], *args: Any) -> MeshTimer:
-        """Call `action(*args)` after `delay` virtual seconds by the clock of the node."""
+        """Call `action(*args)` after `delay` [s] by the clock of the node, and return the timer."""
         if not 0 <= delay < math.inf:
-            raise ValueError(f"a delay must be finite and not negative, not {delay!r}")
+            raise ValueError(f"the delay of a timer is {delay!r}; expected a finite number of seconds, >= 0")
         timer = MeshTimer(action, args)
         if self.ended:
             timer.cancel()
@@ -99,47 +99,47 @@ class MeshHost:
         return timer
 
     def position(self) -> Position:
-        """Where `Mesh.place` put the node; a mesh has no geometry of its own."""
+        """Return the position that `Mesh.place` set [m]."""
         return self._mesh.position(self.node)
 
     def velocity(self) -> Velocity:
-        """As `Mesh.place` has it."""
+        """Return the velocity that `Mesh.place` set [m/s]."""
         return self._mesh.velocity(self.node)
 
     def distance(self, signal: float) -> float:
-        """Metres to a sender of that signal, where the two were given places."""
+        """Return the distance to the sender of a signal [m]; nan if the nodes have no positions."""
         return self._mesh.distance(signal)
 
     def deliver(self, publication: Publication) -> None:
-        """Note a delivery for the story to check."""
+        """Record a delivery in the mesh."""
         if not self.ended:
             self._mesh.deliver_at(self.node, publication)
 
     def drop(self, message: Message, reason: Drop, to: NodeId = BROADCAST) -> None:
-        """Note a drop for the story to check."""
+        """Record a drop in the mesh."""
         if not self.ended:
             self._mesh.drops.append(DroppedMessage(self._mesh.now, self.node, message, reason, to))
 
     def state(self, name: str, value: float) -> None:
-        """Note what the router says of itself for the story to check."""
+        """Record a state that the router reports in the mesh."""
         if not self.ended:
             self._mesh.states.append(ReportedState(self._mesh.now, self.node, name, value))
 
     def end(self) -> None:
-        """Crash: no timer fires, and a router that does not know yet speaks to nobody."""
+        """Crash: no timer fires any more, and messages of the router are not sent."""
         self.ended = True
         self.asleep = False
         self._overdue.clear()
 
     def wake(self) -> None:
-        """Wake up: what came due in sleep happens now, in order."""
+        """Wake up: timers that expired during the sleep fire now, in order."""
         self.asleep = False
         overdue, self._overdue = self._overdue, []
         for timer in overdue:
             timer.fire()
 
     def ring(self, timer: MeshTimer) -> None:
-        """Have a timer fire, now or at the waking; never once the node has crashed."""
+        """Fire a timer, or defer it until the node wakes up; a crashed node ignores it."""
         if self.ended:
             return
         if self.asleep:

@@ -1,6 +1,6 @@
-"""Links of a mesh: how they behave as a rule, and rules that make them worse.
+"""The link model of a mesh, and rules that inject faults into links.
 
-Each message passes every rule for each of its receivers. A rule ends with its block:
+Every rule is applied to each message, for each of its receivers. A rule is valid within its block:
 
     with mesh.fault(lose(Ack, to=0)):
         mesh.run(for_=3)
@@ -18,29 +18,29 @@ from roamcast.routing.router import Category, Message, NodeId
 from roamcast.wire.message import unwrap
 
 Sort: TypeAlias = type[Message] | Category
-"Messages of a type, or of a category."
+"A message type, or a category of messages."
 
 Nodes: TypeAlias = NodeId | Collection[NodeId] | None
-"One node, some, or (None) all."
+"One node, several nodes, or all (None)."
 
 
 class LinkModel(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How links behave: perfect unless said otherwise."""
+    """The behaviour of all links; by default they are perfect."""
 
     delay: float = 0.002
-    "Seconds from sender to receiver."
+    "Delay from sender to receiver [s]."
     jitter: float = 0.0
-    "Up to this much more, at random: enough of it reorders messages."
+    "Maximum additional random delay [s]; messages may be reordered."
     loss: float = 0.0
-    "Share of broadcasts lost per receiver; of unicast attempts lost per try."
+    "Loss probability of a broadcast at each receiver, and of each attempt of a unicast."
     duplicate: float = 0.0
-    "Share of messages that arrive twice."
+    "Probability that a message arrives twice."
     tries: int = 4
-    "Attempts of a unicast before the sender is told that the link failed."
+    "Attempts of a unicast before `link_failed` is called at the sender."
 
 
 class LinkTransmission(NamedTuple):
-    """A message on its way to one node in range; without a message, the link's own acknowledgement."""
+    """A message in transit to one node in range; None as message is a link-layer acknowledgement."""
 
     message: Message | None
     sender: NodeId
@@ -48,19 +48,19 @@ class LinkTransmission(NamedTuple):
 
 
 class LinkRule:
-    """What happens to messages on their way; this one does nothing."""
+    """A rule that links apply to messages; this base class changes nothing."""
 
     def admits(self, message: Message, sender: NodeId, random: Random) -> bool:
-        """Whether the link takes a message from its router at all."""
+        """Return whether the link accepts a message from its router."""
         return True
 
     def carry(self, crossing: LinkTransmission, delays: list[float], random: Random) -> list[float]:
-        """After how long each copy arrives, given what it would be without this rule; none is a loss."""
+        """Return the delay of each copy [s], from the delays without this rule; an empty list is a loss."""
         return delays
 
 
 class MessageSelector(NamedTuple):
-    """The messages that a rule is about."""
+    """Selects the messages to which a rule applies."""
 
     sorts: tuple[Sort, ...]
     senders: Nodes
@@ -68,7 +68,7 @@ class MessageSelector(NamedTuple):
     share: float
 
     def concerns(self, crossing: LinkTransmission, random: Random) -> bool:
-        """Whether the rule strikes this time."""
+        """Return whether the rule applies to this transmission; random if `share` is below 1."""
         return (
             _among(self.senders, crossing.sender)
             and _among(self.receivers, crossing.to)
@@ -126,19 +126,19 @@ class _Partition(LinkRule):
 
 
 def lose(*sorts: Sort, from_: Nodes = None, to: Nodes = None, share: float = 1.0) -> LinkRule:
-    """Lose messages of these types or categories (all, if none is named) on their way."""
+    """Return a rule that loses messages of these types or categories (none given: all)."""
     return _Lose(MessageSelector(sorts, from_, to, share))
 
 
 def one_way(a: NodeId, b: NodeId) -> LinkRule:
-    """Have `b` hear `a`, but not `a` hear `b`."""
+    """Return a rule by which `b` receives from `a`, but `a` does not receive from `b`."""
     return lose(from_=b, to=a)
 
 
 def duplicate(
     *sorts: Sort, from_: Nodes = None, to: Nodes = None, share: float = 1.0, after: float = 0.01
 ) -> LinkRule:
-    """Have messages arrive twice, the second time up to `after` seconds later."""
+    """Return a rule by which messages arrive twice, the second copy up to `after` [s] later."""
     return _Duplicate(MessageSelector(sorts, from_, to, share), after)
 
 
@@ -150,17 +150,17 @@ def delay(
     to: Nodes = None,
     share: float = 1.0,
 ) -> LinkRule:
-    """Have messages arrive `by` and up to `jitter` seconds later: enough of that reorders them."""
+    """Return a rule that delays messages by `by` plus up to `jitter` [s]; they may be reordered."""
     return _Delay(MessageSelector(sorts, from_, to, share), by, jitter)
 
 
 def full_queue(node: Nodes = None, *sorts: Sort, share: float = 1.0) -> LinkRule:
-    """Have no room for what a node sends: it never leaves, and the router is not told."""
+    """Return a rule by which the queue of a node discards its messages; the router is not notified."""
     return _FullQueue(MessageSelector(sorts, node, None, share))
 
 
 def partition(*sides: Collection[NodeId]) -> LinkRule:
-    """Keep sides from hearing each other; nodes that are not named are a side of their own."""
+    """Return a rule that separates the sides; all nodes that are not named form one more side."""
     return _Partition(sides)
 
 

@@ -1,4 +1,4 @@
-"""Mesh: routers joined by links, no radio. Time is virtual, so a story of hours takes milliseconds."""
+"""Routers connected by simulated links without a radio, in virtual time, for tests."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ RouterFactory: TypeAlias = Callable[["MeshHost"], Router]
 
 
 class Mesh:
-    """A network of routers to tell stories with.
+    """A network of routers for tests.
 
-    `router` makes a node's router from its host: a `Router` class itself will do. `faults` befall nodes in
-    the course of the story. `clocks`, by node, run at another rate or begin at another time.
+    `router` creates a node's router from its host; a `Router` class can be passed directly. `faults` are
+    injected at their times. `clocks`, by node, set another rate or another initial time.
     """
 
     as_bytes: bool = False
-    "Whether messages travel as their bytes, or as the objects that they are."
+    "Whether messages are encoded to bytes and decoded on their way, or passed as objects."
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class Mesh:
         self.deliveries: list[DeliveredEvent] = []
         self.states: list[ReportedState] = []
         self.belated: list[SentMessage] = []
-        "What routers tried to send when their node had crashed; it went nowhere."
+        "Messages that routers tried to send after their node had crashed; these were not sent."
         self._order = itertools.count()
         self._due: list[tuple[float, int, Callable[..., object], tuple[Any, ...]]] = []
         self._places = NodePositions()
@@ -96,30 +96,30 @@ class Mesh:
 
     @classmethod
     def line(cls, nodes: int, router: RouterFactory, **options: Any) -> Mesh:
-        """Nodes in a row, each joined to the next."""
+        """Return a mesh of nodes in a row, each linked to the next."""
         return cls(nodes, router, [(n, n + 1) for n in range(nodes - 1)], **options)
 
     @classmethod
     def grid(cls, columns: int, rows: int, router: RouterFactory, **options: Any) -> Mesh:
-        """Nodes in a rectangle, joined to their right and lower neighbours; node = row * columns + column."""
+        """Return a mesh of nodes in a grid, each linked to its neighbours; node = row * columns + column."""
         across = [(r * columns + c, r * columns + c + 1) for r in range(rows) for c in range(columns - 1)]
         down = [(r * columns + c, (r + 1) * columns + c) for r in range(rows - 1) for c in range(columns)]
         return cls(columns * rows, router, across + down, **options)
 
     @classmethod
     def full(cls, nodes: int, router: RouterFactory, **options: Any) -> Mesh:
-        """Everyone hears everyone."""
+        """Return a mesh with a link between every two nodes."""
         return cls(nodes, router, itertools.combinations(range(nodes), 2), **options)
 
-    # What happened --------------------------------------------------------------------------------
+    # Recorded results -----------------------------------------------------------------------------
 
     @property
     def delivered(self) -> list[tuple[NodeId, Event]]:
-        """Who got what, in order."""
+        """Return the deliveries as pairs of node and event, in order of time."""
         return [(d.node, d.publication.event) for d in self.deliveries]
 
     def sent_of(self, message_type: type[Message]) -> list[SentMessage]:
-        """The messages of one type that were sent, without the envelope if they were in one."""
+        """Return the sent messages of one type, without their envelopes."""
         return [
             sent if isinstance(sent.message, message_type) else sent._replace(message=unwrap(sent.message))
             for sent in self.sent
@@ -127,78 +127,78 @@ class Mesh:
         ]
 
     def drop_counts(self) -> Counter[Drop]:
-        """How often each reason was given."""
+        """Return the number of drops by reason."""
         return Counter(d.reason for d in self.drops)
 
     @property
     def links(self) -> LinkModel:
-        """How links behave; may be replaced in the course of the story."""
+        """The link model; it may be replaced at any time."""
         return self._air.model
 
     @links.setter
     def links(self, model: LinkModel) -> None:
         self._air.model = model
 
-    # The world ------------------------------------------------------------------------------------
+    # Topology and time ----------------------------------------------------------------------------
 
     def join(self, a: NodeId, b: NodeId) -> None:
-        """Bring two nodes into range of each other."""
+        """Add a link between two nodes."""
         self._air.join(a, b)
 
     def cut(self, a: NodeId, b: NodeId) -> None:
-        """Take two nodes out of each other's range."""
+        """Remove the link between two nodes."""
         self._air.cut(a, b)
 
     def neighbours(self, node: NodeId) -> list[NodeId]:
-        """Who is in range of `node` and on the air, in order."""
+        """Return the nodes linked to `node` that are up, awake and have their radio on, in order."""
         return [n for n in range(len(self.hosts)) if self._reaches(node, n)]
 
     def place(self, node: NodeId, x: float, y: float, *, vx: float = 0.0, vy: float = 0.0) -> None:
-        """Put a node somewhere, moving or not; signals between nodes with places tell their distance."""
+        """Set the position [m] and velocity [m/s] of a node; its signals then depend on the distance."""
         self._places.put(node, Position(x, y), Velocity(vx, vy), self.now)
 
     def position(self, node: NodeId) -> Position:
-        """Where a node is; raises `PermissionError` if it was not placed."""
+        """Return the position of a node [m]; raise `PermissionError` if it was not placed."""
         return self._places.position(node, self.now)
 
     def velocity(self, node: NodeId) -> Velocity:
-        """How a node moves; raises `PermissionError` if it was not placed."""
+        """Return the velocity of a node [m/s]; raise `PermissionError` if it was not placed."""
         return self._places.velocity(node)
 
     def distance(self, signal: float) -> float:
-        """The distance that a signal tells; nan of nan."""
+        """Return the distance of the sender of a signal [m]; nan for a signal of nan."""
         return self._places.distance(signal)
 
     def run(self, for_: float) -> None:
-        """Let `for_` seconds pass."""
+        """Advance the virtual time by `for_` [s] and execute all actions that are due."""
         end = self.now + for_
         while self._due and self._due[0][0] <= end:
             self.step()
         self.now = end
 
     def step(self) -> None:
-        """Do what is due next."""
+        """Advance the time to the next action and execute it."""
         self.now, _, action, args = heapq.heappop(self._due)
         action(*args)
 
     def call_at(self, time: float, action: Callable[..., object], *args: Any) -> None:
-        """Have something happen at a moment of the story, whoever is alive then."""
+        """Call `action(*args)` at a virtual time [s], independent of the state of nodes."""
         heapq.heappush(self._due, (time, next(self._order), action, args))
 
     def set_timer(self, time: float, host: MeshHost, timer: MeshTimer) -> None:
-        """Have a timer of a host fire at a moment of the story."""
+        """Fire a timer of a host at a virtual time [s]."""
         self.call_at(time, host.ring, timer)
 
     # Faults ---------------------------------------------------------------------------------------
 
     @property
     def rules(self) -> list[LinkRule]:
-        """What every message passes on its way; see `fault`."""
+        """The rules that are applied to every message; see `fault`."""
         return self._air.rules
 
     @contextmanager
     def fault(self, *rules: LinkRule) -> Iterator[None]:
-        """Have links follow more rules as long as the block lasts."""
+        """Apply additional rules to links within the block."""
         self._air.rules += rules
         try:
             yield
@@ -207,7 +207,7 @@ class Mesh:
                 self._air.rules.remove(rule)
 
     def inject_fault(self, node: NodeId, what: FaultKind) -> None:
-        """Have something befall a node now; what it is already changes nothing."""
+        """Inject a fault at a node now; a fault that is already in effect changes nothing."""
         host = self.hosts[node]
         if what is FaultKind.CRASH and self._up[node]:
             self._up[node] = False
@@ -227,51 +227,51 @@ class Mesh:
             self._radio[node] = what is FaultKind.RADIO_ON
 
     def kill(self, node: NodeId) -> None:
-        """Crash a node: it neither hears, speaks nor remembers its timers."""
+        """Crash a node: it neither receives nor sends, and loses its timers."""
         self.inject_fault(node, FaultKind.CRASH)
 
     def revive(self, node: NodeId) -> None:
-        """Start a crashed node anew, with an empty router, in its next incarnation."""
+        """Restart a crashed node in its next incarnation, with a new router."""
         self.inject_fault(node, FaultKind.START)
 
     # Applications ---------------------------------------------------------------------------------
 
     def subscribe(self, node: NodeId, wanted: Filter) -> None:
-        """Have the application on `node` want something."""
+        """Subscribe the application on `node` to a filter."""
         self.add_event_type(wanted.type)
         self.routers[node].subscribe(wanted)
 
     def unsubscribe(self, node: NodeId, wanted: Filter) -> None:
-        """Have it stop wanting it."""
+        """Withdraw a subscription of the application on `node`."""
         self.routers[node].unsubscribe(wanted)
 
     def request(self, node: NodeId, wanted: Filter) -> None:
-        """Have the application on `node` ask for one event."""
+        """Request one event that a filter matches for the application on `node`."""
         self.add_event_type(wanted.type)
         self.routers[node].request(wanted)
 
     def advertise(self, node: NodeId, offered: Filter) -> None:
-        """Have the application on `node` announce what it will publish."""
+        """Advertise the events that the application on `node` will publish."""
         self.add_event_type(offered.type)
         self.routers[node].advertise(offered)
 
     def publish(self, node: NodeId, event: Event, size: int = 512) -> Publication:
-        """Publish an event from `node` now."""
+        """Publish an event of `size` [B] at `node` now, and return the publication."""
         self.add_event_type(event.type)
         publication = Publication(node, self._numbers[node].take(), event, size)
         self.routers[node].publish(publication)
         return publication
 
     def add_event_type(self, type: EventType) -> None:
-        """Have all nodes know an event type; those of wishes, offers and publications they know anyway."""
+        """Register an event type for decoding; types of subscriptions and publications are registered."""
         self._air.add_event_type(type)
 
     def inject(
         self, to: NodeId, message: Message | bytes, sender: NodeId, signal: float = math.nan
     ) -> Drop | None:
-        """Have a node hear what a stranger on the air says: bytes, or a message, which is sent as its bytes.
+        """Inject forged bytes, or a message that is encoded first, at a node, and return the drop reason.
 
-        What no message has as its bytes is MALFORMED, and no router hears of it.
+        Bytes that cannot be decoded are recorded as MALFORMED and do not reach the router.
         """
         try:
             understood = self._air.words.decode(message if isinstance(message, bytes) else encode(message))
@@ -280,10 +280,10 @@ class Mesh:
             return Drop.MALFORMED
         return self.hear(to, understood, sender, signal)
 
-    # The side of hosts ----------------------------------------------------------------------------
+    # Called by hosts ------------------------------------------------------------------------------
 
     def broadcast_from(self, node: NodeId, message: Message) -> None:
-        """Carry a message to everyone in range of `node`."""
+        """Send a message from `node` to all its neighbours."""
         if not self._leaves(node, message, BROADCAST):
             return
         if not self._on_air(node):
@@ -292,14 +292,14 @@ class Mesh:
             self._carry(message, node, other, self._air.cross(message, node, other))
 
     def send_from(self, node: NodeId, message: Message, to: NodeId) -> None:
-        """Carry a message to one neighbour, trying as often as the link does."""
+        """Send a message from `node` to one neighbour, with the retries of the link model."""
         if not self._leaves(node, message, to):
             return
         arrives: list[float] = []
         acknowledged = False
         for _ in range(self.links.tries if self._reaches(node, to) else 0):
             delays = self._air.cross(message, node, to)
-            arrives = arrives or delays  # the link knows a frame repeated for want of an acknowledgement
+            arrives = arrives or delays  # the link discards duplicates that a lost acknowledgement causes
             acknowledged = bool(delays) and self._air.acknowledges(to, node)
             if acknowledged:
                 break
@@ -312,7 +312,7 @@ class Mesh:
                     self.call_at(self.now + delay, self._overhear, other, message, node, to)
 
     def withdraw(self, node: NodeId, neighbour: NodeId) -> list[Message]:
-        """What `node` sent to a neighbour and the link is about to give up on; it will not be told."""
+        """Return the messages of `node` to a neighbour that are about to fail, and cancel `link_failed`."""
         taken = [each for each in self._failing if each[0] == node and each[1] == neighbour]
         self._failing = [each for each in self._failing if each not in taken]
         for *_, timer in taken:
@@ -320,7 +320,7 @@ class Mesh:
         return [message for _, _, message, _ in taken]
 
     def hear(self, node: NodeId, message: Message, sender: NodeId, signal: float) -> Drop | None:
-        """Have a node hear a message now, if it is on the air."""
+        """Pass a message to the router of a node, if the node can receive; return the drop reason."""
         if not self._on_air(node):
             self.lost.append(LostMessage(self.now, sender, message, node))
             return None
@@ -330,7 +330,7 @@ class Mesh:
         return reason
 
     def deliver_at(self, node: NodeId, publication: Publication) -> None:
-        """Hand an event to the application on `node`."""
+        """Record the delivery of an event to the application on `node`."""
         self.deliveries.append(DeliveredEvent(self.now, node, publication))
 
     # Links ----------------------------------------------------------------------------------------
@@ -360,7 +360,7 @@ class Mesh:
         return self._air.joins(a, b) and self._on_air(a) and self._on_air(b)
 
     def _leaves(self, node: NodeId, message: Message, to: NodeId) -> bool:
-        """Whether a message gets from the router onto the air."""
+        """Record a sent message, and return whether the queue of the link accepts it."""
         self.sent.append(SentMessage(self.now, node, message, to))
         admitted = self._air.admits(message, node)
         if not admitted:

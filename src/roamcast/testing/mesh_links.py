@@ -1,4 +1,4 @@
-"""What lies between the nodes of a mesh: who is in range of whom, and how messages get across."""
+"""The links between the nodes of a mesh, and the transmission of messages over them."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ class MeshLinks:
         self._chance = Random(f"{seed}/rules")
 
     def join(self, a: NodeId, b: NodeId) -> None:
-        """Bring two nodes into range of each other."""
+        """Add a link between two nodes."""
         if a != b:
             self._joined.add(frozenset((a, b)))
 
     def cut(self, a: NodeId, b: NodeId) -> None:
-        """Take two nodes out of each other's range."""
+        """Remove the link between two nodes."""
         self._joined.discard(frozenset((a, b)))
 
     def joins(self, a: NodeId, b: NodeId) -> bool:
-        """Whether two nodes are in range of each other."""
+        """Return whether there is a link between two nodes."""
         return frozenset((a, b)) in self._joined
 
     def add_event_type(self, type: EventType) -> None:
-        """Have a type of events that bytes may be of."""
+        """Register an event type for decoding."""
         self.words.types[type.name] = type
 
     def admits(self, message: Message, node: NodeId) -> bool:
-        """Whether the link of `node` takes a message from its router."""
+        """Return whether the link of `node` accepts a message from its router."""
         return all(rule.admits(message, node, self._chance) for rule in self.rules)
 
     def cross(self, message: Message, node: NodeId, to: NodeId) -> list[float]:
-        """After how long each copy of a message gets to a neighbour; none if it is lost."""
+        """Return the delay of each copy of a message to a neighbour [s]; empty if it is lost."""
         if self._misses():
             return []
         twice = self.model.duplicate and self._random.random() < self.model.duplicate
@@ -53,23 +53,23 @@ class MeshLinks:
         )
 
     def overhear(self, message: Message, node: NodeId, other: NodeId) -> list[float]:
-        """The same for someone who overhears it."""
+        """Return the delay of a message to a node that overhears it [s]; empty if it is lost."""
         if self._misses():
             return []
         return self._pass(LinkTransmission(message, node, other), [self._flight()])
 
     def acknowledges(self, node: NodeId, to: NodeId) -> bool:
-        """Whether the link's own acknowledgement gets from `node` back to the sender `to`."""
+        """Return whether the link-layer acknowledgement from `node` reaches the sender `to`."""
         return bool(self._pass(LinkTransmission(None, node, to), [0.0]))
 
     def as_bytes(self, message: Message) -> Message:
-        """Return a message as it is read from its bytes: the same, and as many bytes as it says."""
+        """Encode and decode a message; raise AssertionError if its size or its content differs."""
         data = encode(message)
         if len(data) != message.size:
-            raise AssertionError(f"{message!r} has {len(data)} bytes and says {message.size}")
+            raise AssertionError(f"{message!r} has {len(data)} bytes, but its size is {message.size}")
         read = self.words.decode(data)
         if read != message:
-            raise AssertionError(f"{message!r} is read from its bytes as {read!r}")
+            raise AssertionError(f"{message!r} is decoded from its bytes as {read!r}")
         return read
 
     def _pass(self, crossing: LinkTransmission, delays: list[float]) -> list[float]:

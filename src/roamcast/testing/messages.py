@@ -1,4 +1,4 @@
-"""Messages by their declarations: what a stranger on the air might say, and of whom."""
+"""Generate forged messages from their declarations, and find the nodes that a message names."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def hostile_messages(
     patterns: Sequence[Filter],
     publications: Sequence[Publication],
 ) -> Iterator[Message]:
-    """Messages of every kind that a router understands, without end: plausible, or at their bounds."""
+    """Yield an endless sequence of messages of all kinds of a router, plausible or at their bounds."""
     about = GenerationContext(
         random, nodes=nodes, patterns=patterns, publications=publications, messages=router.messages
     )
@@ -33,7 +33,7 @@ def hostile_messages(
 
 
 def nodes_named(message: Message) -> set[NodeId]:
-    """The nodes in the fields of a message, the publisher of an event and what an envelope holds included."""
+    """Return the nodes in the fields of a message, including publishers of events and envelope payloads."""
     return set().union(*(_named(field, getattr(message, name)) for name, field in message.fields.items()))
 
 

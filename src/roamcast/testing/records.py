@@ -1,4 +1,4 @@
-"""What a mesh takes down for a story to check."""
+"""The records that a mesh keeps for tests."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from roamcast.routing.router import BROADCAST, Drop, Message, NodeId, Publicatio
 
 
 class SentMessage(NamedTuple):
-    """A message that a node gave to its links."""
+    """A message that a router sent."""
 
     time: float
     node: NodeId
@@ -17,7 +17,7 @@ class SentMessage(NamedTuple):
 
 
 class LostMessage(NamedTuple):
-    """A message that someone in range was to hear, or (-1) that never left, and a rule or a loss took it."""
+    """A message that was lost on the way to a node in range, or (-1) that never left the sender."""
 
     time: float
     node: NodeId
@@ -26,19 +26,19 @@ class LostMessage(NamedTuple):
 
 
 class DroppedMessage(NamedTuple):
-    """A message that a router let go, with its reason."""
+    """A message that a router dropped, with the reason."""
 
     time: float
     node: NodeId
     message: Message | bytes
-    "Bytes, where they are no message."
+    "The raw bytes, if they could not be decoded."
     reason: Drop
     to: NodeId = BROADCAST
-    "Whom it was for, where that is one node."
+    "The addressee, if it is a single node."
 
 
 class DeliveredEvent(NamedTuple):
-    """An event that reached an application."""
+    """An event that was delivered to an application."""
 
     time: float
     node: NodeId
@@ -46,7 +46,7 @@ class DeliveredEvent(NamedTuple):
 
 
 class ReportedState(NamedTuple):
-    """Something that a router said of itself."""
+    """A state that a router reported."""
 
     time: float
     node: NodeId

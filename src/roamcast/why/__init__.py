@@ -1,1 +1,1 @@
-"""Why: what became of events and requests that were not answered, told from the facts of any protocol."""
+"""Explain, from the facts of any protocol, why events were not delivered and requests not satisfied."""

@@ -1,4 +1,4 @@
-"""Causes: what an answer can be, and what the reasons in the facts say in a person's words."""
+"""The causes of losses, their descriptions, and the mapping from drop reasons in the facts to causes."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 
 class Cause(Enum):
-    """Why something did not arrive; the value is how a person would say it."""
+    """The cause of a lost event or an unsatisfied request; the value is the printed description."""
 
-    # Follow from movement, outages and contents alone, whatever the protocol.
+    # Proven: these follow from movement, outages and contents alone, for any protocol.
     UNREACHABLE = "no path to the subscriber existed until the end"
     APART = "no path to the subscriber existed while anyone was sending it"
     AT_THE_EDGE = "a path existed only at the very edge of the radio range"
@@ -18,7 +18,7 @@ class Cause(Enum):
     UNPUBLISHED = "no matching event was published in time"
     ASKED_LATE = "no path could have brought the subscription to the publisher in time"
     LATE = "it arrived after the request had ended"
-    # Read from what was sent and lost.
+    # Inferred from the transmissions and drops.
     CHANGED = "it arrived after the node had unsubscribed"
     PUBLISHER_OFF = "the publisher was switched off or had crashed before it had sent it to all"
     RELAY_OFF = "a node on the way was switched off or had crashed"
@@ -46,17 +46,17 @@ class Cause(Enum):
 
     @property
     def key(self) -> str:
-        """Its name for programs."""
+        """Return the identifier of the cause in JSON output and tables."""
         return self.name.lower()
 
 
 class Diagnosis(NamedTuple):
-    """A cause, and the sentences that lead to it."""
+    """A cause with the sentences that explain it."""
 
     cause: Cause
     story: list[str]
     proven: bool = False
-    "Whether it follows from movement, outages and contents alone, whatever the protocol."
+    "Whether the cause follows from movement, outages and contents alone, for any protocol."
 
 
 FRAME_LOSSES = {
@@ -65,7 +65,7 @@ FRAME_LOSSES = {
     "weak": Cause.COLLIDED,
     "deaf": Cause.DEAF,
 }
-"A frame that came to a node and could not be understood there."
+"Causes of frames that arrived at a node and were not received, by the reason in the facts."
 
 ENDS = {
     "unwanted": Cause.UNWANTED,
@@ -81,24 +81,27 @@ ENDS = {
     "unresolved": Cause.RETRY_LIMIT,
     "too_large": Cause.TOO_LARGE,
 }
-"A router, or the link below it, let a message go that it had."
+"Causes of messages that a router or its link layer dropped, by the reason in the facts."
 
-_SAID = {
-    "unwanted": "no subscription here or beyond matched it",
-    "expired": "what would have carried it had lapsed",
+RETRIES_ENDED = "reached its retry limit"
+"Predicate of a sentence on a link that discarded a unicast message after its last retry."
+
+_DESCRIPTIONS = {
+    "unwanted": "no installed subscription matched it",
+    "expired": "the state needed to forward it had expired",
     "no_route": "no route was known",
-    "hop_limit": "it had travelled as far as it may",
-    "table_full": "a table or buffer had no room",
-    "malformed": "it was refused as malformed",
-    "suppressed": "it was not repeated",
+    "hop_limit": "it reached the hop limit",
+    "table_full": "a table or buffer was full",
+    "malformed": "it was rejected as malformed",
+    "suppressed": "the router suppressed the repetition",
     "queue_full": "the link's queue was full",
-    "retry_limit": "the link gave up on it",
+    "retry_limit": f"the link {RETRIES_ENDED}",
     "radio_off": "the radio was off",
-    "unresolved": "the neighbour's address was not known in time",
+    "unresolved": "the neighbour's address was not resolved in time",
     "too_large": "the message was larger than a frame carries",
 }
 
 
 def describe_reason(reason: str) -> str:
-    """What a reason in the facts means."""
-    return _SAID.get(reason, reason)
+    """Return the description of a drop reason, or the reason itself if it is unknown."""
+    return _DESCRIPTIONS.get(reason, reason)

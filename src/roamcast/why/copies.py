@@ -1,34 +1,34 @@
-"""Copies: what became of copies that are sent to the nodes known to want them.
+"""Explain losses in protocols that send a copy of an event to each known subscriber.
 
-Facts tell of which event a copy was, not for whom. So each end of a copy may be that of any node that missed
-the event; the facts tell a cause if all that may be its end have the same.
+The facts record the event of a copy, not its destination. So each dropped copy may be that of any node that
+missed the event; a cause is reported only if all candidate drops have the same cause.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 
-from roamcast.why.causes import ENDS, FRAME_LOSSES, Cause, Diagnosis, describe_reason
+from roamcast.why.causes import ENDS, FRAME_LOSSES, RETRIES_ENDED, Cause, Diagnosis, describe_reason
 from roamcast.why.trail import Trail, TrailDrop, TrailTransmission
 
 UNDER_WAY = 1.0
-"Seconds before the end of the run in which the last copy was sent, if it may have been under way then."
+"A copy sent at most this long before the end of the run may have been in transit then [s]."
 
 MOMENT = 0.1
-"Seconds in which a router has tried all ways that it knows."
+"Time in which a router tries all routes that it knows [s]."
 
 TOLD = 4
-"Ends of copies that a story names."
+"Maximum number of drops that an explanation lists."
 
 
 def follow_copies(trail: Trail, publication: int, node: int) -> Diagnosis:
-    """What became of the copy for `node`."""
+    """Return the cause for which the copy for `node` was lost."""
     unheard = _unheard(trail, publication, node)
     if unheard is not None:
         return unheard
     ends = [lost for lost in trail.lost.get(publication, []) if lost.cause in ENDS]
     own = [lost for lost in ends if lost.peer == node]
-    if own:  # the last link of its way: a copy for another goes through this node only by chance
+    if own:  # dropped on the last link: copies for other nodes rarely pass through this node
         ends = _last_end(own)
     story = _tell_ends(trail, publication, ends)
     causes = {_cause(trail, publication, lost) for lost in ends}
@@ -36,11 +36,12 @@ def follow_copies(trail: Trail, publication: int, node: int) -> Diagnosis:
         return Diagnosis(causes.pop(), story)
     if causes:
         return Diagnosis(
-            Cause.UNEXPLAINED, [*story, "one of these was its copy; the facts do not tell which"]
+            Cause.UNEXPLAINED,
+            [*story, f"one of these copies was for node {node}; the facts do not record which"],
         )
     for sent in reversed(trail.sent.get(publication, [])):
         if sent.to == node and sent.failed:
-            gave_up = f"t={sent.time:.3f} the link from node {sent.node} to node {node} gave up"
+            gave_up = f"t={sent.time:.3f} the link from node {sent.node} to node {node} {RETRIES_ENDED}"
             return Diagnosis(Cause.RETRY_LIMIT, [gave_up])
     for lost in reversed(trail.lost.get(publication, [])):
         if lost.node == node and lost.cause in FRAME_LOSSES:
@@ -50,18 +51,20 @@ def follow_copies(trail: Trail, publication: int, node: int) -> Diagnosis:
 
 
 def _last_end(own: list[TrailDrop]) -> list[TrailDrop]:
-    """Where a copy that a router tried several ways for came to its end: it had nothing else to try, or a
-    radio that was off refused all of them."""
+    """Return the drop that ended the last attempt to send the copy.
+
+    A router that tries several routes records a drop for each; a radio that was off explains all of them.
+    """
     last = own[-1]
     moment = [lost for lost in own if lost.node == last.node and last.time - lost.time <= MOMENT]
     return [next((lost for lost in moment if lost.cause == "radio_off"), last)]
 
 
 def _tell_ends(trail: Trail, publication: int, ends: list[TrailDrop]) -> list[str]:
-    """A sentence for each kind of end that copies came to."""
+    """Return a sentence for each distinct drop of a copy, at most `TOLD` of them."""
     counts = Counter(_ended(trail, publication, lost) for lost in ends)
     told = [f"{end} ({times} copies)" if times > 1 else end for end, times in counts.items()]
-    return [*told[:TOLD], *([f"and {len(told) - TOLD} more ends of copies"] if len(told) > TOLD else [])]
+    return [*told[:TOLD], *([f"and {len(told) - TOLD} more drops of copies"] if len(told) > TOLD else [])]
 
 
 def _ended(trail: Trail, publication: int, lost: TrailDrop) -> str:
@@ -71,7 +74,7 @@ def _ended(trail: Trail, publication: int, lost: TrailDrop) -> str:
         for sent in trail.sent.get(publication, [])
         if sent.failed and sent.node == lost.node and sent.time <= lost.time
     ]
-    return f"{sentence}, after the link to node {gave_up[-1].to} gave up" if gave_up else sentence
+    return f"{sentence}, after the link to node {gave_up[-1].to} {RETRIES_ENDED}" if gave_up else sentence
 
 
 def _cause(trail: Trail, publication: int, lost: TrailDrop) -> Cause:
@@ -81,34 +84,34 @@ def _cause(trail: Trail, publication: int, lost: TrailDrop) -> Cause:
 
 
 def _unheard(trail: Trail, publication: int, node: int) -> Diagnosis | None:
-    """Where the protocol tells wishes: whether this node told nobody."""
+    """Return a diagnosis if the protocol sends subscriptions and `node` had not sent one in time."""
     if not trail.told:
         return None
     time = trail.published[publication]
     if any(sent.time <= time for sent in trail.told.get(node, [])):
         return None
-    return Diagnosis(Cause.NO_PARENT, [f"node {node} had told nobody what it wants before t={time:.1f}"])
+    return Diagnosis(Cause.NO_PARENT, [f"node {node} had sent no subscription before t={time:.1f}"])
 
 
 def _on_its_way(trail: Trail, publication: int) -> Diagnosis:
-    """No end of a copy is told: whether one was under way at the end, or who may have lost it."""
+    """Explain a copy without a recorded drop: in transit at the end, or held by a node that crashed."""
     copies: list[TrailTransmission] = trail.sent.get(publication, [])
     end, publisher = trail.run.duration, trail.publisher(publication)
     if not copies:
         crashed = trail.outages.forgot(publisher, trail.published[publication], end)
         if crashed is not None:
             return Diagnosis(
-                Cause.PUBLISHER_OFF, [f"t={crashed:.1f} node {publisher} crashed, and had not sent it"]
+                Cause.PUBLISHER_OFF, [f"t={crashed:.1f} node {publisher} crashed before it sent the event"]
             )
-        return Diagnosis(Cause.UNEXPLAINED, ["nobody sent it, and no row tells why"])
+        return Diagnosis(Cause.UNEXPLAINED, ["no node sent it, and no row records why"])
     last = copies[-1].time
     story = [f"it was sent {len(copies)} times, the last at t={last:.1f}"]
     if last + UNDER_WAY >= end:
         return Diagnosis(Cause.UNFINISHED, story)
     for sent in reversed(copies):
-        keeper = sent.node if sent.failed or sent.to < 0 else sent.to
-        crashed = trail.outages.forgot(keeper, sent.time, end)
-        if crashed is not None and not any(each.node == keeper and each.time > sent.time for each in copies):
-            had = f"node {keeper} had it from t={sent.time:.3f} on, and crashed at t={crashed:.1f}"
+        holder = sent.node if sent.failed or sent.to < 0 else sent.to
+        crashed = trail.outages.forgot(holder, sent.time, end)
+        if crashed is not None and not any(each.node == holder and each.time > sent.time for each in copies):
+            had = f"node {holder} held it from t={sent.time:.3f} and crashed at t={crashed:.1f}"
             return Diagnosis(Cause.RELAY_OFF, [*story, had])
-    return Diagnosis(Cause.UNEXPLAINED, [*story, "no row tells what became of the last copy"])
+    return Diagnosis(Cause.UNEXPLAINED, [*story, "no row records what happened to the last copy"])

@@ -1,4 +1,4 @@
-"""The story of one event and one node, or of one request, a sentence a line."""
+"""The explanation of one event at one node, or of one request, as a list of sentences."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from roamcast.why.trail import Trail, TrailTransmission
 from roamcast.why.why import Explainer
 
 HOPS = 64
-"Steps of a way that is told."
+"Maximum number of hops of a reported route."
 
 
 def explain_event(facts: Facts, publication: int, node: int) -> Explanation:
-    """What happened to one event on its way to one node."""
+    """Explain the delivery or the loss of one event at one node."""
     trail = Trail(facts)
     _check(trail, publication, node)
     time, name = trail.published[publication], name_publication(publication)
@@ -25,16 +25,17 @@ def explain_event(facts: Facts, publication: int, node: int) -> Explanation:
     expected = (publication, node) in set(trail.expected)
     wish = trail.matching_subscription(publication, node) if expected else None
     if wish is not None:
-        story.append(f"node {node} had wanted {wish.wanted} since t={wish.since:.1f}")
+        story.append(f"node {node} had subscribed to {wish.wanted} at t={wish.since:.1f}")
     wanted = wish.wanted if wish is not None else ""
     delivered = trail.delivered.get((publication, node))
     if delivered is not None:
         story += _way(trail, publication, node, delivered)
-        extra = "" if expected else ", although it did not want it when it was published"
-        story.append(f"t={delivered:.3f} node {node} got it, {delivered - time:.3f} s after{extra}")
+        extra = " after its publication"
+        extra += "" if expected else ", although no interest of the node matched it at that time"
+        story.append(f"t={delivered:.3f} node {node} received it, {delivered - time:.3f} s{extra}")
         return Explanation(about=name, node=node, wanted=wanted, outcome="delivered", story=story)
     if not expected:
-        story.append(f"node {node} did not want it, and did not get it")
+        story.append(f"no interest of node {node} matched it, and it was not delivered there")
         return Explanation(about=name, node=node, wanted=wanted, outcome="unwanted", story=story)
     verdict = Explainer(trail).explain(publication, node)
     story += [*verdict.story, f"so it was lost: {_conclusion(verdict)}"]
@@ -50,20 +51,20 @@ def explain_event(facts: Facts, publication: int, node: int) -> Explanation:
 
 
 def explain_request(facts: Facts, number: int) -> Explanation:
-    """What became of one request."""
+    """Explain the outcome of one request."""
     trail = Trail(facts)
     request = next((each for each in trail.requests if each.request == number), None)
     name = name_publication(number)
     if request is None:
         known = sorted(each.request for each in trail.requests)
         there = (
-            f"there are {len(known)}, as {name_publication(known[0])}"
+            f"the run has {len(known)}, for example {name_publication(known[0])}"
             if known
-            else "nobody asked for anything"
+            else "the run has no requests"
         )
         raise FactsError(f"there is no request {name}; {there}")
     explainer = RequestExplainer(trail)
-    story = [f"t={request.time:.3f} node {request.node} asked for {request.wanted} as {name}"]
+    story = [f"t={request.time:.3f} node {request.node} requested {request.wanted} as {name}"]
     verdict = None
     if request.outcome == "satisfied":
         story += explainer.explain_delay(request)
@@ -82,20 +83,20 @@ def explain_request(facts: Facts, number: int) -> Explanation:
 
 
 def _conclusion(verdict: Diagnosis) -> str:
-    return f"{verdict.cause.value}{' (proven, whatever the protocol)' if verdict.proven else ''}"
+    return f"{verdict.cause.value}{' (proven, independent of the protocol)' if verdict.proven else ''}"
 
 
 def _check(trail: Trail, publication: int, node: int) -> None:
     if publication not in trail.published:
         known = [name_publication(each) for each in sorted(trail.published)]
-        there = f"there are {known[0]} to {known[-1]}" if known else "nobody published anything"
+        there = f"the run has {known[0]} to {known[-1]}" if known else "the run has no publications"
         raise FactsError(f"no event {name_publication(publication)} was published; {there}")
     if not 0 <= node < trail.run.nodes:
         raise FactsError(f"there is no node {node}; this run has nodes 0 to {trail.run.nodes - 1}")
 
 
 def _way(trail: Trail, publication: int, node: int, delivered: float) -> list[str]:
-    """How an event came to a node, a sentence for each hop."""
+    """Return a sentence for each hop of the route on which an event reached a node."""
     copies, time = trail.sent.get(publication, []), trail.published[publication]
     sentences = []
     for sent in route_of(trail, publication, node, delivered):
@@ -105,7 +106,7 @@ def _way(trail: Trail, publication: int, node: int, delivered: float) -> list[st
 
 
 def route_of(trail: Trail, publication: int, node: int, delivered: float) -> list[TrailTransmission]:
-    """The transmissions that brought an event to a node, as far as movement and losses tell."""
+    """Return the transmissions by which an event reached a node, inferred from movement and losses."""
     copies = trail.sent.get(publication, [])
     losses = {
         (lost.node, lost.peer, lost.time)
@@ -118,7 +119,7 @@ def route_of(trail: Trail, publication: int, node: int, delivered: float) -> lis
         before = [sent for sent in copies if sent.time <= until and _hears(trail, at, sent, losses)]
         if not before:
             break
-        # On a tree a node acts on the first copy; a unicast is handled when it comes.
+        # A node forwards the first broadcast copy that it receives, and each unicast copy on arrival.
         hop = before[-1] if before[-1].to == at else before[0]
         hops.append(hop)
         at, until = hop.node, hop.time
@@ -126,14 +127,14 @@ def route_of(trail: Trail, publication: int, node: int, delivered: float) -> lis
 
 
 def _hears(trail: Trail, node: int, sent: TrailTransmission, losses: set[tuple[int, int, float]]) -> bool:
-    """Whether a transmission came to a node, as far as movement and losses tell."""
+    """Return whether a node received a transmission, inferred from movement and losses."""
     if sent.failed or sent.node == node:
         return False
     if sent.to >= 0:
         return sent.to == node
     if trail.reach.distance(node, sent.node, sent.time) > trail.reach.range + trail.reach.edge:
         return False
-    # A loss is noted when the frame ends, a few milliseconds after it was sent.
+    # A loss is recorded at the end of the frame, a few milliseconds after its start.
     return not any(
         n == node and peer == sent.node and 0 <= time - sent.time < 0.02 for n, peer, time in losses
     )
@@ -142,4 +143,5 @@ def _hears(trail: Trail, node: int, sent: TrailTransmission, losses: set[tuple[i
 def _hop(sent: TrailTransmission, after: float, again: bool) -> str:
     whom = f"node {sent.to}" if sent.to >= 0 else "its neighbours"
     sent_it = "sent it again" if again else "sent it"
-    return f"t={sent.time:.3f} node {sent.node} {sent_it} to {whom} ({sent.kind}, {after:.3f} s after)"
+    passed = f"{after:.3f} s after publication"
+    return f"t={sent.time:.3f} node {sent.node} {sent_it} to {whom} ({sent.kind}, {passed})"

@@ -1,24 +1,24 @@
-"""The frontier: where an event that whoever hears it may pass on stopped on its way to a node.
+"""Find where a flooded event stopped on its way to a node.
 
-Around a node that missed it lie nodes that never had it, and beyond them some that did. Between the two each
-copy stopped for a reason: a frame was lost, nobody was in range when it was sent, or a router kept it back.
-The nearest reasons are told.
+The search starts at the node that missed the event and visits its neighbours in rings, until it meets nodes
+that had the event. Between the two sets each copy stopped for a reason: a frame was lost, no node was in
+range of the sender, or a router dropped it. The reasons nearest to the node are reported.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 
-from roamcast.why.causes import ENDS, FRAME_LOSSES, Cause, Diagnosis, describe_reason
+from roamcast.why.causes import ENDS, FRAME_LOSSES, RETRIES_ENDED, Cause, Diagnosis, describe_reason
 from roamcast.why.outages import describe
 from roamcast.why.trail import Trail, TrailDrop
 
 TOLD = 3
-"Sentences on reasons of one kind; the others are counted."
+"Maximum number of sentences per cause; further ones are counted."
 
 
 def find_frontier(trail: Trail, publication: int, node: int) -> Diagnosis:
-    """Why an event came no nearer to `node`."""
+    """Return the most frequent cause at the border that is nearest to `node`."""
     start, end = trail.published[publication], trail.last_sent(publication)
     neighbours = trail.up.neighbours(start, end)
     holders = trail.holders[publication]
@@ -26,25 +26,25 @@ def find_frontier(trail: Trail, publication: int, node: int) -> Diagnosis:
     while ring:
         found = _reasons(trail, publication, ring, neighbours, holders)
         if found:
-            far = [f"nobody within range of node {node} sent it"] if hops else []
+            far = [f"no node within range of node {node} sent it"] if hops else []
             return _weigh(found, [*far, *_lead(hops)])
         around = {peer for each in ring for peer in neighbours.get(each, ())} - holders - seen
         seen |= around
         ring, hops = sorted(around), hops + 1
-    return Diagnosis(Cause.UNEXPLAINED, [f"nobody within range of node {node} sent it"])
+    return Diagnosis(Cause.UNEXPLAINED, [f"no node within range of node {node} sent it"])
 
 
 def _lead(hops: int) -> list[str]:
     if not hops:
         return []
-    links = "a link" if hops == 1 else f"{hops} links"
-    return [f"{links} away, it stopped:"]
+    distance = "1 hop" if hops == 1 else f"{hops} hops"
+    return [f"{distance} away, it stopped:"]
 
 
 def _reasons(
     trail: Trail, publication: int, ring: list[int], neighbours: dict[int, set[int]], holders: set[int]
 ) -> list[tuple[Cause, str]]:
-    """Why those in a ring did not get it: first what came to them and was lost, else what was not sent."""
+    """Return why the nodes of a ring missed the event: frames lost there, else drops at their neighbours."""
     losses, copies = trail.lost.get(publication, []), trail.sent.get(publication, [])
     inside = set(ring)
     came = [
@@ -56,7 +56,10 @@ def _reasons(
         if lost.node in inside and lost.cause in FRAME_LOSSES
     ]
     came += [
-        (Cause.RETRY_LIMIT, f"t={sent.time:.3f} the link from node {sent.node} to node {sent.to} gave up")
+        (
+            Cause.RETRY_LIMIT,
+            f"t={sent.time:.3f} the link from node {sent.node} to node {sent.to} {RETRIES_ENDED}",
+        )
         for sent in copies
         if sent.failed and sent.to in inside
     ]
@@ -67,7 +70,7 @@ def _reasons(
 
 
 def _kept(trail: Trail, publication: int, holder: int, inside: set[int]) -> list[tuple[Cause, str]]:
-    """Why a node that had it gave it to none of its neighbours inside."""
+    """Return why a node that had the event sent it to none of its neighbours in the ring."""
     copies = [sent for sent in trail.sent.get(publication, []) if sent.node == holder]
     if copies:
         for each in sorted(inside):
@@ -77,8 +80,8 @@ def _kept(trail: Trail, publication: int, holder: int, inside: set[int]) -> list
         last = copies[-1]
         in_range = trail.up.neighbours(last.time, last.time).get(holder, set()) & inside
         if in_range:
-            return []  # it heard that and did nothing with it: no row tells why
-        return [(Cause.MOVED_AWAY, f"t={last.time:.3f} node {holder} sent it, with none of these in range")]
+            return []  # a node in range did nothing with the event, and no row records why
+        return [(Cause.MOVED_AWAY, f"t={last.time:.3f} node {holder} sent it with no such node in range")]
     let_go = [lost for lost in trail.lost.get(publication, []) if lost.node == holder and lost.cause in ENDS]
     if let_go:
         return [_ended(trail, publication, lost) for lost in let_go]
@@ -97,10 +100,10 @@ def _ended(trail: Trail, publication: int, lost: TrailDrop) -> tuple[Cause, str]
 
 
 def _weigh(found: list[tuple[Cause, str]], lead: list[str]) -> Diagnosis:
-    """The most frequent of several reasons, with some of their sentences."""
+    """Return the most frequent cause with at most `TOLD` of its sentences, and the counts of the others."""
     counts = Counter(cause for cause, _ in found)
     cause, times = counts.most_common(1)[0]
     story = [sentence for each, sentence in found if each is cause][:TOLD]
-    more = [f"and {times - TOLD} more such"] if times > TOLD else []
-    others = [f"besides: {other.value} ({count})" for other, count in counts.items() if other is not cause]
+    more = [f"and {times - TOLD} more with this cause"] if times > TOLD else []
+    others = [f"also: {other.value} ({count})" for other, count in counts.items() if other is not cause]
     return Diagnosis(cause, [*lead, *story, *more, *others])

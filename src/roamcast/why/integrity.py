@@ -1,4 +1,4 @@
-"""Sound facts: whether tables that have the right shape also speak of the same run."""
+"""Check that the tables of a run are consistent with each other and with the run's manifest."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PUBLICATIONS = ("expectations", "deliveries")
 
 
 def check_integrity(facts: Facts) -> None:
-    """Refuse facts that name nodes or events which their run does not have, or that count expectations."""
+    """Raise FactsError if rows name unknown nodes or events, or if expectations are only counted."""
     if (facts["expectations"]["node"].to_numpy() < 0).any():
         raise FactsError(
             "expectations: these facts have counts of the nodes that expected an event, not the nodes;"
@@ -27,10 +27,15 @@ def check_integrity(facts: Facts) -> None:
         nodes = facts[table]["node"].to_numpy()
         strange = nodes[(nodes < 0) | (nodes >= facts.run.nodes)]
         if len(strange):
-            raise FactsError(f"{table}: there is no node {strange[0]}; the run has {facts.run.nodes}")
+            raise FactsError(
+                f"{table}: there is no node {strange[0]}; the run has nodes 0 to {facts.run.nodes - 1}"
+            )
     known = facts["publications"]["publication"].to_numpy()
     if len(known) and (known.min() < 0 or (known >> 32).max() >= facts.run.nodes):
-        raise FactsError("publications: an event's number names a publisher that the run does not have")
+        raise FactsError(
+            "publications: the id of an event names a publisher that the run does not have;"
+            f" it has nodes 0 to {facts.run.nodes - 1}"
+        )
     for table in _PUBLICATIONS:
         _check_known(table, facts[table]["publication"].to_numpy(), known)
     answers = facts["requests"]["publication"].to_numpy()
@@ -41,10 +46,10 @@ def check_integrity(facts: Facts) -> None:
     for name in ("subscription_lease", "recall"):
         value = facts.run.traits.get(name)
         if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
-            raise FactsError(f"the trait {name} is {value!r}, which is no number of seconds")
+            raise FactsError(f"run.json: the trait {name} is {value!r}; expected a number of seconds")
 
 
 def _check_known(table: str, named: npt.NDArray[Any], known: npt.NDArray[Any]) -> None:
     strange = named[~np.isin(named, known)]
     if len(strange):
-        raise FactsError(f"{table}: event {strange[0]} was never published")
+        raise FactsError(f"{table}: event {strange[0]} is not in the table publications")

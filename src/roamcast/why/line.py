@@ -1,4 +1,4 @@
-"""What a publisher owed to whom and when it delivered, for protocols that keep the order of publication."""
+"""Completed and outstanding deliveries of a publisher, for protocols that keep the publication order."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 
 
 class Line:
-    """The deliveries of one publisher, and what it still owed at the end of the run."""
+    """The deliveries of one publisher, and those that were outstanding at the end of the run."""
 
     def __init__(
         self,
@@ -17,7 +17,7 @@ class Line:
         delivered: Mapping[tuple[int, int], float],
     ) -> None:
         self.latest: dict[int, int] = {}
-        "The last publication that each node got."
+        "The last publication delivered to each node."
         times = []
         for (publication, node), time in delivered.items():
             if publication >> 32 == publisher:
@@ -30,12 +30,12 @@ class Line:
                 waiting[node].append(publication)
         self._waiting = {node: sorted(publications) for node, publications in waiting.items()}
         self.owing = sum(map(len, waiting.values()))
-        "Deliveries that were still to come at the end of the run."
+        "Number of deliveries that were outstanding at the end of the run."
 
     def delivered_between(self, start: float, end: float) -> int:
         """Return the number of deliveries from `start` to `end`."""
         return bisect_right(self._times, end) - bisect_left(self._times, start)
 
     def owed(self, node: int, publication: int) -> int:
-        """Return the number of events before `publication` that `node` still waited for."""
+        """Return the number of outstanding deliveries to `node` of events before `publication`."""
         return bisect_left(self._waiting.get(node, []), publication)

@@ -1,4 +1,4 @@
-"""Outages: when nodes were down, asleep, not there yet or had their radio off, from the states told."""
+"""Intervals in which nodes were down, asleep, absent or had their radio off, from the table states."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from roamcast.facts.contacts import Contacts
 
 
 class NodeOutage(NamedTuple):
-    """A time in which a node heard and sent nothing."""
+    """An interval in which a node neither received nor sent [s]."""
 
     start: float
     end: float
     down: bool
-    "Whether the node itself did not run; otherwise only its radio was off."
+    "Whether the node was down; otherwise only its radio was off."
 
 
 class OutageIndex:
-    """Those of all nodes; a node of which nothing is told was always there."""
+    """The outages of all nodes; a node without rows had none."""
 
     def __init__(self, states: Iterable[tuple[float, int, str, float]]) -> None:
         """Read rows of (time, node, name, value) in order of time."""
@@ -38,7 +38,7 @@ class OutageIndex:
             before = works[node].copy()
             works[node][name] = value > 0
             if works[node] == before or not (before["up"] or works[node]["up"]):
-                continue  # a node that is down stays down, whatever its radio does
+                continue  # switching the radio of a node that is down changes nothing
             if not all(before.values()) and time > since[node]:
                 self._of[node].append(NodeOutage(since[node], time, not before["up"]))
             since[node] = time
@@ -50,15 +50,15 @@ class OutageIndex:
         return bool(self._of)
 
     def of(self, node: int) -> list[NodeOutage]:
-        """The outages of a node, in order."""
+        """Return the outages of a node in order of time."""
         return self._of.get(node, [])
 
     def during(self, node: int, start: float, end: float) -> NodeOutage | None:
-        """The first outage of a node that overlaps a time, if there is one."""
+        """Return the first outage of a node that overlaps an interval, or None."""
         return next((each for each in self.of(node) if each.start <= end and each.end > start), None)
 
     def throughout(self, node: int, start: float, end: float) -> bool:
-        """Whether a node was out of order all that time."""
+        """Return whether outages of a node cover the whole interval."""
         for each in self.of(node):
             if each.start <= start < each.end:
                 if each.end > end:
@@ -67,7 +67,7 @@ class OutageIndex:
         return False
 
     def forgot(self, node: int, start: float, end: float) -> float | None:
-        """When a node first crashed and lost its memory in a time, if it did."""
+        """Return the first crash in an interval by which the node lost its memory, or None [s]."""
         starts_anew = self._restarts.get(node, [])
         for each in self.of(node):
             if each.down and start < each.start <= end and (each.end in starts_anew or each.end == inf):
@@ -75,7 +75,7 @@ class OutageIndex:
         return None
 
     def cut(self, contacts: Contacts) -> Contacts:
-        """What is left of contacts: nobody is met who is out of order."""
+        """Return the contacts without the intervals in which one of the two nodes had an outage."""
         struck = np.isin(contacts.a, list(self._of)) | np.isin(contacts.b, list(self._of))
         rows = [
             (a, b, start, end)
@@ -102,9 +102,9 @@ class OutageIndex:
 
 
 def describe(node: int, outage: NodeOutage) -> str:
-    """An outage in a sentence."""
+    """Return a sentence that describes an outage."""
     what = f"node {node} was down" if outage.down else f"node {node} had its radio off"
     if outage.down and outage.start == 0:
-        what = f"node {node} was not there"
-    until = "to the end" if outage.end == inf else f"to t={outage.end:.1f}"
+        what = f"node {node} was absent"
+    until = "to the end of the run" if outage.end == inf else f"to t={outage.end:.1f}"
     return f"{what} from t={outage.start:.1f} {until}"

@@ -1,9 +1,9 @@
-"""Reach: who could have heard of something by when, whatever the protocol, from movement alone.
+"""Compute from movement alone which nodes information could reach by when, for any protocol.
 
-Two nodes are joined in the very intervals in which they are within range (`roamcast.facts.contacts`); hops
-take no time, and whoever has heard of something may carry it as long as he likes. So what is unreachable
-here was unreachable for any protocol. Nodes at the range's very edge may or may not hear: `Reach` counts them
-in, so that "no path" is a proof; `sure` leaves them out, so that "a path" is one.
+Two nodes are connected exactly while they are within range (`roamcast.facts.contacts`); a hop takes no time,
+and a node may carry information for any time. So a node that is unreachable here was unreachable for any
+protocol. Reception at the edge of the range is uncertain: `Reachability` includes such links, so that "no
+path" is a proof; `Reachability.sure` excludes them, so that "a path exists" is a proof.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from roamcast.why.outages import OutageIndex
 
 
 class Reachability:
-    """The network that changes with time."""
+    """The time-varying graph of nodes within range of each other."""
 
     def __init__(
         self, tracks: Tracks, range: float, edge: float = EDGE, outages: OutageIndex | None = None
@@ -30,7 +30,7 @@ class Reachability:
         self.nodes = tracks.nodes
         self.range = range
         self.edge = edge
-        "Metres: who is nearer to the range's edge than this counts as joined, and may or may not have heard."
+        "Nodes are connected up to this distance beyond the range; negative: only well within it [m]."
         self.contacts: Contacts = find_contacts(tracks, range, edge)
         self._outages = outages
         if outages:
@@ -47,28 +47,28 @@ class Reachability:
 
     @cached_property
     def sure(self) -> Reachability:
-        """The network of those who hear each other for sure, all of them nearer than the edge."""
+        """Return the graph of the links on which reception is certain, those shorter than the edge."""
         return Reachability(self.tracks, self.range, -self.edge, self._outages)
 
     def distance(self, a: int, b: int, time: float) -> float:
-        """Metres between two nodes."""
+        """Return the distance of two nodes at a time [m]."""
         return float(np.hypot(*(self.tracks.position(a, time) - self.tracks.position(b, time))))
 
     def in_range(self, a: int, b: int, time: float) -> bool:
-        """Whether two nodes were within range."""
+        """Return whether two nodes were within range at a time."""
         return any(start <= time <= end for start, end in self.contacts.of(a, b))
 
     def together(self, a: int, b: int, time: float) -> bool:
-        """Whether a path joined two nodes at that moment."""
+        """Return whether a path connected two nodes at a time."""
         parts = self.parts(time)
         return bool(parts[a] == parts[b])
 
     def meets(self, source: int, target: int, since: float, until: float) -> bool:
-        """Whether word could have come from `source` to `target` between two moments, carried by anyone."""
+        """Return whether information could have travelled from `source` to `target` in an interval."""
         return bool(self.first_hearing(source, since)[target] <= until)
 
     def _neighbours(self, start: float, end: float) -> dict[int, set[int]]:
-        """Who was within whose range at some moment of a time."""
+        """Return for each node the nodes that were within its range at some time of an interval."""
         found: dict[int, set[int]] = {}
         met = (self.contacts.start <= end) & (self.contacts.end >= start)
         for a, b in zip(self.contacts.a[met].tolist(), self.contacts.b[met].tolist(), strict=True):
@@ -77,7 +77,7 @@ class Reachability:
         return found
 
     def _first_hearing(self, source: int, since: float) -> Reals:
-        """For each node the first time at which word that `source` had at `since` could have come to it."""
+        """Return for each node the earliest arrival of information that `source` had at `since` [s]."""
         first = np.full(self.nodes, inf)
         first[source] = since
         waiting = [(since, source)]
@@ -95,7 +95,7 @@ class Reachability:
         return first
 
     def _parts(self, time: float) -> npt.NDArray[np.int32]:
-        """The part of the network in which each node was at that moment, as numbers."""
+        """Return the label of the connected component of each node at a time."""
         from scipy.sparse import coo_array
         from scipy.sparse.csgraph import connected_components
 

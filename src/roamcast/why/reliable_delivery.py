@@ -1,6 +1,7 @@
-"""Promised: why an event did not arrive under a protocol that sends it until it is acknowledged.
+"""Explain losses in protocols that retransmit an event until it is acknowledged.
 
-Such a protocol misses only what it does not know, what is forgotten in a crash, and what it does not finish.
+Such a protocol misses an event only if the subscription was unknown, if a crash erased the event or the
+subscription, or if the run ended before the delivery.
 """
 
 from __future__ import annotations
@@ -8,24 +9,24 @@ from __future__ import annotations
 from itertools import pairwise
 from math import inf
 
-from roamcast.why.causes import ENDS, Cause, Diagnosis, describe_reason
+from roamcast.why.causes import ENDS, RETRIES_ENDED, Cause, Diagnosis, describe_reason
 from roamcast.why.outages import describe
 from roamcast.why.trail import SubscriptionPeriod, Trail, TrailDrop, TrailTransmission
 
 GIVEN_UP = ("expired", "table_full")
-"Reasons for which a publisher lets an event go that it owes to somebody."
+"Reasons for which a publisher drops an event with outstanding deliveries."
 
 AT_WORK = 10.0
-"Seconds in which a publisher that is at work on what it owes delivers something to somebody."
+"A publisher with outstanding deliveries that is still working completes one within this time [s]."
 QUICK = 1.0
-"Seconds that a delivery takes if nothing else is owed."
+"Duration of a delivery if no other is outstanding [s]."
 
 
 class ReliableDelivery:
-    """The questions to ask of one event, in order."""
+    """The sequence of checks that explains the loss of one event."""
 
     def __init__(self, trail: Trail, publication: int, recall: float) -> None:
-        """A wish that becomes known reaches back `recall` seconds."""
+        """Explain `publication`; a new subscription also covers events of the last `recall` seconds."""
         self.trail = trail
         self.publication = publication
         self.publisher = trail.publisher(publication)
@@ -36,7 +37,7 @@ class ReliableDelivery:
         self.losses: list[TrailDrop] = trail.lost.get(publication, [])
 
     def explain(self, node: int, wish: SubscriptionPeriod | None) -> Diagnosis:
-        """Why `node` did not get it, which wanted it since `wish` began."""
+        """Return why `node` did not receive the event; `wish` is the subscription that matched it."""
         since = wish.since if wish is not None else 0.0
         return (
             self._crashed(node)
@@ -54,7 +55,7 @@ class ReliableDelivery:
         if crashed is None:
             return None
         return Diagnosis(
-            Cause.SUBSCRIBER_OFF, [f"t={crashed:.1f} node {node} crashed, and forgot its wishes"]
+            Cause.SUBSCRIBER_OFF, [f"t={crashed:.1f} node {node} crashed and lost its subscriptions"]
         )
 
     def _asked_late(self, node: int, since: float) -> Diagnosis | None:
@@ -63,8 +64,8 @@ class ReliableDelivery:
             return None
         between = f"between then and t={self.reaches_back:.1f}"
         story = [
-            f"node {node} wanted it since t={since:.1f}",
-            f"no path led from node {node} to node {self.publisher} {between}",
+            f"node {node} subscribed at t={since:.1f}",
+            f"no path existed from node {node} to node {self.publisher} {between}",
         ]
         return Diagnosis(Cause.ASKED_LATE, story, proven=True)
 
@@ -72,51 +73,54 @@ class ReliableDelivery:
         crashed = self.trail.outages.forgot(self.publisher, self.published, self.end)
         if crashed is None:
             return None
-        story = [f"t={crashed:.1f} node {self.publisher} crashed, and forgot the event"]
+        story = [f"t={crashed:.1f} node {self.publisher} crashed and lost the event"]
         return Diagnosis(Cause.PUBLISHER_OFF, story)
 
     def _unknown(self, node: int, since: float) -> Diagnosis | None:
-        """Whether the subscription was not known in time; asked of protocols that say when it is."""
+        """Return a diagnosis if the subscription was not acknowledged in time to cover the event."""
         known = self._known(node, since)
         if known <= self.reaches_back:
             return None
         return Diagnosis(Cause.NOT_YET_KNOWN, self._tell_known(node, since, known))
 
     def _not_recalled(self, node: int, since: float) -> Diagnosis | None:
-        """Whether the subscription was known later, in time to reach back to the event."""
+        """Return a diagnosis if the subscription became known after the event, but still covered it."""
         known = self._known(node, since)
         if known <= self.published:
             return None
         reach = self.reaches_back - self.published
-        story = [*self._tell_known(node, since, known), f"a subscription reaches back {reach:g} s"]
+        story = [
+            *self._tell_known(node, since, known),
+            f"a subscription covers events of the last {reach:g} s",
+        ]
         return Diagnosis(Cause.NOT_RECALLED, story)
 
     def _known(self, node: int, since: float) -> float:
-        """When the subscription was known; at once in a protocol that does not tell."""
+        """Return when the subscription became known; `since` if the protocol sends no subscriptions [s]."""
         trail = self.trail
         if not trail.told and not trail.granted:
             return since
         return next((granted for granted in trail.granted.get(node, []) if granted >= since), inf)
 
     def _tell_known(self, node: int, since: float, known: float) -> list[str]:
-        when = "never" if known == inf else f"at t={known:.1f}"
+        when = "never arrived" if known == inf else f"arrived at t={known:.1f}"
         return [
-            f"node {node} wanted it {self.published - since:.1f} s before it was published",
-            f"word that its subscription is known came {when}",
+            f"node {node} subscribed {self.published - since:.1f} s before it was published",
+            f"the acknowledgement of its subscription {when}",
         ]
 
     def _in_turn(self, node: int) -> Diagnosis | None:
-        """Whether it waited for its turn, in a protocol that keeps the order of publication.
+        """Return a diagnosis if the event waited behind earlier ones, in a protocol that keeps their order.
 
-        The publisher was at work until the last moment from which a path led to the node, and had not come
-        to this event yet.
+        The publisher completed deliveries until the last path to the node ended, and had not yet reached this
+        event.
         """
         trail, publisher = self.trail, self.publisher
         if not trail.run.traits.get("ordered"):
             return None
         line = trail.line(publisher)
         if line.latest.get(node, -1) > self.publication:
-            return None  # later ones were delivered: it was passed over
+            return None  # a later event was delivered, so this one was skipped
         end = trail.last_path(publisher, node)
         worked = line.delivered_between(end - AT_WORK, end)
         ahead = line.owed(node, self.publication)
@@ -130,14 +134,17 @@ class ReliableDelivery:
         return Diagnosis(
             Cause.BACKLOG,
             [
-                f"node {node} gets events in order, and {ahead} before this one were still owed to it",
-                f"node {publisher} owed {line.owing} deliveries in all at the end",
-                f"it delivered {worked} in the {AT_WORK:g} s before {until}",
+                f"node {node} receives events in order, and {ahead} earlier ones were still undelivered",
+                f"node {publisher} had {line.owing} outstanding deliveries at the end of the run",
+                f"it completed {worked} deliveries in the {AT_WORK:g} s before {until}",
             ],
         )
 
     def _given_up(self) -> Diagnosis | None:
-        """Whether the publisher gave it up for all who missed it; of some, no row tells for whom."""
+        """Return a diagnosis if the publisher dropped the event for all nodes that missed it.
+
+        If it dropped the event for some of them only, the rows do not record for which.
+        """
         own = [lost for lost in self.losses if lost.node == self.publisher and lost.cause in GIVEN_UP]
         if not own or len(own) < self.trail.missing[self.publication]:
             return None
@@ -147,9 +154,9 @@ class ReliableDelivery:
         )
 
     def _unfinished(self, node: int) -> Diagnosis:
-        """Whether it was tried to the end, at its own pace, or could not be since the last copy."""
+        """Return whether the publisher retransmitted until the end, or what stopped the retransmission."""
         if not self.copies:
-            return Diagnosis(Cause.UNEXPLAINED, ["its wish was known, and nobody sent it"])
+            return Diagnosis(Cause.UNEXPLAINED, ["the subscription was known, and no node sent the event"])
         times = [self.published, *(sent.time for sent in self.copies)]
         last = times[-1]
         story = [f"it was sent {len(self.copies)} times, the last at t={last:.1f}"]
@@ -160,11 +167,14 @@ class ReliableDelivery:
         if self.end - last <= max(pace, 1.0):
             return Diagnosis(Cause.UNFINISHED, story)
         if not self.trail.up.meets(self.publisher, node, last, self.end):
-            return Diagnosis(Cause.UNFINISHED, [*story, f"no path led to node {node} after that"])
+            return Diagnosis(Cause.UNFINISHED, [*story, f"no path to node {node} existed after that"])
         return self._last_attempt(node, story)
 
     def _last_attempt(self, node: int, story: list[str]) -> Diagnosis:
-        """What ended the last attempt, if a row tells; what the publisher gave up may be another's."""
+        """Return what ended the last attempt, if a row records it.
+
+        Drops by the publisher are left out, because they may concern another subscriber.
+        """
         last = self.copies[-1]
         ends = [
             lost
@@ -182,6 +192,8 @@ class ReliableDelivery:
             )
             return Diagnosis(cause, [*story, told])
         if last.failed:
-            gave_up = f"the link from node {last.node} to node {last.to} gave up, and it was not sent again"
+            gave_up = (
+                f"the link from node {last.node} to node {last.to} {RETRIES_ENDED}, and it was not sent again"
+            )
             return Diagnosis(Cause.RETRY_LIMIT, [*story, gave_up])
-        return Diagnosis(Cause.UNEXPLAINED, [*story, "no row tells why it was not sent again"])
+        return Diagnosis(Cause.UNEXPLAINED, [*story, "no row records why it was not sent again"])

@@ -1,4 +1,4 @@
-"""Why a request was not satisfied, or what took so long."""
+"""Explain why a request was not satisfied, or the delay of a satisfied one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from roamcast.why.why import Explainer
 
 
 class RequestExplainer:
-    """Answers for the requests of one run."""
+    """Explains the requests of one run."""
 
     def __init__(self, trail: Trail) -> None:
         self.trail = trail
@@ -22,15 +22,15 @@ class RequestExplainer:
         self._wanted = lru_cache(maxsize=4096)(self._find_wanted)
 
     def failures(self) -> list[TrailRequest]:
-        """The requests made after the warm-up that were not satisfied."""
+        """Return the requests after the warm-up that were not satisfied."""
         return [each for each in self.counted() if each.outcome != "satisfied"]
 
     def counted(self) -> list[TrailRequest]:
-        """The requests made after the warm-up."""
+        """Return the requests after the warm-up."""
         return [each for each in self.trail.requests if each.time >= self.trail.run.warmup]
 
     def end(self, request: TrailRequest) -> float:
-        """When a request ended, as well as the facts tell."""
+        """Return when a request ended, as far as the facts record it [s]."""
         trail = self.trail
         if not isnan(request.answered):
             return request.answered
@@ -44,13 +44,13 @@ class RequestExplainer:
         return trail.run.duration
 
     def explain(self, request: TrailRequest) -> Diagnosis:
-        """Why a request was not satisfied."""
+        """Return why a request was not satisfied."""
         trail, end = self.trail, self.end(request)
         matches = self._matches(request)
         meanwhile = [p for p in matches if request.time <= trail.published[p] <= end]
         before = [p for p in matches if trail.published[p] < request.time]
         if request.outcome == "abandoned":
-            crashed = f"t={end:.1f} node {request.node} crashed, and with it who asked"
+            crashed = f"t={end:.1f} node {request.node} crashed, which ended its request"
             return Diagnosis(Cause.SUBSCRIBER_OFF, [crashed], proven=True)
         late = self._late(request, matches, end)
         if late is not None:
@@ -58,33 +58,35 @@ class RequestExplainer:
         if not meanwhile:
             return self._unpublished(request, before, end)
         publication, verdict = self._most_telling(meanwhile, request, end)
-        count = f"{len(meanwhile)} matches were" if len(meanwhile) > 1 else "one match was"
-        named = f"t={trail.published[publication]:.3f} {name_publication(publication)} by node"
+        count = f"{len(meanwhile)} matching events were" if len(meanwhile) > 1 else "1 matching event was"
         story = [
-            f"{count} published before it ended at t={end:.1f}; of the one at {named}"
-            f" {trail.publisher(publication)}:",
+            f"{count} published before the request ended at t={end:.1f}; explained here:"
+            f" {name_publication(publication)}, published by node {trail.publisher(publication)} at"
+            f" t={trail.published[publication]:.3f}",
             *verdict.story,
         ]
         return Diagnosis(verdict.cause, story, verdict.proven)
 
     def explain_delay(self, request: TrailRequest) -> list[str]:
-        """What took how long until a request was satisfied."""
+        """Return sentences on the delays until a request was satisfied."""
         published = self.trail.published[request.publication]
         name, took = name_publication(request.publication), request.answered - request.time
         if published >= request.time:
             waited = published - request.time
             story = [
-                f"t={published:.3f} a match was published as {name}, {waited:.3f} s after it was asked for"
+                f"t={published:.3f} a matching event was published as {name},"
+                f" {waited:.3f} s after the request"
             ]
         else:
-            story = [f"a copy of {name} was there, published {request.time - published:.3f} s before"]
+            age = request.time - published
+            story = [f"a copy of {name} satisfied it, published {age:.3f} s before the request"]
         return [
             *story,
-            f"t={request.answered:.3f} node {request.node} got it, {took:.3f} s after it had asked",
+            f"t={request.answered:.3f} node {request.node} received it, {took:.3f} s after the request",
         ]
 
     def _matches(self, request: TrailRequest) -> list[int]:
-        """The publications of others that a request would have been satisfied by."""
+        """Return the publications of other nodes that match a request."""
         return [p for p in self._wanted(request.wanted) if self.trail.publisher(p) != request.node]
 
     def _find_wanted(self, wanted: str) -> list[int]:
@@ -92,7 +94,10 @@ class RequestExplainer:
         return [p for p, event in trail.contents.items() if trail.matcher.matches(wanted, event)]
 
     def _most_telling(self, missed: list[int], request: TrailRequest, end: float) -> tuple[int, Diagnosis]:
-        """The first publication that need not have been missed, best with a cause, and what became of it."""
+        """Return the publication that explains a request best, with its diagnosis.
+
+        This is the first one with a known, unproven cause; else the first unproven one; else the first.
+        """
         found: tuple[int, Diagnosis] | None = None
         for publication in missed:
             verdict = self._miss(publication, request, end)
@@ -100,7 +105,7 @@ class RequestExplainer:
                 return publication, verdict
             if found is None or (found[1].proven and not verdict.proven):
                 found = publication, verdict
-        assert found is not None, "asked of at least one"
+        assert found is not None, "`missed` must not be empty"
         return found
 
     def _miss(self, publication: int, request: TrailRequest, end: float) -> Diagnosis:
@@ -108,7 +113,7 @@ class RequestExplainer:
         return self._explainer.explain(publication, request.node, until=end, wish=wish)
 
     def _late(self, request: TrailRequest, matches: list[int], end: float) -> Diagnosis | None:
-        """A match that was published in time, and came too late."""
+        """Return a diagnosis if a match was published in time and delivered after the request ended."""
         trail = self.trail
         came = [
             (time, publication)
@@ -123,24 +128,27 @@ class RequestExplainer:
             Cause.LATE,
             [
                 f"the request ended at t={end:.3f}",
-                f"t={time:.3f} {name_publication(publication)} came, {time - end:.3f} s after that",
+                f"t={time:.3f} {name_publication(publication)} arrived, {time - end:.3f} s after that",
             ],
             proven=True,
         )
 
     def _unpublished(self, request: TrailRequest, before: list[int], end: float) -> Diagnosis:
-        story = [f"nobody published a match from t={request.time:.1f} to t={end:.1f}, when it ended"]
+        story = [
+            f"no matching event was published between t={request.time:.1f} and t={end:.1f},"
+            " when the request ended"
+        ]
         if before:
             last = before[-1]
             story.append(
                 f"{len(before)} had been published before, the last as {name_publication(last)} at"
-                f" t={self.trail.published[last]:.1f}; no copy of one came"
+                f" t={self.trail.published[last]:.1f}; no copy of them arrived"
             )
         return Diagnosis(Cause.UNPUBLISHED, story, proven=not before)
 
 
 def _timeouts(trail: Trail) -> dict[int, float]:
-    """How long each node waits for an answer, as the scenario says."""
+    """Return the request timeout of each node, from the resolved scenario [s]."""
     found: dict[int, float] = {}
     first = 0
     try:
@@ -152,5 +160,7 @@ def _timeouts(trail: Trail) -> dict[int, float]:
                     found |= dict.fromkeys(range(first, first + told["count"]), timeout)
             first += told["count"]
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise FactsError("these facts do not tell how long those who ask wait for an answer") from None
+        raise FactsError(
+            "run.json: the request timeouts (workload.request) of the resolved scenario cannot be read"
+        ) from None
     return found

@@ -1,4 +1,4 @@
-"""What is told to programs: stories and counts as plain data."""
+"""Explanations and counts of causes as plain data, for printing and for JSON."""
 
 from __future__ import annotations
 
@@ -10,42 +10,42 @@ from roamcast.why.causes import Cause
 
 
 class Explanation(msgspec.Struct, frozen=True, kw_only=True):
-    """What happened to one event on its way to one node, or to one request."""
+    """The explanation of one event at one node, or of one request."""
 
     about: str
     "The event as publisher/sequence, or the request as node/number."
     node: int
     wanted: str
-    "The filter that matched, as XPath; empty if the node did not want it."
+    "The filter that matched, as XPath; empty if no interest of the node matched."
     outcome: str
-    "An event's: delivered, lost or unwanted. A request's: as in the table of requests."
+    "For an event: delivered, lost or unwanted. For a request: as in the table requests."
     cause: str = ""
-    "The key of the cause, if it was lost or not satisfied."
+    "The key of the cause, if the event was lost or the request not satisfied; else empty."
     proven: bool = False
     story: list[str]
 
 
 class CauseCount(msgspec.Struct, kw_only=True):
-    """How often a cause was at work, and a case of it."""
+    """The number of losses with one cause, and an example."""
 
     cause: str
     times: int = 0
     proven: int = 0
-    "How many of these are proven, whatever the protocol."
+    "How many of these are proven, independent of the protocol."
     about: str
-    "The event or request of the case."
+    "The event or request of the example."
     node: int
     run: str = ""
-    "The folder of the case, where there are several runs."
+    "The folder of the run of the example, if several runs are counted."
 
     @property
     def description(self) -> str:
-        """The cause as a person would say it."""
+        """Return the printed description of the cause."""
         return Cause[self.cause.upper()].value
 
 
 class CauseTally(msgspec.Struct, kw_only=True):
-    """The causes of all that was not delivered, or of all requests not satisfied, the most frequent first."""
+    """The causes of all lost events or of all unsatisfied requests, most frequent first."""
 
     expected: int = 0
     missed: int = 0
@@ -53,12 +53,12 @@ class CauseTally(msgspec.Struct, kw_only=True):
 
     @property
     def explained(self) -> float | None:
-        """The share of what was missed of which the facts tell the cause; None if nothing was missed."""
-        untold = sum(each.times for each in self.causes if each.cause == Cause.UNEXPLAINED.key)
-        return 1 - untold / self.missed if self.missed else None
+        """Return the share of misses with a known cause, 0 to 1; None if nothing was missed."""
+        unexplained = sum(each.times for each in self.causes if each.cause == Cause.UNEXPLAINED.key)
+        return 1 - unexplained / self.missed if self.missed else None
 
     def add(self, cause: Cause, proven: bool, about: str, node: int) -> None:
-        """Count one more."""
+        """Count one miss; the first of each cause becomes its example."""
         found = next((each for each in self.causes if each.cause == cause.key), None)
         if found is None:
             found = CauseCount(cause=cause.key, about=about, node=node)
@@ -68,7 +68,7 @@ class CauseTally(msgspec.Struct, kw_only=True):
         self.missed += 1
 
     def merge(self, other: CauseTally, run: str) -> None:
-        """Count what was counted in another run."""
+        """Add the counts of another run, whose folder is `run`, and sort."""
         self.expected += other.expected
         self.missed += other.missed
         for each in other.causes:
@@ -81,11 +81,11 @@ class CauseTally(msgspec.Struct, kw_only=True):
         self.sort()
 
     def sort(self) -> None:
-        """The most frequent first."""
+        """Sort the causes by frequency, most frequent first."""
         self.causes.sort(key=lambda each: (-each.times, each.cause))
 
     def record(self) -> dict[str, Any]:
-        """For programs."""
+        """Return the JSON object that `roamcast why --json` prints."""
         counts = [msgspec.to_builtins(each) | {"says": each.description} for each in self.causes]
         if not any(each.run for each in self.causes):
             for count in counts:
@@ -99,7 +99,7 @@ class CauseTally(msgspec.Struct, kw_only=True):
 
 
 class RunTally(msgspec.Struct, kw_only=True):
-    """The causes in one run, or in all runs of one protocol."""
+    """The counts of causes in one run, or in all runs of one protocol."""
 
     protocol: str
     runs: int = 1
@@ -107,7 +107,7 @@ class RunTally(msgspec.Struct, kw_only=True):
     requests: CauseTally
 
     def record(self) -> dict[str, Any]:
-        """For programs."""
+        """Return the JSON object that `roamcast why --json` prints."""
         return {
             "protocol": self.protocol,
             "runs": self.runs,

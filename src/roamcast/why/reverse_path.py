@@ -1,26 +1,26 @@
-"""The climb: where an event that follows the way back of wishes left it.
+"""Explain losses in protocols that forward events along the reverse paths of subscriptions.
 
-Whom had the missing node told of its wish, did that node send the event, and if it never had it, whom had it
-told in turn.
+The search goes upstream from the node that missed the event: to which neighbours had the node sent its
+subscription, did one of these send the event, and if none of them had it, what happened upstream of them.
 """
 
 from __future__ import annotations
 
 from math import inf
 
-from roamcast.why.causes import ENDS, FRAME_LOSSES, Cause, Diagnosis, describe_reason
+from roamcast.why.causes import ENDS, FRAME_LOSSES, RETRIES_ENDED, Cause, Diagnosis, describe_reason
 from roamcast.why.outages import describe
 from roamcast.why.trail import Trail, TrailDrop, TrailTransmission
 
 CLIMBS = 32
-"Steps of one climb: more than any way has hops."
+"Maximum number of nodes visited upstream; longer than any route."
 
 
 class ReversePath:
-    """The climb for one event."""
+    """The upstream search for one event."""
 
     def __init__(self, trail: Trail, publication: int, lease: float | None) -> None:
-        """Others forget a wish that is not renewed after `lease` seconds."""
+        """Explain `publication`; subscriptions expire `lease` seconds after their renewal (None: never)."""
         self.trail = trail
         self.publication = publication
         self.lease = inf if lease is None else lease
@@ -30,7 +30,7 @@ class ReversePath:
         self._seen: set[int] = set()
 
     def explain(self, node: int) -> Diagnosis:
-        """Why the event did not come down to `node`."""
+        """Return why the event did not reach `node`."""
         self._seen.add(node)
         told = self.trail.parents(node, self.published, self.lease)
         parents = [(when, parent) for when, parent in told if parent not in self._seen]
@@ -43,12 +43,14 @@ class ReversePath:
         for when, parent in parents:
             verdict = self._at_parent(parent)
             if verdict is not None:
-                told_it = f"node {node} had told node {parent} at t={when:.1f} what it wants"
+                told_it = f"node {node} had sent its subscription to node {parent} at t={when:.1f}"
                 return Diagnosis(verdict.cause, [told_it, *verdict.story])
-        return Diagnosis(Cause.UNEXPLAINED, [f"node {node} had told its wish in a circle"])
+        return Diagnosis(
+            Cause.UNEXPLAINED, [f"the search upstream of node {node} ended after {CLIMBS} nodes"]
+        )
 
     def _at_parent(self, parent: int) -> Diagnosis | None:
-        """Why a parent did not send it."""
+        """Return why an upstream neighbour did not send the event; None if the search is too long."""
         is_publisher = parent == self.trail.publisher(self.publication)
         off = Cause.PUBLISHER_OFF if is_publisher else Cause.RELAY_OFF
         here = dropped_at(self.trail, self.publication, parent)
@@ -64,10 +66,10 @@ class ReversePath:
         if len(self._seen) >= CLIMBS:
             return None
         above = self.explain(parent)
-        return Diagnosis(above.cause, [f"node {parent} never had it", *above.story])
+        return Diagnosis(above.cause, [f"node {parent} did not receive it", *above.story])
 
     def _between(self, node: int, parent: int, copies: list[TrailTransmission], told_at: float) -> Diagnosis:
-        """The parent sent it and the node did not get it."""
+        """Return why the node did not receive an event that its upstream neighbour sent."""
         cause, sentence = self._on_the_link(node, parent, copies) or self._not_addressed(
             node, copies, told_at
         )
@@ -82,7 +84,7 @@ class ReversePath:
                 return FRAME_LOSSES[lost.cause], f"t={lost.time:.3f} node {node} lost the frame: {lost.cause}"
         failed = next((sent for sent in copies if sent.failed and sent.to == node), None)
         if failed is not None:
-            gave_up = f"t={failed.time:.3f} the link from node {parent} to node {node} gave up"
+            gave_up = f"t={failed.time:.3f} the link from node {parent} to node {node} {RETRIES_ENDED}"
             return Cause.RETRY_LIMIT, gave_up
         last = copies[-1].time
         outage = self.trail.outages.during(node, copies[0].time, last)
@@ -95,12 +97,12 @@ class ReversePath:
         return None
 
     def _not_addressed(self, node: int, copies: list[TrailTransmission], told_at: float) -> tuple[Cause, str]:
-        ago = f"whose wish it had last heard {copies[-1].time - told_at:.1f} s before"
+        ago = f"whose last subscription was sent {copies[-1].time - told_at:.1f} s before"
         wish = self.trail.matching_subscription(self.publication, node)
         if wish is not None and told_at < wish.since:
-            only = "and which wanted this only after that"
-            return Cause.NOT_YET_KNOWN, f"it was not meant for node {node}, {ago}, {only}"
-        return Cause.NOT_MEANT, f"it was not meant for node {node}, {ago}; no row tells which wish that was"
+            only = "and which subscribed to this event only after that"
+            return Cause.NOT_YET_KNOWN, f"it was not addressed to node {node}, {ago}, {only}"
+        return Cause.NOT_MEANT, f"it was not addressed to node {node}, {ago}; no row records its filter"
 
     def _without_parent(self, node: int) -> Diagnosis:
         time, lease = self.published, self.lease
@@ -108,14 +110,14 @@ class ReversePath:
         failed = [sent for sent in told if sent.failed]
         if failed:
             last = failed[-1]
-            gave_up = f"the link gave up on the subscription of node {node} to node {last.to}"
+            gave_up = f"the link {RETRIES_ENDED} for the subscription of node {node} to node {last.to}"
             return Diagnosis(Cause.RETRY_LIMIT, [f"t={last.time:.3f} {gave_up}"])
-        lately = "until then" if lease == inf else f"in the {lease:g} s before t={time:.1f}"
-        beyond = ", besides those that it had heard it from" if told else ""
-        return Diagnosis(Cause.NO_PARENT, [f"node {node} had told nobody what it wants {lately}{beyond}"])
+        lately = f"before t={time:.1f}" if lease == inf else f"in the {lease:g} s before t={time:.1f}"
+        others = " to a node that was not examined yet" if told else ""
+        return Diagnosis(Cause.NO_PARENT, [f"node {node} had sent no subscription{others} {lately}"])
 
 
 def dropped_at(trail: Trail, publication: int, node: int) -> TrailDrop | None:
-    """What a node's router or link did with an event, other than sending it."""
+    """Return the first drop of an event by a node's router or link layer, or None."""
     losses: list[TrailDrop] = trail.lost.get(publication, [])
     return next((lost for lost in losses if lost.node == node and lost.cause in ENDS), None)

@@ -1,23 +1,24 @@
-"""Served nodes: why an event did not come to a node that another one asks and receives for.
+"""Explain losses at nodes for which another node subscribes and receives.
 
-The event goes to the serving node first, and from there to whoever waits. So it is asked whether the server
-had it; if it had, what it did with it, and if it had not, what became of its copy or of the wish for it.
+The event is sent to the serving node first, and from there to the nodes that wait for it. So the search
+checks whether the server had the event; if it had, what it did with it, and otherwise what happened to its
+copy or to the subscription.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 
-from roamcast.why.causes import ENDS, Cause, Diagnosis, describe_reason
+from roamcast.why.causes import ENDS, RETRIES_ENDED, Cause, Diagnosis, describe_reason
 from roamcast.why.reverse_path import dropped_at
 from roamcast.why.trail import SubscriptionPeriod, Trail, TrailDrop, TrailTransmission
 
 TRAVEL = 2.0
-"Seconds within which a wish that goes from node to node without waiting is there, or lost."
+"A subscription that is forwarded without waiting has arrived or is lost after this time [s]."
 
 
 def follow_service(trail: Trail, publication: int, node: int, wish: SubscriptionPeriod) -> Diagnosis:
-    """Why `node`, which another serves, did not get an event that it wanted."""
+    """Return why `node` did not receive an event through the node that serves it."""
     published = trail.published[publication]
     server = trail.server(node, published)
     by = "itself" if server == node else f"node {server}"
@@ -33,7 +34,7 @@ def follow_service(trail: Trail, publication: int, node: int, wish: Subscription
 
 
 def _handed_on(trail: Trail, publication: int, node: int, server: int) -> Diagnosis:
-    """The server had it: what it did with it."""
+    """Return what the server did with an event that it had."""
     copies = [sent for sent in trail.sent.get(publication, []) if sent.node == server]
     kept = dropped_at(trail, publication, server)
     if kept is not None and kept.cause in ENDS and (not copies or kept.time > copies[-1].time):
@@ -42,24 +43,24 @@ def _handed_on(trail: Trail, publication: int, node: int, server: int) -> Diagno
         )
     for copy in copies:
         if copy.failed:
-            gave_up = f"t={copy.time:.3f} the link from node {server} to node {copy.to} gave up"
+            gave_up = f"t={copy.time:.3f} the link from node {server} to node {copy.to} {RETRIES_ENDED}"
             return Diagnosis(Cause.RETRY_LIMIT, [gave_up])
     if copies:
         named = ", ".join(str(to) for to in sorted({copy.to for copy in copies if copy.to >= 0})[:6])
         return Diagnosis(
-            Cause.NOT_MEANT, [f"node {server} passed it on to nodes {named}, but not to node {node}"]
+            Cause.NOT_MEANT, [f"node {server} forwarded it to nodes {named}, but not to node {node}"]
         )
-    return Diagnosis(Cause.UNEXPLAINED, [f"node {server} had it, and no row tells what it did with it"])
+    return Diagnosis(Cause.UNEXPLAINED, [f"node {server} had it, and no row records what it did with it"])
 
 
 def _lost_copy(trail: Trail, publication: int, server: int) -> Diagnosis | None:
-    """What became of the copy for the server, if one was sent."""
+    """Return what happened to the copy for the server; None if no row concerns one."""
     for lost in reversed(trail.lost.get(publication, [])):
         if lost.peer == server and lost.cause in ENDS:
-            return Diagnosis(ENDS[lost.cause], [f"{_told(lost)}; it was for node {server}"])
+            return Diagnosis(ENDS[lost.cause], [f"{_told(lost)}; the copy was for node {server}"])
     for sent in reversed(trail.sent.get(publication, [])):
         if sent.to == server and sent.failed:
-            gave_up = f"t={sent.time:.3f} the link from node {sent.node} to node {server} gave up"
+            gave_up = f"t={sent.time:.3f} the link from node {sent.node} to node {server} {RETRIES_ENDED}"
             return Diagnosis(Cause.RETRY_LIMIT, [gave_up])
     return None
 
@@ -67,17 +68,17 @@ def _lost_copy(trail: Trail, publication: int, server: int) -> Diagnosis | None:
 def _dropped_subscription(
     trail: Trail, publication: int, server: int, wish: SubscriptionPeriod
 ) -> Diagnosis | None:
-    """No copy for the server is known: where a wish of it was let go."""
+    """Return where a subscription of the server was dropped; None if no row records that."""
     publisher = trail.publisher(publication)
     rows = trail.unheeded[bisect_left(trail.unheeded, (wish.since,)) :]
     refused = [lost for lost in rows if lost.time <= wish.until and lost.cause in ENDS]
     for lost in refused:
         if lost.node == server:
-            return Diagnosis(ENDS[lost.cause], [f"{_told(lost)}, of a wish"])
+            return Diagnosis(ENDS[lost.cause], [f"{_told(lost)}, for a subscription"])
     sent = _tellings(trail, server, wish)
     for lost in refused:
         if lost.peer == publisher and any(0 <= lost.time - each.time <= TRAVEL for each in sent):
-            way = f"of a wish for node {publisher}, just after one of node {server}"
+            way = f"for a subscription to node {publisher}, just after node {server} sent one"
             return Diagnosis(ENDS[lost.cause], [f"{_told(lost)}, {way}"])
     return None
 
@@ -85,31 +86,31 @@ def _dropped_subscription(
 def _unsent_subscription(
     trail: Trail, publication: int, node: int, server: int, wish: SubscriptionPeriod
 ) -> Diagnosis:
-    """No row tells that a wish was let go: who had not told it, or too late."""
+    """Return which node sent no subscription, or sent it too late."""
     own, sent = _tellings(trail, node, wish), _tellings(trail, server, wish)
     if server != node and all(each.failed for each in own):
         if not own:
-            return Diagnosis(Cause.NO_PARENT, [f"node {node} told nobody what it wants"])
-        gave_up = f"t={own[0].time:.3f} the link from node {node} to node {own[0].to} gave up on its wish"
-        return Diagnosis(Cause.RETRY_LIMIT, [gave_up])
+            return Diagnosis(Cause.NO_PARENT, [f"node {node} sent no subscription"])
+        link = f"t={own[0].time:.3f} the link from node {node} to node {own[0].to}"
+        return Diagnosis(Cause.RETRY_LIMIT, [f"{link} {RETRIES_ENDED} for the subscription"])
     if not sent:
-        return Diagnosis(Cause.NO_PARENT, [f"node {server} told no provider what is wanted"])
+        return Diagnosis(Cause.NO_PARENT, [f"node {server} sent no subscription to a provider"])
     if all(each.time > trail.published[publication] for each in sent):
-        later = f"t={sent[0].time:.3f} node {server} told what is wanted, after it had been published"
+        later = f"t={sent[0].time:.3f} node {server} sent the subscription, after the event was published"
         return Diagnosis(Cause.NOT_YET_KNOWN, [later])
     searches = [each for each in trail.sent.get(publication, []) if each.to < 0]
     if searches:
         looked = (
-            f"t={searches[0].time:.3f} node {searches[0].node} looked for one that was not where it had been"
+            f"t={searches[0].time:.3f} node {searches[0].node} broadcast it to find a node that had moved"
         )
         return Diagnosis(Cause.MOVED_AWAY, [looked])
     return Diagnosis(
-        Cause.UNEXPLAINED, [f"node {server} told what is wanted; no row tells what became of that"]
+        Cause.UNEXPLAINED, [f"node {server} sent the subscription; no row records what happened to it"]
     )
 
 
 def _tellings(trail: Trail, node: int, wish: SubscriptionPeriod) -> list[TrailTransmission]:
-    """What a node told of wishes while one was open."""
+    """Return the subscription messages that a node sent during a subscription period."""
     return [each for each in trail.told.get(node, []) if wish.since <= each.time <= wish.until]
 
 

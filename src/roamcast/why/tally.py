@@ -1,4 +1,4 @@
-"""The count of all causes, in one run or in many."""
+"""Count the causes of all losses in one run or in many."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from roamcast.why.why import Explainer
 
 
 def tally(facts: Facts) -> RunTally:
-    """The causes of all losses and unanswered requests after the warm-up, the most frequent first."""
+    """Return the causes of all losses and unsatisfied requests after the warm-up, most frequent first."""
     trail = Trail(facts)
     return RunTally(protocol=trail.run.protocol, events=_events(trail), requests=_requests(trail))
 
@@ -42,15 +42,15 @@ def _requests(trail: Trail) -> CauseTally:
 
 
 class ManyRuns:
-    """The causes in many runs, by protocol."""
+    """The counts of causes in many runs, by protocol."""
 
     def __init__(self) -> None:
         self.protocols: dict[str, RunTally] = {}
         self.untold: dict[str, str] = {}
-        "Runs that could not be explained, by where they are, and why not."
+        "The error message of each run that could not be read, by its folder."
 
     def add(self, label: str, folder: str, told: RunTally | str) -> None:
-        """Count a run, or note what is wrong with it."""
+        """Add the counts of a run to those of `label`, or record its error message."""
         if isinstance(told, str):
             self.untold[folder] = told
             return
@@ -70,7 +70,7 @@ def tally_runs(
     progress: Callable[[int], object] = lambda done: None,
     read: Callable[[str], Facts] = Facts.read,
 ) -> ManyRuns:
-    """Explain all `runs`, each a protocol's label and where its facts are, several at once."""
+    """Count the causes in all `runs`, pairs of a protocol's label and a facts folder, in parallel."""
     listed = list(runs)
     counted = ManyRuns()
     with ProcessPoolExecutor(max(1, min(workers, len(listed)))) as pool:

@@ -1,6 +1,6 @@
-"""The trail of events: the facts of a run, ordered for questions about one event or one node.
+"""The facts of a run, indexed by event and by node.
 
-Messages are known by what they do (their role in `run.json`), never by what their router calls them.
+Messages are classified by their role in `run.json`, not by the name of their kind.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from roamcast.why.outages import OutageIndex
 from roamcast.why.reachability import Reachability
 
 ROLES_OF_CATEGORIES = {"event": "carries", "subscription": "wishes"}
-"What a message does whose role the facts do not tell."
+"The role of a message whose kind declares none, by its category."
 
 PATH_STEP = 0.1
-"Seconds: how exactly the end of the last path is found."
+"Resolution of the end of the last path [s]."
 
 PROPAGATION = 0.001
-"Seconds: more than any signal takes within carrier-sense range."
+"Upper bound of the propagation delay within carrier-sense range [s]."
 
 
 class TrailTransmission(NamedTuple):
-    """A message that a node put on the air."""
+    """A message that a node transmitted."""
 
     time: float
     node: int
@@ -42,11 +42,11 @@ class TrailTransmission(NamedTuple):
     kind: str
     failed: bool
     end: float
-    "By when its last frame was off the air."
+    "Latest end of the last frame [s]."
 
 
 class TrailDrop(NamedTuple):
-    """A message that went no further."""
+    """A message that a node dropped, or a frame that it failed to receive."""
 
     time: float
     node: int
@@ -56,7 +56,7 @@ class TrailDrop(NamedTuple):
 
 
 class SubscriptionPeriod(NamedTuple):
-    """A time in which a node wanted something."""
+    """An interval in which a node was subscribed to a filter."""
 
     wanted: str
     since: float
@@ -64,7 +64,7 @@ class SubscriptionPeriod(NamedTuple):
 
 
 class TrailRequest(NamedTuple):
-    """Something that a node asked for once."""
+    """A row of the table requests."""
 
     request: int
     node: int
@@ -76,23 +76,21 @@ class TrailRequest(NamedTuple):
 
 
 class Trail:
-    """What happened to each event, and what each node had asked for."""
+    """The publications, transmissions, drops, deliveries and subscriptions of a run."""
 
     def __init__(self, facts: Facts) -> None:
         run = facts.run
         if run.range is None:
-            raise FactsError(
-                "these facts do not tell the radio range, without which no loss can be explained"
-            )
+            raise FactsError("run.json: the radio range is missing, without which no loss can be explained")
         check_integrity(facts)
         self.run = run
         tracks = Tracks(facts["legs"], run.nodes)
         tracks.check(run.duration)
         self.reach = Reachability(tracks, run.range)
-        "By movement alone."
+        "Reachability by movement alone."
         self.outages = OutageIndex(_rows(facts["states"], "time", "node", "name", "value"))
         self.up = Reachability(tracks, run.range, outages=self.outages) if self.outages else self.reach
-        "By movement, among nodes that were up and had their radio on."
+        "Reachability by movement, among nodes that were up and had their radio on."
         self.matcher = Matcher(run)
         publications = facts["publications"]
         ids = publications["publication"].to_pylist()
@@ -119,18 +117,18 @@ class Trail:
         self.unheeded = sorted(
             TrailDrop(*row) for row in _rows(let_go, "time", "node", "peer", "kind", "cause")
         )
-        "Wishes that went no further, in order."
+        "Dropped subscription messages, in order of time."
         self._servers = self._served(facts["states"], run.traits.get("served_by") or "")
         self.granted = self._granted(transmissions)
         self._lines: dict[int, Line] = {}
         self._last_paths: dict[tuple[int, int], float] = {}
 
     def publisher(self, publication: int) -> int:
-        """The node that published an event."""
+        """Return the node that published an event."""
         return publication >> 32
 
     def misses(self) -> list[tuple[int, int]]:
-        """Events and nodes that should have got them after the warm-up, and did not."""
+        """Return the pairs of event and node that were expected after the warm-up and not delivered."""
         return [
             (publication, node)
             for publication, node in self.expected
@@ -138,25 +136,28 @@ class Trail:
         ]
 
     def matching_subscription(self, publication: int, node: int) -> SubscriptionPeriod | None:
-        """The wish of a node that an event matched when it was published; the oldest, if it had several."""
+        """Return the oldest subscription of a node that matched an event when it was published, or None."""
         time, event = self.published[publication], self.contents[publication]
         standing = [wish for wish in self.wishes.get(node, []) if wish.since <= time <= wish.until]
         matching = [wish for wish in standing if self.matcher.matches(wish.wanted, event)]
         return min(matching, key=lambda wish: wish.since, default=None)
 
     def server(self, node: int, time: float) -> int:
-        """The node that events for `node` were to be sent to at a time, as that had told."""
+        """Return the node that served `node` at a time; `node` itself if its states name none."""
         told = self._servers.get(node, [])
         place = bisect_right(told, (time, inf))
         return told[place - 1][1] if place else node
 
     def last_sent(self, publication: int) -> float:
-        """When the last copy of an event was off the air; its publication, if none was sent."""
+        """Return the end of the last transmission of an event; its publication if there is none [s]."""
         ends = (sent.end for sent in self.sent.get(publication, []))
         return max(ends, default=self.published[publication])
 
     def parents(self, node: int, time: float, lease: float) -> list[tuple[float, int]]:
-        """The neighbours that had heard a wish of `node` lately, the latest first, and when."""
+        """Return the receivers of the subscriptions of `node` in the last `lease` seconds before `time`.
+
+        Each is a pair of the time of the last subscription [s] and the neighbour, latest first.
+        """
         told = self.told.get(node, [])
         latest: dict[int, float] = {}
         for sent in reversed(told[: bisect_right(told, time, key=lambda s: s.time)]):
@@ -168,13 +169,13 @@ class Trail:
         return sorted(((when, parent) for parent, when in latest.items()), reverse=True)
 
     def line(self, publisher: int) -> Line:
-        """Return what a publisher owed and delivered."""
+        """Return the completed and outstanding deliveries of a publisher."""
         if publisher not in self._lines:
             self._lines[publisher] = Line(publisher, self.expected, self.delivered)
         return self._lines[publisher]
 
     def last_path(self, start: int, node: int) -> float:
-        """Return the last time from which a path led from `start` to `node`, to a tenth of a second."""
+        """Return the latest departure of a path from `start` to `node`, to within `PATH_STEP` [s]."""
         key = (start, node)
         if key not in self._last_paths:
             low, high = 0.0, self.run.duration
@@ -191,19 +192,19 @@ class Trail:
 
     @cached_property
     def missing(self) -> Counter[int]:
-        """Of each event how many should have got it and did not."""
+        """Return for each event the number of nodes that expected it and did not receive it."""
         return Counter(
             publication for publication, node in self.expected if (publication, node) not in self.delivered
         )
 
     @cached_property
     def subscription_times(self) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """When anyone said what it, or another, wants; in order."""
+        """Return the times of all subscription messages, in order [s]."""
         return np.sort([sent.time for messages in self.told.values() for sent in messages])
 
     @cached_property
     def holders(self) -> dict[int, set[int]]:
-        """Of each event the nodes that certainly had it: they sent it, delivered it or let it go."""
+        """Return for each event the nodes that certainly had it: they sent, delivered or dropped it."""
         found = {publication: {self.publisher(publication)} for publication in self.published}
         for publication, copies in self.sent.items():
             found.setdefault(publication, set()).update(sent.node for sent in copies)
@@ -218,7 +219,7 @@ class Trail:
         return sorted(self.up.neighbours(time, time).get(node, ()))
 
     def _of_role(self, table: pa.Table, role: str) -> pa.Table:
-        """The rows of messages that have a role."""
+        """Return the rows of the messages that have a role."""
         kinds, categories = (table[name].combine_chunks() for name in ("kind", "category"))
         known = self.run.kinds
         told = [known[kind].role if kind in known else "" for kind in kinds.dictionary.to_pylist()]
@@ -232,7 +233,7 @@ class Trail:
         return table.take(np.nonzero(has[kind] | (untold[kind] & may[category]))[0])
 
     def _told(self, transmissions: pa.Table) -> dict[int, list[TrailTransmission]]:
-        """What each node said of what it wants, in order."""
+        """Return the subscription messages that each node sent, in order of time."""
         told: dict[int, list[TrailTransmission]] = defaultdict(list)
         for row in _rows(
             self._of_role(transmissions, "wishes"), "time", "node", "to", "kind", "failed", "end"
@@ -243,7 +244,7 @@ class Trail:
         return told
 
     def _served(self, states: pa.Table, name: str) -> dict[int, list[tuple[float, int]]]:
-        """When each node told by whom it is served, if the protocol has a state for that."""
+        """Return for each node the times and values of the state `name`, the node that serves it."""
         told: dict[int, list[tuple[float, int]]] = defaultdict(list)
         for time, node, said, value in _rows(states, "time", "node", "name", "value") if name else ():
             if said == name and 0 <= value < self.run.nodes:
@@ -251,7 +252,7 @@ class Trail:
         return told
 
     def _granted(self, transmissions: pa.Table) -> dict[int, list[float]]:
-        """When word came to each node that a wish is known."""
+        """Return when acknowledgements of subscriptions were sent to each node, in order [s]."""
         granted: dict[int, list[float]] = defaultdict(list)
         for time, to, failed in _rows(self._of_role(transmissions, "grants"), "time", "to", "failed"):
             if not failed:
@@ -284,10 +285,10 @@ def _by_publication(table: pa.Table, kind: Any, *names: str) -> dict[int, list[A
 
 
 def _with_ends(transmissions: pa.Table, duration: float) -> pa.Table:
-    """The transmissions with the time by which each was over.
+    """Return the transmissions with a column `end`, the latest end of each [s].
 
-    A row tells when its first frame was on the air. A broadcast has no other; a unicast and its retries are
-    over when the same node begins with the next message, for a link serves one at a time.
+    A row records the start of the first frame. A broadcast has no other frame; a unicast and its retries have
+    ended when the same node starts the next message, because a link serves one message at a time.
     """
     time, node = transmissions["time"].to_numpy(), transmissions["node"].to_numpy()
     order = np.lexsort((time, node))

@@ -1,9 +1,9 @@
-"""Why an event was not delivered to someone who wanted it, told from the facts of any protocol.
+"""Explain why an event was not delivered to a subscriber, from the facts of any protocol.
 
-First comes what holds whatever the protocol does: movement, outages and the range's edge are proofs. Then it
-goes by what the router declares of itself (`roamcast.routing.traits`): an event that any hearer may pass on
-is looked for at its frontier, one that follows wishes along their way or along the routes that they laid, one
-that is sent to known nodes by its copies.
+Proofs from movement, outages and the edge of the radio range come first; they hold for any protocol. The
+inference after that depends on the traits that the router declares (`roamcast.routing.traits`): a flooded
+event is searched at the border of its flood, an event on a reverse path or route along this path, and an
+addressed event by its copies.
 """
 
 from __future__ import annotations
@@ -22,23 +22,26 @@ from roamcast.why.trail import SubscriptionPeriod, Trail
 
 
 class Explainer:
-    """Answers for one run."""
+    """Explains the losses of one run."""
 
     def __init__(self, trail: Trail) -> None:
         self.trail = trail
         traits = trail.run.traits
         self.travel: str = traits.get("travel", "flooded")
         self.patient: bool = traits.get("promise") == "until_acknowledged"
-        "Whether the protocol tries until it is done."
+        "Whether the protocol retransmits an event until it is acknowledged."
         self.lease: float | None = traits.get("subscription_lease")
         self.recall: float = traits.get("recall") or 0.0
         self.served: bool = bool(traits.get("served_by"))
-        "Whether nodes are served by others."
+        "Whether nodes subscribe and receive through other nodes."
 
     def explain(
         self, publication: int, node: int, *, until: float = inf, wish: SubscriptionPeriod | None = None
     ) -> Diagnosis:
-        """Why `node` had not got an event `until` a time; `wish`: what it wanted, if that is no interest."""
+        """Return why `node` had not received an event `until` a time [s].
+
+        `wish` is the subscription or request to explain; None: the interest that matched the event.
+        """
         trail = self.trail
         until = min(until, trail.run.duration)
         proof = self._prove(publication, node, trail.published[publication], until)
@@ -63,7 +66,7 @@ class Explainer:
         elif self.travel == "addressed":
             verdict = follow_copies(trail, publication, node)
         elif node in trail.holders[publication]:
-            verdict = Diagnosis(Cause.UNEXPLAINED, [f"node {node} had it, and did not deliver it"])
+            verdict = Diagnosis(Cause.UNEXPLAINED, [f"node {node} received it and did not deliver it"])
         else:
             verdict = find_frontier(trail, publication, node)
         outage = trail.outages.during(node, trail.published[publication], aired)
@@ -74,14 +77,14 @@ class Explainer:
     def _prove(
         self, publication: int, node: int, start: float, end: float, *, on_the_air: bool = False
     ) -> Diagnosis | None:
-        """What movement, outages and the range's edge prove of a time."""
+        """Return the cause that movement, outages and the edge of the range prove for an interval."""
         trail, publisher = self.trail, self.trail.publisher(publication)
-        ways = f"from node {publisher} to node {node} from t={start:.1f} to"
+        ways = f"from node {publisher} to node {node} between t={start:.1f} and"
         ended = "the end of the run" if end >= trail.run.duration else f"t={end:.1f}"
         if not trail.reach.meets(publisher, node, start, end):
             cause = Cause.APART if on_the_air else Cause.UNREACHABLE
-            sent = ", when the last copy was off the air" if on_the_air else ""
-            return Diagnosis(cause, [f"no path led {ways} {ended}{sent}"], proven=True)
+            sent = ", the end of the last transmission" if on_the_air else ""
+            return Diagnosis(cause, [f"no path existed {ways} {ended}{sent}"], proven=True)
         if trail.outages.throughout(node, start, end):
             outage = trail.outages.during(node, start, end)
             return Diagnosis(Cause.SUBSCRIBER_OFF, [describe(node, outage)] if outage else [], proven=True)
@@ -89,7 +92,7 @@ class Explainer:
             return Diagnosis(
                 Cause.CUT_OFF,
                 [
-                    f"no path led {ways} {ended} over nodes that were up, with their radio on",
+                    f"no path existed {ways} {ended} over nodes that were up with their radio on",
                     *self._down(start, end),
                 ],
                 proven=True,
@@ -99,15 +102,15 @@ class Explainer:
             return Diagnosis(
                 Cause.AT_THE_EDGE,
                 [
-                    f"a path led {ways} {ended} only over a link within {micrometres:g} micrometre of the"
-                    f" range of {trail.reach.range:g} m; whether any frame is understood there is not certain"
+                    f"a path existed {ways} {ended} only over a link within {micrometres:g} micrometre of the"
+                    f" range of {trail.reach.range:g} m; reception at this distance is not certain"
                 ],
                 proven=True,
             )
         return None
 
     def _down(self, start: float, end: float) -> list[str]:
-        """Sentences on a few nodes that were out of order."""
+        """Return sentences on at most three nodes with an outage, and the number of the others."""
         outages = (
             (node, self.trail.outages.during(node, start, end)) for node in range(self.trail.run.nodes)
         )
@@ -115,7 +118,7 @@ class Explainer:
         return [*struck[:3], *([f"and {len(struck) - 3} more"] if len(struck) > 3 else [])]
 
     def _changed(self, publication: int, node: int, wish: SubscriptionPeriod | None) -> Diagnosis | None:
-        """Whether it came when the node wanted it no longer."""
+        """Return a diagnosis if the event arrived after the node had unsubscribed."""
         trail = self.trail
         if node not in trail.holders[publication] or wish is None:
             return None
@@ -126,5 +129,8 @@ class Explainer:
             return None
         return Diagnosis(
             Cause.CHANGED,
-            [f"t={first:.3f} node {node} had it, and wanted {wish.wanted} only until t={wish.until:.3f}"],
+            [
+                f"t={first:.3f} node {node} had received it, but its subscription to {wish.wanted} ended at"
+                f" t={wish.until:.3f}"
+            ],
         )

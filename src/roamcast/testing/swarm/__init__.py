@@ -1,1 +1,1 @@
-"""The swarm: histories drawn from a seed, full of faults, played under laws that hold for every protocol."""
+"""Fault-injection tests: run histories generated from a seed, and check laws that hold for all protocols."""

@@ -1,5 +1,5 @@
-"""The applications of a history: they want and offer things, remember both when their node starts anew,
-and act when it is awake."""
+"""The applications of a history: they advertise, subscribe, request and publish while their node is awake,
+and repeat advertisements and subscriptions after a restart of the node."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from roamcast.testing.swarm.recording_mesh import RecordingMesh
 
 
 class Applications:
-    """What runs above the routers of a mesh."""
+    """The applications on the nodes of a mesh."""
 
     def __init__(self, record: SwarmRecord) -> None:
         self._record = record
         self.offers: dict[NodeId, dict[Zones, Filter]] = {}
         self._wishes: dict[NodeId, list[SubscriptionSpan]] = {}
         self._waiting: dict[NodeId, list[Callable[[], None]]] = {}
-        "What applications will do when their node wakes up, or has started anew."
+        "Actions that are deferred until the node wakes up or restarts."
         self.mesh: RecordingMesh
 
     def act(self, step: Step) -> None:
-        """Do what the history says, or put it off until the node is awake; nobody publishes in sleep."""
+        """Execute a step, or defer it until the node is awake; a node that is not awake publishes nothing."""
         if isinstance(step, PublishStep):
             if self.mesh.is_awake(step.node):
                 self._record.published.append(self.publish(step.node, step.zone, step.size))
@@ -50,12 +50,12 @@ class Applications:
             self._when_awake(step.node, partial(self._unsubscribe, step.node, pattern(step.zones)))
 
     def publish(self, node: NodeId, zone: int, size: int = 512) -> SwarmPublication:
-        """Publish now."""
+        """Publish an event of a zone at `node` now, with a size in bytes."""
         offered = any(first <= zone <= last for first, last in self.offers.get(node, {}))
         return SwarmPublication(self.mesh.now, self.mesh.publish(node, Note(zone=zone), size), offered)
 
     def resume(self, node: NodeId, anew: bool) -> None:
-        """Go on after sleep; after a start tell the new router everything again."""
+        """Execute deferred actions; after a restart, first repeat advertisements and subscriptions."""
         router = self.mesh.routers[node]
         if anew:
             for offered in list(self.offers.get(node, {}).values()):
@@ -66,7 +66,7 @@ class Applications:
             action()
 
     def on_delivery(self, node: NodeId, publication: Publication) -> None:
-        """Take a delivery: requests that it answers are satisfied, though not within this call."""
+        """Handle a delivery: requests that it matches are cancelled in a later call."""
         for wish in self._wishes.get(node, ()):
             if wish.single and wish.pattern.matches(publication.event):
                 self.mesh.call_at(self.mesh.now, self._when_awake, node, partial(self._satisfied, node, wish))
@@ -84,7 +84,7 @@ class Applications:
     def _subscribe(self, node: NodeId, wanted: Filter, single: bool) -> None:
         wishes = self._wishes.setdefault(node, [])
         if any(wish.pattern == wanted for wish in wishes):
-            return  # it waits for that already
+            return  # the application has this subscription or request already
         wish = SubscriptionSpan(node, wanted, self.mesh.now, single)
         wishes.append(wish)
         self._record.subscriptions.append(wish)

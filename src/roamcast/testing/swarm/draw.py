@@ -1,4 +1,4 @@
-"""One seed, one history: everything that will happen is drawn here, and nothing later."""
+"""Generate the history of a seed; all random choices of a history are made here."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from roamcast.testing.swarm.settings import draw_parameters
 from roamcast.testing.swarm.topology import draw_topology
 
 SHORTEST, LONGEST = 20.0, 90.0
-"Seconds until the faults end."
+"Bounds of the time at which the faults end [s]."
 
 
 def draw(seed: int, protocol: str, router: type[Router] | None = None) -> History:
-    """The history of a seed for a protocol; `router` where the catalogue does not know it."""
+    """Return the history of a seed for a protocol; `router` is needed if the catalogue lacks the protocol."""
     router = router or catalogue.find(protocol)
     random = Random(f"{seed}/{protocol}/swarm")
     parameters, cramped = draw_parameters(random, router.parameters_type)
@@ -69,7 +69,7 @@ def _draw_links(random: Random) -> LinkModel:
 
 
 def _draw_clocks(random: Random, nodes: int) -> tuple[Clock, ...]:
-    """True clocks in most histories; else each begins when it likes, and runs up to 1 % fast or slow."""
+    """Return exact clocks in most histories; else clocks with offsets and up to 1 % rate error."""
     if random.random() < 0.7:
         return ()
     begins = (0.0, 1.5, 3600.0)
@@ -79,7 +79,7 @@ def _draw_clocks(random: Random, nodes: int) -> tuple[Clock, ...]:
 
 
 def _draw_later(random: Random, router: type[Router]) -> tuple[LinkRuleStep, ...]:
-    """Faults that an event need not notice: copies, small delays, and losses of other events."""
+    """Return mild faults: duplicates, small delays, and losses of events."""
     if random.random() < 0.5:
         return ()
     events = tuple(sorted(each.number for each in router.messages if _may_carry(each)))
@@ -97,7 +97,7 @@ def _may_carry(message: type[Message]) -> bool:
 
 
 def _draw_work(random: Random, nodes: int, end: float) -> list[Step]:
-    """What applications do: offers and wishes, some of which change, and events that fit the offers."""
+    """Return the steps of applications: advertisements, subscriptions, requests and advertised events."""
     steps: list[Step] = []
     for node in random.sample(range(nodes), random.randint(1, min(nodes, random.choice((2, 2, 4))))):
         offered: Zones = random.choice(((0, ZONES - 1), (0, ZONES - 1), (1, 3)))

@@ -1,4 +1,4 @@
-"""History after history, seed after seed, until time is up; each law that a protocol breaks is told once."""
+"""Run histories of consecutive seeds until a deadline; report each law that a protocol breaks once."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from roamcast.testing.swarm.shrink import shrink
 
 
 class Exploration(msgspec.Struct):
-    """How it went."""
+    """The result of an exploration."""
 
     seed: int
-    "The first of the seeds; the others follow it."
+    "The first seed; the others follow it."
     histories: dict[str, int]
-    "How many were played of each protocol."
+    "The number of histories that were run, by protocol."
     findings: list[LawViolation]
 
 
@@ -33,10 +33,11 @@ def explore(
     shrinking: float = 60.0,
     tell: Callable[[LawViolation], None] = lambda finding: None,
 ) -> Exploration:
-    """Play the histories of `seed` and of those after it until so many seconds have passed, and leave out the
-    last if it has not ended by then. With 0 seconds play that of `seed` for each protocol.
+    """Run the histories of `seed` and the following seeds for `seconds` [s].
 
-    A finding is shrunken for `shrinking` seconds at most, beyond the time if need be, and handed to `tell`.
+    A history that is unfinished at the end does not count. With 0 seconds, run the history of `seed` once for
+    each protocol. A violation is shrunk for at most `shrinking` [s], which may exceed the time limit, and
+    passed to `tell`.
     """
     found = Exploration(seed, dict.fromkeys(protocols, 0), [])
     known: set[tuple[str, str]] = set()

@@ -1,7 +1,7 @@
-"""What goes wrong in a history; whole kinds of it are left out at random, so that others show what they do.
+"""Generate the faults of a history; each history has a random subset of the kinds of faults.
 
-A fault that hides another (a network that loses everything reorders nothing) would hide it in every history
-if all kinds were always there.
+A fault may mask another: a network that loses all messages reorders none. With all kinds in every history,
+the masked ones would never have an effect.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from roamcast.wire.codec import encode
 from roamcast.wire.errors import WireError
 
 KEPT = 0.35
-"Share of the kinds of trouble that a history has."
+"Probability that a history has a given kind of fault."
 PEACEFUL = 0.08
-"Share of the histories that have none."
+"Share of the histories without faults."
 
 
 class FaultPlan:
-    """Draws what goes wrong until `end`."""
+    """Generates the faults until `end` [s]."""
 
     def __init__(self, random: Random, router: type[Router], nodes: int, end: float) -> None:
         self._random = random
@@ -41,7 +41,7 @@ class FaultPlan:
         self._end = end
 
     def draw(self) -> list[Step]:
-        """The faults of the kinds that this history has, if it has any."""
+        """Return the faults of a random subset of the kinds."""
         kinds: list[Callable[[], list[Step]]] = [
             self._loss,
             self._one_way,
@@ -146,7 +146,7 @@ class FaultPlan:
         return [FaultStep(at=self._span()[0], node=node, kind=FaultKind.ARRIVE)]
 
     def _replays(self) -> list[Step]:
-        """Frames that were sent before, each with one number changed."""
+        """Return replays of frames that were sent before, each with one number changed."""
         return [
             Replay(
                 at=round(self._random.uniform(0, self._end), 3),
@@ -157,7 +157,7 @@ class FaultPlan:
         ]
 
     def _unequal_ranges(self) -> list[Step]:
-        """Nodes with a weak radio: from beginning to end some others, whom they hear, do not hear them."""
+        """Return nodes with a weak radio: some nodes, whose messages they receive, never receive theirs."""
         steps: list[Step] = []
         for weak in self._random.sample(range(self._nodes), self._random.randint(1, 2)):
             others = [node for node in range(self._nodes) if node != weak]
@@ -166,7 +166,7 @@ class FaultPlan:
         return steps
 
     def _forgeries(self) -> list[Step]:
-        """Forged messages of every kind that the router understands, plausible or at bounds."""
+        """Return forged messages of the kinds that the router receives, plausible or at their bounds."""
         spans = [(0, ZONES - 1), *((zone, zone) for zone in range(-1, ZONES))]
         claimed = [
             Publication(publisher, sequence, Note(zone=sequence % ZONES))

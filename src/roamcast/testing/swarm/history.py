@@ -1,7 +1,7 @@
-"""A history as plain data: nodes, links, what applications do and what goes wrong, moment by moment.
+"""A history as plain data: nodes, links, and the timed steps of applications and faults.
 
-Everything that happens follows from it: played again, it gives the same record. It is written as JSON, so
-that a history which broke a law can be kept as a test.
+A history determines everything: running it again gives the same record. It is stored as JSON, so that a
+history that broke a law can be kept as a test.
 """
 
 from __future__ import annotations
@@ -19,49 +19,49 @@ from roamcast.testing.host import Clock
 from roamcast.testing.links import LinkModel
 
 Note = EventType("note", {"zone": Integer()})
-"What is published in every history."
+"The event type of all events in histories."
 
 ZONES = 5
-"Events are of the zones 0 to 4."
+"Number of zones; an event has a zone from 0 to 4."
 
 Zones: TypeAlias = tuple[int, int]
-"An offer or a wish: the first zone and the last."
+"The first and the last zone of an advertisement or a subscription."
 
 
 def pattern(zones: Zones) -> Filter:
-    """The filter of some zones."""
+    """Return the filter that matches a range of zones."""
     return (Note.zone >= zones[0]) & (Note.zone <= zones[1])
 
 
 class StepBase(msgspec.Struct, frozen=True, kw_only=True, tag_field="step", omit_defaults=True):
-    """Something that happens."""
+    """The base class of steps; `at` is the time of the step [s]."""
 
     at: float
 
 
 class AdvertiseStep(StepBase, frozen=True, tag="advertise"):
-    """An application says what it will publish."""
+    """An application advertises the zones in which it will publish."""
 
     node: NodeId
     zones: Zones
 
 
 class SubscribeStep(StepBase, frozen=True, tag="subscribe"):
-    """An application begins to want something."""
+    """An application subscribes to a range of zones."""
 
     node: NodeId
     zones: Zones
 
 
 class UnsubscribeStep(StepBase, frozen=True, tag="unsubscribe"):
-    """It wants it no longer."""
+    """An application withdraws a subscription."""
 
     node: NodeId
     zones: Zones
 
 
 class RequestStep(StepBase, frozen=True, tag="request"):
-    """An application asks for one event."""
+    """An application requests one event of a range of zones."""
 
     node: NodeId
     zones: Zones
@@ -76,7 +76,7 @@ class PublishStep(StepBase, frozen=True, tag="publish"):
 
 
 class MoveStep(StepBase, frozen=True, tag="place"):
-    """A node is put somewhere, and moves from there."""
+    """A node gets a position [m] and a velocity [m/s]."""
 
     node: NodeId
     x: float
@@ -86,58 +86,58 @@ class MoveStep(StepBase, frozen=True, tag="place"):
 
 
 class LinkUpStep(StepBase, frozen=True, tag="join"):
-    """Two nodes come into range of each other."""
+    """A link between two nodes is added."""
 
     a: NodeId
     b: NodeId
 
 
 class LinkDownStep(StepBase, frozen=True, tag="part"):
-    """They get out of range."""
+    """The link between two nodes is removed."""
 
     a: NodeId
     b: NodeId
 
 
 class FaultStep(StepBase, frozen=True, tag="befall"):
-    """Something befalls a node; one whose first is to arrive is not there until then."""
+    """A fault at a node; a node whose first fault is ARRIVE is absent until then."""
 
     node: NodeId
     kind: FaultKind
 
 
 class LinkRuleStep(StepBase, frozen=True, tag="disturb"):
-    """Links follow another rule for a while."""
+    """Links apply a rule until a given time."""
 
     until: float
     rule: Literal["lose", "duplicate", "delay", "full_queue", "partition"]
     kinds: tuple[int, ...] = ()
-    "Of the messages concerned; none named: all."
+    "Numbers of the message kinds concerned; empty: all."
     senders: tuple[NodeId, ...] | None = None
-    "None: all. For a partition, one of its sides."
+    "The senders concerned; None: all. For a partition: the nodes of one side."
     receivers: tuple[NodeId, ...] | None = None
     share: float = 1.0
     seconds: float = 0.0
-    "Of delay, or until the second copy, at most."
+    "Maximum delay, or maximum time until the second copy [s]."
 
 
 class ForgeStep(StepBase, frozen=True, tag="forge"):
-    """A stranger says something to a node, in someone's name."""
+    """A node receives a forged message in the name of `sender`."""
 
     to: NodeId
     sender: NodeId
     data: str
     "The bytes of the message, in hexadecimal digits."
     about: int = -1
-    "The publication that it speaks of."
+    "The id of the publication that the message names; -1 if none."
 
 
 class Replay(StepBase, frozen=True, tag="replay"):
-    """A node hears a frame that was sent before, with one number changed."""
+    """A node receives a copy of an earlier frame with one number changed."""
 
     to: NodeId
     choice: int
-    "Decides which frame, which number and what it becomes: all of that depends on what was sent."
+    "Seed of the choice of the frame, the number and its new value, which depend on the frames sent."
 
 
 Step: TypeAlias = (
@@ -157,43 +157,43 @@ Step: TypeAlias = (
 
 
 class History(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """All that will happen."""
+    """The complete input of one test run."""
 
     seed: int
-    "Of the chance that links and routers have."
+    "Seed of the random numbers of links and routers."
     protocol: str
     parameters: dict[str, Any] = {}
-    "What differs from the defaults."
+    "The parameters that differ from the defaults."
     cramped: bool = False
-    "Whether a bound was drawn below its default: tables may be too small and ways too long for a promise."
+    "Whether a limit is below its default, so that tables or hop limits may be too small for a guarantee."
     as_bytes: bool = True
     nodes: int
     edges: tuple[tuple[NodeId, NodeId], ...]
-    "Who hears whom at first."
+    "The links at the start."
     healed: tuple[tuple[NodeId, NodeId], ...]
-    "Who hears whom when the faults have ended: a connected graph."
+    "The links after the faults have ended; a connected graph."
     links: LinkModel = LinkModel()
     clocks: tuple[Clock, ...] = ()
-    "Of each node; where there is none, true clocks."
+    "The clock of each node; empty: exact clocks."
     end: float
-    "When the faults end."
+    "The time at which the faults end [s]."
     steps: tuple[Step, ...]
-    "In order of time."
+    "The steps in order of time."
     later: tuple[LinkRuleStep, ...] = ()
-    """Mild faults after the network was healed, had settled and was probed; their times count from then. The
-    same events are published once more while they last."""
+    """Mild faults after the network was healed, had settled and was probed; their times are relative to that.
+    The probe events are published once more during these faults."""
 
     @property
     def hostile(self) -> bool:
-        """Whether there are forged frames."""
+        """Return whether the history has forged frames."""
         return any(isinstance(step, ForgeStep | Replay) for step in self.steps)
 
 
 def write(history: History) -> str:
-    """A history as JSON."""
+    """Return a history as JSON."""
     return msgspec.json.encode(history).decode()
 
 
 def read(text: str | bytes) -> History:
-    """The history that `write` wrote."""
+    """Return the history that `write` encoded."""
     return msgspec.json.decode(text, type=History)

@@ -1,4 +1,4 @@
-"""A history before the laws: which of them it breaks, and how that is told."""
+"""Check a history against the laws, and write violations as tests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from roamcast.testing.swarm.laws import LAWS
 from roamcast.testing.swarm.play import play_twice
 
 WIDTH = 96
-"Characters of a history on one line of its test."
+"Maximum number of characters of the history per line of the test."
 
 
 class LawViolation(msgspec.Struct, frozen=True):
@@ -22,20 +22,20 @@ class LawViolation(msgspec.Struct, frozen=True):
     told: str
     history: History
     error: str | None = None
-    "The traceback, where there was an exception."
+    "The traceback, if a router raised an exception."
 
 
 def judge(history: History, router: type[Router] | None = None) -> LawViolation | None:
-    """The first law that a history breaks, if it breaks one."""
+    """Return the first law that a history breaks, or None."""
     return next(iter(judge_all(history, router)), None)
 
 
 def judge_all(
     history: History, router: type[Router] | None = None, *, deadline: float = inf
 ) -> list[LawViolation]:
-    """Play a history twice; return every law that it breaks, in the order of the laws.
+    """Run a history twice; return every law that it breaks, in the order of the laws.
 
-    At `deadline`, by `time.monotonic`, it raises `TimeUpError`.
+    Raise `TimeUpError` at `deadline`, a time of `time.monotonic` [s].
     """
     record = play_twice(history, router, deadline=deadline)
     told = {name: check(record) for name, check in LAWS.items()}
@@ -45,7 +45,7 @@ def judge_all(
 
 
 def as_test(finding: LawViolation) -> str:
-    """A function for `tests/testing/swarm/test_found.py` that passes once the law holds."""
+    """Return the source of a test for `tests/testing/swarm/test_found.py` that passes once the law holds."""
     history = finding.history
     name = f"{history.protocol}_{history.seed}_{finding.law}".replace("-", "_")
     text = write(history)

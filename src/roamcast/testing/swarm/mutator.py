@@ -1,4 +1,4 @@
-"""A participant that repeats frames it has heard, each with one number changed."""
+"""Replay earlier frames, each with one number changed."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from roamcast.testing.swarm.record import SwarmRecord
 from roamcast.testing.swarm.recording_mesh import RecordingMesh
 
 LATEST = 30
-"Frames of a kind that it remembers."
+"Number of latest frames of a kind from which a replay is chosen."
 OTHER_SENDER = 0.3
-"Share of the frames that it sends in the name of another node than the one it heard."
+"Share of the replays that get a random sender."
 
 
 class Mutator:
-    """Repeats what was sent so far; it hears every frame and chooses by the number in each step."""
+    """Replays frames of the record; the number in each step determines the choice."""
 
     def __init__(self, record: SwarmRecord, mesh: RecordingMesh) -> None:
         self._record = record
         self._mesh = mesh
 
     def replay(self, step: Replay) -> None:
-        """Have a node hear an earlier frame with one number changed; nothing, if there was no frame yet.
+        """Inject an earlier frame with one number changed at a node; do nothing if there is no frame yet.
 
-        The kind of message is drawn first, so that rare messages are repeated as often as frequent ones.
+        The kind of message is drawn first, so that rare kinds are replayed as often as frequent ones.
         """
         kinds: dict[int, list[int]] = {}
         aired = self._record.transmissions

@@ -1,10 +1,10 @@
-"""A history becomes a record: the faults, the healing, the promise, the end.
+"""Run a history and record it: faults, healing, probe events, and the departure of all nodes.
 
-When the faults have ended, all nodes are up, the links perfect and the network connected, what the protocol
-believes must come right: stale leases lapse and fresh news goes round, hop by hop. In the worst case each hop
-waits for the longest of the protocol's durations (a lease, a period, a timeout), and what was told falsely
-lives on as long again; so `2 x nodes x longest` seconds pass before new events are published. `recall`, which
-looks back and is waited for by nobody, does not count.
+After the faults have ended, all nodes are up, the links are perfect and the network is connected, so the
+state of the protocol must become correct: stale leases expire and new information spreads hop by hop. In the
+worst case each hop waits for the longest duration of the protocol (a lease, a period, a timeout), and forged
+state lasts as long again; so `2 x nodes x longest` seconds pass before the probe events are published.
+`recall` does not count, because nothing waits for it.
 """
 
 from __future__ import annotations
@@ -37,14 +37,16 @@ from roamcast.testing.swarm.recording_mesh import RecordingMesh, StormError, Tim
 from roamcast.testing.swarm.settings import longest_wait
 
 LOOK_EVERY = 5.0
-"Seconds between two looks at the tables."
+"Interval between two samples of the tables [s]."
 BETWEEN_PROBES = 1.0
+"Interval between two probe events [s]."
 
 
 def play_twice(history: History, router: type[Router] | None = None, *, deadline: float = inf) -> SwarmRecord:
-    """Return what happens; and, in `second`, what happens the second time, unless it is a storm.
+    """Run a history twice and return the record, with the second one in `second`.
 
-    At `deadline`, by `time.monotonic`, it raises `TimeUpError`.
+    After a storm or endless timers there is no second run. Raise `TimeUpError` at `deadline`, a time of
+    `time.monotonic` [s].
     """
     record = play(history, router, deadline=deadline)
     if not record.stormed and record.busy is None:
@@ -53,7 +55,7 @@ def play_twice(history: History, router: type[Router] | None = None, *, deadline
 
 
 def play(history: History, router: type[Router] | None = None, *, deadline: float = inf) -> SwarmRecord:
-    """Return what happens in a history; `router` where the catalogue does not know its protocol."""
+    """Run a history and return its record; `router` is needed if the catalogue lacks the protocol."""
     router = router or catalogue.find(history.protocol)
     parameters = router.parameters_type.model_validate(history.parameters)
     record = SwarmRecord(history, router.traits(parameters), getattr(parameters, "advert_serials", True))
@@ -64,7 +66,7 @@ def play(history: History, router: type[Router] | None = None, *, deadline: floa
     except TimeUpError:
         raise
     except TimerError:
-        pass  # the record says so
+        pass  # recorded as `busy`
     except Exception:
         record.error = traceback.format_exc()
     return record
@@ -121,13 +123,13 @@ class _HistoryRun:
         mesh.run(for_=60 + 3 * self.longest)
 
     def sample_tables(self) -> None:
-        """Look at the tables now and then."""
+        """Sample the tables now and every `LOOK_EVERY` seconds."""
         self.mesh.sample_tables()
         if self.record.left_at == inf:
             self.mesh.call_at(self.mesh.now + LOOK_EVERY, self.sample_tables)
 
     def act(self, step: Step) -> None:
-        """Have a step happen."""
+        """Execute a step."""
         mesh = self.mesh
         if isinstance(step, FaultStep):
             self.inject_fault(step.node, step.kind)
@@ -149,11 +151,11 @@ class _HistoryRun:
             self.applications.act(step)
 
     def inject_fault(self, node: NodeId, what: FaultKind) -> None:
-        """Have something befall a node, and its application notice it."""
+        """Inject a fault at a node, and resume its application if the node became awake."""
         mesh = self.mesh
         was_up, was_awake = mesh.is_up(node), mesh.is_awake(node)
         if what in (FaultKind.START, FaultKind.ARRIVE):
-            # Once it has lived it starts anew, however a history without some of its steps may put it.
+            # A shrunk history may lack steps: a node that was up before restarts, otherwise it arrives.
             what = (
                 FaultKind.START
                 if any(life.node == node for life in self.record.incarnations)
@@ -164,7 +166,7 @@ class _HistoryRun:
             self.applications.resume(node, anew=not was_up)
 
     def apply_rule(self, step: LinkRuleStep) -> None:
-        """Have links follow another rule for a while."""
+        """Apply the rule of a step to links until the step ends."""
         sorts = [self.kinds[kind] for kind in step.kinds if kind in self.kinds]
         if step.kinds and not sorts:
             return
@@ -183,12 +185,12 @@ class _HistoryRun:
         self.mesh.call_at(self.mesh.now + step.until - step.at, self.remove_rule, rule)
 
     def remove_rule(self, rule: LinkRule) -> None:
-        """Have links forget a rule."""
+        """Remove a rule from the links, if it is still there."""
         if rule in self.mesh.rules:
             self.mesh.rules.remove(rule)
 
     def heal(self) -> None:
-        """End all faults: everyone up, the links perfect, the network connected."""
+        """End all faults: all nodes are up, the links are perfect, the network is connected."""
         mesh = self.mesh
         mesh.rules.clear()
         mesh.links = LinkModel()
@@ -204,7 +206,7 @@ class _HistoryRun:
                 self.inject_fault(node, ending)
 
     def probe(self) -> list[SwarmPublication]:
-        """Publish what was offered, zone by zone."""
+        """Publish an event in each advertised zone of each node, and return the publications."""
         published = []
         for node, offers in sorted(self.applications.offers.items()):
             for zone in sorted({zone for first, last in offers for zone in range(first, last + 1)}):
@@ -214,7 +216,7 @@ class _HistoryRun:
 
 
 def _late_nodes(history: History) -> list[NodeId]:
-    """The nodes that are not there from the beginning."""
+    """Return the nodes that are absent at the start."""
     first: dict[NodeId, FaultKind] = {}
     for step in history.steps:
         if isinstance(step, FaultStep):

@@ -1,4 +1,4 @@
-"""What happened when a history was played: all that the laws look at."""
+"""The record of a run of a history, which the laws check."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from roamcast.testing.swarm.history import History
 from roamcast.wire.message import Role, unwrap
 
 FLEETING = (Role.FINDS_ROUTE, Role.BEACONS)
-"What such messages say is believed for a while only, whatever the protocol promises."
+"Roles of messages whose content always expires, for any delivery guarantee."
 
 
 class SwarmTransmission(NamedTuple):
-    """A message that a router gave to its links."""
+    """A message that a router sent."""
 
     time: float
     node: NodeId
@@ -28,13 +28,13 @@ class SwarmTransmission(NamedTuple):
     message: Message
     to: NodeId
     reach: tuple[NodeId, ...]
-    "Who was to hear it: the addressee, or everyone in range."
+    "The intended receivers: the addressee, or all neighbours."
     awake: bool
-    "Whether the node was up."
+    "Whether the node was up and not asleep."
 
 
 class SwarmReception(NamedTuple):
-    """A message that a router was given, and what it said of it."""
+    """A message that a router received, and the result."""
 
     time: float
     node: NodeId
@@ -42,12 +42,12 @@ class SwarmReception(NamedTuple):
     message: Message
     sender: NodeId
     answer: object
-    "What `receive` returned."
+    "The value that `receive` returned."
     forged: bool
 
 
 class SwarmDelivery(NamedTuple):
-    """An event that reached an application."""
+    """An event that was delivered to an application."""
 
     time: float
     node: NodeId
@@ -61,7 +61,7 @@ class SwarmPublication(NamedTuple):
     time: float
     publication: Publication
     offered: bool
-    "Whether it had been advertised."
+    "Whether the publisher had advertised it."
 
 
 class TableOverflow(NamedTuple):
@@ -74,22 +74,22 @@ class TableOverflow(NamedTuple):
 
 
 class SubscriptionSpan(msgspec.Struct):
-    """What an application wanted, from when until when."""
+    """A subscription or a request of an application, from `begin` to `end` [s]."""
 
     node: NodeId
     pattern: Filter
     begin: float
     single: bool = False
-    "Whether it asked for one event only."
+    "Whether it is a request for one event."
     end: float = inf
 
     def holds(self, time: float) -> bool:
-        """Whether it was in force at a moment."""
+        """Return whether the subscription was active at a time."""
         return self.begin <= time < self.end
 
 
 class Incarnation(msgspec.Struct):
-    """One incarnation of a node: from its start to its crash, or until everyone left."""
+    """One incarnation of a node: from its start to its crash or to the end of the run [s]."""
 
     node: NodeId
     incarnation: int
@@ -98,12 +98,12 @@ class Incarnation(msgspec.Struct):
 
 
 class SwarmRecord(msgspec.Struct):
-    """All that happened."""
+    """The record of one run of a history."""
 
     history: History
     traits: ProtocolTraits
     serials: bool = True
-    "Whether advertisements, if the router has such, are told apart by serials (`advert_serials`)."
+    "Whether advertisements have serials (`advert_serials`); true for routers without advertisements."
     transmissions: list[SwarmTransmission] = []
     receptions: list[SwarmReception] = []
     lost: list[LostMessage] = []
@@ -111,42 +111,42 @@ class SwarmRecord(msgspec.Struct):
     deliveries: list[SwarmDelivery] = []
     states: list[ReportedState] = []
     belated: list[SentMessage] = []
-    "What routers tried to send when their node had crashed."
+    "Messages that routers tried to send after their node had crashed."
     published: list[SwarmPublication] = []
     probes: list[SwarmPublication] = []
-    "What was published when the faults had ended and all had settled."
+    "The probe events, published after the faults had ended and the network had settled."
     subscriptions: list[SubscriptionSpan] = []
     incarnations: list[Incarnation] = []
     overflows: list[TableOverflow] = []
     error: str | None = None
-    "The traceback of an exception; the play ended there."
+    "The traceback of an exception, which ended the run."
     stormed: bool = False
-    "Whether there was no end of frames; the play ended there."
+    "Whether a broadcast storm ended the run."
     settled_at: float = inf
     left_at: float = inf
-    "When everyone left."
+    "The time at which all nodes left [s]."
     forged_publications: set[int] = set()
-    "The publications that forged frames were about: nobody knows by whose doing they were delivered or lost."
+    "The publications that forged frames named; forgery may have caused their delivery or loss."
     busy: str | None = None
-    "How many timers were set, if there was no end of them; the play ended there."
+    "The description of an endless sequence of timers, which ended the run; None if there was none."
     later_at: float = inf
-    "When the mild faults after the settling began."
+    "The time at which the mild faults after the probes began [s]."
     second: SwarmRecord | None = None
-    "What happened the second time."
+    "The record of the second run."
 
     @property
     def ended_early(self) -> bool:
-        """Whether an exception, a storm or timers without end broke off the play."""
+        """Return whether an exception, a storm or endless timers ended the run."""
         return self.error is not None or self.stormed or self.busy is not None
 
     @property
     def forged_nodes(self) -> set[NodeId]:
-        """The nodes that forged frames named, but for those about routes to them: routes lapse."""
+        """Return the nodes that forged frames named, except frames of roles whose content expires."""
         said = [heard.message for heard in self.receptions if heard.forged]
         return set().union(
             *(nodes_named(message) for message in said if unwrap(message).role not in FLEETING)
         )
 
     def incarnation_at(self, node: NodeId, time: float) -> Incarnation | None:
-        """The incarnation that a node was in at a moment."""
+        """Return the incarnation of a node at a time; None if it was down."""
         return next((x for x in self.incarnations if x.node == node and x.begin <= time < x.end), None)

@@ -1,4 +1,4 @@
-"""Parameters drawn within their bounds, mostly as they are by default."""
+"""Generate parameters of a protocol within their bounds; most keep their defaults."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from roamcast.units import (
 )
 
 CHANGED = 0.25
-"Share of the parameters that differ from the default where some do."
+"Share of the parameters that are changed, in histories that change some."
 FACTORS = (0.3, 0.5, 1.5, 2.0)
-"Times the default, for what is a duration or a share."
+"Factors applied to the default of a duration or a share."
 SMALL = (1, 2, 3, 5, 16)
-"Instead of the default, for what counts or bounds."
+"Values that replace the default of a count or a limit."
 _UNITS = {
     reader
     for unit in (BitsPerSecond, Bytes, Decibels, Hertz, Meters, MetersPerSecond, PerSecond, Watts)
     for reader in get_args(unit)[1:]
 }
-"What reads quantities that are no durations."
+"Validators of quantities that are not durations."
 
 
 def draw_parameters(random: Random, model: type[Parameters]) -> tuple[dict[str, Any], bool]:
-    """Values that differ from the defaults, and whether a bound is below its default."""
+    """Return the values that differ from the defaults, and whether limits may be below their defaults."""
     mood = random.choice(("default", "default", "other", "cramped"))
     for _ in range(20 if mood != "default" else 0):
         values = _change(random, model(), cramped=mood == "cramped")
@@ -48,7 +48,7 @@ def draw_parameters(random: Random, model: type[Parameters]) -> tuple[dict[str, 
 
 
 def longest_wait(parameters: BaseModel, but: float) -> float:
-    """The longest duration among the parameters, other than `but`: what leases, periods and timeouts take."""
+    """Return the longest duration among the parameters, except the value `but` [s]; at least 1."""
     longest = 1.0
     for name, field in type(parameters).model_fields.items():
         value = getattr(parameters, name)

@@ -1,4 +1,4 @@
-"""A history made smaller, as long as it breaks the same law."""
+"""Shrink a history while it still breaks the same law."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from roamcast.testing.swarm.judge import LawViolation, judge_all
 from roamcast.testing.swarm.recording_mesh import TimeUpError
 
 NODE_FIELDS = ("node", "a", "b", "to", "sender")
-"Of steps: fields that name a node."
+"The fields of steps that hold a node."
 
 
 def shrink(
     finding: LawViolation, router: type[Router] | None = None, *, seconds: float = 30.0
 ) -> LawViolation:
-    """Remove steps, nodes and whatever else can go, greedily, until nothing can or time is up."""
+    """Remove steps, nodes and settings greedily, until nothing can be removed or after `seconds` [s]."""
     deadline = time.monotonic() + seconds
     best = finding
     smaller = True
@@ -43,7 +43,7 @@ def _descend(
     router: type[Router] | None,
     deadline: float,
 ) -> tuple[LawViolation, bool]:
-    """Take the first simpler history that still fails, again and again."""
+    """Replace the history repeatedly by the first simpler one that breaks the same law."""
     found, again = False, True
     while again:
         again = False
@@ -63,7 +63,7 @@ def _descend(
 
 
 def _possible(history: History, router: type[Router] | None) -> bool:
-    """Whether its parameters go together; without one of them the others may not."""
+    """Return whether the parameters are valid; removing one may make the others inconsistent."""
     try:
         (router or catalogue.find(history.protocol)).parameters_type.model_validate(history.parameters)
     except ValidationError:
@@ -72,7 +72,7 @@ def _possible(history: History, router: type[Router] | None) -> bool:
 
 
 def _fewer_steps(history: History) -> Iterator[History]:
-    """Without a half of the steps, a quarter, and so on down to one."""
+    """Yield histories without a half of the steps, a quarter, and so on down to one step."""
     steps = history.steps
     size = len(steps)
     while size:
@@ -82,7 +82,7 @@ def _fewer_steps(history: History) -> Iterator[History]:
 
 
 def _fewer_nodes(history: History) -> Iterator[History]:
-    """Without one of the nodes; those beyond it move up."""
+    """Yield histories without one of the nodes; nodes with greater numbers are renumbered."""
     for gone in reversed(range(history.nodes)):
         if history.nodes > 1:
             steps = (_renumbered(step, gone) for step in history.steps)
@@ -97,7 +97,7 @@ def _fewer_nodes(history: History) -> Iterator[History]:
 
 
 def _simpler(history: History) -> Iterator[History]:
-    """With defaults instead of what was drawn, and an earlier end."""
+    """Yield histories with a default instead of a generated setting, or with an earlier end."""
     if history.links != LinkModel():
         yield msgspec.structs.replace(history, links=LinkModel())
     if history.clocks:
@@ -140,6 +140,6 @@ def _without(edges: tuple[tuple[NodeId, NodeId], ...], gone: NodeId) -> tuple[tu
 
 
 def _bridged(edges: tuple[tuple[NodeId, NodeId], ...], gone: NodeId) -> tuple[tuple[NodeId, NodeId], ...]:
-    """The edges without a node, whose neighbours are joined in a row: what was connected still is."""
+    """Return the edges without a node; its neighbours are linked in a row, so the graph stays connected."""
     near = sorted({node for edge in edges if gone in edge for node in edge if node != gone})
     return _without(tuple(dict.fromkeys((*edges, *pairwise(near)))), gone)

@@ -1,4 +1,4 @@
-"""Where nodes are: in a line, in a grid, scattered, or running about."""
+"""Generate topologies: nodes in a line, in a grid, scattered, or moving."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Edge: TypeAlias = tuple[NodeId, NodeId]
 Point: TypeAlias = tuple[float, float]
 
 RANGE = 250.0
-"Of a radio, in metres."
+"Radio range [m]."
 
 
 class Topology(NamedTuple):
-    """Who hears whom: at first, by and by, and when the faults have ended."""
+    """The links at the start, the steps that change them, and the links after the faults have ended."""
 
     nodes: int
     edges: tuple[Edge, ...]
@@ -27,7 +27,7 @@ class Topology(NamedTuple):
 
 
 def draw_topology(random: Random, end: float, *, located: bool = False) -> Topology:
-    """A topology, or a movement until `end`; `located`: all have places, and hear those within range."""
+    """Return a topology with movement until `end` [s]; `located`: all nodes have positions at all times."""
     if located:
         return _draw_located(random, end)
     shape = random.choice(("line", "grid", "scattered", "moving"))
@@ -52,7 +52,7 @@ def draw_topology(random: Random, end: float, *, located: bool = False) -> Topol
 
 
 def _draw_located(random: Random, end: float) -> Topology:
-    """Nodes each in range of one before it, which stand still, or run about and come back at the end."""
+    """Return nodes that are each in range of an earlier one, and stand, or move and return at the end."""
     places = [(0.0, 0.0)]
     for _ in range(random.randint(2, 7)):
         x, y = random.choice(places)
@@ -68,7 +68,7 @@ def _draw_located(random: Random, end: float) -> Topology:
 
 
 def _move(random: Random, places: list[Point], side: float, end: float) -> list[Step]:
-    """Move `places` by random waypoints until `end`; who is in range is looked at every second."""
+    """Move `places` by random waypoints until `end` [s]; links are updated every second."""
     steps: list[Step] = []
     joined = set(_in_range(places))
     speed = random.choice((2.0, 10.0, 30.0))
@@ -100,7 +100,7 @@ def _in_range(places: list[Point]) -> list[Edge]:
 
 
 def connect(places: list[Point]) -> tuple[Edge, ...]:
-    """Who is in range of whom, and the shortest edges besides that make one network of it."""
+    """Return the links within range, and the shortest additional links that connect the network."""
     group = list(range(len(places)))
     pairs = [(dist(places[a], places[b]), a, b) for a, b in combinations(range(len(places)), 2)]
     edges = []

@@ -1,7 +1,7 @@
-"""The laws, one a file: each looks at a record and tells how it is broken, or None.
+"""The laws, one per file: each checks a record and returns a description of the violation, or None.
 
-They hold for every protocol, by what it declares of itself (`Router.traits`). To add one, write its file and
-a line here.
+The laws hold for every protocol, depending on the traits that it declares (`Router.traits`). To add a law,
+write its file and add a line to `LAWS`.
 """
 
 from __future__ import annotations
@@ -49,4 +49,4 @@ LAWS: dict[str, Law] = {
     "acknowledged": sent_until_acknowledged.check,
     "silent": quiescent.check,
 }
-"By name; what breaks one of the first may well break those after it."
+"The laws by name; a violation of one of the first often causes violations of later ones."

@@ -1,4 +1,4 @@
-"""The dead are silent."""
+"""Law: a node that is not up and awake sends nothing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from roamcast.testing.swarm.record import SwarmRecord
 
 
 def check(record: SwarmRecord) -> str | None:
-    """Nothing is sent by a node that has crashed, sleeps or has not arrived."""
+    """Check that no node sends that has crashed, sleeps or has not arrived."""
     for sent in record.belated:
         return f"node {sent.node} sent a {type(sent.message).__name__} at {sent.time:.3f} s, after its crash"
     for aired in record.transmissions:

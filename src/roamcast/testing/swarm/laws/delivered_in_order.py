@@ -1,4 +1,4 @@
-"""In order."""
+"""Law: events are delivered in the order of publication."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from roamcast.testing.swarm.record import SwarmRecord
 
 
 def check(record: SwarmRecord) -> str | None:
-    """Where the protocol says so, an application gets each publisher's events in the order of publication."""
+    """Check that events of each publisher are delivered in order, if the protocol declares `ordered`."""
     if not record.traits.ordered or record.history.cramped:
         return None
     published = sorted((*record.published, *record.probes), key=lambda each: each.time)
@@ -19,6 +19,6 @@ def check(record: SwarmRecord) -> str | None:
             continue
         key = (got.node, got.incarnation, got.publication.publisher)
         if key in last and place[id] < place[last[key]]:
-            return f"node {got.node} got publication {id} at {got.time:.3f} s, after {last[key]}"
+            return f"node {got.node} received publication {id} at {got.time:.3f} s, after {last[key]}"
         last[key] = id
     return None

@@ -1,4 +1,4 @@
-"""Once."""
+"""Law: an event is delivered at most once."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from roamcast.testing.swarm.record import SwarmRecord
 
 
 def check(record: SwarmRecord) -> str | None:
-    """Where the protocol says so, no application gets an event twice from one incarnation of its router,
-    unless memory was drawn too small to know."""
+    """Check that no incarnation of a router delivers an event twice, if the protocol declares `once`.
+
+    Histories with limits that are too small are excluded.
+    """
     if not record.traits.once or record.history.cramped:
         return None
     before: dict[tuple[int, int, int], float] = {}
@@ -15,8 +17,8 @@ def check(record: SwarmRecord) -> str | None:
         key = (got.node, got.incarnation, got.publication.id)
         if key in before and got.publication.id not in record.forged_publications:
             return (
-                f"node {got.node} got publication {got.publication.id} at {before[key]:.3f} s and again at"
-                f" {got.time:.3f} s"
+                f"node {got.node} received publication {got.publication.id} at {before[key]:.3f} s and again"
+                f" at {got.time:.3f} s"
             )
         before[key] = got.time
     return None

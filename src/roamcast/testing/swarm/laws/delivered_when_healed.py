@@ -1,4 +1,4 @@
-"""In a healed network every event arrives."""
+"""Law: in a healed network every event is delivered."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from roamcast.testing.swarm.record import SwarmRecord
 
 
 def check(record: SwarmRecord) -> str | None:
-    """When the faults have ended and all has settled, whoever wants an event that was offered gets it, or any
-    one that it asked for, unless a router kept it back, or a wish, because others had repeated it."""
+    """Check that probe events that were advertised are delivered to all matching subscriptions and requests.
+
+    Events of which a router suppressed a repetition are excluded, and so are all events if a router
+    suppressed a subscription.
+    """
     if record.left_at == inf or record.history.cramped:
         return None
     kept = [
@@ -23,7 +26,7 @@ def check(record: SwarmRecord) -> str | None:
         return None
     kept_back = {message.publication_id for message in kept}
     forged = record.forged_publications
-    # Sessions are believed for good, and nothing on the air is signed: not asked is who was spoken of.
+    # Session state does not expire and messages are not signed, so forged nodes are excluded.
     sessions = record.traits.promise is DeliveryGuarantee.UNTIL_ACKNOWLEDGED
     spoken_of = record.forged_nodes if sessions else set()
     delivered = {(got.node, got.publication.id) for got in record.deliveries}
@@ -36,13 +39,13 @@ def check(record: SwarmRecord) -> str | None:
                 and wish.node != publication.publisher
                 and spoken_of.isdisjoint((wish.node, publication.publisher))
                 and wish.holds(time)
-                # Who asks for one event may be given another that was on its way, and is owed no more.
+                # A request may have been satisfied by another event that was in transit.
                 and not (wish.single and wish.end < inf)
                 and wish.pattern.matches(publication.event)
                 and (wish.node, publication.id) not in delivered
             ):
                 return (
-                    f"node {wish.node} did not get {publication.event} (publication {publication.id}) of node"
+                    f"node {wish.node} missed {publication.event} (publication {publication.id}) of node"
                     f" {publication.publisher}, published at {time:.3f} s in the healed network"
                 )
     return None

@@ -1,4 +1,4 @@
-"""The same again."""
+"""Law: a run is deterministic."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ ROWS = ("transmissions", "receptions", "lost", "drops", "deliveries", "states", 
 
 
 def check(record: SwarmRecord) -> str | None:
-    """The same history gives the same record, row by row."""
+    """Check that the second run of the history has the same record, row by row."""
     again = record.second
     if again is None:
         return None
     for name in ROWS:
         for number, (a, b) in enumerate(zip_longest(getattr(record, name), getattr(again, name))):
             if a != b:
-                return f"{name} part at row {number}: {a} and {b}"
+                return f"{name} differ from row {number} on: {a} and {b}"
     if record.error != again.error:
-        return "an exception only one time"
+        return "only one of the two runs raised this exception"
     return None

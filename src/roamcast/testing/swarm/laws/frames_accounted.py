@@ -1,4 +1,4 @@
-"""Every frame is accounted for."""
+"""Law: every frame is received or lost."""
 
 from __future__ import annotations
 
@@ -9,19 +9,22 @@ from roamcast.routing.router import BROADCAST, Drop, Message, NodeId
 from roamcast.testing.swarm.record import SwarmRecord
 
 Passage: TypeAlias = tuple[NodeId, NodeId, int, int]
-"Sender, receiver, kind and publication."
+"Sender, receiver, message number and publication id."
 
 
 def check(record: SwarmRecord) -> str | None:
-    """Every message sent is heard or lost at each addressee, and heard by nobody else; every answer is a Drop
-    or None."""
+    """Check that every sent message is received or lost at each intended receiver, and received nowhere else.
+
+    Check also that `receive` returns a `Drop` or None.
+    """
     if record.ended_early:
         return None
     for heard in record.receptions:
         if heard.answer is not None and not isinstance(heard.answer, Drop):
-            return f"{heard.answer!r} is no answer to a {type(heard.message).__name__}: a Drop, or None"
+            name = type(heard.message).__name__
+            return f"receive() of a {name} returned {heard.answer!r}; expected a Drop or None"
     sent = Counter(_passage(a.node, to, a.message) for a in record.transmissions for to in a.reach)
-    # What found no room in the queue was to be heard by nobody; that of a silent radio reaches nobody.
+    # A message that a full queue or a radio that is off discarded has no receivers.
     unsent = Counter(_passage(row.node, BROADCAST, row.message) for row in record.lost if row.to == BROADCAST)
     ended = Counter(_passage(row.node, row.to, row.message) for row in record.lost if row.to != BROADCAST)
     for heard in record.receptions:
@@ -29,11 +32,11 @@ def check(record: SwarmRecord) -> str | None:
             ended[_passage(heard.sender, heard.node, heard.message)] += 1
     for passage in ended:
         if passage not in sent:
-            return f"{_describe(passage)} was heard or lost, and never sent"
+            return f"{_describe(passage)} was received or lost, but never sent"
     for passage, times in sent.items():
         left = times - ended[passage]
         if left > 0 and left > unsent[passage[0], BROADCAST, passage[2], passage[3]]:
-            return f"{_describe(passage)} was sent {times} times, heard or lost {ended[passage]} times"
+            return f"{_describe(passage)} was sent {times} times, but received or lost {ended[passage]} times"
     return None
 
 

@@ -1,4 +1,4 @@
-"""No storm."""
+"""Law: no broadcast storm."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from roamcast.testing.swarm.record import SwarmRecord
 
 
 def check(record: SwarmRecord) -> str | None:
-    """Frames do not multiply without end: beyond a pace at which every node tells everyone something each
-    second there is room for a burst, but not for a storm. Excused are tables that were drawn too small, and
-    forged frames where advertisements have no serials (`advert_serials`, off as published): a forged one of a
-    node that does not exist is told on, and subscribed to in circles, until its hops reach their limit."""
+    """Check that the number of frames stays below a sustained rate plus a burst.
+
+    Histories with limits that are too small are excluded, and so are forged frames if advertisements have no
+    serials (`advert_serials`, off as published): nodes forward a forged advertisement of a nonexistent node
+    and subscribe to it in cycles, until the hop limit is reached.
+    """
     defenceless = record.history.hostile and not record.serials
     if not record.stormed or record.history.cramped or defenceless:
         return None

@@ -1,4 +1,4 @@
-"""No exception."""
+"""Law: no exception."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from roamcast.testing.swarm.record import SwarmRecord
 
 
 def check(record: SwarmRecord) -> str | None:
-    """Whatever happens, no router raises."""
+    """Check that no router raises an exception; return its last line."""
     if record.error is None:
         return None
     return record.error.strip().splitlines()[-1]

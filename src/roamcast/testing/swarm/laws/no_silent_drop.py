@@ -1,4 +1,4 @@
-"""Nothing disappears silently."""
+"""Law: no event is dropped silently."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from roamcast.testing.swarm.record import SwarmRecord
 
 
 def check(record: SwarmRecord) -> str | None:
-    """An event that a router took without a Drop is delivered, passed on, answered or dropped by it, unless
-    its node crashes, or its publisher does and it waits for what comes before."""
+    """Check that a router delivers, forwards, answers or drops every event that it accepted.
+
+    Events whose receiver or publisher crashes later are excluded: a router may hold an event until earlier
+    ones of the publisher arrive.
+    """
     if record.ended_early or record.history.hostile:
         return None
     done: dict[tuple[NodeId, int], float] = {}

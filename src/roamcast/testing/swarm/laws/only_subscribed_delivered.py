@@ -1,4 +1,4 @@
-"""Only what is wanted."""
+"""Law: events are delivered only to subscribers."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from roamcast.testing.swarm.record import SwarmRecord
 
 
 def check(record: SwarmRecord) -> str | None:
-    """Nothing is delivered to a node that did not want it at any moment from its publication (and as long
-    before as wishes are remembered) to its delivery."""
+    """Check that a matching subscription was active at some time between publication and delivery.
+
+    The interval starts earlier by `recall`, the time for which subscriptions are remembered.
+    """
     forged, recall = record.forged_publications, record.traits.recall
     known = {each.publication.id: each.time for each in (*record.published, *record.probes)}
     for got in record.deliveries:
@@ -22,7 +24,7 @@ def check(record: SwarmRecord) -> str | None:
             for wish in record.subscriptions
         ):
             return (
-                f"node {got.node} got {got.publication.event} (publication {got.publication.id}) at"
-                f" {got.time:.3f} s, and did not want it since it was published at {time:.3f} s"
+                f"node {got.node} received {got.publication.event} (publication {got.publication.id}) at"
+                f" {got.time:.3f} s without a matching subscription since its publication at {time:.3f} s"
             )
     return None

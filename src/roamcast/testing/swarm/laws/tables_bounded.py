@@ -1,4 +1,4 @@
-"""Tables keep their bounds."""
+"""Law: tables stay within their limits."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from roamcast.testing.swarm.record import SwarmRecord
 
 
 def check(record: SwarmRecord) -> str | None:
-    """No table ever holds more than it says that it can."""
+    """Check that no table of a router exceeds its declared limit."""
     for time, node, table, size in record.overflows:
-        return f"{table} of node {node} held {size.entries} at {time:.1f} s, and its limit is {size.limit}"
+        return f"{table} of node {node} had {size.entries} entries at {time:.1f} s; its limit is {size.limit}"
     return None

@@ -1,4 +1,4 @@
-"""No endless timers."""
+"""Law: no endless timers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from roamcast.testing.swarm.record import SwarmRecord
 
 
 def check(record: SwarmRecord) -> str | None:
-    """Routers do not set timers without end: a timer that is set again at once would run for ever."""
+    """Check that routers do not set timers endlessly, as by a timer that sets itself again at once."""
     if record.busy is None:
         return None
     last = max((row[-1].time for row in (record.transmissions, record.receptions) if row), default=0.0)

@@ -1,4 +1,4 @@
-"""A fault does no more than it must."""
+"""Law: mild faults do not affect events of which no copy was lost."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from roamcast.wire.message import unwrap
 
 
 def check(record: SwarmRecord) -> str | None:
-    """An event that is published during mild faults reaches every node that wants it, if no copy of it was
-    lost. Before, the network had settled. Excused is who lost anything but broadcast events since: a lost
-    advertisement, subscription or acknowledgement, or a failed link, may change routes."""
+    """Check that an event published during mild faults reaches all subscribers, if no copy of it was lost.
+
+    The network had settled before. The law does not apply if anything but broadcast events was lost since
+    then: a lost advertisement, subscription or acknowledgement, or a failed link, may change routes.
+    """
     if record.left_at == inf or record.history.cramped or record.later_at == inf:
         return None
     lost = [row for row in record.lost if row.time >= record.later_at]
@@ -42,7 +44,7 @@ def check(record: SwarmRecord) -> str | None:
                 and (wish.node, publication.id) not in delivered
             ):
                 return (
-                    f"node {wish.node} did not get {publication.event} (publication {publication.id}) of node"
+                    f"node {wish.node} missed {publication.event} (publication {publication.id}) of node"
                     f" {publication.publisher}, published at {time:.3f} s during mild faults, although no"
                     " copy was lost"
                 )

@@ -48,21 +48,21 @@ def test_a_campaign_that_agrees_is_taken():
 
 WRONG = {
     "seeds must differ from each other": {"seeds": [1, 2, 1]},
-    "'d' is no protocol": {"sweeps": {"s": {"protocols": ["d"]}}},
-    "'r' is no reading": {"sweeps": {"s": {"protocols": ["a"], "reading": {"r": "x"}}}},
-    "'z' is no alternative of 'r'": {
+    "'d' is not a known protocol": {"sweeps": {"s": {"protocols": ["d"]}}},
+    "'r' is not a known reading": {"sweeps": {"s": {"protocols": ["a"], "reading": {"r": "x"}}}},
+    "'z' is not a known alternative of 'r'": {
         "sweeps": {"s": {"protocols": ["a"], "reading": {"r": "z"}}},
         "readings": {"r": TWO},
     },
-    "'t' is no sweep": {"figures": {"f": FIGURE | {"sweep": "t"}}},
-    "'colour' is no axis of the sweep": {"figures": {"f": FIGURE | {"x": "colour"}}},
-    "'shape' is no axis of the sweep": {"figures": {"f": FIGURE | {"series": "shape"}}},
-    "'smell' is no axis of the sweep": {"figures": {"f": FIGURE | {"panel": "smell"}}},
-    "'u' is no sweep": {"claims": {"c": CLAIM | {"sweep": "u"}}},
-    "'c' is no protocol of the sweep": {"claims": {"c": CLAIM | {"protocol": "c"}}},
-    "'d' is no protocol of the sweep": {"claims": {"c": CROSSING | {"passes": "d"}}},
-    "'taste' is no axis of the sweep": {"claims": {"c": CROSSING | {"along": "taste"}}},
-    "'weight' is no axis of the sweep": {"claims": {"c": CLAIM | {"where": {"weight": 1}}}},
+    "'t' is not a known sweep": {"figures": {"f": FIGURE | {"sweep": "t"}}},
+    "'colour' is not a known axis of the sweep": {"figures": {"f": FIGURE | {"x": "colour"}}},
+    "'shape' is not a known axis of the sweep": {"figures": {"f": FIGURE | {"series": "shape"}}},
+    "'smell' is not a known axis of the sweep": {"figures": {"f": FIGURE | {"panel": "smell"}}},
+    "'u' is not a known sweep": {"claims": {"c": CLAIM | {"sweep": "u"}}},
+    "'c' is not a known protocol of the sweep": {"claims": {"c": CLAIM | {"protocol": "c"}}},
+    "'d' is not a known protocol of the sweep": {"claims": {"c": CROSSING | {"passes": "d"}}},
+    "'taste' is not a known axis of the sweep": {"claims": {"c": CROSSING | {"along": "taste"}}},
+    "'weight' is not a known axis of the sweep": {"claims": {"c": CLAIM | {"where": {"weight": 1}}}},
     "no point of sweep 's' has {'people': 11}": {"claims": {"c": CLAIM | {"where": {"people": 11}}}},
     "no point of sweep 's' has {'people': 12}": {
         "claims": {"c": RATIO | {"of": {"protocol": "a", "where": {"people": 12}}, "to": {"protocol": "b"}}}
@@ -72,19 +72,19 @@ WRONG = {
     },
     "low (3.0) is above high (2.0)": {"claims": {"c": CLAIM | {"low": 3, "high": 2}}},
     "a band needs low, high or both": {"claims": {"c": CROSSING | {"low": None}}},
-    "an alternative cannot need its own reading": {
+    "an alternative cannot require its own reading": {
         "readings": {"r": TWO | {"alternatives": {"x": {}, "y": {"only_with": {"r": "x"}}}}}
     },
-    "a default stands with an alternative that it cannot stand with": {
+    "a default requires an alternative that is not a default": {
         "readings": {"r": TWO, "q": TWO | {"alternatives": {"x": {"only_with": {"r": "y"}}, "y": {}}}}
     },
-    "zipped lists must be of one length: k has 2, l has 1": {
+    "zipped lists must have the same length: k has 2, l has 1": {
         "sweeps": {"s": {"protocols": ["a"], "zip": {"k": [1, 2], "l": [3]}}}
     },
     "'k' is given both in grid and in points": {
         "sweeps": {"s": {"protocols": ["a"], "grid": {"k": [1]}, "points": [{"k": 2}]}}
     },
-    "every explicit point must give the same keys": {
+    "all explicit points must have the same keys": {
         "sweeps": {"s": {"protocols": ["a"], "points": [{"k": 1}, {"k": 2, "l": 3}]}}
     },
 }
@@ -109,7 +109,7 @@ def test_a_campaign_has_so_many_runs_at_most(monkeypatch):
     monkeypatch.setattr(campaigns, "MOST_RUNS", 2 * 3 * 2 * 2)
     made()
     monkeypatch.setattr(campaigns, "MOST_RUNS", 2 * 3 * 2 * 2 - 1)
-    with pytest.raises(ValidationError, match="24 runs are more than 23"):
+    with pytest.raises(ValidationError, match="24 runs; expected at most 23"):
         made()
 
 
@@ -121,7 +121,7 @@ def test_a_sweep_has_so_many_points_at_most(monkeypatch):
     monkeypatch.setattr(sweeps, "MOST_POINTS", 12)
     Sweep.model_validate(asked)
     monkeypatch.setattr(sweeps, "MOST_POINTS", 11)
-    with pytest.raises(ValidationError, match="12 points are more than 11"):
+    with pytest.raises(ValidationError, match="12 points; expected at most 11"):
         Sweep.model_validate(asked)
 
 

@@ -131,20 +131,20 @@ set.duration = "250 s"
 
 
 WRONG = {
-    "sweeps.people.protocols: 'floodin' is no protocol; did you mean 'flooding'?": HEAD.replace(
+    "sweeps.people.protocols: 'floodin' is not a known protocol; did you mean 'flooding'?": HEAD.replace(
         'protocols = ["flooding", "slow"]', 'protocols = ["floodin"]'
     ),
     "unknown key; did you mean 'seeds'?": HEAD.replace("seeds = 2", "seds = 2"),
-    "no metric is called 'delivery_rte'; did you mean 'delivery_rate'?": HEAD
+    "unknown metric 'delivery_rte'; did you mean 'delivery_rate'?": HEAD
     + '[figures.a]\ntitle = "x"\nsweep = "people"\nx = "anything"\ny = ["delivery_rte"]\n',
-    "figures.a.x: 'seed' is no axis of the sweep": HEAD
+    "figures.a.x: 'seed' is not a known axis of the sweep": HEAD
     + '[figures.a]\ntitle = "x"\nsweep = "people"\nx = "seed"\ny = ["delay_mean"]\n',
     "a band needs low, high or both": HEAD
     + '[claims.a]\nkind = "band"\nsays = "x"\nsweep = "people"\nmetric = "energy"\nprotocol = "slow"\n',
     "no point of sweep 'people' has": HEAD
     + '[claims.a]\nkind = "band"\nsays = "x"\nsweep = "people"\nmetric = "energy"\nlow = 1\n'
     'protocol = "slow"\nwhere = { "workload.subscribe.walkers.count" = 11 }\n',
-    "zipped lists must be of one length": HEAD + "zip = { a = [1, 2], b = [1] }\n",
+    "zipped lists must have the same length": HEAD + "zip = { a = [1, 2], b = [1] }\n",
     "is given both in set and in grid": HEAD + 'grid.duration = ["1 s"]\n',
     "wrkload: unknown key": HEAD.replace("workload.subscribe", "wrkload.subscribe"),
     "20 has no unit": HEAD.replace('"20 ms"', "20"),

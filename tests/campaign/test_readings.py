@@ -96,7 +96,7 @@ def test_under_readings_claims_are_judged_in_each_and_what_they_share_is_run_onc
 
 
 def test_a_campaign_without_readings_cannot_be_judged_under_them(tmp_path):
-    with pytest.raises(UserError, match="declares no readings"):
+    with pytest.raises(UserError, match="needs a campaign with readings"):
         apply_options(read_campaign(write(tmp_path, CLAIMS)), readings=True)
 
 
@@ -140,15 +140,15 @@ def test_a_covering_design_is_much_smaller_than_everything():
 
 
 WRONG = {
-    "campaign.toml:19: readings.pacing.default: 'eveny' is no alternative; did you mean 'evenly'?": (
+    "campaign.toml:19: readings.pacing.default: 'eveny' is not a known alternative; did you mean 'evenly'?": (
         'default = "at-once"',
         'default = "eveny"',
     ),
-    "campaign.toml:29: readings.jitter.alternatives.long.parameters.floding: 'floding' is no protocol": (
+    "campaign.toml:29: readings.jitter.alternatives.long.parameters.floding: 'floding' is not a known": (
         "parameters.flooding",
         "parameters.floding",
     ),
-    "campaign.toml:30: readings.jitter.alternatives.long.only_with.pacing: 'even' is no alternative of": (
+    "campaign.toml:30: readings.jitter.alternatives.long.only_with.pacing: 'even' is not a known": (
         'pacing = "evenly"',
         'pacing = "even"',
     ),

@@ -89,7 +89,7 @@ def test_the_command_itself_says_the_same(tmp_path):
     ("line", "expected"),
     [
         ("$node_(3) set X_ 1", "m.mov:7: node 3 is outside the range; the scenario has nodes 0 to 2"),
-        ('$ns_ at 1 "$node_(0) setdest 301 5 1"', "m.mov:7: (301, 5) leaves the area of 300 m x 200 m"),
+        ('$ns_ at 1 "$node_(0) setdest 301 5 1"', "m.mov:7: (301, 5) is outside the area of 300 m x 200 m"),
     ],
 )
 def test_a_movement_that_cannot_be_followed(tmp_path, refuse, line, expected):

@@ -114,7 +114,7 @@ def test_what_a_trace_cannot_tell_is_said(ns2):
     path = ns2("quiet", new=0, mac="OFF", traffic="message")
     found = assemble(str(path), read(FilePart(str(path))), TraceDescription())
     told = " ".join(found.notes)
-    for word in ("-macTrace", "each repetition", "where everyone was"):
+    for word in ("-macTrace", "each repetition", "positions are unknown"):
         assert word in told
     assert all(row["attempts"] == 1 and row["airtime"] == 0 for row in rows(found.facts, "transmissions"))
 
@@ -137,7 +137,7 @@ def test_bad_lines_are_kept_apart_with_where_and_why(tmp_path):
     assert [row.offset for row in found.bad] == [first + sum(map(len, bad[:n])) for n in range(4)]
     for row, why in zip(found.bad, ("neither", "not finite", "UTF-8", "wired"), strict=True):
         assert why in row.why
-    assert "4 lines were not understood" in found.notes[0]
+    assert "4 lines could not be parsed" in found.notes[0]
 
 
 def test_a_file_that_is_no_trace_is_refused(tmp_path):

@@ -51,7 +51,7 @@ def test_a_log_that_loses_or_doubles_a_run_is_refused():
     held = Snapshot().after(Commit([batch(0), batch(1)]))
     joined = Batch("both", batch(0).runs | batch(1).runs, {})
     assert held.after(Commit([joined], ["b0", "b1"])).runs() == held.runs()
-    with pytest.raises(LakeError, match="removes the batch b2, which is not there"):
+    with pytest.raises(LakeError, match="removes the batch b2, which does not exist"):
         held.after(Commit(remove=["b2"]))
     with pytest.raises(LakeError, match="adds the batch b1 twice"):
         held.after(Commit([batch(1)]))

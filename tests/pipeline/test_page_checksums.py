@@ -73,7 +73,9 @@ def test_pages_of_the_tables_of_the_pipeline_give_no_other_values(store):
 def test_a_damaged_footer_is_told_in_a_line(store):
     file = deliveries(store)
     file.write_bytes(file.read_bytes().replace(b"\x04time", b"\x04tune"))
-    with pytest.raises(LakeError, match=r"its footer is not what was written; see: roamcast campaign verify"):
+    with pytest.raises(
+        LakeError, match=r"the footer does not match its digest; see: roamcast campaign verify"
+    ):
         roamcast.lake(store.folder.local).dataset("deliveries")
     assert Committer(None, store).repair(list(store.snapshot().batches)).keys() == set(IDS)
 

@@ -71,7 +71,7 @@ def test_a_scenario_survives_its_json(tmp_path):
             "s.toml:15: workload.publish.all.content: alert/level: 6 is not between 1 and 5",
         ),
         ("level = [1,", "levels = [1,", "alert has no field 'levels'; did you mean 'level'?"),
-        ("count = 6", "count = 6000000", "s.toml:5: nodes: 6000000 nodes are more than 1000000"),
+        ("count = 6", "count = 6000000", "s.toml:5: nodes: 6000000 nodes; expected at most 1000000"),
         (
             'every = "10 s"',
             'every = "1 ns"',

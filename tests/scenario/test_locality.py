@@ -114,12 +114,12 @@ def test_the_first_topic_of_an_area_is_asked_for_most_by_zipfs_law():
 
 MISTAKES = {
     "there are no hubs": {"hubs": None, "workload__areas": None},
-    "may cover half": {"hubs": {"count": 9, "side": 250}, "workload__areas": None},
-    "reaches outside": {"hubs": {"count": 3, "side": 250, "at": [(0, 0), (800, 0), (0, 300)]}},
-    "give each of the 3 hubs a number": {"workload__areas": {"quarters": 2, "hubs": [0, 0, 4]}},
-    "there are 7 areas": {"workload__areas": {"quarters": 2, "hubs": [0, 3, 9]}},
+    "may cover at most half": {"hubs": {"count": 9, "side": 250}, "workload__areas": None},
+    "extends outside": {"hubs": {"count": 3, "side": 250, "at": [(0, 0), (800, 0), (0, 300)]}},
+    "expected 3 different numbers": {"workload__areas": {"quarters": 2, "hubs": [0, 0, 4]}},
+    "expected numbers from 0 to 6": {"workload__areas": {"quarters": 2, "hubs": [0, 3, 9]}},
     "there are no topics": {"workload__topics": None, "workload__areas": None},
-    "no other group can be beside it": {
+    "already includes every node": {
         "workload__request": {
             "*": {"every": 3, "interest": "topic"},
             "drivers": {"every": 3, "interest": "topic"},

@@ -46,8 +46,8 @@ def test_a_new_destination_interrupts_the_leg_where_the_node_then_is(tmp_path):
     ("line", "complaint"),
     [
         ("$node_(2) set X_ 1", "m.mov:1: node 2 is outside the range; the scenario has nodes 0 to 1"),
-        ("$node_(0) set X_ 101", "m.mov:1: (101, 0) leaves the area of 100 m x 50 m"),
-        ('$ns_ at 1 "$node_(0) setdest 5 50.1 1"', "(5, 50.1) leaves the area"),
+        ("$node_(0) set X_ 101", "m.mov:1: (101, 0) is outside the area of 100 m x 50 m"),
+        ('$ns_ at 1 "$node_(0) setdest 5 50.1 1"', "(5, 50.1) is outside the area"),
         ('$ns_ at -1 "$node_(0) setdest 5 5 1"', "negative"),
         ("$node_(0) set Z_ 3", "height"),
         ("$node_(0) set X_ 1e999", "not finite"),
@@ -62,7 +62,9 @@ def test_a_bad_line_is_named_with_what_is_wrong(tmp_path, line, complaint):
 
 
 def test_destinations_of_a_node_come_in_order_of_time(tmp_path):
-    with pytest.raises(MovementError, match=r"m.mov:11: node 0 is sent off at 6 s, after 7 s; sort by time"):
+    with pytest.raises(
+        MovementError, match=r"m.mov:11: node 0 has a setdest at 6 s after one at 7 s; sort by time"
+    ):
         read(tmp_path, TWO_WALKERS + '$ns_ at 6.0 "$node_(0) setdest 1 1 1"\n')
 
 

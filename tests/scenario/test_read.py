@@ -68,7 +68,10 @@ def test_an_override_speaks_units_too(tmp_path):
         ),
         ("[node.more]\ncount = 1", "s.toml:7: node: unknown key; did you mean 'nodes'?"),
         ("[nodes.more]\nmobility = 'waypont'\ncount = 2", "s.toml:8: nodes.more.mobility"),
-        ("[nodes.more]\nmobility = 'waypoint'\ncount = 2", "s.toml:7: nodes.more: walkers need a speed"),
+        (
+            "[nodes.more]\nmobility = 'waypoint'\ncount = 2",
+            's.toml:7: nodes.more: mobility = "waypoint" needs a speed',
+        ),
         (
             "[nodes.more]\ncount = 1\nat = [['400 m', '0 m']]",
             "s.toml:9: nodes.more.at: (400, 0) lies outside the area",

@@ -106,7 +106,7 @@ def test_a_cell_is_read_as_the_declared_kind_of_its_field(tmp_path):
         ("time,publisher,size\n1,7,9\n", "plan.csv:2: publisher: node 7 is outside the range 0 to 2"),
         ("time,publisher,size\n1,x,9\n", "plan.csv:2: publisher: 'x' is not a number"),
         ("time,publisher,size\nnan,0,9\n", "plan.csv:2: time: 'nan' is not finite"),
-        ("time,publisher,size\n99,0,9\n", "plan.csv:2: time: 99 s is not within the run of 60 s"),
+        ("time,publisher,size\n99,0,9\n", "plan.csv:2: time: 99 s is outside the run of 60 s"),
         ("time,publisher,size\n1,0,0\n", "plan.csv:2: size: 0 bytes"),
         ("time,publisher,size\n1,0\n", "plan.csv:2: 2 cells under 3 columns"),
         ('time,publisher,size\n1,0,"9\n', "plan.csv"),
@@ -119,14 +119,14 @@ def test_a_bad_line_of_a_schedule_is_named(tmp_path, csv, complaint):
 
 
 def test_an_event_larger_than_a_frame_is_refused(tmp_path):
-    with pytest.raises(UserError, match=r"workload.publish.shop.size: 1,000,000 B are more than one frame"):
+    with pytest.raises(UserError, match=r"workload.publish.shop.size: 1,000,000 B exceed the maximum"):
         shopping("workload.publish.shop.size=1 MB")
     with pytest.raises(UserError, match=r"mac.max_message = 500 B"):
         shopping("mac.max_message=500 B")
     limited = SCHEDULED.replace("[nodes.all]", 'mac.max_message = "98 B"\n[nodes.all]')
     (tmp_path / "s.toml").write_text(limited)
     (tmp_path / "plan.csv").write_text("time,publisher,size\n1,0,98\n2,0,99\n")
-    with pytest.raises(UserError, match=r"plan.csv:3: size: 99 B are more than one frame carries"):
+    with pytest.raises(UserError, match=r"plan.csv:3: size: 99 B exceed the maximum message size"):
         load(tmp_path / "s.toml")
 
 

@@ -1,7 +1,6 @@
-"""A campaign: which scenario, swept how, under which protocols and seeds; what to draw, what is claimed.
+"""The campaign model: scenarios, sweeps, protocols, seeds, figures and claims as immutable sections.
 
-The models here are strict and pure. `plan` turns them into runs, `judge` holds their claims against
-the numbers, `report` draws their figures.
+`plan` derives the runs from a campaign, `judge` evaluates its claims, and `report` draws its figures.
 """
 
 from __future__ import annotations
@@ -45,78 +44,78 @@ Stack = Annotated[
 
 
 class Variant(CampaignSection):
-    """A protocol under a label, with the parameters that make it differ from its defaults."""
+    """A protocol under a label, with the parameters that differ from its defaults."""
 
     router: str | None = None
-    "The protocol's name in the catalogue; the label itself if absent."
+    "Name of the protocol in the catalogue; the label if absent."
     profile: str | None = None
-    "A profile that the protocol declares, as `as-published`; its defaults if absent."
+    "A profile of the protocol, such as `as-published`; the defaults if absent."
     parameters: Settings = Field(default_factory=dict)
-    "Its parameters, as after `protocol.NAME.` in a scenario; they win over the profile's."
+    "Parameters, as after `protocol.NAME.` in a scenario; they take precedence over the profile."
     title: str | None = None
-    "What figures call it; the label if absent."
+    "Name in figures; the label if absent."
 
 
 class Figure(CampaignSection):
-    """A figure: one panel for each metric, a line for each series, intervals on every point."""
+    """A figure: a panel per metric, a line per series, and a confidence interval at each point."""
 
     title: str
     section: str = ""
-    "Of the paper, where it is one of the paper's figures."
+    "Section of the paper, if the figure reproduces one of the paper."
     sweep: str
     x: str
     "The key on the horizontal axis."
     x_title: str | None = None
-    "What stands below the axis; words for the key and the unit of its values if absent."
+    "Title of the horizontal axis; derived from the key and the unit of its values if absent."
     x_unit: str | None = None
-    "The unit beside the title."
+    "Unit of the horizontal axis."
     x_log: bool = False
-    "Whether the horizontal axis is logarithmic."
+    "Use a logarithmic horizontal axis."
     y: Annotated[list[Stack], Field(min_length=1)]
-    "A panel each: a metric is drawn as lines, a list of metrics as stacked bars."
+    "Panels: a metric is drawn as lines, a list of metrics as stacked bars."
     titles: dict[MetricName, str] = Field(default_factory=dict)
-    "What panels are called, by their (first) metric."
+    "Titles of panels, by their (first) metric."
     units: dict[MetricName, str] = Field(default_factory=dict)
-    "Units beside the titles, by metric."
+    "Units of panels, by metric."
     log: list[MetricName] | None = None
-    "Metrics on a logarithmic axis; delays if absent."
+    "Metrics with a logarithmic axis; delays if absent."
     series: str = "protocol"
-    "What distinguishes the lines: `protocol` or an axis of the sweep."
+    "Dimension of the lines: `protocol` or an axis of the sweep."
     panel: str | None = None
-    "An axis of the sweep that gets a row of panels for each of its values."
+    "An axis of the sweep; each of its values gets a row of panels."
     extremes: bool = False
-    "Whether lines show, beside the interval of each point, the least and the most over its seeds."
+    "Show the minimum and the maximum over seeds at each point, too."
 
 
 class RunLimits(CampaignSection):
-    """What one run may use before it is given up."""
+    """Limits on the resources of one run; a run that exceeds them fails."""
 
     time: Annotated[Seconds, Field(gt=0)] = 1800.0
-    "Wall time of one run."
+    "Maximum wall time of one run."
     memory: Annotated[Bytes, Field(gt=0)] = 4e9
-    "Memory of one run."
+    "Maximum memory of one run."
 
 
 class QuickSettings(CampaignSection):
-    """What `--quick` makes of the campaign."""
+    """Changes to the campaign by `--quick`."""
 
     seeds: Annotated[int, Field(strict=True, ge=1, le=MOST_SEEDS)] = 2
     points: Annotated[int, Field(strict=True, ge=1)] = 3
-    "Values kept on each axis, ends included."
+    "Number of values on each axis, including both ends."
     set: Settings = Field(default_factory=dict)
-    "Settings changed at every point, as a shorter duration."
+    "Settings at every point, such as a shorter duration."
 
 
 class Campaign(CampaignSection):
-    """A whole campaign file."""
+    """The content of a campaign file."""
 
     title: str
     about: str = ""
-    "A sentence or two for the report's head."
+    "Introduction of the report."
     paper: str = ""
-    "The paper that it reproduces, if any."
+    "The paper that the campaign reproduces, if any."
     scenario: Path
-    "The scenario's file; relative to the campaign's file."
+    "The scenario file; the path is relative to the campaign file."
     seeds: (
         Annotated[int, Field(strict=True, ge=1, le=MOST_SEEDS)]
         | Annotated[
@@ -124,13 +123,13 @@ class Campaign(CampaignSection):
             Field(min_length=1, max_length=MOST_SEEDS),
         ]
     ) = 10
-    "How many (1, 2, 3 ...), or which."
+    "Number of seeds (1, 2, 3, ...), or a list of seeds."
     protocols: Annotated[dict[str, Variant], Field(min_length=1)]
     sweeps: Annotated[dict[str, Sweep], Field(min_length=1)]
     figures: dict[str, Figure] = Field(default_factory=dict)
     claims: dict[str, Claim] = Field(default_factory=dict)
     readings: dict[str, Reading] = Field(default_factory=dict)
-    "What the paper leaves open."
+    "Choices that the paper leaves open."
     design: ReadingDesign = ReadingDesign()
     limits: RunLimits = RunLimits()
     quick: QuickSettings = QuickSettings()
@@ -140,12 +139,12 @@ class Campaign(CampaignSection):
     _text: str = PrivateAttr("")
 
     def origin_of(self, file: Path, text: str) -> Campaign:
-        """Itself, knowing its file, so that mistakes can be told by line."""
+        """Store the file and its text, so that errors can name a line; return the campaign."""
         self._file, self._text = file, text
         return self
 
     def line_of(self, *paths: str) -> str:
-        """Where in its file the first of the dotted `paths` stands that does; `--set` if it has no file."""
+        """Return file, line and key of the first of the dotted `paths` that is set; `--set` if no file."""
         if self._file is None:
             return "--set"
         found = [(path, line) for path in paths if (line := line_of(self._text, path.split("."), exact=True))]
@@ -154,7 +153,7 @@ class Campaign(CampaignSection):
 
     @property
     def seed_list(self) -> list[int]:
-        """The seeds, one by one."""
+        """The list of seeds."""
         return list(range(1, self.seeds + 1)) if isinstance(self.seeds, int) else self.seeds
 
     @model_validator(mode="after")
@@ -163,7 +162,7 @@ class Campaign(CampaignSection):
             raise ValueError("seeds must differ from each other")
         runs = sum(sweep.size * len(sweep.protocols) for sweep in self.sweeps.values()) * len(self.seed_list)
         if runs > MOST_RUNS:
-            raise disagreement("sweeps", f"{runs:,} runs are more than {MOST_RUNS:,}")
+            raise disagreement("sweeps", f"{runs:,} runs; expected at most {MOST_RUNS:,}")
         for name, sweep in self.sweeps.items():
             for label in sweep.protocols:
                 member(label, self.protocols, f"sweeps.{name}.protocols", "protocol")
@@ -173,9 +172,7 @@ class Campaign(CampaignSection):
                 member(chosen, known, place, f"alternative of {reading!r}")
         for name, figure in self.figures.items():
             if safe_name(name) != name:
-                raise disagreement(
-                    f"figures.{name}", f"this becomes the name of a file; write {safe_name(name)!r}"
-                )
+                raise disagreement(f"figures.{name}", f"not a valid file name; use {safe_name(name)!r}")
             sweep = self.sweeps[member(figure.sweep, self.sweeps, f"figures.{name}.sweep", "sweep")]
             member(figure.x, sweep.axes, f"figures.{name}.x", "axis of the sweep")
             member(figure.series, ["protocol", *sweep.axes], f"figures.{name}.series", "axis of the sweep")

@@ -1,10 +1,10 @@
-"""Claims as arithmetic: each is one or more checks, and every check asks where one number lies.
+"""Conversion of claims to checks; a check compares one number with its bounds.
 
-The number is the mean over seeds of a weighted sum of metrics of a seed's runs; where the claim speaks of
-proportions, it is divided by the mean over seeds of another such sum. A band has one weight of 1. An ordering
-takes one protocol's value off the next one's. A trend is the climb of the least-squares line, which is a
-weighted sum too, divided by the mean. A crossing is the zero of such a line through differences: its height
-at the middle divided by its slope, taken off the middle.
+The number is the mean over seeds of a weighted sum of metrics of a seed's runs, or the quotient of two such
+means. A band has a single weight of 1. An ordering subtracts one protocol's value from the next one's. A
+trend is the rise of the least-squares line from end to end, which is a weighted sum, divided by the mean. A
+crossing is the zero of a least-squares line through differences: the centre of the axis values minus the
+line's height there divided by its slope.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from roamcast.campaign.tables import CHECKS, TERMS
 from roamcast.metrics.declarations import METRICS
 
 Key = tuple[str, str, str]
-"Point, protocol and metric of a value."
+"The key of a value: point, protocol and metric."
 
 
 @dataclass
 class Check:
-    """One number and where it must lie; weights by the value that they weigh."""
+    """A number and its bounds; `above` and `below` are the weights of its numerator and denominator."""
 
     tells: str
     low: float | None
@@ -46,13 +46,13 @@ class Check:
     strict: bool = False
     scale: str = "any"
     divisor: str = "none"
-    "`positive` or `any` of a check with weights `below`."
+    "`positive` or `any` if there are weights `below`: the accepted sign of the denominator."
     above: dict[Key, float] = field(default_factory=dict)
     below: dict[Key, float] = field(default_factory=dict)
 
 
 def make_checks(campaign: Campaign, claim: Claim) -> list[Check]:
-    """What must hold for `claim` to hold; empty if the campaign's sweep no longer has its points."""
+    """Return the checks of `claim`; empty if the campaign's sweep lacks the points of the claim."""
     points = campaign.sweeps[claim.sweep].expand()
     if isinstance(claim, RatioClaim | DifferenceClaim):
         return list(_compare(claim, points))
@@ -85,7 +85,7 @@ def _order(claim: OrderingClaim, group: list[dict[str, Setting]]) -> Iterator[Ch
 
 @dataclass
 class _Line:
-    """Points along a claim's axis, where they lie on it, and what each weighs in the slope of the line."""
+    """Points along a claim's axis, their axis values, and their weights in the slope of the line."""
 
     points: list[dict[str, Setting]]
     places: list[float]
@@ -94,7 +94,7 @@ class _Line:
 
 
 def _lines(claim: TrendClaim | CrossingClaim, chosen: list[dict[str, Setting]]) -> Iterator[_Line]:
-    """A line for each value of the other axes, or one for all; none through points that lie on one place."""
+    """Yield a line per value of the other axes, or one for all; none if all points have the same value."""
     lines: dict[str, list[dict[str, Setting]]] = {}
     for point in chosen:
         rest = point_text({key: value for key, value in point.items() if key != claim.along})
@@ -210,14 +210,14 @@ def _at(group: list[dict[str, Setting]]) -> str:
 
 
 def number(value: Any) -> float:
-    """A setting as a number: its own, or the number before its unit."""
+    """Return a setting as a number; of a text with a unit, the number before the unit."""
     if isinstance(value, str):
         value = value.strip().split()[0]
     return float(value)
 
 
 def make_tables(campaign: Campaign, places: Iterable[PlannedCell]) -> dict[str, pa.Table]:
-    """The tables `checks` and `terms` of all claims; `places` tell the runs of each point."""
+    """Return the tables `checks` and `terms` of all claims; `places` are the cells of the plan."""
     runs = _index(places)
     checks: list[dict[str, Any]] = []
     terms: list[dict[str, Any]] = []
@@ -256,6 +256,6 @@ def _index(places: Iterable[PlannedCell]) -> dict[tuple[str, str, str], list[tup
 
 
 def settings_of(point: str) -> dict[str, Setting]:
-    """A point of the tables as settings."""
+    """Return the settings of a point from its text in the tables."""
     read: dict[str, Setting] = json.loads(point)
     return read

@@ -1,4 +1,4 @@
-"""Claims as a campaign file states them: a metric, where it is taken, and what must be true of it."""
+"""The claims of a campaign file: a metric, its points, and the condition that must hold."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from roamcast.campaign.section import CampaignSection, MetricName, Settings
 
 
 class MetricSelector(CampaignSection):
-    """Which numbers a claim speaks of."""
+    """The values of a metric that a claim uses."""
 
     protocol: str
     metric: MetricName | None = None
-    "If it is not the claim's metric."
+    "The metric, if it differs from the claim's."
     where: Settings = Field(default_factory=dict)
     "Points of the sweep that agree with these; all if absent."
     less: Settings | None = None
-    "Take off the number at these points: the rise from there to `where`."
+    "Subtract the value at these points: the result is the rise from there to `where`."
 
 
 class _Claim(CampaignSection):
     says: str
-    "The claim, in our own words."
+    "The claim in our own words."
     section: str = ""
-    "Where the paper says it."
+    "Section of the paper that makes the claim."
     figure: str = ""
     "The paper's figure."
     paper: str = ""
-    "The paper's number, as it gives it."
+    "The number in the paper, as printed."
     sweep: str
     metric: MetricName
     where: Settings = Field(default_factory=dict)
     "Points of the sweep that agree with these; all if absent."
     points: Literal["each", "mean"] = "each"
-    "Whether it must hold at each point or for the mean over the points."
+    "The claim must hold at each point, or for the mean over the points."
 
 
 class BandClaim(_Claim):
@@ -53,7 +53,7 @@ class BandClaim(_Claim):
 
 
 class OrderingClaim(_Claim):
-    """A metric rises from protocol to protocol, in the order given; compared on common seeds."""
+    """A metric increases from protocol to protocol in the given order; compared on common seeds."""
 
     kind: Literal["ordering"]
     protocols: Annotated[list[str], Field(min_length=2)]
@@ -68,7 +68,7 @@ class TrendClaim(_Claim):
     along: str
     direction: Literal["rising", "falling", "level"]
     tolerance: Annotated[float, Field(gt=0)] = 0.1
-    "How far, of its mean, the line of a level metric may climb or sink from end to end."
+    "Maximum change of a level metric from end to end of the line, relative to its mean."
 
 
 class RatioClaim(_Claim):
@@ -87,7 +87,7 @@ class RatioClaim(_Claim):
 
 
 class DifferenceClaim(_Claim):
-    """One number less another lies in a band."""
+    """The difference of two numbers lies in a band."""
 
     kind: Literal["difference"]
     of: MetricSelector
@@ -102,15 +102,15 @@ class DifferenceClaim(_Claim):
 
 
 class CrossingClaim(_Claim):
-    """Where along an axis one protocol's metric passes another's lies in a band.
+    """The axis value at which one protocol's metric crosses another's lies in a band.
 
-    A least-squares line is fitted to their differences over the points, seed by seed: where is it zero?
+    It is the zero of a least-squares line that is fitted to the differences over the points, per seed.
     """
 
     kind: Literal["crossing"]
     protocol: str
     passes: str
-    "The other protocol, whose metric it passes."
+    "The other protocol, whose metric is crossed."
     along: str
     low: float | None = None
     high: float | None = None

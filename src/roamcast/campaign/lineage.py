@@ -1,7 +1,7 @@
-"""What each table of a campaign was made from, so that none is read beside what it does not belong to.
+"""The sources of each table of a campaign, and detection of stale tables.
 
-A table carries, in its file, the digest of everything that it was made from: parts of the campaign as it was
-asked, and other tables. It is stale when one of them is no longer the same, or is stale itself.
+The file of a table contains the digests of its sources: parts of the campaign, other tables and code. A table
+is stale if one of its sources has changed or is stale itself.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ PARTS = {
     "claims": ("claims", "sweeps", "readings"),
     "measure": ("measure",),
 }
-"Parts of a campaign that tables are made from, by name."
+"Keys of the campaign that form each part from which tables are computed."
 
 DEFINITIONS = "definitions"
-"Of the metrics: what each of them computes."
+"The source that stands for the definitions of the metrics."
 
 STATISTICS = "statistics"
-"The code that sums up over seeds and judges."
+"The source that stands for the code of summaries and verdicts."
 
 SOURCES: dict[str, tuple[str, ...]] = {
     "plan": ("asked",),
@@ -35,37 +35,37 @@ SOURCES: dict[str, tuple[str, ...]] = {
     "terms": ("claims", "points", STATISTICS),
     "verdicts": ("metrics", "checks", "terms", STATISTICS),
 }
-"What each table is made from: parts of the campaign, tables, the definitions of metrics, and code."
+"Sources of each table: parts of the campaign, tables, the definitions of metrics, and code."
 
 MEASURED = frozenset({"plan", "points", "runs", "metrics"})
-"The tables that all others can be made from."
+"The tables from which all others can be computed."
 
 OUTCOMES = {"runs": ("run", "status", "rows", "size")}
-"The columns that count of a table with others that are new each time, as the time that a run took."
+"Columns of a table that enter its digest; others, such as wall time, differ each time."
 
 MADE_FROM = b"roamcast.made_from"
-"The key in a Parquet file's metadata."
+"Key of the sources' digests in the metadata of a Parquet file."
 
 
 def digest_part(campaign: Mapping[str, Any], part: str) -> str:
-    """A digest of one part of a campaign, as `campaign.json` writes it."""
+    """Return a digest of one part of a campaign, given as in `campaign.json`."""
     return digest_rows([campaign.get(key) for key in PARTS[part]])
 
 
 def digest_rows(rows: Any) -> str:
-    """A digest of plain data."""
+    """Return a digest of plain data."""
     return hashlib.blake2b(json.dumps(rows, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
 def find_stale(
     made_from: Callable[[str], Mapping[str, str]], digest_now: Callable[[str], str]
 ) -> frozenset[str]:
-    """The tables that were made from something else than what is there now.
+    """Return the tables whose sources have changed.
 
-    `made_from` tells the digests that a table carries, `digest_now` the digest of a source today.
+    `made_from` returns the source digests stored in a table, `digest_now` the current digest of a source.
     """
     stale: set[str] = set()
-    for table, sources in SOURCES.items():  # in the order in which they are made
+    for table, sources in SOURCES.items():  # in order of computation
         told = made_from(table)
         if any(source in stale or told.get(source) != digest_now(source) for source in sources):
             stale.add(table)

@@ -1,4 +1,4 @@
-"""plan: a campaign file -> one row for each run, and where each run belongs. Pure; needs no Spark."""
+"""Planning of a campaign: its distinct runs, and the cells to which they belong; needs no Spark."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ _SEED = " --seed "
 
 
 class CampaignError(UserError):
-    """A campaign file that cannot be planned as it stands."""
+    """A campaign file that cannot be planned."""
 
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """One run: all that decides its facts, and what its metrics need to know."""
+    """One run: all inputs that determine its facts, and the values that its metrics need."""
 
     id: str
     router: str
@@ -60,7 +60,7 @@ class PlannedRun:
 
 @dataclass(frozen=True)
 class PlannedCell:
-    """Where a run belongs: a point of a sweep, under a label, with a seed."""
+    """The cell of a run in a campaign: a point of a sweep, a protocol label and a seed."""
 
     sweep: str
     point: str
@@ -71,13 +71,13 @@ class PlannedCell:
 
 @dataclass(frozen=True)
 class CampaignPlan:
-    """The runs of a campaign, each once, and their places."""
+    """The distinct runs of a campaign, and the cells to which they belong."""
 
     runs: tuple[PlannedRun, ...]
     places: tuple[PlannedCell, ...]
 
     def tables(self) -> dict[str, pa.Table]:
-        """The tables `plan` and `points`."""
+        """Return the tables `plan` and `points`."""
         runs = [{"run": run.id, **vars(run)} for run in self.runs]
         return {
             "plan": pa.Table.from_pylist(runs, PLAN),
@@ -86,7 +86,7 @@ class CampaignPlan:
 
     @classmethod
     def read(cls, plan: pa.Table, points: pa.Table) -> CampaignPlan:
-        """The plan that these tables hold, whichever code made it."""
+        """Return the plan in these tables, which other versions of the code may have written."""
         runs = ({"id" if key == "run" else key: row[key] for key in row} for row in plan.to_pylist())
         return cls(
             tuple(PlannedRun(**run) for run in runs), tuple(PlannedCell(**row) for row in points.to_pylist())
@@ -94,7 +94,7 @@ class CampaignPlan:
 
 
 def read_campaign(path: str | Path) -> Campaign:
-    """The campaign in the file at `path`, its scenario's path relative to the file; checks no scenario."""
+    """Return the campaign in a file, with scenario paths resolved; the scenarios are not checked."""
     path = Path(path)
     text, data = read_toml(path)
     if "area" in data and "sweeps" not in data:
@@ -113,7 +113,7 @@ def read_campaign(path: str | Path) -> Campaign:
 
 
 def _find_scenario(campaign: Campaign, path: Path, named: Path, key: str) -> Path:
-    """A scenario that the campaign names: a file beside it, or one that comes with roamcast."""
+    """Return the file of a scenario that the campaign names: relative to the campaign, or a shipped one."""
     found = Path(normpath(path.parent / named))
     if found.is_file():
         return found
@@ -124,7 +124,7 @@ def _find_scenario(campaign: Campaign, path: Path, named: Path, key: str) -> Pat
 
 
 def check_campaign(path: str | Path) -> CampaignPlan:
-    """Read the campaign at `path` and plan it whole: whatever is wrong with it is said here."""
+    """Read the campaign at `path` and return its plan; raise an error for any invalid part."""
     campaign = read_campaign(path)
     plan = make_plan(campaign)
     check_alternatives(campaign, path)
@@ -157,8 +157,8 @@ def apply_options(
     only: Iterable[str] = (),
     readings: bool = False,
 ) -> Campaign:
-    """The campaign with fewer or more seeds, in its quick version, for some of its figures alone, or under
-    all its readings."""
+    """Return the campaign with another number of seeds, with the `quick` settings, with only some figures,
+    or under all its readings."""
     changes: dict[str, Any] = {}
     if quick:
         hurried = {
@@ -185,14 +185,16 @@ def apply_options(
     if not readings:
         return shaped
     if not campaign.readings or not shaped.claims:
-        raise CampaignError("the campaign declares no readings, or nothing is claimed that they could decide")
+        raise CampaignError(
+            "--readings needs a campaign with readings and claims; this one lacks one of them"
+        )
     if seeds is not None:
         shaped = shaped.model_copy(update={"design": shaped.design.model_copy(update={"seeds": None})})
     return expand_readings(shaped)
 
 
 def make_plan(campaign: Campaign) -> CampaignPlan:
-    """Every run of the campaign, each once, however many points share it."""
+    """Return the plan of a campaign; a run that several points share is planned once."""
     runs: dict[str, PlannedRun] = {}
     places: list[PlannedCell] = []
     for name, sweep in campaign.sweeps.items():
@@ -213,7 +215,7 @@ def _make_run_at(
     label: str,
     origin: Callable[[str], str] = lambda _: "--set",
 ) -> PlannedRun:
-    """The run of `label` at a point of a sweep under the sweep's reading, with the first seed."""
+    """Return the run of `label` at a point of a sweep, under the sweep's reading, with the first seed."""
     variant = campaign.protocols[label]
     settings, parameters = overrides(campaign.readings, defaults(campaign.readings) | sweep.reading)
     if label in parameters:
@@ -224,7 +226,7 @@ def _make_run_at(
 
 
 def _origin(campaign: Campaign, sweep: str, label: str, key: str) -> str:
-    """Where the campaign's file sets `key` for a label's runs of a sweep."""
+    """Return the position in the campaign file that sets `key` for a label's runs of a sweep."""
     router = campaign.protocols[label].router or label
     of_sweep = [f"sweeps.{sweep}.{part}.{key}" for part in ("grid", "zip", "set")]
     parameter = key.removeprefix(f"protocol.{router}.")
@@ -246,7 +248,7 @@ def make_run(
     *,
     origin: Callable[[str], str] = lambda _: "--set",
 ) -> PlannedRun:
-    """The run of `label` with `settings` and `seed` on the scenario in `file`."""
+    """Return the run of `label` with `settings` and `seed` for the scenario in `file`."""
     router = variant.router or label
     named: dict[str, Setting] = {"profile": variant.profile} if variant.profile is not None else {}
     named |= variant.parameters
@@ -273,7 +275,7 @@ def make_run(
 
 
 def with_seed(run: PlannedRun, seed: int) -> PlannedRun:
-    """The same run with another seed, and so another id."""
+    """Return the run with another seed and the corresponding id."""
     content = _json([run.scenario, run.inputs, run.router, run.parameters, seed, run.version])
     digest = hashlib.blake2b(content.encode(), digest_size=10).hexdigest()
     command = run.command.partition(_SEED)[0]
@@ -281,7 +283,7 @@ def with_seed(run: PlannedRun, seed: int) -> PlannedRun:
 
 
 def point_text(point: Mapping[str, Setting]) -> str:
-    """A point as the tables write it."""
+    """Return a point as text for the tables: JSON with sorted keys."""
     return _json(dict(point))
 
 
@@ -290,14 +292,14 @@ def _json(value: Any) -> str:
 
 
 def _digest_inputs(scenario: Scenario) -> str:
-    """A digest of the files that the scenario names, which its JSON holds only by path."""
+    """Return a digest of the files that the scenario names; its JSON contains only their paths."""
     return hashlib.blake2b(_json(digest_files(scenario)).encode(), digest_size=4).hexdigest()
 
 
 def _command(file: Path, router: str, changed: Mapping[str, Setting]) -> str:
-    """What reproduces the run, but for its seed."""
+    """Return the command that reproduces the run, without its seed."""
     ours = shipped("scenarios").get(file.stem)
-    # A name or a whole path, so that it works wherever it is pasted.
+    # A shipped name or an absolute path, so that the command works in any directory.
     named = file.stem if ours is not None and ours.resolve() == file.resolve() else str(file.absolute())
     own = file_of(router)
     words = ["roamcast", "run", named]

@@ -1,4 +1,4 @@
-"""How far a simulation is, and how long it may still take, by what its runs took so far."""
+"""Progress of a campaign's simulation, and an estimate of the remaining time from completed runs."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from roamcast.campaign.plan import PlannedRun
 
 @dataclass
 class _RunRate:
-    """What is known of a router's runs, added up: what waits, and what the others took for their size."""
+    """Sums over the runs of a router: size of the waiting runs, and rates of the completed ones."""
 
     waiting: int = 0
     size: float = 0.0
-    "Of those that wait."
+    "Total size of the waiting runs [s x nodes]."
     told: int = 0
     rates: float = 0.0
-    "The sum of what they took per size."
+    "Sum of wall time per size over the completed runs."
 
 
 @dataclass
 class Progress:
-    """How far a simulation is."""
+    """The progress of a simulation."""
 
     runs: Sequence[PlannedRun]
     slots: int
-    "How many runs are done at a time."
+    "Number of runs that execute concurrently."
     done: int = 0
     failed: int = 0
     ends: float | None = None
-    "When it may end, on the monotonic clock; None while nothing is known."
+    "Estimated end on the monotonic clock [s]; None if there is no estimate yet."
     trouble: str = ""
     planned: int = 0
-    "Runs of the whole plan, of which `runs` are a part; as many as `runs` if 0."
+    "Number of runs of the whole plan, of which `runs` are a part; 0 if `runs` are all."
     earlier: int = 0
-    "Runs of the plan done before these."
+    "Number of runs of the plan that were completed before `runs`."
     earlier_failed: int = 0
     _began: float = 0.0
 
@@ -50,17 +50,17 @@ class Progress:
 
     @property
     def left(self) -> float | None:
-        """Seconds that it may still take, if anything is known about it."""
+        """The estimated remaining time [s]; None if there is no estimate yet."""
         return None if self.ends is None else max(self.ends - monotonic(), 0.0)
 
     def update(self, told: Iterable[Mapping[str, Any]], now: float) -> None:
-        """Learn what tasks have told since the last time: `run`, `status`, `wall` and `error` of each.
+        """Process outcomes that tasks reported: `run`, `status`, `wall` and `error` of each run.
 
-        It takes as long as what is new, however many runs there are.
+        The cost is proportional to the number of new outcomes, not to the number of runs.
         """
         for outcome in told:
             run = self._by_id[outcome["run"]]
-            before = self._ended.get(run.id)  # a task that Spark tried twice tells twice
+            before = self._ended.get(run.id)  # a task that Spark repeats reports twice
             if before is None:
                 self._wait(run, -1)
             else:
@@ -92,7 +92,7 @@ class Progress:
             pace.rates += sign * took / size(run)
 
     def count(self, ended: int, now: float) -> None:
-        """Learn that so many runs have ended by `now`, where it is not told which or how."""
+        """Set the number of runs that have ended by `now`, if their outcomes are unknown."""
         self._began = self._began or now
         if ended > self.done:
             self.done = min(ended, len(self.runs))
@@ -102,9 +102,9 @@ class Progress:
 def estimate(
     runs: Iterable[PlannedRun], known: Iterable[tuple[PlannedRun, float | None]]
 ) -> dict[str, float]:
-    """How long each of `runs` may take: by its size, and by what its protocol took per size in `known`.
+    """Return the estimated cost of each of `runs`: its size times the mean rate of its protocol in `known`.
 
-    In the unit of `known`; if nothing is known, in none.
+    The unit is that of `known`; if `known` is empty, the estimates are relative.
     """
     rates: dict[str, list[float]] = {}
     for run, took in known:
@@ -116,5 +116,5 @@ def estimate(
 
 
 def size(run: PlannedRun) -> float:
-    """How much there is to simulate, in seconds times nodes."""
+    """Return the size of a run: simulated time times number of nodes [s]."""
     return run.duration * run.nodes

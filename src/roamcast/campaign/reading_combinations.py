@@ -1,7 +1,7 @@
-"""A campaign under all its readings: every sweep and every claim once for each combination to be judged.
+"""Expansion of a campaign to all its readings: each sweep and claim is repeated for each combination.
 
-The result is a campaign like any other, so it is planned, measured and judged like any other; runs that two
-combinations share are one run, because a run is known by what decides it.
+The result is an ordinary campaign. Runs that several combinations share are executed once, because the id of
+a run depends only on its inputs.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _MARK = " @ "
 
 
 def combination_name(name: str, number: int) -> str:
-    """The name of a sweep or claim under the combination with that number; the default's is its own."""
+    """Return the name of a sweep or claim under combination `number`; number 0, the default, keeps `name`."""
     return f"{name}{_MARK}{number}" if number else name
 
 
 def expand_readings(campaign: Campaign) -> Campaign:
-    """The campaign with each sweep and claim under each combination of its design; without figures."""
+    """Return the campaign with each sweep and claim under each combination of its design, without figures."""
     design, readings = campaign.design, campaign.readings
     claims = campaign.claims
     base = {
@@ -54,7 +54,7 @@ def expand_readings(campaign: Campaign) -> Campaign:
 
 
 def _only_claimed(campaign: Campaign, name: str) -> Sweep:
-    """A sweep with the labels and the points that claims need: those they name, and some of the others."""
+    """Return a sweep with the labels and axis values that claims name, and a selection of other values."""
     sweep, keep = campaign.sweeps[name], campaign.design.points
     claims = [claim for claim in campaign.claims.values() if claim.sweep == name]
     labels = {label for claim in claims for label in _labels(claim)}
@@ -82,7 +82,7 @@ def _labels(claim: Claim) -> list[str]:
 
 
 def _named(claim: Claim) -> Iterator[tuple[str, Setting]]:
-    """The values of axes that a claim speaks of."""
+    """Yield the axis values that a claim names."""
     yield from claim.where.items()
     ends: list[MetricSelector] = (
         [claim.of, claim.to] if isinstance(claim, RatioClaim | DifferenceClaim) else []

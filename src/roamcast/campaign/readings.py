@@ -1,8 +1,8 @@
-"""Readings: what a paper leaves open, each choice with its alternatives, and which of them to try together.
+"""Readings: choices that a paper leaves open, with their alternatives, and the combinations to evaluate.
 
-A claim may hold under one reading of a paper and not under another. Every combination of alternatives is
-tried where they are few. Where they are many, a covering design stands for them: the defaults, each other
-alternative alone, so that what one choice does can be seen, and rows that together contain every pair.
+A claim may hold under one reading of a paper and not under another. If there are few combinations of
+alternatives, all are evaluated. Otherwise a covering design is used: the defaults, each other alternative
+alone, which shows the effect of one choice, and combinations that together contain every pair.
 """
 
 from __future__ import annotations
@@ -17,56 +17,56 @@ from pydantic import Field
 from roamcast.campaign.section import CampaignSection, Setting, Settings, disagreement, member
 
 Combination = dict[str, str]
-"The chosen alternative of every reading."
+"The selected alternative of every reading."
 
 
 class Alternative(CampaignSection):
-    """One way to read a passage, and what it changes."""
+    """One interpretation of a passage, and the settings that it changes."""
 
     says: str = ""
-    "What it takes the passage to mean, in our words."
+    "The interpretation in our own words."
     set: Settings = Field(default_factory=dict)
-    "Settings of the scenario, as in a sweep's `set`; they win over it."
+    "Settings of the scenario; they take precedence over a sweep's `set`."
     parameters: dict[str, Settings] = Field(default_factory=dict)
-    "By label: parameters of that protocol, as in its own `parameters`; they win over those."
+    "Parameters by protocol label; they take precedence over the protocol's own `parameters`."
     only_with: dict[str, str] = Field(default_factory=dict)
-    "By reading: the alternative without which this one makes no sense."
+    "Alternatives of other readings that this one requires, by reading."
 
 
 class Reading(CampaignSection):
     """One choice that a paper leaves open."""
 
     open: Annotated[str, Field(min_length=1)]
-    "What the passage leaves open, in our words."
+    "The open question in our own words."
     section: str = ""
-    "Where the passage is."
+    "Section of the paper that contains the passage."
     default: str
-    "The alternative that holds wherever no other is asked for; chosen from the text, not from results."
+    "The alternative that is used by default; chosen from the text, not from results."
     because: str = ""
-    "What in the text speaks for the default."
+    "Evidence in the text for the default."
     alternatives: Annotated[dict[str, Alternative], Field(min_length=2)]
 
 
 class ReadingDesign(CampaignSection):
-    """What `--readings` makes of the campaign."""
+    """Changes to the campaign by `--readings`."""
 
     most: Annotated[int, Field(ge=1)] = 16
-    "Every combination is judged if there are no more than this; else a covering design of them."
+    "Maximum number of combinations that are all evaluated; above it, a covering design is used."
     seeds: Annotated[int, Field(ge=1)] | None = None
-    "Seeds at each point; those of the campaign if absent."
+    "Number of seeds at each point; those of the campaign if absent."
     points: Annotated[int, Field(ge=1)] | None = None
-    "Values kept on each axis, ends included; all if absent."
+    "Number of values on each axis, including both ends; all if absent."
     set: Settings = Field(default_factory=dict)
-    "Settings changed at every point."
+    "Settings at every point."
 
 
 def defaults(readings: Mapping[str, Reading]) -> Combination:
-    """The combination that the text suggests."""
+    """Return the combination of all defaults."""
     return {name: reading.default for name, reading in readings.items()}
 
 
 def is_sensible(readings: Mapping[str, Reading], combination: Mapping[str, str]) -> bool:
-    """Whether every alternative stands with those that it needs."""
+    """Return whether the combination contains every alternative that its alternatives require."""
     return all(
         combination[other] == needed
         for name, chosen in combination.items()
@@ -75,7 +75,7 @@ def is_sensible(readings: Mapping[str, Reading], combination: Mapping[str, str])
 
 
 def choose(readings: Mapping[str, Reading], design: ReadingDesign) -> list[Combination]:
-    """The combinations to be judged, the default first, then those that change least."""
+    """Return the combinations to evaluate, sorted by the number of differences from the default."""
     if not readings:
         return [{}]
     if prod(len(reading.alternatives) for reading in readings.values()) <= design.most:
@@ -88,12 +88,12 @@ def choose(readings: Mapping[str, Reading], design: ReadingDesign) -> list[Combi
 
 
 def changes(readings: Mapping[str, Reading], combination: Mapping[str, str]) -> dict[str, str]:
-    """Where a combination is not the default."""
+    """Return the alternatives of a combination that differ from the defaults, by reading."""
     return {name: chosen for name, chosen in combination.items() if chosen != readings[name].default}
 
 
 def cover_pairs(readings: Mapping[str, Reading]) -> list[Combination]:
-    """The defaults, each other alternative alone, and rows until every sensible pair stands in one."""
+    """Return the defaults, each other alternative alone, and combinations that cover every valid pair."""
     standard = defaults(readings)
     rows: list[Combination] = [standard]
     for name, reading in readings.items():
@@ -110,7 +110,7 @@ def cover_pairs(readings: Mapping[str, Reading]) -> list[Combination]:
         started = _close(readings, dict(next(iter(uncovered))))
         completed = None if started is None else _complete(readings, started, uncovered)
         if completed is None:
-            del uncovered[next(iter(uncovered))]  # these two exclude each other
+            del uncovered[next(iter(uncovered))]  # the two alternatives exclude each other
         else:
             rows.append(completed)
             _strike(uncovered, completed)
@@ -132,7 +132,7 @@ def _strike(uncovered: dict[Pair, None], row: Combination) -> None:
 
 
 def _close(readings: Mapping[str, Reading], started: Combination) -> Combination | None:
-    """`started` with all that it needs; None if that contradicts itself."""
+    """Return `started` with all required alternatives added; None if they contradict each other."""
     row, todo = dict(started), list(started)
     while todo:
         name = todo.pop()
@@ -148,7 +148,7 @@ def _close(readings: Mapping[str, Reading], started: Combination) -> Combination
 def _complete(
     readings: Mapping[str, Reading], row: Combination, uncovered: Mapping[Pair, None]
 ) -> Combination | None:
-    """Choose what is not chosen yet so that as many pairs as possible are new; a default where none is."""
+    """Complete a combination so that it covers many new pairs, with defaults if none is new."""
     for name, reading in readings.items():
         if name in row:
             continue
@@ -172,7 +172,7 @@ def _gain(readings: Mapping[str, Reading], row: Combination, uncovered: Mapping[
 def overrides(
     readings: Mapping[str, Reading], combination: Mapping[str, str]
 ) -> tuple[dict[str, Setting], dict[str, dict[str, Setting]]]:
-    """What a combination sets in the scenario, and in the parameters of each label."""
+    """Return the scenario settings of a combination, and its protocol parameters by label."""
     settings: dict[str, Setting] = {}
     parameters: dict[str, dict[str, Setting]] = {}
     for name, chosen in combination.items():
@@ -186,7 +186,7 @@ def overrides(
 def check_readings(
     readings: Mapping[str, Reading], labels: Iterable[str], axes: Mapping[str, Iterable[str]]
 ) -> None:
-    """Raise what does not agree with the rest of the campaign: its labels, and the axes of its sweeps."""
+    """Raise an error if a reading contradicts the labels, the axes of sweeps, or other readings."""
     labels = list(labels)
     for name, reading in readings.items():
         place = f"readings.{name}"
@@ -197,13 +197,13 @@ def check_readings(
                 member(label, labels, f"{here}.parameters.{label}", "protocol")
             for other, needed in alternative.only_with.items():
                 if member(other, readings, f"{here}.only_with", "reading") == name:
-                    raise disagreement(f"{here}.only_with", "an alternative cannot need its own reading")
+                    raise disagreement(f"{here}.only_with", "an alternative cannot require its own reading")
                 known = readings[other].alternatives
                 member(needed, known, f"{here}.only_with.{other}", f"alternative of {other!r}")
             for setting in alternative.set:
                 for sweep, keys in axes.items():
                     if setting in keys:
-                        problem = f"is an axis of sweep {sweep!r}, which a reading must not flatten"
+                        problem = f"is an axis of sweep {sweep!r}, which a reading must not override"
                         raise disagreement(f"{here}.set.{setting}", problem)
     if readings and not is_sensible(readings, defaults(readings)):
-        raise disagreement("readings", "a default stands with an alternative that it cannot stand with")
+        raise disagreement("readings", "a default requires an alternative that is not a default")

@@ -1,4 +1,4 @@
-"""What all parts of a campaign file share: settings, names of metrics, and errors that name a line."""
+"""The base class of the sections of a campaign file, with settings, metric names and errors by line."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from roamcast.metrics.declarations import METRICS
 from roamcast.scenario.consistency import nearest
 
 Setting: TypeAlias = bool | int | float | str | list[Any]
-"The value of a scenario's or a protocol's parameter, as a TOML file writes it."
+"The value of a scenario key or a protocol parameter, as in a TOML file."
 
 
 def flatten(given: Any) -> Any:
-    """Nested tables as dotted keys: TOML reads `a.b = 1` as one and `"a.b" = 1` as the other."""
+    """Return nested tables as dotted keys: TOML reads `a.b = 1` as nested and `"a.b" = 1` as dotted."""
     if not isinstance(given, Mapping):
         return given
     flat: dict[str, Any] = {}
@@ -34,7 +34,7 @@ Axes = Annotated[dict[str, Annotated[list[Setting], Field(min_length=1)]], Befor
 
 def _known_metric(name: str) -> str:
     if name not in METRICS:
-        raise ValueError(f"no metric is called {name!r}; {nearest(name, METRICS)}")
+        raise ValueError(f"unknown metric {name!r}; {nearest(name, METRICS)}")
     return name
 
 
@@ -42,23 +42,23 @@ MetricName = Annotated[str, BeforeValidator(_known_metric)]
 
 
 class CampaignSection(BaseModel):
-    """Base of all parts of a campaign file: frozen, no unknown keys, each key explained."""
+    """Base class of the sections of a campaign file: immutable, without unknown keys."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
 
 
 def agrees(point: Mapping[str, Setting], selection: Mapping[str, Setting]) -> bool:
-    """Whether a point has every value that `selection` names."""
+    """Return whether a point has every value in `selection`."""
     return all(point.get(key) == value for key, value in selection.items())
 
 
 def member(name: str, known: Any, place: str, what: str) -> str:
-    """`name`, if it is known; else the error that it is not, at the line of `place`."""
+    """Return `name` if it is in `known`; otherwise raise an error at the key `place`."""
     if name not in known:
-        raise disagreement(place, f"{name!r} is no {what}; {nearest(name, known)}")
+        raise disagreement(place, f"{name!r} is not a known {what}; {nearest(name, known)}")
     return name
 
 
 def disagreement(key: str, problem: str) -> PydanticCustomError:
-    """An error that the reader of files shows at the line of `key`."""
+    """Return an error that is reported at the line of `key`."""
     return PydanticCustomError("disagreement", "{problem}", {"key": key, "problem": problem})

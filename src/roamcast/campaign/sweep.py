@@ -1,4 +1,4 @@
-"""A sweep: the points at which protocols run."""
+"""The sweep model: the points at which protocols run."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from pydantic import Field, model_validator
 from roamcast.campaign.section import Axes, CampaignSection, Setting, Settings
 
 MOST_POINTS = 100_000
-"Of one sweep."
+"Maximum number of points of a sweep."
 
 
 class Sweep(CampaignSection):
-    """Points at which every protocol runs: the product of a grid, zipped lists and explicit points."""
+    """The points at which its protocols run: the product of a grid, zipped lists and explicit points."""
 
     protocols: Annotated[list[str], Field(min_length=1)]
-    "Labels of the protocols that run here."
+    "Labels of the protocols that run at the points."
     scenario: Path | None = None
-    "The scenario's file, if it is not the campaign's; relative to the campaign's file."
+    "The scenario file, if it differs from the campaign's; the path is relative to the campaign file."
     set: Settings = Field(default_factory=dict)
-    "Settings that hold at every point."
+    "Settings at every point."
     grid: Axes = Field(default_factory=dict)
     "Every combination of these values is a point."
     zip: Axes = Field(default_factory=dict)
-    "Lists of equal length, taken together: first with first, second with second."
+    "Lists of equal length, combined element by element."
     points: list[Settings] = Field(default_factory=list)
-    "Points named one by one."
+    "Explicit points."
     reading: dict[str, str] = Field(default_factory=dict)
-    "By reading: the alternative that holds here instead of the default."
+    "Alternatives that replace the defaults in this sweep, by reading."
 
     @model_validator(mode="after")
     def _check_consistency(self) -> Sweep:
         lengths = {key: len(values) for key, values in self.zip.items()}
         if len(set(lengths.values())) > 1:
             told = ", ".join(f"{key} has {length}" for key, length in lengths.items())
-            raise ValueError(f"zipped lists must be of one length: {told}")
+            raise ValueError(f"zipped lists must have the same length: {told}")
         owners: dict[str, str] = {}
         named = {key for point in self.points for key in point}
         for owner, keys in (
@@ -52,30 +52,30 @@ class Sweep(CampaignSection):
                     raise ValueError(f"{key!r} is given both in {owners[key]} and in {owner}")
                 owners[key] = owner
         if any(set(point) != named for point in self.points):
-            raise ValueError("every explicit point must give the same keys")
+            raise ValueError("all explicit points must have the same keys")
         if self.size > MOST_POINTS:
-            raise ValueError(f"{self.size:,} points are more than {MOST_POINTS:,}")
+            raise ValueError(f"{self.size:,} points; expected at most {MOST_POINTS:,}")
         return self
 
     @property
     def size(self) -> int:
-        """How many points it has."""
+        """The number of points."""
         zipped = len(next(iter(self.zip.values()), [None]))
         return prod(map(len, self.grid.values())) * zipped * max(1, len(self.points))
 
     @property
     def axes(self) -> list[str]:
-        """The keys that vary over the points, in the file's order."""
+        """The keys that vary over the points, in file order."""
         return [*self.grid, *self.zip, *(self.points[0] if self.points else ())]
 
     def expand(self) -> list[dict[str, Setting]]:
-        """Its points: what varies, without what `set` fixes."""
+        """Return the points with the varying settings, without those of `set`."""
         grid = [dict(zip(self.grid, values, strict=True)) for values in product(*self.grid.values())]
         rows = [dict(zip(self.zip, values, strict=True)) for values in zip(*self.zip.values(), strict=True)]
         return [a | b | c for a in grid for b in (rows or [{}]) for c in (self.points or [{}])]
 
     def thin(self, keep: int) -> Sweep:
-        """The same sweep with at most `keep` values on each axis, evenly spread, ends included."""
+        """Return the sweep with at most `keep` values on each axis, evenly spread, including both ends."""
         shorter = {
             "grid": {key: thin(values, keep) for key, values in self.grid.items()},
             "zip": {key: thin(values, keep) for key, values in self.zip.items()},
@@ -85,7 +85,7 @@ class Sweep(CampaignSection):
 
 
 def thin(values: list[Any], keep: int) -> list[Any]:
-    """At most `keep` of `values`, evenly spread, first and last included."""
+    """Return at most `keep` of `values`, evenly spread, including both ends; the last one if `keep` is 1."""
     if len(values) <= keep:
         return values
     if keep == 1:

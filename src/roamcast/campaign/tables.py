@@ -1,6 +1,6 @@
 """The pipeline's tables: every column with its type, unit and meaning, declared once.
 
-`docs/tables.md` is written from here and from `roamcast.lake.columns` by `roamcast.pipeline.reference`.
+`roamcast.pipeline.reference` generates `docs/tables.md` from this module and `roamcast.lake.columns`.
 """
 
 from __future__ import annotations

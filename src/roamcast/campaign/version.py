@@ -71,13 +71,13 @@ def find_provider(entry: EntryPoint) -> dict[str, Path]:
 
 
 def _is_code(parts: tuple[str, ...]) -> bool:
-    """Whether a file that a distribution lists may hold code: scripts and finders name a machine's paths."""
+    """Return whether a listed file may contain code; scripts and finders contain paths of the machine."""
     inside = not parts[0].endswith((".dist-info", ".egg-info")) and parts[0] != ".."
     return inside and "__pycache__" not in parts and not (len(parts) == 1 and "editable" in parts[0])
 
 
 def _find_linked(link: Path) -> set[str]:
-    """The packages and modules in the folders that a `.pth` file names."""
+    """Return the packages and modules in the folders that a `.pth` file names."""
     found: set[str] = set()
     for line in link.read_text().splitlines():
         folder = Path(line.strip())
@@ -88,9 +88,9 @@ def _find_linked(link: Path) -> set[str]:
 
 
 def _find_module(name: str) -> dict[str, Path]:
-    """The files of the outermost package of a module, or of the module if it is in none, by name.
+    """Return the files of a module's outermost package, or of a module without package, by name.
 
-    None of a module of Python or Roamcast, which an entry point may name, too.
+    The result is empty for modules of Python and Roamcast.
     """
     parts = name.split(".")
     if parts[0] == "roamcast" or parts[0] in sys.stdlib_module_names:
@@ -103,7 +103,9 @@ def _find_module(name: str) -> dict[str, Path]:
             return {}
         if spec is None:
             return {}
-        if spec.has_location or depth == len(parts):  # a namespace package has none: others may share it
+        if spec.has_location or depth == len(
+            parts
+        ):  # a namespace package has no location, because several distributions may share it
             return _files_of(outer.replace(".", "/"), spec)
     return {}
 

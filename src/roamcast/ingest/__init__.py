@@ -1,1 +1,1 @@
-"""Third-party traces: read in pieces, turned into facts or into movement for scenarios."""
+"""Import of third-party traces as facts of a run or as movement for scenarios."""

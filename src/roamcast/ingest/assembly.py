@@ -1,8 +1,8 @@
-"""The facts of an ns-2 run that fits in memory; `distributed` makes the same ones of any size on Spark.
+"""Conversion of an ns-2 trace to facts in memory; `distributed` does the same for any size on Spark.
 
-A packet that an agent sends is a publication, numbered by publisher in the trace's order. Expected by: the
-node that it is addressed to; everyone else in the trace if it is addressed to everyone. What routing agents
-say (port 255) is routing, TCP's acknowledgements are control, all else are events.
+A packet that an agent sends is a publication, numbered per publisher in the trace's order. The destination
+of a unicast packet expects it; every other node in the trace expects a broadcast. Packets of routing agents
+(port 255) have the category routing, TCP acknowledgements control, and all others event.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from roamcast.ingest.transmissions import categorise, follow, is_message, name_k
 
 
 class AssembledRun(NamedTuple):
-    """An ns-2 run as facts."""
+    """The facts of an ns-2 run, the lines that were not parsed, and notes for the user."""
 
     facts: Facts
     bad: list[BadLine]
@@ -32,7 +32,7 @@ class AssembledRun(NamedTuple):
 
 
 def assemble(path: str, rows: Iterable[TraceRecord | BadLine], told: TraceDescription) -> AssembledRun:
-    """The facts of the trace of `path`, whose rows are given in its order."""
+    """Return the facts of the trace at `path`; `rows` are its parsed lines in file order."""
     records: list[TraceRecord] = []
     bad: list[BadLine] = []
     tally = TraceCounts()
@@ -83,31 +83,31 @@ def assemble(path: str, rows: Iterable[TraceRecord | BadLine], told: TraceDescri
 
 
 def check(path: str, lines: int, bad: int, first: BadLine | None) -> None:
-    """Refuse a file that is no trace, or of which most lines are not understood."""
+    """Raise `IngestError` if the file contains no trace line, or more bad lines than good ones."""
     if lines == 0:
         why = f": byte {first.offset}: {first.why}" if first else ""
-        raise IngestError(f"{path}: no line of an ns-2 wireless trace{why}")
+        raise IngestError(f"{path}: contains no line of an ns-2 wireless trace{why}")
     if first is not None:
         refuse_mostly_bad(path, lines, bad, first.offset, first.why)
 
 
 def packet(record: TraceRecord) -> tuple[int, str]:
-    """By what a packet of an agent is known through the network; of routing packets nothing is."""
+    """Return the key (uid, type) that identifies a packet; the type is empty for routing packets."""
     return record.uid, "" if categorise(record) == "routing" else record.kind
 
 
 def is_publication(record: TraceRecord) -> bool:
-    """Whether an agent publishes something here."""
+    """Return whether the line records that an agent sends a packet, TCP acknowledgements excluded."""
     return record.layer == "AGT" and record.event == "s" and is_message(record) and record.kind != "ack"
 
 
 def is_delivery(record: TraceRecord) -> bool:
-    """Whether an agent gets something here."""
+    """Return whether the line records that an agent receives a packet, TCP acknowledgements excluded."""
     return record.layer == "AGT" and record.event == "r" and is_message(record) and record.kind != "ack"
 
 
 def _published(records: list[TraceRecord]) -> Iterator[TraceRecord]:
-    """The first line of each packet's publication."""
+    """Yield the first line on which an agent sends each packet."""
     seen: set[tuple[int, str]] = set()
     for record in records:
         if is_publication(record) and packet(record) not in seen:
@@ -116,7 +116,7 @@ def _published(records: list[TraceRecord]) -> Iterator[TraceRecord]:
 
 
 def number(records: list[TraceRecord]) -> dict[tuple[int, str], int]:
-    """The publication of each packet."""
+    """Return the publication id of each published packet, by packet key."""
     counts: Counter[int] = Counter()
     found = {}
     for record in _published(records):
@@ -126,21 +126,21 @@ def number(records: list[TraceRecord]) -> dict[tuple[int, str], int]:
 
 
 def publication_row(record: TraceRecord, publication: int) -> tuple[Any, ...]:
-    """A row of `publications`."""
+    """Return the row of the table `publications` for a line on which an agent sends a packet."""
     whole = {record.kind: {"uid": record.uid} | ({"to": record.target} if record.target >= 0 else {})}
     event = json.dumps(whole, separators=(",", ":"))
     return publication, record.time, record.node, net_size(record), event
 
 
 def expecting(record: TraceRecord, present: Iterable[int]) -> Iterable[int]:
-    """Who should get a packet."""
+    """Return the nodes that expect a packet: its destination, or all other `present` nodes."""
     if record.target >= 0:
         return (record.target,)
     return (node for node in present if node != record.node)
 
 
 def drop_row(record: TraceRecord) -> tuple[Any, ...] | None:
-    """A row of `drops` but for the publication; None for what is only counted."""
+    """Return the row of the table `drops` without the publication; None for a drop that is only counted."""
     if record.event != "d" or not is_message(record):
         return None
     cause = name_cause(record.reason, record.layer)
@@ -159,4 +159,4 @@ BAD = pa.schema(
         pa.field("text", pa.string(), metadata={"meaning": "how the line begins"}),
     ]
 )
-"Lines that were not understood."
+"Schema of the file of lines that could not be parsed."

@@ -1,4 +1,4 @@
-"""What is to be known of an ns-2 run besides its trace, and what its trace cannot tell."""
+"""The user's description of an ns-2 run, the line counts of its trace, and notes on missing information."""
 
 from __future__ import annotations
 
@@ -24,39 +24,40 @@ CAUSES = {
     "TOUT": "expired",
     "LOOP": "suppressed",
 }
-"Our words for ns-2's reasons; others keep ns-2's. IFQ is of the link's queue or of a router's buffer."
+"""Drop causes by ns-2 reason; other reasons keep their ns-2 name. `name_cause` maps IFQ, which may mean the
+interface queue or a router's buffer."""
 
 _ROUTED_BY = {"message": "dsdv"}
 _UNCOUNTED = frozenset(reason.name.lower() for reason in UNTOLD)
 
 
 class TraceDescription(NamedTuple):
-    """What a person tells of a trace."""
+    """The properties of a run that its trace does not contain, as given by the user."""
 
     seed: int = 0
     warmup: float = 0.0
     range: float | None = None
     rates: LinkRates = LinkRates()
     movement: str | None = None
-    "An ns-2 movement file that the run used."
+    "Path of the ns-2 movement file that the run used."
 
 
 class TraceCounts:
-    """What was counted over all lines of a trace."""
+    """Counts over all lines of a trace."""
 
     def __init__(self) -> None:
         self.counts: Counter[tuple[str, str, str, str, bool]] = Counter()
-        "Lines by event, layer, reason, kind and whether routing agents sent the packet."
+        "Number of lines by event, layer, reason, kind, and whether a routing agent sent the packet."
         self.nodes = 0
-        "One more than the largest number of a node that is named."
+        "The highest node number in the trace, plus one."
         self.present: set[int] = set()
-        "Nodes at which something happened."
+        "Nodes with at least one line."
         self.end = 0.0
         self.bad = 0
         self.unsent = 0
 
     def add(self, record: TraceRecord) -> None:
-        """Count a line."""
+        """Add a line to the counts."""
         routing = record.port == ROUTING_PORT
         kind = name_kind(record) if is_message(record) else record.kind
         self.counts[record.event, record.layer, record.reason, kind, routing] += 1
@@ -66,12 +67,12 @@ class TraceCounts:
 
     @property
     def lines(self) -> int:
-        """Lines that were understood."""
+        """The number of parsed lines."""
         return self.counts.total()
 
     @property
     def handed(self) -> int:
-        """Messages that routers handed to the link."""
+        """The number of messages that routers passed to the link layer."""
         return sum(
             count
             for (event, layer, _, kind, _), count in self.counts.items()
@@ -79,11 +80,11 @@ class TraceCounts:
         )
 
     def traced(self, layer: str) -> bool:
-        """Whether lines of a layer are there."""
+        """Return whether the trace contains lines of `layer`."""
         return any(key[1] == layer for key in self.counts)
 
     def run(self, path: str, told: TraceDescription) -> RunManifest:
-        """What was run, as far as it can be known."""
+        """Return the manifest of the run; unknown settings keep their defaults."""
         frames: Counter[str] = Counter()
         drops: Counter[str] = Counter()
         kinds: dict[str, MessageKind] = {}
@@ -117,32 +118,34 @@ class TraceCounts:
         )
 
     def notes(self, told: TraceDescription, *, moved: bool) -> list[str]:
-        """What this trace leaves open, in sentences."""
+        """Return one sentence for each piece of information that the trace lacks."""
         notes = []
         if self.bad:
-            notes.append(f"{self.bad} lines were not understood; they are kept apart in bad.parquet")
+            notes.append(f"{self.bad} lines could not be parsed; they are listed in bad.parquet")
         if not self.traced("AGT"):
             notes.append("agents are not traced (-agentTrace ON): no publications, no deliveries")
         if not self.traced("RTR") and self.traced("MAC"):
-            notes.append("routers are not traced (-routerTrace ON): messages are known by their frames alone")
+            notes.append("routers are not traced (-routerTrace ON): messages are derived from frames alone")
         if not self.traced("MAC"):
             notes.append(
                 "the link is not traced (-macTrace ON): each message counts as one frame, "
                 "failures and airtime are unknown"
             )
         if self._sent_by_agents("message"):
-            notes.append("message agents do not say which event they carry: each repetition is a publication")
+            notes.append(
+                "message agents do not identify their events: each repetition counts as a publication"
+            )
         if self._sent_by_agents("tcp"):
-            notes.append("a TCP segment that is sent again is a publication of its own")
+            notes.append("a retransmitted TCP segment counts as a separate publication")
         if self.unsent:
             notes.append(
-                f"{self.unsent} messages handed to the link never came on the air, and count as not sent"
+                f"{self.unsent} messages passed to the link layer were never sent and are not counted"
             )
         if not moved:
             notes.append(
-                "where everyone was is not told (--movement FILE tells it): no neighbours, no energy"
+                "positions are unknown (give the movement with --movement FILE): no neighbours, no energy"
             )
-        notes.append("interests, routers' tables and states are nothing that ns-2 traces")
+        notes.append("ns-2 does not trace interests, routing tables and states")
         return notes
 
     def _sent_by_agents(self, kind: str) -> bool:
@@ -150,19 +153,19 @@ class TraceCounts:
 
 
 def name_cause(reason: str, layer: str) -> str:
-    """Our word for a reason of ns-2's at a layer."""
+    """Return the drop cause for an ns-2 reason at a layer."""
     if reason == "IFQ":
         return "queue_full" if layer in ("IFQ", "LL", "MAC") else "table_full"
     return CAUSES.get(reason, reason.lower().strip("-") or "untold")
 
 
 def has_rows(cause: str) -> bool:
-    """Whether drops for this cause have rows; the others are only counted, as in our own runs."""
+    """Return whether drops with this cause get rows; others are only counted, as in simulated runs."""
     return cause not in _UNCOUNTED
 
 
 def name_run(path: str) -> str:
-    """What a run is called after its file."""
+    """Return the name of a run: the file name without known extensions."""
     name = Path(path).name
     for ending in (".gz", ".tr", ".trace", ".txt", ".xml", ".gpx", ".csv", ".mov", ".movements"):
         name = name.removesuffix(ending)
@@ -170,7 +173,7 @@ def name_run(path: str) -> str:
 
 
 def drop_peer(record: TraceRecord) -> int:
-    """Who sent what was dropped, or whom it was for."""
+    """Return the sender of a collided frame, the receiver of another frame, or -1 above the link layer."""
     if record.layer != "MAC":
         return -1
     return record.mac_from if record.event == "d" and record.reason == "COL" else record.mac_to

@@ -1,8 +1,8 @@
-"""The facts of ns-2 runs of any size, on Spark: what `assembly` makes of one in memory, made by jobs.
+"""Conversion of ns-2 traces of any size to facts on Spark, with the same result as `assembly`.
 
-Lines are read once, in pieces. What a node sent follows from its lines in order, so they are sorted by node
-and offset and followed one by one; publications join the rest by their packet. Each run's tables are
-written row group by row group by one task, under the folder that workers and driver share.
+Lines are read once, in file parts. The transmissions of a node depend on the order of its lines, so the
+lines are sorted by node and offset; publications are joined to the other tables by their packet. One task
+writes a table of a run, a row group at a time, to the folder that workers and driver share.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 _GROUP = 1 << 17
-"Rows of a row group."
+"Number of rows in a row group."
 
 
 class IngestedRun(NamedTuple):
-    """A run whose facts are in a folder."""
+    """An imported run: its trace, the folder of its facts, and counts of its lines."""
 
     path: str
     folder: Path
@@ -45,7 +45,7 @@ class IngestedRun(NamedTuple):
 def ingest_runs(
     spark: SparkSession, folders: dict[str, Path], told: TraceDescription
 ) -> tuple[list[IngestedRun], list[dict[str, Any]]]:
-    """Write the facts of each trace (by path) into its folder; what was made, and the bad lines."""
+    """Write the facts of each trace (by path) to its folder; return the runs and the bad lines."""
     from pyspark import StorageLevel
 
     register(spark)
@@ -62,7 +62,7 @@ def ingest_runs(
 
 
 _MOST_BAD = 100_000
-"Bad lines that are kept with their reasons; all are counted."
+"Maximum number of bad lines that are stored with their reasons; all are counted."
 
 
 def _bad(rows: DataFrame) -> DataFrame:
@@ -162,7 +162,7 @@ def _packet() -> Column:
 
 
 def _published(records: DataFrame) -> DataFrame:
-    """The first line of each packet that an agent sent, with its publication."""
+    """Return the first line of each packet that an agent sent, with its publication id."""
     from pyspark.sql import Window
     from pyspark.sql import functions as f
 
@@ -179,7 +179,7 @@ def _published(records: DataFrame) -> DataFrame:
 
 
 def _identify(frame: DataFrame, known: DataFrame) -> DataFrame:
-    """Rows with the publication of their packet, or -1."""
+    """Add the publication id of each row's packet, or -1."""
     return frame.join(known, ["file", "uid", "packet"], "left").fillna(-1, ["publication"])
 
 
@@ -187,7 +187,7 @@ _RECORD = list(TraceRecord._fields)
 
 
 def _records(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, TraceRecord, dict[str, Any]]]:
-    """The records of batches, each with its file and the columns that records do not have."""
+    """Yield the file, the trace record and the additional columns of each row."""
     for batch in batches:
         names = batch.schema.names
         others = [name for name in names if name not in _RECORD and name != "file"]
@@ -284,7 +284,7 @@ def _sent(records: DataFrame, tallies: dict[str, TraceCounts], told: TraceDescri
 def _by_file(
     rows: Iterator[tuple[str, TraceRecord, dict[str, Any]]],
 ) -> Iterator[tuple[str, Iterator[TraceRecord]]]:
-    """Records in order, file after file, without keeping them."""
+    """Yield each file with an iterator over its records, without storing them."""
     from itertools import groupby
 
     for file, own in groupby(rows, key=lambda row: row[0]):
@@ -294,7 +294,7 @@ def _by_file(
 def _collect_moves(
     records: DataFrame, tallies: dict[str, TraceCounts], told: TraceDescription
 ) -> dict[str, Any]:
-    """The movement of each run: one place of each node, and the lines of movement."""
+    """Return the movement of each run, from the first position of each node and its movement lines."""
     from pyspark.sql import functions as f
 
     if told.movement:
@@ -313,7 +313,7 @@ def _collect_moves(
 
 
 def _write(frame: DataFrame, name: str, order: list[str], folders: dict[str, str]) -> DataFrame:
-    """Each run's rows of a table into its file; a row for each file that was written."""
+    """Write each run's rows of a table to its file; the result has one row per written file."""
     schema = TABLES[name]
     columns = list(dict.fromkeys(["file", *schema.names]))
 
@@ -339,7 +339,7 @@ def _write(frame: DataFrame, name: str, order: list[str], folders: dict[str, str
 
 
 class _Writer:
-    """One run's file of a table."""
+    """Writes one table of one run to a Parquet file."""
 
     def __init__(self, file: str, target: Path, schema: pa.Schema) -> None:
         self.file = file
@@ -352,14 +352,14 @@ class _Writer:
         self._held = 0
 
     def add(self, batch: pa.RecordBatch) -> None:
-        """Take rows."""
+        """Append rows; a full row group is written."""
         self._waiting.append(batch)
         self._held += len(batch)
         if self._held >= _GROUP:
             self._flush()
 
     def close(self) -> pa.RecordBatch:
-        """Finish the file; what the job tells of it."""
+        """Complete the file and return its name and number of rows."""
         self._flush()
         self._writer.close()
         self._partial.replace(self.target)

@@ -1,6 +1,6 @@
-"""Files in pieces: byte ranges that tasks read independently, line by line, in little memory.
+"""File parts: byte ranges of a file that tasks read independently, line by line, in bounded memory.
 
-A line belongs to the piece in which its first byte lies, so every line is read once however a file is cut.
+A line belongs to the part that contains its first byte, so every line is read exactly once.
 """
 
 from __future__ import annotations
@@ -17,45 +17,45 @@ from typing import IO, NamedTuple, cast
 from roamcast.errors import UserError
 
 MOST_LINE = 1 << 24
-"Bytes of a line; what is longer is a bad line, whatever it holds. A node's whole walk may stand in one."
+"Maximum length of a line [B]; a longer line is bad. A BonnMotion line contains a node's whole movement."
 
 _AT_ONCE = 1 << 16
 
 
 class IngestError(UserError):
-    """A file that is not what it should be, or cannot be read."""
+    """A file that cannot be read or is not in the expected format."""
 
 
 class FilePart(NamedTuple):
-    """A part of a file, from a byte to the byte before `end`."""
+    """A byte range of a file, from `start` up to but excluding `end`."""
 
     path: str
     start: int = 0
     end: int | None = None
-    "None is the end of the file."
+    "None stands for the end of the file."
 
 
 class BadLine(NamedTuple):
-    """A line that could not be understood."""
+    """A line that could not be parsed."""
 
     offset: int
-    "Of its first byte in the file (unpacked, if it is packed)."
+    "Position of the line's first byte in the (decompressed) file [B]."
     why: str
     text: str
-    "Its beginning."
+    "The beginning of the line."
 
 
 def refuse_mostly_bad(path: str, good: int, bad: int, offset: int, why: str) -> None:
-    """Refuse a file of which more lines are bad than good; `offset` and `why` are of its first bad line."""
+    """Raise `IngestError` if a file has more bad than good lines; `offset` and `why` describe the first."""
     if bad > good:
         raise IngestError(
-            f"{path}: {bad:,} of {good + bad:,} lines are not understood, so it is not what it should be; "
-            f"the first, at {offset}: {why}"
+            f"{path}: {bad:,} of {good + bad:,} lines cannot be parsed; check the format; "
+            f"the first one, at {offset}: {why}"
         )
 
 
 def find_files(paths: list[str]) -> list[str]:
-    """The files that some paths name: files, folders of them, patterns with `*`, URLs that Arrow can open."""
+    """Return the files that `paths` name: files, folders, patterns with `*`, and URLs that Arrow can open."""
     found: list[str] = []
     for path in paths:
         if "://" in path:
@@ -75,14 +75,14 @@ def find_files(paths: list[str]) -> list[str]:
 
 @contextmanager
 def open_binary(path: str) -> Iterator[IO[bytes]]:
-    """A file's bytes, unpacked if its name ends in `.gz`."""
+    """Open a file for reading; a file whose name ends in `.gz` is decompressed."""
     try:
         with _open(path) as file:
             yield file
     except FileNotFoundError:
         raise IngestError(f"{path}: no such file") from None
     except (EOFError, zlib.error):
-        raise IngestError(f"{path}: its packed content is damaged or ends too early") from None
+        raise IngestError(f"{path}: the compressed content is damaged or truncated") from None
     except OSError as error:
         raise IngestError(f"{path}: cannot be read: {error.strerror or error}") from None
 
@@ -96,20 +96,20 @@ def _open(path: str) -> IO[bytes]:
             plain: IO[bytes] = io.BufferedReader(system.open_input_file(inside), _AT_ONCE)
         else:
             plain = Path(path).open("rb", _AT_ONCE)  # noqa: SIM115 - the caller closes it
-    except ValueError as error:  # a URL of no kind that Arrow knows, a name that no file can have
+    except ValueError as error:  # an unsupported URL scheme or an invalid file name
         raise IngestError(f"{path}: {error}") from None
     return cast(IO[bytes], gzip.GzipFile(fileobj=plain)) if path.endswith(".gz") else plain
 
 
 def measure_size(path: str) -> int:
-    """Bytes of a file as it is stored."""
+    """Return the size of a file as stored [B]."""
     with open_binary(path) as file:
         raw = file.fileobj if isinstance(file, gzip.GzipFile) else file
         return int(raw.seek(0, io.SEEK_END))
 
 
 def split(path: str, size: int, *, splittable: bool) -> list[FilePart]:
-    """A file in pieces of about `size` bytes; in one if its format or packing cannot be entered halfway."""
+    """Split a file into parts of `size` bytes; one part if its format or compression cannot be split."""
     whole = measure_size(path)
     if not splittable or path.endswith(".gz") or whole <= size:
         return [FilePart(path)]
@@ -117,7 +117,7 @@ def split(path: str, size: int, *, splittable: bool) -> list[FilePart]:
 
 
 def read_lines(piece: FilePart, most: int = MOST_LINE) -> Iterator[tuple[int, str] | BadLine]:
-    """The lines of a piece with their offsets, stripped; empty ones are left out."""
+    """Yield the non-empty lines of a part, stripped, with their offsets."""
     with open_binary(piece.path) as file:
         offset = _enter(file, piece.start)
         while piece.end is None or offset < piece.end:
@@ -143,7 +143,7 @@ def read_lines(piece: FilePart, most: int = MOST_LINE) -> Iterator[tuple[int, st
 
 
 def _enter(file: IO[bytes], start: int) -> int:
-    """Go to the first line that begins at `start` or later."""
+    """Seek to the first line that begins at `start` or later; return its offset."""
     if start == 0:
         return 0
     file.seek(start - 1)
@@ -151,7 +151,7 @@ def _enter(file: IO[bytes], start: int) -> int:
 
 
 def _skip(file: IO[bytes]) -> int:
-    """Go behind the end of the line; the bytes that were passed."""
+    """Skip the rest of the line; return the number of bytes skipped."""
     passed = 0
     while part := file.readline(_AT_ONCE):
         passed += len(part)
@@ -161,6 +161,6 @@ def _skip(file: IO[bytes]) -> int:
 
 
 def shorten(text: str) -> str:
-    """The beginning of a line, as it is kept with the bad ones."""
+    """Return the first 200 characters of a line, for the list of bad lines."""
     clean = text.strip().replace("\0", "\ufffd")
     return clean if len(clean) <= 200 else f"{clean[:197]}..."

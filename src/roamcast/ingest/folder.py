@@ -1,4 +1,4 @@
-"""The facts of one run in a folder, as the metrics read them: in little memory, whatever the run's size."""
+"""Reading the facts of one run from a folder in bounded memory, for the metrics."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from roamcast.facts.tables import RUN_FILE, FactsError, RunManifest
 
 
 class FolderSource:
-    """What `Facts.write` wrote, read column by column."""
+    """Reads the tables that `Facts.write` wrote, by column."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def run(self) -> RunManifest:
-        """What was run."""
+        """Return the manifest of the run."""
         try:
             return msgspec.json.decode((self.folder / RUN_FILE).read_bytes(), type=RunManifest)
         except (OSError, ValueError) as error:
-            raise FactsError(f"{self.folder / RUN_FILE}: no facts of a run: {error}") from None
+            raise FactsError(f"{self.folder / RUN_FILE}: not the manifest of a run: {error}") from None
 
     def read(self, table: str, *columns: str) -> pa.Table:
-        """The named columns of a table, in that order."""
+        """Return the named columns of a table, in that order."""
         with self._open(table) as file:
             return file.read(columns=list(columns), use_threads=False).select(columns)
 
     def pieces(self, table: str, *columns: str) -> Iterator[pa.RecordBatch]:
-        """The same piece by piece; words are coded."""
+        """Yield the named columns of a table in batches; strings stay dictionary-encoded."""
         with self._open(table) as file:
             for group in range(file.num_row_groups):
                 yield from file.read_row_group(group, columns=list(columns), use_threads=False).to_batches()

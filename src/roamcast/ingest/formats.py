@@ -1,4 +1,4 @@
-"""The formats that are understood: what each is called, how it is read, and by what it is known."""
+"""The supported trace formats: name, schema, reader, and detection by content."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from roamcast.ingest.readers import bonnmotion, gps, ns2movement, ns2trace, posi
 
 @dataclass(frozen=True)
 class TraceFormat:
-    """A format of traces."""
+    """A trace format."""
 
     name: str
     meaning: str
     schema: pa.Schema
-    "Of the rows that its reader makes."
+    "Schema of the rows that the reader yields."
     read: Callable[[FilePart, Mapping[str, str]], Iterator[Any]]
-    "A piece of a file and options in, rows and bad lines out."
+    "Reads a file part with the given options; yields rows and bad lines."
     splittable: Callable[[str], bool]
-    "Whether a file, by its name, can be entered halfway."
+    "Returns whether a file of this name can be split into parts."
 
 
 def _switch(options: Mapping[str, str], name: str) -> bool:
@@ -52,7 +52,7 @@ FORMATS: dict[str, TraceFormat] = {
             "BonnMotion's waypoints, a node a line",
             position.SCHEMA,
             lambda piece, _: bonnmotion.read(piece),
-            lambda _: False,  # a node is called by the number of its line
+            lambda _: False,  # a node's name is its line number
         ),
         TraceFormat(
             "sumofcd",
@@ -70,20 +70,20 @@ FORMATS: dict[str, TraceFormat] = {
         ),
     )
 }
-"By name."
+"The supported formats, by name."
 
 _LOOKED_AT = 1 << 16
 
 
 def find(name: str) -> TraceFormat:
-    """The format of a name."""
+    """Return the format of this name."""
     if name not in FORMATS:
-        raise IngestError(f"{name!r} is no format that is understood; there are {', '.join(FORMATS)}")
+        raise IngestError(f"unknown format {name!r}; expected one of {', '.join(FORMATS)}")
     return FORMATS[name]
 
 
 def detect(path: str) -> TraceFormat:
-    """The format of a file by its beginning; where that is not certain, an error that asks for it."""
+    """Return the format of a file, detected by its beginning; raise `IngestError` if it is ambiguous."""
     with open_binary(path) as file:
         head = file.read(_LOOKED_AT)
     text = head.decode("utf-8-sig", errors="replace")
@@ -91,11 +91,11 @@ def detect(path: str) -> TraceFormat:
         for mark, name in (("<fcd-export", "sumofcd"), ("<gpx", "gps")):
             if mark in text:
                 return FORMATS[name]
-        raise IngestError(f"{path}: XML, but neither SUMO's floating car data nor GPX")
+        raise IngestError(f"{path}: XML, but neither SUMO floating car data nor GPX")
     lines = text.splitlines()[: -1 if len(head) == _LOOKED_AT else None]
     fitting = [name for name, fits in _FITS.items() if fits(path, [line for line in lines if line.strip()])]
     if len(fitting) != 1:
-        raise IngestError(f"{path}: its format cannot be told from its beginning; say it with --format")
+        raise IngestError(f"{path}: the format cannot be detected; specify it with --format")
     return FORMATS[fitting[0]]
 
 
@@ -135,7 +135,7 @@ _FITS: dict[str, Callable[[str, list[str]], bool]] = {
 
 
 def _most(lines: list[str], fits: Callable[[str], bool]) -> bool:
-    """Whether most lines are as they should be; comments say nothing."""
+    """Return whether more than half of the first lines fit; comments are ignored."""
     telling = [line for line in lines[:200] if not line.lstrip().startswith("#")]
     return bool(telling) and sum(map(fits, telling)) > len(telling) / 2
 
@@ -143,5 +143,5 @@ def _most(lines: list[str], fits: Callable[[str], bool]) -> bool:
 def read(
     form: TraceFormat, piece: FilePart, options: Mapping[str, str] | None = None
 ) -> Iterator[Any | BadLine]:
-    """The rows and bad lines of a piece."""
+    """Yield the rows and bad lines of a file part."""
     return form.read(piece, options or {})

@@ -1,4 +1,4 @@
-"""Files in, a folder of facts or of movement out."""
+"""Import of trace files to a folder of facts or of movement."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 ABOUT_FILE = "ingest.json"
-"What a folder was made from; written last."
+"File that records the sources and settings of an import; written last."
 
 BAD_FILE = "bad.parquet"
 
 IN_MEMORY = 64 << 20
-"Bytes of traces that are read in this process; more are read on Spark."
+"Maximum total size of traces that are read in this process [B]; larger ones are read on Spark."
 
 _SHOWN_BAD = 100_000
-"Bad lines that are kept with their reasons; all are counted."
+"Maximum number of bad lines that are stored with their reasons; all are counted."
 
 
 def recognise(paths: list[str], name: str | None) -> tuple[list[str], TraceFormat]:
-    """The files that are meant, and the one format that they have."""
+    """Return the files that `paths` name and their common format; it is detected unless `name` is given."""
     files = find_files(paths)
     for path in files:
         measure_size(path)
@@ -52,22 +52,22 @@ def recognise(paths: list[str], name: str | None) -> tuple[list[str], TraceForma
     for path, form in forms.items():
         if form is not first:
             raise IngestError(
-                f"{path}: is {form.name}, and {files[0]} is {first.name}; give files of one format"
+                f"{path}: is {form.name}, but {files[0]} is {first.name}; give files of one format"
             )
     return files, first
 
 
 def check_output(out: Path, question: Mapping[str, Any], *, replace: bool) -> None:
-    """See that a folder is free, or was made from the same files, or is given up."""
+    """Raise `IngestError` if a folder contains other results, unless `replace` allows to overwrite them."""
     if any((out / name).exists() for name in ("run.json", "campaign.json")):
-        raise IngestError(f"{out}: holds a run or a campaign; give another folder with --out")
+        raise IngestError(f"{out}: contains a run or a campaign; choose another folder with --out")
     try:
         kept = json.loads((out / ABOUT_FILE).read_bytes())["question"]
     except (OSError, ValueError, KeyError, TypeError):
         return
     if kept != json.loads(json.dumps(question)) and not replace:
         raise IngestError(
-            f"{out}: was made from other files or settings; give another folder, or --overwrite"
+            f"{out}: contains an import of other files or settings; choose another folder, or use --overwrite"
         )
 
 
@@ -79,8 +79,8 @@ def import_traces(
     *,
     spark: bool = False,
 ) -> list[dict[str, Any]]:
-    """Write the facts of each ns-2 trace into a folder of its own; what there is to say of each."""
-    folders = name_folders(files, out.absolute())  # workers may stand elsewhere
+    """Write the facts of each ns-2 trace to a folder of its own; return a summary of each run."""
+    folders = name_folders(files, out.absolute())  # workers may have another working directory
     bad: list[dict[str, Any]]
     if spark or sum(measure_size(path) for path in files) > IN_MEMORY:
         from roamcast.ingest.distributed import ingest_runs
@@ -120,18 +120,18 @@ def import_traces(
 def import_movement(
     files: list[str], form: TraceFormat, options: Mapping[str, str], out: Path, *, always: bool = False
 ) -> dict[str, Any]:
-    """Write the movement of some traces and a scenario that uses it; what there is to say of it.
+    """Write the movement of traces and a scenario that uses it; return a summary.
 
-    Nodes are present while the trace has them, or `always`.
+    Nodes are present from their first to their last position in the trace or, with `always`, all the time.
     """
     if form.name in ("ns2movement", "bonnmotion") and len(files) > 1:
         raise IngestError(
-            f"{form.name} numbers its nodes, so {len(files)} files cannot be put together; give one"
+            f"{form.name} identifies nodes by number, so {len(files)} files cannot be merged; give one file"
         )
     if (size := sum(measure_size(path) for path in files)) > MOST_TRACE:
         raise IngestError(
-            f"{size:,} bytes of movement are more than a scenario can follow ({MOST_TRACE:,}); "
-            f'thin them out first, as with spark.read.format("roamcast.{form.name}")'
+            f"{size:,} bytes of movement exceed the maximum of a scenario ({MOST_TRACE:,}); "
+            f'reduce them first, for example with spark.read.format("roamcast.{form.name}")'
         )
     bad: list[dict[str, Any]] = []
     good = 0
@@ -144,7 +144,9 @@ def import_movement(
                 if isinstance(row, BadLine):
                     bad.append({"file": path, **row._asdict()})
                 else:
-                    good += row.offset != line or form.name != "bonnmotion"  # which has many rows in a line
+                    good += (
+                        row.offset != line or form.name != "bonnmotion"
+                    )  # a BonnMotion line yields many rows
                     line = row.offset
                     yield row
 
@@ -181,7 +183,7 @@ def import_movement(
 
 
 def name_folders(files: list[str], out: Path) -> dict[str, Path]:
-    """A folder for each file, called after it."""
+    """Return a folder for each file, named after the file; equal names get a number."""
     taken: set[str] = set()
     folders: dict[str, Path] = {}
     for path in files:
@@ -195,7 +197,7 @@ def name_folders(files: list[str], out: Path) -> dict[str, Path]:
 
 
 def write_bad_lines(bad: list[dict[str, Any]], out: Path) -> None:
-    """Keep lines that were not understood, with their reasons; no file if there are none."""
+    """Write the bad lines with their reasons to `BAD_FILE`; write no file if there are none."""
     target = out / BAD_FILE
     target.unlink(missing_ok=True)
     if bad:
@@ -203,6 +205,6 @@ def write_bad_lines(bad: list[dict[str, Any]], out: Path) -> None:
 
 
 def conclude(out: Path, question: Mapping[str, Any], told: Mapping[str, Any]) -> None:
-    """Write last what the folder was made from and what came out."""
+    """Write the sources, settings and summary of an import; this marks the folder as complete."""
     text = json.dumps({"question": question, **told}, indent=2)
     (out / ABOUT_FILE).write_text(f"{text}\n", encoding="utf-8")

@@ -1,8 +1,8 @@
-"""Movement for scenarios from traces: an ns-2 movement file, a scenario that uses it, and who is who.
+"""Conversion of traces to movement: an ns-2 movement file, a scenario that uses it, and the nodes' names.
 
-Between two of its places a node walks straight, at the speed that takes it there in time. Before its first
-place and after its last it is absent, by faults in the scenario. Time begins with the first place of all, the
-area's corner is the south-west of all.
+Between two positions a node moves straight at constant speed. Before its first and after its last position
+the node is absent, by faults in the scenario. Time 0 is the earliest position in the trace; the origin of the
+area is the south-west corner of the bounding box.
 """
 
 from __future__ import annotations
@@ -34,44 +34,44 @@ Reals = npt.NDArray[np.float64]
 
 
 class NodePresence(NamedTuple):
-    """From when until when a node is there [s]."""
+    """The interval in which a node is present [s]."""
 
     arrive: float = 0.0
     leave: float = math.inf
 
 
 class ImportedMovement(NamedTuple):
-    """Everyone's movement in a scenario's plane, and how it came there."""
+    """The movement of all nodes in the coordinates of a scenario, and the transformation from the trace."""
 
     legs: Legs
     names: list[str]
-    "What each node is called in the traces."
+    "The name of each node in the traces."
     width: float
     height: float
     duration: float
     origin: dict[str, Any]
-    "What was taken off: time, x, y, and the projection if there was one."
+    "The subtracted time [s], x and y [m], and the projection if there was one."
     doubled: int
-    "Places left out because somebody was told to be at two at one time."
+    "Number of positions ignored because the node had a different position at the same time."
     present: list[NodePresence]
-    "By node."
+    "The presence of each node."
 
     @property
     def late(self) -> int:
-        """How many nodes arrive after the start."""
+        """The number of nodes that arrive after the start."""
         return sum(each.arrive > 0 for each in self.present)
 
     @property
     def early(self) -> int:
-        """How many nodes leave before the end."""
+        """The number of nodes that leave before the end."""
         return sum(each.leave < math.inf for each in self.present)
 
 
 def follow_positions(rows: Iterable[TracePosition], *, sampled: bool = True) -> ImportedMovement:
-    """The movement of everyone whose positions are told, at regular intervals (`sampled`) or at waypoints."""
+    """Return the movement through positions that are `sampled` at intervals, or that are waypoints."""
     found = list(rows)
     if not found:
-        raise IngestError("no positions to move by")
+        raise IngestError("contains no positions")
     known = {name: number for number, name in enumerate(sorted({row.id for row in found}, key=_natural))}
     node = np.array([known[row.id] for row in found], np.int64)
     time = np.array([row.time for row in found])
@@ -89,7 +89,7 @@ def follow_positions(rows: Iterable[TracePosition], *, sampled: bool = True) -> 
 
 
 def follow_orders(rows: Iterable[MovementCommand]) -> ImportedMovement:
-    """The movement that an ns-2 file orders; its nodes keep their numbers."""
+    """Return the movement that the commands of an ns-2 file describe; nodes keep their numbers."""
     places: dict[int, dict[str, float]] = {}
     moves: dict[int, list[tuple[float, float, float, float]]] = {}
     for row in rows:
@@ -100,11 +100,11 @@ def follow_orders(rows: Iterable[MovementCommand]) -> ImportedMovement:
             value = row.x if row.what == "X" else row.y
             places.setdefault(row.node, {})[row.what] = value or 0.0
     if not places:
-        raise IngestError("no node is given a place to start from")
+        raise IngestError("no node has an initial position")
     count = max(*places, *moves, 0) + 1
     for node in range(count):
         if missing := {"X", "Y"} - places.get(node, {}).keys():
-            raise IngestError(f"node {node} is given no {min(missing)}_ to start from")
+            raise IngestError(f"node {node} has no initial {min(missing)}_")
     ordered = [sorted(moves.get(node, []), key=lambda move: move[0]) for node in range(count)]
     legs = join_legs([places[node] for node in range(count)], ordered)
     length = np.hypot(legs.x1 - legs.x0, legs.y1 - legs.y0)
@@ -114,10 +114,10 @@ def follow_orders(rows: Iterable[MovementCommand]) -> ImportedMovement:
 
 
 def _find_presence(node: npt.NDArray[np.int64], time: Reals, sampled: bool) -> list[NodePresence]:
-    """From when until when each node is there; the rows are sorted by node and time.
+    """Return the presence of each node; the rows are sorted by node and time.
 
-    A sampled node is there for one interval (the median of all) after its last position, and an absence of
-    less than an interval is none. Behind its last waypoint a node stays.
+    A sampled node stays for one interval (the median of all) after its last position, and an absence shorter
+    than one interval is ignored. A node with waypoints stays after its last waypoint.
     """
     first = np.flatnonzero(np.append(True, node[1:] != node[:-1]))
     last = np.append(first[1:], len(node)) - 1
@@ -136,7 +136,7 @@ def _plane(found: list[TracePosition]) -> tuple[Reals, Reals, dict[str, Any]]:
     if not any(in_degrees):
         return np.array([row.x for row in found]), np.array([row.y for row in found]), {}
     if not all(in_degrees):
-        raise IngestError("some places are in degrees and some in metres")
+        raise IngestError("some positions are in degrees and some in metres")
     longitude = np.array([row.longitude for row in found], np.float64)
     latitude = np.array([row.latitude for row in found], np.float64)
     projection = centre(longitude, latitude)
@@ -163,7 +163,7 @@ def _walk(node: npt.NDArray[np.int64], time: Reals, x: Reals, y: Reals) -> Legs:
 def _place(
     legs: Legs, names: list[str], duration: float, origin: dict[str, Any], doubled: int
 ) -> ImportedMovement:
-    """Move the south-west corner to (0, 0)."""
+    """Return the movement, translated so that the south-west corner is at (0, 0)."""
     west = float(min(legs.x0.min(), legs.x1.min()))
     south = float(min(legs.y0.min(), legs.y1.min()))
     moved = legs._replace(x0=legs.x0 - west, x1=legs.x1 - west, y0=legs.y0 - south, y1=legs.y1 - south)
@@ -177,7 +177,7 @@ def _place(
 
 
 def write(itinerary: ImportedMovement, folder: Path, name: str, sources: list[str]) -> None:
-    """Write movement, scenario, names and origin into a folder."""
+    """Write movement, scenario, node names and origin to a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / MOVEMENT_FILE).open("w", encoding="utf-8") as file:
         write_ns2(itinerary.legs, file)
@@ -190,16 +190,16 @@ def write(itinerary: ImportedMovement, folder: Path, name: str, sources: list[st
     scenario = _scenario(itinerary, name) + _write_faults(itinerary.present)
     if len(scenario) > MOST_TEXT:
         raise IngestError(
-            f"{itinerary.late:,} nodes arrive late and {itinerary.early:,} leave early; that is more than a "
-            f"scenario of {MOST_TEXT:,} bytes can say: take a part of the trace, or give --presence always"
+            f"{itinerary.late:,} nodes arrive late and {itinerary.early:,} leave early; their faults exceed "
+            f"the {MOST_TEXT:,} bytes of a scenario: use a part of the trace, or --presence always"
         )
     (folder / SCENARIO_FILE).write_text(scenario, encoding="utf-8")
 
 
 def _scenario(itinerary: ImportedMovement, name: str) -> str:
-    """A scenario to begin with: everyone follows the traces and listens, and there is an event every 10 s.
+    """Return an example scenario: all nodes follow the trace and subscribe, with one event every 10 s.
 
-    One node publishes; all do, each seldom, if nodes come and go.
+    One node publishes or, if nodes arrive late or leave early, all nodes publish at a lower rate each.
     """
     width, height = math.ceil(itinerary.width), math.ceil(itinerary.height)
     come_and_go = itinerary.late + itinerary.early > 0
@@ -214,7 +214,7 @@ mobility = {{ ns2 = "{MOVEMENT_FILE}" }}
 count = {len(itinerary.names)}
 mobility = "file"
 
-# A workload to begin with: somebody has news now and then, and everyone wants to hear it.
+# An example workload: an event every 10 s, to which all nodes are subscribed.
 [workload.types.news]
 urgent = "boolean"
 
@@ -228,7 +228,7 @@ interest = ["/news"]
 
 
 def _write_faults(present: list[NodePresence]) -> str:
-    """The faults by which nodes arrive after the start and leave before the end; nodes alike share one."""
+    """Return the faults of nodes that arrive late or leave early; nodes with equal times share one."""
     alike: dict[NodePresence, list[int]] = {}
     for node, presence in enumerate(present):
         if presence != NodePresence():
@@ -248,6 +248,6 @@ def _write_faults(present: list[NodePresence]) -> str:
 
 
 def _natural(name: str) -> tuple[bool, int, str]:
-    """Numbers in order of size, before names."""
+    """Return a sort key that orders numbers by value, before names."""
     plain = name.isascii() and name.isdigit() and len(name) < 19
     return not plain, int(name) if plain else 0, name

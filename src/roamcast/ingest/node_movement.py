@@ -1,4 +1,4 @@
-"""Where nodes were in an ns-2 run: from its movement file, or from what its trace tells of movement."""
+"""The movement of the nodes in an ns-2 run, from its movement file or from its trace."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _ANYWHERE = Area(width=1e8, height=1e8)
 
 
 def read_moves(path: str, nodes: int) -> Legs:
-    """The movement of a run from the file that it used."""
+    """Return the movement of a run from its movement file."""
     return read_ns2(Path(path), nodes, _ANYWHERE, "the trace has")
 
 
 def find_moves(records: Iterable[TraceRecord], nodes: int) -> Legs | None:
-    """The movement that a trace tells of, by places (new format) and lines of movement; None with gaps."""
+    """Return the movement by positions (new format) and movement lines; None if a node has no position."""
     places: list[dict[str, float]] = [{} for _ in range(nodes)]
     moves: list[list[tuple[float, float, float, float]]] = [[] for _ in range(nodes)]
     for record in records:
@@ -38,7 +38,7 @@ def find_moves(records: Iterable[TraceRecord], nodes: int) -> Legs | None:
 
 
 def trace_legs(legs: Legs, duration: float) -> pa.Table:
-    """Movement as the legs table: a walk that ends before the next is followed by a rest."""
+    """Return movement as the table `legs`; a pause fills the time between two movements."""
     following = np.append(legs.time[1:], duration)
     following[np.append(legs.node[1:] != legs.node[:-1], True)] = duration
     following = np.minimum(following, duration)

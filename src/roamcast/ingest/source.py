@@ -1,7 +1,7 @@
-"""Python Data Sources for Spark: `spark.read.format("roamcast.ns2trace").load("runs/*.tr")`.
+"""Python data sources for Spark: `spark.read.format("roamcast.ns2trace").load("runs/*.tr")`.
 
-Rows that were understood have no `bad`; lines that were not have `file`, `offset`, `bad` (why) and `text`,
-and nothing else. A file whose format allows it is read by many tasks (`split` bytes each), in little memory.
+In rows of parsed lines `bad` is null. Rows of other lines contain only `file`, `offset`, `bad` (the reason)
+and `text`. Many tasks read a file in parts of `split` bytes if its format can be split.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 SPLIT = 32 << 20
-"Bytes of a file that a task reads, if not told otherwise."
+"Default size of the file part that a task reads [B]."
 
 _BATCH = 10_000
 
@@ -30,7 +30,7 @@ PREFIX = "roamcast."
 
 
 def row_schema(form: TraceFormat) -> pa.Schema:
-    """The columns that a source of this format has."""
+    """Return the schema of a data source of this format."""
     file = pa.field("file", pa.string(), metadata={"meaning": "that the line is of"})
     bad = pa.field(
         "bad", pa.string(), metadata={"meaning": "why the line was not understood; null if it was"}
@@ -40,7 +40,7 @@ def row_schema(form: TraceFormat) -> pa.Schema:
 
 
 def batches(form: TraceFormat, piece: FilePart, options: dict[str, str]) -> Iterator[pa.RecordBatch]:
-    """The rows of a piece, good and bad, in batches."""
+    """Yield the rows of a file part, including bad lines, in batches."""
     schema = row_schema(form)
     width = len(form.schema)
     rows: list[tuple[Any, ...]] = []
@@ -76,7 +76,7 @@ class _Reader(DataSourceReader):  # type: ignore[misc]
         self.check = make_check(package_version())
 
     def partitions(self) -> Sequence[InputPartition]:
-        """One for each piece of each file."""
+        """Return one partition for each part of each file."""
         form = FORMATS[self.form]
         size = int(self.options.get("split", SPLIT))
         if size < 1:
@@ -88,7 +88,7 @@ class _Reader(DataSourceReader):  # type: ignore[misc]
         ]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """The rows of a piece."""
+        """Yield the rows of a file part."""
         self.check()
         return batches(FORMATS[self.form], FilePart(*partition.value), self.options)
 
@@ -100,17 +100,17 @@ def _paths(options: dict[str, str]) -> list[str]:
 
 
 class TraceSource(DataSource):  # type: ignore[misc]
-    """What the sources of all formats have in common."""
+    """The base class of the data sources."""
 
     form = ""
 
     @classmethod
     def name(cls) -> str:
-        """What `format(...)` calls it."""
+        """Return the name of the source for `format(...)`."""
         return PREFIX + cls.form
 
     def schema(self) -> StructType:
-        """Its columns, with their meanings as comments."""
+        """Return the columns of the source, with their meanings as comments."""
         from pyspark.sql.pandas.types import from_arrow_schema
 
         plain = row_schema(FORMATS[self.form])
@@ -120,7 +120,7 @@ class TraceSource(DataSource):  # type: ignore[misc]
         return found
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """Who reads it."""
+        """Return the reader of the source."""
         return _Reader(self.form, dict(self.options))
 
 
@@ -158,6 +158,6 @@ SOURCES = (Ns2TraceSource, Ns2MovementSource, BonnMotionSource, SumoFcdSource, G
 
 
 def register(spark: SparkSession) -> None:
-    """Make the formats known to a session."""
+    """Register the data sources in a Spark session."""
     for source in SOURCES:
         spark.dataSource.register(source)

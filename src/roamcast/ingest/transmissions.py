@@ -1,7 +1,7 @@
-"""What one node sent, from the lines of its router and its link in an ns-2 trace.
+"""The transmissions of a node, derived from the lines of its router and link layer in an ns-2 trace.
 
-A message that the router hands to the link waits there until its first frame is on the air. Frames of one
-message follow each other: the link serves one message at a time, until it is acknowledged or given up.
+A message that the router passes to the link layer waits there until its first frame is sent. The link layer
+serves one message at a time, until the message is acknowledged or dropped.
 """
 
 from __future__ import annotations
@@ -13,33 +13,33 @@ from typing import NamedTuple
 from roamcast.ingest.readers.ns2trace import TraceRecord
 
 ROUTING_PORT = 255
-"Of ns-2's routing agents."
+"Port of ns-2's routing agents."
 
 NETWORK_HEADER = 20
-"Bytes that ns-2 counts in a packet's size below the agents, except in what agents broadcast."
+"Bytes that ns-2 includes in a packet's size below the agents, except for broadcasts of agents."
 
 _FRAME_OVERHEAD = 58
-"Bytes that ns-2 adds to a packet on the air: 34 of the link's header, 24 of the radio's."
+"Bytes that ns-2 adds to a packet on the air: 34 of the link header, 24 of the radio header."
 _RADIO_HEADER = 24
-"Of these, bytes that always go at 1 Mb/s."
+"Bytes of the radio header, which is always sent at 1 Mb/s."
 _RTS_SIZE = 44
 _SIFS_AT_MOST = 30e-6
-"A CTS follows its RTS after 10 us; nothing else that a node sends follows so soon on what it heard."
+"Maximum delay of a CTS after its RTS [s] (SIFS is 10 us); no other frame follows a reception so quickly."
 _MOST_WAITING = 10_000
-"Messages that wait at a link; ns-2's queue holds 50."
+"Maximum number of messages that wait at a link; ns-2's queue has a capacity of 50."
 
 LINK_KINDS = frozenset({"RTS", "CTS", "ACK", "ARP"})
-"What the link sends by itself."
+"Kinds of frames that the link layer itself generates."
 
 
 class LinkRates(NamedTuple):
-    """What the trace does not tell and airtime follows from, in b/s."""
+    """Bit rates, which determine airtime and are not in the trace [b/s]."""
 
     data: float = 1e6
     basic: float = 1e6
 
     def airtime(self, size: int, *, broadcast: bool) -> float:
-        """Seconds that a frame of `size` bytes, radio header included, is on the air."""
+        """Return the airtime [s] of a frame of `size` bytes, including the radio header."""
         rate = self.basic if broadcast else self.data
         return _RADIO_HEADER * 8 / 1e6 + max(size - _RADIO_HEADER, 0) * 8 / rate
 
@@ -53,7 +53,7 @@ class TraceTransmission(NamedTuple):
     category: str
     kind: str
     packet: str
-    "The packet's type, by which with `uid` it is known; empty for routing packets, which share numbers."
+    "The packet's type, which identifies it together with `uid`; empty for routing packets, which share uids."
     uid: int
     size: int
     attempts: int
@@ -62,38 +62,38 @@ class TraceTransmission(NamedTuple):
 
 
 def categorise(record: TraceRecord) -> str:
-    """Which of our categories a packet belongs to."""
+    """Return the message category of a packet."""
     if record.port == ROUTING_PORT:
         return "routing"
     return "control" if record.kind == "ack" else "event"
 
 
 def name_kind(record: TraceRecord) -> str:
-    """What kind of message a packet is, in ns-2's words."""
+    """Return the message kind of a packet, by its ns-2 name."""
     return f"{record.kind} {record.detail}" if record.detail else record.kind
 
 
 def net_size(record: TraceRecord) -> int:
-    """Bytes of a packet above the network header, from a line of its agent or router."""
+    """Return the size of a packet without the network header [B], from a line of its agent or router."""
     bare = record.port != ROUTING_PORT and record.target == -1
     bare = bare or (record.layer == "AGT" and record.kind not in ("tcp", "ack"))
     return record.size if bare else max(record.size - NETWORK_HEADER, 0)
 
 
 def is_message(record: TraceRecord) -> bool:
-    """Whether a line is about a message, not about a frame of the link's own or a movement."""
+    """Return whether a line concerns a message, not a frame of the link layer itself or a movement."""
     return bool(record.kind) and record.kind not in LINK_KINDS
 
 
 class NodeTrace:
-    """One node's lines in order in, its messages out."""
+    """Derives the transmissions of one node from its lines in order."""
 
     def __init__(self, rates: LinkRates, *, link_traced: bool) -> None:
         self.rates = rates
         self.link_traced = link_traced
-        "Without the link's lines every message counts as one frame, of unknown airtime."
+        "Without lines of the link layer, each message counts as one frame of unknown airtime."
         self.unsent = 0
-        "Messages that never came on the air."
+        "Number of messages that were never sent."
         self._waiting: deque[tuple[tuple[int, str], TraceTransmission]] = deque()
         self._current: tuple[tuple[int, str], TraceTransmission] | None = None
         self._asked = 0.0
@@ -101,7 +101,7 @@ class NodeTrace:
         self._heard = -1.0
 
     def feed(self, record: TraceRecord) -> Iterator[TraceTransmission]:
-        """Take the next line; the messages that are thereby known to be done with."""
+        """Process the next line; yield the messages whose transmission it completes."""
         if record.layer == "RTR" and record.event in "sf" and is_message(record):
             yield from self._hand_down(record)
         elif record.layer == "MAC" and record.event == "s":
@@ -112,7 +112,7 @@ class NodeTrace:
             yield from self._drop(record)
 
     def finish(self) -> Iterator[TraceTransmission]:
-        """What is still on its way when the trace ends."""
+        """Yield the message in transmission at the end of the trace; count waiting messages as unsent."""
         if self._current is not None:
             yield self._current[1]
         self.unsent += len(self._waiting)
@@ -138,7 +138,7 @@ class NodeTrace:
             yield from self._send_data(record)
 
     def _guess(self, record: TraceRecord) -> str:
-        """Whether a frame that the new format leaves unnamed is RTS, CTS or ACK."""
+        """Return whether a frame that the new format does not name is an RTS, CTS or ACK."""
         if record.mac_time == 0:
             return "ACK"
         answers = record.time - self._heard < _SIFS_AT_MOST
@@ -195,7 +195,7 @@ class NodeTrace:
 def follow(
     records: Iterable[TraceRecord], rates: LinkRates, *, link_traced: bool
 ) -> Iterator[TraceTransmission]:
-    """The messages of one node after the other; the records are sorted by node, then offset."""
+    """Yield the transmissions of all nodes; the records are sorted by node, then by offset."""
     station, node = NodeTrace(rates, link_traced=link_traced), None
     for record in records:
         if record.node != node:

@@ -1,11 +1,11 @@
-"""Facts as tables: places, a log of commits, batches of runs, and who reads them.
+"""The lake: facts of a campaign's runs as tables with a commit log, on a disk or in an object store.
 
 `roamcast.lake(DIR)` opens the tables of a campaign's folder or URL:
 
     lake = roamcast.lake("out")
-    lake.tables                       # their names
-    lake.frame(spark, "deliveries")   # one as Spark's DataFrame
-    lake.dataset("deliveries")        # or as Arrow's dataset
+    lake.tables                       # the names of the tables
+    lake.frame(spark, "deliveries")   # a table as a Spark DataFrame
+    lake.dataset("deliveries")        # a table as an Arrow dataset
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 class _Door(ModuleType):
-    """The room itself, which opens a lake when it is called: a function of its name would be hidden by it."""
+    """This package as a callable module: a function `roamcast.lake` would be hidden by the package."""
 
     def __call__(self, folder: str | Path) -> Lake:
-        """The lake of a campaign's folder or URL."""
+        """Open the lake of a campaign's folder or URL."""
         from roamcast.lake.lake import open_lake
 
         return open_lake(folder)

@@ -1,4 +1,4 @@
-"""Writing batches: many runs' rows of a table into one file, sorted by run, in bounded memory."""
+"""Writing and reading of batches: one file per table with the rows of many runs, sorted by run."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from roamcast.lake.log import Batch, TableFile
 from roamcast.lake.storage import StorageUrl
 
 GROUP_ROWS = 1 << 18
-"Rows of a row group: what a reader holds at a time."
+"Number of rows in a row group, the unit that a reader loads into memory."
 
 Piece = tuple[str, pa.Table]
-"Rows of one run, and the run."
+"A run id and rows of that run."
 
 
 class DamagedRows(Exception):
-    """Rows that are not what was written."""
+    """Stored rows that differ from what was written; `runs` maps each affected run to the problem."""
 
     def __init__(self, runs: Mapping[str, str]) -> None:
         super().__init__("; ".join(f"{run}: {what}" for run, what in runs.items()))
@@ -35,25 +35,25 @@ class DamagedRows(Exception):
 
 
 def new_name() -> str:
-    """A name for a batch that no other has."""
+    """Return a unique name for a batch."""
     return uuid.uuid4().hex[:16]
 
 
 def table_file(facts: StorageUrl, table: str, batch: str) -> StorageUrl:
-    """The file of a table of a batch."""
+    """Return the URL of the file that contains a batch's rows of a table."""
     return facts / table / f"{batch}.parquet"
 
 
 def join_batches(
     facts: StorageUrl, table: str, name: str, batches: Sequence[Batch], drop: frozenset[str]
 ) -> TableFile | None:
-    """Write the table of batch `name` from others, without the runs `drop`; None if nothing is left."""
+    """Merge a table of `batches` into batch `name`, without the runs `drop`; return None if empty."""
     streams = [split_runs(facts, table, batch, drop) for batch in batches if table in batch.files]
     return write_pieces(facts, table, name, heapq.merge(*streams, key=lambda piece: piece[0]))
 
 
 def split_runs(facts: StorageUrl, table: str, batch: Batch, drop: frozenset[str]) -> Iterator[Piece]:
-    """The rows of a batch's table but for those of `drop`, run by run, a row group at a time."""
+    """Yield the rows of a batch's table, run by run, except for the runs `drop`, a row group at a time."""
     with open_file(facts, table, batch) as file:
         opened = open_table(file, table)
         for group, (first, last) in enumerate(runs_between(opened)):
@@ -66,7 +66,7 @@ def split_runs(facts: StorageUrl, table: str, batch: Batch, drop: frozenset[str]
 
 
 def runs_between(opened: pq.ParquetFile) -> list[tuple[str, str]]:
-    """The first and the last run of each row group."""
+    """Return the first and the last run of each row group."""
     place = opened.schema_arrow.get_field_index("run")
     told = [
         opened.metadata.row_group(group).column(place).statistics for group in range(opened.num_row_groups)
@@ -83,9 +83,9 @@ def _is_readable(opened: pq.ParquetFile, group: int) -> bool:
 
 
 def open_file(facts: StorageUrl, table: str, batch: Batch) -> pa.NativeFile:
-    """Open the file of a batch's table; OSError if its footer is not the one that was written.
+    """Open the file of a batch's table; raise OSError if its footer has been damaged.
 
-    Without this check a flipped bit in a column's name would read as a column that the file does not have.
+    Without this check, a flipped bit in a column's name would look like a missing column.
     """
     place, told = table_file(facts, table, batch.name), batch.files[table]
     file = place.open()
@@ -93,20 +93,20 @@ def open_file(facts: StorageUrl, table: str, batch: Batch) -> pa.NativeFile:
         file.seek(max(file.size() - told.footer_size, 0))
         if hashlib.blake2b(file.read(), digest_size=16).hexdigest() != told.footer:
             file.close()
-            raise OSError(errno.EIO, "its footer is not what was written", str(place))
+            raise OSError(errno.EIO, "the footer does not match its digest", str(place))
         file.seek(0)
     return file
 
 
 def open_table(file: pa.NativeFile, table: str) -> pq.ParquetFile:
-    """A file of facts for reading: words stay coded, and every page is checked."""
+    """Open a file of facts; strings stay dictionary-encoded, and page checksums are verified."""
     metadata = pq.read_metadata(file)
     words = [name for name in dictionary_columns(table) if name in metadata.schema.names]
     return pq.ParquetFile(file, metadata=metadata, read_dictionary=words, page_checksum_verification=True)
 
 
 def cut(rows: pa.Table) -> Iterator[Piece]:
-    """Rows that are sorted by run, run by run."""
+    """Yield each run of a table that is sorted by run, with its rows."""
     if not len(rows):
         return
     runs = rows["run"].chunk(0)
@@ -118,7 +118,7 @@ def cut(rows: pa.Table) -> Iterator[Piece]:
 
 
 def tag_rows(run: str, table: str, rows: pa.Table) -> pa.Table:
-    """The rows with their run, in the lake's types."""
+    """Return the rows with the column `run` added, in the types of the lake."""
     codes = pa.array(np.zeros(len(rows), np.int32))
     column = pa.DictionaryArray.from_arrays(codes, pa.array([run], pa.string()))
     schema = TABLES[table]
@@ -135,7 +135,7 @@ def tag_rows(run: str, table: str, rows: pa.Table) -> pa.Table:
 
 
 def write_pieces(facts: StorageUrl, table: str, name: str, pieces: Iterator[Piece]) -> TableFile | None:
-    """Write pieces as one file; what it is, or None if there were no rows."""
+    """Write pieces as one file; return its size and digests, or None if there are no rows."""
     target = table_file(facts, table, name)
     (facts / table).make_folder()
     waiting: list[pa.Table] = []
@@ -173,7 +173,7 @@ def write_pieces(facts: StorageUrl, table: str, name: str, pieces: Iterator[Piec
 
 
 class _HashedFile:
-    """A file that is written, counted and hashed, and has its name only when it is whole."""
+    """An output file that computes its digests and appears under its name only when it is complete."""
 
     def __init__(self, target: StorageUrl) -> None:
         self.target = target
@@ -191,11 +191,11 @@ class _HashedFile:
 
     @property
     def closed(self) -> bool:
-        """Whether nothing can be written any more."""
+        """Whether the file is closed."""
         return bool(self.stream.closed)
 
     def write(self, content: Any) -> int:
-        if self.closed:  # abandoned: the writer still wants to write its end
+        if self.closed:  # abandoned: the Parquet writer still writes its footer
             return len(content)
         self.hashed.update(content)
         if self.footer_start is not None:
@@ -205,7 +205,7 @@ class _HashedFile:
         return len(content)
 
     def begin_footer(self) -> None:
-        """Note that all pages are written."""
+        """Mark the end of the pages: the following bytes belong to the footer."""
         self.footer_start = self.size
 
     def tell(self) -> int:
@@ -216,7 +216,7 @@ class _HashedFile:
             self.stream.flush()
 
     def close(self) -> None:
-        """Parquet's writer closes what it writes to; the file is closed when it is whole."""
+        """Do nothing when the Parquet writer closes the file; `finish` and `abandon` close it."""
 
     def finish(self, rows: int) -> TableFile:
         if self.draft is not None:

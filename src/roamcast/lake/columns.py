@@ -1,4 +1,4 @@
-"""The columns of the lake: those of the facts, with the run that they are of."""
+"""The columns of the lake: those of the facts, preceded by the run."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ TABLES: dict[str, pa.Schema] = {"about": ABOUT} | {
 }
 """Every table of the lake by name; its files are facts/TABLE/BATCH.parquet.
 
-Columns may be null, because a file of an older version lacks the columns that were added since.
+Columns are nullable, because files of older versions lack columns that were added later.
 """
 
 
 def dictionary_columns(table: str) -> list[str]:
-    """The columns of a table that hold words, each word once."""
+    """Return the names of a table's dictionary-encoded columns."""
     return [field.name for field in TABLES[table] if pa.types.is_dictionary(field.type)]
 
 
 def conform(rows: pa.Table, table: str, names: Sequence[str] | None = None) -> pa.Table:
-    """Return the columns `names` (default: all) of a lake table; null where the file has none of that name.
+    """Return the columns `names` (default: all) of a lake table; a column that the file lacks is null.
 
-    Words keep the coding in which they were read.
+    Strings keep the encoding in which they were read.
     """
     fields, columns = [], []
     for name in TABLES[table].names if names is None else names:
@@ -64,7 +64,7 @@ def conform(rows: pa.Table, table: str, names: Sequence[str] | None = None) -> p
 
 
 def spark_schema(schema: pa.Schema) -> StructType:
-    """The same schema as Spark's; what a column means becomes its comment."""
+    """Return the Spark schema for an Arrow schema, with meaning and unit of a column as its comment."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
     plain = [

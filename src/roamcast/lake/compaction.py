@@ -1,4 +1,4 @@
-"""Compaction: which batches are worth joining, so that many small commits do not leave many small files."""
+"""Compaction: selects small batches to be merged, so that small commits do not leave many small files."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from math import log
 from roamcast.lake.log import Batch, Snapshot
 
 FEW = 8
-"Batches of about one size that are joined into one."
+"Number of batches of similar size that are merged into one."
 
 LARGE = 256_000_000
-"Bytes from which a batch stays as it is."
+"Minimum size of a batch that is not merged any more [B]."
 
 _SMALL = 1_000_000
-"Bytes below which all batches count as of one size."
+"Size below which all batches belong to the lowest level [B]."
 
 
 def choose(snapshot: Snapshot, few: int = FEW, large: int = LARGE) -> list[list[Batch]]:
-    """Groups of batches to be joined, each group into one batch.
+    """Return groups of batches, each of which is to be merged into one batch.
 
-    Batches are taken by their size, in powers of `few`, so that a row is written again only as often as the
-    logarithm of the lake's size; runs are taken in the order in which they were committed.
+    Levels of size grow by the factor `few`, so the number of times that a row is rewritten is logarithmic in
+    the size of the lake. Within a level, batches are merged in the order in which they were committed.
     """
     levels: dict[int, list[Batch]] = defaultdict(list)
     for batch in snapshot.batches.values():

@@ -1,4 +1,4 @@
-"""The lake: the facts of a campaign as tables, and the campaign's own tables beside them."""
+"""The lake: the facts of a campaign as tables, and the tables that the campaign computes from them."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ FACTS_FOLDER = "facts"
 LOG_FOLDER = "_log"
 TABLES_FOLDER = "tables"
 _OPENERS = 8
-"Threads that read footers: most of it is waiting, where the store is far."
+"Threads that read footers, because requests to a remote store have a high latency."
 
 CHECK_PAGES = {"parquet.page.verify-checksum.enabled": "true"}
-"Options of Spark's Parquet reader: a page whose checksum is wrong is an error."
+"Options of Spark's Parquet reader that make a wrong page checksum an error."
 
 
 class Lake:
-    """The tables in a campaign's folder, as they were committed when it was opened or refreshed."""
+    """The tables in a campaign folder, at the snapshot that was read on opening or on `refresh`."""
 
     def __init__(self, url: str | Path | StorageUrl, tables: str = TABLES_FOLDER) -> None:
         self.place = StorageUrl(url)
@@ -42,25 +42,25 @@ class Lake:
         self.snapshot: Snapshot = self.log.read()
 
     def refresh(self) -> Snapshot:
-        """See what was committed since."""
+        """Read the commits since the last snapshot; return the new snapshot."""
         self.snapshot = self.log.read(self.snapshot)
         return self.snapshot
 
     @property
     def tables(self) -> list[str]:
-        """The names of all tables: of the facts, then of the campaign as far as it got."""
+        """The names of all tables: those of the facts, then those that the campaign has computed so far."""
         made = self.made.list()
         return [*TABLES, *sorted(name[:-8] for name in made if name.endswith(".parquet"))]
 
     def schema(self, table: str) -> pa.Schema:
-        """The columns of a table, with what they mean (metadata `meaning` and `unit`)."""
+        """Return the schema of a table, with `meaning` and `unit` in the metadata of its columns."""
         if table in TABLES:
             return TABLES[table]
         with self._made(table).open() as file:
             return pq.read_schema(file)
 
     def files(self, table: str, runs: Collection[str] | None = None) -> list[StorageUrl]:
-        """The files of a table of facts, their footers checked; if `runs` are given, those that hold one."""
+        """Check and return the files of a table of facts; with `runs`, only those that contain one."""
         batches = [
             batch
             for batch in self.snapshot.batches.values()
@@ -81,7 +81,7 @@ class Lake:
             ) from None
 
     def dataset(self, table: str, runs: Collection[str] | None = None) -> ds.Dataset:
-        """A table as Arrow's dataset; nothing is listed and nothing is read yet."""
+        """Return a table as an Arrow dataset, which reads rows only when it is scanned."""
         import pyarrow.dataset as ds  # which imports pandas
 
         places = self.files(table, runs) if table in TABLES else [self._made(table)]
@@ -95,12 +95,12 @@ class Lake:
         return ds.dataset([place.file_system[1] for place in places], schema, checking, system)
 
     def frame(self, spark: SparkSession, table: str, runs: Collection[str] | None = None) -> DataFrame:
-        """A table as a DataFrame, by Spark's own reader where that reaches the place, else by Arrow's."""
+        """Return a table as a DataFrame, read by Spark's Parquet reader or, from S3, by Arrow."""
         places = self.files(table, runs) if table in TABLES else [self._made(table)]
         schema = spark_schema(self.schema(table))
         if not places:
             return spark.createDataFrame([], schema)
-        if self.place.scheme != "s3":  # what Spark needs for S3 is in no package of PyPI
+        if self.place.scheme != "s3":  # Spark's S3 connector is not available from PyPI
             urls = [place.local.as_uri() if place.local is not None else str(place) for place in places]
             return spark.read.schema(schema).options(**CHECK_PAGES).parquet(*urls)
         urls = [str(place) for place in places]
@@ -115,11 +115,13 @@ class Lake:
         return spark.range(0, len(urls), 1, len(urls)).mapInArrow(checked(work), schema)
 
     def batch_of(self, run: str) -> Batch:
-        """The batch that a run was committed in, or `LakeError`."""
+        """Return the batch that contains a run, or raise `LakeError`."""
         for batch in self.snapshot.batches.values():
             if run in batch.runs:
                 return batch
-        raise LakeError(f"{self.place}: has no run {run}; its runs: roamcast campaign runs {self.place}")
+        raise LakeError(
+            f"{self.place}: has no run {run}; list its runs with: roamcast campaign runs {self.place}"
+        )
 
     def _made(self, table: str) -> StorageUrl:
         file = self.made / f"{table}.parquet"
@@ -129,7 +131,7 @@ class Lake:
 
 
 def open_lake(url: str | Path) -> Lake:
-    """The lake of a campaign's folder, or `LakeError` if there is none."""
+    """Return the lake of a campaign folder, or raise `LakeError` if there is none."""
     place = StorageUrl(url)
     if not (place / "campaign.json").exists() and not (place / FACTS_FOLDER).list():
         raise LakeError(f"{place}: no campaign was run here (no campaign.json)")
@@ -137,7 +139,7 @@ def open_lake(url: str | Path) -> Lake:
 
 
 def _read(url: str, names: list[str], table: str | None) -> Iterator[pa.RecordBatch]:
-    """The rows of a file, a batch at a time; `table` names the table of facts that it is of."""
+    """Yield the rows of a file in batches; `table` is its table of facts, or None for another table."""
     with StorageUrl(url).open() as file:
         for batch in pq.ParquetFile(file, page_checksum_verification=True).iter_batches(columns=names):
             rows = pa.Table.from_batches([batch])

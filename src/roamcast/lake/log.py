@@ -1,11 +1,11 @@
-"""The log of commits: numbered entries that say which batches of runs count.
+"""The commit log: numbered commits that determine the valid batches of runs.
 
-    facts/_log/00000007.json              an entry: batches added, batches removed
-    facts/_log/checkpoint-00000007.json   what all entries up to this one come to
+    facts/_log/00000007.json              a commit: batches added, batches removed
+    facts/_log/checkpoint-00000007.json   the snapshot after this commit
 
-What is in the log is committed; a file that is not is nothing. An entry is created under the next number and
-never replaces one that is there, so of two drivers that commit at the same time one succeeds, and the other
-reads on and tries again. Entries are never removed: a slow driver must not find its number free again.
+Only files of batches in the log are valid. A commit is created under the next number and never replaces an
+existing one: if two drivers commit at the same time, one succeeds, and the other reads the new commit and
+tries again. Commits are never removed, because a slow driver could reuse the number of a removed one.
 """
 
 from __future__ import annotations
@@ -21,33 +21,33 @@ from roamcast.errors import UserError
 from roamcast.lake.storage import StorageUrl
 
 CHECKPOINT_EVERY = 16
-"Entries; so many are read at most besides a checkpoint."
+"Number of commits between two checkpoints."
 
 _ENTRY = re.compile(r"(checkpoint-)?(\d{8})\.json")
 
 
 class LakeError(UserError):
-    """Facts that cannot be read, or whose log contradicts itself."""
+    """Facts that cannot be read, or an inconsistent commit log."""
 
 
 class TableFile(msgspec.Struct, frozen=True):
-    """A file of one table of a batch."""
+    """The file that contains a batch's rows of one table."""
 
     size: int
     rows: int
     digest: str
     footer_size: int = 0
-    "Bytes; pages have checksums of their own, the footer has none."
+    "Size of the footer [B]. Pages have their own checksums, the footer has none."
     footer: str = ""
-    "Digest of the footer; empty if the file was written before there was one."
+    "Digest of the footer; empty for files of versions without footer digests."
 
 
 class CommittedRun(msgspec.Struct, frozen=True):
-    """What a run took, and what it wrote."""
+    """The resources that a run used, and the size of its facts."""
 
     rows: int
     size: int
-    "Bytes of the files that it staged."
+    "Size of the staged files [B]."
     wall: float | None = None
     cpu: float | None = None
     memory: int | None = None
@@ -55,7 +55,7 @@ class CommittedRun(msgspec.Struct, frozen=True):
 
 
 class Batch(msgspec.Struct, frozen=True):
-    """Runs that were committed together: a file for each table, sorted by run; none where it has no rows."""
+    """Runs that were committed together, with a file, sorted by run, for each table that has rows."""
 
     name: str
     runs: dict[str, CommittedRun]
@@ -63,37 +63,37 @@ class Batch(msgspec.Struct, frozen=True):
 
     @property
     def size(self) -> int:
-        """Bytes of all its files."""
+        """The size of all files of the batch [B]."""
         return sum(file.size for file in self.files.values())
 
 
 class Commit(msgspec.Struct, frozen=True):
-    """One commit."""
+    """One entry of the log: batches added and removed."""
 
     add: list[Batch] = []
     remove: list[str] = []
 
     @property
     def brings(self) -> list[str]:
-        """The runs that it brings; one that puts batches in the place of others brings none."""
+        """The runs that the commit adds; none if it replaces batches."""
         return [] if self.remove else [run for batch in self.add for run in batch.runs]
 
 
 class Snapshot(msgspec.Struct, frozen=True):
-    """What counts after an entry of the log."""
+    """The valid batches after a commit."""
 
     number: int = -1
-    "Of the last entry."
+    "Number of the last commit; -1 if there is none."
     batches: dict[str, Batch] = {}
 
     def runs(self) -> dict[str, CommittedRun]:
-        """Every run that is committed."""
+        """Return every committed run, by id."""
         return {run: done for batch in self.batches.values() for run, done in batch.runs.items()}
 
     def after(self, entry: Commit) -> Snapshot:
-        """What counts after one entry more, or `LakeError` if a run would be lost, doubled or unknown."""
+        """Return the snapshot after `entry`; raise `LakeError` for an unknown batch or a duplicate run."""
         if unknown := set(entry.remove) - self.batches.keys():
-            raise LakeError(f"the log removes the batch {min(unknown)}, which is not there")
+            raise LakeError(f"the log removes the batch {min(unknown)}, which does not exist")
         kept = {name: batch for name, batch in self.batches.items() if name not in entry.remove}
         known = {run for batch in kept.values() for run in batch.runs}
         for batch in entry.add:
@@ -107,15 +107,15 @@ class Snapshot(msgspec.Struct, frozen=True):
 
 
 class CommitLog:
-    """The log in a folder."""
+    """The commit log in a folder."""
 
     def __init__(self, folder: StorageUrl) -> None:
         self.folder = folder
 
     def read(self, known: Snapshot | None = None) -> Snapshot:
-        """What counts now; `known` is an earlier answer, from which it goes on.
+        """Return the current snapshot, starting from the earlier snapshot `known` if it is given.
 
-        Checkpoints only save time: one that cannot be read is passed over, for an earlier one or the entries.
+        An unreadable checkpoint is ignored in favour of an earlier one or of the commits themselves.
         """
         names = [found for name in self.folder.list() if (found := _ENTRY.fullmatch(name))]
         entries = {int(found[2]) for found in names if not found[1]}
@@ -131,17 +131,17 @@ class CommitLog:
         return snapshot
 
     def length(self) -> int:
-        """How many entries there are; their numbers are those below it."""
+        """Return the number of commits; they are numbered from 0."""
         found = (_ENTRY.fullmatch(name) for name in self.folder.list())
         return 1 + max((int(each[2]) for each in found if each and not each[1]), default=-1)
 
     def entry(self, number: int) -> Commit:
-        """One commit, or `LakeError` if it cannot be read."""
+        """Return one commit, or raise `LakeError` if it cannot be read."""
         found: Commit = self._load(_entry(number), Commit)
         return found
 
     def append(self, snapshot: Snapshot, entry: Commit) -> Snapshot | None:
-        """Commit `entry` on top of `snapshot`; what counts then, or None if another entry came before."""
+        """Append `entry` after `snapshot`; return the new snapshot, or None if another commit came first."""
         then = snapshot.after(entry)
         self.folder.make_folder()
         if not (self.folder / _entry(then.number)).create(msgspec.json.encode(entry)):
@@ -151,9 +151,9 @@ class CommitLog:
         return then
 
     def commit(self, change: Callable[[Snapshot], Commit | None], known: Snapshot | None = None) -> Snapshot:
-        """Commit what `change` makes of what counts now, asked again whenever another came before.
+        """Commit the result of `change` for the current snapshot; return the new snapshot.
 
-        Nothing is committed if it answers None.
+        After a concurrent commit, `change` is called again. Nothing is committed if it returns None.
         """
         snapshot = self.read(known)
         while (entry := change(snapshot)) is not None:
@@ -169,8 +169,8 @@ class CommitLog:
             return msgspec.json.decode(file.read(), type=kind)
         except (OSError, ValueError) as error:
             raise LakeError(
-                f"{file}: cannot be read ({error}); without it nobody knows which facts count: restore it, "
-                "or remove the campaign's folder and run it again"
+                f"{file}: cannot be read ({error}); without it the valid facts are unknown: restore it, "
+                "or remove the campaign folder and run the campaign again"
             ) from None
 
 

@@ -1,4 +1,4 @@
-"""Reading one run: of a folder that `roamcast run --facts` wrote, or of a campaign, as DIR/run=ID."""
+"""Reading the facts of one run from a folder of `roamcast run --facts`, or from a campaign (DIR/run=ID)."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _MARK = "run="
 
 
 def read_facts(where: str) -> Facts:
-    """The facts of the run at `where`, or `FactsError`."""
+    """Return the facts of the run at `where`, or raise `FactsError`."""
     place = StorageUrl(where)
     campaign, _, last = str(place).rpartition("/")
     if last.startswith(_MARK) and not (place / "run.json").exists():
         return read_run(campaign, last.removeprefix(_MARK))
     if place.local is None:
-        raise FactsError(f"{where}: is no run; those of a campaign are DIR/run=ID")
+        raise FactsError(f"{where}: is not a run; a run of a campaign is written as DIR/run=ID")
     return Facts.read(place.local)
 
 
 def read_run(campaign: str, run: str) -> Facts:
-    """The facts of one run of a campaign, as `roamcast run --facts` would have kept them."""
+    """Return the facts of one run of a campaign, equal to those that `roamcast run --facts` writes."""
     lake = open_lake(campaign)
     batch = lake.batch_of(run)
     files = _open_batch(str(lake.facts), batch.name, tuple(batch.files.items()))
@@ -57,5 +57,5 @@ def _check_columns(where: str, table: str, rows: pa.Table) -> None:
 
 @lru_cache(maxsize=4)
 def _open_batch(facts: str, name: str, files: tuple[tuple[str, TableFile], ...]) -> BatchFiles:
-    """The files of a batch, kept open: reading runs in their order decodes each row group once."""
+    """Return the opened files of a batch; reading runs in order decodes each row group once."""
     return BatchFiles(StorageUrl(facts), Batch(name, {}, dict(files)))

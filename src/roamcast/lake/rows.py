@@ -1,4 +1,4 @@
-"""Rows of single runs in a batch's files, each row group decoded once for all the runs that share it."""
+"""Reading the rows of single runs from a batch; a row group is decoded once for all its runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from roamcast.lake.storage import StorageUrl
 
 
 class BatchFiles:
-    """The files of a batch, asked run by run; cheapest in the order of runs."""
+    """Reads runs from the files of a batch; reading them in sorted order is the fastest."""
 
     def __init__(
         self, facts: StorageUrl, batch: Batch, columns: Mapping[str, Sequence[str]] | None = None
@@ -23,7 +23,7 @@ class BatchFiles:
         self.facts = facts
         self.batch = batch
         self.columns = columns or {}
-        "What to read of a table at once; by default all of it."
+        "Columns to decode, by table; all columns by default."
         self._stack = ExitStack()
         self._tables: dict[str, _Table] = {}
 
@@ -34,7 +34,7 @@ class BatchFiles:
         self._stack.close()
 
     def read(self, run: str, table: str, columns: Sequence[str]) -> pa.Table:
-        """The named columns of a run's rows."""
+        """Return the named columns of a run's rows."""
         pieces = list(self.pieces(run, table, columns))
         schema = pa.schema([TABLES[table].field(name) for name in columns])
         if not pieces:
@@ -42,7 +42,7 @@ class BatchFiles:
         return pa.Table.from_batches(pieces).unify_dictionaries().combine_chunks()
 
     def pieces(self, run: str, table: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """The same, a row group at a time."""
+        """Yield the named columns of a run's rows, a row group at a time."""
         if table not in self.batch.files:
             return
         if table not in self._tables:

@@ -1,4 +1,4 @@
-"""S3: by Arrow's file system, and by boto3 for the one request that Arrow does not have."""
+"""Access to S3 by Arrow's file system, and by boto3 for conditional PUT, which Arrow does not support."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pyarrow import fs
 from roamcast.errors import UserError
 
 _PATIENCE = 60.0
-"Seconds in which an S3 endpoint must say something; the library's own three are few for a busy one."
+"Timeout of connections and requests [s]; Arrow's default of 3 s is too short for a busy endpoint."
 
 
 def connect_s3(bucket: str) -> fs.FileSystem:
-    """Arrow's file system for a bucket, by the usual `AWS_` variables."""
+    """Return Arrow's file system for a bucket, configured by the standard `AWS_` environment variables."""
     endpoint = _endpoint()
     region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
     how: dict[str, Any] = {"connect_timeout": _PATIENCE, "request_timeout": _PATIENCE}
@@ -32,13 +32,13 @@ def _endpoint() -> str | None:
 
 
 def put_new(path: str, content: bytes) -> bool:
-    """PUT with If-None-Match, which Arrow's file system does not have; False if there is one already."""
+    """Create an object by PUT with If-None-Match; return False if the object exists."""
     client = make_client()
     bucket, _, key = path.partition("/")
     try:
         client.put_object(Bucket=bucket, Key=key, Body=content, IfNoneMatch="*")
     except client.exceptions.ClientError as error:
-        # 412: it is there; 409: another is being put at this moment.
+        # 412: the object exists; 409: a concurrent PUT is in progress.
         if error.response["ResponseMetadata"]["HTTPStatusCode"] in (409, 412):
             return False
         raise OSError(str(error)) from None
@@ -47,9 +47,9 @@ def put_new(path: str, content: bytes) -> bool:
 
 @cache
 def make_client() -> Any:
-    """boto3's client, of which one request is needed."""
+    """Return the boto3 client for conditional PUT requests."""
     try:
         import boto3
     except ImportError:
-        raise UserError("s3:// needs boto3, as with: pip install 'roamcast[s3]'") from None
+        raise UserError("s3:// needs boto3; install it with: pip install 'roamcast[s3]'") from None
     return boto3.client("s3", endpoint_url=_endpoint(), region_name=os.environ.get("AWS_REGION", "us-east-1"))

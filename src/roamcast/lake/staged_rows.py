@@ -1,4 +1,4 @@
-"""Joining staged runs: the rows of many, each seen to be what its manifest says, as a table of a batch."""
+"""Merging of staged runs into a table of a batch, after a check of the staged files against manifests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from roamcast.lake.storage import StorageUrl
 def read_packs(
     staging: Staging, runs: Mapping[str, Mapping[str, Any]]
 ) -> tuple[dict[str, FactsPack], dict[str, str]]:
-    """The packs of those of the staged `runs` that have one, and what is wrong with damaged ones."""
+    """Return the packs of the staged `runs` that have one, and the problems of damaged packs, by run."""
     packs, wrong = {}, {}
     for run, files in runs.items():
         if PACK in files:
@@ -39,10 +39,10 @@ def join_staged(
     *,
     packs: Mapping[str, FactsPack] = MappingProxyType({}),
 ) -> TableFile | None:
-    """Write the table of batch `name` from the staged `runs` (with their files as manifests tell them).
+    """Write a table of batch `name` from the staged `runs` (with the files of their manifests).
 
-    What is in `packs` is taken from there. Raises `Damaged` if a staged file is not what its manifest says;
-    None if there are no rows.
+    Runs in `packs` are read from their packs. Raise `DamagedRows` if a staged file does not match its
+    manifest; return None if there are no rows.
     """
     wrong = {}
     for run in runs:
@@ -58,7 +58,7 @@ def join_staged(
 
 
 def find_damage(folder: StorageUrl, name: str, files: Mapping[str, Any]) -> str:
-    """What is wrong with a staged file; empty if nothing is, or if the run has none of that name."""
+    """Return the problem of a staged file; empty if it matches or if the manifest does not list it."""
     told = files.get(name)
     if told is None:
         return ""

@@ -1,11 +1,11 @@
-"""Staging: where a task puts what a run wrote, before it is committed.
+"""Staging: the storage of a run's files before they are committed.
 
-    staged/run=ID/TABLE.parquet, run.json   what the run wrote
-    staged/run=ID/facts.pack                the same of a short run (`roamcast.facts.pack`)
+    staged/run=ID/TABLE.parquet, run.json   the facts of the run
+    staged/run=ID/facts.pack                the facts of a short run (`roamcast.facts.pack`)
     staged/run=ID/manifest.json             written last: done or failed, and the digest of every file
-    staged/run=ID/traceback.txt             of a run that failed
+    staged/run=ID/traceback.txt             the traceback of a failed run
 
-Names depend on the run alone, and the same run writes the same bytes: a task that Spark tries twice changes
+File names depend only on the run, and equal runs write equal bytes, so a task that Spark repeats changes
 nothing.
 """
 
@@ -28,7 +28,7 @@ from roamcast.lake.storage import StorageUrl
 MANIFEST = "manifest.json"
 TRACEBACK = "traceback.txt"
 _LOOKERS = 8
-"Threads that read manifests: most of it is waiting, where the store is far."
+"Threads that read manifests, because requests to a remote store have a high latency."
 
 
 class Staging:
@@ -38,17 +38,17 @@ class Staging:
         self.place = StorageUrl(place)
 
     def run_folder(self, run: str) -> StorageUrl:
-        """Where a run is staged."""
+        """Return the folder in which a run is staged."""
         return self.place / f"run={run}"
 
     def work_folder(self, run: str) -> Path:
-        """Where a task may let the run write: on the same disk if that is ours, else on one of its own."""
+        """Return a local folder for the run's output: beside the staged runs if these are local."""
         if self.place.local is not None:
             return self.place.local / f".work-{run}-{os.getpid()}"
         return Path(tempfile.gettempdir()) / f"roamcast-work-{run}-{os.getpid()}"
 
     def stage(self, work: Path, manifest: dict[str, Any], traceback: str = "") -> None:
-        """Stage what is in `work` as `manifest` tells, and the manifest last."""
+        """Stage the files in `work` that `manifest` lists, then write the manifest."""
         folder = self.run_folder(manifest["run"])
         if manifest["status"] == "done" and not _rename(work, folder):
             folder.make_folder()
@@ -60,7 +60,7 @@ class Staging:
         self.write_manifest(manifest, traceback)
 
     def write_manifest(self, manifest: Mapping[str, Any], traceback: str = "") -> None:
-        """Say what became of a run; a failure never hides that it was done."""
+        """Write the manifest of a run; a failure does not replace the manifest of a completed run."""
         folder = self.run_folder(manifest["run"])
         if (
             manifest["status"] != "done"
@@ -72,11 +72,11 @@ class Staging:
             (folder / TRACEBACK).write(traceback.encode(errors="backslashreplace"))
         else:
             (folder / TRACEBACK).remove()
-        # Not synced, as the files are not: if the power is lost, their digests tell what is.
+        # Not synced, like the files: after a power failure, the digests detect lost data.
         (folder / MANIFEST).write(json.dumps(dict(manifest), sort_keys=True).encode(), synced=False)
 
     def read_manifest(self, run: str) -> dict[str, Any] | None:
-        """The manifest of a run; None if it has none, one that says `damaged` if it cannot be understood."""
+        """Return the manifest of a run; None without one, and status `damaged` if it cannot be parsed."""
         damaged = {"run": run, "status": "damaged", "error": "its manifest cannot be read", "files": {}}
         try:
             manifest = json.loads((self.run_folder(run) / MANIFEST).read())
@@ -90,20 +90,20 @@ class Staging:
         return found
 
     def survey(self) -> dict[str, dict[str, Any]]:
-        """The manifests of all staged runs, whole or damaged, and of those that failed."""
+        """Return the manifests of all runs that have one: done, failed or damaged."""
         runs = [name[4:] for name, found in self.place.list().items() if name.startswith("run=")]
         with ThreadPoolExecutor(_LOOKERS) as pool:
             looked = zip(runs, pool.map(self.read_manifest, runs), strict=True)
             return {run: manifest for run, manifest in looked if manifest is not None}
 
     def remove(self, run: str) -> None:
-        """Forget a staged run; its manifest goes first, so that half of it never looks whole."""
+        """Remove a staged run; its manifest first, so that a partly removed run never looks complete."""
         folder = self.run_folder(run)
         (folder / MANIFEST).remove()
         folder.remove()
 
     def tidy(self) -> None:
-        """Remove what killed tasks left of unfinished runs; only where a lock says that nobody is at work."""
+        """Remove files of unfinished runs from a local folder; the caller must hold the campaign's lock."""
         if self.place.local is None:
             return
         for left in self.place.local.glob(".work-*"):
@@ -114,13 +114,13 @@ class Staging:
 
 
 def digest(file: Path | StorageUrl) -> str:
-    """The digest of a file's bytes."""
+    """Return the BLAKE2b digest of a file."""
     with StorageUrl(file).open() as content:
         return digest_open(content)
 
 
 def digest_open(content: pa.NativeFile) -> str:
-    """The same of a file that is open."""
+    """Return the BLAKE2b digest of an open file."""
     hashed = hashlib.blake2b(digest_size=16)
     while (piece := content.read_buffer(1 << 22)).size:
         hashed.update(piece)
@@ -128,7 +128,7 @@ def digest_open(content: pa.NativeFile) -> str:
 
 
 def _rename(work: Path, folder: StorageUrl) -> bool:
-    """Let the folder `work` itself be the staged one; False if there is one already, or on another store."""
+    """Rename the folder `work` to the staged folder; return False if that exists or is on another store."""
     if folder.local is None:
         return False
     try:

@@ -1,7 +1,7 @@
-"""Places: a folder or a file under a URL, on a disk, in an S3 bucket or on HDFS, by Arrow's file systems.
+"""Storage URLs: folders and files on a disk, in an S3 bucket or on HDFS, by Arrow's file systems.
 
-What appears in a place appears whole or not at all, and `create` never replaces what is there: two who create
-the same file cannot both succeed.
+Files appear atomically, and `create` never replaces an existing file: of two concurrent calls for the same
+file only one succeeds.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ class StorageError(UserError):
 
 
 class StorageUnreachable(StorageError, OSError):
-    """A store far away that cannot be reached, or does not let us in."""
+    """A remote store that cannot be reached or denies access."""
 
 
 @dataclass(frozen=True)
 class FileInfo:
-    """What is under a name in a folder."""
+    """Size, type and age of a file or folder."""
 
     size: int
     folder: bool
     age: float
-    "Seconds since it was written."
+    "Time since the last modification [s]."
 
 
 class StorageUrl:
@@ -55,7 +55,7 @@ class StorageUrl:
             scheme, rest = "file", str(Path(given).absolute())
         if scheme not in SCHEMES:
             raise StorageError(
-                f"{given}: nothing can be kept under {scheme}://; give a folder, s3://bucket/path or hdfs://host/path"
+                f"{given}: unsupported scheme {scheme}://; give a folder, s3://bucket/path or hdfs://host/path"
             )
         self.scheme = "s3" if scheme == "s3a" else scheme
         self.path = rest.rstrip("/") if self.scheme != "file" else str(Path(rest))
@@ -82,17 +82,17 @@ class StorageUrl:
 
     @property
     def local(self) -> Path | None:
-        """The path, if it is on a local disk."""
+        """The path of a local file or folder; None for a remote one."""
         return Path(self.path) if self.scheme == "file" else None
 
     @property
     def file_system(self) -> tuple[fs.FileSystem, str]:
-        """Arrow's file system, and the path in it."""
+        """Arrow's file system and the path within it."""
         system = _connect(self.scheme, self.path.partition("/")[0] if self.scheme != "file" else "")
         return system, _inside(self.path) if self.scheme == "hdfs" else self.path
 
     def make_folder(self) -> None:
-        """Make the folder, where the store has folders."""
+        """Create the folder and its parents; S3 has no folders, so nothing is created there."""
         if self.local is not None:
             self.local.mkdir(parents=True, exist_ok=True)
         elif self.scheme == "hdfs":
@@ -100,17 +100,17 @@ class StorageUrl:
             system.create_dir(path, recursive=True)
 
     def check_bucket(self) -> None:
-        """Raise FileNotFoundError if this is in a bucket that is not there."""
+        """Raise FileNotFoundError if the bucket of an S3 URL does not exist."""
         if self.scheme == "s3":
             system, path = self.file_system
             bucket = path.partition("/")[0]
             with self._blaming():
                 found = system.get_file_info(bucket)
             if found.type == fs.FileType.NotFound:
-                raise FileNotFoundError(errno.ENOENT, "there is no such bucket", bucket)
+                raise FileNotFoundError(errno.ENOENT, "no such bucket", bucket)
 
     def exists(self) -> bool:
-        """Whether there is a file or a folder."""
+        """Return whether the file or folder exists."""
         if self.local is not None:
             return self.local.exists()
         system, path = self.file_system
@@ -118,7 +118,7 @@ class StorageUrl:
             return bool(system.get_file_info(path).type != fs.FileType.NotFound)
 
     def list(self) -> dict[str, FileInfo]:
-        """What is in the folder, by name; nothing if it is not there."""
+        """Return the entries of the folder, by name; empty if the folder does not exist."""
         if self.local is not None:
             try:
                 with os.scandir(self.local) as entries:
@@ -139,7 +139,7 @@ class StorageUrl:
         }
 
     def read(self) -> bytes:
-        """The content of the file, or FileNotFoundError."""
+        """Return the content of the file, or raise FileNotFoundError."""
         if self.local is not None:
             return self.local.read_bytes()
         with self.open() as file:
@@ -147,7 +147,7 @@ class StorageUrl:
             return content
 
     def open(self) -> pa.NativeFile:
-        """The file, to be read at any place of it."""
+        """Open the file for random access."""
         if self.local is not None:
             return pa.memory_map(str(self.local)) if self.local.stat().st_size else pa.BufferReader(b"")
         system, path = self.file_system
@@ -155,7 +155,7 @@ class StorageUrl:
             return system.open_input_file(path)
 
     def write(self, content: bytes, synced: bool = True) -> None:
-        """Put `content` here, at once or not at all; what is not `synced` may be lost if the power is."""
+        """Write the file atomically; without `synced`, a power failure may lose the content."""
         if self.local is not None:
             _replace(self.local, content, synced)
             return
@@ -167,7 +167,7 @@ class StorageUrl:
             sink.write(content)
 
     def create(self, content: bytes) -> bool:
-        """Put `content` here, at once; False, and nothing is changed, if there is a file already."""
+        """Create the file atomically; return False and change nothing if it exists."""
         if self.local is not None:
             return _link(self.local, content)
         if self.scheme == "s3":
@@ -177,7 +177,7 @@ class StorageUrl:
         with system.open_output_stream(draft) as sink:
             sink.write(content)
         try:
-            system.move(draft, path)  # HDFS renames onto nothing that is there
+            system.move(draft, path)  # HDFS does not rename to an existing file
         except OSError:
             system.delete_file(draft)
             return False
@@ -185,7 +185,7 @@ class StorageUrl:
 
     @contextmanager
     def _blaming(self) -> Iterator[None]:
-        """Tell in a line what a store far away complains of."""
+        """Convert an error of a remote store to `StorageUnreachable` with a one-line message."""
         try:
             yield
         except OSError as error:
@@ -193,12 +193,12 @@ class StorageUrl:
             if not mark:
                 raise
             raise StorageUnreachable(
-                f"{self}: the store says {' '.join(told.split())[:200]}; see that AWS_ENDPOINT_URL, "
-                "AWS_REGION, the credentials and the network are right"
+                f"{self}: the store reports {' '.join(told.split())[:200]}; check AWS_ENDPOINT_URL, "
+                "AWS_REGION, the credentials and the network"
             ) from None
 
     def remove(self) -> None:
-        """Remove the file, or the folder and all in it; nothing happens if it is not there."""
+        """Remove the file, or the folder and its content; do nothing if it does not exist."""
         if self.local is not None:
             if self.local.is_dir():
                 shutil.rmtree(self.local, ignore_errors=True)
@@ -215,7 +215,7 @@ class StorageUrl:
 
 def _look(entries: Any) -> Iterator[tuple[str, FileInfo]]:
     for entry in entries:
-        with suppress(FileNotFoundError):  # removed while we look
+        with suppress(FileNotFoundError):  # removed during the scan
             told = entry.stat()
             yield entry.name, FileInfo(told.st_size, entry.is_dir(), time() - told.st_mtime)
 
@@ -259,7 +259,7 @@ def _link(path: Path, content: bytes) -> bool:
 
 
 def _draft(path: Path, content: bytes, synced: bool = True) -> Path:
-    """The content on disk, under a name that nobody reads."""
+    """Write the content to a temporary file beside `path`; return the file."""
     draft = path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}")
     try:
         with draft.open("wb") as file:

@@ -53,46 +53,52 @@ def _times(scenario: Scenario) -> Iterator[tuple[str, str]]:
     if scenario.duration > MOST_SECONDS:
         yield (
             "duration",
-            f"{scenario.duration:g} s are more than the {MOST_SECONDS:g} s that a clock of picoseconds holds",
+            f"{scenario.duration:g} s exceed the maximum of {MOST_SECONDS:g} s (a picosecond clock)",
         )
     if scenario.warmup + scenario.quiet >= scenario.duration:
         yield (
             "warmup",
-            f"{scenario.warmup:g} s of it and {scenario.quiet:g} s of quiet leave nothing to measure "
-            f"of a duration of {scenario.duration:g} s",
+            f"warmup ({scenario.warmup:g} s) and quiet ({scenario.quiet:g} s) must be shorter together "
+            f"than the duration ({scenario.duration:g} s)",
         )
 
 
 def _sizes(scenario: Scenario) -> Iterator[tuple[str, str]]:
     """Check sizes for errors of a unit or a digit before they exhaust the memory."""
     if scenario.count > MOST_NODES:
-        yield "nodes", f"{scenario.count} nodes are more than {MOST_NODES}"
+        yield "nodes", f"{scenario.count} nodes; expected at most {MOST_NODES}"
         return
     if scenario.duration / scenario.sample > MOST_SAMPLES:
-        yield "sample", f"more than {MOST_SAMPLES} samples in {scenario.duration:g} s"
+        yield "sample", f"more than {MOST_SAMPLES} samples in {scenario.duration:g} s; use a longer interval"
     workload = scenario.workload
     if workload.zones is not None:
         columns, rows = scenario.area.width / workload.zones.side, scenario.area.height / workload.zones.side
         if max(columns, 1) * max(rows, 1) > MOST_ZONES:
-            yield "workload.zones.side", f"more than {MOST_ZONES} zones fit into the area"
+            yield "workload.zones.side", f"more than {MOST_ZONES} zones in the area; use a longer side"
     topics = workload.topics.count if workload.topics is not None else 0
     if topics > MOST_TOPICS:
-        yield "workload.topics.count", f"{topics} topics are more than {MOST_TOPICS}"
+        yield "workload.topics.count", f"{topics} topics; expected at most {MOST_TOPICS}"
     for name, publishing in workload.publish.items():
         streams = publishing.count or _size(scenario, name)
         if publishing.content == "own-topics":
             streams = max(topics, 1)
         if (scenario.duration / publishing.every + 1) * publishing.burst * streams > MOST_PUBLICATIONS:
-            yield f"workload.publish.{name}.every", f"more than {MOST_PUBLICATIONS} publications"
+            yield (
+                f"workload.publish.{name}.every",
+                f"more than {MOST_PUBLICATIONS} publications; use a longer interval",
+            )
     for name, requesting in workload.request.items():
         requesters = requesting.count or _size(scenario, name)
         if (scenario.duration / requesting.every + 1) * requesters > MOST_PUBLICATIONS:
-            yield f"workload.request.{name}.every", f"more than {MOST_PUBLICATIONS} requests"
+            yield (
+                f"workload.request.{name}.every",
+                f"more than {MOST_PUBLICATIONS} requests; use a longer interval",
+            )
     for name, subscribing in workload.subscribe.items():
         if scenario.duration / subscribing.tick > MOST_SAMPLES:
             yield (
                 f"workload.subscribe.{name}.tick",
-                f"more than {MOST_SAMPLES} looks in {scenario.duration:g} s",
+                f"more than {MOST_SAMPLES} polls in {scenario.duration:g} s; use a longer interval",
             )
 
 
@@ -104,7 +110,7 @@ def _frames(scenario: Scenario) -> Iterator[tuple[str, str]]:
 
 def too_large(size: float, most: float) -> str:
     """Return the error for an event of `size` bytes if a frame carries at most `most` bytes."""
-    return f"{size:,.0f} B are more than one frame carries (mac.max_message = {most:,.0f} B)"
+    return f"{size:,.0f} B exceed the maximum message size (mac.max_message = {most:,.0f} B)"
 
 
 def _size(scenario: Scenario, group: str) -> int:
@@ -119,17 +125,17 @@ def _hubs(scenario: Scenario) -> Iterator[tuple[str, str]]:
             yield f"nodes.{name}.home", 'there are no hubs; add hubs = { count = 4, side = "500 m" }'
     if hubs is not None:
         if max(hubs.side / area.width, hubs.side / area.height) > 1:
-            yield "hubs.side", "a hub reaches outside the area"
+            yield "hubs.side", "a hub is larger than the area"
         elif hubs.at is None and hubs.count * hubs.side**2 > area.width * area.height / 2:
             yield (
                 "hubs.count",
-                "hubs that are drawn may cover half of the area at most; else say where",
+                "hubs at random positions may cover at most half of the area; set hubs.at",
             )
         for corner in hubs.at or ():
             if not area.contains(corner.x + hubs.side, corner.y + hubs.side):
-                yield "hubs.at", f"the hub at ({corner.x:g}, {corner.y:g}) reaches outside the area"
+                yield "hubs.at", f"the hub at ({corner.x:g}, {corner.y:g}) extends outside the area"
         if hubs.at is not None and len(hubs.at) != hubs.count:
-            yield "hubs.at", f"gives {len(hubs.at)} places for {hubs.count} hubs"
+            yield "hubs.at", f"{len(hubs.at)} positions for {hubs.count} hubs; expected one per hub"
 
 
 def _areas(scenario: Scenario) -> Iterator[tuple[str, str]]:
@@ -138,14 +144,17 @@ def _areas(scenario: Scenario) -> Iterator[tuple[str, str]]:
         return
     count = hubs.count if hubs is not None else 0
     if scenario.workload.topics is None:
-        yield "workload.areas", "there are no topics to shift; add workload.topics"
+        yield "workload.areas", "areas need topics; add workload.topics"
     if areas.quarters > MOST_QUARTERS:
-        yield "workload.areas.quarters", f"more than {MOST_QUARTERS} along a side"
+        yield (
+            "workload.areas.quarters",
+            f"{areas.quarters} quarters along a side; expected at most {MOST_QUARTERS}",
+        )
     numbers = areas.hubs if areas.hubs is not None else list(range(count))
     if sorted(set(numbers)) != sorted(numbers) or len(numbers) != count:
-        yield "workload.areas.hubs", f"give each of the {count} hubs a number of its own"
+        yield "workload.areas.hubs", f"expected {count} different numbers, one per hub"
     elif any(number >= areas.quarters**2 + count for number in numbers):
-        yield "workload.areas.hubs", f"there are {areas.quarters**2 + count} areas, numbered from 0"
+        yield "workload.areas.hubs", f"expected numbers from 0 to {areas.quarters**2 + count - 1}"
 
 
 def _places(scenario: Scenario) -> Iterator[tuple[str, str]]:
@@ -156,13 +165,13 @@ def _places(scenario: Scenario) -> Iterator[tuple[str, str]]:
                 yield f"nodes.{name}.at", f"({place.x:g}, {place.y:g}) lies outside the area"
         home = group.home
         if isinstance(home, Rectangle) and not area.contains(home.x + home.width, home.y + home.height):
-            yield f"nodes.{name}.home", "the rectangle reaches outside the area"
+            yield f"nodes.{name}.home", "the rectangle extends outside the area"
         everyone = not any(other.mobility == "file" for other in scenario.groups.values())
         if group.at is not None and scenario.mobility is not None and everyone:
             yield (
                 f"nodes.{name}.at",
                 "the movement file would move these nodes too; "
-                'say mobility = "file" in the groups that it moves',
+                'set mobility = "file" in the groups that it moves',
             )
         if group.mobility == "file" and scenario.mobility is None:
             yield f"nodes.{name}.mobility", 'no movement file is given; add mobility = { ns2 = "FILE" }'
@@ -171,7 +180,7 @@ def _places(scenario: Scenario) -> Iterator[tuple[str, str]]:
         if to not in scenario.groups:
             yield "connected.to", f"no group of nodes has this name; {nearest(to, scenario.groups)}"
         if scenario.mobility is not None:
-            yield "connected", "a movement file is taken as it is; only generated movement can be drawn again"
+            yield "connected", "applies to generated movement only; remove it or the movement file"
 
 
 def _roles(scenario: Scenario) -> Iterator[tuple[str, str]]:
@@ -183,7 +192,7 @@ def _roles(scenario: Scenario) -> Iterator[tuple[str, str]]:
             if name != EVERYONE and name not in scenario.groups:
                 yield key, f"no group of nodes has this name; {nearest(name, scenario.groups)}"
             elif role.count is not None and role.count > _size(scenario, name):
-                yield f"{key}.count", f"the group has only {_size(scenario, name)} nodes"
+                yield f"{key}.count", f"{role.count}, but the group has only {_size(scenario, name)} nodes"
     yield from _everyone(scenario)
     yield from _topics(scenario)
     yield from _documents(scenario)
@@ -201,7 +210,7 @@ def _roles(scenario: Scenario) -> Iterator[tuple[str, str]]:
                     "there are no zones; add workload.zones or filters",
                 )
             elif subscribing.locality > 0 and subscribing.common is None:
-                yield f"workload.subscribe.{name}.common", "without zones, locality needs the common filter"
+                yield f"workload.subscribe.{name}.common", "without zones, locality needs a common filter"
         for name, requesting in workload.request.items():
             if requesting.interest == "zone":
                 yield f"workload.request.{name}.interest", "there are no zones; add workload.zones or filters"
@@ -215,7 +224,7 @@ def _everyone(scenario: Scenario) -> Iterator[tuple[str, str]]:
         ("request", list(workload.request)),
     ):
         if EVERYONE in groups and len(groups) > 1:
-            yield f"workload.{verb}.*", "everyone is named here; no other group can be beside it"
+            yield f"workload.{verb}.*", "`*` already includes every node; remove `*` or the other groups"
 
 
 def _documents(scenario: Scenario) -> Iterator[tuple[str, str]]:
@@ -248,7 +257,10 @@ def _faults(scenario: Scenario) -> Iterator[tuple[str, str]]:
                 continue
             struck = faults.count or scenario.groups[faults.group].count
             if struck > scenario.groups[faults.group].count:
-                yield f"{key}.count", f"the group has only {scenario.groups[faults.group].count} nodes"
+                yield (
+                    f"{key}.count",
+                    f"{struck}, but the group has only {scenario.groups[faults.group].count} nodes",
+                )
         for node in faults.nodes:
             if node >= scenario.count:
                 yield f"{key}.nodes", f"node {node} is outside the range 0 to {scenario.count - 1}"
@@ -259,7 +271,7 @@ def _faults(scenario: Scenario) -> Iterator[tuple[str, str]]:
             if outages.every is not None and outages.down is not None:
                 each += scenario.duration / (outages.every + outages.down) + 1
             if each * struck > MOST_FAULTS:
-                yield f"{key}.{kind}.every", f"more than {MOST_FAULTS} outages"
+                yield f"{key}.{kind}.every", f"more than {MOST_FAULTS} outages; use a longer interval"
 
 
 def _protocols(scenario: Scenario, context: Any) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""What may befall the nodes of a scenario."""
+"""The fault settings of a scenario: crashes, radio outages, late arrivals and departures."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ from roamcast.units import Seconds
 
 
 class OutageSettings(ScenarioSection):
-    """When something is out of order, and for how long."""
+    """Start times and durations of outages."""
 
     every: Annotated[Seconds, Positive] | None = None
-    "From the end of one outage to the next, on average."
+    "Mean time from the end of an outage to the start of the next."
     down: Annotated[Seconds, Positive] | None = None
-    "How long an outage lasts, on average where `every` is given; for ever if absent."
+    "Duration of an outage, a mean if `every` is given; until the end of the run if absent."
     gaps: Literal["exponential", "even"] = "exponential"
-    "Whether `every` and `down` are means of exponential times, or exact."
+    "Distribution of `every` and `down`: exponential, or constant."
     after: Annotated[Seconds, NotNegative] = 0.0
-    "No outage drawn by chance begins before this."
+    "Earliest start of a random outage."
     until: Annotated[Seconds, Positive] | None = None
-    "Nor after this; the end of the run if absent."
+    "Latest start of a random outage; the end of the run if absent."
     at: list[Annotated[Seconds, NotNegative]] = Field(default_factory=list)
-    "When outages begin that are not left to chance; these last exactly `down`."
+    "Start times of scheduled outages; each lasts exactly `down`."
 
     @model_validator(mode="after")
     def _check_consistency(self) -> OutageSettings:
         if self.every is None and not self.at:
-            raise ValueError('say when: every = "60 s" (by chance) or at = ["60 s"]')
+            raise ValueError('no start times; add every = "60 s" (random) or at = ["60 s"]')
         if self.every is not None and self.down is None:
-            raise ValueError('outages that come again need an end, as in down = "20 s"')
+            raise ValueError('outages with "every" need a duration, such as down = "20 s"')
         return self
 
 
 class CrashSettings(OutageSettings):
-    """When nodes crash, and when they start again."""
+    """Start times and durations of crashes."""
 
     memory: Literal["lost", "kept"] = "lost"
-    "Whether they start anew, in a next incarnation, or go on where they stopped."
+    "After a crash, a node starts a new incarnation without its state, or continues with it."
 
 
 class TimeRange(NamedTuple):
-    """From when to when something may happen."""
+    """An interval of time [s]."""
 
     min: Annotated[Seconds, NotNegative]
     max: Annotated[Seconds, NotNegative]
@@ -54,31 +54,31 @@ def _exact(given: Any) -> Any:
 
 
 class FaultSettings(ScenarioSection):
-    """What befalls a group of nodes, or some by number; drawn from the seed, the same for every protocol."""
+    """Faults of a group or of listed nodes; the schedule depends on the seed and not on the protocol."""
 
     group: str | None = None
-    "The group that it befalls."
+    "The affected group."
     count: Count | None = None
-    "How many of the group, chosen by the seed; all if absent."
+    "Number of affected nodes of the group, chosen by the seed; all if absent."
     nodes: list[Annotated[int, Field(strict=True, ge=0)]] = Field(default_factory=list)
-    "The nodes that it befalls, by number, instead of a group."
+    "Ids of the affected nodes, instead of a group."
     crash: CrashSettings | None = None
-    "They crash: router, timers and queue are gone."
+    "The nodes crash: router state, timers and queue are lost."
     radio: OutageSettings | None = None
-    "Their radio is off: they hear and send nothing."
+    "The radio is switched off: the nodes neither receive nor send."
     arrive: Annotated[TimeRange | None, BeforeValidator(_exact)] = None
-    "When they start, if not at the beginning: at one time, or each at random between two."
+    "Start time of the nodes, or an interval from which each node's start is drawn; 0 if absent."
     leave: Annotated[TimeRange | None, BeforeValidator(_exact)] = None
-    "When they are gone for good: at one time, or each at random between two."
+    "Time at which the nodes leave permanently, or an interval from which each node's time is drawn."
 
     @model_validator(mode="after")
     def _check_consistency(self) -> FaultSettings:
         if (self.group is None) == (not self.nodes):
-            raise ValueError('say whom it befalls: group = "NAME" or nodes = [1, 2]')
+            raise ValueError('expected either group = "NAME" or nodes = [1, 2]')
         if self.count is not None and self.group is None:
-            raise ValueError("count chooses from a group; there is none")
+            raise ValueError("count needs a group; add group or remove count")
         if not (self.crash or self.radio or self.arrive or self.leave):
-            raise ValueError("nothing befalls them; add crash, radio, arrive or leave")
+            raise ValueError("no fault is given; add crash, radio, arrive or leave")
         for name, moments in (("arrive", self.arrive), ("leave", self.leave)):
             if moments is not None and moments.min > moments.max:
                 raise ValueError(f"{name}.min must not be later than {name}.max")

@@ -1,4 +1,4 @@
-"""A scenario: one world, its people and what they say, as frozen models in SI units."""
+"""The scenario model: area, nodes, movement, radio and MAC as immutable sections in SI units."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ if TYPE_CHECKING:
 
 
 EVERYONE = "*"
-"The group of all nodes, in a workload."
+"The name that stands for all nodes in a workload."
 
 
 class Area(ScenarioSection):
-    """The plane in which everything happens, with its origin in the south-west corner."""
+    """The simulated rectangle; its origin is the south-west corner."""
 
     width: Annotated[Meters, Positive]
     height: Annotated[Meters, Positive]
 
     def contains(self, x: float, y: float) -> bool:
-        """Whether a point lies in the area or on its edge."""
+        """Return whether a point lies in the area or on its edge."""
         return 0 <= x <= self.width and 0 <= y <= self.height
 
 
 class Rectangle(ScenarioSection):
-    """A part of the area, given by its south-west corner and its size."""
+    """A rectangle within the area, given by its south-west corner and its size."""
 
     x: Annotated[Meters, NotNegative]
     y: Annotated[Meters, NotNegative]
@@ -57,23 +57,23 @@ class Rectangle(ScenarioSection):
 
 
 class Point(NamedTuple):
-    """A place in the area."""
+    """A position in the area."""
 
     x: Annotated[Meters, NotNegative]
     y: Annotated[Meters, NotNegative]
 
 
 class Hubs(ScenarioSection):
-    """Squares in which people gather; they do not overlap."""
+    """Squares in which nodes gather; they do not overlap."""
 
     count: Count
     side: Annotated[Meters, Positive]
     at: list[Point] | None = None
-    "Their south-west corners; drawn by the seed if absent."
+    "South-west corners of the hubs; placed at random (by the seed) if absent."
 
 
 class SpeedRange(NamedTuple):
-    """The slowest and the fastest that a node walks."""
+    """The minimum and the maximum speed of a node."""
 
     min: Annotated[MetersPerSecond, NotNegative]
     max: Annotated[MetersPerSecond, NotNegative]
@@ -84,73 +84,77 @@ def _steady(given: Any) -> Any:
 
 
 class NodeGroup(ScenarioSection):
-    """Nodes that behave alike."""
+    """A group of nodes with the same settings."""
 
     count: Count
     mobility: Literal["static", "waypoint", "file"] = "static"
-    "Whether they stand still, walk a random waypoint, or follow the scenario's movement file."
+    "Movement model: none, random waypoint, or the scenario's movement file."
     speed: Annotated[SpeedRange | None, BeforeValidator(_steady)] = None
-    "Each leg's speed is drawn between these; a single speed is both. Needed by walkers."
+    'Range of the speed of each leg; a single speed is minimum and maximum. Required by `"waypoint"`.'
     draw: Literal["uniform", "fastest"] = "uniform"
-    "Whether each leg's speed is drawn anew, or always the fastest."
+    "Speed of each leg: uniformly distributed over the range, or always the maximum."
     pause: Annotated[Seconds, NotNegative] = 0.0
-    "How long walkers rest at each waypoint."
+    "Pause at each waypoint."
     start: Literal["stationary", "rest"] = "stationary"
-    "Whether walkers are met in full swing (the stationary distribution) or all begin with a rest."
+    "Initial state of random waypoint: the stationary distribution, or a pause at a uniform position."
     home: Rectangle | Literal["hubs"] | None = None
-    "Where they walk or stand, if not in the whole area; `hubs` deals them out to the hubs, in order."
+    "Region of the nodes; the whole area if absent. `hubs` divides the nodes evenly among the hubs."
     at: list[Point] | None = None
-    "Where static nodes stand, one place each; drawn at random if absent."
+    "Positions of static nodes, one per node; random if absent."
 
     @model_validator(mode="after")
     def _check_consistency(self) -> NodeGroup:
         if self.mobility == "waypoint":
             if self.speed is None:
-                raise ValueError('walkers need a speed, as in speed = { min = "0.5 m/s", max = "1 m/s" }')
+                raise ValueError(
+                    'mobility = "waypoint" needs a speed: speed = { min = "0.5 m/s", max = "1 m/s" }'
+                )
             if not self.speed.max > 0 or self.speed.min > self.speed.max:
                 raise ValueError("speed.max must be above zero and not below speed.min")
             if self.start == "stationary" and self.speed.min == 0 and self.draw == "uniform":
                 raise ValueError(
-                    "a random waypoint with speed.min = 0 slows down for ever and has no stationary state; "
-                    'give it a slowest speed or start = "rest"'
+                    "random waypoint with speed.min = 0 has no stationary distribution; "
+                    'set speed.min above zero, or start = "rest"'
                 )
         if self.at is not None:
             if self.mobility != "static":
-                raise ValueError("only static nodes have places in 'at'")
+                raise ValueError("'at' is only valid for mobility = \"static\"")
             if len(self.at) != self.count:
-                raise ValueError(f"'at' gives {len(self.at)} places for {self.count} nodes")
+                raise ValueError(
+                    f"'at' has {len(self.at)} positions for {self.count} nodes; expected one per node"
+                )
         return self
 
 
 class MovementFile(ScenarioSection):
-    """Movement recorded elsewhere, instead of generated."""
+    """A file of recorded movement."""
 
     ns2: Path
-    "An ns-2 movement file; relative to the scenario's file."
+    "An ns-2 movement file; the path is relative to the scenario file."
 
 
 class ConnectivityRequirement(ScenarioSection):
-    """Movements in which nobody is cut off for long: others are drawn again."""
+    """A limit on partitions: generated movement that exceeds it is discarded and generated again."""
 
     to: str
-    "The group to one of whose nodes everyone needs a path."
+    "Every node needs a path to at least one node of this group."
     longest: Annotated[Seconds, NotNegative]
-    "For how long a node may be without one."
+    "Maximum time for which a node may have no such path."
 
 
 FARTHEST = 1e6
-"Metres that a signal is followed: the kernel counts its way in picoseconds, and has 32 bits for them."
+"Maximum carrier-sense range [m]: the kernel stores propagation delays in picoseconds as 32-bit integers."
 
 
 class Radio(ScenarioSection):
-    """The radio, with the defaults of ns-2 (a WaveLAN card of 914 MHz)."""
+    """The radio; the defaults are those of ns-2 (a 914 MHz WaveLAN card)."""
 
     range: Annotated[Meters, Positive] = 250.0
-    "A frame is understood up to here, if nothing else is on the air."
+    "Maximum distance at which a frame is decoded in the absence of interference."
     carrier_sense: Annotated[Meters, Positive] = 550.0
-    "A frame is noticed, and disturbs others, up to here."
+    "Maximum distance at which a frame is sensed and interferes with others."
     capture: Annotated[Decibels, NotNegative] = 10.0
-    "A frame survives a later one that is weaker by this much."
+    "Capture threshold: a frame survives a later one that is weaker by at least this much."
     frequency: Annotated[Hertz, Positive] = 914e6
     power: Annotated[Watts, Positive] = 0.28183815
     antenna_height: Annotated[Meters, Positive] = 1.5
@@ -166,40 +170,40 @@ class Radio(ScenarioSection):
 
 
 class Mac(ScenarioSection):
-    """The 802.11 DCF and the queue above it, with the constants of the usual ns-2 studies."""
+    """The 802.11 DCF and its interface queue; the defaults are those of common ns-2 studies."""
 
     rate: Annotated[BitsPerSecond, Positive] = 2e6
-    "Of unicast data frames."
+    "Bit rate of unicast data frames."
     basic_rate: Annotated[BitsPerSecond, Positive] = 1e6
-    "Of broadcasts, RTS, CTS and ACK."
+    "Bit rate of broadcast, RTS, CTS and ACK frames."
     slot: Annotated[Seconds, Positive] = 20e-6
     sifs: Annotated[Seconds, Positive] = 10e-6
     difs: Annotated[Seconds, Positive] = 50e-6
     cw_min: Count = 31
     cw_max: Count = 1023
     short_retry: Count = 7
-    "Attempts of an RTS, or of a data frame sent without one."
+    "Maximum attempts of an RTS, or of a data frame sent without RTS."
     long_retry: Count = 4
-    "Attempts of a data frame sent after an RTS."
+    "Maximum attempts of a data frame sent after an RTS."
     rts_threshold: Annotated[ByteCount, NotNegative] = 0
-    "Unicast frames of at least this size are announced by an RTS; headers (58 B below the network) count."
+    "Minimum size of a unicast frame that is preceded by an RTS, including 58 B of link and radio headers."
     queue: Count = 50
-    "Messages that the link holds, the one being sent included; what comes on top is dropped."
+    "Queue capacity in messages, including the one in transmission. A full queue drops a message."
     max_message: Annotated[ByteCount, Positive] = 65_535
-    """Largest message that the link takes, without the headers below the router. Larger events are refused,
-    larger messages of routers dropped (`too_large`). Each is one frame; one of 802.11 carries 2,304 B."""
+    """Maximum size of a message, without the headers below the router. Larger events are rejected; larger
+    messages of routers are dropped (`too_large`). A message is one frame; an 802.11 frame carries 2,304 B."""
     network_header: Annotated[ByteCount, NotNegative] = 20
-    "Bytes added to each message below the router."
+    "Size of the network header that is added to each message."
     link_delay: Annotated[Seconds, NotNegative] = 25e-6
-    "From the router to the queue."
+    "Delay between the router and the queue."
     priority: tuple[Literal["event", "subscription", "routing", "control"], ...] = ("routing",)
-    "Categories of messages that go to the head of the queue."
+    "Message categories that are placed at the head of the queue."
     newest_first: Annotated[bool, Field(strict=True)] = False
-    "Whether the latest of the `priority` messages goes first, as in ns-2, or the earliest."
+    "Order of the `priority` messages: last in, first out, as in ns-2; otherwise first in, first out."
     queue_per_class: Annotated[bool, Field(strict=True)] = False
-    "Whether `priority` messages and the others have a queue each, which drops newcomers: ns-2's CMUPriQueue."
+    "Use separate queues for `priority` messages and others; a full one drops arrivals (ns-2's CMUPriQueue)."
     arp: Annotated[bool, Field(strict=True)] = False
-    "Whether addresses of neighbours are asked for, as in ns-2: a query, a reply, one message kept meanwhile."
+    "Resolve neighbours' addresses by ARP, as in ns-2: query and reply, with one message buffered meanwhile."
 
     @model_validator(mode="after")
     def _check_consistency(self) -> Mac:
@@ -209,35 +213,35 @@ class Mac(ScenarioSection):
 
 
 class Scenario(ScenarioSection):
-    """One world per file: where, who, how they move, what they hear and what they say."""
+    """A scenario: area, nodes, movement, radio, workload, faults and protocol parameters."""
 
     name: Annotated[str, Field(min_length=1)]
     area: Area
     duration: Annotated[Seconds, Positive]
     warmup: Annotated[Seconds, NotNegative] = 0.0
-    "Metrics leave out what was published before this."
+    "Metrics exclude publications before this time."
     quiet: Annotated[Seconds, NotNegative] = 0.0
-    """Nothing is published this long before the end, so that what is merely late is not read as lost; where
-    all that is wanted is asked for, nothing is asked, and publishing goes on."""
+    """Time before the end of the run without new publications, so that late deliveries are not counted as
+    lost. In a workload of requests alone, no request is issued in this time, and publishing continues."""
     location: Annotated[bool, Field(strict=True)] = False
-    "Whether nodes know where they are."
+    "Routers may use the position of their node."
     sample: Annotated[Seconds, Positive] = 60.0
-    "Between two looks at the sizes of everyone's tables, for the facts."
+    "Interval at which the sizes of the routers' tables are recorded."
     groups: Annotated[dict[str, NodeGroup], Field(alias="nodes", min_length=1)]
-    "Nodes by group; they are numbered from 0, group after group."
+    "Groups of nodes by name. Nodes are numbered from 0, group after group."
     hubs: Hubs | None = None
-    "Where people gather."
+    "Squares in which nodes gather."
     mobility: MovementFile | None = None
     'Recorded movement for the groups with `mobility = "file"`; for all nodes if there is no such group.'
     connected: ConnectivityRequirement | None = None
-    "Take only generated movements without long partitions; any if absent."
+    "Limit on partitions of generated movement; no limit if absent."
     radio: Radio = Radio()
     mac: Mac = Mac()
     workload: Workload = Workload()
     faults: dict[str, FaultSettings] = Field(default_factory=dict)
-    "What befalls nodes, under names of your choice."
+    "Fault settings, under names of your choice."
     protocols: Annotated[dict[str, dict[str, Any]], Field(alias="protocol", default_factory=dict)]
-    "Parameters of protocols that differ from their defaults, by protocol."
+    "Protocol parameters that differ from the defaults, by protocol."
 
     @model_validator(mode="after")
     def _check_consistency(self, info: ValidationInfo) -> Scenario:
@@ -249,14 +253,14 @@ class Scenario(ScenarioSection):
 
     @cached_property
     def content(self) -> ScenarioContent:
-        """Event types, zones, filters and scheduled events, read once and checked."""
+        """The event types, zones, filters and scheduled events, read and checked at the first access."""
         from roamcast.scenario.content import ScenarioContent
 
         return ScenarioContent(self)
 
     @cached_property
     def recorded_legs(self) -> Legs | None:
-        """The movement file's legs, by the file's own numbers, read once; None where there is no file."""
+        """The legs of the movement file, with the file's node numbers, read once; None without a file."""
         from roamcast.scenario.traces.movement import read_ns2
 
         if self.mobility is None:
@@ -266,14 +270,14 @@ class Scenario(ScenarioSection):
 
     @property
     def followers(self) -> list[int]:
-        """The nodes that follow the movement file, in order: the first is the file's node 0."""
+        """The nodes that follow the movement file; the first one is the file's node 0."""
         if self.mobility is None:
             return []
         chosen = {name for name, group in self.groups.items() if group.mobility == "file"} or set(self.groups)
         return [node for name, nodes in self.members() if name in chosen for node in nodes]
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """A copy with some parts replaced; what was read for the original is read anew."""
+        """Return a copy with some fields replaced; the copy reads its content and movement file again."""
         copy = super().model_copy(update=update, deep=deep)
         for derived in ("content", "recorded_legs"):
             copy.__dict__.pop(derived, None)
@@ -281,18 +285,18 @@ class Scenario(ScenarioSection):
 
     @property
     def count(self) -> int:
-        """How many nodes there are."""
+        """The number of nodes."""
         return sum(group.count for group in self.groups.values())
 
     def members(self) -> Iterator[tuple[str, range]]:
-        """Each group's name and its nodes' ids."""
+        """Yield each group's name and the ids of its nodes."""
         first = 0
         for name, group in self.groups.items():
             yield name, range(first, first + group.count)
             first += group.count
 
     def nodes_of(self, group: str) -> range:
-        """The ids of a group's nodes; of all nodes, for `*`."""
+        """Return the ids of a group's nodes, or of all nodes for `*`."""
         return range(self.count) if group == EVERYONE else dict(self.members())[group]
 
     @classmethod
@@ -304,7 +308,7 @@ class Scenario(ScenarioSection):
         return load(locate(str(file)), settings)
 
     def parameters(self, protocol: str) -> Parameters:
-        """The parameters of `protocol` in this scenario."""
+        """Return the parameters of `protocol` in this scenario."""
         from roamcast.routing.catalogue import find
         from roamcast.routing.profiles import with_profile
 
@@ -312,7 +316,7 @@ class Scenario(ScenarioSection):
         return router.parameters_type.model_validate(with_profile(router, self.protocols.get(protocol, {})))
 
     def fingerprint(self) -> str:
-        """A digest of all that decides a run besides protocol and seed: the same on every machine."""
+        """Return a digest of all inputs of a run except protocol and seed; it is equal on every machine."""
         from roamcast.scenario.resolved import fingerprint
 
         return hashlib.sha256(json.dumps(fingerprint(self), sort_keys=True).encode()).hexdigest()

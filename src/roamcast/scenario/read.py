@@ -80,7 +80,9 @@ def split_override(text: str) -> tuple[str, Any]:
     if not equals or not key.strip():
         raise ScenarioError(f'--set {shorten(repr(text))}: write it as key=value, like radio.range="200 m"')
     if text.count(".") > DEEPEST and key.count(".") > DEEPEST:
-        raise ScenarioError(f"--set {shorten(key)}: a key of {key.count('.') + 1} parts is no key of ours")
+        raise ScenarioError(
+            f"--set {shorten(key)}: a key of {key.count('.') + 1} parts is not a scenario key"
+        )
     try:
         parsed = tomllib.loads(f"value = {value.strip()}")["value"]
     except (tomllib.TOMLDecodeError, RecursionError):

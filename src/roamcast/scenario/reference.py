@@ -1,4 +1,4 @@
-"""The reference of scenario files, from the models: `python -m roamcast.scenario.reference PAGE`."""
+"""Generate the reference of scenario files from the models: `python -m roamcast.scenario.reference PAGE`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from roamcast import units
 from roamcast.scenario.model import Scenario
 
 HEADING = "## Every key\n"
-"The page is written by people above this line and by this module below it."
+"This module generates the page below this heading; the text above it is written by hand."
 
 _UNITS = {
     units.Meters: "length",
@@ -43,7 +43,7 @@ _SHOWN = {
 
 
 def update(page: str) -> str:
-    """The page with its reference written anew."""
+    """Return the page with its reference generated again."""
     above, heading, _ = page.partition(HEADING)
     return "\n".join([f"{above}{heading or HEADING}", *_section("", Scenario)])
 
@@ -114,7 +114,7 @@ def _words(annotation: Any) -> Iterator[str]:
 
 
 def describe_default(field: FieldInfo) -> str:
-    """A field's default as a file writes it, with its unit."""
+    """Return a field's default as written in a scenario file, with its unit."""
     value = field.get_default(call_default_factory=True, validated_data={})
     if isinstance(value, int | float) and not isinstance(value, bool):
         value = _number(value, _kind(field))
@@ -123,7 +123,7 @@ def describe_default(field: FieldInfo) -> str:
 
 def _default(field: FieldInfo) -> str:
     if field.is_required():
-        return "**needed**"
+        return "**required**"
     value = field.get_default(call_default_factory=True, validated_data={})
     if value in (None, {}, []) or isinstance(value, BaseModel):
         return ""

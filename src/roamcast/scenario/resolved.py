@@ -34,7 +34,7 @@ def digest_files(scenario: Scenario) -> dict[str, str]:
 
 
 def fingerprint(scenario: Scenario) -> dict[str, Any]:
-    """Return all that decides a run besides protocol and seed as plain data, with digests for file names."""
+    """Return all inputs of a run except protocol and seed as plain data, with digests for file names."""
     plain: dict[str, Any] = scenario.model_dump(mode="json", by_alias=True)
     for key, path in _named_files(scenario):
         _put(plain, key, _digest(scenario, key, path))

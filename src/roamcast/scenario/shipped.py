@@ -28,6 +28,6 @@ def locate(name: str, kind: str = "scenarios") -> Path:
     if name not in known:
         one = kind.removesuffix("s")
         raise ScenarioError(
-            f"{name}: no such file, and no {one} of this name comes with roamcast; {nearest(name, known)}"
+            f"{name}: no such file, and roamcast ships no {one} of this name; {nearest(name, known)}"
         )
     return known[name]

@@ -1,4 +1,4 @@
-"""What is published and wanted in a scenario."""
+"""The workload of a scenario: publications, subscriptions and requests."""
 
 from __future__ import annotations
 
@@ -21,30 +21,31 @@ class Zones(ScenarioSection):
 
     side: Annotated[Meters, Positive]
     type: str = "coupon"
-    "The type of an event about a zone; its attribute `zone` holds the zone's number."
+    "Event type of the events about zones; its field `zone` contains the zone number."
 
 
 class Topics(ScenarioSection):
-    """Things that events are about, numbered from 1."""
+    """Topics of events, numbered from 1."""
 
     count: Count
     type: str = "content"
-    "The type of an event about a topic; its attribute `topic` holds the topic's number."
+    "Event type of the events about topics; its field `topic` contains the topic number."
 
 
 class InterestAreas(ScenarioSection):
-    """Parts of the plane where people want different things: hubs, and the quarters that they lie upon."""
+    """Regions with different preferred topics: the hubs, and the quarters of the area outside the hubs."""
 
     quarters: Count = 1
-    "Quarters along each side of the area, numbered west to east and then south to north."
+    "Number of quarters along each side of the area; numbered west to east, then south to north."
     hubs: list[Annotated[int, Field(strict=True, ge=0)]] | None = None
-    "Which of the areas' numbers, from 0, the hubs have; the first if absent. Quarters have the others."
+    "Region numbers (from 0) of the hubs; the lowest ones if absent. The quarters get the other numbers."
     offset: Literal["spread", "literal", "none"] = "spread"
-    "What number i of m areas adds to each of n topics: i n // m; n mod i, as printed (0: nothing); nothing."
+    """Offset that region i of m adds to the number of each of n topics: `"spread"` i n // m; `"literal"`
+    n mod i, as printed in the paper (0 for i = 0); `"none"` 0."""
 
 
 class EventTemplate(ScenarioSection):
-    """How to make events of one type: each attribute is constant, or drawn from a list for each event."""
+    """A template for events of one type: each field is constant, or drawn from a list for each event."""
 
     type: Annotated[str, Field(min_length=1)]
     values: dict[str, Any] = Field(default_factory=dict)
@@ -54,77 +55,77 @@ class Documents(ScenarioSection):
     """Events read from XML or JSON documents, which are validated against the workload's schemas."""
 
     documents: Annotated[list[Path], Field(min_length=1)]
-    "Relative to the scenario's file."
+    "Paths relative to the scenario file."
     order: Literal["in-turn", "random"] = "in-turn"
 
 
 class PublisherSettings(ScenarioSection):
-    """What the publishers of a group do."""
+    """Publications of a group."""
 
     count: Count | None = None
-    "How many of the group publish, chosen by the seed; all if absent."
+    "Number of publishers in the group, chosen by the seed; all nodes if absent."
     every: Annotated[Seconds, Positive]
-    "From one burst of a publisher to its next; the mean, where gaps are exponential."
+    "Interval between the bursts of a publisher; the mean interval if `gaps` are exponential."
     gaps: Literal["even", "exponential"] = "even"
     burst: Count = 1
-    "Events published at a time."
+    "Number of events per burst."
     spacing: Annotated[Seconds, NotNegative] = 0.0
-    "Between the events of a burst; 0 publishes them at once."
+    "Interval between the events of a burst; 0 publishes all at the same time."
     phase: Literal["random"] | Annotated[Seconds, NotNegative] = "random"
-    "When a publisher's first burst is, at random within `every` so that publishers do not march in step."
+    "Time of a publisher's first burst; a random time within `every` avoids synchronised publishers."
     size: Annotated[ByteCount, Positive] = 512
-    "Of each event message on the air, padding included."
+    "Size of each event message on the air, including padding."
     content: Literal["each-zone", "random-zone", "own-topics"] | EventTemplate | Documents = "random-zone"
-    """Events about the zones in turn, about zones drawn at random, made from a template, or read from
-    documents; or the topics are dealt out to the publishers, and each is published at times of its own."""
+    """Content of the events: each zone in turn, random zones, a template, or documents. `"own-topics"`
+    divides the topics evenly among the publishers and publishes each topic on a schedule of its own."""
     advertise: str | None = None
-    "The filter that covers what these publishers say; everything of its event type if absent."
+    "Filter that the publishers advertise; all events of their event type if absent."
 
 
 class SubscriberSettings(ScenarioSection):
-    """What the subscribers of a group want."""
+    """Subscriptions of a group."""
 
     count: Count | None = None
-    "How many of the group subscribe, chosen by the seed; all if absent. More include the fewer."
+    "Number of subscribers, chosen by the seed; all nodes if absent. A larger number includes the smaller."
     interest: Literal["zone"] | list[str] = "zone"
-    "The zone where the subscriber is, or XPath filters."
+    "The subscriber's current zone, or a list of XPath filters."
     choose: Count | None = None
-    "How many of the listed filters each wants, chosen by the seed; all if absent."
+    "Number of listed filters per subscriber, chosen by the seed; all if absent."
     deal: Annotated[bool, Field(strict=True)] = False
-    "Whether the listed filters are shuffled and dealt out in turn, `choose` (or one) to each, not drawn."
+    "Shuffle the listed filters and assign `choose` (default 1) to each subscriber in turn."
     tick: Annotated[Seconds, Positive] = 1.0
-    "Between two looks at the own position."
+    "Position polling interval."
     bias: Share = 1.0
-    "Probability that a look turns to the zone where the subscriber is; else to any zone, at random."
+    "Probability that a poll selects the subscriber's current zone; otherwise it selects a random zone."
     locality: Share = 0.0
-    "Share of the subscribers who instead all have the same interest, for ever."
+    "Share of the subscribers that have one common, constant interest instead."
     common: str | None = None
-    "That interest, as an XPath filter; about one zone, drawn by the seed, if absent."
+    "The common interest as an XPath filter; a zone chosen by the seed if absent."
 
 
 class RequesterSettings(ScenarioSection):
-    """What the requesters of a group ask for; a request is satisfied by the next copy, new or old."""
+    """Requests of a group; the first matching event that arrives satisfies a request, new or cached."""
 
     count: Count | None = None
-    "How many of the group ask, chosen by the seed; all if absent."
+    "Number of requesters in the group, chosen by the seed; all nodes if absent."
     every: Annotated[Seconds, Positive]
-    "From one request of a requester to its next; the mean, where gaps are exponential."
+    "Interval between the requests of a requester; the mean interval if `gaps` are exponential."
     gaps: Literal["even", "exponential"] = "exponential"
     publishers: bool = True
-    "Whether those who publish ask, too."
+    "Publishers issue requests, too."
     interest: Literal["zone", "topic"] | Annotated[list[str], Field(min_length=1)] = "zone"
-    "What is asked for: the zone where the requester is, a topic, or one of these XPath filters."
+    "Subject of a request: the requester's current zone, a topic, or one of the listed XPath filters."
     choose: Count | None = None
-    "How many of the listed filters each asks for, chosen by the seed; all if absent."
+    "Number of listed filters per requester, chosen by the seed; all if absent."
     skew: Annotated[float, Field(strict=True, ge=0, le=10)] = 0.0
-    """How much more often the first of the listed filters, or of the topics, are asked for (Zipf's exponent;
-    0: all alike). Which topics are the first depends on the area where the requester is."""
+    """Zipf exponent of the popularity of the listed filters, or of the topics, in order; 0 is uniform. The
+    order of the topics depends on the requester's region (`areas`)."""
     timeout: Annotated[Seconds, Positive] = 30.0
-    "How long a requester waits for an answer."
+    "Time after which an unsatisfied request expires."
 
 
 class Workload(ScenarioSection):
-    """Who publishes what and when, who wants what, and who asks for what."""
+    """Publications, subscriptions and requests."""
 
     zones: Zones | None = None
     topics: Topics | None = None
@@ -136,14 +137,14 @@ class Workload(ScenarioSection):
     request: dict[str, RequesterSettings] = Field(default_factory=dict)
     "By group; `*` is everyone."
     types: dict[str, dict[str, Any]] = Field(default_factory=dict)
-    "Event types by name; a field is a kind, a list of values, or a table of kind, min, max, optional."
+    "Event types by name. A field is a type, a list of values, or a table (`kind`, `min`, `max`, `optional`)."
     schemas: Annotated[list[Path], BeforeValidator(_listed)] = Field(default_factory=list, alias="schema")
-    "Files with event types, XML Schema (.xsd) or JSON Schema (.json), relative to the scenario's file."
+    "Files with event types: XML Schema (.xsd) or JSON Schema (.json); paths relative to the scenario file."
     schedule: Path | None = None
-    "A CSV file of publications instead of generated ones; relative to the scenario's file."
+    "A CSV file of publications, which replaces `publish`; the path is relative to the scenario file."
 
     @model_validator(mode="after")
     def _check_consistency(self) -> Workload:
         if self.schedule is not None and self.publish:
-            raise ValueError("publications come from a schedule or are generated by publish, not both")
+            raise ValueError("schedule and publish exclude each other; remove one of them")
         return self

@@ -1,1 +1,1 @@
-"""One file a format: a piece of a file in, rows and bad lines out."""
+"""Readers of the trace formats: each yields the rows and bad lines of a file part."""

@@ -1,4 +1,4 @@
-"""BonnMotion's native movements: a node a line, as waypoints `time x y time x y ...`; often packed (.gz)."""
+"""Reader of BonnMotion's native format: one node per line, as waypoints `time x y time x y ...`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from roamcast.ingest.readers.position import LineError, TracePosition, place, re
 
 
 def read(piece: FilePart) -> Iterator[TracePosition | BadLine]:
-    """The waypoints of a file; a node is called by the number of its line, from 0."""
+    """Yield the waypoints of a file; the name of a node is its line number, from 0."""
     node = -1
     for line in read_lines(piece):
         if not isinstance(line, BadLine) and line[1].startswith("#"):
@@ -28,7 +28,7 @@ def read(piece: FilePart) -> Iterator[TracePosition | BadLine]:
 def _parse(offset: int, node: str, words: list[str]) -> Iterator[TracePosition]:
     if len(words) % 3:
         told = "; it may be movement in three dimensions" if len(words) % 4 == 0 else ""
-        raise LineError(f"{len(words)} numbers are no triples of time, x and y{told}")
+        raise LineError(f"{len(words)} numbers; expected triples of time, x and y{told}")
     before = float("-inf")
     for time, x, y in zip(words[::3], words[1::3], words[2::3], strict=True):
         now = real(time, "time")

@@ -1,8 +1,8 @@
-"""Positions of satellite receivers: GPX documents, and CSV with a header that names its columns.
+"""Reader of GPS positions: GPX documents, and CSV files with a header.
 
-Columns are known by any of their usual names: who (`id`, `node`, `vehicle`, `taxi`, ...), when (`time`,
-`timestamp`: seconds, or a date as in ISO 8601, UTC where no zone is named), where (`lat` and `lon`, or `x`
-and `y` in metres).
+Columns are recognised by common names: the node (`id`, `node`, `vehicle`, `taxi`, ...), the time (`time`,
+`timestamp`: seconds, or an ISO 8601 date, in UTC unless it has a time zone), and the position (`lat` and
+`lon`, or `x` and `y` in metres).
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ _MOST_HEADER = 1 << 16
 
 
 def read(piece: FilePart) -> Iterator[TracePosition | BadLine]:
-    """The positions of a piece of a file."""
+    """Yield the positions in a file part."""
     return read_gpx(piece) if is_gpx(piece.path) else read_csv(piece)
 
 
 def is_gpx(path: str) -> bool:
-    """Whether a file is a GPX document, by its name."""
+    """Return whether a file is a GPX document, by its name."""
     return path.lower().removesuffix(".gz").endswith((".gpx", ".xml"))
 
 
 def read_csv(piece: FilePart) -> Iterator[TracePosition | BadLine]:
-    """The positions of a piece of a CSV file; a cell holds no line's end."""
+    """Yield the positions in a part of a CSV file; cells with line breaks are not supported."""
     header, separator = read_header(piece.path)
     columns = find_columns(piece.path, header)
     alone = Path(piece.path).name.removesuffix(".gz").removesuffix(".csv")
@@ -72,14 +72,14 @@ def read_csv(piece: FilePart) -> Iterator[TracePosition | BadLine]:
             )
             who = told.get("id", alone)
             if not who:
-                raise LineError("nobody's position: the id is empty")
+                raise LineError("the id is empty")
             yield TracePosition(offset, who[:200], read_time(told["time"]), **at)
         except LineError as error:
             yield BadLine(offset, str(error), shorten(text))
 
 
 def read_header(path: str) -> tuple[list[str], str]:
-    """The names of a CSV file's columns and what stands between them."""
+    """Return the column names of a CSV file and its separator."""
     with open_binary(path) as file:
         first = file.readline(_MOST_HEADER).decode("utf-8-sig", errors="replace").strip()
     separator = max(",;\t", key=first.count)
@@ -90,14 +90,14 @@ def read_header(path: str) -> tuple[list[str], str]:
 
 
 def find_columns(path: str, header: list[str]) -> dict[str, int]:
-    """Where the columns stand that are needed; x and y only if there are no degrees."""
+    """Return the indices of the required columns; x and y are used only without latitude and longitude."""
     found = {
         what: header.index(name) for what, names in _NAMES.items() for name in names[::-1] if name in header
     }
     pairs = [pair for pair in (("latitude", "longitude"), ("x", "y")) if all(each in found for each in pair)]
     if "time" not in found or not pairs:
         raise IngestError(
-            f"{path}: the first line must name columns for time and place (lat and lon, or x and y); "
+            f"{path}: the first line must name columns for time and position (lat and lon, or x and y); "
             f"it has {', '.join(header)[:200] or 'none'}"
         )
     return {what: at for what, at in found.items() if what in ("id", "time", *pairs[0])}
@@ -111,7 +111,7 @@ def _cells(text: str, separator: str) -> list[str]:
 
 
 def read_gpx(piece: FilePart) -> Iterator[TracePosition | BadLine]:
-    """The points of a GPX document's tracks, each called after the file and its number."""
+    """Yield the track points of a GPX document; a track is named after the file and its number."""
     name = Path(piece.path).name.removesuffix(".gz").removesuffix(".gpx")
     track, root = -1, True
     point: tuple[int, str, str] | None = None
@@ -139,7 +139,7 @@ def read_gpx(piece: FilePart) -> Iterator[TracePosition | BadLine]:
         point = None
         try:
             if not time:
-                raise LineError("a point without time")
+                raise LineError("a track point without time")
             return TracePosition(line, f"{name}/{track}", read_time(time), **place(lon, lat, degrees=True))
         except LineError as error:
             return BadLine(line, str(error), f"lat={lat[:40]} lon={lon[:40]} {(time or '')[:40]}")
@@ -148,7 +148,7 @@ def read_gpx(piece: FilePart) -> Iterator[TracePosition | BadLine]:
 
 
 def read_time(text: str) -> float:
-    """Seconds as a number, or of a date since 1970."""
+    """Return a time [s]: a number, or the seconds since 1970 of an ISO 8601 date."""
     try:
         return real(text, "time")
     except LineError:

@@ -1,4 +1,4 @@
-"""Long XML documents element by element: one start tag at a time, nothing kept, no document type."""
+"""Streaming reader of XML documents: elements are not stored, and document types are rejected."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from roamcast.ingest.file_parts import BadLine, FilePart, open_binary
 _AT_ONCE = 1 << 16
 _DEEPEST = 64
 _LONGEST = 1 << 22
-"Bytes of one tag."
+"Maximum length of a tag [B]."
 
 
 class _Refused(Exception):
-    """Why a document is not read on."""
+    """The reason why reading of a document was stopped."""
 
 
 def read_elements(
     piece: FilePart, start: Callable[[str, dict[str, str], int], Any], end: Callable[[str, str, int], Any]
 ) -> Iterator[Any]:
-    """What `start` (tag, attributes, line) and `end` (tag, text inside, line) make of a document's elements.
+    """Yield the results of `start` (tag, attributes, line) and `end` (tag, text, line) for each element.
 
-    None of theirs is left out. A document that breaks off or is broken gives what came before, then a bad
-    line.
+    Results that are None are omitted. A truncated or malformed document yields the results up to the error,
+    then a bad line.
     """
     made: list[Any] = []
     texts: list[str] = []

@@ -1,4 +1,4 @@
-"""ns-2's movement files, as `setdest` and BonnMotion write them and scenarios read them, a line at a time."""
+"""Line-by-line reader of ns-2 movement files, as written by `setdest` and BonnMotion."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _finite = partial(parse_finite, most=1e8, error=LineError)
 
 
 class MovementCommand(NamedTuple):
-    """A coordinate to start from, or a destination."""
+    """An initial coordinate or a destination of a node."""
 
     offset: int
     node: int
@@ -35,9 +35,9 @@ def _column(name: str, kind: pa.DataType, meaning: str) -> pa.Field:
 SCHEMA = pa.schema(
     [
         _column("offset", pa.int64(), "of the line's first byte in its file"),
-        _column("node", pa.int32(), "who moves"),
-        _column("what", pa.string(), "X or Y: a coordinate to start from; setdest: a destination"),
-        _column("time", pa.float64(), "when it sets out; seconds"),
+        _column("node", pa.int32(), "node that moves"),
+        _column("what", pa.string(), "X or Y: an initial coordinate; setdest: a destination"),
+        _column("time", pa.float64(), "start of the movement; seconds"),
         _column("x", pa.float64(), "metres"),
         _column("y", pa.float64(), "metres"),
         _column("speed", pa.float64(), "m/s"),
@@ -46,7 +46,7 @@ SCHEMA = pa.schema(
 
 
 def read(piece: FilePart) -> Iterator[MovementCommand | BadLine]:
-    """The orders of a piece of a movement file."""
+    """Yield the commands in a part of a movement file."""
     for line in read_lines(piece):
         if isinstance(line, BadLine):
             yield line
@@ -64,7 +64,7 @@ def _parse(offset: int, text: str) -> MovementCommand:
     if found := PLACE.fullmatch(text):
         value = _finite(found[3])
         if found[2] == "Z" and value:
-            raise LineError("a height other than 0 is not simulated")
+            raise LineError("a height other than 0 is not supported")
         at = {"x": value} if found[2] == "X" else {"y": value} if found[2] == "Y" else {}
         return MovementCommand(offset, _node(found[1]), found[2], **at)
     if found := SETDEST.fullmatch(text):
@@ -73,7 +73,8 @@ def _parse(offset: int, text: str) -> MovementCommand:
             raise LineError("a time or a speed is negative")
         return MovementCommand(offset, _node(found[2]), "setdest", time, x, y, speed)
     raise LineError(
-        "neither a place ('$node_(N) set X_ M') nor a destination ('$ns_ at S \"$node_(N) setdest X Y V\"')"
+        "neither an initial position ('$node_(N) set X_ M') nor a "
+        "destination ('$ns_ at S \"$node_(N) setdest X Y V\"')"
     )
 
 

@@ -1,4 +1,4 @@
-"""ns-2's wireless traces, in the old format and the new one, a line at a time.
+"""Line-by-line reader of ns-2's wireless traces, in the old and the new format.
 
 s 1.000535000 _0_ MAC  --- 0 cbr 590 [13a 1 0 800] ------- [0:0 3:0 30 1] [0] 1 0
 s -t 1.000535000 -Hs 0 -Hd 1 -Ni 0 -Nx 10.00 -Ny 100.00 ... -Nl MAC -Nw --- -Ma 13a -Md 1 ... -It cbr
@@ -17,7 +17,7 @@ from roamcast.units import parse_finite
 
 
 class TraceRecord(NamedTuple):
-    """What one line tells; None where the format or the layer does not tell it."""
+    """The content of one line; a default stands for a value that the format or the layer does not record."""
 
     offset: int
     event: str
@@ -52,25 +52,25 @@ SCHEMA = pa.schema(
         _column("offset", pa.int64(), "of the line's first byte in its file"),
         _column("event", pa.string(), "s sent, r received, f forwarded, d dropped, M begins to move"),
         _column("time", pa.float64(), "seconds since the start of the simulation"),
-        _column("node", pa.int32(), "where it happened"),
+        _column("node", pa.int32(), "node of the event"),
         _column("layer", pa.string(), "AGT agent, RTR router, IFQ interface queue, LL, MAC, PHY"),
-        _column("reason", pa.string(), "why it was dropped, in ns-2's letters; --- if it was not"),
-        _column("uid", pa.int64(), "of the packet; routing packets and MAC frames often share 0"),
+        _column("reason", pa.string(), "ns-2's drop reason; --- if not dropped"),
+        _column("uid", pa.int64(), "ns-2's packet id; routing packets and MAC frames often share 0"),
         _column("kind", pa.string(), "the packet's type; empty for RTS, CTS and ACK in the new format"),
-        _column("detail", pa.string(), "which routing packet or ARP packet it is, where ns-2 says so"),
-        _column("size", pa.int32(), "bytes, as the layer counts them; 0 where the new format is silent"),
-        _column("source", pa.int32(), "node that made the packet; -1 if untold"),
-        _column("port", pa.int32(), "of the packet's source; 255 is the routing agents'; -1 if untold"),
-        _column("target", pa.int32(), "node that the packet is for; -1 for everyone or untold"),
+        _column("detail", pa.string(), "type of a routing or ARP packet, if the trace contains it"),
+        _column("size", pa.int32(), "bytes, as counted by the layer; 0 if the new format omits it"),
+        _column("source", pa.int32(), "node that created the packet; -1 if unknown"),
+        _column("port", pa.int32(), "port of the packet's source; 255 for routing agents; -1 if unknown"),
+        _column("target", pa.int32(), "destination of the packet; -1 for broadcast or unknown"),
         _column("mac_time", pa.int32(), "the frame's duration field"),
-        _column("mac_to", pa.int32(), "node that the frame is for; -1 for everyone"),
-        _column("mac_from", pa.int32(), "node that sent the frame; -1 if untold"),
-        _column("next", pa.int32(), "the next hop; -1 for everyone, -2 if untold"),
-        _column("x", pa.float64(), "where the node was (new format), or is as it begins to move; metres"),
+        _column("mac_to", pa.int32(), "receiver of the frame; -1 for broadcast"),
+        _column("mac_from", pa.int32(), "sender of the frame; -1 if unknown"),
+        _column("next", pa.int32(), "the next hop; -1 for broadcast, -2 if unknown"),
+        _column("x", pa.float64(), "position of the node (new format), or start of a movement; metres"),
         _column("y", pa.float64(), "likewise"),
-        _column("to_x", pa.float64(), "where it moves to; metres"),
+        _column("to_x", pa.float64(), "destination of a movement; metres"),
         _column("to_y", pa.float64(), "likewise"),
-        _column("speed", pa.float64(), "at which it moves; m/s"),
+        _column("speed", pa.float64(), "speed of a movement; m/s"),
     ]
 )
 
@@ -83,20 +83,20 @@ _ARP = re.compile(r"(REQUEST|REPLY) \S+ \S+")
 _MOVE = re.compile(r"M (\S+) (\d+) \((\S+), (\S+), (\S+)\), \((\S+), (\S+)\), (\S+)")
 _NAMED = re.compile(r"\(([A-Z_]{1,20})\)$")
 _SILENT = re.compile(r"S\w* |N -t |# ?")
-"Lines of DSR's own log and of the energy model: understood, and of no use here."
+"Lines of DSR's log and of the energy model, which are ignored."
 _WIRED = re.compile(r"[-+hrd] \S+ \d+ \d+ ")
 _BROADCAST = 0xFFFFFFFF
 _MOST = 2**31 - 1
 _LAST_NODE = (1 << 17) - 1
-"ns-2 runs have thousands of nodes at most; a larger number is a slip, and would cost memory for nobody."
+"Highest accepted node number: larger ones are errors, since ns-2 runs have at most thousands of nodes."
 
 
 class _Misread(Exception):
-    """Why a line cannot be understood."""
+    """The reason why a line cannot be parsed."""
 
 
 def read(piece: FilePart) -> Iterator[TraceRecord | BadLine]:
-    """The records of a piece of a trace."""
+    """Yield the records in a part of a trace."""
     for line in read_lines(piece):
         if isinstance(line, BadLine):
             yield line
@@ -112,7 +112,7 @@ def read(piece: FilePart) -> Iterator[TraceRecord | BadLine]:
 
 
 def parse(offset: int, line: str) -> TraceRecord | None:
-    """The record of a line; None for a line of which nothing is wanted."""
+    """Return the record of a line; None for a line that is ignored."""
     text = " ".join(line.split())
     if " -t " in text[:5]:
         return _parse_new(offset, text.split(" "))
@@ -123,7 +123,7 @@ def parse(offset: int, line: str) -> TraceRecord | None:
     if _SILENT.match(text):
         return None
     if _WIRED.match(text):
-        raise _Misread("a line of a wired trace; only wireless ones are understood")
+        raise _Misread("a line of a wired trace; only wireless traces are supported")
     raise _Misread("neither ns-2's old wireless format nor its new one")
 
 
@@ -140,7 +140,7 @@ def _parse_old(offset: int, found: re.Match[str]) -> TraceRecord:
         elif arp := _ARP.fullmatch(inner):
             detail = arp[1]
         else:
-            raise _Misread(f"no addresses of a packet: [{inner[:40]}]")
+            raise _Misread(f"invalid packet addresses: [{inner[:40]}]")
         if rest and (named := _NAMED.search(rest)):
             detail = named[1]
     return TraceRecord(
@@ -176,7 +176,7 @@ def _parse_new(offset: int, words: list[str]) -> TraceRecord | None:
         target, _ = _address(told.get("-Id", "-1.-1"))
         kind = told.get("-It", "ARP" if told.get("-P") == "arp" else "")
         if len(kind) > 40:
-            raise _Misread("a type of packet of more than 40 letters")
+            raise _Misread("a packet type of more than 40 characters")
         return TraceRecord(
             offset,
             event,
@@ -211,14 +211,14 @@ def _parse_move(offset: int, found: re.Match[str]) -> TraceRecord:
 def _address(text: str) -> tuple[int, int]:
     node, _, port = text.rpartition(".")
     if "." in node:
-        raise _Misread(f"the hierarchical address {text[:40]} names no node")
+        raise _Misread(f"hierarchical addresses are not supported: {text[:40]}")
     return _node(node), _whole(port)
 
 
 def _moment(text: str) -> float:
     time = _real(text)
     if time < 0:
-        raise _Misread(f"a time before the start: {text[:40]}")
+        raise _Misread(f"negative time: {text[:40]}")
     return time
 
 
@@ -230,7 +230,7 @@ def _whole(text: str, most: int = _MOST) -> int:
     try:
         number = int(text) if len(text) <= 20 else most + 1
     except ValueError:
-        raise _Misread(f"{text[:40]!r} is no whole number") from None
+        raise _Misread(f"{text[:40]!r} is not an integer") from None
     if not -2 <= number <= most:
         raise _Misread(f"{text[:40]} is out of range")
     return number
@@ -250,12 +250,12 @@ def _hexadecimal(text: str) -> int:
     except ValueError:
         number = -1
     if not 0 <= number <= _MOST:
-        raise _Misread(f"{text[:40]!r} is no duration of a frame")
+        raise _Misread(f"{text[:40]!r} is not a frame duration")
     return number
 
 
 def _station(text: str) -> int:
-    """A link address, which is the node's number in hexadecimal digits; -1 for everyone."""
+    """Return the node of a link address (hexadecimal), or -1 for the broadcast address."""
     try:
         number = int(text, 16) if len(text) <= 8 else -1
     except ValueError:
@@ -263,12 +263,12 @@ def _station(text: str) -> int:
     if number == _BROADCAST:
         return -1
     if not 0 <= number <= _LAST_NODE:
-        raise _Misread(f"{text[:40]!r} is no address of the link")
+        raise _Misread(f"{text[:40]!r} is not a link address")
     return number
 
 
 def understands(line: str) -> bool:
-    """Whether a line tells something in ns-2's wireless formats."""
+    """Return whether a line is a record in one of ns-2's wireless formats."""
     try:
         return parse(0, line) is not None
     except _Misread:

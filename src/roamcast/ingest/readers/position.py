@@ -1,4 +1,4 @@
-"""A place at a time: what every trace of movement is made of."""
+"""Positions of nodes at a time, which the readers of movement traces yield."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from roamcast.units import parse_finite
 
 
 class TracePosition(NamedTuple):
-    """Where somebody was; in metres, or in degrees of longitude and latitude."""
+    """The position of a node at a time, in metres or in degrees of longitude and latitude."""
 
     offset: int
     id: str
@@ -28,18 +28,18 @@ def _column(name: str, kind: pa.DataType, meaning: str) -> pa.Field:
 SCHEMA = pa.schema(
     [
         _column("offset", pa.int64(), "of the line's first byte in its file; in XML, the element's line"),
-        _column("id", pa.string(), "who moves, as the file calls it"),
-        _column("time", pa.float64(), "seconds, from whatever origin the file has"),
-        _column("x", pa.float64(), "metres; null where degrees are told"),
+        _column("id", pa.string(), "name of the node in the file"),
+        _column("time", pa.float64(), "seconds, from the origin of the file"),
+        _column("x", pa.float64(), "metres; null if the position is in degrees"),
         _column("y", pa.float64(), "likewise"),
-        _column("longitude", pa.float64(), "degrees east; null where metres are told"),
+        _column("longitude", pa.float64(), "degrees east; null if the position is in metres"),
         _column("latitude", pa.float64(), "degrees north; likewise"),
     ]
 )
 
 
 class LineError(Exception):
-    """Why a line cannot be understood."""
+    """The reason why a line cannot be parsed."""
 
 
 def real(text: str, what: str) -> float:
@@ -48,12 +48,12 @@ def real(text: str, what: str) -> float:
 
 
 def place(x: str, y: str, *, degrees: bool) -> dict[str, float]:
-    """A place in degrees (longitude, latitude) or in metres."""
+    """Return a position in degrees (longitude, latitude) or in metres, as fields of `TracePosition`."""
     east, north = real(x, "longitude" if degrees else "x"), real(y, "latitude" if degrees else "y")
     if not degrees:
         if max(abs(east), abs(north)) > 1e8:
             raise LineError(f"({east:g}, {north:g}) m is beyond 100,000 km")
         return {"x": east, "y": north}
     if not (-180 <= east <= 180 and -90 <= north <= 90):
-        raise LineError(f"longitude {east:g}, latitude {north:g}: no place on Earth")
+        raise LineError(f"longitude {east:g}, latitude {north:g}: outside the range of coordinates")
     return {"longitude": east, "latitude": north}

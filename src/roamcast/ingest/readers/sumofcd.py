@@ -1,4 +1,4 @@
-"""SUMO's floating car data: `<timestep time="1.00"><vehicle id="a" x="1.0" y="2.0" .../></timestep>`."""
+"""Reader of SUMO's FCD output: `<timestep time="1.00"><vehicle id="a" x="1.0" y="2.0" .../></timestep>`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MOVING = frozenset({"vehicle", "person", "container"})
 
 
 def read(piece: FilePart, geo: bool = False) -> Iterator[TracePosition | BadLine]:
-    """The places of everyone in a document; `geo`: SUMO was asked for longitude and latitude."""
+    """Yield the positions in a document; with `geo` they are longitude and latitude."""
     now: float | None = None
     root = True
 

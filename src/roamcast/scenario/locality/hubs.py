@@ -43,9 +43,7 @@ def place_hubs(scenario: Scenario, seed: int) -> list[Square]:
 
     laid = _all_at_once(draw, hubs.count) or _one_by_one(draw, hubs.count)
     if laid is None:
-        raise UserError(
-            f"hubs: found no room for {hubs.count} squares of {hubs.side:g} m that do not overlap"
-        )
+        raise UserError(f"hubs: found no arrangement of {hubs.count} disjoint squares of {hubs.side:g} m")
     return laid
 
 

@@ -91,7 +91,10 @@ def read_ns2(path: Path, nodes: int, area: Area, owner: str = "the scenario has"
             raise MovementError(f"{path}:{number}: {error}") from None
     for node, place in enumerate(places):
         if missing := {"X", "Y"} - place.keys():
-            raise MovementError(f"{path}: node {node} is given no {min(missing)}_ to start from")
+            raise MovementError(
+                f"{path}: node {node} has no initial {min(missing)}_; "
+                f"expected '$node_({node}) set {min(missing)}_ METRES'"
+            )
     return join_legs(places, moves)
 
 
@@ -113,13 +116,13 @@ def _read_line(
             raise MovementError("a time or a speed is negative")
         if own and time < own[-1][0]:
             raise MovementError(
-                f"node {found[2]} is sent off at {time:g} s, after {own[-1][0]:g} s; sort by time"
+                f"node {found[2]} has a setdest at {time:g} s after one at {own[-1][0]:g} s; sort by time"
             )
         own.append((time, x, y, speed))
     else:
         shown = line if len(line) <= 60 else f"{line[:57]}..."
         raise MovementError(
-            f"not understood: {shown!r}; expected '$node_(N) set X_ METRES' "
+            f"invalid line: {shown!r}; expected '$node_(N) set X_ METRES' "
             f"or '$ns_ at SECONDS \"$node_(N) setdest X Y SPEED\"'"
         )
 
@@ -133,9 +136,9 @@ def _node(digits: str, nodes: int, owner: str) -> int:
 
 def _within(area: Area, X: float = 0.0, Y: float = 0.0, Z: float = 0.0) -> float:
     if Z:
-        raise MovementError("a height other than 0 is not simulated")
+        raise MovementError("a height other than 0 is not supported")
     if not area.contains(X, Y):
-        raise MovementError(f"({X:g}, {Y:g}) leaves the area of {area.width:g} m x {area.height:g} m")
+        raise MovementError(f"({X:g}, {Y:g}) is outside the area of {area.width:g} m x {area.height:g} m")
     return X + Y
 
 

@@ -69,7 +69,7 @@ def _check_header(path: Path, header: list[str]) -> None:
             f"{path}:1: no column {missing[0]!r}; the first line must name {', '.join(REQUIRED)}"
         )
     if len(set(header)) < len(header) or "" in header:
-        raise ScheduleError(f"{path}:1: each column needs a name of its own")
+        raise ScheduleError(f"{path}:1: duplicate column names")
 
 
 def _read_row(
@@ -82,7 +82,7 @@ def _read_row(
     publisher = _integer(row.pop("publisher"), "publisher")
     size = _integer(row.pop("size"), "size")
     if not 0 <= time < duration:
-        raise ScheduleError(f"time: {time:g} s is not within the run of {duration:g} s")
+        raise ScheduleError(f"time: {time:g} s is outside the run of {duration:g} s")
     if not 0 <= publisher < nodes:
         raise ScheduleError(f"publisher: node {publisher} is outside the range 0 to {nodes - 1}")
     if not 0 < size < 2**16:

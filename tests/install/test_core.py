@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+CORE = {"cryptography", "msgspec", "numpy", "pydantic", "rich", "typer"}
+"Live nodes need cryptography; their commands typer and rich."
 
 
 def run(*arguments, **options):
@@ -25,9 +27,9 @@ def test_the_core_imports_alone_and_every_golden_dialogue_is_the_same_without_th
     assert found["modules"] > 250 and found["dialogues"] > 50
 
 
-def test_the_core_asks_for_three_libraries():
+def test_the_core_asks_for_six_libraries():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert {each.partition(">")[0] for each in project["dependencies"]} == {"msgspec", "numpy", "pydantic"}
+    assert {each.partition(">")[0] for each in project["dependencies"]} == CORE
 
 
 def test_the_command_without_the_lab_says_what_to_install():

@@ -201,7 +201,7 @@ def test_neighbours_learn_names_and_notice_other_protocols():
         ({"listen": "127.0.0.1"}, "is not an address with a port"),
         (
             {"listen": "127.0.0.1:0", "parameters": {"renew": "5 s", "expire": "6 s"}},
-            "must outlast two renewals",
+            "must exceed two renewal intervals",
         ),
         ({"listen": "127.0.0.1:0", "types": {"alert": {"level": "number"}}}, "'number' is not a field type"),
         ({"interfaces": ("wlan77",)}, "no network interface"),

@@ -15,7 +15,7 @@ from roamcast.metrics.declarations import METRICS
 from roamcast.pipeline.campaign_folder import CampaignFolder
 from roamcast.pipeline.committing.commit import Committer
 from roamcast.pipeline.running.runner import simulate_run
-from roamcast.report.page.replays import CauseCount, RunReplay, make_seeds, read_replays
+from roamcast.report.page.replays import LossCause, RunReplay, make_seeds, read_replays
 from roamcast.report.result import CampaignResult
 
 MARKET = """
@@ -142,7 +142,7 @@ def test_an_index_that_is_damaged_foreign_or_hostile_gives_no_links(result):
 
 
 def test_texts_of_causes_are_escaped(result):
-    cause = CauseCount(says="<b>", times=1, event="0/1", node=2)
+    cause = LossCause(says="<b>", times=1, event="0/1", node=2)
     replay = RunReplay(
         protocol="flooding", run="r", seed=1, file="seed-1.html", pane=0, expected=2, causes=[cause]
     )

@@ -82,7 +82,7 @@ def test_the_command_simulates_a_scenario_under_two_protocols_side_by_side(tmp_p
         (["nowhere"], "nowhere"),
         (["shopping", "--protocol", "cbr,cbr"], "name each protocol once"),
         (["shopping", "--protocol", "nothing"], "nothing"),
-        (["shopping", "--event", "x"], "names no event"),
+        (["shopping", "--event", "x"], "is not a valid event id"),
         (["run=abc"], "no campaign was run here"),
         (["FACTS", "--protocol", "cbr"], "--protocol and --set are for scenarios"),
         (["FACTS"] * 5, "at most 4"),

@@ -51,8 +51,8 @@ def test_a_new_destination_interrupts_the_leg_where_the_node_then_is(tmp_path):
         ('$ns_ at -1 "$node_(0) setdest 5 5 1"', "negative"),
         ("$node_(0) set Z_ 3", "height"),
         ("$node_(0) set X_ 1e999", "not finite"),
-        ("proc finish {} {}", "m.mov:1: not understood: 'proc finish {} {}'"),
-        ("", "node 0 is given no X_"),
+        ("proc finish {} {}", "m.mov:1: invalid line: 'proc finish {} {}'"),
+        ("", "node 0 has no initial X_"),
     ],
 )
 def test_a_bad_line_is_named_with_what_is_wrong(tmp_path, line, complaint):

@@ -105,7 +105,7 @@ def find(name: str) -> type[Router]:
     if entry is None:
         near = difflib.get_close_matches(name, names(), n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names())}"
-        raise UnknownProtocol(f"no protocol is called {name!r}; {hint}")
+        raise UnknownProtocol(f"unknown protocol {name!r}; {hint}")
     found = _load(name, entry)
     if not (isinstance(found, type) and issubclass(found, Router)):
         raise BrokenProtocol(f"the entry point {name!r} refers to {found!r}; expected a subclass of Router")

@@ -64,7 +64,7 @@ def test_ctrl_c_ends_a_comparison_says_how_to_resume_and_leaves_nothing_behind(t
 def test_a_wrong_protocol_a_missing_campaign_and_an_empty_folder_are_told_in_a_line(tmp_path):
     cases = {
         "unknown protocol 'cbx'": ("compare", SHOPPING, "--protocols", "cbx"),
-        "nobody: no such file, and no campaign of this name": ("reproduce", "nobody"),
+        "nobody: no such file, and roamcast ships no campaign of this name": ("reproduce", "nobody"),
         "no campaign was run here": ("campaign", "status", tmp_path),
         "no such file": ("campaign", "run", tmp_path / "x.toml", "--out", tmp_path),
         "is a scenario; compare protocols": ("campaign", "run", SHOPPING, "--out", tmp_path),

@@ -16,7 +16,7 @@ PURE := walls wire content routing facts metrics scenario campaign why
 .PHONY: demo test check lint bench validate sanitize fuzz swarm mutants docs setup lock clean
 
 setup: $(BUILT)
-	@command -v java >/dev/null && $(PY) -m roamcast.pipeline.spark.archive || echo "without Java no class archive is made, and sessions start slower"
+	@if command -v java >/dev/null; then $(PY) -m roamcast.pipeline.spark.archive; else echo "without Java no class archive is made, and sessions start slower"; fi
 
 demo: $(BUILT)  ## which protocol serves the shopping district best? ten seeds of four, in about a minute
 	$(VENV)/bin/roamcast compare shopping --protocols flooding,cbr,ft-cbr,raft-cbr --seeds 10 --replay typical --out out/demo
@@ -39,6 +39,7 @@ bench: $(BUILT)
 validate: $(BUILT) sanitize fuzz swarm mutants docs  ## writes docs/validation.md
 	@command -v ns >/dev/null || { echo "validation needs ns-2: apt-get install ns2"; exit 2; }
 	$(PY) -c "import moto" 2>/dev/null || $(VENV)/bin/python -m pip install --quiet "moto[server,s3]==5.2.5"  # an S3 endpoint for tests
+	$(PY) -c "import duckdb, polars" 2>/dev/null || $(VENV)/bin/python -m pip install --quiet duckdb polars  # other readers of Delta tables
 	$(PY) -m validation
 	$(PY) -m validation.coverage  # writes the tables of docs/statistics.md
 	$(PY) -c "import grpc_status" 2>/dev/null || $(VENV)/bin/pip install --quiet grpcio==1.85.1 grpcio-status==1.85.1 zstandard==0.25.0  # what pyspark[connect] adds, for tests alone

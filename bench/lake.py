@@ -24,7 +24,7 @@ from typing import Any
 from roamcast.facts.tables import Facts
 from roamcast.lake.batch import new_name, table_file
 from roamcast.lake.columns import TABLES
-from roamcast.lake.log import Batch, Commit, CommittedRun
+from roamcast.lake.snapshot import Batch, Commit, CommittedRun
 from roamcast.lake.staging import digest
 from roamcast.metrics.constants import MetricConstants
 from roamcast.metrics.declarations import METRICS

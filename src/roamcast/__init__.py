@@ -1,7 +1,7 @@
-"""Content-based publish/subscribe in mobile ad hoc networks: simulator, protocols, campaigns.
+"""Simulator and protocols of content-based publish/subscribe in mobile ad hoc networks.
 
 The names below are the public interface (docs/api.md). Each is imported when it is first used, so that
-`import roamcast` is quick and needs no library of the lab.
+`import roamcast` is quick and needs only the libraries of the core.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _WHERE = {
 
 def __getattr__(name: str) -> Any:
     if name == "lake":
-        return import_module("roamcast.lake")  # a package that can be called: roamcast.lake(FOLDER)
+        return import_module("roamcast.lake")  # the package is callable: roamcast.lake(FOLDER)
     if name not in _WHERE:
         raise AttributeError(f"module 'roamcast' has no attribute {name!r}")
     try:

@@ -1,5 +1,8 @@
-"""The errors a person can cause; each room derives its own from `UserError`."""
+"""The base class of the errors that a user can cause; each package derives its own."""
 
 
 class UserError(Exception):
-    """What was wrong, where, and what was expected; shown without a traceback, exit code 2."""
+    """A user's mistake: what was found, where, and what was expected.
+
+    The command prints it and exits with 2.
+    """

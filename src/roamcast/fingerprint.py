@@ -12,11 +12,11 @@ from typing import Any
 import roamcast
 
 OTHER_CODE = r"an executor on \S+ (?:has|runs) .*; install the same wheel on every worker"
-"The error of a task that finds another Roamcast than the driver's, or none."
+"Pattern of the error of a task whose executor has no Roamcast or another version than the driver."
 
 
 def digest_files(files: Mapping[str, Path]) -> str:
-    """Return the digest of files by name [8 hex digits]: it covers names and contents."""
+    """Return the digest of the names and contents of files [8 hex digits]."""
     digest = hashlib.blake2b(digest_size=4)
     for name in sorted(files):
         digest.update(name.encode())
@@ -25,23 +25,23 @@ def digest_files(files: Mapping[str, Path]) -> str:
 
 
 def find_kernel() -> dict[str, Path]:
-    """Return the file of the compiled kernel, which an editable install keeps away from the sources."""
+    """Return the file of the compiled kernel by name; an editable install keeps it outside the sources."""
     found = find_spec("roamcast._kernel")
     return {"_kernel": Path(found.origin)} if found and found.origin else {}
 
 
 @cache
 def package_version() -> str:
-    """Return the package's version with a digest of all its code, as `0.1.0+1f2e3d4c`."""
+    """Return the package's version with a digest of its code, for example `0.1.0+1f2e3d4c`."""
     root = Path(roamcast.__file__).parent
     files = {str(file.relative_to(root)): file for file in root.rglob("*.py")}
     return f"{roamcast.__version__}+{digest_files(files | find_kernel())}"
 
 
 def make_check(ours: str) -> Callable[[], None]:
-    """Return a check for tasks: it raises RuntimeError unless the executor's package is `ours`.
+    """Return a function that raises RuntimeError unless the executor's package version is `ours`.
 
-    The check is pickled by value, because an executor may have no Roamcast.
+    The function is pickled by value, because an executor may have no Roamcast.
     """
 
     def check() -> None:
@@ -64,9 +64,9 @@ def make_check(ours: str) -> Callable[[], None]:
 
 
 def checked(work: Callable[[Any], Iterable[Any]]) -> Callable[[Any], Iterator[Any]]:
-    """Return `work` for mapInArrow, preceded in each task by the check of the executor's code.
+    """Return `work` for mapInArrow, with the check of the executor's code before each task.
 
-    `work` is unpickled after the check, so that an executor without Roamcast is reported as such.
+    `work` is unpickled after the check, so that an executor without Roamcast gives a clear error.
     """
     from pyspark import cloudpickle
 

@@ -1,7 +1,7 @@
-"""Quantities with units, as people write them: "250 m", "2 Mb/s", "60 s", "512 B".
+"""Quantities with units, as in files: "250 m", "2 Mb/s", "60 s", "512 B".
 
-Code gives quantities as plain numbers in SI units. A file must name the unit: its reader validates
-with the context `FROM_FILE`, and then a bare number is refused.
+Code uses plain numbers in SI units. A file must state the unit: its reader validates with the context
+`FROM_FILE`, which rejects a bare number.
 """
 
 import math
@@ -23,13 +23,13 @@ _PER_TIME = {"/s": 1.0, "/min": 1 / 60, "/h": 1 / 3600}
 _DECIBEL = {"dB": 1.0}
 
 FROM_FILE = {"units": "required"}
-"The validation context in which a bare number is no quantity."
+"The validation context in which a bare number is rejected."
 
 _QUANTITY = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(\S*)\s*")
 
 
 def parse_quantity(text: str, units: dict[str, float], example: str) -> float:
-    """Read `text` as a number with one of `units`, in the base unit."""
+    """Return `text`, a number with one of `units`, in the base unit; errors show `example`."""
     found = _QUANTITY.fullmatch(text)
     if not found:
         raise UserError(f"{text!r} is not a quantity; write it like {example!r}")
@@ -44,7 +44,7 @@ def parse_quantity(text: str, units: dict[str, float], example: str) -> float:
 def parse_finite(
     text: str, what: str = "", most: float = math.inf, error: type[Exception] = UserError
 ) -> float:
-    """Read `text` as a finite number of size `most` at most, or raise `error`; `what` begins its message."""
+    """Return `text` as a finite number of magnitude `most` at most, or raise `error` about `what`."""
     shown = f"{what} {text[:40]!r}".lstrip()
     try:
         number = float(text)
@@ -53,27 +53,27 @@ def parse_finite(
     if not math.isfinite(number):
         raise error(f"{shown} is not finite")
     if abs(number) > most:
-        raise error(f"{shown} is more than {most:g}")
+        raise error(f"{shown} is more than the maximum {most:g}")
     return number
 
 
 def parse_time(text: str) -> float:
-    """Read a time, as "60 s"."""
+    """Return a time such as "60 s" [s]."""
     return parse_quantity(text, _TIME, "60 s")
 
 
 def parse_length(text: str) -> float:
-    """Read a length, as "250 m"."""
+    """Return a length such as "250 m" [m]."""
     return parse_quantity(text, _LENGTH, "250 m")
 
 
 def parse_rate(text: str) -> float:
-    """Read a rate of bits, as "2 Mb/s"."""
+    """Return a bit rate such as "2 Mb/s" [b/s]."""
     return parse_quantity(text, _RATE, "2 Mb/s")
 
 
 def _reader(units: dict[str, float], example: str, least: float, most: float) -> BeforeValidator:
-    """Read a quantity; but for 0 it lies from `least` to `most` base units, or it is a slip of the pen."""
+    """Return a validator of quantities: 0, or a value between `least` and `most` in the base unit."""
     base = next(iter(units))
 
     def read(value: Any, info: ValidationInfo) -> Any:

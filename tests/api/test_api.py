@@ -63,7 +63,7 @@ def test_a_name_of_the_lab_says_what_to_install():
 
 
 def test_lake_stays_callable_whatever_was_imported_before(tmp_path):
-    from roamcast.lake.log import LakeError
+    from roamcast.lake.snapshot import LakeError
 
     with pytest.raises(LakeError, match="no campaign was run here"):
         roamcast.lake(tmp_path)

@@ -68,7 +68,7 @@ def test_a_wrong_protocol_a_missing_campaign_and_an_empty_folder_are_told_in_a_l
         "no campaign was run here": ("campaign", "status", tmp_path),
         "no such file": ("campaign", "run", tmp_path / "x.toml", "--out", tmp_path),
         "is a scenario; compare protocols": ("campaign", "run", SHOPPING, "--out", tmp_path),
-        "is a campaign; run it with": ("compare", ROOT / "campaigns" / "petrovic.toml"),
+        "is a campaign, expected a scenario; run it with": ("compare", ROOT / "campaigns" / "petrovic.toml"),
         "shopping.toml: no campaign was run here": ("campaign", "status", SHOPPING),
         "name each protocol once": ("compare", SHOPPING, "--protocols", ""),
     }
@@ -88,9 +88,7 @@ def test_a_comparison_of_all_protocols_leaves_out_those_that_the_scenario_cannot
     }
     running = {location: roamcast(*arguments) for location, arguments in cases.items()}
     told = {location: process.communicate(timeout=200)[1] for location, process in running.items()}
-    line = (
-        "roamcast: left out grid-cbr, clone, gpsr-unicast: they need positions, which shopping does not grant"
-    )
+    line = "roamcast: left out grid-cbr, clone, gpsr-unicast: they need positions, and shopping does not set"
     assert told["false"].startswith(line), told
     assert "left out" not in told["true"]
 

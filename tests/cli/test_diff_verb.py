@@ -22,7 +22,7 @@ def seeds(tmp_path_factory):
 
 def test_two_runs_of_one_seed_are_equal(seeds):
     ended = roamcast("diff", seeds / "one", seeds / "again")
-    assert (ended.returncode, ended.stdout) == (0, "equal: the same happened in both runs\n")
+    assert (ended.returncode, ended.stdout) == (0, "equal: both runs have the same facts\n")
     told = json.loads(roamcast("diff", seeds / "one", seeds / "again", "--json").stdout)
     assert told == {"equal": True, "run": [], "counts": [], "code": [], "tables": []}
 

@@ -51,10 +51,10 @@ def test_the_written_package_registers_the_protocol(written):
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["new", "router", "My_Router"], "is no name of a protocol; write lower case and hyphens"),
-        (["new", "router", "cbr"], "a protocol called 'cbr' is installed already"),
-        (["new", "router", "random"], "would give a module 'random', which Python has already"),
-        (["new", "router", "../x"], "is no name of a protocol"),
+        (["new", "router", "My_Router"], "is not a protocol name; expected lower-case letters"),
+        (["new", "router", "cbr"], "the protocol 'cbr' exists already"),
+        (["new", "router", "random"], "the module of 'random' would hide the Python module"),
+        (["new", "router", "../x"], "is not a protocol name"),
         (["trace", "nowhere", "--node", "1"], "nowhere"),
         (
             ["trace", "nowhere", "--node", "1", "--from", "2s", "--to", "1s"],

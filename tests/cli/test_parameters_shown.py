@@ -54,7 +54,7 @@ def test_few_are_shown_and_the_rest_on_demand(capsys):
     assert (
         "window" in few
         and "dsr.overheard_limit" not in few
-        and "more: roamcast protocols raft-cbr --all" in few
+        and "more parameters: roamcast protocols raft-cbr --all" in few
     )
     assert invoke(["protocols", "raft-cbr", "--all"]) == 0
     assert "dsr.overheard_limit" in capsys.readouterr().out

@@ -42,6 +42,6 @@ def test_a_wrong_question_is_told_with_the_tables_that_there_are(folder, capfd):
         assert invoke(["sql", str(folder), question]) == 2
         told = capfd.readouterr().err
         assert told.count("\n") == 1
-        assert "there are the tables publications, expectations" in told
+        assert "the tables are publications, expectations" in told
     assert invoke(["sql", str(folder), "select count(*) n from deliveries", "--csv"]) == 0
     assert capfd.readouterr().out.splitlines()[0] == "n"

@@ -150,14 +150,14 @@ def test_why_says_what_is_wrong_in_a_line(tmp_path, facts, campaign):
     for arguments, told in (
         ([tmp_path / "nothing"], "no such folder; expected the folder of a run's facts"),
         ([tmp_path], "no run finished writing its facts here"),
-        ([tmp_path, "--node", 3], "go together"),
-        ([facts, "--event", "0/1", "--node", 3, "--request", "1/1"], "one at a time"),
+        ([tmp_path, "--node", 3], "expected both"),
+        ([facts, "--event", "0/1", "--node", 3, "--request", "1/1"], "expected only one of them"),
         ([facts, "--event", "x", "--node", 3], "is not a valid event id"),
         ([facts, "--event", "0/1", "--node", 99], "there is no node 99"),
         ([facts, "--request", "x"], "is not a valid request id"),
         ([facts, "--request", "1/1"], "the run has no requests"),
         ([campaign, "--request", "1/1"], "is a campaign"),
-        ([facts, "--points"], "is not the folder of one"),
+        ([facts, "--points"], "is not a campaign folder"),
     ):
         ended = roamcast("why", *arguments)
         assert ended.returncode == 2 and told in ended.stderr and "Traceback" not in ended.stderr

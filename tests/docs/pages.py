@@ -22,7 +22,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 _BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```", re.DOTALL | re.MULTILINE)
 _SOMEWHERE_ELSE = ("make", "git", "source")
 "Commands that are about the checkout itself; that their targets exist is tested apart."
-_OF_THE_MACHINE = re.compile(r"(processor time *[│|]? *)[\d.,]+ m?s|^took: .*|\S*/report\.html")
+_OF_THE_MACHINE = re.compile(r"(processor time *[│|]? *)[\d.,]+ m?s|^duration: .*|\S*/report\.html")
 """What a machine decides: the time that a run took, and where a folder is."""
 
 

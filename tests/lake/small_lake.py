@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from deltalake import DeltaTable
 
 import roamcast
 from roamcast.facts.pack import PACK, count_rows, pack
 from roamcast.facts.schema import TABLES
 from roamcast.lake import batch as batches
+from roamcast.lake import delta
 from roamcast.lake.staging import digest
 from roamcast.lake.storage import StorageUrl
 
@@ -68,6 +70,15 @@ def content(folder, table: str) -> dict[str, list]:
     return found
 
 
+def delta_content(folder, table: str) -> dict[str, list]:
+    """The rows of a table by run, as delta-rs reads the table alone."""
+    found: dict[str, list] = {}
+    rows = pa.table(DeltaTable(str(Path(folder) / "facts" / table)).to_pyarrow_table()).to_pylist()
+    for row in rows:
+        found.setdefault(row.pop("run"), []).append(row)
+    return found
+
+
 def expected(runs, table: str) -> dict[str, list]:
     """What `content` must be if `runs` were committed, each once."""
     return {run: facts_of(run)[table].to_pylist() for run in runs}
@@ -77,7 +88,7 @@ class Killed(BaseException):
     """The command ends here, as if by SIGKILL."""
 
 
-_CHANGING = [(StorageUrl, "write"), (StorageUrl, "create"), (StorageUrl, "remove")]
+_CHANGING = [(StorageUrl, "write"), (StorageUrl, "remove"), (delta, "commit_files"), (delta, "sync_log")]
 _CHANGING += [(batches._HashedFile, "__init__"), (batches._HashedFile, "finish")]
 _AS_IT_IS = {place: getattr(*place) for place in _CHANGING}
 
@@ -88,11 +99,11 @@ def steps(before):
     count = 0
 
     def counted(what, original):
-        def step(*arguments):
+        def step(*arguments, **options):
             nonlocal count
             number, count = count, count + 1
             before(number, what)
-            return original(*arguments)
+            return original(*arguments, **options)
 
         return step
 

@@ -7,12 +7,12 @@ from small_lake import content, expected, ready, stage
 from test_commits import RUNS, open_store
 
 import roamcast
-from roamcast.lake import compaction
 from roamcast.lake.batch import table_file, tag_rows
 from roamcast.lake.columns import TABLES, conform
-from roamcast.lake.log import Batch, Commit, CommittedRun, TableFile
 from roamcast.lake.rows import BatchFiles
+from roamcast.lake.snapshot import Batch, Commit, CommittedRun, TableFile
 from roamcast.lake.staging import digest
+from roamcast.pipeline.committing import compaction
 from roamcast.pipeline.committing.commit import Committer
 
 ADDED = {"deliveries": ["time"], "drops": ["cause", "peer"]}

@@ -6,8 +6,8 @@ from test_commits import RUNS, open_store
 
 from roamcast.facts.schema import TABLES
 from roamcast.facts.tables import Facts, FactsError
-from roamcast.lake import compaction
 from roamcast.lake.reading import read_run
+from roamcast.pipeline.committing import compaction
 from roamcast.pipeline.committing.commit import Committer
 
 ABOUT = (

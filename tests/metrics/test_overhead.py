@@ -24,7 +24,7 @@ LIGHTHOUSE = '''
 from roamcast.routing.flooding import Flooding
 from roamcast.wire.message import Category, Message, Role
 
-class Hello(Message, number=200, category=Category.ROUTING, role=Role.BEACONS):
+class Hello(Message, number=200, category=Category.ROUTING, role=Role.BEACON):
     """A node is there."""
 
 class Lighthouse(Flooding):
@@ -89,7 +89,7 @@ def test_announcements_that_odmrp_floods_are_overhead():
 
 def test_no_built_in_beacon_goes_beyond_the_neighbours():
     messages = {message for name in own_protocols() for message in catalogue.find(name).messages}
-    beacons = {message for message in messages if not message.envelope and message.role is Role.BEACONS}
+    beacons = {message for message in messages if not message.envelope and message.role is Role.BEACON}
     assert {beacon.__name__ for beacon in beacons} == {"Beacon", "CommunityBeacon", "MostCovering"}
     assert all(beacon.dedup_field is None for beacon in beacons), (
         "a message with a key is known again when flooded"

@@ -9,10 +9,10 @@ from test_conduct import COUNT, campaign
 from roamcast.campaign.checks import make_tables
 from roamcast.campaign.plan import make_plan
 from roamcast.campaign.tables import METRICS_TABLE, RUNS, SUMMARY
-from roamcast.lake import compaction
 from roamcast.metrics.declarations import METRICS
 from roamcast.pipeline.campaign_folder import CampaignFolder
 from roamcast.pipeline.campaign_runner import CampaignRunner
+from roamcast.pipeline.committing import compaction
 from roamcast.pipeline.committing.commit import Committer
 from roamcast.results.errors import CampaignFolderError
 
@@ -164,9 +164,10 @@ def test_what_killed_commands_left_is_removed_and_counted(store):
     for table, name in (("drops", "orphan"), ("legs", "orphan"), ("drops", "other")):
         (store.facts.local / table).mkdir(exist_ok=True)
         (store.facts.local / table / f"{name}.parquet").write_bytes(b"half")
-    (store.facts.local / "_log" / ".draft").touch()
+    (store.facts.local / "drops" / "_delta_log" / "_commit_1.json.tmp").touch()
+    (store.facts.local / "drops" / ".orphan.parquet.1").touch()
     (store.staging.place.local / f".work-{IDS[1]}-1").mkdir()
-    assert store.tidy() == 3
+    assert store.tidy() == 4
     assert {file for file in store.facts.local.rglob("*") if file.is_file()} == kept
     assert not any(store.staging.place.local.iterdir())
     assert store.tidy() == 0
@@ -179,7 +180,7 @@ def test_batches_that_were_taken_out_lose_their_files_and_no_others(store):
     snapshot = store.snapshot()
     first, second = snapshot.batches
     store.remove_batches(snapshot, [first])
-    left = {file.stem for file in store.facts.local.rglob("*.parquet")}
+    left = {file.stem.partition("-")[0] for file in store.facts.local.rglob("*.parquet")}
     assert left == {second}
     assert pq.read_table(store.facts.local / "drops" / f"{second}.parquet").num_rows == 1
 

@@ -84,7 +84,7 @@ def test_the_command_simulates_a_scenario_under_two_protocols_side_by_side(tmp_p
         (["shopping", "--protocol", "nothing"], "nothing"),
         (["shopping", "--event", "x"], "is not a valid event id"),
         (["run=abc"], "no campaign was run here"),
-        (["FACTS", "--protocol", "cbr"], "--protocol and --set are for scenarios"),
+        (["FACTS", "--protocol", "cbr"], "--protocol and --set are only for scenarios"),
         (["FACTS"] * 5, "at most 4"),
         (["FACTS", "--out", "/proc/nothing/x.html"], "cannot be written"),
     ],

@@ -10,12 +10,12 @@ from roamcast.wire.fields import Hops, Node, PublicationId
 SQUARE = Path(__file__).parents[1] / "golden" / "square.toml"
 
 
-class Told(Message, number=200, category=Category.EVENT, role=Role.CARRIES, dedup_field="publication_id"):
+class Told(Message, number=200, category=Category.EVENT, role=Role.EVENT, dedup_field="publication_id"):
     publication: Publication
     hops: Hops = 0
 
 
-class Reply(Message, number=201, category=Category.CONTROL, role=Role.ACKNOWLEDGES):
+class Reply(Message, number=201, category=Category.CONTROL, role=Role.EVENT_ACK):
     id: PublicationId
 
 
@@ -24,7 +24,7 @@ class Letter(Message, number=202):
     inside: Message
 
 
-class Mixed(Message, number=203, role=Role.CARRIES):
+class Mixed(Message, number=203, role=Role.EVENT):
     hops: Hops
 
     @property

@@ -28,11 +28,11 @@ PACKAGE = Path(__file__).parents[2] / "src" / "roamcast"
 PAGE = Path(__file__).parents[2] / "docs" / "routers.md"
 
 
-class Yearning(Message, number=190, category=Category.CONTROL, role=Role.WISHES):
+class Yearning(Message, number=190, category=Category.CONTROL, role=Role.SUBSCRIPTION):
     """Everything is wanted here; filed under control, where nobody would look for a wish."""
 
 
-class Bucket(Message, number=191, category=Category.EVENT, role=Role.CARRIES):
+class Bucket(Message, number=191, category=Category.EVENT, role=Role.EVENT):
     """An event, handed from node to node."""
 
     publication: Publication

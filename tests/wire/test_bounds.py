@@ -19,7 +19,7 @@ from roamcast.wire.message import Category, Message, MessageType, Role, generate
 from roamcast.wire.publication import Publication
 from tests.wire.inventing import PUBLICATIONS, TYPES, Coupon, invention
 
-BEACON = {"category": Category.CONTROL, "role": Role.BEACONS}
+BEACON = {"category": Category.CONTROL, "role": Role.BEACON}
 Note = EventType("note", {"text": String()})
 
 
@@ -54,7 +54,7 @@ class Lists(Message, number=201, **BEACON):
         return "it serves 66" if self.about_id == 66 else None
 
 
-class Carried(Message, number=255, category=Category.EVENT, role=Role.CARRIES):
+class Carried(Message, number=255, category=Category.EVENT, role=Role.EVENT):
     publication: Publication
     hops: Hops = 0
 

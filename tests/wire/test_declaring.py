@@ -12,7 +12,7 @@ from roamcast.wire.message import Category, Message, Role
 from roamcast.wire.publication import Publication
 from tests.wire.inventing import PATTERNS, PUBLICATIONS, TYPES, Coupon
 
-CONTROL = {"category": Category.CONTROL, "role": Role.BEACONS}
+CONTROL = {"category": Category.CONTROL, "role": Role.BEACON}
 
 
 class SequenceGap(NamedTuple):
@@ -23,25 +23,25 @@ class SequenceGap(NamedTuple):
         return "it ends before it begins" if self.last < self.first else None
 
 
-class Beacon(Message, number=200, category=Category.CONTROL, role=Role.BEACONS):
+class Beacon(Message, number=200, category=Category.CONTROL, role=Role.BEACON):
     node: Node
     power: Annotated[float, Float(4, least=0.0, unknown=True)]
     up: bool
 
 
-class Asked(Message, number=201, category=Category.CONTROL, role=Role.ASKS_AGAIN):
+class Asked(Message, number=201, category=Category.CONTROL, role=Role.REPAIR_REQUEST):
     id: PublicationId
     holes: Annotated[tuple[SequenceGap, ...], ListOf(3)]
     among: Annotated[frozenset[Node], ListOf(300)]
     summary: Annotated[bytes, Blob(8)] = b""
 
 
-class Carried(Message, number=202, category=Category.EVENT, role=Role.CARRIES, dedup_field="publication_id"):
+class Carried(Message, number=202, category=Category.EVENT, role=Role.EVENT, dedup_field="publication_id"):
     publication: Publication
     hops: Hops = 0
 
 
-class Standard(Message, number=203, category=Category.ROUTING, role=Role.FINDS_ROUTE):
+class Standard(Message, number=203, category=Category.ROUTING, role=Role.ROUTING):
     wanted: Filter
 
     @property
@@ -93,7 +93,7 @@ def test_a_length_that_a_standard_fixes_is_kept():
 
 def test_an_envelope_is_what_it_holds():
     letter = Letter(4, Carried(PUBLICATIONS[0], 2))
-    assert (letter.category, letter.role) == (Category.EVENT, Role.CARRIES)
+    assert (letter.category, letter.role) == (Category.EVENT, Role.EVENT)
     assert letter.publication_id == PUBLICATIONS[0].id
     assert letter.size == 512
     assert letter.length == 5 + letter.inside.length

@@ -1,4 +1,4 @@
-"""Comparisons and campaigns from Python, on Spark as the command line runs them."""
+"""`roamcast.compare` and `roamcast.Campaign`: run comparisons and campaigns from Python on Spark."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def compare(
 
 
 class Campaign:
-    """A campaign file, or a shipped campaign by name, in the shape in which it is to run."""
+    """A campaign file, or a shipped campaign by name, with the options of a run."""
 
     def __init__(
         self,
@@ -64,26 +64,26 @@ class Campaign:
         only: Sequence[str] = (),
         routers: Sequence[str] = (),
     ) -> None:
-        """`routers` are `"FILE.py:CLASS"`; those that the campaign does not name are added to all sweeps."""
+        """Read the campaign; `routers` (`"FILE.py:CLASS"`) that it does not name are added to all sweeps."""
         self.file = locate(str(file), "campaigns")
         self._shape: dict[str, Any] = {"seeds": seeds, "quick": quick, "only": list(only)}
         self._routers = list(routers)
         for router in routers:
             name_protocol(router)
-        self.asked = apply_options(read_campaign(self.file), **self._shape)
-        "What the file asks for, as it will run."
+        self.configured = apply_options(read_campaign(self.file), **self._shape)
+        "The campaign with the options applied."
 
     @property
     def title(self) -> str:
-        """The title."""
-        return self.asked.title
+        """The title of the campaign."""
+        return self.configured.title
 
     def count_runs(self) -> int:
-        """Return the number of runs of the campaign file, routers of other files left out."""
-        return len(make_plan(self.asked).runs)
+        """Return the number of runs of the campaign, without the routers given by file."""
+        return len(make_plan(self.configured).runs)
 
     def run(self, out: str | Path, *, master: str | None = None, replace: bool = False) -> CampaignResult:
-        """Run what the folder `out` does not have yet, measure and judge; return the result."""
+        """Run the missing runs of the folder `out`, measure and judge; return the result."""
         where = choose_session(master, None, None, False, None)
         return run_campaign_file(
             self.file,
@@ -97,25 +97,25 @@ class Campaign:
 
     @staticmethod
     def read(folder: str | Path) -> CampaignResult:
-        """Return the result in a finished campaign's folder; starts no Spark."""
+        """Return the result in the folder of a finished campaign, without starting Spark."""
         return CampaignResult(ResultsFolder(folder))
 
     def __repr__(self) -> str:
-        return f"<Campaign {self.title!r}: {', '.join(self.asked.sweeps)}>"
+        return f"<Campaign {self.title!r}: {', '.join(self.configured.sweeps)}>"
 
     def _repr_html_(self) -> str:
         rows = "".join(
             f"<tr><td style='text-align:left'>{escape(name)}</td><td>{sweep.size}</td>"
             f"<td style='text-align:left'>{escape(', '.join(sweep.protocols))}</td></tr>"
-            for name, sweep in self.asked.sweeps.items()
+            for name, sweep in self.configured.sweeps.items()
         )
         head = "<tr><th>sweep</th><th>points</th><th>protocols</th></tr>"
-        seeds = len(self.asked.seed_list)
+        seeds = len(self.configured.seed_list)
         return f"<b>{escape(self.title)}</b>, {seeds} seeds<table>{head}{rows}</table>"
 
 
 @contextmanager
 def _hear(_: str) -> Iterator[Any]:
-    """A listener that draws a bar; an interrupt is left to Python."""
+    """Yield a listener that draws a progress bar; an interrupt stays a KeyboardInterrupt."""
     with drawing() as (listener, _clear):
         yield listener

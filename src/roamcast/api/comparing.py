@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def make_comparison(
     name: str, file: Path, protocols: Iterable[str], seeds: int, settings: Mapping[str, Any]
 ) -> Campaign:
-    """Return the campaign that compares `protocols` in the scenario of `file`, which is called `name`."""
+    """Return the campaign that compares `protocols` in the scenario `file`, titled with `name`."""
     chosen = list(protocols)
     if len(set(chosen)) != len(chosen) or not all(chosen):
         raise UserError(f"protocols {','.join(chosen)!r}: name each protocol once, as in cbr,flooding")
@@ -25,7 +25,7 @@ def make_comparison(
         find(each)
     return Campaign.model_validate(
         {
-            "title": f"Which protocol serves {name} best?",
+            "title": f"Comparison of protocols in {name}",
             "scenario": file,
             "seeds": seeds,
             "protocols": {each: {} for each in chosen},
@@ -35,11 +35,11 @@ def make_comparison(
 
 
 def choose_able(scenario: Scenario) -> tuple[list[str], list[str]]:
-    """Return the protocols that can run in a scenario, and sentences about those left out."""
+    """Return the protocols that can run in a scenario, and one sentence per reason for the others."""
     able, broken = working()
     left_out = [f"warning: left out: {reason}" for reason in broken.values()]
     lost = [] if scenario.location else [name for name in able if find(name).needs_location]
     if lost:
-        reason = f"they need positions, which {scenario.name} does not grant (location = true grants them)"
+        reason = f"they need positions, and {scenario.name} does not set location = true"
         left_out.append(f"left out {', '.join(lost)}: {reason}")
     return [name for name in able if name not in lost], left_out

@@ -1,4 +1,4 @@
-"""The figure of one run: deliveries over time, and delays."""
+"""The figure of one run: deliveries over time, and the distribution of delays."""
 
 from __future__ import annotations
 

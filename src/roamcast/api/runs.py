@@ -1,4 +1,4 @@
-"""One run from Python: simulate a scenario, look at its metrics, query its facts."""
+"""`roamcast.run` and its result: metrics, facts and a figure of one run."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class RunResult:
     def __init__(self, scenario: Scenario, facts: Facts) -> None:
         self.scenario = scenario
         self.facts = facts
-        "Arrow tables by name: `result.facts['deliveries']`."
+        "The facts as Arrow tables by name: `result.facts['deliveries']`."
 
     @cached_property
     def metrics(self) -> RunMetrics:
@@ -41,11 +41,11 @@ class RunResult:
 
     @cached_property
     def measures(self) -> dict[str, Value]:
-        """Every metric by name, as in campaigns (docs/tables.md)."""
+        """All metrics by name, as in campaigns (docs/tables.md)."""
         return evaluate(metric_input(self.facts))
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return all metrics as one row, with scenario, protocol and seed."""
+        """Return all metrics as a frame of one row, with scenario, protocol and seed."""
         import pandas as pd
 
         run = self.facts.run
@@ -54,7 +54,7 @@ class RunResult:
         )
 
     def plot(self) -> Figure:
-        """Return a figure: deliveries over time beside those expected, and the distribution of delays."""
+        """Return a figure of expected and actual deliveries over time, and of the distribution of delays."""
         from roamcast.api.run_figure import draw_run
 
         return draw_run(self.facts)
@@ -75,7 +75,7 @@ class RunResult:
                 f"<tr><td style='text-align:left'>{escape(name)}</td>"
                 f"<td style='text-align:right'>{escape(value)}</td></tr>"
                 for name, value in section
-                if name != "processor time"  # differs from run to run, and stored notebooks with it
+                if name != "processor time"  # it varies, and stored notebooks would change with it
             )
             columns.append(f"<td style='vertical-align:top'><table>{rows}</table></td>")
         return f"<table><caption style='text-align:left'>{head}</caption><tr>{''.join(columns)}</tr></table>"
@@ -87,17 +87,18 @@ def run(
     seed: int = 1,
     settings: Iterable[str] | Mapping[str, Any] = (),
 ) -> RunResult:
-    """Run a scenario (its file, the name of a shipped one, or a `Scenario`) under a protocol.
+    """Run a scenario under a protocol and return the result.
 
-    `protocol` is a name, `"FILE.py:CLASS"`, or a router class, which is then named after itself. `settings`
-    change the scenario: `{"radio.range": "200 m"}`.
+    `scenario` is a file, the name of a shipped scenario or a `Scenario`. `protocol` is a name,
+    `"FILE.py:CLASS"` or a router class, which is registered under its own name. `settings` change keys of the
+    scenario: `{"radio.range": "200 m"}`.
     """
     world = scenario if isinstance(scenario, Scenario) else load(locate(str(scenario)), settings)
     return RunResult(world, simulate(world, name_protocol(protocol), seed))
 
 
 def name_protocol(protocol: str | type[Router]) -> str:
-    """Return the name of a protocol; a file or a class is added to the protocols of this process."""
+    """Return the name of a protocol; register a file or a class as a protocol of this process first."""
     if not isinstance(protocol, str):
         name = name_of(protocol.__name__)
         if catalogue.installed().get(name) is None or catalogue.find(name) is not protocol:

@@ -1,1 +1,1 @@
-"""What is asked: campaign files, what is planned, claims as arithmetic, readings. Pure; needs no Spark."""
+"""Campaign files, the plan of their runs, claims as weighted sums, and readings. Needs no Spark."""

@@ -11,25 +11,31 @@ from roamcast.metrics.declarations import METRICS
 
 
 def _column(name: str, kind: pa.DataType, meaning: str, unit: str = "", null: str = "") -> pa.Field:
-    told = f"{meaning}; null: {null}" if null else meaning
-    return pa.field(name, kind, nullable=bool(null), metadata={"meaning": told, "unit": unit})
+    text = f"{meaning}; null: {null}" if null else meaning
+    return pa.field(name, kind, nullable=bool(null), metadata={"meaning": text, "unit": unit})
 
 
 _TEXT, _COUNT, _REAL = pa.string(), pa.int64(), pa.float64()
 _RUN = _column("run", _TEXT, "digest of scenario, protocol, parameters, seed and version")
-_SWEEP = _column("sweep", _TEXT, "the campaign's sweep")
-_POINT = _column("point", _TEXT, "the sweep's settings at this point, as JSON with sorted keys")
-_LABEL = _column("protocol", _TEXT, "the campaign's label of the protocol")
-_SEED = _column("seed", _COUNT, "same seed, same movement and publications under every protocol")
-_METRIC = _column("metric", _TEXT, "a column of the metrics table")
-_SEEDS = _column("count", _COUNT, "seeds that have a value")
+_SWEEP = _column("sweep", _TEXT, "name of the sweep in the campaign")
+_POINT = _column("point", _TEXT, "settings of the sweep at this point, as JSON with sorted keys")
+_LABEL = _column("protocol", _TEXT, "label of the protocol in the campaign")
+_SEED = _column(
+    "seed", _COUNT, "seed of the run; all protocols have the same movement and publications under one seed"
+)
+_METRIC = _column("metric", _TEXT, "name of a column of the metrics table")
+_SEEDS = _column("count", _COUNT, "number of seeds with a value")
 _TRIALS = _column(
-    "trials", _REAL, "trials in a run that the shares are of, harmonic mean over seeds", "", "no shares"
+    "trials",
+    _REAL,
+    "trials per run of which the metric is a share, harmonic mean over seeds",
+    "",
+    "the metric is no share",
 )
 _DEVIATION = _column(
     "deviation", _REAL, "standard deviation over seeds", "the metric's", "fewer than two seeds"
 )
-_HALF = _column("half", _REAL, "half the length of the 95 % interval", "the metric's", "no interval")
+_HALF = _column("half", _REAL, "half-width of the 95 % interval", "the metric's", "no interval")
 _ENDS = [
     _column(
         name,
@@ -41,25 +47,25 @@ _ENDS = [
     for name, what in (("lower", "lower"), ("upper", "upper"))
 ]
 _EXTREMES = [
-    _column("least", _REAL, "over seeds", "the metric's"),
-    _column("most", _REAL, "over seeds", "the metric's"),
+    _column("least", _REAL, "minimum over seeds", "the metric's"),
+    _column("most", _REAL, "maximum over seeds", "the metric's"),
 ]
 
 PLAN = pa.schema(
     [
         _RUN,
-        _column("router", _TEXT, "the protocol's name in the catalogue"),
-        _column("parameters", _TEXT, "all its parameters, as JSON"),
+        _column("router", _TEXT, "name of the protocol in the catalogue"),
+        _column("parameters", _TEXT, "all parameters of the protocol, as JSON"),
         _SEED,
-        _column("scenario", _TEXT, "the scenario with the point's settings, as JSON in SI units"),
-        _column("duration", _REAL, "simulated", "s"),
-        _column("warmup", _REAL, "left out of the metrics", "s"),
-        _column("radio_range", _REAL, "within which a frame is understood", "m"),
-        _column("header", _COUNT, "added to each message below the router", "B"),
-        _column("nodes", _COUNT, "in the scenario"),
-        _column("version", _TEXT, "of Roamcast, with a digest of the code that decides results"),
+        _column("scenario", _TEXT, "the scenario with the settings of the point, as JSON in SI units"),
+        _column("duration", _REAL, "simulated time", "s"),
+        _column("warmup", _REAL, "time at the start that the metrics leave out", "s"),
+        _column("radio_range", _REAL, "radio range: maximum distance at which a frame is received", "m"),
+        _column("header", _COUNT, "header that the network layer adds to each message", "B"),
+        _column("nodes", _COUNT, "number of nodes"),
+        _column("version", _TEXT, "version of Roamcast, with a digest of the code that affects results"),
         _column("inputs", _TEXT, "digest of the files that the scenario names"),
-        _column("command", _TEXT, "reproduces this run"),
+        _column("command", _TEXT, "command that reproduces this run"),
     ]
 )
 
@@ -69,17 +75,23 @@ RUNS = pa.schema(
     [
         _RUN,
         _column("status", _TEXT, "done, failed or missing"),
-        _column("error", _TEXT, "why it failed, in a line; empty if it did not"),
-        _column("wall", _REAL, "time it took", "s", "not run"),
-        _column("cpu", _REAL, "processor time it took", "s", "not run"),
-        _column("memory", _COUNT, "the most memory it held", "B", "not run"),
-        _column("rows", _COUNT, "facts it wrote", "", "not done"),
-        _column("size", _COUNT, "of its fact files", "B", "not done"),
+        _column("error", _TEXT, "error of a failed run in one line; else empty"),
+        _column("wall", _REAL, "elapsed time", "s", "not run"),
+        _column("cpu", _REAL, "processor time", "s", "not run"),
+        _column("memory", _COUNT, "peak memory", "B", "not run"),
+        _column("rows", _COUNT, "number of rows of facts", "", "not done"),
+        _column("size", _COUNT, "size of its fact files", "B", "not done"),
     ]
 )
 
 METRICS_TABLE = pa.schema(
-    [_RUN, *(_column(m.name, _REAL, m.meaning, m.unit, "nothing to divide by") for m in METRICS.values())]
+    [
+        _RUN,
+        *(
+            _column(m.name, _REAL, m.meaning, m.unit, "not defined, because of a division by 0")
+            for m in METRICS.values()
+        ),
+    ]
 )
 
 SUMMARY = pa.schema(
@@ -89,7 +101,7 @@ SUMMARY = pa.schema(
         _LABEL,
         _METRIC,
         _SEEDS,
-        _column("mean", _REAL, "over seeds", "the metric's"),
+        _column("mean", _REAL, "mean over seeds", "the metric's"),
         _DEVIATION,
         _TRIALS,
         _HALF,
@@ -104,9 +116,9 @@ DIFFERENCES = pa.schema(
         _POINT,
         _METRIC,
         _LABEL,
-        _column("other", _TEXT, "the protocol whose number is taken off, seed by seed"),
-        _column("count", _COUNT, "seeds that both have"),
-        _column("mean", _REAL, "of the differences", "the metric's"),
+        _column("other", _TEXT, "the protocol whose value is subtracted, seed by seed"),
+        _column("count", _COUNT, "number of seeds with values of both"),
+        _column("mean", _REAL, "mean of the differences", "the metric's"),
         _DEVIATION,
         _TRIALS,
         _HALF,
@@ -116,33 +128,35 @@ DIFFERENCES = pa.schema(
 TERMS = pa.schema(
     [
         _column("claim", _TEXT, "key of the claim in the campaign"),
-        _column("part", _COUNT, "which of the claim's checks"),
+        _column("part", _COUNT, "number of the check within the claim"),
         _SEED,
         _RUN,
         _METRIC,
         _column("above", _REAL, "weight of the value in the check's numerator"),
-        _column("below", _REAL, "weight of the value in its denominator, zero everywhere if it has none"),
+        _column(
+            "below", _REAL, "weight of the value in the check's denominator; 0 in all rows if it has none"
+        ),
     ]
 )
 
 CHECKS = pa.schema(
     [
         _column("claim", _TEXT, "key of the claim in the campaign"),
-        _column("part", _COUNT, "which of the claim's checks"),
-        _column("tells", _TEXT, "what the check compares, and where"),
-        _column("terms", _COUNT, "values that a seed must have to count"),
+        _column("part", _COUNT, "number of the check within the claim"),
+        _column("tells", _TEXT, "description of the comparison and its point"),
+        _column("terms", _COUNT, "number of values that a seed needs to be counted"),
         _column(
             "divisor",
             _TEXT,
-            "none, positive (not judged unless its sum over seeds is above 0) or any (other than 0)",
+            "none, positive (judged only if its sum over seeds is above 0) or any (not 0)",
         ),
-        _column("low", _REAL, "the number must not be below", "", "no such bound"),
-        _column("high", _REAL, "the number must not be above", "", "no such bound"),
-        _column("strict", pa.bool_(), "whether touching a bound breaks it"),
+        _column("low", _REAL, "lower bound of the value", "", "no lower bound"),
+        _column("high", _REAL, "upper bound of the value", "", "no upper bound"),
+        _column("strict", pa.bool_(), "whether a value equal to a bound is outside"),
         _column(
             "scale",
             _TEXT,
-            "where the number can lie: share (0 to 1), amount (from 0 up), difference (of shares) or any",
+            "range of the value: share (0 to 1), amount (0 or more), difference (of shares) or any",
         ),
     ]
 )
@@ -157,20 +171,24 @@ VERDICTS = pa.schema(
         _column(
             "ours",
             _REAL,
-            "our number: the mean over seeds, or the quotient of two sums over seeds",
+            "the simulated value: the mean over seeds, or the quotient of two sums over seeds",
             "",
-            "no seed has all values, or the divisor is not above 0",
+            "no seed has all values, or the divisor is not positive",
         ),
         _HALF,
         *_ENDS,
         *(field.with_nullable(True) for field in _EXTREMES),
         _column(
-            "inside", pa.bool_(), "whether our number itself lies within the bounds", "", "there is none"
+            "inside",
+            pa.bool_(),
+            "whether the simulated value lies within the bounds",
+            "",
+            "there is no value",
         ),
         _column(
             "verdict",
             _TEXT,
-            "held (the whole interval lies within the bounds), not held (all of it lies beyond them), "
+            "held (the whole interval is inside the bounds), not held (all of it is outside), "
             "undecided or not judged",
         ),
     ]

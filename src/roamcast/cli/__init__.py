@@ -1,4 +1,4 @@
-"""The command: one file per verb; opens doors and decides nothing."""
+"""The command line `roamcast`: one module per command, which calls the package that does the work."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from typing import Any, NoReturn
 
 def main() -> NoReturn:
     """Run the command `roamcast` with the arguments of this process."""
-    heeds = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # not in the background
-    if heeds:
+    foreground = (
+        signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    )  # a background process ignores it
+    if foreground:
         signal.signal(signal.SIGINT, _leave)
     try:
         from roamcast.cli.app import invoke
@@ -22,22 +24,22 @@ def main() -> NoReturn:
         print(f"roamcast: the command needs {error.name}: pip install 'roamcast[lab]'", file=sys.stderr)
         sys.exit(2)
 
-    if sys.stdout is None or sys.stderr is None:  # closed by whoever started us
+    if sys.stdout is None or sys.stderr is None:  # closed by the parent process
         if sys.stderr is not None:
             print("roamcast: cannot write: standard output is closed", file=sys.stderr)
         sys.exit(2)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a plain terminal cannot show every letter
+            stream.reconfigure(errors="backslashreplace")  # a terminal may lack some characters
 
     def loaded() -> None:
-        if heeds:
+        if foreground:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
     sys.exit(invoke(sys.argv[1:], loaded))
 
 
 def _leave(*_: Any) -> None:
-    """End at once: while modules are loaded an exception may be lost or become another."""
+    """End the process at once, because an exception raised while modules are imported may be lost."""
     os.write(2, b"roamcast: interrupted\n")
     os._exit(130)

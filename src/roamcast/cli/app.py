@@ -1,7 +1,7 @@
-"""The verbs of the command, and the one place where a user's error ends.
+"""The table of commands, and the place where user errors become exit codes.
 
-Only the module of the verb that is asked for is imported, so that `roamcast --help` answers at once
-however heavy the rooms are. A verb's module has a function `command`, or an `app` with verbs of its own.
+Only the module of the chosen command is imported, so that `roamcast --help` does not load heavy libraries. A
+command's module has a function `command`, or an `app` with subcommands.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from roamcast.errors import UserError
 
 
 class Command(NamedTuple):
-    """Where a verb lives, and what the list of verbs says of it."""
+    """The module of a command, and its line in `roamcast --help`."""
 
     module: str
     help: str
@@ -54,11 +54,11 @@ COMMANDS: dict[str, Command] = {
     "top": Command("roamcast.cli.top", "Show neighbours, routes and counters of a live node."),
     "key": Command("roamcast.cli.key", "Create and show network keys of live nodes."),
 }
-"A new verb is one line here, and its module."
+"All commands by name; a new command needs one entry here and a module."
 
 
 def build(verb: str | None) -> typer.Typer:
-    """The command-line application, with the module of `verb` loaded and no other."""
+    """Return the command-line application with only the module of the command `verb` imported."""
     app = typer.Typer(
         name="roamcast",
         add_completion=False,
@@ -88,17 +88,17 @@ def _top(
 
 
 def _unloaded() -> None:
-    """Stand for a verb in the list of verbs while its module is not loaded."""
+    """Act as a placeholder for a command whose module is not imported."""
 
 
 INTERRUPTED = 130
-"The exit code after Ctrl-C."
+"Exit code after Ctrl-C."
 
 
 def invoke(arguments: Sequence[str], loaded: Callable[[], object] = lambda: None) -> int:
-    """Run the command with `arguments`; the exit code is 2 for an error of the user, 130 after Ctrl-C.
+    """Run the command line with `arguments` and return the exit code.
 
-    `loaded` is called when the modules of the verb are there.
+    User errors give 2, Ctrl-C gives 130. `loaded` is called after the modules of the command are imported.
     """
     verb = next((argument for argument in arguments if not argument.startswith("-")), None)
     try:
@@ -107,7 +107,7 @@ def invoke(arguments: Sequence[str], loaded: Callable[[], object] = lambda: None
             loaded()
             app(list(arguments), standalone_mode=True, prog_name="roamcast")
         finally:
-            sys.stdout.flush()  # here, where somebody listens if it fails
+            sys.stdout.flush()  # inside the try, so that a failure is reported
     except UserError as error:
         print(f"roamcast: {error}", file=sys.stderr)
         return 2
@@ -126,9 +126,10 @@ def invoke(arguments: Sequence[str], loaded: Callable[[], object] = lambda: None
 
 
 def _exit_code(end: KeyboardInterrupt | SystemExit) -> int:
-    """The exit code, after a line about Ctrl-C where no verb has printed one.
+    """Return the exit code; print a line after Ctrl-C unless the command has printed one.
 
-    Typer makes an exit of a KeyboardInterrupt, which is its cause; verbs that handle one raise `typer.Exit`.
+    Typer turns a KeyboardInterrupt into an exit with the interrupt as its cause; commands that handle an
+    interrupt themselves raise `typer.Exit`.
     """
     cause = getattr(end.__context__, "__cause__", None)
     if isinstance(end, KeyboardInterrupt) or isinstance(cause, KeyboardInterrupt):
@@ -138,5 +139,5 @@ def _exit_code(end: KeyboardInterrupt | SystemExit) -> int:
 
 
 def _silence_stdout() -> None:
-    """What is still to be written goes nowhere, or Python would complain at its exit."""
+    """Redirect stdout to /dev/null, so that Python's flush at exit does not fail."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""roamcast campaign: run a campaign file, see how it goes, report it."""
+"""The command `roamcast campaign`: run a campaign file, show its progress, write its report."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def run(
     seeds: Annotated[
         int | None, typer.Option(min=1, max=MOST_SEEDS, help="Number of seeds at each point.")
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Run few seeds and points.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Run fewer seeds and points.")] = False,
     only: Annotated[
         list[str] | None,
         typer.Option("--figure", metavar="FIGURE", help="Run only what this figure needs. May be repeated."),
@@ -56,9 +56,9 @@ def run(
     strict: Strict = False,
     json: Json = False,
 ) -> None:
-    """Run what is not done yet, then measure, judge and report; run again to resume.
+    """Run the missing runs, then measure, judge and report; repeat the command to resume.
 
-    A router in a file that the campaign does not name is added to all sweeps.
+    A router given by --router that the campaign does not name is added to all sweeps.
     """
     from roamcast.cli.shared.campaign_command import finish, run_campaign_file
 
@@ -94,7 +94,7 @@ def runs(
     ] = False,
     json: Json = False,
 ) -> None:
-    """List the runs."""
+    """List the runs with status, duration and memory."""
     from rich.console import Console
 
     from roamcast.report.status import CampaignStatus
@@ -122,7 +122,7 @@ def report(
     folder: Folder,
     *,
     measure: Annotated[
-        bool, typer.Option("--measure", help="Measure, summarise and judge again first.")
+        bool, typer.Option("--measure", help="First recompute metrics, summaries and verdicts.")
     ] = False,
     figures: Annotated[
         list[str] | None, typer.Option(metavar="FORMAT", help="Also write figures as files: png, pdf or svg.")
@@ -135,7 +135,7 @@ def report(
     ui: Ui = False,
     event_log: EventLog = None,
 ) -> None:
-    """Write DIR/report.html from finished runs; verdicts of other code are recomputed."""
+    """Write DIR/report.html from finished runs; recompute verdicts that other code computed."""
     from roamcast.cli.shared.campaign_command import judge_again, remeasure, save_figures, write_report
     from roamcast.report.result import CampaignResult, warn
     from roamcast.results.results_folder import ResultsFolder

@@ -1,4 +1,4 @@
-"""roamcast check: are these files right, and what do they say?"""
+"""The command `roamcast check`: validate scenario and campaign files without running them."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def command(
     for file in files:
         try:
             _, data = read_toml(file)
-            told = _check_campaign(file) if "sweeps" in data else _check_scenario(file)
-            print(f"{file}: {told}")
+            summary = _check_campaign(file) if "sweeps" in data else _check_scenario(file)
+            print(f"{file}: {summary}")
         except UserError as error:
             wrong += 1
             print(f"roamcast: {error}", file=sys.stderr)
@@ -41,15 +41,15 @@ def _check_scenario(file: Path) -> str:
     for protocol in scenario.protocols or ("flooding",):
         dry_run(scenario, protocol, str(file))
     publications = len(plan(scenario, seed=1).publications)
-    wanting = len(subscribers(scenario, seed=1))
+    subscribed = len(subscribers(scenario, seed=1))
     return (
         f"a scenario of {scenario.count} nodes for {scenario.duration:g} s; with seed 1, "
-        f"{publications} publications and {wanting} subscribers"
+        f"{publications} publications and {subscribed} subscribers"
     )
 
 
-_MOST_REHEARSALS = 200
-"Points of a campaign that are tried; the others are planned only."
+_MAX_DRY_RUNS = 200
+"Maximum number of points of a campaign that are tried in a dry run; the other points are only planned."
 
 
 def _check_campaign(file: Path) -> str:
@@ -59,6 +59,6 @@ def _check_campaign(file: Path) -> str:
 
     plan = check_campaign(file)
     points = {(run.scenario, run.router): run for run in plan.runs}
-    for run in list(points.values())[:_MOST_REHEARSALS]:
+    for run in list(points.values())[:_MAX_DRY_RUNS]:
         dry_run(Scenario.model_validate_json(run.scenario), run.router, f"{file}: {run.command}")
     return f"a campaign of {len(plan.runs)} runs at {len({place.point for place in plan.places})} points"

@@ -1,4 +1,4 @@
-"""roamcast cluster: see whether a cluster is fit for campaigns."""
+"""The command `roamcast cluster`: check whether a Spark cluster can run campaigns."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ def check(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Print what every executor has and lacks."""
+    """Print host, versions, kernel and memory of each executor, and what is missing."""
     from roamcast.pipeline.spark.check import examine
     from roamcast.pipeline.spark.session import open_session
 
     where = choose_session(master, remote, conf, ui, event_log)
 
-    def say(line: str) -> None:
+    def report(line: str) -> None:
         print(line, file=sys.stderr, flush=True)
 
     with open_session(where) as spark:
-        found = examine(spark, None if out is None else out.absolute(), say)
+        found = examine(spark, None if out is None else out.absolute(), report)
     if json:
         import json as format
 
@@ -52,7 +52,7 @@ def check(
         for each in found.executors:
             print(
                 f"{each.host} ({each.address}): Python {each.python}, Roamcast {each.roamcast or 'none'}, "
-                f"kernel {'missing' if each.kernel else 'there'}, "
+                f"kernel {'missing' if each.kernel else 'present'}, "
                 f"{each.free / 1e9:.1f} of {each.memory / 1e9:.1f} GB free"
             )
         lacks = found.lacks()

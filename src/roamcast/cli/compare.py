@@ -1,4 +1,4 @@
-"""roamcast compare: which protocol serves this scenario best?"""
+"""The command `roamcast compare`: compare protocols in one scenario."""
 
 from __future__ import annotations
 
@@ -78,7 +78,9 @@ def command(
     added = add_routers(router)
     file = locate(scenario)
     if "sweeps" in read_toml(file)[1]:
-        raise UserError(f"{file}: is a campaign; run it with: roamcast campaign run {file} --out DIR")
+        raise UserError(
+            f"{file}: is a campaign, expected a scenario; run it with: roamcast campaign run {file} --out DIR"
+        )
     known = load(file, settings)
     chosen = _choose_all(known) if protocols is None else [name.strip() for name in protocols.split(",")]
     chosen += [name for name in added if name not in chosen]
@@ -99,10 +101,10 @@ def command(
 
 
 def _choose_all(scenario: Scenario) -> list[str]:
-    """All protocols that the scenario can serve; the others are named on stderr, with the reason."""
+    """Return all protocols that can run in the scenario; print the others with the reason to stderr."""
     from roamcast.api.comparing import choose_able
 
     able, left_out = choose_able(scenario)
-    for told in left_out:
-        print(f"roamcast: {told}", file=sys.stderr)
+    for reason in left_out:
+        print(f"roamcast: {reason}", file=sys.stderr)
     return able

@@ -1,4 +1,4 @@
-"""roamcast diff: where two runs part."""
+"""The command `roamcast diff`: print the first differences between two runs."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def command(
     if json:
         import msgspec
 
-        told = {"equal": difference.equal, **msgspec.to_builtins(difference)}
-        print(msgspec.json.encode(told).decode())
+        record = {"equal": difference.equal, **msgspec.to_builtins(difference)}
+        print(msgspec.json.encode(record).decode())
     else:
         if difference.equal:
-            print("equal: the same happened in both runs")
+            print("equal: both runs have the same facts")
         for line in describe(difference, a, b):
             print(line)
     raise typer.Exit(0 if difference.equal else 1)

@@ -1,4 +1,4 @@
-"""roamcast filter: understand subscriptions, try them on events, group them."""
+"""The command `roamcast filter`: explain subscriptions, match them with events, group them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Master = Annotated[
 
 
 class GroupingMethod(StrEnum):
-    """How to group."""
+    """The methods of `roamcast filter groups`."""
 
     KMEANS = "kmeans"
     GRAPH = "graph"
@@ -74,7 +74,7 @@ def explain(
     usual = {} if loaded is None else loaded.example_texts(wanted.type)
     matching, doubt = _write_first(loaded, wanted.examples(usual))
     other, other_doubt = _write_first(loaded, wanted.counterexamples(usual))
-    told: dict[str, Any] = {
+    record: dict[str, Any] = {
         "filter": str(wanted),
         "type": wanted.type.name,
         "alternatives": alternatives,
@@ -88,18 +88,18 @@ def explain(
         "notes": [note for note in (doubt, other_doubt) if note],
     }
     if json:
-        print(json_.dumps(told, ensure_ascii=False))
+        print(json_.dumps(record, ensure_ascii=False))
         return
-    print(f"normal form     {told['filter']}")
+    print(f"normal form     {record['filter']}")
     for number, parts in enumerate(alternatives, 1):
-        print(f"alternative {number}   {' and '.join(parts) or f'everything of {wanted.type.name}'}")
-    for field in told["fields"]:
+        print(f"alternative {number}   {' and '.join(parts) or f'every event of type {wanted.type.name}'}")
+    for field in record["fields"]:
         missing = ", may be missing" if field["optional"] else ""
         print(f"field           {field['path']} ({field['kind']}{missing})")
-    print(f"on the air      {told['bytes']} bytes")
-    print(f"matches         {matching or 'nothing at all'}")
-    print(f"does not match  {other or 'nothing: it wants everything'}")
-    for note in told["notes"]:
+    print(f"on the air      {record['bytes']} bytes")
+    print(f"matches         {matching or 'no event'}")
+    print(f"does not match  {other or 'no event: it matches all'}")
+    for note in record["notes"]:
         print(f"note            {note}")
 
 
@@ -128,7 +128,7 @@ def match(
         ),
     ] = None,
     pairs: Annotated[
-        bool, typer.Option("--pairs", help="With --spark: write every match instead of counts.")
+        bool, typer.Option("--pairs", help="With --spark: write all matching pairs instead of counts.")
     ] = False,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="With --spark: write the matches here.")
@@ -147,17 +147,17 @@ def match(
         match_many(events, many, loaded.types, out, master=master, pairs=pairs, json=json)
         return
     if not filters:
-        raise typer.BadParameter("needed, unless --spark matches --filters", param_hint="--filter")
+        raise typer.BadParameter("expected at least one, or --spark with --filters", param_hint="--filter")
     wanted = _with_parameters(filters, loaded.types, _read_parameters(given))
-    told = []
+    record = []
     for path in events:
         event = _read_event(loaded, path)
         found = [text for text, filter in zip(filters, wanted, strict=True) if filter.matches(event)]
-        told.append({"file": str(path), "type": event.type.name, "matched": found})
+        record.append({"file": str(path), "type": event.type.name, "matched": found})
     if json:
-        print(json_.dumps(told, ensure_ascii=False))
+        print(json_.dumps(record, ensure_ascii=False))
         return
-    for row in told:
+    for row in record:
         for text in filters:
             print(f"{'yes' if text in row['matched'] else 'no ':3}  {row['file']}  {text}")
 
@@ -172,11 +172,11 @@ def groups(
     schema: Schema = None,
     channels: Annotated[
         int | None,
-        typer.Option("-k", min=1, help="Number of groups per event type; by default the papers' K."),
+        typer.Option("-k", min=1, help="Number of groups per event type; by default K as in the papers."),
     ] = None,
     event: Annotated[
         Path | None,
-        typer.Option("--event", metavar="E.xml", help="Event that is an additional point of K-means."),
+        typer.Option("--event", metavar="E.xml", help="Event to add as a point of K-means."),
     ] = None,
     draw: Annotated[
         Path | None, typer.Option("--draw", metavar="OUT.png", help="Draw the subscription graph.")
@@ -185,9 +185,10 @@ def groups(
     master: Master = None,
     json: AsJson = False,
 ) -> None:
-    """Group subscriptions into channels; print their filters and the covering graph.
+    """Group subscriptions into channels; print the channels and the covering graph.
 
-    With --spark FILE is a Parquet with the columns id and filter, and K-means groups them, without a graph.
+    With --spark, FILE is a Parquet file with the columns id and filter; K-means groups them, and no graph is
+    printed.
     """
     from roamcast.content.schema_file import load_schema
 
@@ -196,7 +197,7 @@ def groups(
 
         if schema is None or method is not GroupingMethod.KMEANS or event is not None or draw is not None:
             raise typer.BadParameter(
-                "--spark needs --schema, and takes neither --event, --draw nor another method"
+                "--spark needs --schema and groups by K-means: omit --event, --draw and --method"
             )
         group_many(file, load_schema(schema).types, channels, master=master, json=json)
         return
@@ -205,7 +206,7 @@ def groups(
     from roamcast.content.grouping.sample import sample_events
 
     if event is not None and schema is None:
-        raise typer.BadParameter("an event needs --schema to be read")
+        raise typer.BadParameter("--event needs --schema")
     loaded = None if schema is None else load_schema(schema)
     texts, filters = _read_filters(file, loaded)
     published = None if event is None or loaded is None else _read_event(loaded, event)
@@ -231,9 +232,12 @@ def groups(
         for member in group.members:
             print(f"    {texts[member]}")
     if idle:
-        print("in no channel, because nothing matches them:", *idle, sep="\n    ")
-    print(f"\n{paid.channels} channels, {paid.noise:.0%} noise (events drawn around the subscriptions)")
-    print(f"\nthe covering graph, wide above narrow:\n{graph.to_text()}")
+        print("in no channel, because no event matches them:", *idle, sep="\n    ")
+    print(
+        f"\n{paid.channels} channels, {paid.noise:.0%} noise (share of false positives among "
+        "events sampled around the subscriptions)"
+    )
+    print(f"\ncovering graph, covering above covered:\n{graph.to_text()}")
     if draw is not None:
         print(f"\ndrawn: {draw}")
 
@@ -274,13 +278,16 @@ def _read_parameters(given: list[str] | None) -> dict[str, str]:
     for each in given or []:
         name, sign, value = each.partition("=")
         if not sign or not name:
-            raise typer.BadParameter(f"{each!r} is not NAME=VALUE")
+            raise typer.BadParameter(f"{each!r}: expected NAME=VALUE")
         found[name.removeprefix("$")] = value
     return found
 
 
 def _with_parameters(texts: list[str], types: dict[str, EventType], values: dict[str, str]) -> list[Filter]:
-    """The filters, each with the parameters that it has; one that none of them has is a mistake."""
+    """Return the filters, each with the parameters that it uses.
+
+    Raise UserError for a parameter that no filter uses.
+    """
     from roamcast.content.filter import Filter
     from roamcast.content.xpath import PreparedFilter
     from roamcast.errors import UserError
@@ -296,7 +303,7 @@ def _with_parameters(texts: list[str], types: dict[str, EventType], values: dict
 
 
 def _write_first(schema: XmlSchema | JsonSchema | None, events: Iterator[Event]) -> tuple[str | None, str]:
-    """A document for one of some events, and what is to be said about it."""
+    """Return a document of the first event that can be written, and a note about it (may be empty)."""
     from roamcast.content.errors import FilterTooComplex
     from roamcast.content.xml.document import write_xml
 
@@ -309,7 +316,7 @@ def _write_first(schema: XmlSchema | JsonSchema | None, events: Iterator[Event])
         return "(not found)", str(error)
     if document is None:
         return None, ""
-    return document.decode(), doubt and f"no better example than {document.decode()}: {doubt}"
+    return document.decode(), doubt and f"the example {document.decode()} is not valid: {doubt}"
 
 
 def _read_event(schema: XmlSchema | JsonSchema, path: Path) -> Event:
@@ -325,11 +332,11 @@ def _read(path: Path) -> bytes:
 
 
 _MOST_SUBSCRIPTIONS = 100_000_000
-"Bytes of a file of subscriptions: a million of them."
+"Maximum size of a file of subscriptions [B]: about a million of them."
 
 
 def _read_filters(path: Path, schema: XmlSchema | JsonSchema | None) -> tuple[list[str], list[Filter]]:
-    """The subscriptions of a file, as written and as understood; a mistake is told with its line."""
+    """Return the subscriptions of a file as texts and as filters; an error names the file and the line."""
     from roamcast.content.errors import ContentError
     from roamcast.content.filter import Filter
     from roamcast.errors import UserError
@@ -338,12 +345,12 @@ def _read_filters(path: Path, schema: XmlSchema | JsonSchema | None) -> tuple[li
     try:
         whole = sys.stdin.read() if str(path) == "-" else read_text(path, _MOST_SUBSCRIPTIONS)
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not in UTF-8"
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise UserError(f"{path}: cannot be read: {reason}") from None
     lines = [(number, line.strip()) for number, line in enumerate(whole.split("\n"), 1)]
     lines = [(number, line) for number, line in lines if line and not line.startswith("#")]
     if not lines:
-        raise UserError(f"{path}: no subscriptions; write one XPath a line")
+        raise UserError(f"{path}: has no subscriptions; expected one XPath per line")
 
     def at(number: int, read: Callable[..., Any], *arguments: Any) -> Any:
         try:

@@ -1,4 +1,4 @@
-"""roamcast filter match and groups on Spark: Parquet files of very many filters and events."""
+"""`roamcast filter match --spark` and `groups --spark`: Parquet files of many filters and events."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from roamcast.content.schema import EventType
 
 _SHOWN = 10
-"Lines that the terminal shows of what may be very long."
+"Maximum number of lines printed per list."
 
 
 def match_many(
@@ -29,9 +29,9 @@ def match_many(
     pairs: bool,
     json: bool,
 ) -> None:
-    """Match a Parquet of events against one of filters, and tell what came out."""
+    """Match a Parquet file of events with one of filters on Spark, and print the result."""
     if filters is None or len(events) != 1:
-        raise UserError("--spark matches one Parquet of events against --filters F.parquet")
+        raise UserError("--spark expects one Parquet file of events, and --filters F.parquet")
     if pairs and out is None:
         raise UserError("--pairs needs --out DIR to write the matches to")
     with _session(master, "matching") as spark:
@@ -48,22 +48,22 @@ def match_many(
         bad = [row.asDict() for row in found.where("why is not null").limit(_SHOWN).collect()]
         if out is not None:
             found.coalesce(8).write.mode("overwrite").parquet(str(out))
-        told: dict[str, Any] = {"events": sums[0], "matches": sums[1] or 0, "bad": sums[2] or 0}
+        record: dict[str, Any] = {"events": sums[0], "matches": sums[1] or 0, "bad": sums[2] or 0}
     if json:
-        print(json_.dumps(told | {"not_understood": bad}, ensure_ascii=False))
+        print(json_.dumps(record | {"not_understood": bad}, ensure_ascii=False))
         return
-    print(f"{told['matches']:,} matches of {told['events']:,} events")
+    print(f"{record['matches']:,} matches of {record['events']:,} events")
     for row in bad:
         what = f"event {row['event']}" if row["filter"] is None else f"filter {row['filter']}"
-        print(f"not understood: {what}: {row['why']}")
-    if told["bad"] > len(bad):
-        print(f"and {told['bad'] - len(bad):,} more")
+        print(f"invalid: {what}: {row['why']}")
+    if record["bad"] > len(bad):
+        print(f"and {record['bad'] - len(bad):,} more")
 
 
 def group_many(
     file: Path, types: Mapping[str, EventType], channels: int | None, *, master: str | None, json: bool
 ) -> None:
-    """Group a Parquet of filters, and tell the channels."""
+    """Group a Parquet file of filters on Spark, and print the channels."""
     with _session(master, "grouping") as spark:
         from roamcast.pipeline.matching.clustering import cluster, to_groups
 
@@ -91,19 +91,19 @@ def _session(master: str | None, doing: str) -> Iterator[SparkSession]:
 
 
 def _read(spark: SparkSession, path: Path, wanted: dict[str, tuple[str, ...]]) -> DataFrame:
-    """A Parquet's columns under our names for them; ids as whole numbers."""
+    """Return the columns of a Parquet file under the names in `wanted`, ids as integers."""
     from pyspark.errors import AnalysisException
     from pyspark.sql import functions as f
 
     try:
         frame = spark.read.parquet(str(path))
     except AnalysisException:
-        raise UserError(f"{path}: not there, or no Parquet") from None
+        raise UserError(f"{path}: not found, or not a Parquet file") from None
     chosen = []
     for name, known in wanted.items():
         column = next((each for each in known if each in frame.columns), None)
         if column is None:
-            raise UserError(f"{path}: no column {' or '.join(known)}; it has {', '.join(frame.columns)}")
+            raise UserError(f"{path}: has no column {' or '.join(known)}, only {', '.join(frame.columns)}")
         kind = frame.schema[column].dataType.typeName()
         allowed = ("byte", "short", "integer", "long") if name == "id" else ("string", "binary")
         if kind not in allowed:

@@ -1,4 +1,4 @@
-"""roamcast ingest: traces of others to facts, or to movement for scenarios."""
+"""The command `roamcast ingest`: import ns-2 traces as facts, and movement traces as scenarios."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _SHOWN = {
     "messages": "messages",
     "frames": "frames",
     "airtime": "airtime",
-    "messages_failed": "given up",
+    "messages_failed": "link failures",
 }
-"Metrics that the terminal shows; all are in metrics.parquet and in --json."
+"Metrics that are printed, with their titles; metrics.parquet and --json have all metrics."
 
 
 def command(  # noqa: PLR0917 - typer takes options as parameters
@@ -57,14 +57,14 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
         typer.Option(
             "--with-run",
             metavar="FACTS",
-            help="Facts folder of a run of ours to include in the metrics table. May be repeated.",
+            help="Facts folder of a Roamcast run to include in the metrics table. May be repeated.",
         ),
     ] = None,
     presence: Annotated[
         str,
         typer.Option(
             metavar="recorded|always",
-            help="Nodes are present only while the trace has them, or always.",
+            help="Whether nodes are present only while the trace has positions of them, or always.",
         ),
     ] = "recorded",
     geo: Annotated[bool, typer.Option("--geo", help="SUMO: positions are longitude and latitude.")] = False,
@@ -85,9 +85,9 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
     if presence not in ("recorded", "always"):
         raise UserError(f"--presence {presence!r}: expected recorded or always")
     found, form = recognise(files, format)
-    told = _print_notes(warmup, range, data_rate, basic_rate)._replace(seed=seed, movement=movement)
+    described = _print_notes(warmup, range, data_rate, basic_rate)._replace(seed=seed, movement=movement)
     question = {"files": found, "format": form.name, "geo": geo, "presence": presence}
-    question["told"] = told._asdict()
+    question["told"] = described._asdict()
     check_output(out, question, replace=replace)
     report: dict[str, Any]
     if form.name != "ns2trace":
@@ -95,7 +95,7 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
         report = {"movement": import_movement(found, form, options, out, always=presence == "always")}
     else:
         session = None if not spark and master is None else master or ""
-        report = {"runs": _import_traces(found, told, out, beside or [], session)}
+        report = {"runs": _import_traces(found, described, out, beside or [], session)}
     conclude(out, question, report)
     if json:
         print(json_.dumps(report))
@@ -104,15 +104,19 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
 
 
 def _import_traces(
-    files: list[str], told: TraceDescription, out: Path, beside: list[Path], master: str | None
+    files: list[str], described: TraceDescription, out: Path, beside: list[Path], master: str | None
 ) -> list[dict[str, Any]]:
-    """With a `master`, if only an empty one, on Spark; else only what is too large for this process."""
+    """Import ns-2 traces and return a row per run.
+
+    `master` None reads small traces in this process and large ones on Spark; an empty string uses embedded
+    Spark.
+    """
     from roamcast.ingest.importing import import_traces
 
     for folder in beside:
         if not (folder / "run.json").is_file():
-            raise UserError(f"--with-run {folder}: no run.json, so no facts of a run")
-    runs = import_traces(files, told, out, lambda: _session(master or None), spark=master is not None)
+            raise UserError(f"--with-run {folder}: has no run.json; expected a facts folder of a run")
+    runs = import_traces(files, described, out, lambda: _session(master or None), spark=master is not None)
     rows = [run | _measure(out / run["folder"]) for run in runs]
     rows += [{"folder": str(folder), "notes": []} | _measure(folder) for folder in beside]
     _write_metrics(rows, out)
@@ -136,12 +140,12 @@ def _print_notes(warmup: str, range: str | None, data_rate: str, basic_rate: str
     rates = LinkRates(parse_rate(data_rate), parse_rate(basic_rate))
     reach = None if range is None else parse_length(range)
     if min(rates) <= 0 or (reach is not None and reach <= 0) or parse_time(warmup) < 0:
-        raise UserError("rates and range must be more than 0, and the warm-up no less")
+        raise UserError("--data-rate, --basic-rate and --range must be positive, and --warmup not negative")
     return TraceDescription(warmup=parse_time(warmup), range=reach, rates=rates)
 
 
 def _measure(folder: Path) -> dict[str, Any]:
-    """A run's metrics from its folder, by the code that campaigns use."""
+    """Return the metrics of a run from its facts folder, computed as in campaigns."""
     from roamcast.ingest.folder import FolderSource
     from roamcast.metrics.declarations import evaluate
     from roamcast.metrics.metric_input import MetricInput
@@ -176,21 +180,25 @@ def _show(report: dict[str, Any], out: Path) -> None:
 
     console = Console()
     if "movement" in report:
-        told = report["movement"]
-        area = f"{told['width']:,.1f} m x {told['height']:,.1f} m"
-        console.print(f"{told['nodes']:,} nodes, {told['duration']:,.1f} s, {area}", highlight=False)
+        described = report["movement"]
+        area = f"{described['width']:,.1f} m x {described['height']:,.1f} m"
         console.print(
-            f"{told['late']:,} nodes arrive after the start and {told['early']:,} leave before the end",
+            f"{described['nodes']:,} nodes, {described['duration']:,.1f} s, {area}", highlight=False
+        )
+        console.print(
+            f"{described['late']:,} nodes arrive after the start and {described['early']:,} leave "
+            "before the end",
             highlight=False,
         )
-        if told["bad"]:
-            lines = f"{told['bad']:,} of {told['good'] + told['bad']:,} lines are bad"
+        if described["bad"]:
+            lines = f"{described['bad']:,} of {described['good'] + described['bad']:,} lines are bad"
             console.print(f"{lines}: {out / 'bad.parquet'}", highlight=False, soft_wrap=True)
-        if told["doubled"]:
+        if described["doubled"]:
             console.print(
-                f"{told['doubled']:,} places left out: somebody at two places at one time", highlight=False
+                f"{described['doubled']:,} positions ignored: second positions of a node at the same time",
+                highlight=False,
             )
-        console.print(f"try: roamcast run {told['scenario']}", highlight=False, soft_wrap=True)
+        console.print(f"try: roamcast run {described['scenario']}", highlight=False, soft_wrap=True)
         return
     table = Table()
     for title in ("run", "protocol"):

@@ -1,4 +1,4 @@
-"""roamcast key: network keys and node identities of live nodes."""
+"""The command `roamcast key`: network keys and node identities of live nodes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=N
 
 @app.command("new")
 def new(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="New file; an existing one is an error.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="File to create; it must not exist.")],
 ) -> None:
     """Write a new network key to a file that only its owner can read; copy it to every node."""
     from roamcast.live.security.keys import write_new_key

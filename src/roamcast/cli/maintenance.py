@@ -1,4 +1,4 @@
-"""roamcast campaign verify, prune and diff: what is in a campaign's folder, and what changed between two."""
+"""The commands `roamcast campaign verify`, `prune` and `diff`."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def verify(
         _print(found)
     else:
         print(f"{found.files} files of {found.runs} runs, {found.bytes / 1e6:,.1f} MB", end="")
-        print(f": {len(found.damaged)} damaged" if found.damaged else ": as they were written")
+        print(f": {len(found.damaged)} damaged" if found.damaged else ": all intact")
         for file, what in found.damaged.items():
             print(f"{file} {what}")
         if found.lost:
-            print(f"{len(found.lost)} runs were taken out; run the campaign again to simulate them")
+            print(f"{len(found.lost)} runs removed; run the campaign again to simulate them")
         elif found.damaged:
-            print(f"take them out with: roamcast campaign verify {folder} --repair")
+            print(f"remove them with: roamcast campaign verify {folder} --repair")
     raise typer.Exit(DISAGREED if found.damaged else 0)
 
 
@@ -65,7 +65,9 @@ def prune(folder: Folder, master: Master = None, json: Json = False) -> None:
     if json:
         _print(found)
     else:
-        print(f"removed {found.runs} runs that nobody plans and {found.files} files that no commit names")
+        print(
+            f"removed {found.runs} runs that the campaign does not plan and {found.files} unreferenced files"
+        )
 
 
 def diff(
@@ -87,8 +89,8 @@ def diff(
     if json:
         import msgspec
 
-        told = [msgspec.to_builtins(each) | {"significant": each.significant} for each in found.changes]
-        _print(msgspec.to_builtins(found) | {"changes": told})
+        changes = [msgspec.to_builtins(each) | {"significant": each.significant} for each in found.changes]
+        _print(msgspec.to_builtins(found) | {"changes": changes})
     else:
         show_changes(found, Console())
     raise typer.Exit(DISAGREED if sure else 0)

@@ -1,4 +1,4 @@
-"""roamcast map: the world of a scenario, drawn."""
+"""The command `roamcast map`: draw a map of a scenario."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def command(
         raise UserError(f"--at {at}: the run lasts from 0 s to {world.duration:g} s")
     file = out or Path(f"{safe_name(world.name)}-map.svg")
     if file.suffix.removeprefix(".") not in FORMATS:
-        raise UserError(f"--out {file}: a map is a file of {', '.join(FORMATS)}")
+        raise UserError(f"--out {file}: expected a name that ends in .{', .'.join(FORMATS)}")
     ground = map_data(world, seed, moment)
     try:
         save_map(ground, file)
@@ -62,7 +62,7 @@ def command(
 
 
 def map_data(scenario: Scenario, seed: int, moment: float | None = None) -> MapData:
-    """The ground of a scenario as a run with `seed` meets it."""
+    """Return the map of a scenario with the movement and publishers of `seed`; `moment` is a time [s]."""
     from roamcast.report.drawings.map import make_map_data
     from roamcast.sim.kernel import movement
     from roamcast.sim.workload import plan

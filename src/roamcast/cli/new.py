@@ -1,4 +1,4 @@
-"""roamcast new: write the first files of a router."""
+"""The command `roamcast new`: create the files of a new router."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from roamcast.routing.router import Category, Drop, Message, Parameters, Publica
 from roamcast.routing.state.seen import Seen
 
 
-class CLASSData(Message, number=130, category=Category.EVENT, role=Role.CARRIES):
-    """A publication on its way."""
+class CLASSData(Message, number=130, category=Category.EVENT, role=Role.EVENT):
+    """A message that carries a publication."""
 
     publication: Publication
 
@@ -105,7 +105,7 @@ py-modules = ["MODULE"]
 
 @app.callback()
 def new() -> None:
-    """Write the first files of a router."""
+    """Create the files of a new router."""
 
 
 @app.command("router")
@@ -118,7 +118,7 @@ def router(
         Path, typer.Option("--into", metavar="DIR", help="Folder of the new files; by default this one.")
     ] = Path(),
 ) -> None:
-    """Write a router that works, and a test of it, to be changed."""
+    """Create a working router and its test, as a starting point."""
     files = write_router(name, into, package)
     module = name.replace("-", "_")
     for file in files:
@@ -130,22 +130,27 @@ def router(
 
 
 def write_router(name: str, folder: Path, package: bool) -> list[Path]:
-    """Write the files of the protocol `name` into `folder`; return them. No file is overwritten."""
+    """Write the files of the protocol `name` into `folder` and return their paths; overwrite nothing."""
     from roamcast.routing.catalogue import names
 
     module = name.replace("-", "_")
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z][a-z0-9]*)*", name) or len(name) > 60:
-        raise UserError(f"{name!r} is no name of a protocol; write lower case and hyphens, as in my-gossip")
+        raise UserError(
+            f"{name!r} is not a protocol name; expected lower-case letters, digits and hyphens, as in "
+            "my-gossip"
+        )
     if name in names():
-        raise UserError(f"a protocol called {name!r} is installed already; choose another name")
+        raise UserError(f"the protocol {name!r} exists already; choose another name")
     if keyword.iskeyword(module) or module in sys.stdlib_module_names or module in ("roamcast", "test"):
-        raise UserError(f"{name!r} would give a module {module!r}, which Python has already; choose another")
+        raise UserError(
+            f"the module of {name!r} would hide the Python module {module!r}; choose another name"
+        )
     texts = {f"{module}.py": _ROUTER, f"test_{module}.py": _TEST}
     if package:
         texts["pyproject.toml"] = _PROJECT
     there = [file for file in (folder / each for each in texts) if file.exists()]
     if there:
-        raise UserError(f"{there[0]}: is there already; remove it, or give another folder with --into")
+        raise UserError(f"{there[0]}: exists already; remove it, or choose another folder with --into")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for file, text in texts.items():

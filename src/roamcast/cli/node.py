@@ -1,4 +1,4 @@
-"""roamcast node: run a live node."""
+"""The command `roamcast node`: run a live node."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from roamcast.live.node import Node
 
 
 def command(config: ConfigFile, json: Json = False) -> None:
-    """Run a node until it is interrupted; `publish`, `subscribe` and `top` reach it by its control socket."""
+    """Run a node until it is interrupted.
+
+    The commands `publish`, `subscribe` and `top` reach it through its control socket.
+    """
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     run(_serve(config, json))
 
@@ -28,8 +31,8 @@ async def _serve(file: Path, json: bool) -> int:
         if config.control is not None:
             await stack.enter_async_context(listen(node, config.control))
         if json:
-            told = {"node": node.id, "protocol": config.protocol, "network": node.key.network.hex()}
-            print(json_module.dumps(told), flush=True)
+            record = {"node": node.id, "protocol": config.protocol, "network": node.key.network.hex()}
+            print(json_module.dumps(record), flush=True)
         else:
             network = (
                 f"open network {config.network}" if node.key.is_open else f"network {node.key.network.hex()}"

@@ -1,4 +1,4 @@
-"""roamcast protocols: what there is to choose from."""
+"""The command `roamcast protocols`: list the protocols and their parameters."""
 
 from __future__ import annotations
 
@@ -24,9 +24,7 @@ def command(
         str | None,
         typer.Option(metavar="FILE.py:CLASS", help="Show the parameters of the router in this file."),
     ] = None,
-    all_: Annotated[
-        bool, typer.Option("--all", help="Show all parameters, not only those that people change most.")
-    ] = False,
+    all_: Annotated[bool, typer.Option("--all", help="Show all parameters, not only the main ones.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON: all parameters.")] = False,
 ) -> None:
     """List the protocols, or the parameters of one."""
@@ -65,7 +63,7 @@ def command(
         hidden = len(rows)
         rows = [row for row in rows if row["main"]]
         hidden -= len(rows)
-    shown = [key for key in rows[0] if key not in ("default", "main")]  # as a file writes it, with its unit
+    shown = [key for key in rows[0] if key not in ("default", "main")]  # `written` has the unit
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     for key in shown:
         table.add_column("default" if key == "written" else key, overflow="fold")
@@ -73,14 +71,14 @@ def command(
         table.add_row(*(escape(str(row[key])) for key in shown))
     console.print(table, highlight=False)
     if hidden:
-        console.print(f"{hidden} more: roamcast protocols {name} --all", highlight=False)
+        console.print(f"{hidden} more parameters: roamcast protocols {name} --all", highlight=False)
 
 
 def parameters(name: str) -> list[dict[str, Any]]:
-    """Return the parameters of a protocol, those that people change first.
+    """Return the parameters of a protocol, main parameters first.
 
-    Each has its default (in SI units, and as a file writes it), its value as published and its meaning. Those
-    of a collaborator, as `raft-cbr` has of its unicast protocols, are dotted.
+    A row has the default (in SI units and as written in a file), the value as published and the meaning.
+    Names of parameters of a nested protocol, such as the unicast protocol of `raft-cbr`, contain a dot.
     """
     router = catalogue.find(name)
     rows = []
@@ -96,7 +94,7 @@ def parameters(name: str) -> list[dict[str, Any]]:
 
 
 def _fields(given: Parameters, prefix: str = "") -> Iterator[tuple[str, FieldInfo]]:
-    """The parameters of `given` and of those nested in it, each with its value there as the default."""
+    """Yield the parameters of `given` and of nested ones by dotted name, their values as defaults."""
     for key, field in type(given).model_fields.items():
         value = getattr(given, key)
         if isinstance(value, Parameters):
@@ -108,12 +106,12 @@ def _fields(given: Parameters, prefix: str = "") -> Iterator[tuple[str, FieldInf
 
 
 def _as_published(router: type[Router]) -> str:
-    """Whether the default is the protocol of its paper, and else what the profile switches off."""
+    """Return how the default relates to the paper: no paper, the default, or the profile that differs."""
     if router.as_published is None:
         return "no paper"
     if not router.as_published:
         return "the default"
-    return f"profile {AS_PUBLISHED}: other {', '.join(router.as_published)}"
+    return f"profile {AS_PUBLISHED} changes {', '.join(router.as_published)}"
 
 
 def _about(router: type) -> str:

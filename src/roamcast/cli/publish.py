@@ -1,4 +1,4 @@
-"""roamcast publish: publish one event."""
+"""The command `roamcast publish`: publish one event on a live node."""
 
 from __future__ import annotations
 
@@ -21,21 +21,23 @@ from roamcast.live.node import Node
 def command(
     config: ConfigFile,
     event: Annotated[str, typer.Argument(metavar="EVENT", help='In JSON: {"alert": {"level": 5}}.')],
-    receivers: Annotated[int, typer.Option(min=0, help="Wait until so many nodes have it.")] = 1,
-    wait: Annotated[float, typer.Option(min=0, max=86400, help="Longest wait [s]; 0: do not wait.")] = 30.0,
+    receivers: Annotated[int, typer.Option(min=0, help="Number of acknowledging nodes to wait for.")] = 1,
+    wait: Annotated[
+        float, typer.Option(min=0, max=86400, help="Maximum time to wait for them [s]; 0: do not wait.")
+    ] = 30.0,
     json: Json = False,
 ) -> None:
-    """Publish an event on the node that runs with CONFIG, or on one that runs as long as the command.
+    """Publish an event on the node that runs with CONFIG, or on a temporary node.
 
-    Exit code 1 if it was not acknowledged in time.
+    The exit code is 1 if it was not acknowledged in time.
     """
     try:
-        told = json_module.loads(event)
+        content = json_module.loads(event)
     except ValueError as error:
         raise LiveError(f"the event is not JSON: {error}") from None
-    if not isinstance(told, dict):
+    if not isinstance(content, dict):
         raise LiveError('an event in JSON is an object with one key, its type: {"alert": {"level": 5}}')
-    run(_publish(config, told, receivers, wait, json))
+    run(_publish(config, content, receivers, wait, json))
 
 
 async def _publish(file: Path, event: dict[str, Any], receivers: int, wait: float, json: bool) -> int:
@@ -58,5 +60,5 @@ async def _publish(file: Path, event: dict[str, Any], receivers: int, wait: floa
         elif not json and "published" in answer:
             print(f"published {answer['published']}", flush=True)
         elif not json:
-            print(f"acknowledged by {', '.join(map(str, answer['acknowledged'])) or 'nobody'}", flush=True)
+            print(f"acknowledged by {', '.join(map(str, answer['acknowledged'])) or 'no node'}", flush=True)
     return code

@@ -1,4 +1,4 @@
-"""Write the reference of the command line: `python -m roamcast.cli.reference`."""
+"""Generate the command-line reference: `python -m roamcast.cli.reference`."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _describe(command: Any, path: str) -> Iterator[str]:
 
 
 def _cell(text: str) -> str:
-    """Return `text` in one line, as a cell of a table holds it."""
+    """Return `text` in one line, escaped for a cell of a Markdown table."""
     return " ".join(text.split()).replace("|", "\\|")
 
 

@@ -1,4 +1,4 @@
-"""roamcast replay: a run as an animated map in the browser."""
+"""The command `roamcast replay`: show a run as an animated map in the browser."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from roamcast.replay.recording import Recording
 
 MOST_PANES = 4
-"Runs side by side: more maps are too small to read."
+"Maximum number of runs side by side; with more the maps are too small to read."
 
 LARGE = 32_000_000
-"Bytes of a file that browsers open slowly."
+"Size of a file that browsers open slowly [B]."
 
 
 def command(  # noqa: PLR0917 - typer takes options as parameters
@@ -115,7 +115,7 @@ def _find(
             yield from (_of_facts(run, name) for name, run in _runs_of(each, names, seed))
         elif last.startswith("run=") or (place.local is not None and place.local.is_dir()):
             if names or settings:
-                raise UserError(f"{each} is a run that is done: --protocol and --set are for scenarios")
+                raise UserError(f"{each} is a recorded run; --protocol and --set are only for scenarios")
             yield _of_facts(each)
         else:
             yield from (_of_scenario(each, name, seed, settings) for name in names or ["flooding"])
@@ -199,8 +199,8 @@ def _print_record(recordings: list[Recording], file: Path, link: str, size: int)
 
     def tell(facts: Facts) -> dict[str, object]:
         run = facts.run
-        told = {"scenario": run.scenario, "protocol": run.protocol, "seed": run.seed, "nodes": run.nodes}
-        return told | {"duration": run.duration, "transmissions": len(facts["transmissions"])}
+        about = {"scenario": run.scenario, "protocol": run.protocol, "seed": run.seed, "nodes": run.nodes}
+        return about | {"duration": run.duration, "transmissions": len(facts["transmissions"])}
 
     record = {
         "file": str(file),

@@ -1,4 +1,4 @@
-"""roamcast reproduce: run a paper's evaluation and hold its claims against our numbers."""
+"""The command `roamcast reproduce`: run a paper's evaluation and judge its claims."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""roamcast run: one scenario, one protocol, one seed."""
+"""The command `roamcast run`: simulate one scenario with one protocol and one seed."""
 
 from __future__ import annotations
 
@@ -77,38 +77,41 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
         folder = facts or Path(spare)
         play = partial(simulate, world, protocol, seed, folder=folder, count_expectations=count_expectations)
         title = "" if json else f"{world.name}, {protocol}, seed {seed}"
-        happened = play_run(play, title, world.duration, facts)
-        metrics = measure(happened)
+        recorded = play_run(play, title, world.duration, facts)
+        metrics = measure(recorded)
         if facts is not None:
-            (facts / "traceback.txt").unlink(missing_ok=True)  # of an attempt that failed
+            (facts / "traceback.txt").unlink(missing_ok=True)  # of an earlier attempt that failed
         if json:
             import msgspec
 
             from roamcast.metrics.declarations import evaluate
             from roamcast.metrics.run_metrics import metric_input
 
-            told = metrics.to_dict() | {"measures": evaluate(metric_input(happened))}
-            print(msgspec.json.encode(told).decode())
+            record = metrics.to_dict() | {"measures": evaluate(metric_input(recorded))}
+            print(msgspec.json.encode(record).decode())
         else:
             _show(metrics, facts)
 
 
 def _check_output_folder(folder: Path, scenario: Scenario, protocol: str, seed: int, replace: bool) -> None:
-    """Refuse a folder that holds another run, before this one takes its time."""
+    """Raise UserError if the facts folder holds a different run, before the simulation starts."""
     from roamcast.cli.shared.output_folder import reserve_facts_folder
     from roamcast.scenario.resolved import digest_files, resolve
 
-    told = {"scenario": scenario.name, "protocol": protocol, "seed": seed}
-    told |= {"resolved": resolve(scenario), "files": digest_files(scenario)}
+    described = {"scenario": scenario.name, "protocol": protocol, "seed": seed}
+    described |= {"resolved": resolve(scenario), "files": digest_files(scenario)}
     reserve_facts_folder(
-        folder, told | {"parameters": scenario.parameters(protocol).model_dump(mode="json")}, replace=replace
+        folder,
+        described | {"parameters": scenario.parameters(protocol).model_dump(mode="json")},
+        replace=replace,
     )
 
 
 def play_run(play: Callable[..., Facts], title: str, duration: float, facts: Path | None = None) -> Facts:
-    """Run it, with a progress bar of `duration` [s] if it has a title.
+    """Call `play` and return its facts, with a progress bar over `duration` [s] unless `title` is empty.
 
-    A router that fails is told in a line, and its traceback kept with the run in `facts`, or shown.
+    If the router raises an exception, print one line, write the traceback to the folder `facts` (or to
+    stderr) and exit.
     """
     from roamcast.sim.failure import RouterFailed
 
@@ -127,7 +130,7 @@ def play_run(play: Callable[..., Facts], title: str, duration: float, facts: Pat
 
 
 def _show_progress(play: Callable[..., Facts], title: str, duration: float) -> Facts:
-    """Run it with a progress bar of the simulated time."""
+    """Call `play` with a progress bar of the simulated time."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 

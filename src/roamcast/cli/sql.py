@@ -1,4 +1,4 @@
-"""roamcast sql: ask the tables of a campaign or of runs."""
+"""The command `roamcast sql`: query the tables of a campaign or of runs."""
 
 from __future__ import annotations
 
@@ -62,14 +62,17 @@ def command(
 
 
 def run_query(spark: SparkSession, tables: TableSource, query: str) -> DataFrame:
-    """The answer to a query, once it is seen that the tables can give one."""
+    """Register the tables as views and return the DataFrame of the query.
+
+    Raise UserError if Spark rejects the query.
+    """
     from pyspark.errors import AnalysisException, ParseException
     from pyspark.logger import PySparkLogger
 
     from roamcast.pipeline.views import register_views
 
     for logger in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
-        PySparkLogger.getLogger(logger).disabled = True  # they would say in JSON what we say in a line
+        PySparkLogger.getLogger(logger).disabled = True  # they print as JSON the error that we report
     register_views(spark, tables)
     try:
         return spark.sql(query)
@@ -78,7 +81,7 @@ def run_query(spark: SparkSession, tables: TableSource, query: str) -> DataFrame
 
 
 def _rows(frame: DataFrame, tables: TableSource) -> Iterator[dict[str, Any]]:
-    """The rows one after the other; what goes wrong while they are made is a fault of the query."""
+    """Yield the rows; an error that Spark raises while it computes them becomes a UserError."""
     from pyspark.errors import AnalysisException, ArithmeticException, NumberFormatException
 
     try:
@@ -89,14 +92,12 @@ def _rows(frame: DataFrame, tables: TableSource) -> Iterator[dict[str, Any]]:
 
 
 def _query_error(error: Exception, tables: TableSource) -> UserError:
-    """Spark's words in one line, with the tables that there are."""
+    """Return Spark's message in one line, with the names of the tables."""
     text = str(error).split("\n\nJVM stacktrace")[0]
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    told = [line for line in lines if not line.startswith(("==", "^", "'", "+-", ":", "-----"))]
-    brief = " ".join(told[:1]).split(" SQLSTATE:")[0].rstrip(".;")[:300]
-    return UserError(
-        f"the query cannot be answered: {brief}; there are the tables {', '.join(tables.tables)}"
-    )
+    chosen = [line for line in lines if not line.startswith(("==", "^", "'", "+-", ":", "-----"))]
+    brief = " ".join(chosen[:1]).split(" SQLSTATE:")[0].rstrip(".;")[:300]
+    return UserError(f"invalid query: {brief}; the tables are {', '.join(tables.tables)}")
 
 
 def _list(tables: TableSource, json: bool) -> None:
@@ -114,29 +115,31 @@ def _list(tables: TableSource, json: bool) -> None:
 def _column(field: Any) -> dict[str, str]:
     import pyarrow as pa
 
-    told = {key.decode(): value.decode() for key, value in (field.metadata or {}).items()}
+    notes = {key.decode(): value.decode() for key, value in (field.metadata or {}).items()}
     kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-    meaning, unit = told.get("meaning", ""), told.get("unit", "")
+    meaning, unit = notes.get("meaning", ""), notes.get("unit", "")
     return {"name": field.name, "type": str(kind), "unit": unit, "meaning": meaning}
 
 
-def _show(frame: DataFrame, tables: TableSource, most: int) -> None:
+def _show(frame: DataFrame, tables: TableSource, limit: int) -> None:
     from itertools import islice
 
     from rich.console import Console
     from rich.table import Table
 
-    found = list(islice(_rows(frame, tables), most + 1))
+    found = list(islice(_rows(frame, tables), limit + 1))
     table = Table()
     numeric = {field.name for field in frame.schema if field.dataType.typeName() not in ("string", "boolean")}
     for name in frame.columns:
         table.add_column(name, justify="right" if name in numeric else "left")
-    for row in found[:most]:
+    for row in found[:limit]:
         table.add_row(*(_print_table(value) for value in row.values()))
     console = Console()
     console.print(table)
-    if len(found) > most:
-        console.print(f"the first {most} rows; use --max-rows, --csv or --json for more", highlight=False)
+    if len(found) > limit:
+        console.print(
+            f"only the first {limit} rows; use --max-rows, --csv or --json for more", highlight=False
+        )
 
 
 def _print_table(value: Any) -> str:

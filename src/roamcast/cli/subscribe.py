@@ -1,4 +1,4 @@
-"""roamcast subscribe: print events as they arrive."""
+"""The command `roamcast subscribe`: print events as a live node receives them."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from roamcast.live.node import Node
 def command(
     config: ConfigFile,
     wanted: Annotated[str, typer.Argument(metavar="FILTER", help="In XPath: /alert[level > 3].")],
-    count: Annotated[int, typer.Option(min=0, help="Stop after so many events; 0: never.")] = 0,
+    count: Annotated[int, typer.Option(min=0, help="Stop after this number of events; 0: never.")] = 0,
     json: Json = False,
 ) -> None:
-    """Print events of the node that runs with CONFIG, or of one that runs as long as the command."""
+    """Print events of the node that runs with CONFIG, or of a temporary node."""
     run(_subscribe(config, wanted, count, json))
 
 

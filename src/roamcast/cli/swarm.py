@@ -1,4 +1,4 @@
-"""roamcast swarm: does a protocol keep the laws, whatever happens?"""
+"""The command `roamcast swarm`: test protocols with generated histories of faults."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def command(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Run generated histories full of faults and report broken laws (exit code 1)."""
+    """Run generated histories with faults and report violated laws (exit code 1)."""
     import msgspec
 
     from roamcast.testing.swarm.explore import explore
@@ -44,19 +44,19 @@ def command(
     seconds = parse_quantity(for_ or fallback, _TIME, "10m")
     first = int.from_bytes(os.urandom(4)) if seed is None else seed
 
-    def tell(finding: LawViolation) -> None:
+    def show(finding: LawViolation) -> None:
         history = finding.history
         print(f"\n{history.protocol}, seed {history.seed}, law {finding.law!r}: {finding.told}")
         if finding.error is not None:
             print(finding.error)
         print(f"\n{write(history)}\n\n{as_test(finding)}", flush=True)
 
-    # A program reads the one object; whoever looks on, or finds it broken off, has the seed.
+    # With --json stdout has one object only; the seed goes to stderr in case the search is interrupted.
     print(f"seed {first}: {', '.join(names)}", file=sys.stderr if json else sys.stdout, flush=True)
-    found = explore(names, first, seconds=seconds, tell=(lambda finding: None) if json else tell)
+    found = explore(names, first, seconds=seconds, tell=(lambda finding: None) if json else show)
     if json:
         print(msgspec.json.encode(found).decode())
     else:
         played = ", ".join(f"{count} of {name}" for name, count in found.histories.items())
-        print(f"{len(found.findings)} findings in {sum(found.histories.values())} histories ({played})")
+        print(f"{len(found.findings)} violations in {sum(found.histories.values())} histories ({played})")
     raise typer.Exit(1 if found.findings else 0)

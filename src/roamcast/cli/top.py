@@ -1,4 +1,4 @@
-"""roamcast top: what a running node knows of its network."""
+"""The command `roamcast top`: show the state of a live node."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ async def _show(file: Path, json: bool) -> int:
     return 0
 
 
-def describe(told: dict[str, Any]) -> str:
-    """Return a node's state for the terminal."""
-    name = f" ({told['name']})" if told["name"] else ""
+def describe(state: dict[str, Any]) -> str:
+    """Return a node's state as text."""
+    name = f" ({state['name']})" if state["name"] else ""
     lines = [
-        f"node {told['node']}{name}: {told['protocol']}, incarnation {told['incarnation']},"
-        f" up {told['uptime']:.0f} s, {told['published']} published, {told['delivered']} delivered",
-        *(f"subscription {each}" for each in told["subscriptions"]),
+        f"node {state['node']}{name}: {state['protocol']}, incarnation {state['incarnation']},"
+        f" up {state['uptime']:.0f} s, {state['published']} published, {state['delivered']} delivered",
+        *(f"subscription {each}" for each in state["subscriptions"]),
     ]
-    for each in told["neighbours"]:
+    for each in state["neighbours"]:
         trip = "" if each["round_trip"] is None else f", round trip {1000 * each['round_trip']:.1f} ms"
         name = f" ({each['name']})" if each["name"] else ""
         lines.append(f"neighbour {each['node']}{name}: heard {each['heard']:.1f} s ago{trip}")
-    lines += [f"route to {to} by {hop}" for to, hop in told["routes"].items()]
+    lines += [f"route to {to} by {hop}" for to, hop in state["routes"].items()]
     lines += [
-        f"another protocol: node {node}, {protocol}" for node, protocol in told["other_protocols"].items()
+        f"another protocol: node {node}, {protocol}" for node, protocol in state["other_protocols"].items()
     ]
-    lines += [f"two nodes use the id {node}" for node in told["clashes"]]
+    lines += [f"duplicate id: two nodes use {node}" for node in state["clashes"]]
     for title in ("link", "refused", "drops"):
-        if told[title]:
-            counts = ", ".join(f"{key} {value}" for key, value in sorted(told[title].items()))
+        if state[title]:
+            counts = ", ".join(f"{key} {value}" for key, value in sorted(state[title].items()))
             lines.append(f"{title}: {counts}")
     return "\n".join(lines)

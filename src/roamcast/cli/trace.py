@@ -1,4 +1,4 @@
-"""roamcast trace: what one router did, in order of time."""
+"""The command `roamcast trace`: print what one node did, in order of time."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def command(
     *,
     node: Annotated[int, typer.Option(help="Number of the node.")],
     from_: Annotated[
-        str, typer.Option("--from", metavar="TIME", help="Begin of the trace, for example 20s.")
+        str, typer.Option("--from", metavar="TIME", help="Start of the trace, for example 20s.")
     ] = "0s",
     to: Annotated[
         str | None, typer.Option("--to", metavar="TIME", help="End of the trace; by default that of the run.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print a list of JSON objects.")] = False,
 ) -> None:
-    """Print what one node sent, delivered, dropped, wanted and said of its state, in order of time."""
+    """Print a node's transmissions, deliveries, drops, interests and states in order of time."""
     from roamcast.facts.node_trace import trace_node
     from roamcast.lake.reading import read_facts
     from roamcast.units import parse_time
@@ -51,4 +51,4 @@ def command(
         peer = "" if step.peer is None else str(step.peer)
         cells = (step.what, step.kind, peer, step.publication, step.detail)
         table.add_row(f"{step.time:.6f}", *map(escape, cells))
-    Console().print(table if steps else f"node {node} did nothing in this time", highlight=False)
+    Console().print(table if steps else f"node {node} has no facts in this interval", highlight=False)

@@ -1,4 +1,4 @@
-"""roamcast campaign watch: figures and verdicts of a campaign while it runs."""
+"""The command `roamcast campaign watch`: figures and verdicts of a campaign while it runs."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from roamcast.report.result import CampaignResult
 
 _BETWEEN_LINES = 10.0
-"Seconds between lines where there is no terminal to draw on."
+"Interval between progress lines if there is no terminal [s]."
 
 
 def watch(
     folder: Annotated[str, typer.Argument(metavar="DIR", help="Campaign folder or URL.")],
     *,
-    once: Annotated[bool, typer.Option("--once", help="Show what is committed now, and end.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Show what is committed now, and exit.")] = False,
     checkpoint: Annotated[
         str | None,
         typer.Option(metavar="PLACE", help="Folder of Spark's checkpoint; by default below DIR."),
@@ -54,7 +54,7 @@ def watch(
     screen.print_line(f"starting Spark to watch {len(watcher.plan.runs)} runs ...")
     again = shlex.join(["roamcast", "campaign", "watch", folder])
     with (
-        stop_on_interrupt(f"stopped watching; go on with: {again}", screen.clear),
+        stop_on_interrupt(f"stopped watching; continue with: {again}", screen.clear),
         open_session(choose_session(master, None, conf, ui, event_log)) as spark,
     ):
         watcher.watch(spark, once=once)
@@ -63,7 +63,7 @@ def watch(
 
 
 class _Screen:
-    """What is seen of a campaign while it is watched: the page, and the terminal or lines of it."""
+    """The views of a watched campaign: the page, and the terminal or progress lines."""
 
     def __init__(self, *, json: bool, follow: bool) -> None:
         self.json = json
@@ -72,15 +72,15 @@ class _Screen:
         self.page: StorageUrl | None = None
         self._ground: list[MapData | None] = []
         self._live: Live | None = None
-        self._told, self._last = "", 0.0
+        self._printed, self._last = "", 0.0
 
     def print_line(self, line: str) -> None:
-        """A line about what happens now, where nothing is drawn."""
+        """Print a line to stderr unless a view is drawn on the terminal."""
         if self._live is None:
             print(line, file=sys.stderr, flush=True)
 
     def publish(self, watcher: Watcher) -> None:
-        """Write the page of what is measured now; a line of JSON, if that was asked for."""
+        """Write the page of the current results; with --json print a line of JSON."""
         from roamcast.cli.shared.campaign_command import first_run_map
         from roamcast.report.json_result import to_record
         from roamcast.report.page.page import make_page
@@ -99,14 +99,14 @@ class _Screen:
             print(json_format.dumps(to_record(result, file)), flush=True)
 
     def show(self, watcher: Watcher) -> None:
-        """Draw anew on a terminal; elsewhere a line now and then."""
+        """Redraw the view on a terminal; elsewhere print a changed line, at most every `_BETWEEN_LINES` s."""
         from roamcast.report.live_view import describe, draw
 
         line = describe(watcher)
         if not sys.stderr.isatty():
-            if line != self._told and monotonic() - self._last >= _BETWEEN_LINES:
+            if line != self._printed and monotonic() - self._last >= _BETWEEN_LINES:
                 print(line, file=sys.stderr, flush=True)
-                self._told, self._last = line, monotonic()
+                self._printed, self._last = line, monotonic()
             return
         if self._live is None:
             from rich.console import Console
@@ -117,13 +117,13 @@ class _Screen:
         self._live.update(draw(watcher, self.result), refresh=True)
 
     def clear(self) -> None:
-        """Take away what is drawn."""
+        """Remove the view from the terminal."""
         if self._live is not None:
             self._live.stop()
             self._live = None
 
     def print_result(self) -> int:
-        """Tell what came out; how many runs failed."""
+        """Print the result; return the number of failed runs."""
         from roamcast.cli.shared.campaign_command import show_result, warn_of_failures
 
         assert self.result is not None

@@ -1,4 +1,4 @@
-"""roamcast why: what became of events that were not delivered and requests that were not satisfied."""
+"""The command `roamcast why`: explain undelivered events and unsatisfied requests."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ def command(  # noqa: PLR0917 - typer takes options as parameters
     from roamcast.lake.storage import StorageUrl
 
     if (event is None) != (node is None):
-        raise UserError("--event and --node go together: give both for one story, none for all causes")
+        raise UserError("--event and --node: expected both (explain one delivery) or none (count all causes)")
     if request is not None and event is not None:
-        raise UserError("--request and --event are two stories: ask for one at a time")
+        raise UserError("--request and --event: expected only one of them")
     if (StorageUrl(folder) / "campaign.json").exists():
         if event is not None or request is not None:
-            raise UserError(f"{folder} is a campaign; a story is one run's: give {folder}/run=ID")
+            raise UserError(f"{folder} is a campaign, expected one run: {folder}/run=ID")
         _print_campaign(folder, points, json)
     elif points:
-        raise UserError(f"--points is for campaigns, and {folder} is not the folder of one")
+        raise UserError(f"--points is for campaigns, and {folder} is not a campaign folder")
     elif event is not None or request is not None:
         _print_explanation(_explanation(folder, event, node, request), json)
     else:
@@ -66,13 +66,13 @@ def _explanation(folder: str, event: str | None, node: int | None, request: str 
     return explain_event(read_facts(folder), publication, node)
 
 
-def _print_explanation(story: Explanation, json: bool) -> None:
+def _print_explanation(explanation: Explanation, json: bool) -> None:
     import msgspec
 
     if json:
-        _print_json(msgspec.to_builtins(story))
+        _print_json(msgspec.to_builtins(explanation))
     else:
-        print("\n".join(story.story))
+        print("\n".join(explanation.story))
 
 
 def _print_run(folder: str, json: bool) -> None:
@@ -82,12 +82,12 @@ def _print_run(folder: str, json: bool) -> None:
     from roamcast.why.tally import tally
 
     facts = read_facts(folder)
-    told = tally(facts)
+    tallied = tally(facts)
     if json:
         run = {"scenario": facts.run.scenario, "seed": facts.run.seed, "parameters": facts.run.parameters}
-        _print_json(run | told.record())
+        _print_json(run | tallied.record())
     else:
-        for table in _tables(told):
+        for table in _tables(tallied):
             Console().print(table)
 
 
@@ -106,32 +106,32 @@ def _print_campaign(folder: str, points: bool, json: bool) -> None:
     standing = CampaignStatus(store)
     labels: dict[str, str] = {}
     for row in store.read_table("points").to_pylist():
-        # A run that serves several points is told at the first.
+        # A run that belongs to several points is counted at the first.
         at = f", {row['sweep']} at {describe_point(row['point'])}" if points else ""
         label = f"{row['protocol']}{at}"
         labels.setdefault(row["run"], label)
     runs = [(labels[run], str(store.folder / f"run={run}")) for run in sorted(standing.survey.done)]
     with count_runs(len(runs)) as progress:
-        told = tally_runs(runs, count_processors(None), progress, read_facts)
+        tallied = tally_runs(runs, count_processors(None), progress, read_facts)
     missing = len(standing.plan) - len(runs)
     if json:
-        protocols = [told.protocols[label].record() for label in sorted(told.protocols)]
+        protocols = [tallied.protocols[label].record() for label in sorted(tallied.protocols)]
         _print_json(
             {
                 "title": standing.campaign.title,
                 "runs": len(runs),
                 "not_done": missing,
-                "untold": told.untold,
+                "untold": tallied.untold,
                 "protocols": protocols,
             }
         )
         return
     console = Console()
-    for label in sorted(told.protocols):
-        runs_of = told.protocols[label].runs
-        for table in _tables(told.protocols[label], f"{label}, {runs_of} run{'s' * (runs_of != 1)}: "):
+    for label in sorted(tallied.protocols):
+        runs_of = tallied.protocols[label].runs
+        for table in _tables(tallied.protocols[label], f"{label}, {runs_of} run{'s' * (runs_of != 1)}: "):
             console.print(table)
-    for place, error in told.untold.items():
+    for place, error in tallied.untold.items():
         print(f"{place}: {error}", file=sys.stderr)
     if missing:
         print(f"{missing} of {len(standing.plan)} planned runs are not done")
@@ -143,14 +143,14 @@ def _print_json(value: dict[str, Any]) -> None:
     print(msgspec.json.encode(value).decode())
 
 
-def _tables(told: RunTally, lead: str = "") -> list[Table]:
+def _tables(tallied: RunTally, lead: str = "") -> list[Table]:
     tables = []
-    if told.events.expected or not told.requests.expected:
+    if tallied.events.expected or not tallied.requests.expected:
         lost = f"{lead}{{}} of {{}} expected deliveries were lost"
-        tables.append(_table(told.events, lost, "--event {} --node {}"))
-    if told.requests.expected:
+        tables.append(_table(tallied.events, lost, "--event {} --node {}"))
+    if tallied.requests.expected:
         tables.append(
-            _table(told.requests, f"{lead}{{}} of {{}} requests were not satisfied", "--request {}")
+            _table(tallied.requests, f"{lead}{{}} of {{}} requests were not satisfied", "--request {}")
         )
     return tables
 
@@ -162,13 +162,13 @@ def _table(counted: CauseTally, title: str, case: str) -> Table:
     table = Table(
         title=title.format(f"{counted.missed:,}", f"{counted.expected:,}") + share, title_justify="left"
     )
-    table.add_column("because")
-    for heading in ("times", "of these", "proven"):
+    table.add_column("cause")
+    for heading in ("losses", "share", "proven"):
         table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("for instance", no_wrap=True)
+    table.add_column("example", no_wrap=True)
     for each in counted.causes:
-        told = case.format(each.about, each.node)
-        where = f"{Path(each.run).name}\n{told}" if each.run else told
+        options = case.format(each.about, each.node)
+        where = f"{Path(each.run).name}\n{options}" if each.run else options
         share = f"{each.times / counted.missed:.1%}"
         table.add_row(
             each.description, f"{each.times:,}", share, f"{each.proven:,}" if each.proven else "", where

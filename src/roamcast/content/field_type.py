@@ -209,7 +209,7 @@ def _unread(text: str, kind: str, max_digits: int) -> ContentError:
 
 
 class Boolean(OrderedFieldType, frozen=True):
-    """True or false."""
+    """The field type of booleans."""
 
     name = "boolean"
     ordered = False

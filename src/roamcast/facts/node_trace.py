@@ -1,7 +1,7 @@
-"""What one node did in a run, in order of time, as far as the facts tell it.
+"""The trace of one node: its transmissions, deliveries, drops, interests and states in order of time.
 
-Facts hold what a node sent, delivered, dropped, published, wanted, asked for and said of its state. A
-reception is known where it was unicast to the node, where its router dropped the message, or where it failed.
+The facts contain a reception only if the message was unicast to the node, if the router dropped it, or if the
+reception failed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from roamcast.routing.router import Drop
 
 
 class Step(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One thing that a node did, or that happened to it."""
+    """One row of the trace."""
 
     time: float
     "Since the start of the run [s]."

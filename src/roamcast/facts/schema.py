@@ -14,25 +14,32 @@ def _column(name: str, kind: pa.DataType, meaning: str, unit: str = "") -> pa.Fi
 
 
 _WORD = pa.dictionary(pa.int16(), pa.string())
-_PUBLICATION = _column("publication", pa.int64(), "publisher << 32 | sequence; -1 where no event is meant")
-_TIME = _column("time", pa.float64(), "since the start of the run", "s")
-_NODE = _column("node", pa.int32(), "the node that it happened at")
+_PUBLICATION = _column(
+    "publication",
+    pa.int64(),
+    "publication id: publisher << 32 | sequence number; -1 if the row concerns no event",
+)
+_TIME = _column("time", pa.float64(), "time since the start of the run", "s")
+_NODE = _column("node", pa.int32(), "the node at which it happened")
 _CATEGORY = _column("category", _WORD, "event, subscription, routing or control")
-_KIND = _column("kind", _WORD, "the message's type, as its router calls it")
-_WANTED = _column("wanted", pa.string(), "the filter, as XPath")
+_KIND = _column("kind", _WORD, "class of the message")
+_WANTED = _column("wanted", pa.string(), "the filter as XPath")
 
 PUBLICATIONS = pa.schema(
     [
         _PUBLICATION,
         _TIME,
         _column("publisher", pa.int32(), "the node that published"),
-        _column("size", pa.int32(), "of the event message, padding included", "B"),
+        _column("size", pa.int32(), "size of the event, padding included", "B"),
         _column("event", pa.string(), "the event as JSON"),
     ]
 )
 
 EXPECTATIONS = pa.schema(
-    [_PUBLICATION, _column("node", pa.int32(), "a node whose interest matched when the event was published")]
+    [
+        _PUBLICATION,
+        _column("node", pa.int32(), "a node whose interests matched the event when it was published"),
+    ]
 )
 
 DELIVERIES = pa.schema([_PUBLICATION, _NODE, _TIME])
@@ -41,14 +48,16 @@ TRANSMISSIONS = pa.schema(
     [
         _TIME,
         _NODE,
-        _column("to", pa.int32(), "the neighbour addressed; -1 for everyone in range"),
+        _column("to", pa.int32(), "the neighbour addressed; -1 for a broadcast"),
         _CATEGORY,
         _KIND,
         _PUBLICATION,
-        _column("size", pa.int32(), "above the network header", "B"),
-        _column("attempts", pa.int16(), "data frames put on the air for it; 0 if no RTS was answered"),
-        _column("failed", pa.bool_(), "whether the link gave up on it"),
-        _column("airtime", pa.float64(), "spent by this node on its data and RTS frames", "s"),
+        _column("size", pa.int32(), "size of the message without the network header", "B"),
+        _column("attempts", pa.int16(), "number of data frames sent; 0 if no RTS was answered"),
+        _column("failed", pa.bool_(), "whether the link layer gave up after its last attempt"),
+        _column(
+            "airtime", pa.float64(), "time that the node spent transmitting the data and RTS frames", "s"
+        ),
     ]
 )
 
@@ -56,11 +65,17 @@ DROPS = pa.schema(
     [
         _TIME,
         _NODE,
-        _column("peer", pa.int32(), "who sent it, or whom it was for; -1 if nobody in particular"),
+        _column(
+            "peer",
+            pa.int32(),
+            "the sender of a received message, or the receiver of one to send; -1 if there is none",
+        ),
         _CATEGORY,
         _KIND,
         _PUBLICATION,
-        _column("cause", _WORD, "a reason of the router (no_route ...) or of the link (collision ...)"),
+        _column(
+            "cause", _WORD, "reason given by the router (no_route, ...) or by the link layer (collision, ...)"
+        ),
     ]
 )
 
@@ -69,20 +84,24 @@ INTERESTS = pa.schema(
         _TIME,
         _NODE,
         _WANTED,
-        _column("begins", pa.bool_(), "true when the node starts wanting it, false when it stops"),
+        _column("begins", pa.bool_(), "true when the subscription begins, false when it ends"),
     ]
 )
 
 REQUESTS = pa.schema(
     [
-        _column("request", pa.int64(), "node << 32 | which of the node's requests"),
-        _column("node", pa.int32(), "the node that asked"),
-        _column("time", pa.float64(), "when it asked, since the start of the run", "s"),
+        _column("request", pa.int64(), "request id: node << 32 | number of the request at the node"),
+        _column("node", pa.int32(), "the requester"),
+        _column("time", pa.float64(), "time of the request since the start of the run", "s"),
         _WANTED,
         _column("outcome", _WORD, "satisfied, expired, open (at the end of the run) or abandoned"),
-        _column("answered", pa.float64(), "when it was satisfied; nan if it was not", "s"),
-        _column("publication", pa.int64(), "the event that satisfied it; -1 if none did"),
-        _column("fresh", pa.bool_(), "whether that event was published after the request, not cached"),
+        _column("answered", pa.float64(), "time at which it was satisfied; nan if it was not", "s"),
+        _column("publication", pa.int64(), "id of the event that satisfied it; -1 if none did"),
+        _column(
+            "fresh",
+            pa.bool_(),
+            "whether that event was published after the request, and not before (cached)",
+        ),
     ]
 )
 
@@ -90,30 +109,30 @@ STATES = pa.schema(
     [
         _TIME,
         _NODE,
-        _column("name", _WORD, "what the router tells of itself, in its own words"),
-        _column("value", pa.float64(), "holds until the router tells another"),
+        _column("name", _WORD, "name of a state variable that the router reports"),
+        _column("value", pa.float64(), "its value from this time until the next report"),
     ]
 )
 
 SIZES = pa.schema(
     [
-        _column("time", pa.float64(), "of the sample, since the start of the run", "s"),
+        _column("time", pa.float64(), "time of the sample since the start of the run", "s"),
         _NODE,
-        _column("table", _WORD, "the router's name for it"),
-        _column("entries", pa.int64(), "in the table"),
-        _column("bytes", pa.int64(), "that the entries hold", "B"),
+        _column("table", _WORD, "name of the router's table"),
+        _column("entries", pa.int64(), "number of entries"),
+        _column("bytes", pa.int64(), "memory of the entries", "B"),
     ]
 )
 
 LEGS = pa.schema(
     [
-        _column("node", pa.int32(), "the node that moves, straight and at one speed, or stands"),
-        _column("start", pa.float64(), "since the start of the run", "s"),
-        _column("end", pa.float64(), "when its next leg starts, or the run ends", "s"),
-        _column("x0", pa.float64(), "east, at the start", "m"),
-        _column("y0", pa.float64(), "north, at the start", "m"),
-        _column("x1", pa.float64(), "east, at the end", "m"),
-        _column("y1", pa.float64(), "north, at the end", "m"),
+        _column("node", pa.int32(), "the node that moves straight at one speed, or pauses"),
+        _column("start", pa.float64(), "start of the leg since the start of the run", "s"),
+        _column("end", pa.float64(), "start of the next leg, or end of the run", "s"),
+        _column("x0", pa.float64(), "x coordinate (east) at the start", "m"),
+        _column("y0", pa.float64(), "y coordinate (north) at the start", "m"),
+        _column("x1", pa.float64(), "x coordinate (east) at the end", "m"),
+        _column("y1", pa.float64(), "y coordinate (north) at the end", "m"),
     ]
 )
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from roamcast.lake.lake import Lake
 
 
-class _Door(ModuleType):
-    """This package as a callable module: a function `roamcast.lake` would be hidden by the package."""
+class _CallableModule(ModuleType):
+    """The class of this module object, which makes `roamcast.lake(DIR)` callable."""
 
     def __call__(self, folder: str | Path) -> Lake:
         """Open the lake of a campaign's folder or URL."""
@@ -30,4 +30,4 @@ class _Door(ModuleType):
         return open_lake(folder)
 
 
-sys.modules[__name__].__class__ = _Door
+sys.modules[__name__].__class__ = _CallableModule

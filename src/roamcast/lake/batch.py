@@ -13,10 +13,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from roamcast.lake.columns import TABLES, conform, dictionary_columns
-from roamcast.lake.log import Batch, TableFile
+from roamcast.lake.delta import statistics
+from roamcast.lake.snapshot import Batch, TableFile
 from roamcast.lake.storage import StorageUrl
 
 GROUP_ROWS = 1 << 18
@@ -141,14 +143,23 @@ def write_pieces(facts: StorageUrl, table: str, name: str, pieces: Iterator[Piec
     waiting: list[pa.Table] = []
     sink: _HashedFile | None = None
     writer: pq.ParquetWriter | None = None
+    metadata: list[pq.FileMetaData] = []
+    unordered: set[str] = set()
     count = rows = 0
 
     def flush() -> None:
         nonlocal sink, writer, rows, waiting
         joined = pa.concat_tables(waiting).unify_dictionaries().combine_chunks().cast(TABLES[table])
+        unordered.update(_columns_with_nan(joined))
         if sink is None or writer is None:
             sink = _HashedFile(target)
-            writer = pq.ParquetWriter(sink, TABLES[table], compression="zstd", write_page_checksum=True)
+            writer = pq.ParquetWriter(
+                sink,
+                TABLES[table],
+                compression="zstd",
+                write_page_checksum=True,
+                metadata_collector=metadata,
+            )
         writer.write_table(joined, row_group_size=GROUP_ROWS)
         waiting, rows = [], 0
 
@@ -165,11 +176,17 @@ def write_pieces(facts: StorageUrl, table: str, name: str, pieces: Iterator[Piec
             return None
         sink.begin_footer()
         writer.close()
-        return sink.finish(count)
+        return sink.finish(count, statistics(metadata[0], TABLES[table], unordered))
     except BaseException:
         if sink is not None:
             sink.abandon()
         raise
+
+
+def _columns_with_nan(rows: pa.Table) -> list[str]:
+    """Return the columns that contain NaN, for which Parquet's minimum and maximum do not hold."""
+    floats = [field.name for field in rows.schema if pa.types.is_floating(field.type)]
+    return [name for name in floats if pc.any(pc.is_nan(rows[name])).as_py()]
 
 
 class _HashedFile:
@@ -218,7 +235,7 @@ class _HashedFile:
     def close(self) -> None:
         """Do nothing when the Parquet writer closes the file; `finish` and `abandon` close it."""
 
-    def finish(self, rows: int) -> TableFile:
+    def finish(self, rows: int, stats: str) -> TableFile:
         if self.draft is not None:
             self.stream.flush()
             os.fsync(self.stream.fileno())
@@ -226,7 +243,8 @@ class _HashedFile:
         if self.draft is not None:
             self.draft.replace(str(self.target))
         footer_size = self.size - (self.footer_start or 0)
-        return TableFile(self.size, rows, self.hashed.hexdigest(), footer_size, self.footer.hexdigest())
+        digests = self.hashed.hexdigest(), footer_size, self.footer.hexdigest()
+        return TableFile(self.size, rows, *digests, stats)
 
     def abandon(self) -> None:
         with suppress(OSError):

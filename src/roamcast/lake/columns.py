@@ -26,10 +26,28 @@ ABOUT = pa.schema(
             "told",
             pa.string(),
             nullable=False,
-            metadata={"meaning": "what was run and what was counted, as JSON (`run.json`)", "unit": ""},
+            metadata={"meaning": "description and counters of the run, as JSON (`run.json`)", "unit": ""},
         ),
     ]
 )
+
+
+def _resource(name: str, kind: pa.DataType, meaning: str, unit: str = "") -> pa.Field:
+    return pa.field(name, kind, metadata={"meaning": meaning, "unit": unit})
+
+
+RUNS = pa.schema(
+    [
+        RUN,
+        _resource("rows", pa.int64(), "number of facts that the run wrote"),
+        _resource("size", pa.int64(), "size of the staged files of the run", "B"),
+        _resource("wall", pa.float64(), "elapsed time of the simulation", "s"),
+        _resource("cpu", pa.float64(), "processor time of the simulation", "s"),
+        _resource("memory", pa.int64(), "peak memory of the simulation", "B"),
+        _resource("version", pa.string(), "version of Roamcast with a digest of the code"),
+    ]
+)
+"The columns of the Delta table facts/runs, which has a row for each committed run."
 
 TABLES: dict[str, pa.Schema] = {"about": ABOUT} | {
     name: pa.schema([RUN, *(field.with_nullable(True) for field in schema)]) for name, schema in FACTS.items()
@@ -67,14 +85,24 @@ def spark_schema(schema: pa.Schema) -> StructType:
     """Return the Spark schema for an Arrow schema, with meaning and unit of a column as its comment."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    plain = [
-        field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
-        for field in schema
-    ]
-    found = from_arrow_schema(pa.schema(plain))
+    found = from_arrow_schema(plain_schema(schema))
     for column, field in zip(found.fields, schema, strict=True):
-        told = {key.decode(): value.decode() for key, value in (field.metadata or {}).items()}
-        if "meaning" in told:
-            unit = f" [{told['unit']}]" if told.get("unit") else ""
-            column.metadata = {"comment": told["meaning"] + unit}
+        if text := comment(field):
+            column.metadata = {"comment": text}
     return found
+
+
+def plain_schema(schema: pa.Schema) -> pa.Schema:
+    """Return a schema in which dictionary-encoded columns have the type of their values."""
+    return pa.schema(
+        [
+            field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
+            for field in schema
+        ]
+    )
+
+
+def comment(field: pa.Field) -> str:
+    """Return the meaning of a column with its unit in brackets; empty if it is not known."""
+    meaning, unit = ((field.metadata or {}).get(key, b"").decode() for key in (b"meaning", b"unit"))
+    return f"{meaning} [{unit}]" if meaning and unit else meaning

@@ -14,7 +14,8 @@ import pyarrow.parquet as pq
 from roamcast.fingerprint import checked
 from roamcast.lake.batch import open_file, table_file
 from roamcast.lake.columns import TABLES, conform, spark_schema
-from roamcast.lake.log import Batch, CommitLog, LakeError, Snapshot
+from roamcast.lake.runs_table import RunsTable
+from roamcast.lake.snapshot import Batch, LakeError, Snapshot
 from roamcast.lake.storage import StorageUrl
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 FACTS_FOLDER = "facts"
-LOG_FOLDER = "_log"
 TABLES_FOLDER = "tables"
 _OPENERS = 8
 "Threads that read footers, because requests to a remote store have a high latency."
@@ -38,7 +38,7 @@ class Lake:
         self.place = StorageUrl(url)
         self.made = self.place / tables
         self.facts = self.place / FACTS_FOLDER
-        self.log = CommitLog(self.facts / LOG_FOLDER)
+        self.log = RunsTable(self.facts)
         self.snapshot: Snapshot = self.log.read()
 
     def refresh(self) -> Snapshot:

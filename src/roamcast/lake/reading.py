@@ -10,8 +10,8 @@ import pyarrow as pa
 from roamcast.facts.schema import TABLES
 from roamcast.facts.tables import Facts, FactsError, RunManifest
 from roamcast.lake.lake import open_lake
-from roamcast.lake.log import Batch, TableFile
 from roamcast.lake.rows import BatchFiles
+from roamcast.lake.snapshot import Batch, TableFile
 from roamcast.lake.storage import StorageUrl
 
 _MARK = "run="

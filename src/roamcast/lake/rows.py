@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from roamcast.lake.batch import cut, open_file, open_table, runs_between
 from roamcast.lake.columns import TABLES, conform
-from roamcast.lake.log import Batch
+from roamcast.lake.snapshot import Batch
 from roamcast.lake.storage import StorageUrl
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from roamcast.facts.pack import PACK, FactsPack, unpack
 from roamcast.lake.batch import DamagedRows, Piece, open_table, tag_rows, write_pieces
-from roamcast.lake.log import TableFile
+from roamcast.lake.snapshot import TableFile
 from roamcast.lake.staging import Staging, digest_open
 from roamcast.lake.storage import StorageUrl
 

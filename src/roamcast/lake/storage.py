@@ -1,7 +1,6 @@
 """Storage URLs: folders and files on a disk, in an S3 bucket or on HDFS, by Arrow's file systems.
 
-Files appear atomically, and `create` never replaces an existing file: of two concurrent calls for the same
-file only one succeeds.
+Files that `write` creates appear atomically.
 """
 
 from __future__ import annotations
@@ -17,12 +16,15 @@ from functools import cache
 from pathlib import Path
 from time import time
 from typing import Any
+from urllib.parse import urlsplit
 
 import pyarrow as pa
 from pyarrow import fs
 
 from roamcast.errors import UserError
-from roamcast.lake.s3 import connect_s3, put_new
+
+_S3_TIMEOUT = 60.0
+"Timeout of connections and requests to S3 [s]; Arrow's default of 3 s is too short for a busy endpoint."
 
 SCHEMES = ("file", "s3", "s3a", "hdfs")
 
@@ -67,7 +69,7 @@ class StorageUrl:
         return self.path if self.scheme == "file" else f"{self.scheme}://{self.path}"
 
     def __repr__(self) -> str:
-        return f"Place({str(self)!r})"
+        return f"StorageUrl({str(self)!r})"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, StorageUrl) and str(self) == str(other)
@@ -166,23 +168,6 @@ class StorageUrl:
         with system.open_output_stream(path) as sink:
             sink.write(content)
 
-    def create(self, content: bytes) -> bool:
-        """Create the file atomically; return False and change nothing if it exists."""
-        if self.local is not None:
-            return _link(self.local, content)
-        if self.scheme == "s3":
-            return put_new(self.path, content)
-        system, path = self.file_system
-        draft = f"{path}.{uuid.uuid4().hex}"
-        with system.open_output_stream(draft) as sink:
-            sink.write(content)
-        try:
-            system.move(draft, path)  # HDFS does not rename to an existing file
-        except OSError:
-            system.delete_file(draft)
-            return False
-        return True
-
     @contextmanager
     def _blaming(self) -> Iterator[None]:
         """Convert an error of a remote store to `StorageUnreachable` with a one-line message."""
@@ -230,7 +215,7 @@ def _connect(scheme: str, host: str) -> fs.FileSystem:
         return fs.LocalFileSystem(use_mmap=True)
     try:
         if scheme == "s3":
-            return connect_s3(host)
+            return _connect_s3(host)
         name, _, port = host.partition(":")
         return fs.HadoopFileSystem(name or "default", int(port or 0))
     except (OSError, ValueError) as error:
@@ -247,17 +232,6 @@ def _replace(path: Path, content: bytes, synced: bool) -> None:
         raise
 
 
-def _link(path: Path, content: bytes) -> bool:
-    draft = _draft(path, content)
-    try:
-        os.link(draft, path)
-    except FileExistsError:
-        return False
-    finally:
-        draft.unlink(missing_ok=True)
-    return True
-
-
 def _draft(path: Path, content: bytes, synced: bool = True) -> Path:
     """Write the content to a temporary file beside `path`; return the file."""
     draft = path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}")
@@ -271,3 +245,29 @@ def _draft(path: Path, content: bytes, synced: bool = True) -> Path:
         draft.unlink(missing_ok=True)
         raise
     return draft
+
+
+def _connect_s3(bucket: str) -> fs.FileSystem:
+    """Return Arrow's file system for a bucket, configured by the environment."""
+    endpoint = _s3_endpoint()
+    region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+    how: dict[str, Any] = {"connect_timeout": _S3_TIMEOUT, "request_timeout": _S3_TIMEOUT}
+    if endpoint is None:
+        return fs.S3FileSystem(region=region or fs.resolve_s3_region(bucket), **how)
+    url = urlsplit(endpoint)
+    how |= {"endpoint_override": url.netloc, "scheme": url.scheme}
+    return fs.S3FileSystem(region=region or "us-east-1", **how)
+
+
+def _s3_endpoint() -> str | None:
+    return os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+
+
+def delta_options(scheme: str) -> dict[str, str] | None:
+    """Return the storage options of delta-rs for a URL scheme; credentials come from the environment."""
+    endpoint = _s3_endpoint()
+    if scheme != "s3" or endpoint is None:
+        return None
+    region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or "us-east-1"
+    plain = str(urlsplit(endpoint).scheme == "http").lower()
+    return {"AWS_ENDPOINT_URL": endpoint, "AWS_REGION": region, "AWS_ALLOW_HTTP": plain}

@@ -50,12 +50,12 @@ class RunSettings(NamedTuple):
     header: int | None
     "Size of the headers below the router [B]; None if unknown."
     beacons: frozenset[str] = frozenset()
-    "Kinds of messages whose role is BEACONS."
+    "Kinds of messages whose role is BEACON."
 
 
 def beacons_among(roles: Mapping[str, str]) -> frozenset[str]:
-    """Return the kinds of messages whose role, by kind, is BEACONS."""
-    return frozenset(kind for kind, role in roles.items() if role == Role.BEACONS.name.lower())
+    """Return the kinds of messages whose role, by kind, is BEACON."""
+    return frozenset(kind for kind, role in roles.items() if role == Role.BEACON.value)
 
 
 class FactsSource(Protocol):

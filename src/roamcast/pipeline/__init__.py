@@ -1,1 +1,1 @@
-"""Campaigns on Spark: plan, simulate, measure, summarise, judge."""
+"""The Spark pipeline of campaigns: simulate, commit, measure, summarise, judge and watch."""

@@ -1,6 +1,6 @@
-"""A campaign's folder, on a disk or under a URL, for the command that runs the campaign.
+"""The writing half of a campaign folder, on a disk or under a URL.
 
-`roamcast.results.results_folder` has its layout. Everything appears under its name whole or not at all.
+`roamcast.results.results_folder` describes the layout. Files appear atomically.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ from roamcast.campaign.lineage import (
 from roamcast.campaign.tables import TABLES
 from roamcast.lake.batch import table_file
 from roamcast.lake.columns import TABLES as LAKE_TABLES
-from roamcast.lake.lake import FACTS_FOLDER, LOG_FOLDER, TABLES_FOLDER, Lake
-from roamcast.lake.log import Snapshot
+from roamcast.lake.delta import remove_drafts
+from roamcast.lake.lake import TABLES_FOLDER, Lake
+from roamcast.lake.runs_table import RUNS_TABLE
+from roamcast.lake.snapshot import Snapshot
 from roamcast.lake.storage import StorageUnreachable, StorageUrl
 from roamcast.pipeline.lock import hold
 from roamcast.results.errors import CampaignFolderError
@@ -35,11 +37,11 @@ if TYPE_CHECKING:
     from roamcast.campaign.plan import CampaignPlan
 
 _GRACE = 3600.0
-"Seconds for which a file that no entry names may still become part of one, where no lock keeps others away."
+"Minimum age of files that `tidy` removes from a remote store; a concurrent command may use younger ones [s]."
 
 
 class CampaignFolder(ResultsFolder):
-    """The folder of one campaign, to be written."""
+    """The folder of one campaign, for the command that writes it."""
 
     def __init__(self, folder: str | Path | StorageUrl, tables: str = TABLES_FOLDER) -> None:
         super().__init__(folder, tables)
@@ -47,16 +49,17 @@ class CampaignFolder(ResultsFolder):
 
     @property
     def staged(self) -> str:
-        """Where tasks stage what runs wrote."""
+        """The URL of the folder in which tasks stage runs."""
         return str(self.staging.place)
 
     def create(self) -> None:
-        """Make the folder, or raise `CampaignFolderError`."""
+        """Create the folder and its tables, or raise `CampaignFolderError`."""
         self.check_layout()
         try:
             for place in (self.folder, self.staging.place, self.facts, self.folder / self.tables):
                 place.make_folder()
             self.folder.check_bucket()
+            self.log.create()
         except StorageUnreachable:
             raise
         except OSError as error:
@@ -65,43 +68,47 @@ class CampaignFolder(ResultsFolder):
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Keep other commands from writing here; a killed command's lock ends with it.
+        """Prevent other commands from writing here; the lock ends with the process.
 
-        Only a local disk has such locks. Elsewhere two commands may simulate the same run, and one of them
-        commits it.
+        Only a local disk has such locks. On other stores two commands may simulate the same run, and one of
+        them commits it.
         """
         with hold(self.folder):
             yield
 
     def tidy(self) -> int:
-        """Remove superseded files, drafts, and files that no entry of the log names; how many of the last.
+        """Remove what interrupted commits left; return the number of removed files of facts.
 
-        Afterwards the folder of each table holds the rows that count, each once, for any reader of Parquet.
+        Afterwards each table has the rows of the committed runs, each once, for any reader of Delta tables
+        and, if no other command is writing, for any reader of Parquet files.
         """
         self.staging.tidy()
         self._remove_superseded()
-        wanted = self._files(self.snapshot())
+        snapshot = self.snapshot()
+        grace = 0.0 if self.folder.local is not None else _GRACE
+        if snapshot.number >= 0:
+            self.log.sync(snapshot, grace=grace)
+        wanted = self._files(snapshot)
         removed = 0
-        for table in LAKE_TABLES:
+        for table in (*LAKE_TABLES, RUNS_TABLE):
             for name, found in (self.facts / table).list().items():
-                if (table, name) not in wanted and (self.folder.local is not None or found.age > _GRACE):
+                if not found.folder and (table, name) not in wanted and found.age >= grace:
                     (self.facts / table / name).remove()
                     removed += 1
-        if self.folder.local is not None:
-            for left in self.folder.local.glob(f"{FACTS_FOLDER}/{LOG_FOLDER}/.*"):
-                left.unlink(missing_ok=True)
+            remove_drafts(self.facts / table)
         return removed
 
     def remove_batches(self, snapshot: Snapshot, names: Iterable[str]) -> None:
-        """Delete the files of batches that were taken out of the log; `snapshot` still has them."""
+        """Delete the files of batches that a commit has removed; `snapshot` still has them."""
         for name in names:
             for table in snapshot.batches[name].files:
                 table_file(self.facts, table, name).remove()
+            (self.facts / RUNS_TABLE / snapshot.batches[name].record).remove()
 
     def supersede(self, snapshot: Snapshot, names: list[str]) -> None:
-        """Note batches that were taken out of the log; `snapshot` still has them.
+        """Note batches that a commit has removed; `snapshot` still has them.
 
-        Their files stay for readers that began before, until the next batches are superseded or `tidy`.
+        Their files stay for concurrent readers until the next batches are superseded or until `tidy`.
         """
         self._remove_superseded()
         self._superseded = (snapshot, names)
@@ -113,22 +120,24 @@ class CampaignFolder(ResultsFolder):
 
     @staticmethod
     def _files(snapshot: Snapshot) -> set[tuple[str, str]]:
-        return {(t, f"{batch.name}.parquet") for batch in snapshot.batches.values() for t in batch.files}
+        batches = snapshot.batches.values()
+        facts = {(table, f"{batch.name}.parquet") for batch in batches for table in batch.files}
+        return facts | {(RUNS_TABLE, batch.record) for batch in batches}
 
     def write_campaign(self, campaign: Campaign, **more: Any) -> None:
-        """Keep what was asked."""
+        """Write the campaign definition and `more` notes to campaign.json."""
         asked = campaign.model_dump(mode="json") | {"scenario": str(campaign.scenario.absolute())}
         (self.folder / "campaign.json").write(json.dumps({"campaign": asked, **more}, indent=1).encode())
 
     def write_plan(self, plan: CampaignPlan) -> None:
-        """Keep the plan."""
+        """Write the tables of the plan."""
         for name, table in plan.tables().items():
             self.write_table(name, table)
 
     def write_table(self, name: str, table: pa.Table, defined: Mapping[str, str] | None = None) -> None:
-        """Keep a table of the pipeline, cast to its schema and sorted: the same rows give the same bytes.
+        """Write a table of the pipeline, cast to its schema and sorted: equal rows give equal bytes.
 
-        `defined` tells of metrics how they were defined.
+        `defined` has the digest of each metric's definition.
         """
         schema = TABLES[name]
         keys = [(field.name, "ascending") for field in schema if not pa.types.is_floating(field.type)]
@@ -142,5 +151,5 @@ class CampaignFolder(ResultsFolder):
         self.table_file(name).write(sink.getvalue().to_pybytes())
 
     def frame(self, spark: SparkSession, name: str) -> DataFrame:
-        """A table of the pipeline for Spark."""
+        """Return a table of the pipeline as a Spark DataFrame."""
         return Lake(self.folder, self.tables).frame(spark, name)

@@ -1,4 +1,4 @@
-"""A campaign from plan to verdict, in one Spark session, resumable at any moment."""
+"""Running a campaign from plan to verdicts in one Spark session; it can be resumed at any moment."""
 
 from __future__ import annotations
 
@@ -30,31 +30,31 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _ATTEMPTS = 2
-"How often damage is met before it is an error."
+"Number of attempts to replace damaged facts."
 
 
 @dataclass
 class ProgressListener:
-    """Who hears how a campaign goes; the default hears nothing."""
+    """Callbacks for messages and progress; the defaults do nothing."""
 
     say: Callable[[str], object] = lambda _: None
-    "A line about what happens now."
+    "Called with a line for the user."
     watch: Callable[[Progress], object] = lambda _: None
-    "How far the simulation is, about ten times a second."
+    "Called with the progress of the simulation about ten times a second."
 
 
 @dataclass
 class StageTimes:
-    """What conducting a campaign took."""
+    """The time that the stages of a campaign took."""
 
     seconds: dict[str, float] = field(default_factory=dict)
-    "By stage."
+    "Elapsed time by stage [s]."
     simulated: int = 0
-    "Runs done now, not before."
+    "Number of runs simulated by this command."
 
     @contextmanager
     def time(self, stage: str) -> Iterator[None]:
-        """Count what happens in the block to `stage`."""
+        """Add the time of the block to `stage`."""
         began = perf_counter()
         try:
             yield
@@ -63,7 +63,7 @@ class StageTimes:
 
 
 class CampaignRunner:
-    """Takes one campaign through its stages; each stage may be done alone."""
+    """Runs the stages of one campaign, together or one at a time."""
 
     def __init__(
         self,
@@ -80,12 +80,12 @@ class CampaignRunner:
         self.account = StageTimes()
         self.plan: CampaignPlan = make_plan(campaign)
         self._failed: set[str] = set()
-        "Runs that failed before Spark was there: this command does not try them again."
+        "Runs that failed before Spark had started; this command does not repeat them."
 
     def run(self, where: SparkOptions | str | None = None, **notes: Any) -> StageTimes:
-        """Everything, in a session of its own; `notes` are kept beside the campaign.
+        """Run all stages in a new Spark session; `notes` are written to campaign.json.
 
-        There is no session if there is nothing to do.
+        No session is started if there is nothing to do.
         """
         with self.prepare(**notes):
             count = len(self.plan.runs)
@@ -111,7 +111,7 @@ class CampaignRunner:
         return self.account
 
     def _begin(self, cluster: SparkOptions, survey: PlanStatus) -> EarlyRuns:
-        """Short runs, under way while an embedded session starts; none where Spark is elsewhere."""
+        """Start short runs while an embedded session starts; none if Spark runs elsewhere."""
         slots = 0 if cluster.remote else count_processors(cluster.master)
         todo = self._todo(survey)
         runs = choose_short(todo) if slots and not survey.damaged else []
@@ -130,18 +130,18 @@ class CampaignRunner:
         return EarlyRuns(portions, slots, hear, then)
 
     def _commit_early(self) -> None:
-        """Commit and measure here what is done; what hinders that is met again, and told, on Spark."""
+        """Commit and measure finished runs in this process; errors are ignored and occur again on Spark."""
         with suppress(Exception):
             self._commit(Committer(None, self.store))
             self.measure(None, self.survey())
 
     def _todo(self, survey: PlanStatus) -> list[PlannedRun]:
-        """What is neither done nor failed just now."""
+        """Return the runs that are neither finished nor failed in this command."""
         ended = survey.done.keys() | survey.staged.keys() | self._failed
         return [run for run in self.plan.runs if run.id not in ended]
 
     def _watch(self, todo: Sequence[PlannedRun]) -> Callable[[Progress], object]:
-        """The listener's watch, for runs of `todo`: the rest of the plan counts as ended."""
+        """Return the progress callback for `todo`; the other planned runs count as finished."""
         planned = len(self.plan.runs)
         failed = len(self._failed)
 
@@ -154,7 +154,7 @@ class CampaignRunner:
 
     @contextmanager
     def prepare(self, **notes: Any) -> Iterator[None]:
-        """Hold the folder, keep in it what was asked, and in the end remove files that do not count."""
+        """Lock the folder, write the campaign and its plan, and finally remove files that are not valid."""
         self.store.create()
         with self.store.lock():
             self.store.tidy()
@@ -164,7 +164,7 @@ class CampaignRunner:
             self.store.tidy()  # not after an error: a commit may still be under way in its thread
 
     def work(self, spark: SparkSession, survey: PlanStatus | None = None) -> None:
-        """simulate what is missing and commit it, then measure, summarise and judge."""
+        """Simulate and commit missing runs, then measure, summarise and judge."""
         if survey is None:
             survey = self.survey()
             self._report_progress(survey)
@@ -173,19 +173,19 @@ class CampaignRunner:
         self.evaluate(spark, survey)
 
     def survey(self) -> PlanStatus:
-        """What of the plan is done."""
+        """Return the status of the planned runs."""
         return self.store.survey(run.id for run in self.plan.runs)
 
     def is_finished(self, survey: PlanStatus) -> bool:
-        """Whether every run is committed, and every table made from what is there."""
+        """Return whether every run is committed and no table is stale."""
         return len(survey.done) == len(self.plan.runs) and not self.store.stale()
 
     def simulate(self, spark: SparkSession, survey: PlanStatus) -> PlanStatus:
-        """Do and commit every planned run that is not done; the folder's new state."""
+        """Simulate and commit every missing run; return the new status."""
         committer = Committer(spark, self.store)
         if survey.damaged:
             self._repair(committer)
-            survey = self.survey()  # of a batch with damage, most runs may be whole
+            survey = self.survey()  # most runs of a damaged batch may be intact
         before = len(survey.done) + len(survey.staged)
         for _ in range(_ATTEMPTS):
             known = [(run, survey.done[run.id]["cpu"]) for run in self.plan.runs if run.id in survey.done]
@@ -209,7 +209,7 @@ class CampaignRunner:
         return survey
 
     def _commit(self, committer: Committer) -> dict[str, str]:
-        """Commit all that is staged; what is wrong with what could not be."""
+        """Commit all staged runs; return the problem of each damaged run."""
         staged = self.store.staging.survey()
         ready = {run: manifest for run, manifest in staged.items() if manifest["status"] == "done"}
         damaged = committer.commit(ready)
@@ -217,7 +217,7 @@ class CampaignRunner:
         return damaged
 
     def _repair(self, committer: Committer, suspects: Iterable[str] = ()) -> None:
-        """Take out of the lake what cannot be read in batches with a file amiss and of `suspects`."""
+        """Remove unreadable runs from batches with damaged files and from batches of `suspects`."""
         snapshot = self.store.snapshot()
         names = set(self.store.damaged_batches(snapshot))
         wanted = set(suspects)
@@ -225,7 +225,7 @@ class CampaignRunner:
         committer.repair(sorted(names))
 
     def evaluate(self, spark: SparkSession, survey: PlanStatus) -> None:
-        """measure what is new, then summarise and judge it, each into its table; what is as it was stays."""
+        """Measure new runs, then update the tables that are stale."""
         from roamcast.pipeline.measuring.derive import derive
 
         for name, table in make_tables(self.campaign, self.plan.places).items():
@@ -235,7 +235,7 @@ class CampaignRunner:
         derive(spark, self.store, self.account.time)
 
     def measure(self, spark: SparkSession | None, survey: PlanStatus) -> PlanStatus:
-        """Make the tables `runs` and `metrics`; a run that cannot be read is told, and simulated again."""
+        """Write the tables `runs` and `metrics`; unreadable runs are reported and simulated again."""
         for attempt in range(_ATTEMPTS):
             self.store.write_table("runs", runs_table(self.plan, survey))
             trouble = IncrementalMetrics(self.store, self.plan, self.campaign.measure).work(
@@ -264,7 +264,7 @@ class CampaignRunner:
 
 
 def runs_table(plan: CampaignPlan, survey: PlanStatus) -> pa.Table:
-    """The table `runs`: what became of each planned run."""
+    """Return the table `runs`: the status of each planned run."""
     rows = []
     for run in plan.runs:
         told = survey.done.get(run.id) or survey.failed.get(run.id) or {"status": "missing"}

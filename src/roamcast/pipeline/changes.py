@@ -1,4 +1,4 @@
-"""What changed between two campaigns: the same points, protocols and seeds under two versions."""
+"""Comparison of two campaigns at the points, protocols and seeds that both have."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Key = tuple[str, str, str]
 
 
 class MetricChange(msgspec.Struct, frozen=True):
-    """A metric at a point of both campaigns, seed by seed: means over the seeds that both have."""
+    """A metric at a point of both campaigns: means over the common seeds."""
 
     sweep: str
     point: str
@@ -27,35 +27,35 @@ class MetricChange(msgspec.Struct, frozen=True):
     before: float
     after: float
     half: float | None
-    "Of the mean difference's interval, all intervals of the answer together at 95 %; None of one seed."
+    "Half-width of the interval of the mean difference, simultaneous at 95 %; None with one seed."
 
     @property
     def difference(self) -> float:
-        """After less before."""
+        """The mean of the second campaign minus that of the first."""
         return self.after - self.before
 
     @property
     def significant(self) -> bool | None:
-        """Whether the interval leaves out zero; None where one seed cannot tell."""
+        """Whether the interval excludes zero; None with one seed."""
         return None if self.half is None else abs(self.difference) > self.half
 
 
 class CampaignChanges(msgspec.Struct, frozen=True):
-    """All that differs."""
+    """The differences of two campaigns."""
 
     changes: list[MetricChange]
-    "Metrics whose values differ under some seed, surest first."
+    "Metrics that differ for some seed, most significant first."
     compared: int
-    "Pairs of runs: the same point, protocol and seed in both."
+    "Number of pairs of runs with equal point, protocol and seed."
     same_facts: int
-    "Of these, pairs that are the same run."
+    "Number of these pairs with equal run ids."
     only_before: int
-    "Places (point, protocol, seed) that only the first campaign has measured."
+    "Number of cells (point, protocol, seed) that only the first campaign has measured."
     only_after: int
 
 
 def compare_campaigns(before: CampaignFolder, after: CampaignFolder) -> CampaignChanges:
-    """What changed from one campaign to the other."""
+    """Return the differences between two campaigns."""
     one, other = _by_cell(before), _by_cell(after)
     common = sorted(one.keys() & other.keys())
     pairs: dict[tuple[Key, str], list[tuple[float, float]]] = defaultdict(list)
@@ -91,14 +91,14 @@ def _weigh(place: Key, metric: str, values: list[tuple[float, float]], together:
 
 
 def _significance(change: MetricChange) -> float:
-    """How many halves of its interval a difference is."""
+    """Return the difference divided by the half-width of its interval."""
     if change.half is None:
         return 0.0
     return abs(change.difference) / change.half if change.half else float("inf")
 
 
 def _by_cell(store: CampaignFolder) -> dict[tuple[str, str, str, int], dict[str, Any]]:
-    """The metrics of each run that is measured, by where it belongs."""
+    """Return the metrics of each measured run by sweep, point, protocol and seed."""
     store.check_layout()
     measured = {row["run"]: row for row in store.read_table("metrics").to_pylist()}
     return {

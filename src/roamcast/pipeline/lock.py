@@ -1,4 +1,4 @@
-"""The lock of a campaign's folder: one command writes."""
+"""The lock of a campaign folder, which admits one writing command."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from roamcast.results.results_folder import LOCK
 
 @contextmanager
 def hold(folder: StorageUrl, doing: str = "running this campaign") -> Iterator[None]:
-    """Keep other commands from `doing` the same here, where the folder is on a local disk."""
+    """Hold the lock of a local folder; `doing` is part of the error message for other commands."""
     if folder.local is None:
         yield
         return

@@ -34,8 +34,9 @@ def document() -> str:
         "",
         "## Facts: what happened in runs",
         "",
-        "Parquet files `facts/TABLE/BATCH.parquet` in a campaign's folder, those that its log names;",
-        "`TABLE.parquet` without the column `run`, and `run.json`, in one that `roamcast run` writes.",
+        "In a campaign's folder each table is a Delta table, `facts/TABLE`, for any reader of Delta Lake;",
+        "`facts/runs` has a row for each run that counts. In a folder that `roamcast run --facts` writes,",
+        "a table is the Parquet file `TABLE.parquet`, without the column `run`.",
         "",
     ]
     for name, schema in FACTS.items():

@@ -1,7 +1,7 @@
-"""Tables as views of a Spark session, each column with its meaning as a comment.
+"""Tables as views of a Spark session, with the meaning of each column as its comment.
 
-Whatever holds runs can be asked: a campaign's folder, the folder of one run (`roamcast run --facts`), or a
-folder of several, as `roamcast ingest` makes them; these have the tables of a campaign that a question needs.
+The folder may be that of a campaign, of one run (`roamcast run --facts`), or of several runs, as `roamcast
+ingest` writes them; folders of runs have some of a campaign's tables.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ if TYPE_CHECKING:
 
 
 class ViewsError(UserError):
-    """A folder without tables, or a question that they cannot answer."""
+    """A folder without tables, or an invalid query."""
 
 
 class TableSource(Protocol):
-    """Tables that know their columns; a lake is one."""
+    """A source of tables with schemas, such as a lake."""
 
     @property
     def tables(self) -> list[str]:
-        """Their names."""
+        """The names of the tables."""
 
     def schema(self, table: str) -> pa.Schema:
-        """The columns of a table."""
+        """Return the schema of a table."""
 
     def frame(self, spark: SparkSession, table: str) -> DataFrame:
-        """A table as a DataFrame."""
+        """Return a table as a DataFrame."""
 
 
 def open_tables(folder: str) -> TableSource:
-    """The tables of a folder."""
+    """Return the tables of a folder, or raise `ViewsError`."""
     place = Path(folder)
     if (place / "campaign.json").is_file() or "://" in folder:
         return open_lake(folder)
@@ -58,14 +58,14 @@ def open_tables(folder: str) -> TableSource:
 
 
 def register_views(spark: SparkSession, tables: TableSource) -> list[str]:
-    """Make every table a view of the session; their names."""
+    """Register every table as a view of the session; return their names."""
     for name in tables.tables:
         describe(tables.frame(spark, name), tables.schema(name)).createOrReplaceTempView(name)
     return tables.tables
 
 
 def describe(frame: DataFrame, schema: pa.Schema) -> DataFrame:
-    """A frame whose columns have their meaning and unit as comments."""
+    """Return the frame with meaning and unit of each column as its comment."""
     from pyspark.sql import functions as f
 
     columns = []
@@ -79,11 +79,11 @@ def describe(frame: DataFrame, schema: pa.Schema) -> DataFrame:
 
 _RUN_COLUMN = POINTS.field("run")
 _TOLD = ("run", "router", "parameters", "seed", "duration", "warmup", "radio_range", "nodes", "version")
-"The columns of the plan that a run's own folder tells."
+"The columns of the plan that the folder of a run contains."
 
 
 class RunFolders:
-    """Runs in folders of their own, by name, as tables of a campaign."""
+    """Folders of runs, by name, as tables of a campaign."""
 
     def __init__(self, folders: Mapping[str, Path]) -> None:
         self.folders = dict(folders)
@@ -94,7 +94,7 @@ class RunFolders:
         return [*FACTS, "plan", "points", "metrics"]
 
     def schema(self, table: str) -> pa.Schema:
-        """The columns of a table, with what they mean."""
+        """Return the schema of a table, with the meaning of its columns."""
         if table in FACTS:
             return pa.schema([_RUN_COLUMN, *FACTS[table]])
         if table == "plan":
@@ -102,7 +102,7 @@ class RunFolders:
         return POINTS if table == "points" else METRICS_TABLE
 
     def frame(self, spark: SparkSession, table: str) -> DataFrame:
-        """A table as a DataFrame."""
+        """Return a table as a DataFrame."""
         from functools import reduce
 
         from pyspark.sql import functions as f

@@ -2,13 +2,13 @@
 
     DIR/campaign.json               what was asked, in its final shape
     DIR/staged/run=ID/              what a run wrote, until it is committed; what became of one that failed
-    DIR/facts/_log/N.json           the commits: which files count (`roamcast.lake.log`)
-    DIR/facts/TABLE/BATCH.parquet   the facts of many runs
+    DIR/facts/runs/                 the Delta table of committed runs (`roamcast.lake.runs_table`)
+    DIR/facts/TABLE/                a Delta table of facts; BATCH.parquet has those of many runs
     DIR/tables/TABLE.parquet        plan, points, runs, metrics, summary, differences, verdicts
     DIR/report.html
     DIR/watch/, DIR/watch.html      the same tables and the page as far as they are, by who watches
 
-A run is done when the log has it. `roamcast.pipeline.campaign_folder` writes all this.
+A run is done when the Delta table `runs` has it. `roamcast.pipeline.campaign_folder` writes all this.
 """
 
 from __future__ import annotations
@@ -38,8 +38,9 @@ from roamcast.campaign.lineage import (
 )
 from roamcast.campaign.tables import TABLES
 from roamcast.lake.columns import TABLES as LAKE_TABLES
-from roamcast.lake.lake import FACTS_FOLDER, LOG_FOLDER, TABLES_FOLDER
-from roamcast.lake.log import CommitLog, Snapshot
+from roamcast.lake.lake import FACTS_FOLDER, TABLES_FOLDER
+from roamcast.lake.runs_table import RunsTable
+from roamcast.lake.snapshot import Snapshot
 from roamcast.lake.staging import Staging, digest
 from roamcast.lake.storage import StorageUnreachable, StorageUrl
 from roamcast.metrics.definition import digest_definitions
@@ -79,7 +80,7 @@ class ResultsFolder:
         self.tables = tables
         self.facts = self.folder / FACTS_FOLDER
         self.staging = Staging(self.folder / "staged")
-        self.log = CommitLog(self.facts / LOG_FOLDER)
+        self.log = RunsTable(self.facts)
         self._snapshot = Snapshot()
 
     def check_layout(self) -> None:

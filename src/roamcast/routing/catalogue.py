@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 ENTRY_POINT = "roamcast.routers"
 
 _added: dict[str, type[Router] | RouterFile] = {}
-"Protocols of this process alone, by name: classes, and files that are executed when they are asked for."
+"Protocols added in this process only, by name: classes, or files that are executed on first use."
 
 
 class UnknownProtocol(UserError):
@@ -57,7 +57,7 @@ def add(name: str, router: type[Router] | RouterFile) -> None:
 
 
 def remove(name: str) -> None:
-    """Forget a protocol that was added."""
+    """Remove a protocol that was added."""
     _added.pop(name, None)
 
 
@@ -113,7 +113,9 @@ def find(name: str) -> type[Router]:
 
 
 def roles(name: str) -> dict[str, str]:
-    """Return the role of each message kind of protocol `name`, as recorded in the facts; envelopes are
-    omitted."""
+    """Return the role of each message kind of protocol `name`, as recorded in the facts.
+
+    Envelopes have none.
+    """
     messages = find(name).messages
-    return {message.__name__: message.role.name.lower() for message in messages if not message.envelope}
+    return {message.__name__: message.role.value for message in messages if not message.envelope}

@@ -25,7 +25,7 @@ from roamcast.units import Seconds
 from roamcast.wire.fields import Hops
 
 
-class Flood(Message, number=1, category=Category.EVENT, role=Role.CARRIES, dedup_field="publication_id"):
+class Flood(Message, number=1, category=Category.EVENT, role=Role.EVENT, dedup_field="publication_id"):
     """A flooded publication."""
 
     publication: Publication

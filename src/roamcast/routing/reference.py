@@ -1,10 +1,9 @@
-"""Generate docs/wire.md, the reference of all messages: `python -m roamcast.routing.reference >
-docs/wire.md`."""
+"""Generate docs/wire.md: `python -m roamcast.routing.reference > docs/wire.md`."""
 
 from __future__ import annotations
 
 from roamcast.routing import catalogue
-from roamcast.wire.message import Message
+from roamcast.wire.message import Message, Role
 
 HEAD = """# Messages on the air
 
@@ -18,6 +17,19 @@ unknown type, a missing byte, an extra byte.
 
 The simulator counts a message with the length that a live node would send.
 """
+
+
+_ROLES = {
+    Role.EVENT: "event",
+    Role.ADVERTISEMENT: "advertisement",
+    Role.SUBSCRIPTION: "subscription",
+    Role.SUBSCRIPTION_ACK: "acknowledgement of a subscription",
+    Role.EVENT_ACK: "acknowledgement of an event",
+    Role.REPAIR_REQUEST: "request for a repair",
+    Role.ROUTING: "routing",
+    Role.BEACON: "beacon",
+}
+"The roles as the page names them."
 
 
 def own_protocols() -> list[str]:
@@ -41,7 +53,7 @@ def _section(message: type[Message], protocols: list[str]) -> str:
         traits = "Category, role and publication are those of the enclosed message."
     else:
         category = getattr(message.category, "name", "varies").lower()
-        traits = f"Category {category}; it {getattr(message.role, 'value', 'varies')}."
+        traits = f"Category {category}, role {_ROLES.get(message.role, 'varies')}."
     lines = [
         f"## {message.number}: {message.__name__}",
         "",

@@ -180,7 +180,7 @@ def _nowhere(node: NodeId) -> Position | None:
 
 
 def _ignore(publication: int, receiver: NodeId, acknowledged: bool) -> None:
-    """Nobody asks for confirmations."""
+    """Ignore a confirmation; the default callback."""
 
 
 class Router:
@@ -189,12 +189,14 @@ class Router:
     parameters_type: ClassVar[type[Parameters]] = Parameters
     "The class of this protocol's parameters."
     as_published: ClassVar[Mapping[str, Any] | None] = None
-    """The profile `as-published`: parameters that switch off all by which it goes beyond its paper, dotted
-    where they are nested; empty if it does not by default, None if it has no paper."""
+    """The profile `as-published`: parameters that disable all extensions beyond the paper, dotted if nested.
+
+    Empty if the default has no extensions; None if the protocol has no paper.
+    """
     main_parameters: ClassVar[tuple[str, ...]] = ()
-    "The few parameters that people change, dotted where nested; `roamcast protocols NAME` shows them first."
+    "The main parameters, dotted if nested; `roamcast protocols NAME` shows them first."
     live: ClassVar[Mapping[str, Any]] = MappingProxyType({})
-    "The profile `live`: parameters for nodes on real sockets, dotted where they are nested."
+    "The profile `live`: parameters for nodes on real sockets, dotted if nested."
     messages: ClassVar[tuple[type[Message], ...]] = ()
     "The message classes that this protocol sends and handles; any other message is MALFORMED."
     promiscuous: bool = False
@@ -203,10 +205,12 @@ class Router:
     knows_audience: ClassVar[bool] = False
     "Whether the simulator sets `audience`; only for baselines that know the receivers in advance."
     needs_location: ClassVar[bool] = False
-    "Whether it asks its host where it is: it runs only where the scenario grants location."
+    "Whether the router uses `Host.position`: it runs only in scenarios that grant location."
     shares_process: ClassVar[bool] = False
-    """Whether short runs of a campaign may follow each other in one process, which saves a fork for each: set
-    it if no module or class keeps anything of a run. Not inherited: each class says it of itself."""
+    """Whether short runs of a campaign may share a process, which saves a fork per run.
+
+    Set it if no module and no class keeps state of a run. Not inherited: each class declares it.
+    """
     knows_positions: ClassVar[bool] = False
     "Whether the simulator sets `position_of`; only for baselines that know the positions of other nodes."
 
@@ -222,12 +226,14 @@ class Router:
         """Returns the nodes, in ascending order, whose interests match a publication now; set if
         `knows_audience`."""
         self.position_of: Callable[[NodeId], Position | None] = _nowhere
-        "Where a node is at this moment; set by the world where `knows_places`."
+        "Returns the current position of a node; set if `knows_positions`."
         self.may_refuse = False
-        "Whether `publish` may refuse; set by hosts whose applications can wait."
+        "Whether `publish` may return TABLE_FULL; set by hosts whose applications can wait."
         self.settled: Callable[[int, NodeId, bool], None] = _ignore
-        """Called with a publication's id and a receiver that has acknowledged it (True), or is not waited for
-        any more (False). Only by routers that promise UNTIL_ACKNOWLEDGED."""
+        """Called with a publication id, a receiver, and True if the receiver has acknowledged the
+        publication, False if the router stopped waiting for it. Only routers with the guarantee
+        UNTIL_ACKNOWLEDGED call it.
+        """
 
     @classmethod
     def traits(cls, parameters: Parameters) -> ProtocolTraits:
@@ -239,7 +245,7 @@ class Router:
         return {}
 
     def routes(self) -> Mapping[NodeId, NodeId]:
-        """Return the next hop to each node that it knows a route to; for people who look at a live node."""
+        """Return the next hop to each node to which a route is known, for display by `roamcast top`."""
         return {}
 
     def start(self) -> None:
@@ -247,25 +253,25 @@ class Router:
         up."""
 
     def publish(self, publication: Publication) -> Drop | None:
-        """Send an event of this node's application on its way.
+        """Send an event of this node's application to its subscribers.
 
-        TABLE_FULL refuses it, where `may_refuse`: no more can be kept until receivers acknowledge. The
-        application may try again with the same publication.
+        If `may_refuse` is set, TABLE_FULL refuses the event: no more can be stored until receivers
+        acknowledge. The application may try again with the same publication.
         """
         raise NotImplementedError
 
     def unacknowledged(self, publication: int) -> int:
-        """Return how many receivers have yet to acknowledge the publication with this id."""
+        """Return the number of receivers that have not acknowledged the publication with this id."""
         return 0
 
     def abandon(self, publication: int) -> None:
-        """Stop sending the publication with this id: its lifetime is over."""
+        """Stop sending the publication with this id, because its lifetime has ended."""
 
     def advertise(self, offered: Filter) -> None:
         """Handle the application's announcement that it will publish events that `offered` matches."""
 
     def unadvertise(self, offered: Filter) -> None:
-        """Hear that it is not going to publish that any more; what others know of it expires."""
+        """Withdraw an advertisement; the state of other nodes about it expires."""
 
     def subscribe(self, wanted: Filter) -> None:
         """Subscribe the application to the events that `wanted` matches."""

@@ -1,7 +1,7 @@
-"""A router in a file of its own, given as `FILE.py:CLASS`.
+"""A router in a Python file, given as `FILE.py:CLASS`.
 
-The file is read once; its text travels to Spark's workers, which need not see the file. It may import
-installed packages, but not the files beside it: the id of a run covers the text of this file alone.
+The file is read once, and its text is sent to Spark's workers, which need no access to the file. It may
+import installed packages, but no files beside it, because the id of a run covers only the text of this file.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class RouterFile:
 
     @property
     def name(self) -> str:
-        """The protocol's name: that of the class in lower case, with hyphens (`TwoTier`: `two-tier`)."""
+        """The protocol's name: the name of the class in lower case with hyphens (`TwoTier`: `two-tier`)."""
         return name_of(self.cls)
 
     @property
@@ -43,7 +43,7 @@ class RouterFile:
         return hashlib.blake2b(f"{self.cls}\n{self.source}".encode(), digest_size=4).hexdigest()
 
     def load(self) -> type[Router]:
-        """Return the class; the file is executed when this process asks for the first time."""
+        """Return the class; the file is executed on the first call in this process."""
         from roamcast.routing.router import Router
 
         module = self._module()
@@ -75,7 +75,7 @@ class RouterFile:
 
 
 def name_of(cls: str) -> str:
-    """Return the protocol's name that the name of a class gives."""
+    """Return the protocol's name for the name of a class."""
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", cls)
     return words.replace("_", "-").lower()
 

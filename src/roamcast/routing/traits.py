@@ -8,7 +8,7 @@ import msgspec
 
 
 class Dissemination(Enum):
-    """How events are forwarded; the value is the description for printed output."""
+    """The way in which events are forwarded; the value is the description for printed output."""
 
     FLOODED = "every node that receives an event may repeat it"
     TREE = "events follow the reverse paths of subscriptions, hop by hop"
@@ -17,7 +17,7 @@ class Dissemination(Enum):
 
 
 class DeliveryGuarantee(Enum):
-    """How a protocol handles lost events; the value is the description for printed output."""
+    """The handling of lost events; the value is the description for printed output."""
 
     BEST_EFFORT = "a lost event may not be recovered"
     UNTIL_ACKNOWLEDGED = "an event is retransmitted until it is acknowledged"

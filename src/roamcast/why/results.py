@@ -31,7 +31,7 @@ class CauseCount(msgspec.Struct, kw_only=True):
     cause: str
     times: int = 0
     proven: int = 0
-    "How many of these are proven, independent of the protocol."
+    "Number of these losses that are proven, independent of the protocol."
     about: str
     "The event or request of the example."
     node: int

@@ -23,7 +23,10 @@ from roamcast.why.line import Line
 from roamcast.why.outages import OutageIndex
 from roamcast.why.reachability import Reachability
 
-ROLES_OF_CATEGORIES = {"event": "carries", "subscription": "wishes"}
+EVENT, SUBSCRIPTION, SUBSCRIPTION_ACK = "carries", "wishes", "grants"
+"The roles of messages as `run.json` records them."
+
+ROLES_OF_CATEGORIES = {"event": EVENT, "subscription": SUBSCRIPTION}
 "The role of a message whose kind declares none, by its category."
 
 PATH_STEP = 0.1
@@ -107,13 +110,13 @@ class Trail:
             )
         ]
         transmissions = _with_ends(facts["transmissions"], run.duration)
-        carrying = self._of_role(transmissions, "carries")
+        carrying = self._of_role(transmissions, EVENT)
         self.sent = _by_publication(carrying, TrailTransmission, "to", "kind", "failed", "end")
-        dropped = self._of_role(facts["drops"], "carries")
+        dropped = self._of_role(facts["drops"], EVENT)
         self.lost = _by_publication(dropped, TrailDrop, "peer", "kind", "cause")
         self.wishes = self._wishes(facts["interests"])
         self.told = self._told(transmissions)
-        let_go = self._of_role(facts["drops"], "wishes")
+        let_go = self._of_role(facts["drops"], SUBSCRIPTION)
         self.unheeded = sorted(
             TrailDrop(*row) for row in _rows(let_go, "time", "node", "peer", "kind", "cause")
         )
@@ -222,21 +225,21 @@ class Trail:
         """Return the rows of the messages that have a role."""
         kinds, categories = (table[name].combine_chunks() for name in ("kind", "category"))
         known = self.run.kinds
-        told = [known[kind].role if kind in known else "" for kind in kinds.dictionary.to_pylist()]
+        declared = [known[kind].role if kind in known else "" for kind in kinds.dictionary.to_pylist()]
         assumed = [ROLES_OF_CATEGORIES.get(name, "") for name in categories.dictionary.to_pylist()]
-        has = np.array([each == role for each in told], bool)
-        untold = np.array([not each for each in told], bool)
+        has = np.array([each == role for each in declared], bool)
+        undeclared = np.array([not each for each in declared], bool)
         may = np.array([each == role for each in assumed], bool)
         if not len(table):
             return table
         kind, category = kinds.indices.to_numpy(), categories.indices.to_numpy()
-        return table.take(np.nonzero(has[kind] | (untold[kind] & may[category]))[0])
+        return table.take(np.nonzero(has[kind] | (undeclared[kind] & may[category]))[0])
 
     def _told(self, transmissions: pa.Table) -> dict[int, list[TrailTransmission]]:
         """Return the subscription messages that each node sent, in order of time."""
         told: dict[int, list[TrailTransmission]] = defaultdict(list)
         for row in _rows(
-            self._of_role(transmissions, "wishes"), "time", "node", "to", "kind", "failed", "end"
+            self._of_role(transmissions, SUBSCRIPTION), "time", "node", "to", "kind", "failed", "end"
         ):
             told[row[1]].append(TrailTransmission(*row))
         for messages in told.values():
@@ -254,7 +257,7 @@ class Trail:
     def _granted(self, transmissions: pa.Table) -> dict[int, list[float]]:
         """Return when acknowledgements of subscriptions were sent to each node, in order [s]."""
         granted: dict[int, list[float]] = defaultdict(list)
-        for time, to, failed in _rows(self._of_role(transmissions, "grants"), "time", "to", "failed"):
+        for time, to, failed in _rows(self._of_role(transmissions, SUBSCRIPTION_ACK), "time", "to", "failed"):
             if not failed:
                 granted[to].append(time)
         for times in granted.values():

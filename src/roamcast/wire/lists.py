@@ -122,18 +122,21 @@ class TupleOf(FieldCodec):
 
 
 class PlainRecord(TupleOf):
-    """The fields of a NamedTuple in a plain tuple, where messages have many and are read often."""
+    """The fields of a NamedTuple as a plain tuple, which is faster to read.
+
+    For messages with many entries.
+    """
 
     def write(self, out: bytearray, value: Any) -> None:
-        """All of them, in order."""
+        """Append all fields in order."""
         if not isinstance(value, tuple) or len(value) != len(self.fields):
             raise WireError(f"{value!r} is not a tuple of {len(self.fields)}")
         super().write(out, self.kind(*value))
 
     def read(self, octets: ByteReader) -> Any:
-        """All of them, in order."""
+        """Decode all fields in order."""
         return tuple(super().read(octets))
 
     def generate(self, about: GenerationContext) -> Any:
-        """Every field by itself, until they agree."""
+        """Generate each field independently until they are consistent."""
         return tuple(super().generate(about))

@@ -1,6 +1,6 @@
 """Message declarations: number, category, role, and fields with their bounds.
 
-    class Nack(Message, number=37, category=Category.CONTROL, role=Role.ASKS_AGAIN):
+    class Nack(Message, number=37, category=Category.CONTROL, role=Role.REPAIR_REQUEST):
         publisher: Node
         subscriber: Node
         holes: Annotated[tuple[SequenceGap, ...], ListOf(64)]
@@ -36,16 +36,16 @@ class Category(IntEnum):
 
 
 class Role(Enum):
-    """The function of a message; the value completes "it ..." in the documentation."""
+    """The function of a message; the facts of a run record the value."""
 
-    CARRIES = "carries an event"
-    OFFERS = "offers what will be published"
-    WISHES = "says what is wanted"
-    GRANTS = "says that a wish is known"
-    ACKNOWLEDGES = "says that an event has arrived"
-    ASKS_AGAIN = "asks for a repair"
-    FINDS_ROUTE = "finds a route"
-    BEACONS = "says that a node is there"
+    EVENT = "carries"
+    ADVERTISEMENT = "offers"
+    SUBSCRIPTION = "wishes"
+    SUBSCRIPTION_ACK = "grants"
+    EVENT_ACK = "acknowledges"
+    REPAIR_REQUEST = "asks_again"
+    ROUTING = "finds_route"
+    BEACON = "beacons"
 
 
 RESERVED = frozenset(

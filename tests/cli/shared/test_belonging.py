@@ -7,7 +7,7 @@ import pytest
 
 from roamcast.cli.app import invoke
 from roamcast.cli.shared.output_folder import FolderInUse, find_folder, reserve_folder
-from roamcast.lake.log import Batch, Commit, CommittedRun
+from roamcast.lake.snapshot import Batch, Commit, CommittedRun
 from roamcast.pipeline.campaign_folder import CampaignFolder
 
 SQUARE = str(Path(__file__).parents[2] / "golden" / "square.toml")
@@ -48,7 +48,7 @@ def test_a_second_question_without_a_folder_gets_one_of_its_own(store):
 
 
 def test_another_question_is_refused_and_nothing_is_touched(store):
-    with pytest.raises(FolderInUse, match="belongs to another question") as told:
+    with pytest.raises(FolderInUse, match="holds results of a different configuration") as told:
         reserve_folder(store, OTHER, ["b"], replace=False)
     assert "(made by: roamcast compare shopping)" in str(told.value) and "--overwrite" in str(told.value)
     assert store.table_file("verdicts").exists() and "a" in store.snapshot().runs()
@@ -70,7 +70,8 @@ def test_a_run_is_not_written_over_another_run(tmp_path, capsys):
     for other in (["--seed", "2"], ["--protocol", "cbr"], ["--set", "duration=41 s"]):
         capsys.readouterr()
         assert invoke([*run, *other]) == 2
-        assert "holds another run (square, flooding, seed 1); give another folder" in capsys.readouterr().err
+        error = capsys.readouterr().err
+        assert "holds a different run (square, flooding, seed 1); choose another folder" in error
         assert (facts / "run.json").read_bytes() == before
     assert invoke([*run, "--seed", "2", "--overwrite"]) == 0
     assert (facts / "run.json").read_bytes() != before
@@ -87,4 +88,4 @@ def test_facts_and_campaigns_do_not_share_a_folder(store, tmp_path, capsys):
 def test_a_comparison_of_other_protocols_is_refused_before_anything_runs(store, capsys):
     arguments = ["compare", "shopping", "--protocols", "cbr,ft-cbr", "--out", str(store.folder)]
     assert invoke(arguments) == 2
-    assert "belongs to another question" in capsys.readouterr().err
+    assert "holds results of a different configuration" in capsys.readouterr().err

@@ -101,7 +101,7 @@ def test_a_commit_on_a_full_disk_leaves_no_file_and_keeps_what_is_staged(monkeyp
     monkeypatch.setattr(batch_tasks, "join_staged", join_some)
     with pytest.raises(DiskFull, match=r"the disk is full \(.*\); make room and run again"):
         Committer(None, store).commit(ready(store))
-    assert not list(store.facts.local.rglob("*.parquet"))
+    assert not list(store.facts.local.glob("*/*.parquet"))
     assert ready(store).keys() == {RUNS[0]} and not store.snapshot().batches
 
 
@@ -158,7 +158,7 @@ def test_a_batch_with_damage_that_nobody_finds_is_out_as_a_whole_if_there_surely
     assert store.snapshot().runs().keys() == set(RUNS[:2])
     told = "a file that it is in is not what was written"
     assert Committer(None, store).repair([name], surely=True) == dict.fromkeys(RUNS[:2], told)
-    assert not store.snapshot().batches and not list(store.facts.local.rglob("*.parquet"))
+    assert not store.snapshot().batches and not list(store.facts.local.glob("*/*.parquet"))
 
 
 def test_what_is_committed_tells_what_its_run_took(store):

@@ -4,7 +4,7 @@ import pytest
 from invented_facts import NODES, invent
 from small_lake import ready, stage
 
-from roamcast.lake.log import Batch, CommittedRun, Snapshot, TableFile
+from roamcast.lake.snapshot import Batch, CommittedRun, Snapshot, TableFile
 from roamcast.metrics.constants import MetricConstants
 from roamcast.metrics.metric_input import RunSettings
 from roamcast.pipeline.campaign_folder import CampaignFolder

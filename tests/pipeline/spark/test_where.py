@@ -95,7 +95,7 @@ def test_options_that_exclude_each_other_are_refused():
         choose_session("local", "sc://x", None, False, None)
     with pytest.raises(SessionError, match="sc://HOST:PORT"):
         choose_session(None, "spark://x", None, False, None)
-    with pytest.raises(SessionError, match="for the server itself to say"):
+    with pytest.raises(SessionError, match="the server decides them"):
         choose_session(None, "sc://x", None, True, None)
 
 

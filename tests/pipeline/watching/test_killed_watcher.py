@@ -87,7 +87,7 @@ def test_a_watcher_that_is_killed_again_and_again_ends_with_what_batch_has(tmp_p
     first = watch(out, tmp_path / "watch.1")
     first.wait_for(1)
     assert first.kill(signal.SIGINT) == 130
-    assert first.said.splitlines()[-1] == f"stopped watching; go on with: roamcast campaign watch {out}"
+    assert first.said.splitlines()[-1] == f"stopped watching; continue with: roamcast campaign watch {out}"
     assert "Traceback" not in first.said
     second = watch(out, tmp_path / "watch.2")
     second.wait_for(2)

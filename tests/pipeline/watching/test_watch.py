@@ -7,7 +7,8 @@ from test_conduct import COUNT, campaign
 from roamcast.campaign.tables import TABLES
 from roamcast.cli.app import invoke
 from roamcast.errors import UserError
-from roamcast.lake.log import Commit, CommitLog
+from roamcast.lake.runs_table import RunsTable
+from roamcast.lake.snapshot import Commit
 from roamcast.lake.storage import StorageUrl
 from roamcast.pipeline.campaign_folder import CampaignFolder
 from roamcast.pipeline.campaign_runner import CampaignRunner
@@ -137,26 +138,26 @@ def test_a_watcher_ends_when_something_else_is_asked(planned):
 def test_a_commit_brings_its_runs_and_a_compaction_none(tmp_path):
     from roamcast.pipeline.watching.commits import CommitReader
 
-    log = CommitLog(StorageUrl(tmp_path / "facts" / "_log"))
+    log = RunsTable(StorageUrl(tmp_path / "facts"))
     conductor = CampaignRunner(asked(), CampaignFolder(tmp_path))
     with conductor.prepare():
         pass
     reader = CommitReader(str(tmp_path))
-    assert reader.latestOffset(reader.initialOffset(), None) == {"entry": 0}
+    assert reader.latestOffset(reader.initialOffset(), None) == {"entry": 1}
     commit(conductor, conductor.plan.runs[:2])
     batch = next(iter(conductor.store.snapshot().batches.values()))
-    moved = type(batch)("moved", batch.runs, batch.files)
+    moved = type(batch)("moved", batch.runs, {})
     assert log.append(log.read(), Commit(add=[moved], remove=[batch.name]))
     end = reader.latestOffset({"entry": 0}, None)
-    assert end == {"entry": 2}
+    assert end == {"entry": 3}
     (part,) = reader.partitions({"entry": 0}, end)
     rows = [row for batch in reader.read(part) for row in batch.to_pylist()]
     assert rows == [
-        {"entry": 0, "run": run.id} for run in sorted(conductor.plan.runs[:2], key=lambda r: r.id)
+        {"entry": 1, "run": run.id} for run in sorted(conductor.plan.runs[:2], key=lambda r: r.id)
     ]
     assert reader.partitions(end, end) == []
-    with pytest.raises(UserError, match="shorter than it was"):
-        reader.latestOffset({"entry": 3}, None)
+    with pytest.raises(UserError, match="the facts were replaced"):
+        reader.latestOffset({"entry": 4}, None)
 
 
 @pytest.mark.parametrize("given", [("nowhere",), (".",), ("s3://bucket/x", "--once")])

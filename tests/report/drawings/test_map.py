@@ -53,7 +53,7 @@ def test_another_moment_is_another_map_and_a_wrong_one_is_told(tmp_path, capsys,
     for arguments, told in (
         (["--at", "900 s"], "the run lasts from 0 s to 800 s"),
         (["--at", "soon"], "'soon' is not a quantity"),
-        (["--out", "x.gif"], "a map is a file of svg, png, pdf"),
+        (["--out", "x.gif"], "expected a name that ends in .svg, .png, .pdf"),
         (["--out", "no/folder/x.svg"], "cannot be written"),
     ):
         assert invoke(["map", "shopping", *arguments]) == 2

@@ -344,3 +344,50 @@ def test_raft_cbr_40114_wanted():
         'oice":1804224381,"at":21.109}]}'
     )
     assert judge(history) is None
+
+
+def test_a_forged_reply_is_not_kept_alive_by_messages_of_its_destination():
+    # a forged route of one hop over another neighbour was extended by each message of its destination
+    history = read(
+        '{"seed":3496740793,"protocol":"aodv-unicast","as_bytes":false,"nodes":7,"edges":[[0,1],[1,2],[2,'
+        '3],[3,4],[4,5],[5,6]],"healed":[[0,1],[1,2],[2,3],[3,4],[4,5],[5,6]],"links":{"jitter":0.02,"los'
+        's":0.3,"duplicate":0.2},"end":71.599,"steps":[{"step":"subscribe","node":1,"zones":[2,2],"at":2.'
+        '683},{"step":"advertise","node":3,"zones":[0,4],"at":3.264},{"step":"subscribe","node":0,"zones"'
+        ':[0,0],"at":6.081},{"step":"publish","node":3,"zone":2,"size":512,"at":29.644},{"step":"replay",'
+        '"to":2,"choice":2980029767,"at":70.599}]}'
+    )
+    assert judge(history) is None
+
+
+def test_a_request_does_not_shorten_the_route_to_its_origin():
+    # a route request replaced the lifetime of the route to its origin by a shorter one
+    history = read(
+        '{"seed":3496740797,"protocol":"aodv-unicast","parameters":{"refresh_both_ways":false},"as_bytes"'
+        ':false,"nodes":4,"edges":[[0,2],[1,3],[0,1]],"healed":[[0,2],[1,3],[0,1]],"links":{},"end":17.46'
+        '8,"steps":[{"step":"advertise","node":3,"zones":[0,4],"at":4.582},{"step":"advertise","node":2,"'
+        'zones":[0,4],"at":4.794},{"step":"subscribe","node":0,"zones":[1,4],"at":13.931},{"step":"subscr'
+        'ibe","node":3,"zones":[4,4],"at":16.468}],"later":[{"step":"disturb","until":60.0,"rule":"duplic'
+        'ate","share":1.0,"seconds":0.01,"at":0.0}]}'
+    )
+    assert judge(history) is None
+
+
+def test_an_event_after_an_evicted_one_may_wait():
+    # the publisher's full table evicted an event, and the later ones wait for it
+    history = read(
+        '{"seed":3967470444,"protocol":"raft-cbr","parameters":{"subscribers":3,"dsdv":{"period":15.0,"mi'
+        'ssed_periods":3,"settling":6.0,"settling_memory":0.875,"settle_anew":true,"trigger_gap":1.0,"tri'
+        'gger_on_fresh":false,"advertise_awaited":false,"link_feedback":true,"start_jitter":3.0,"broadcas'
+        't_jitter":0.02,"detours":true,"detour_lease":1.0,"hop_limit":3,"queue_per_destination":5,"queue_'
+        'timeout":30.0,"destinations":2,"entries_per_update":2}},"cramped":true,"as_bytes":false,"nodes":'
+        '5,"edges":[[0,1],[0,2],[0,3],[0,4],[1,2],[1,3],[1,4],[2,3],[2,4],[3,4]],"healed":[[0,1],[0,2],[0'
+        ',3],[0,4],[1,2],[1,3],[1,4],[2,3],[2,4],[3,4]],"links":{},"end":27.872,"steps":[{"step":"subscri'
+        'be","node":3,"zones":[1,4],"at":0.38},{"step":"advertise","node":1,"zones":[1,3],"at":3.673},{"s'
+        'tep":"subscribe","node":2,"zones":[0,4],"at":9.163},{"step":"publish","node":1,"zone":1,"size":6'
+        '4,"at":20.303},{"step":"publish","node":1,"zone":3,"size":512,"at":20.323},{"step":"request","no'
+        'de":0,"zones":[0,4],"at":21.13},{"step":"publish","node":1,"zone":2,"size":512,"at":23.617},{"st'
+        'ep":"publish","node":1,"zone":2,"size":1400,"at":23.617},{"step":"publish","node":1,"zone":2,"si'
+        'ze":512,"at":23.617},{"step":"publish","node":1,"zone":2,"size":64,"at":23.627000000000002},{"st'
+        'ep":"subscribe","node":4,"zones":[3,4],"at":26.872}]}'
+    )
+    assert judge(history) is None

@@ -1,1 +1,1 @@
-"""What several verbs share: options, limits and exit codes, a bar, whose a folder is, conducting."""
+"""Code that several commands share: options, limits, progress bars, folders, running campaigns."""

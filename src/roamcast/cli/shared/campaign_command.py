@@ -1,4 +1,4 @@
-"""What the verbs that run campaigns share: conducting one with a bar, and writing its report."""
+"""Functions of the commands that run campaigns: run with a progress bar, judge again, write the report."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def run_campaign_file(
     routers: Sequence[str] = (),
     hearing: Callable[[str], AbstractContextManager[ProgressListener]] = show_progress,
 ) -> CampaignResult:
-    """Conduct the campaign in `file`, in the shape asked for; its result."""
+    """Run the campaign in `file` with the given options into the folder `out`; return its result."""
     added = add_routers(routers)
     asked = join_campaign(read_campaign(file), added)
     campaign = apply_options(asked, seeds=seeds, quick=quick, only=only, readings=readings)
@@ -71,7 +71,7 @@ def run_campaign_file(
 
 
 def output_name(file: Path, kind: str) -> str:
-    """What a file is called wherever it is: its name if it comes with roamcast, else its whole path."""
+    """Return the name of a shipped file without suffix, or the absolute path of any other file."""
     ours = shipped(kind).get(file.stem)
     return file.stem if ours is not None and ours.resolve() == file.resolve() else str(file.resolve())
 
@@ -86,9 +86,10 @@ def run_campaign(
     replace: bool = False,
     hearing: Callable[[str], AbstractContextManager[ProgressListener]] = show_progress,
 ) -> CampaignResult:
-    """Conduct `campaign` into `out` with a bar on the terminal; `command` resumes it.
+    """Run `campaign` into the folder `out` with a progress bar; return its result.
 
-    `question` says what the folder then belongs to; `hearing` gives the listener for a command.
+    `command` is the command line that resumes it, `question` identifies the configuration that owns the
+    folder, and `hearing` makes the progress listener for a command line.
     """
     from roamcast.pipeline.campaign_folder import CampaignFolder
     from roamcast.pipeline.campaign_runner import CampaignRunner
@@ -96,17 +97,17 @@ def run_campaign(
 
     store = CampaignFolder(out)
     with hearing(command) as listener:
-        conductor = CampaignRunner(campaign, store, listener)
-        reserve_folder(store, question, (run.id for run in conductor.plan.runs), replace=replace)
+        runner = CampaignRunner(campaign, store, listener)
+        reserve_folder(store, question, (run.id for run in runner.plan.runs), replace=replace)
         shape_of = {key: question.get(key, False) for key in ("quick", "readings")}
         notes = {**shape_of, "command": command, "question": question}
-        account = conductor.run(where, **notes)
+        account = runner.run(where, **notes)
         store.write_campaign(campaign, **notes, seconds=account.seconds)
     return CampaignResult(store)
 
 
 def remeasure(folder: str, where: SparkOptions, command: str) -> None:
-    """Measure, summarise and judge what is done in `folder`."""
+    """Measure, summarise and judge the finished runs of `folder` on Spark."""
     from roamcast.pipeline.campaign_folder import CampaignFolder
     from roamcast.pipeline.campaign_runner import CampaignRunner
     from roamcast.pipeline.spark.session import open_session
@@ -114,16 +115,16 @@ def remeasure(folder: str, where: SparkOptions, command: str) -> None:
     store = CampaignFolder(folder)
     campaign, notes = store.read_campaign()
     with show_progress(command) as listener:
-        conductor = CampaignRunner(campaign, store, listener)
-        with conductor.prepare(**notes):
-            survey = conductor.survey()
+        runner = CampaignRunner(campaign, store, listener)
+        with runner.prepare(**notes):
+            survey = runner.survey()
             listener.say(f"starting Spark for {len(survey.done)} runs ...")
             with open_session(where) as spark:
-                conductor.evaluate(spark, survey)
+                runner.evaluate(spark, survey)
 
 
 def judge_again(folder: str, where: SparkOptions, command: str) -> None:
-    """Summarise and judge again what is measured in `folder`, if other code did so before."""
+    """Summarise and judge the metrics of `folder` again if other code computed its tables."""
     from roamcast.results.results_folder import ResultsFolder
 
     finished = ResultsFolder(folder)
@@ -137,13 +138,13 @@ def judge_again(folder: str, where: SparkOptions, command: str) -> None:
 
     store = CampaignFolder(folder)
     with show_progress(command) as listener:
-        listener.say(f"starting Spark to make again: {', '.join(sorted(stale))} ...")
+        listener.say(f"starting Spark to recompute {', '.join(sorted(stale))} ...")
         with store.lock(), open_session(where) as spark:
             derive_again(spark, store)
 
 
 def write_report(result: CampaignResult) -> StorageUrl:
-    """Write the campaign's page; where it is."""
+    """Write report.html into the campaign's folder; return its location."""
     from roamcast.report.page.page import make_page
 
     file = result.store.folder / "report.html"
@@ -152,7 +153,10 @@ def write_report(result: CampaignResult) -> StorageUrl:
 
 
 def first_run_map(result: CampaignResult) -> MapData | None:
-    """The world of the campaign's first run, if it can still be looked at."""
+    """Return the map of the campaign's first run.
+
+    Return None if its files are missing or were written by other code.
+    """
     from roamcast.cli.map import map_data
     from roamcast.scenario.model import Scenario
 
@@ -162,20 +166,20 @@ def first_run_map(result: CampaignResult) -> MapData | None:
     run = next(row for row in result.tables["plan"] if row["run"] == first)
     try:
         return map_data(Scenario.model_validate_json(run["scenario"]), run["seed"])
-    except (UserError, ValueError):  # a file that it names is gone, or it was written by other code
+    except (UserError, ValueError):  # a file that the scenario names is missing, or other code wrote the plan
         return None
 
 
 def save_figures(result: CampaignResult, kind: str) -> list[Path]:
-    """Write the campaign's figures as files of one kind; where they are."""
+    """Write the campaign's figures as files of format `kind`; return their paths."""
     from roamcast.report.drawings.figures import FigurePanels
 
     if kind not in FORMATS:
-        raise UserError(f"figures come as {', '.join(FORMATS)}, not as {kind!r}")
+        raise UserError(f"--figures {kind}: expected {', '.join(FORMATS)}")
     if not result.campaign.figures:
-        raise UserError("this campaign declares no figures, so there are none to write as files")
+        raise UserError("--figures: this campaign declares no figures")
     if result.store.folder.local is None:
-        raise UserError(f"figures as files are kept on a disk, and {result.store.folder} is on none")
+        raise UserError(f"--figures: {result.store.folder} is not a local folder; expected one")
     folder = result.store.folder.local / "figures"
     folder.mkdir(exist_ok=True)
     return [
@@ -186,7 +190,7 @@ def save_figures(result: CampaignResult, kind: str) -> list[Path]:
 
 
 def finish(result: CampaignResult, as_json: bool = False, strict: bool = False) -> None:
-    """Write the report, show what came out, and end with the exit code that says how it went."""
+    """Write the report, print the result, and exit with the code for failed runs or claims not held."""
     from roamcast.report.json_result import to_record
     from roamcast.report.page.replays import read_replays
 
@@ -207,7 +211,7 @@ def finish(result: CampaignResult, as_json: bool = False, strict: bool = False) 
 
 
 def show_result(result: CampaignResult) -> None:
-    """Show what came out on the terminal."""
+    """Print the result of a campaign: readings, claims or comparison."""
     from rich.console import Console
 
     from roamcast.report.terminal import show_claims, show_comparison, show_readings
@@ -220,16 +224,14 @@ def show_result(result: CampaignResult) -> None:
     else:
         show_comparison(result, console)
     if result.notes.get("quick"):
-        console.print(
-            "[bold]This is the quick version[/]: few seeds and few points. Leave out --quick for the whole."
-        )
+        console.print("[bold]Quick version[/]: few seeds and few points. Omit --quick to run all of them.")
     seconds = result.notes.get("seconds", {})
     if took := ", ".join(f"{stage} {spent:.1f} s" for stage, spent in seconds.items()):
-        console.print(f"took: {took}", highlight=False)
+        console.print(f"duration: {took}", highlight=False)
 
 
 def warn_of_failures(result: CampaignResult) -> int:
-    """Tell on stderr of runs that failed; how many."""
+    """Print a warning about failed runs to stderr; return their number."""
     failures = result.failures()
     if failures:
         count = f"{len(failures)} of {len(result.tables['runs'])} runs failed"

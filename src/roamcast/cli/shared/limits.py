@@ -1,10 +1,10 @@
-"""What the command line takes and answers: bounds of what may be asked for, and exit codes."""
+"""Limits of command-line options, and exit codes."""
 
 MOST_SEEDS = 10_000
-"At one point of a campaign; as in its file (`campaign.campaign`), whose module is too heavy for `--help`."
+"Maximum number of seeds at one point; as in `campaign.campaign`, which is too heavy to import for `--help`."
 
 LARGEST_SEED = 2**63 - 1
-"The largest that a table can hold."
+"The largest seed that a table can hold."
 
 DISAGREED = 1
 "Exit code under --strict: a claim is not held (or undecided, or not judged), or a run failed."

@@ -1,4 +1,4 @@
-"""A live node for a command: the one that runs with a configuration, or one of its own."""
+"""Access of a command to a live node: the one that runs with a configuration, or a temporary one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object per li
 
 
 def run(main: Coroutine[Any, Any, int]) -> None:
-    """Run a command until it ends, or until SIGINT or SIGTERM; then end it in order."""
+    """Run a command until it ends, or cancel it after SIGINT or SIGTERM."""
 
     async def ended() -> int:
         task = asyncio.ensure_future(main)
@@ -40,7 +40,7 @@ async def choose(
     running: Callable[[Path], AsyncIterator[dict[str, Any]]],
     own: Callable[[Config], AsyncIterator[dict[str, Any]]],
 ) -> AsyncIterator[dict[str, Any]]:
-    """Yield answers of the node that runs with this configuration, or else of one made for the command."""
+    """Yield the answers of the node that runs with this configuration, or of a temporary node."""
     config = read_config(file)
     if config.control is not None and config.control.exists() and await answers(config.control):
         answered = running(config.control)

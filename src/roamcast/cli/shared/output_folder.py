@@ -1,4 +1,7 @@
-"""Whose a folder is: what answers one question is not overwritten by another, unless one says so."""
+"""Ownership of results folders: a command does not overwrite results of a different configuration.
+
+The configuration is stored as `question` in campaign.json.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from roamcast.errors import UserError
-from roamcast.lake.log import Commit
+from roamcast.lake.snapshot import Commit
 from roamcast.lake.storage import StorageUrl
 
 if TYPE_CHECKING:
@@ -17,28 +20,28 @@ if TYPE_CHECKING:
 
 
 class FolderInUse(UserError):
-    """A folder that belongs to another question."""
+    """The folder belongs to a different configuration."""
 
 
 def find_folder(base: str, question: dict[str, Any]) -> str:
-    """Return `base`, or `base` with the first number whose folder is free or belongs to `question`."""
+    """Return `base`, or `base-N` with the smallest N, whose folder is free or belongs to `question`."""
     for number in count(1):
         folder = base if number == 1 else f"{base}-{number}"
         place = StorageUrl(folder)
         if not (place / "run.json").exists() and _owner(place)[0] in (None, _plain(question)):
             return folder
-    raise AssertionError("counting has no end")
+    raise AssertionError("unreachable: count() is infinite")
 
 
 def reserve_folder(
     store: CampaignFolder, question: dict[str, Any], runs: Iterable[str], *, replace: bool
 ) -> None:
-    """See that the folder is free or belongs to `question`; with `replace` clear it of another's results.
+    """Raise FolderInUse unless the folder is free or belongs to `question`; with `replace`, clear it instead.
 
-    Facts of runs that the new question needs too (`runs`) are kept, with those committed beside them.
+    Facts of the runs `runs`, and of runs in the same batches, are kept.
     """
     if (store.folder / "run.json").exists():
-        raise FolderInUse(f"{store.folder}: holds the facts of a run; give another folder")
+        raise FolderInUse(f"{store.folder}: holds the facts of a run; choose another folder")
     store.check_layout()
     if not (store.folder / "campaign.json").exists():
         return
@@ -48,22 +51,24 @@ def reserve_folder(
     if not replace:
         by = f" (made by: {made_by})" if made_by else ""
         raise FolderInUse(
-            f"{store.folder}: belongs to another question{by}; give another folder with --out, "
-            "or --overwrite to give that one up"
+            f"{store.folder}: holds results of a different configuration{by}; choose another folder "
+            "with --out, "
+            "or overwrite them with --overwrite"
         )
     with store.lock():
         _clear(store, set(runs))
 
 
 def _plain(question: dict[str, Any]) -> Any:
-    """Return a question as it is read from a file."""
+    """Return `question` as JSON decoding returns it."""
     return json.loads(json.dumps(question))
 
 
 def _owner(folder: StorageUrl) -> tuple[Any, Any]:
-    """Return the question that a folder belongs to and the command that made it; None for a free folder.
+    """Return the configuration that owns a folder, and the command that made it.
 
-    The question of a folder whose file cannot be read is empty: it is no other's and not free.
+    Both are None for a free folder. If campaign.json cannot be read, the configuration is empty: it equals no
+    other, and the folder is not free.
     """
     file = folder / "campaign.json"
     if not file.exists():
@@ -76,7 +81,7 @@ def _owner(folder: StorageUrl) -> tuple[Any, Any]:
 
 
 def _clear(store: CampaignFolder, needed: set[str]) -> None:
-    """Give up what was made of the runs, and the runs that nobody needs."""
+    """Remove tables, reports and figures, and the runs that are not in `needed`."""
     tables = store.folder / "tables"
     for file in (store.folder / "report.html", *(tables / name for name in tables.list())):
         file.remove()
@@ -92,18 +97,19 @@ def _clear(store: CampaignFolder, needed: set[str]) -> None:
     (store.folder / "campaign.json").remove()
 
 
-def reserve_facts_folder(folder: Path, told: dict[str, Any], *, replace: bool) -> None:
-    """See that a folder of facts is free or holds the run that is `told`, or is given up by `replace`."""
+def reserve_facts_folder(folder: Path, described: dict[str, Any], *, replace: bool) -> None:
+    """Raise FolderInUse unless the facts folder is free, holds the run described, or `replace` is set."""
     if (folder / "campaign.json").exists() or (folder / "manifest.json").exists():
-        raise FolderInUse(f"--facts {folder}: belongs to a campaign; give another folder")
+        raise FolderInUse(f"--facts {folder}: belongs to a campaign; choose another folder")
     try:
         kept = json.loads((folder / "run.json").read_bytes())
-        other = {key: kept.get(key) for key in told}
+        other = {key: kept.get(key) for key in described}
     except (OSError, ValueError, AttributeError):
         return
-    if replace or other == json.loads(json.dumps(told)):
+    if replace or other == json.loads(json.dumps(described)):
         return
     what = f"{other.get('scenario')}, {other.get('protocol')}, seed {other.get('seed')}"
     raise FolderInUse(
-        f"--facts {folder}: holds another run ({what}); give another folder, or --overwrite to give it up"
+        f"--facts {folder}: holds a different run ({what}); choose another folder, or overwrite "
+        "it with --overwrite"
     )

@@ -1,4 +1,4 @@
-"""How a campaign's progress looks on a terminal, and how Ctrl-C ends it."""
+"""Progress bars of campaigns, and the handling of Ctrl-C."""
 
 from __future__ import annotations
 
@@ -16,20 +16,24 @@ if TYPE_CHECKING:
     from roamcast.pipeline.campaign_runner import ProgressListener
 
 _BETWEEN_LINES = 10.0
-"Seconds between progress lines where there is no terminal to draw a bar on."
+"Interval between progress lines if there is no terminal for a bar [s]."
 
 
 @contextmanager
 def show_progress(resume: str) -> Iterator[ProgressListener]:
-    """A listener that draws a bar; Ctrl-C or SIGTERM ends the block with a line on how to resume."""
-    word = f"stopped; finished runs are kept. Resume with: {resume}"
-    with drawing() as (listener, clear), stop_on_interrupt(word, clear):
+    """Yield a listener that draws a progress bar; after Ctrl-C or SIGTERM print how to resume."""
+    message = f"stopped; finished runs are kept. Resume with: {resume}"
+    with drawing() as (listener, clear), stop_on_interrupt(message, clear):
         yield listener
 
 
 @contextmanager
 def drawing() -> Iterator[tuple[ProgressListener, Callable[[], object]]]:
-    """A listener that draws a bar on a terminal or in a notebook, elsewhere a line now and then; its end."""
+    """Yield a listener and the function that removes its bar.
+
+    The listener draws a bar on a terminal or in a notebook; elsewhere it prints a line every `_BETWEEN_LINES`
+    seconds.
+    """
     from roamcast.pipeline.campaign_runner import ProgressListener
 
     bar = _Bar()
@@ -40,22 +44,22 @@ def drawing() -> Iterator[tuple[ProgressListener, Callable[[], object]]]:
 
 
 @contextmanager
-def stop_on_interrupt(word: str, clear: Callable[[], object]) -> Iterator[None]:
-    """Let Ctrl-C or SIGTERM end the block with a word and exit code 130; `clear` removes what was drawn."""
+def stop_on_interrupt(message: str, clear: Callable[[], object]) -> Iterator[None]:
+    """End the block after Ctrl-C or SIGTERM: call `clear`, print `message`, and exit with code 130."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
     except KeyboardInterrupt:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         clear()
-        print(word, file=sys.stderr, flush=True)
+        print(message, file=sys.stderr, flush=True)
         raise typer.Exit(130) from None
     finally:
         clear()
 
 
 class _Bar:
-    """A bar of rich where it can draw one; a line now and then elsewhere."""
+    """A progress bar of rich on a terminal or in a notebook; elsewhere a progress line every few seconds."""
 
     def __init__(self) -> None:
         from rich.console import Console
@@ -63,7 +67,7 @@ class _Bar:
         from rich.progress import Progress as RichProgress
 
         console = Console(stderr=True)
-        self._draws = console.is_terminal or console.is_jupyter
+        self._has_display = console.is_terminal or console.is_jupyter
         columns = (BarColumn(bar_width=24), TextColumn("{task.description}", markup=False))
         self._bar = RichProgress(*columns, console=console, transient=True)
         self._task = self._bar.add_task("", total=None, visible=False)
@@ -71,15 +75,15 @@ class _Bar:
 
     def print_above(self, line: str) -> None:
         """Print a line above the bar."""
-        if self._draws:
+        if self._has_display:
             self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
         else:
             print(line, file=sys.stderr, flush=True)
 
     def show(self, progress: Progress) -> None:
-        """Draw the bar anew."""
+        """Redraw the bar, or print a progress line if one is due."""
         line = describe(progress)
-        if self._draws:
+        if self._has_display:
             self._bar.start()
             total = progress.planned or len(progress.runs)
             ended = progress.earlier + progress.done + progress.earlier_failed + progress.failed
@@ -89,13 +93,13 @@ class _Bar:
             self._last = monotonic()
 
     def stop(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         self._bar.stop()
 
 
 @contextmanager
 def count_runs(total: int) -> Iterator[Callable[[int], None]]:
-    """Something to call with the number of runs that are read; a bar on a terminal, nothing elsewhere."""
+    """Yield a function that takes the number of runs read; it draws a bar on a terminal only."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
     from rich.progress import Progress as RichProgress
@@ -108,7 +112,7 @@ def count_runs(total: int) -> Iterator[Callable[[int], None]]:
 
 
 def describe(progress: Progress) -> str:
-    """Progress in one line: runs done and failed, time left."""
+    """Return the progress in one line: runs done and failed, estimated time left."""
     done, failures = progress.earlier + progress.done, progress.earlier_failed + progress.failed
     total = progress.planned or len(progress.runs)
     failed = f", {failures} failed" if failures else ""

@@ -1,4 +1,4 @@
-"""Replays of a comparison: files of some seeds, and what the report says of them."""
+"""Replay files of a comparison, and their index for the report."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     from roamcast.report.result import CampaignResult
 
 OUTLYING = 0.1
-"Below the mean delivery rate: the answer names such a seed, so its causes are told too."
+"Distance below the mean delivery rate at which a seed counts as an outlier, so that its causes are reported."
 
 CHOICES = ("typical", "all")
 PANES = 4
-"Protocols that one file shows side by side."
+"Maximum number of protocols side by side in one file."
 
 MOST_FRAMES = 1_000_000
-"Transmissions of a run that is written as a file; of a larger one `roamcast replay --serve` shows all."
+"Maximum number of transmissions of a run written to a file; `roamcast replay --serve` has no such limit."
 
 
 def write_replays(result: CampaignResult, protocols: list[str], *, whole: bool) -> None:
-    """Write files of the typical seed and of an outlier, or of all if `whole`, and the report's index."""
+    """Write replays of the typical seed and of an outlier, or of all seeds if `whole`, and their index."""
     runs = {(row["seed"], row["protocol"]): row["run"] for row in result.tables["points"]}
     seeds = sorted({seed for seed, _ in runs})
     (result.store.folder / FOLDER).make_folder()
@@ -67,7 +67,10 @@ def find_typical_seed(result: CampaignResult, protocols: list[str], seeds: list[
 
 
 def find_outlier(result: CampaignResult, protocols: list[str]) -> list[int]:
-    """Return the worst seed of the protocol that delivers most, if it is `OUTLYING` below the mean."""
+    """Return the worst seed of the protocol that delivers most, if it is `OUTLYING` below the mean.
+
+    Else [].
+    """
     place = next(iter({(row["sweep"], row["point"]) for row in result.tables["points"]}))
     rates = [result.by_seed(*place, protocol, "delivery_rate") for protocol in protocols]
     best = max((each for each in rates if each), key=lambda each: fmean(each.values()), default={})
@@ -81,10 +84,12 @@ def _read(result: CampaignResult, run: str | None, label: str) -> Recording | No
     """Return a run's recording; None, with a warning, if it failed or is too large for a file."""
     try:
         if run is None:
-            raise UserError(f"{label}: was not run")
+            raise UserError(f"{label}: the run is missing")
         facts = read_run(str(result.store.folder), run)
         if len(facts["transmissions"]) > MOST_FRAMES:
-            raise UserError(f"{label}: {len(facts['transmissions']):,} transmissions are too many for a file")
+            raise UserError(
+                f"{label}: {len(facts['transmissions']):,} transmissions, expected at most {MOST_FRAMES:,}"
+            )
         return Recording(facts, label)
     except UserError as error:
         print(f"roamcast: warning: no replay: {error}", file=sys.stderr)

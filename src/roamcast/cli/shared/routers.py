@@ -1,4 +1,4 @@
-"""The option `--router FILE.py:CLASS` of all commands that take a protocol."""
+"""The option `--router FILE.py:CLASS` of the commands that take a protocol."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def add_routers(given: Iterable[str] | None) -> list[str]:
 
 
 def join_campaign(campaign: Campaign, names: Iterable[str]) -> Campaign:
-    """Return `campaign` with the protocols `names` in every sweep, but for those that it names itself."""
+    """Return `campaign` with the protocols `names` in every sweep, except those that it names itself."""
     from roamcast.campaign.campaign import Variant
 
     known = {label if each.router is None else each.router for label, each in campaign.protocols.items()}
@@ -42,5 +42,5 @@ def join_campaign(campaign: Campaign, names: Iterable[str]) -> Campaign:
 
 
 def spell_routers(given: Iterable[str] | None) -> list[str]:
-    """Return the words of a command that repeat the option."""
+    """Return the command-line arguments that repeat the option."""
     return [word for each in given or () for word in ("--router", each)]

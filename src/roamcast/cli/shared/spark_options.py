@@ -1,4 +1,4 @@
-"""The options of every verb that starts Spark, and of those that conduct a campaign."""
+"""The options of commands that start Spark, and of those that run a campaign."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Strict = Annotated[
 def choose_session(
     master: str | None, remote: str | None, conf: list[str] | None, ui: bool, event_log: str | None
 ) -> SparkOptions:
-    """Where to run, as the options say."""
+    """Return the Spark options for the command-line options; raise SessionError if they conflict."""
     from pathlib import Path
 
     from roamcast.pipeline.spark.cluster import SparkOptions, read_settings
@@ -44,9 +44,9 @@ def choose_session(
     if master and remote:
         raise SessionError("--master and --remote: give one of them")
     if remote and not remote.startswith("sc://"):
-        raise SessionError(f"--remote {remote!r}: a Spark Connect server is given as sc://HOST:PORT")
+        raise SessionError(f"--remote {remote!r}: expected a Spark Connect URL, sc://HOST:PORT")
     if remote and (ui or event_log):
-        raise SessionError("--ui and --event-log are for the server itself to say, not for --remote")
+        raise SessionError("--ui and --event-log cannot be used with --remote: the server decides them")
     if event_log and "://" not in event_log:
         Path(event_log).mkdir(parents=True, exist_ok=True)
         event_log = Path(event_log).absolute().as_uri()

@@ -120,7 +120,7 @@ class AreaSet(msgspec.Struct, frozen=True, cache_hash=True):
         )
 
     def test(self) -> Callable[[Any], bool]:
-        """Return `has`."""
+        """Return whether the set contains a value; the same as `has`."""
         return self.has
 
     def meet(self, other: AreaSet) -> AreaSet:

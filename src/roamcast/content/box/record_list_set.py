@@ -148,7 +148,7 @@ class RecordListSet(msgspec.Struct, frozen=True, cache_hash=True):
 
     def __repr__(self) -> str:
         required = [each.conjunctions for each in self.required]
-        return f"Repeats({required!r}, {self.refused.conjunctions!r})"
+        return f"RecordListSet({required!r}, {self.refused.conjunctions!r})"
 
 
 def _some(wanted: Filter, refused: Filter) -> Any:

@@ -29,7 +29,7 @@ class AnyRecord(msgspec.Struct, frozen=True):
 
 
 class And(msgspec.Struct, frozen=True):
-    """All parts hold."""
+    """A condition that holds if all its parts hold."""
 
     parts: tuple[Condition, ...]
 

@@ -43,7 +43,7 @@ class LineError(Exception):
 
 
 def real(text: str, what: str) -> float:
-    """A finite number."""
+    """Return `text` as a finite number."""
     return parse_finite(str(text), what, error=LineError)  # a row of CSV may lack a cell
 
 

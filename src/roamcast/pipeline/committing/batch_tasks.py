@@ -1,4 +1,4 @@
-"""What the tasks of a commit do: which runs go into a batch, and which task writes which of its tables."""
+"""The tasks of a commit: division of runs into batches and of tables into tasks."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import Any, NamedTuple
 
 from roamcast.lake.batch import DamagedRows, join_batches
 from roamcast.lake.columns import TABLES
-from roamcast.lake.log import Batch, TableFile
+from roamcast.lake.snapshot import Batch, TableFile
 from roamcast.lake.staged_rows import join_staged, read_packs
 from roamcast.lake.staging import Staging
 from roamcast.lake.storage import StorageUrl
 
 MOST_RUNS = 512
-"Of a batch."
+"Maximum number of runs in a batch."
 
 MOST_BYTES = 256_000_000
-"Staged, of a batch of more than one run."
+"Maximum staged size of a batch with several runs [B]."
 
 _ALONE = 32_000_000
-"Bytes of a batch from which each table is a task of its own."
+"Size of a batch from which the long tables are tasks of their own [B]."
 
 
 class BatchTask(NamedTuple):
-    """What one task of a commit does: some tables of a new batch, of staged runs or of other batches."""
+    """A task that writes some tables of a new batch from staged runs or from other batches."""
 
     name: str
     tables: tuple[str, ...]
@@ -34,16 +34,16 @@ class BatchTask(NamedTuple):
 
 
 class BatchTaskResult(NamedTuple):
-    """What became of it."""
+    """The files that a task wrote, or the reason why it did not."""
 
     files: dict[str, TableFile]
     damaged: dict[str, str]
     full: str = ""
-    "Of the disk: what it said."
+    "Error message of a full disk; empty if it is not full."
 
 
 def write_batch_tables(staged: str, facts: str, asked: BatchTask) -> BatchTaskResult:
-    """Write the tables that are asked for."""
+    """Write the tables of a task; return their files, or the damaged runs."""
     files: dict[str, TableFile] = {}
     staging, lake = Staging(staged), StorageUrl(facts)
     packs, damaged = read_packs(staging, asked.staged)
@@ -68,7 +68,7 @@ def write_batch_tables(staged: str, facts: str, asked: BatchTask) -> BatchTaskRe
 
 
 def split_batches(staged: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
-    """Staged runs in batches, in the order of runs."""
+    """Divide staged runs into batches, in the order of their ids."""
     batches: list[list[str]] = []
     size = 0
     for run in sorted(staged):
@@ -82,12 +82,12 @@ def split_batches(staged: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
 
 
 def spread_runs(runs: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, ...]]:
-    """The tables of a batch of staged runs by task."""
+    """Return the tables of a batch of staged runs, by task."""
     return spread_tables(sum(file["size"] for files in runs.values() for file in files.values()))
 
 
 def spread_tables(size: int) -> list[tuple[str, ...]]:
-    """The tables of a batch by task: together if they are small, else the long ones alone."""
+    """Return the tables of a batch of `size` [B] by task: long tables of a large batch are separate."""
     if size < _ALONE:
         return [tuple(TABLES)]
     alone = ("transmissions", "drops")

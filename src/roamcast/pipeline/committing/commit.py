@@ -1,8 +1,9 @@
-"""commit: staged runs -> batches of the lake, a Spark job a commit, exactly once whatever dies when.
+"""Commits of staged runs to the lake, exactly once, each by a Spark job.
 
-A commit writes the files of new batches, then one entry of the log; then what was staged is removed. Killed
-before the entry, it leaves files that nobody reads and runs that are still staged; killed after it, staged
-runs that the log has already. Compaction and repair are commits that put batches in the place of others.
+A commit writes the files of new batches, then changes the Delta tables, then removes the staged runs. If it
+is killed before the change of the table `runs`, the runs are still staged; if it is killed afterwards, they
+are committed and their staged files are removed by the next commit. Compaction and repair are commits that
+replace batches.
 """
 
 from __future__ import annotations
@@ -15,8 +16,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from roamcast.lake.batch import new_name, table_file
-from roamcast.lake.compaction import choose
-from roamcast.lake.log import Batch, Commit, CommittedRun, Snapshot, TableFile
+from roamcast.lake.snapshot import Batch, Commit, CommittedRun, Snapshot, TableFile
 from roamcast.lake.storage import StorageUrl
 from roamcast.pipeline.campaign_folder import CampaignFolder
 from roamcast.pipeline.committing.batch_tasks import (
@@ -26,6 +26,7 @@ from roamcast.pipeline.committing.batch_tasks import (
     spread_tables,
     write_batch_tables,
 )
+from roamcast.pipeline.committing.compaction import choose
 from roamcast.pipeline.committing.damage import find_lost
 from roamcast.pipeline.running.simulate import DiskFull
 from roamcast.pipeline.spark.spread import spark_or_local, spread
@@ -34,28 +35,28 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _OFTEN = 512
-"Runs staged for which a commit does not wait for the end."
+"Number of staged runs that starts a commit during the simulation."
 
 _LONGEST = 30.0
-"Seconds for which a staged run waits for others."
+"Time after which staged runs are committed [s]."
 
 _FEW = 64
-"Runs that are joined here rather than by a job, if they are short, too."
+"Maximum number of short runs that are merged in this process instead of by a Spark job."
 
 _REMOVERS = 8
 _PATIENCE = 2.0
-"Seconds for a commit under way when something else went wrong."
+"Time to wait for a running commit after an error [s]."
 
 
 class Committer:
-    """Commits what tasks stage, compacts, and takes out what is damaged."""
+    """Commits staged runs, compacts batches and removes damaged runs."""
 
     def __init__(self, spark: SparkSession | None, store: CampaignFolder) -> None:
         self.spark = spark
         self.store = store
 
     def commit(self, staged: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-        """Commit staged runs, with their manifests; what is wrong with damaged ones, which are removed."""
+        """Commit staged runs, given by manifests; remove damaged ones and return their problems."""
         waiting = dict(staged)
         damaged: dict[str, str] = {}
         while True:
@@ -72,7 +73,7 @@ class Committer:
             little = len(asked) == 1 and len(waiting) <= _FEW
             files, wrong = self._join("committing facts", asked, little)
             if wrong:
-                known = self.store.snapshot().runs()  # what is gone may have been committed by another
+                known = self.store.snapshot().runs()  # another command may have committed missing files
                 self._discard(asked)
                 self._forget(wrong)
                 damaged |= {run: what for run, what in wrong.items() if run not in known}
@@ -88,7 +89,7 @@ class Committer:
             self._discard(asked)
 
     def compact(self) -> int:
-        """Join small batches as long as there are enough of them; how many are gone."""
+        """Merge small batches while there are enough; return by how many their number has decreased."""
         gone = 0
         while groups := choose(snapshot := self.store.snapshot()):
             gone += sum(map(len, groups)) - len(groups)
@@ -97,14 +98,14 @@ class Committer:
         return gone
 
     def drop(self, runs: frozenset[str]) -> None:
-        """Take runs out of the lake: their batches are written anew without them."""
+        """Remove runs from the lake by rewriting their batches."""
         while hit := [b for b in self.store.snapshot().batches.values() if not runs.isdisjoint(b.runs)]:
             self._rewrite(self.store.snapshot(), [[batch] for batch in hit], runs)
 
     def repair(self, names: Sequence[str], surely: bool = False) -> dict[str, str]:
-        """Take out of the named batches the runs that cannot be read; what is wrong with each.
+        """Remove the unreadable runs of the named batches; return the problem of each.
 
-        If there is `surely` something wrong with a batch, and nobody can say where, all its runs are out.
+        With `surely`, each batch is known to be damaged: all its runs are removed if none is unreadable.
         """
         snapshot = self.store.snapshot()
         facts, batches = str(self.store.facts), [snapshot.batches[name] for name in names]
@@ -123,7 +124,7 @@ class Committer:
 
     @contextmanager
     def _busy(self, tell: Callable[[str], object]) -> Iterator[None]:
-        """Commit what is staged while the block runs, in a thread of its own; raise what it could not do."""
+        """Commit staged runs in a thread while the block runs; afterwards raise the thread's error."""
         ended = threading.Event()
         trouble: list[BaseException] = []
 
@@ -154,7 +155,7 @@ class Committer:
             yield
         except BaseException:
             ended.set()
-            thread.join(_PATIENCE)  # it may wait for a Spark that is no more
+            thread.join(_PATIENCE)  # it may wait for a session that has ended
             raise
         ended.set()
         thread.join()
@@ -162,7 +163,7 @@ class Committer:
             raise trouble[0]
 
     def _rewrite(self, snapshot: Snapshot, groups: list[list[Batch]], drop: frozenset[str]) -> bool:
-        """Put one batch in the place of each group; False if another command changed them meanwhile."""
+        """Replace each group by one batch; return False if another command has changed them."""
         names = [new_name() for _ in groups]
         asked = [
             BatchTask(name, tables, {}, tuple(Batch(b.name, {}, b.files) for b in group), drop)
@@ -201,7 +202,7 @@ class Committer:
         return files, wrong
 
     def _append(self, entry: Commit) -> bool:
-        """Commit an entry, unless batches that it removes are gone, or runs that it adds are there by now."""
+        """Commit an entry; return False if its batches are gone or its runs are committed already."""
         adds = {run for batch in entry.add for run in batch.runs}
         done = False
 

@@ -1,17 +1,17 @@
-"""Damage in a batch: files that are not what was written, and runs whose rows cannot be read."""
+"""Detection of damage in a batch: changed files, and runs with unreadable rows."""
 
 from __future__ import annotations
 
 import pyarrow as pa
 
 from roamcast.lake.batch import open_file, open_table, runs_between, table_file
-from roamcast.lake.log import Batch
+from roamcast.lake.snapshot import Batch
 from roamcast.lake.staging import digest
 from roamcast.lake.storage import StorageUrl
 
 
 def find_damaged(facts: StorageUrl, batch: Batch) -> dict[tuple[str, str], str]:
-    """The files of a batch that are not what was written."""
+    """Return the problems of a batch's files that differ from their digests, by table and batch."""
     found = {}
     for table, told in batch.files.items():
         file = table_file(facts, table, batch.name)
@@ -26,7 +26,7 @@ def find_damaged(facts: StorageUrl, batch: Batch) -> dict[tuple[str, str], str]:
 
 
 def find_lost(facts: StorageUrl, batch: Batch) -> dict[str, str]:
-    """The runs of a batch of which rows cannot be read, and what is wrong."""
+    """Return the problems of a batch's runs with unreadable rows, by run."""
     lost: dict[str, str] = {}
     for table in batch.files:
         file = table_file(facts, table, batch.name)

@@ -1,4 +1,4 @@
-"""Upkeep of a lake: is every file what was written, and does it hold what nobody plans any more?"""
+"""Maintenance of a lake: verification of files, and removal of runs that are not planned."""
 
 from __future__ import annotations
 
@@ -17,31 +17,30 @@ if TYPE_CHECKING:
 
 
 class VerifyResult(msgspec.Struct, frozen=True):
-    """What a look at every byte of a lake found."""
+    """The result of a comparison of all files with their digests."""
 
     runs: int
     files: int
     bytes: int
     damaged: dict[str, str]
-    "Files that are not what was written, and what is wrong with each."
+    "Problems of damaged files, by file."
     lost: dict[str, str] = {}
-    "Runs that were taken out of the lake because of it."
+    "Problems of the runs that were removed, by run."
 
 
 class PruneResult(msgspec.Struct, frozen=True):
-    """What was removed."""
+    """The number of removed runs and files."""
 
     runs: int
-    "That nobody plans."
+    "Runs that are not planned."
     files: int
-    "That no commit names."
+    "Files that are not valid."
 
 
 def verify(store: CampaignFolder, spark: SparkSession | None = None, *, repair: bool = False) -> VerifyResult:
     """Compare every committed file with the digest that was taken when it was written.
 
-    With `repair`, runs whose rows are damaged are taken out of the lake, so that the next `campaign run`
-    simulates them again.
+    With `repair`, runs with damaged rows are removed from the lake; the next `campaign run` repeats them.
     """
     snapshot = store.snapshot()
     batches = list(snapshot.batches.values())
@@ -63,7 +62,7 @@ def verify(store: CampaignFolder, spark: SparkSession | None = None, *, repair: 
 
 
 def prune(store: CampaignFolder, spark: SparkSession | None = None) -> PruneResult:
-    """Remove the runs that the campaign does not plan, staged ones too, and files that nobody names."""
+    """Remove runs that the campaign does not plan, also staged ones, and files that are not valid."""
     planned = set(store.read_table("plan")["run"].to_pylist())
     staged = [run for run in store.staging.survey() if run not in planned]
     for run in staged:

@@ -1,8 +1,8 @@
-"""Matching on Spark: very many events against very many filters, each partition with an index of its own.
+"""Matching on Spark: many events against many filters, with one match index per partition.
 
-What is small goes to everyone: with few filters each task has them all and a share of the events; with few
-events each task has them all and indexes a share of the filters. Where both are large, every event visits
-every part of the filters by a shuffle, behind the filters of that part, so that a task holds one index and no
+The smaller side is broadcast: with few filters each task has all filters and a part of the events; with few
+events each task has all events and indexes a part of the filters. If both are large, a shuffle sends every
+event to every part of the filters, after the filters of that part, so that a task holds one index and no
 events.
 """
 
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
     from roamcast.content.schema import EventType
 
 SMALL = 16 << 20
-"Bytes of filters or events that go to every task."
+"Maximum size of the side that is broadcast [B]."
 
 PER_INDEX = 500_000
-"Filters of one index, about: more make it quicker by the filter, and its task longer; some 180 MB."
+"Approximate number of filters in one index (180 MB)."
 
 _REMEMBERED = 4096
-"Filters that are known as they were read: what many want comes again soon."
+"Number of parsed filters that are kept, because equal filters are frequent."
 
 
 class BroadcastSide(StrEnum):
-    """What goes to everyone."""
+    """The side that is sent to every task."""
 
     FILTERS = "filters"
     EVENTS = "events"
@@ -58,13 +58,13 @@ MATCHES = pa.schema(
         ),
     ]
 )
-"What tasks yield."
+"The rows that tasks yield."
 
 _Row = tuple[int | None, int | None, int | None, str | None]
 
 
 def choose_broadcast_side(filters: int, events: int) -> BroadcastSide:
-    """By the bytes of all filters and of all events."""
+    """Return the side to broadcast, given the sizes of all filters and of all events [B]."""
     if filters <= SMALL and (filters <= events or events > SMALL):
         return BroadcastSide.FILTERS
     return BroadcastSide.EVENTS if events <= SMALL else BroadcastSide.NEITHER
@@ -79,10 +79,11 @@ def match(
     parts: int | None = None,
     pairs: bool = False,
 ) -> DataFrame:
-    """How many `filters` (id, filter: XPath, or bytes) match each of `events` (id, event: JSON), or which do.
+    """Match `filters` (id, filter: XPath or bytes) with `events` (id, event: JSON); return rows of `MATCHES`.
 
-    Rows of `MATCHES`: an event with its count, also if that is 0, or with `pairs` each match; then what was
-    not understood, with its reason. `way` and `parts` follow from the sizes if not given.
+    There is a row for each event with the number of its filters, or with `pairs` a row for each match, and a
+    row with the reason for each filter or event that cannot be parsed. The defaults of `way` and `parts`
+    depend on the sizes.
     """
     from pyspark.sql import functions as f
     from pyspark.sql.pandas.types import from_arrow_schema
@@ -105,18 +106,19 @@ def match(
         text = filters.schema["filter"].dataType.typeName() == "string"
         visiting = _visiting(known, pairs, text=text)
         found = _shuffle(wanted, published, of_filters).mapInArrow(checked(visiting), schema)
-    bad = found.where("why is not null").dropDuplicates(["event", "filter"])
     if pairs:
+        bad = found.where("why is not null").dropDuplicates(["event", "filter"])
         return found.where("why is null").unionByName(bad)
-    counts = found.where("why is null").groupBy("event").agg(f.sum("count").alias("count"))
-    nothing = f.lit(None)
-    return counts.select(
-        "event", nothing.cast("long").alias("filter"), "count", nothing.cast("string").alias("why")
-    ).unionByName(bad)
+    # One aggregation for counts and errors: a union of two would build and ask every index twice.
+    return (
+        found.groupBy("event", "filter", "why")
+        .agg(f.sum("count").alias("count"))
+        .select("event", "filter", "count", "why")
+    )
 
 
 def _weigh(frame: DataFrame) -> tuple[int, int]:
-    """Rows and bytes."""
+    """Return the number of rows and their size [B]."""
     from pyspark.sql import functions as f
 
     row = frame.agg(f.count("*"), f.sum(f.octet_length("body") + 8)).first()
@@ -128,7 +130,7 @@ def _slots(frame: DataFrame) -> int:
 
     try:
         return int(frame.sparkSession.sparkContext.defaultParallelism)
-    except PySparkException:  # over Spark Connect nobody says
+    except PySparkException:  # not available over Spark Connect
         return 8
 
 
@@ -139,7 +141,7 @@ def _pairs_of(table: pa.Table | pa.RecordBatch) -> Iterator[tuple[int, Any]]:
 def _indexing(
     events: Callable[[], Iterable[tuple[int, Any]]], types: dict[str, EventType], pairs: bool
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Filters come, all events are there."""
+    """Return the task that indexes its filters and matches all events."""
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         index = _Index(types)
@@ -153,7 +155,7 @@ def _indexing(
 def _streaming(
     filters: pa.Table, types: dict[str, EventType], pairs: bool
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Events come, all filters are there."""
+    """Return the task that indexes all filters and matches its events."""
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         index = _Index(types)
@@ -167,7 +169,7 @@ _FILTER, _EVENT = 0, 1
 
 
 def _shuffle(filters: DataFrame, events: DataFrame, parts: int) -> DataFrame:
-    """Each part's filters and then all events, in a partition of its own."""
+    """Return a partition for each part of the filters: its filters, then all events."""
     from pyspark.sql import functions as f
 
     part = f.pmod(f.xxhash64("id"), f.lit(parts)).cast("int").alias("part")
@@ -182,7 +184,7 @@ def _shuffle(filters: DataFrame, events: DataFrame, parts: int) -> DataFrame:
 def _visiting(
     types: dict[str, EventType], pairs: bool, *, text: bool
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """A part's filters come, then all events."""
+    """Return the task that indexes the filters of its part and then matches all events."""
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         index = _Index(types)
@@ -203,7 +205,7 @@ def _visiting(
 
 
 class _Index:
-    """The filters of one task."""
+    """The match index of one task."""
 
     def __init__(self, types: dict[str, EventType]) -> None:
         self.types = types
@@ -212,7 +214,7 @@ class _Index:
         self._read: dict[Any, Filter] = {}
 
     def add(self, filters: Iterable[tuple[int, Any]]) -> None:
-        """Take filters; what many want is understood once."""
+        """Index filters; equal filters are parsed once."""
         for id, body in filters:
             wanted = self._read.get(body)
             if wanted is None:
@@ -226,12 +228,12 @@ class _Index:
             self.index.add(id, wanted)
 
     def results(self, events: Iterable[tuple[int, Any]], pairs: bool) -> Iterator[_Row]:
-        """The rows of some events, and of what was not understood."""
+        """Yield the rows of events, then those of filters and events that cannot be parsed."""
         yield from self.matches(events, pairs)
         yield from self.bad
 
     def matches(self, events: Iterable[tuple[int, Any]], pairs: bool) -> Iterator[_Row]:
-        """The rows of some events."""
+        """Yield the rows of events."""
         for id, body in events:
             try:
                 event = Event.from_json(body or "", self.types)
@@ -247,7 +249,7 @@ class _Index:
 
 
 def read_filter(body: Any, types: Mapping[str, EventType]) -> Filter:
-    """A filter as XPath or as bytes."""
+    """Return the filter that is given as XPath or as bytes."""
     if body is None:
         raise ContentError("no filter at all")
     return Filter.parse(body, types) if isinstance(body, str) else Filter.from_bytes(bytes(body), types)

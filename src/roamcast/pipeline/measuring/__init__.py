@@ -1,1 +1,1 @@
-"""Facts to metrics, metrics to means and verdicts."""
+"""Metrics of runs, statistics over seeds, and verdicts on claims."""

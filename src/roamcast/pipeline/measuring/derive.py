@@ -1,4 +1,4 @@
-"""What follows from the table `metrics`: summary, differences and verdicts, each made anew if it is stale."""
+"""Update of the tables that depend on `metrics`: summary, differences and verdicts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 _FEW = 2_000
-"Points, of which each has a run's metrics."
+"Maximum number of points for which plans are interpreted."
 
 _INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 
@@ -35,14 +35,14 @@ _INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.fact
 def derive(
     spark: SparkSession, store: CampaignFolder, time: Callable[[str], AbstractContextManager[None]]
 ) -> None:
-    """Summarise and judge what is measured in `store`; `time` counts what a stage takes."""
+    """Summarise and judge the metrics in `store`; `time` measures a stage."""
     stale = store.stale()
     few = len(store.read_table("points")) <= _FEW
     metrics, points = store.frame(spark, "metrics"), store.frame(spark, "points")
     with time("summarise"), _interpreting(spark, few):
         wanted = {"summary": summarise, "differences": compare}
         made = {name: partial(make, metrics, points) for name, make in wanted.items() if name in stale}
-        # At the same time, since most of a small table's is one thread's work on its plan.
+        # Concurrently, because planning takes most of the time of a small table and uses one thread.
         with ThreadPoolExecutor(len(wanted)) as pool:
             found = list(pool.map(_collect, made, made.values()))
         for name, table in zip(made, found, strict=True):
@@ -59,7 +59,7 @@ def derive(
 
 @contextmanager
 def _interpreting(spark: SparkSession, few: bool) -> Iterator[None]:
-    """Have plans interpreted if rows are `few`: writing and compiling Java for them would take a second."""
+    """Interpret plans if there are `few` rows: generating and compiling Java code takes a second."""
     settings = _INTERPRETED if few and embedded(spark) else {}
     before = {key: spark.conf.get(key) for key in settings}
     for key, value in settings.items():
@@ -77,7 +77,7 @@ def _collect(name: str, make: Callable[[], pa.Table]) -> pa.Table:
 
 
 def derive_again(spark: SparkSession, store: CampaignFolder) -> None:
-    """Summarise and judge anew what is measured in `store`, whatever code made its plan."""
+    """Summarise and judge the metrics in `store` again, also if other code made its plan."""
     campaign, _ = store.read_campaign()
     places = [PlannedCell(**row) for row in store.read_table("points").to_pylist()]
     for name, table in make_tables(campaign, places).items():

@@ -1,4 +1,4 @@
-"""What of the metrics is known, what is to be measured, and both together as the table `metrics`."""
+"""Incremental update of the table `metrics`."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 _LITTLE = 1_000_000
-"Rows of facts that one process measures in a quarter of a second."
+"Number of rows of facts that one process measures in a quarter of a second."
 
 
 class IncrementalMetrics:
-    """Keeps the table `metrics` of a campaign: what is measured stays, as long as it is defined as it was."""
+    """Updates the table `metrics` of a campaign: only new runs and changed definitions are measured."""
 
     def __init__(self, store: CampaignFolder, plan: CampaignPlan, constants: MetricConstants) -> None:
         self.store = store
@@ -41,9 +41,9 @@ class IncrementalMetrics:
     def work(
         self, spark: SparkSession | None, done: Collection[str], say: Callable[[str], object]
     ) -> dict[str, str]:
-        """Measure the runs `done` that are new, and of the others what is defined anew; keep the table.
+        """Measure new runs among `done`, and changed metrics of the others; write the table.
 
-        The answer is what is wrong with runs that cannot be read; they are left out.
+        Return the problems of unreadable runs, which the table does not contain.
         """
         defined = digest_definitions(self.constants)
         table, told = self.store.read_metrics()

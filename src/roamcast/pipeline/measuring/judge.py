@@ -1,4 +1,4 @@
-"""judge: metrics x claims -> verdicts, each check with our number, its interval and the verdict."""
+"""Verdicts on claims: the value of each check, its confidence interval and the verdict."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Flags = npt.NDArray[np.bool_]
 
 
 def judge(metrics: DataFrame, checks: DataFrame, terms: DataFrame) -> pa.Table:
-    """The table `verdicts`; a seed counts in a check if all the check's values are there for it."""
+    """Return the table `verdicts`; a seed counts in a check if it has all values of the check."""
     found = _sum_up(metrics, checks, terms).toArrow()
     ours, lower, upper = _find_numbers(found)
     numbers = {"ours": ours, "half": (upper - lower) / 2, "lower": lower, "upper": upper}
@@ -34,7 +34,7 @@ def judge(metrics: DataFrame, checks: DataFrame, terms: DataFrame) -> pa.Table:
 
 
 def _sum_up(metrics: DataFrame, checks: DataFrame, terms: DataFrame) -> DataFrame:
-    """Of each check over seeds: means, variances and covariance of its two sums, and trials."""
+    """Return means, variances and covariance over seeds of the two sums of each check, and its trials."""
     from pyspark.sql import functions as f
 
     part = ["claim", "part"]
@@ -44,7 +44,7 @@ def _sum_up(metrics: DataFrame, checks: DataFrame, terms: DataFrame) -> DataFram
         f.count("*").alias("found"),
         ordered_sum(f.collect_list(f.col("above") * f.col("value"))).alias("a"),
         ordered_sum(f.collect_list(f.col("below") * f.col("value"))).alias("b"),
-        # Of a difference, the side of fewer trials counts.
+        # The side of a difference with fewer trials determines its precision.
         *(
             ordered_sum(f.collect_list(f.when(side, weight))).alias(name)
             for name, side in (("of", f.col("above") > 0), ("to", f.col("above") < 0))
@@ -89,9 +89,9 @@ def _covariance(one: str, other: str) -> Column:
 
 
 def _find_numbers(found: pa.Table) -> tuple[Reals, Reals, Reals]:
-    """The number of each check and the ends of its interval; NaN where there is none.
+    """Return the value of each check and the bounds of its interval; NaN if there is none.
 
-    A quotient is that of the sums over seeds: a seed whose base is near zero would rule a mean of quotients.
+    A quotient is that of sums over seeds: a seed with a base near zero would dominate a mean of quotients.
     """
     above, below, count = (reals(found, name) for name in ("mean_a", "mean_b", "count"))
     variances = [reals(found, name) for name in ("aa", "bb", "ab")]
@@ -110,7 +110,7 @@ def _find_numbers(found: pa.Table) -> tuple[Reals, Reals, Reals]:
 
 
 def _decide(found: pa.Table, ours: Reals, lower: Reals, upper: Reals) -> tuple[Flags, list[str]]:
-    """Whether each number lies within its bounds; and the verdict, which the whole interval must support."""
+    """Return whether each value is within its bounds, and the verdict that its whole interval supports."""
     low, high = reals(found, "low"), reals(found, "high")
     low, high = np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high)
     strict = np.asarray(found["strict"].to_numpy(zero_copy_only=False), bool)
@@ -118,7 +118,7 @@ def _decide(found: pa.Table, ours: Reals, lower: Reals, upper: Reals) -> tuple[F
     def within(number: Reals) -> Flags:
         return np.where(strict, (number > low) & (number < high), (number >= low) & (number <= high))
 
-    # An interval that only touches a bound which must not be touched lies beyond it.
+    # An interval that touches an exclusive bound is outside.
     beyond = np.where(strict, (lower >= high) | (upper <= low), (lower > high) | (upper < low))
     words = np.select(
         [np.isnan(ours), within(lower) & within(upper), beyond], [NOT_JUDGED, HELD, NOT_HELD], UNDECIDED

@@ -1,9 +1,8 @@
-"""measure: facts -> one row of metrics for each run, of what is new or defined anew.
+"""Measurement of runs: a Spark job that computes one row of metrics from the facts of each run.
 
-A Spark job over the lake: each task takes some runs of a batch and reads their rows, only the columns that
-metrics need, each row group once. Rows of a run lie together, so nothing is shuffled, and a task holds a row
-group of a long table at a time. Nothing depends on the order of rows or on how the runs are dealt out. What
-the metrics are is declared in `roamcast.metrics`.
+Each task reads some runs of a batch, only the columns that metrics need, and each row group once. The rows
+of a run are contiguous, so nothing is shuffled, and a task holds one row group of a long table at a time.
+The result does not depend on the division into tasks. `roamcast.metrics` declares the metrics.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ import pyarrow as pa
 from roamcast.campaign.tables import METRICS_TABLE
 from roamcast.fingerprint import checked
 from roamcast.lake.columns import spark_schema
-from roamcast.lake.log import Batch, Snapshot
 from roamcast.lake.rows import BatchFiles
+from roamcast.lake.snapshot import Batch, Snapshot
 from roamcast.lake.storage import StorageUrl
 from roamcast.metrics.constants import MetricConstants
 from roamcast.metrics.declarations import METRICS, evaluate
@@ -30,10 +29,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _TASKS_PER_SLOT = 4
-"Enough that a slot which got long runs is not the last by far."
+"Number of tasks per slot, which balances runs of different length."
 
 _LEAST_ROWS = 50_000
-"Of a task: fewer are not worth one."
+"Minimum number of rows of a task."
 
 MEASURED = pa.schema([*METRICS_TABLE, pa.field("trouble", pa.string())])
 "The metrics of a run, or why its rows cannot be read."
@@ -41,7 +40,7 @@ MEASURED = pa.schema([*METRICS_TABLE, pa.field("trouble", pa.string())])
 
 @dataclass(frozen=True)
 class MeasureTask:
-    """What one task measures: some runs of a batch, in order, each with what metrics must know of it."""
+    """The runs of a batch that one task measures, in order, each with its settings."""
 
     batch: Batch
     runs: tuple[tuple[str, RunSettings], ...]
@@ -56,9 +55,9 @@ def measure(
     constants: MetricConstants,
     names: Sequence[str] = tuple(METRICS),
 ) -> pa.Table:
-    """The metrics `names` of the runs in `settings`, as the schema `MEASURED`; the other columns are null.
+    """Return the metrics `names` of the runs in `settings`, as `MEASURED`; other columns are null.
 
-    Without Spark it is done here.
+    Without Spark, this process measures them.
     """
     portions = split_tasks(snapshot, settings, _TASKS_PER_SLOT * (count_slots(spark) if spark else 1))
     if not portions:
@@ -80,7 +79,7 @@ def measure(
 
 
 def split_tasks(snapshot: Snapshot, settings: Mapping[str, RunSettings], tasks: int) -> list[MeasureTask]:
-    """The runs in `settings`, in portions of about as many rows, for about so many tasks."""
+    """Divide the runs in `settings` into about `tasks` tasks with similar numbers of rows."""
     total = sum(done.rows for run, done in snapshot.runs().items() if run in settings)
     enough = max(total // tasks, _LEAST_ROWS)
     portions = []
@@ -102,7 +101,7 @@ def split_tasks(snapshot: Snapshot, settings: Mapping[str, RunSettings], tasks: 
 def measure_task(
     facts: StorageUrl, portion: MeasureTask, constants: MetricConstants, names: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
-    """The rows of metrics of some runs of a batch."""
+    """Yield the metrics of each run of a task, or the reason why its rows cannot be read."""
     with BatchFiles(facts, portion.batch, READS) as files:
         for run, setting in portion.runs:
             try:
@@ -115,7 +114,7 @@ def measure_task(
 
 
 class _OneRun:
-    """The rows of one run, as the metrics read them."""
+    """The rows of one run, in the interface of the metrics."""
 
     def __init__(self, files: BatchFiles, run: str) -> None:
         self.files = files

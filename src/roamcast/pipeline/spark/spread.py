@@ -1,4 +1,4 @@
-"""Work spread over Spark's slots by the DataFrame API alone: a task an item, its answer to the driver."""
+"""Distribution of work by the DataFrame API: one task per item, results to the driver."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Answer = TypeVar("Answer")
 
 
 def spark_or_local(spark: SparkSession | None, little: bool) -> SparkSession | None:
-    """Who is to do the work: nobody but this process if it is `little` and Spark would do it here, too.
+    """Return None if the work is `little` and the session is embedded, so that this process does it.
 
-    Dealing out a job takes an embedded session half a second, and the first one two.
+    A job takes an embedded session half a second, and the first job two.
     """
     return None if spark is None or (little and embedded(spark)) else spark
 
@@ -30,9 +30,9 @@ def spark_or_local(spark: SparkSession | None, little: bool) -> SparkSession | N
 def spread(
     spark: SparkSession | None, doing: str, items: Sequence[Item], work: Callable[[Item], Answer]
 ) -> list[Answer]:
-    """What `work` answers for each item, a Spark task each; `doing` says what it is, should Spark give up.
+    """Return the result of `work` for each item, computed by one Spark task each.
 
-    Without Spark it is done here, one after the other.
+    `doing` describes the work in error messages. Without Spark, this process does it.
     """
     if spark is None:
         return [work(item) for item in items]

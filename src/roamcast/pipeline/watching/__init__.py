@@ -1,1 +1,1 @@
-"""A campaign while it runs: its commits as a stream, measured by the code that measures it at its end."""
+"""Watching a running campaign: a stream of commits, measured by the code that measures at the end."""

@@ -1,9 +1,9 @@
-"""watch: a campaign's commits as they come -> metrics, figures and verdicts so far, until it is finished.
+"""Watching a campaign: metrics and verdicts of the runs committed so far, until the campaign is finished.
 
-The stream tells which runs a commit brought; `Measuring` measures those, as at the end of a campaign, into
-tables of the watcher's own (`DIR/watch/tables`), and what follows from them is made anew. Spark's checkpoint
-(`DIR/watch/checkpoint`) knows which commits are dealt with. Killed in between, the watcher hears the last
-ones again, and finds their runs measured already.
+The stream has the runs that each commit adds. `IncrementalMetrics` measures them into the watcher's own
+tables (`DIR/watch/tables`), and tables that depend on these are updated. Spark's checkpoint
+(`DIR/watch/checkpoint`) records processed commits. After a kill the last commits are processed again, and
+their runs are measured already.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ if TYPE_CHECKING:
 WATCH_FOLDER = "watch"
 _TRIGGER = "1 second"
 _BETWEEN_LOOKS = 1.0
-"Seconds."
+"Polling interval [s]."
 
 _ATTEMPTS = 3
-"Of measuring a run: compaction may have put its rows elsewhere in the meantime."
+"Number of attempts to measure a run, whose rows a compaction may move."
 
 
 class WatchError(UserError):
-    """A campaign that cannot be watched, or no further."""
+    """A campaign that cannot be watched."""
 
 
 class Watcher:
-    """Follows one campaign's folder; writes nothing there but what is below `watch`.
+    """Watches one campaign folder; writes only to its folder `watch`.
 
-    `show` is called about once a second, `publish` whenever tables were made, while nobody writes them.
+    `show` is called about once a second, `publish` after each update of the tables.
     """
 
     def __init__(
@@ -81,9 +81,9 @@ class Watcher:
         self._trouble: UserError | None = None
 
     def watch(self, spark: SparkSession, *, once: bool = False) -> None:
-        """Keep tables and whoever is shown them up to date until the campaign is finished.
+        """Update the tables until the campaign is finished.
 
-        With `once` until what is committed now is measured.
+        With `once`, return when the runs that are committed now are measured.
         """
         self.place.make_folder()
         with hold(self.place, "watching this campaign"):
@@ -109,25 +109,25 @@ class Watcher:
 
     @property
     def finished(self) -> bool:
-        """Whether nothing more is to come: every run is measured or has failed, and none is tried again."""
+        """Whether every run is measured or has failed, and no command is repeating failed runs."""
         survey = self.survey
         waiting = survey.missing or survey.staged or survey.done.keys() - self.measured
         return not waiting and (not survey.failed or self.campaigns.holder() is None)
 
     @property
     def so_far(self) -> int | None:
-        """How many runs are measured; None if that is all that is to come."""
+        """The number of measured runs; None if the campaign is finished."""
         return None if self.finished else len(self.measured)
 
     def refresh(self, spark: SparkSession, brought: Collection[str]) -> None:
-        """Measure what was `brought`, and make every table that is stale."""
+        """Measure the runs `brought`, and update every stale table."""
         self.measured = self._measure(spark, brought)
         derive(spark, self.store, lambda _: nullcontext())
         self.publish(self)
         self._made = self.measured
 
     def refresh_status(self) -> PlanStatus:
-        """See what the campaign's folder holds now; raise `WatchError` if something else is asked there."""
+        """Read the status of the campaign; raise `WatchError` if its definition has changed."""
         if self._read_asked() != self._asked:
             raise WatchError(f"{self.store.folder}: the campaign was asked for anew; watch it again")
         self.survey = self.store.survey(run.id for run in self.plan.runs)
@@ -150,7 +150,7 @@ class Watcher:
         )
 
     def _process_batch(self, brought: DataFrame, number: int) -> None:
-        """A batch of the stream: the runs of some commits, perhaps not for the first time."""
+        """Process a batch of the stream, which may be repeated."""
         try:
             runs = [row["run"] for row in brought.collect()]
             planned = {run.id for run in self.plan.runs}
@@ -174,7 +174,7 @@ class Watcher:
             raise error
 
     def _prepare(self) -> bool:
-        """Begin anew unless the watcher's tables are of this plan, and the checkpoint with them; are they?"""
+        """Remove tables and checkpoint of another plan; return whether those of this plan exist."""
         plan = self.store.table_file("plan")
         asked = self.campaigns.table_file("plan").read()
         kept = plan.exists() and plan.read() == asked and self.store.table_file("metrics").exists()

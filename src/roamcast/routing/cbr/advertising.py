@@ -62,7 +62,7 @@ class Advertising(Router):
             self.host.broadcast(Advert(self.host.node, offered, 0, self.serial, self.incarnation))
 
     def unadvertise(self, offered: Filter) -> None:
-        """Renew it no more."""
+        """Stop renewing an advertisement."""
         if offered in self.offered:
             self.offered.remove(offered)
 

@@ -13,7 +13,7 @@ UNREACHABLE = 255
 "Hop count of an advertisement that only announces the newest serial of a publisher, without a route."
 
 
-class Advert(Message, number=16, category=Category.ROUTING, role=Role.OFFERS):
+class Advert(Message, number=16, category=Category.ROUTING, role=Role.ADVERTISEMENT):
     """A publisher's advertisement, with the sender's distance to the publisher."""
 
     publisher: Node
@@ -26,13 +26,13 @@ class Advert(Message, number=16, category=Category.ROUTING, role=Role.OFFERS):
     "The publisher's incarnation; a change means that it has lost its memory."
 
 
-class Subscription(Message, number=17, category=Category.SUBSCRIPTION, role=Role.WISHES):
+class Subscription(Message, number=17, category=Category.SUBSCRIPTION, role=Role.SUBSCRIPTION):
     """A subscription of the sender, on its own behalf or for a child; the message does not tell which."""
 
     pattern: Filter
 
 
-class MostCovering(Message, number=18, category=Category.SUBSCRIPTION, role=Role.BEACONS):
+class MostCovering(Message, number=18, category=Category.SUBSCRIPTION, role=Role.BEACON):
     """The number of the sender's subscriptions that a filter covers, and their distance to the publisher."""
 
     publisher: Node
@@ -41,7 +41,7 @@ class MostCovering(Message, number=18, category=Category.SUBSCRIPTION, role=Role
     hops: Hops
 
 
-class TreeEvent(Message, number=19, category=Category.EVENT, role=Role.CARRIES):
+class TreeEvent(Message, number=19, category=Category.EVENT, role=Role.EVENT):
     """A publication on its way down the tree, or in a repair flood for missing children."""
 
     publication: Publication
@@ -51,7 +51,7 @@ class TreeEvent(Message, number=19, category=Category.EVENT, role=Role.CARRIES):
     "Remaining hops of the flood; 0 on the tree."
 
 
-class EventAck(Message, number=20, category=Category.CONTROL, role=Role.ACKNOWLEDGES):
+class EventAck(Message, number=20, category=Category.CONTROL, role=Role.EVENT_ACK):
     """A child's acknowledgement of an event to its parent."""
 
     id: PublicationId

@@ -21,7 +21,7 @@ Interests: TypeAlias = Annotated[frozenset[Annotated[int, Int(4)]], ListOf(MOST_
 Members: TypeAlias = Annotated[int, Int(2)]
 
 
-class CommunityBeacon(Message, number=84, category=Category.ROUTING, role=Role.BEACONS):
+class CommunityBeacon(Message, number=84, category=Category.ROUTING, role=Role.BEACON):
     """Position, interests and community of the sender."""
 
     here: PointCm
@@ -38,7 +38,7 @@ class CommunityBeacon(Message, number=84, category=Category.ROUTING, role=Role.B
     whole community."""
 
 
-class ProviderAdvert(Message, number=85, category=Category.ROUTING, role=Role.OFFERS):
+class ProviderAdvert(Message, number=85, category=Category.ROUTING, role=Role.ADVERTISEMENT):
     """An advertisement of a provider, with its position at that time."""
 
     provider: Node
@@ -49,7 +49,7 @@ class ProviderAdvert(Message, number=85, category=Category.ROUTING, role=Role.OF
     hops: Hops
 
 
-class Vote(Message, number=86, category=Category.CONTROL, role=Role.FINDS_ROUTE):
+class Vote(Message, number=86, category=Category.CONTROL, role=Role.ROUTING):
     """A node is a candidate for principal."""
 
     candidate: Node
@@ -59,7 +59,7 @@ class Vote(Message, number=86, category=Category.CONTROL, role=Role.FINDS_ROUTE)
     hops: Hops
 
 
-class Confirmation(Message, number=87, category=Category.CONTROL, role=Role.FINDS_ROUTE):
+class Confirmation(Message, number=87, category=Category.CONTROL, role=Role.ROUTING):
     """A node is a principal."""
 
     principal: Node
@@ -69,7 +69,7 @@ class Confirmation(Message, number=87, category=Category.CONTROL, role=Role.FIND
     hops: Hops
 
 
-class Merge(Message, number=88, category=Category.CONTROL, role=Role.FINDS_ROUTE):
+class Merge(Message, number=88, category=Category.CONTROL, role=Role.ROUTING):
     """The sender's community is an orphan and asks to merge with another."""
 
     principal: Node
@@ -78,7 +78,7 @@ class Merge(Message, number=88, category=Category.CONTROL, role=Role.FINDS_ROUTE
     "Distance from the sender to that principal."
 
 
-class CommunityWish(Message, number=89, category=Category.SUBSCRIPTION, role=Role.WISHES):
+class CommunityWish(Message, number=89, category=Category.SUBSCRIPTION, role=Role.SUBSCRIPTION):
     """A subscription or request of a member, on its way to the principal."""
 
     pattern: Filter
@@ -87,7 +87,7 @@ class CommunityWish(Message, number=89, category=Category.SUBSCRIPTION, role=Rol
     hops: Hops
 
 
-class ProviderWish(Message, number=90, category=Category.SUBSCRIPTION, role=Role.WISHES):
+class ProviderWish(Message, number=90, category=Category.SUBSCRIPTION, role=Role.SUBSCRIPTION):
     """A subscription of a principal, on its way to a provider, with the principal's position."""
 
     provider: Node
@@ -105,20 +105,20 @@ class Nearby(Message, number=91):
     payload: Message
 
 
-class ProviderEvent(Message, number=92, category=Category.EVENT, role=Role.CARRIES):
+class ProviderEvent(Message, number=92, category=Category.EVENT, role=Role.EVENT):
     """A publication on its way to a principal."""
 
     publication: Publication
     principal: Node
 
 
-class CommunityEvent(Message, number=93, category=Category.EVENT, role=Role.CARRIES):
+class CommunityEvent(Message, number=93, category=Category.EVENT, role=Role.EVENT):
     """A publication on its way from a principal to a member."""
 
     publication: Publication
 
 
-class Delegation(Message, number=94, category=Category.CONTROL, role=Role.ASKS_AGAIN):
+class Delegation(Message, number=94, category=Category.CONTROL, role=Role.REPAIR_REQUEST):
     """A provider asks a principal that has a publication to send it to another principal."""
 
     id: PublicationId
@@ -135,7 +135,7 @@ class MulticastTarget(NamedTuple):
     place: PointCm
 
 
-class BranchEvent(Message, number=95, category=Category.EVENT, role=Role.CARRIES):
+class BranchEvent(Message, number=95, category=Category.EVENT, role=Role.EVENT):
     """A publication on a geographic multicast tree to several principals."""
 
     publication: Publication

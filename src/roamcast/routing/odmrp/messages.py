@@ -31,7 +31,7 @@ class Motion(NamedTuple):
 
 
 Motions = Annotated[tuple[Motion, ...], ListOf(1)]
-"Empty without mobility prediction."
+"The sender's motion with mobility prediction, otherwise empty."
 Lifetimes = Annotated[tuple[Milliseconds, ...], ListOf(1)]
 "Shortest predicted lifetime among the routes of a join table; empty without mobility prediction."
 
@@ -43,7 +43,7 @@ class JoinEntry(NamedTuple):
     next_hop: Node
 
 
-class JoinRequest(Message, number=72, category=Category.ROUTING, role=Role.FINDS_ROUTE, dedup_field="packet"):
+class JoinRequest(Message, number=72, category=Category.ROUTING, role=Role.ROUTING, dedup_field="packet"):
     """A source searches for the members of a channel; each node stores the previous hop as reverse path."""
 
     source: Node
@@ -58,7 +58,7 @@ class JoinRequest(Message, number=72, category=Category.ROUTING, role=Role.FINDS
         return self.source << 32 | self.sequence
 
 
-class JoinData(Message, number=73, category=Category.EVENT, role=Role.CARRIES, dedup_field="packet"):
+class JoinData(Message, number=73, category=Category.EVENT, role=Role.EVENT, dedup_field="packet"):
     """A join request that carries an event."""
 
     source: Node
@@ -74,7 +74,7 @@ class JoinData(Message, number=73, category=Category.EVENT, role=Role.CARRIES, d
         return self.source << 32 | self.sequence
 
 
-class JoinTable(Message, number=74, category=Category.SUBSCRIPTION, role=Role.WISHES):
+class JoinTable(Message, number=74, category=Category.SUBSCRIPTION, role=Role.SUBSCRIPTION):
     """A member's reply to join requests, or a forwarding node's; each entry names a next hop to a source."""
 
     channel: Channel
@@ -82,7 +82,7 @@ class JoinTable(Message, number=74, category=Category.SUBSCRIPTION, role=Role.WI
     lifetime: Lifetimes = ()
 
 
-class ChannelData(Message, number=75, category=Category.EVENT, role=Role.CARRIES, dedup_field="packet"):
+class ChannelData(Message, number=75, category=Category.EVENT, role=Role.EVENT, dedup_field="packet"):
     """An event for the members of a channel."""
 
     source: Node
@@ -97,7 +97,7 @@ class ChannelData(Message, number=75, category=Category.EVENT, role=Role.CARRIES
 
 
 class Announcement(
-    Message, number=76, category=Category.SUBSCRIPTION, role=Role.WISHES, dedup_field="packet"
+    Message, number=76, category=Category.SUBSCRIPTION, role=Role.SUBSCRIPTION, dedup_field="packet"
 ):
     """The subscriptions of a node; each defines a channel."""
 

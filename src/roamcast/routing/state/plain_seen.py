@@ -1,13 +1,13 @@
-"""What a router has seen, without the compiled kernel."""
+"""Duplicate detection in Python, for installations without the compiled kernel."""
 
 from __future__ import annotations
 
 _LOW_BITS = 2**64 - 1
-"Of a larger or negative number the low 64 bits count, as in the kernel."
+"Mask of the low 64 bits, which identify a larger or negative number as in the kernel."
 
 
 class PlainSeen:
-    """Numbers that have come by: a bounded set that forgets the oldest first."""
+    """A bounded set of numbers that removes the oldest first."""
 
     __slots__ = ("_limit", "_numbers")
 
@@ -16,7 +16,7 @@ class PlainSeen:
         self._numbers: dict[int, None] = {}
 
     def add(self, number: int) -> bool:
-        """Note a number; say whether it is new."""
+        """Add a number; return whether it is new."""
         if not isinstance(number, int):
             raise TypeError("what has been seen is a whole number")
         number &= _LOW_BITS

@@ -1,7 +1,7 @@
 """Duplicate detection: bounded compiled sets of numbers that remove the oldest first (decision 0060).
 
-`Seen` is for what a host may ask about (`Router.handled`) and for what many routers have; `Recent`, for what
-few have and no host asks about, costs less. Without the compiled kernel both are a dict.
+`Seen` shares memory between routers: use it for numbers that many nodes see, and for `Router.handled`.
+`Recent` costs less for numbers that few nodes see. Without the compiled kernel both are a dict.
 """
 
 from typing import TYPE_CHECKING

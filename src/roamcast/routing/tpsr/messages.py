@@ -26,16 +26,14 @@ def weaker(one: float, other: float) -> float:
     return other if other > UNKNOWN and (one == UNKNOWN or other < one) else one
 
 
-class PampaEvent(
-    Message, number=64, category=Category.EVENT, role=Role.CARRIES, dedup_field="publication_id"
-):
+class PampaEvent(Message, number=64, category=Category.EVENT, role=Role.EVENT, dedup_field="publication_id"):
     """A publication flooded by PAMPA."""
 
     publication: Publication
     hops: Hops = 0
 
 
-class RouteSubscription(Message, number=65, category=Category.SUBSCRIPTION, role=Role.WISHES):
+class RouteSubscription(Message, number=65, category=Category.SUBSCRIPTION, role=Role.SUBSCRIPTION):
     """A flooded subscription; the nodes that repeat it form the route back to the subscriber."""
 
     subscriber: Node
@@ -63,7 +61,7 @@ class Job(NamedTuple):
     recipients: Annotated[frozenset[Node], ListOf(MOST_RECIPIENTS, least=1)]
 
 
-class RoutedEvent(Message, number=66, category=Category.EVENT, role=Role.CARRIES):
+class RoutedEvent(Message, number=66, category=Category.EVENT, role=Role.EVENT):
     """A publication forwarded along source routes, with one job per next hop."""
 
     publication: Publication
@@ -78,7 +76,7 @@ class RoutedEvent(Message, number=66, category=Category.EVENT, role=Role.CARRIES
         return None if len(addressees) == len(self.jobs) else "it has two jobs for the same addressee"
 
 
-class JobAck(Message, number=67, category=Category.CONTROL, role=Role.ACKNOWLEDGES):
+class JobAck(Message, number=67, category=Category.CONTROL, role=Role.EVENT_ACK):
     """An addressee's acknowledgement of a job, if it forwards nothing that could be overheard."""
 
     id: PublicationId
@@ -86,7 +84,7 @@ class JobAck(Message, number=67, category=Category.CONTROL, role=Role.ACKNOWLEDG
     "The sender of the job."
 
 
-class Rescue(Message, number=68, category=Category.EVENT, role=Role.CARRIES):
+class Rescue(Message, number=68, category=Category.EVENT, role=Role.EVENT):
     """A publication whose route is broken, for a neighbour with another route to its recipients."""
 
     publication: Publication

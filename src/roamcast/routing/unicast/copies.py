@@ -36,7 +36,7 @@ from roamcast.routing.unicast.unicast import Unicast
 REMEMBERED = 65536
 
 
-class Copy(Message, number=2, category=Category.EVENT, role=Role.CARRIES):
+class Copy(Message, number=2, category=Category.EVENT, role=Role.EVENT):
     """A publication for one receiver."""
 
     publication: Publication

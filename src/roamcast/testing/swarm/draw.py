@@ -93,7 +93,7 @@ def _draw_later(random: Random, router: type[Router]) -> tuple[LinkRuleStep, ...
 
 
 def _may_carry(message: type[Message]) -> bool:
-    return message.envelope is None and message.role is Role.CARRIES
+    return message.envelope is None and message.role is Role.EVENT
 
 
 def _draw_work(random: Random, nodes: int, end: float) -> list[Step]:

@@ -15,7 +15,7 @@ from roamcast.testing.records import DroppedMessage, LostMessage, ReportedState,
 from roamcast.testing.swarm.history import History
 from roamcast.wire.message import Role, unwrap
 
-FLEETING = (Role.FINDS_ROUTE, Role.BEACONS)
+FLEETING = (Role.ROUTING, Role.BEACON)
 "Roles of messages whose content always expires, for any delivery guarantee."
 
 

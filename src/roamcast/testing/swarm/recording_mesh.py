@@ -190,7 +190,7 @@ class RecordingMesh(Mesh):
                     self._record.overflows.append(TableOverflow(self.now, node, name, size))
 
     def _put_on_air(self, node: NodeId, message: Message, to: NodeId, reach: Iterable[NodeId]) -> None:
-        if message.role is not Role.BEACONS:
+        if message.role is not Role.BEACON:
             most = MOST_CRAMPED if self._record.history.cramped else MOST_FRAMES
             if self._frames.add(self.now) > most:
                 raise StormError

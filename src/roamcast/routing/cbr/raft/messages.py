@@ -79,7 +79,7 @@ class Addressee(NamedTuple):
     "Whether the event may precede the subscription; only the subscriber can decide."
 
 
-class XcastEvent(Message, number=32, category=Category.EVENT, role=Role.CARRIES):
+class XcastEvent(Message, number=32, category=Category.EVENT, role=Role.EVENT):
     """An event with the subscribers that it is addressed to."""
 
     publication: Publication
@@ -112,7 +112,7 @@ class InterestPeriod(NamedTuple):
         return None if self.began >= self.ended else "a period ends before it begins"
 
 
-class Subscribe(Message, number=33, category=Category.SUBSCRIPTION, role=Role.WISHES):
+class Subscribe(Message, number=33, category=Category.SUBSCRIPTION, role=Role.SUBSCRIPTION):
     """A subscriber's interests at one publisher, now and since its last acknowledged subscription."""
 
     subscriber: Node
@@ -130,7 +130,7 @@ class Subscribe(Message, number=33, category=Category.SUBSCRIPTION, role=Role.WI
     heard: Place = -1
     "The latest event of the publisher that the subscriber had received when this was sent; -1 if none."
     covered: Milliseconds = 0
-    "How long ago [ms] the time began since when `periods` are complete."
+    "Time since which `periods` are complete, before sending [ms]."
 
     def grow_older(self, milliseconds: int) -> Subscribe:
         """Return the subscription with all relative times increased by `milliseconds`."""
@@ -146,7 +146,7 @@ class Subscribe(Message, number=33, category=Category.SUBSCRIPTION, role=Role.WI
         return msgspec.structs.replace(self, periods=tuple(periods), covered=covered)
 
 
-class SubscribeAck(Message, number=34, category=Category.CONTROL, role=Role.GRANTS):
+class SubscribeAck(Message, number=34, category=Category.CONTROL, role=Role.SUBSCRIPTION_ACK):
     """The publisher's acknowledgement of a version of a subscription."""
 
     publisher: Node
@@ -162,7 +162,7 @@ class SubscribeAck(Message, number=34, category=Category.CONTROL, role=Role.GRAN
         return None if self.edition <= self.version else "its edition is greater than its version"
 
 
-class EditionAck(Message, number=38, category=Category.CONTROL, role=Role.GRANTS):
+class EditionAck(Message, number=38, category=Category.CONTROL, role=Role.SUBSCRIPTION_ACK):
     """A `SubscribeAck` for a session whose order has changed; it lists the outstanding events in order.
 
     With the list the subscriber can order the copies that it already holds; none has to be sent again.
@@ -190,7 +190,7 @@ class EditionAck(Message, number=38, category=Category.CONTROL, role=Role.GRANTS
         return dict(zip(numbers[1:], numbers, strict=False))
 
 
-class Ping(Message, number=35, category=Category.CONTROL, role=Role.ASKS_AGAIN):
+class Ping(Message, number=35, category=Category.CONTROL, role=Role.REPAIR_REQUEST):
     """A publisher's request to silent subscribers to acknowledge what they have received."""
 
     publisher: Node
@@ -202,7 +202,7 @@ class Ping(Message, number=35, category=Category.CONTROL, role=Role.ASKS_AGAIN):
         return None if self.chain[0] == self.publisher else "its chain does not begin with the publisher"
 
 
-class Ack(Message, number=36, category=Category.CONTROL, role=Role.ACKNOWLEDGES):
+class Ack(Message, number=36, category=Category.CONTROL, role=Role.EVENT_ACK):
     """Acknowledgement by subscribers that have received everything up to an event."""
 
     publisher: Node
@@ -226,7 +226,7 @@ class SequenceGap(NamedTuple):
         return None if self.first <= self.last else "a gap ends before it begins"
 
 
-class Nack(Message, number=37, category=Category.CONTROL, role=Role.ASKS_AGAIN):
+class Nack(Message, number=37, category=Category.CONTROL, role=Role.REPAIR_REQUEST):
     """A subscriber's request for events that it has not received."""
 
     publisher: Node

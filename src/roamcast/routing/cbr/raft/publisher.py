@@ -63,7 +63,9 @@ class RaftPublisher:
         self.recent: deque[tuple[float, Publication]] = deque(maxlen=parameters.unacknowledged_events)
         "Events published lately, for subscriptions that come late."
         self.settled: Callable[[int, NodeId, bool], None] | None = None
-        "Called with the number of an event that a subscriber has acknowledged (True), or is owed no more."
+        """Called with a sequence number and True if a subscriber has acknowledged the event, False if it was
+        dropped.
+        """
         self._said: dict[int, float] = {}
         "Serial -> time of its first advertisement [s]."
         self._xcast = xcast
@@ -261,7 +263,7 @@ class RaftPublisher:
         return self._waiting.get(sequence, 0)
 
     def give_up(self, sequence: int, reason: Drop) -> None:
-        """Let an event go; those who waited for it go on with the next."""
+        """Drop an event; subscribers that have not received it continue with the next one."""
         _, publication = self.events[sequence]
         lost = XcastEvent(publication, (self.host.node,), ())
         for subscriber, session in self.sessions.items():

@@ -163,7 +163,7 @@ class RaftCbr(Advertising):
         self.unicast.start()
 
     def publish(self, publication: Publication) -> Drop | None:
-        """Send an event to everyone known to want it."""
+        """Send an event to all known subscribers whose filters match it."""
         if self.may_refuse and len(self.publishing.events) >= self.parameters.unacknowledged_events:
             return Drop.TABLE_FULL
         self.publishing.settled = self._settle
@@ -175,7 +175,7 @@ class RaftCbr(Advertising):
         return self.publishing.unacknowledged(publication & 0xFFFFFFFF)
 
     def abandon(self, publication: int) -> None:
-        """Give up a publication for all who have not acknowledged it."""
+        """Stop retransmitting a publication to the subscribers that have not acknowledged it."""
         if publication & 0xFFFFFFFF in self.publishing.events:
             self.publishing.give_up(publication & 0xFFFFFFFF, Drop.EXPIRED)
 
@@ -225,8 +225,10 @@ class RaftCbr(Advertising):
         return Drop.MALFORMED if handler is None else handler(message, sender)
 
     def fail(self, message: Message, origin: NodeId, destination: NodeId, reason: Drop) -> bool:
-        """Take custody of an event without a route; return whether it was. Other messages are recovered end
-        to end."""
+        """Take custody of an event without a route; return whether the message was one.
+
+        Other messages are recovered end to end.
+        """
         if not isinstance(message, XcastEvent) or reason is not Drop.NO_ROUTE or not self.parameters.custody:
             return False
         if message.publication.publisher == self.host.node != origin:

@@ -110,7 +110,9 @@ class BrokerSubscriptions(NamedTuple):
     summary: Annotated[bytes, Blob(1024)]
 
 
-class ContentRequest(Message, number=77, category=Category.ROUTING, role=Role.OFFERS, dedup_field="packet"):
+class ContentRequest(
+    Message, number=77, category=Category.ROUTING, role=Role.ADVERTISEMENT, dedup_field="packet"
+):
     """A join request: a publisher searches for subscribers to the events that the queries describe."""
 
     source: Node
@@ -127,7 +129,7 @@ class ContentRequest(Message, number=77, category=Category.ROUTING, role=Role.OF
         return self.source << 32 | self.sequence
 
 
-class EventRequest(Message, number=78, category=Category.EVENT, role=Role.CARRIES, dedup_field="packet"):
+class EventRequest(Message, number=78, category=Category.EVENT, role=Role.EVENT, dedup_field="packet"):
     """A join request that carries an event; the event is a query, too, and is not repeated in `asks`."""
 
     source: Node
@@ -144,7 +146,7 @@ class EventRequest(Message, number=78, category=Category.EVENT, role=Role.CARRIE
         return self.source << 32 | self.sequence
 
 
-class SummaryTable(Message, number=79, category=Category.SUBSCRIPTION, role=Role.WISHES):
+class SummaryTable(Message, number=79, category=Category.SUBSCRIPTION, role=Role.SUBSCRIPTION):
     """A join table: joins of groups, by source, and the subscriptions of the joining brokers."""
 
     ways: Annotated[tuple[SourceJoins, ...], ListOf(255, least=1)]
@@ -152,7 +154,7 @@ class SummaryTable(Message, number=79, category=Category.SUBSCRIPTION, role=Role
     lifetime: Lifetimes = ()
 
 
-class GroupEvent(Message, number=80, category=Category.EVENT, role=Role.CARRIES, dedup_field="packet"):
+class GroupEvent(Message, number=80, category=Category.EVENT, role=Role.EVENT, dedup_field="packet"):
     """An event for some groups of a source."""
 
     source: Node
@@ -166,13 +168,13 @@ class GroupEvent(Message, number=80, category=Category.EVENT, role=Role.CARRIES,
         return self.source << 32 | self.sequence
 
 
-class ClientWish(Message, number=81, category=Category.SUBSCRIPTION, role=Role.WISHES):
+class ClientWish(Message, number=81, category=Category.SUBSCRIPTION, role=Role.SUBSCRIPTION):
     """The subscriptions of a client, sent to its broker."""
 
     filters: Annotated[tuple[Filter, ...], ListOf(255)]
 
 
-class ClientEvent(Message, number=82, category=Category.EVENT, role=Role.CARRIES):
+class ClientEvent(Message, number=82, category=Category.EVENT, role=Role.EVENT):
     """An event that a client sends to its broker for publication, or a broker to its client."""
 
     publication: Publication

@@ -110,7 +110,7 @@ class Aodv(Unicast):
         """Update routes from a message, and handle it."""
         if self._neighbour_routes:
             route = self._entries.get(sender)
-            if route is not None and route.up and route.hops == 1:  # most senders are known
+            if route is not None and route.up and route.hop == sender:  # most senders are known
                 expires = self.host.now() + self._life
                 route.expires = max(route.expires, expires)
             elif sender != self._node:

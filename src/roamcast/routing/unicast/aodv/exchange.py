@@ -130,8 +130,11 @@ class RequestReply:
         life = p.reverse_route_lifetime or max(
             2 * p.node_traversal * (2 * p.diameter - hops), p.node_traversal
         )
+        known = self.routes.entries.get(origin)
+        until = 0.0 if known is None else known.expires
         route = self.routes.offer(origin, sender, hops, request.origin_sequence, now=now, life=life)
         if route is not None:
+            route.expires = max(route.expires, until)  # RFC 3561, 6.5: a request does not shorten it
             self.found(route, False)
             return route
         route = self.routes.live(origin, now)

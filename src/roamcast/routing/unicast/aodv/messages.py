@@ -21,7 +21,7 @@ NO_DELETE = 1
 Flags = Annotated[int, Int(1, most=15)]
 
 
-class RouteRequest(Message, number=50, category=Category.ROUTING, role=Role.FINDS_ROUTE, dedup_field="flood"):
+class RouteRequest(Message, number=50, category=Category.ROUTING, role=Role.ROUTING, dedup_field="flood"):
     """A node searches for a route to a destination."""
 
     flags: Flags
@@ -46,7 +46,7 @@ class RouteRequest(Message, number=50, category=Category.ROUTING, role=Role.FIND
         return self.origin << 32 | self.id
 
 
-class RouteReply(Message, number=51, category=Category.ROUTING, role=Role.FINDS_ROUTE):
+class RouteReply(Message, number=51, category=Category.ROUTING, role=Role.ROUTING):
     """A route to a destination, sent to the origin of the request; as a broadcast, a hello."""
 
     flags: Flags
@@ -70,7 +70,7 @@ class Unreachable(NamedTuple):
     sequence: Serial
 
 
-class RouteError(Message, number=52, category=Category.ROUTING, role=Role.FINDS_ROUTE):
+class RouteError(Message, number=52, category=Category.ROUTING, role=Role.ROUTING):
     """Destinations that the sender can no longer reach."""
 
     flags: Annotated[int, Int(1, most=1)]

@@ -29,7 +29,7 @@ Row: TypeAlias = Annotated[tuple[NodeId, int, int], plain(DsdvEntry)]
 second."""
 
 
-class DsdvUpdate(Message, number=49, category=Category.ROUTING, role=Role.FINDS_ROUTE):
+class DsdvUpdate(Message, number=49, category=Category.ROUTING, role=Role.ROUTING):
     """Routes of the sender: its whole table, or the changes."""
 
     entries: Annotated[tuple[Row, ...], ListOf(1024, least=1)]

@@ -47,7 +47,7 @@ class InnerError(NamedTuple):
     "Destination of the failed error."
 
 
-class DsrRequest(Message, number=56, category=Category.ROUTING, role=Role.FINDS_ROUTE, dedup_field="flood"):
+class DsrRequest(Message, number=56, category=Category.ROUTING, role=Role.ROUTING, dedup_field="flood"):
     """A node searches for a route to a target; the request records its path."""
 
     target: Node
@@ -76,7 +76,7 @@ class DsrRequest(Message, number=56, category=Category.ROUTING, role=Role.FINDS_
         return "a node occurs twice in a route" if len(set(self.so_far)) < len(self.so_far) else None
 
 
-class DsrReply(Message, number=57, category=Category.ROUTING, role=Role.FINDS_ROUTE):
+class DsrReply(Message, number=57, category=Category.ROUTING, role=Role.ROUTING):
     """A route to a target, sent to the origin of the request, or to a node that could use a shortcut."""
 
     id: Identification
@@ -108,7 +108,7 @@ class DsrReply(Message, number=57, category=Category.ROUTING, role=Role.FINDS_RO
         return _walk(self.route, self.at) or _walk(self.found, 1)
 
 
-class DsrError(Message, number=58, category=Category.ROUTING, role=Role.FINDS_ROUTE):
+class DsrError(Message, number=58, category=Category.ROUTING, role=Role.ROUTING):
     """A link on the route of a packet has failed."""
 
     id: Identification
@@ -200,7 +200,7 @@ class DsrFlowPacket(Message, number=60):
         return self.payload.size + (4 if self.flow else 0)
 
 
-class DsrFlowError(Message, number=55, category=Category.ROUTING, role=Role.FINDS_ROUTE):
+class DsrFlowError(Message, number=55, category=Category.ROUTING, role=Role.ROUTING):
     """A packet followed a flow that the sender does not know."""
 
     id: Identification

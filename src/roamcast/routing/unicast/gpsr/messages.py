@@ -36,7 +36,7 @@ class PerimeterState(NamedTuple):
     "e0: the first edge on the current face; a packet about to take it again has gone all around."
 
 
-class Beacon(Message, number=61, category=Category.ROUTING, role=Role.BEACONS):
+class Beacon(Message, number=61, category=Category.ROUTING, role=Role.BEACON):
     """The position of the sender."""
 
     here: PointCm
@@ -61,7 +61,7 @@ class GeoPacket(Message, number=62):
     payload: Message
 
 
-class Whereabouts(Message, number=63, category=Category.ROUTING, role=Role.FINDS_ROUTE):
+class Whereabouts(Message, number=63, category=Category.ROUTING, role=Role.ROUTING):
     """A node's position, flooded to all nodes as a simple location service."""
 
     node: Node

@@ -49,7 +49,7 @@ class GpsrUnicastParameters(GpsrParameters):
     """The parameters of the GPSR baseline."""
 
     restart: bool = True
-    "Whether a packet that has gone around a face in vain begins anew, once at each node."
+    "Whether a packet that has gone around a face in vain restarts, once at each node."
     location: Literal["told", "known"] = "told"
     "Whether nodes flood their positions ('told'), or the simulator provides them ('known')."
     announce: Seconds = Field(default=10.0, gt=0)

@@ -1,4 +1,4 @@
-"""Where neighbours are, and the geometry of geographic forwarding, without the compiled kernel.
+"""Positions of neighbours and the geometry of geographic forwarding, without the compiled kernel.
 
 The rules are those of kernel/routing/places.h; tests compare the two.
 """
@@ -9,7 +9,7 @@ from math import isnan
 from typing import NamedTuple, TypeVar
 
 Spot = tuple[int, int]
-"A place in whole centimetres."
+"A position in whole centimetres."
 Place = TypeVar("Place", bound=tuple[int, int])
 
 TAKEN, STUCK, AROUND = -1, -2, -3
@@ -22,7 +22,7 @@ class _Entry(NamedTuple):
 
 
 class PlainPlaces:
-    """A table of neighbours under lease, in order of renewal."""
+    """A table of neighbours' positions with leases, in order of renewal."""
 
     def __init__(self, duration: float, capacity: int) -> None:
         self._duration = duration
@@ -34,38 +34,38 @@ class PlainPlaces:
         return len(self._entries)
 
     def renew(self, node: int, place: Spot, now: float) -> None:
-        """Note where a neighbour is; a full table gives up the one unheard longest."""
+        """Store a neighbour's position; a full table evicts the least recently received neighbour."""
         self._entries.pop(node, None)
         if self._entries and len(self._entries) >= self._capacity:
             del self._entries[next(iter(self._entries))]
         self._entries[node] = _Entry(node, now + self._duration, (place[0], place[1]))
 
     def discard(self, node: int) -> None:
-        """Forget a neighbour."""
+        """Remove a neighbour."""
         self._entries.pop(node, None)
 
     def sweep(self, now: float) -> None:
-        """Forget those unheard for too long."""
+        """Remove the neighbours whose leases have expired."""
         for entry in list(self._entries.values()):
             if entry.expires > now:
                 break
             del self._entries[entry.node]
 
     def has(self, node: int, now: float) -> bool:
-        """Whether a node is a neighbour."""
+        """Return whether a node is a neighbour."""
         return self.get(node, now) is not None
 
     def get(self, node: int, now: float) -> Spot | None:
-        """Return where a neighbour is."""
+        """Return the position of a neighbour."""
         entry = self._entries.get(node)
         return entry.spot if entry is not None and entry.expires > now else None
 
     def nodes(self, now: float) -> list[int]:
-        """Return the neighbours in the order in which they were heard."""
+        """Return the neighbours in order of their last reception."""
         return [entry.node for entry in self._entries.values() if entry.expires > now]
 
     def nearer(self, here: Spot, goal: Spot, now: float) -> int | None:
-        """Return the neighbour nearest to a goal, if nearer than here; of equals the lower node."""
+        """Return the neighbour nearest to a goal if it is nearer than this node; of equals, the lower id."""
         best: int | None = None
         least = _squared(here, goal)
         for entry in self._entries.values():
@@ -79,7 +79,7 @@ class PlainPlaces:
     def choose(  # noqa: PLR0917 - as the kernel's
         self, destination: int, here: Spot, goal: Spot, radius: int, entered: Spot | None, now: float
     ) -> int:
-        """Return where greedy forwarding goes, or TAKEN, STUCK or AROUND."""
+        """Return the next hop of greedy forwarding, or TAKEN, STUCK or AROUND."""
         if self.has(destination, now):
             return destination
         away = _squared(here, goal)
@@ -92,13 +92,13 @@ class PlainPlaces:
 
     @staticmethod
     def told(position: tuple[float, float], place: type[Place], farthest: float) -> Place:
-        """Return a position in metres as whole centimetres within `farthest` of the origin."""
+        """Return a position in metres as whole centimetres, limited to `farthest` from the origin."""
         return tuple.__new__(
             place, (_centimetres(position[0], farthest), _centimetres(position[1], farthest))
         )
 
     def planarise(self, here: Spot, now: float, relative: bool) -> None:
-        """Choose the edges of a planar graph: the relative neighbourhood graph's, or Gabriel's."""
+        """Select the edges of a planar graph: the relative neighbourhood graph or the Gabriel graph."""
         around = [entry for entry in self._entries.values() if entry.expires > now]
         hides = _is_between if relative else _is_inside
         self._edges = {
@@ -135,7 +135,7 @@ class PlainPlaces:
     def change_face(
         self, here: Spot, goal: Spot, entered: Spot, crossed: Spot, hop: int
     ) -> tuple[int, Spot | None]:
-        """Return the hop along the face beyond the line to the goal, and where it crosses that line."""
+        """Return the next hop along the face beyond the line to the goal, and where it crosses that line."""
         found: Spot | None = None
         for _ in range(len(self._edges)):
             edge = self._edges.get(hop)
@@ -152,7 +152,10 @@ class PlainPlaces:
 
     @staticmethod
     def crossing(a: Spot, b: Spot, c: Spot, d: Spot) -> Spot | None:
-        """Return where edge `ab` cuts the line from `c` to `d` [cm]; merely touching is no cut."""
+        """Return the point where edge `ab` crosses the line from `c` to `d` [cm].
+
+        Touching is not crossing.
+        """
         if (b[0], b[1]) < (a[0], a[1]):
             a, b = b, a
         one, other = _side(c, d, a), _side(c, d, b)
@@ -172,7 +175,7 @@ def _squared(a: Spot, b: Spot) -> int:
 
 
 def _side(a: Spot, b: Spot, c: Spot) -> int:
-    """Positive where `c` lies left of the line from `a` to `b`, negative on its right, 0 on it."""
+    """Return a positive number if `c` is left of the line from `a` to `b`, negative if right, 0 if on it."""
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 
 
@@ -185,7 +188,7 @@ def _is_between(u: Spot, v: Spot, w: Spot) -> bool:
 
 
 def _quarter(start: Spot, vector: Spot) -> int:
-    """0: left of the start, 1: straight back, 2: right of it, 3: straight ahead, which is a whole turn."""
+    """Return 0 left of the start, 1 straight back, 2 right of it, 3 straight ahead (a whole turn)."""
     cross = start[0] * vector[1] - start[1] * vector[0]
     if cross:
         return 0 if cross > 0 else 2

@@ -22,7 +22,7 @@ def check(record: SwarmRecord) -> str | None:
         for drop in record.drops
         if drop.reason is Drop.SUPPRESSED and isinstance(drop.message, Message)
     ]
-    if any(message.role is Role.WISHES for message in kept):
+    if any(message.role is Role.SUBSCRIPTION for message in kept):
         return None
     kept_back = {message.publication_id for message in kept}
     forged = record.forged_publications

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
-from roamcast.routing.router import Message, NodeId, Role
+from roamcast.routing.router import Drop, Message, NodeId, Role
 from roamcast.testing.swarm.record import SwarmRecord
 
 
@@ -12,7 +12,8 @@ def check(record: SwarmRecord) -> str | None:
     """Check that a router delivers, forwards, answers or drops every event that it accepted.
 
     Events whose receiver or publisher crashes later are excluded: a router may hold an event until earlier
-    ones of the publisher arrive.
+    ones of the publisher arrive. An event after one that its publisher evicted from a full table is excluded
+    as well: the missing one never arrives.
     """
     if record.ended_early or record.history.hostile:
         return None
@@ -21,12 +22,18 @@ def check(record: SwarmRecord) -> str | None:
         _note(done, got.node, got.publication.id, got.time)
     for aired in record.transmissions:
         _note(done, aired.node, aired.message.publication_id, aired.time)
+    evicted: dict[NodeId, int] = {}
     for drop in record.drops:
         if isinstance(drop.message, Message):
-            _note(done, drop.node, drop.message.publication_id, drop.time)
+            about = drop.message.publication_id
+            _note(done, drop.node, about, drop.time)
+            if drop.reason is Drop.TABLE_FULL and about >> 32 == drop.node:
+                evicted[drop.node] = min(about, evicted.get(drop.node, about))
     for heard in record.receptions:
         message = heard.message
-        if message.role is not Role.CARRIES or heard.answer is not None:
+        if message.role is not Role.EVENT or heard.answer is not None:
+            continue
+        if message.publication_id > evicted.get(message.publication_id >> 32, message.publication_id):
             continue
         life = record.incarnation_at(heard.node, heard.time)
         author = record.incarnation_at(message.publication_id >> 32, heard.time)

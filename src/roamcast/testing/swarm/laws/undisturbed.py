@@ -52,7 +52,7 @@ def check(record: SwarmRecord) -> str | None:
 
 
 def _is_broadcast_event(record: SwarmRecord, row: LostMessage) -> bool:
-    return unwrap(row.message).role is Role.CARRIES and any(
+    return unwrap(row.message).role is Role.EVENT and any(
         aired.to == BROADCAST
         for aired in record.transmissions
         if aired.time == row.time and aired.node == row.node and aired.message is row.message

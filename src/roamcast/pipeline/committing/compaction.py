@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from math import log
 
-from roamcast.lake.log import Batch, Snapshot
+from roamcast.lake.snapshot import Batch, Snapshot
 
 FEW = 8
 "Number of batches of similar size that are merged into one."

@@ -1,4 +1,4 @@
-"""What a node shows of itself: identity, neighbours, routes, tables, counters."""
+"""The status of a node as data: identity, neighbours, routes, tables, counters."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def orphans(of: MetricInput) -> Value:
 
 
 def _mean_over_time(of: MetricInput, column: int) -> float | None:
-    """Return the mean of a count, weighted by the duration of each value; None without any."""
+    """Return the mean of a count, weighted by the duration of each value; None if there are no values."""
     times, counts = _follow(of)
     lasted = np.diff(times)
     if not lasted.sum():

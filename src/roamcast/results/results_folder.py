@@ -60,7 +60,7 @@ _OLD_RUNS = "runs"
 
 @dataclass
 class PlanStatus:
-    """What a folder holds of a plan."""
+    """The progress of a plan: which of its runs a folder contains."""
 
     done: dict[str, dict[str, Any]] = field(default_factory=dict)
     "Committed."

@@ -82,7 +82,7 @@ def _load(name: str, entry: EntryPoint) -> Any:
 
 
 def working() -> tuple[list[str], dict[str, str]]:
-    """Return the names of all protocols that can be loaded; and of those that cannot, with the reason."""
+    """Return the names of the protocols that can be loaded, and the reason for each that cannot."""
     known: list[str] = []
     broken: dict[str, str] = {}
     for name in names():

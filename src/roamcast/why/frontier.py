@@ -44,7 +44,10 @@ def _lead(hops: int) -> list[str]:
 def _reasons(
     trail: Trail, publication: int, ring: list[int], neighbours: dict[int, set[int]], holders: set[int]
 ) -> list[tuple[Cause, str]]:
-    """Return why the nodes of a ring missed the event: frames lost there, else drops at their neighbours."""
+    """Return the causes for which the nodes of a ring missed the event.
+
+    The frames lost at the ring count; if there are none, the drops at its neighbours.
+    """
     losses, copies = trail.lost.get(publication, []), trail.sent.get(publication, [])
     inside = set(ring)
     came = [

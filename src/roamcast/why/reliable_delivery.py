@@ -84,7 +84,7 @@ class ReliableDelivery:
         return Diagnosis(Cause.NOT_YET_KNOWN, self._tell_known(node, since, known))
 
     def _not_recalled(self, node: int, since: float) -> Diagnosis | None:
-        """Return a diagnosis if the subscription became known after the event, but still covered it."""
+        """Return a diagnosis if the publisher learned of the subscription only after the event."""
         known = self._known(node, since)
         if known <= self.published:
             return None

@@ -58,13 +58,13 @@ class RunTask:
     "The file of its router, if that is in none of the installed packages."
 
     def find_router(self) -> None:
-        """Make its router known in this process."""
+        """Register the router of the task's run in this process."""
         if self.file is not None:
             catalogue.add(self.file.name, self.file)
 
 
 def describe_router(name: str) -> dict[str, Any]:
-    """Return what a task says of its run's router: whether it shares a process, and its file."""
+    """Return the task's description of a router: whether its runs share a process, and its file."""
     shares = bool(vars(catalogue.find(name)).get("shares_process", False))
     return {"shares": shares, "file": catalogue.file_of(name)}
 

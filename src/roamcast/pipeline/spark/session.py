@@ -159,7 +159,7 @@ def _children(parent: int) -> set[int]:
 
 
 def _silence_callbacks(context: SparkContext) -> None:
-    """When the JVM goes, each thread that talked to it would print a traceback; once is enough."""
+    """Suppress the tracebacks that threads would print after the JVM has ended."""
     import logging
 
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
@@ -243,7 +243,7 @@ def _stop_gracefully(spark: SparkSession) -> None:
 
 
 def _forget() -> None:
-    """Let the next session of this process start a JVM of its own."""
+    """Reset PySpark's global state, so that the next session of this process starts a new JVM."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 

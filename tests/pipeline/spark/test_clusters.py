@@ -209,7 +209,7 @@ def test_a_cluster_is_checked_for_what_is_missing_where(tmp_path, standalone):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 3, done.stderr
     listed = [line for line in done.stdout.splitlines() if "Python" in line]
-    assert len(listed) == 2 and all("kernel there" in line for line in listed)
+    assert len(listed) == 2 and all("kernel present" in line for line in listed)
     (missing,) = [line for line in done.stdout.splitlines() if line.startswith("missing")]
     assert re.search(r"runs Roamcast \S+, this is \S+; install the same wheel$", missing)
 

@@ -181,3 +181,59 @@ def test_a_mistake_in_a_reading_is_told_with_its_line(tmp_path, told):
         check_campaign(write(tmp_path, text.replace(right, wrong)))
     assert told in str(caught.value), str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_reading_of_the_metric_changes_what_claims_measure_and_plans_no_run(tmp_path):
+    text = """
+[readings.counted]
+open = "Whether frames of the link layer count is not said."
+default = "messages"
+alternatives.messages = {}
+alternatives.frames.metrics.messages = "frames_link"
+
+[claims.few]
+says = "Few messages."
+sweep = "people"
+metric = "messages"
+kind = "band"
+protocol = "flooding"
+high = 100
+
+[claims.few-per-byte]
+says = "Few messages for a byte."
+sweep = "people"
+metric = "bytes"
+kind = "ratio"
+of = { protocol = "flooding", metric = "messages" }
+to = { protocol = "flooding" }
+high = 1.0
+"""
+    campaign = read_campaign(write(tmp_path, text))
+    expanded = apply_options(campaign, readings=True)
+    assert {name: claim.metric for name, claim in expanded.claims.items()} == {
+        "few": "messages",
+        "few-per-byte": "bytes",
+        "few @ 1": "frames_link",
+        "few-per-byte @ 1": "bytes",
+    }
+    assert [expanded.claims[name].of.metric for name in ("few-per-byte", "few-per-byte @ 1")] == [
+        "messages",
+        "frames_link",
+    ]
+    plan = make_plan(expanded)
+    by_sweep = {}
+    for cell in plan.places:
+        by_sweep.setdefault(cell.sweep, set()).add(cell.run)
+    assert by_sweep["people"] == by_sweep["people @ 1"]
+
+
+def test_the_default_of_a_reading_replaces_no_metric(tmp_path):
+    text = """
+[readings.counted]
+open = "?"
+default = "a"
+alternatives.a.metrics.messages = "frames"
+alternatives.b = {}
+"""
+    with pytest.raises(UserError, match=r"alternatives\.a\.metrics.*claims name the metrics of the default"):
+        read_campaign(write(tmp_path, text))

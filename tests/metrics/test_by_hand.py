@@ -99,6 +99,7 @@ BY_HAND = {
     "messages_control": 1,
     "messages_failed": 2,
     "frames": 1 + 3 + 2 + 1,
+    "frames_link": 1 + 3 * 3 + 3 * 2 + 1 + 1,
     "bytes": 200 + 900 + 100 + 10,
     "airtime": 0.1 + 0.2 + 0.3 + 0.4 + 0.05,
     "messages_weighted": 5 + 9 * 2,

@@ -4,7 +4,7 @@ import pytest
 
 from roamcast.errors import UserError
 from roamcast.routing import catalogue
-from roamcast.routing.profiles import AS_PUBLISHED, LIVE, profiles, with_profile
+from roamcast.routing.profiles import AS_PUBLISHED, LIVE, NS2, profiles, with_profile
 from roamcast.routing.router import Parameters, Router
 from roamcast.units import FROM_FILE
 
@@ -66,3 +66,18 @@ def test_a_profile_that_nobody_declared_is_refused_and_those_there_are_named():
     with pytest.raises(UserError, match="no profile 'as-published'; the protocol has live"):
         with_profile(Router, {"profile": AS_PUBLISHED})
     assert profiles(Router) == {LIVE: {}}
+
+
+@pytest.mark.parametrize("name", ["aodv-unicast", "dsr-unicast"])
+def test_the_profile_of_ns_2_is_made_of_valid_parameters_with_other_values(name):
+    router = catalogue.find(name)
+    usual = router.parameters_type()
+    given = with_profile(router, {"profile": NS2})
+    ns2 = router.parameters_type.model_validate(given, context=FROM_FILE)
+    for key in router.ns2:
+        assert value_at(ns2, key) != value_at(usual, key), key
+
+
+def test_a_protocol_that_ns_2_does_not_have_has_no_such_profile():
+    with pytest.raises(UserError, match=r"no profile 'ns2'; the protocol has live"):
+        with_profile(catalogue.find("flooding"), {"profile": NS2})

@@ -12,6 +12,8 @@ from roamcast.routing.cbr.messages import EventAck, Subscription, TreeEvent
 from roamcast.routing.cbr.raft.messages import Nack, Ping, Subscribe, XcastEvent
 from roamcast.routing.cbr.raft.raft import RaftCbr
 from roamcast.routing.profiles import AS_PUBLISHED, with_profile
+from roamcast.routing.tpsr.messages import PampaEvent, RoutedEvent, RouteSubscription
+from roamcast.routing.tpsr.tpsr import Tpsr
 from roamcast.testing import Mesh, lose
 
 Coupon = EventType("coupon", {"zone": Integer()})
@@ -173,3 +175,31 @@ def test_all_that_is_missing_is_sent_at_once_unless_paced(paced):
     assert len(at_once) == (mesh.routers[0].parameters.window if paced else 30)
     mesh.run(for_=60)
     assert numbers(mesh, 1) == list(range(1, 31))
+
+
+@pytest.mark.parametrize(
+    ("reissue", "renewed"),
+    [("missed", [1]), ("wanted", [1, 2]), ("any", [1, 2, 3])],
+    ids=lambda each: each if isinstance(each, str) else "",
+)
+def test_a_flooded_publication_makes_subscribers_renew_by_the_reading(reissue, renewed):
+    # 1 misses the publication, 2 has it already, 3 subscribes to something else.
+    mesh = Mesh(4, of(Tpsr, True, reissue=reissue), [(0, 1), (0, 2), (0, 3)])
+    for node, wanted in ((1, NARROW), (2, NARROW), (3, Coupon.zone == 7)):
+        mesh.subscribe(node, wanted)
+        mesh.run(for_=3)
+    with mesh.fault(lose(RoutedEvent, to=1)):
+        mesh.publish(0, THREE)
+        mesh.run(for_=0.05)
+    began = mesh.now
+    assert numbers(mesh, 2) == [1] and numbers(mesh, 1) == []
+    with mesh.fault(lose(RoutedEvent, to=1)):
+        mesh.run(for_=1)
+    assert mesh.sent_of(PampaEvent), "the publisher gave up the route to 1"
+    assert numbers(mesh, 1) == [1]
+    sent = [s for s in mesh.sent_of(RouteSubscription) if s.time > began]
+    assert sorted({s.node for s in sent if s.node == s.message.subscriber}) == renewed
+
+
+def test_tpsr_as_published_renews_for_every_flooded_publication_that_it_wants():
+    assert with_profile(Tpsr, {"profile": AS_PUBLISHED})["reissue"] == "wanted"

@@ -18,6 +18,7 @@ from roamcast.campaign.claims import (
     OrderingClaim,
     RatioClaim,
     TrendClaim,
+    UnjudgedStatement,
 )
 from roamcast.campaign.readings import Reading, ReadingDesign, check_readings
 from roamcast.campaign.section import (
@@ -128,6 +129,8 @@ class Campaign(CampaignSection):
     sweeps: Annotated[dict[str, Sweep], Field(min_length=1)]
     figures: dict[str, Figure] = Field(default_factory=dict)
     claims: dict[str, Claim] = Field(default_factory=dict)
+    not_judged: dict[str, UnjudgedStatement] = Field(default_factory=dict)
+    "Statements of the paper about its results that no claim judges, each with the reason."
     readings: dict[str, Reading] = Field(default_factory=dict)
     "Choices that the paper leaves open."
     design: ReadingDesign = ReadingDesign()

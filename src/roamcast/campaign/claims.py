@@ -30,6 +30,8 @@ class _Claim(CampaignSection):
     "The paper's figure."
     paper: str = ""
     "The number in the paper, as printed."
+    source: Literal["paper", "implied", "ours"] = "paper"
+    "Whether the paper states the claim, only implies it, or the campaign asks a question of its own."
     sweep: str
     metric: MetricName
     where: Settings = Field(default_factory=dict)
@@ -119,6 +121,17 @@ class CrossingClaim(_Claim):
     def _check_consistency(self) -> CrossingClaim:
         _check_band(self.low, self.high)
         return self
+
+
+class UnjudgedStatement(CampaignSection):
+    """A statement of the paper about its results that no claim judges."""
+
+    says: str
+    "The statement in our own words."
+    section: str = ""
+    "Section of the paper that makes the statement."
+    because: Annotated[str, Field(min_length=1)]
+    "The reason why no claim judges it."
 
 
 def _check_band(low: float | None, high: float | None) -> None:

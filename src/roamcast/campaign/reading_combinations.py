@@ -6,7 +6,7 @@ a run depends only on its inputs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from roamcast.campaign.campaign import Campaign
 from roamcast.campaign.claims import (
@@ -17,7 +17,7 @@ from roamcast.campaign.claims import (
     OrderingClaim,
     RatioClaim,
 )
-from roamcast.campaign.readings import changes, choose
+from roamcast.campaign.readings import changes, choose, metrics_under
 from roamcast.campaign.section import Setting
 from roamcast.campaign.sweep import Sweep, thin
 
@@ -45,12 +45,23 @@ def expand_readings(campaign: Campaign) -> Campaign:
         for name, sweep in base.items():
             under = {"reading": changed | sweep.reading}
             sweeps[combination_name(name, number)] = sweep.model_copy(update=under)
+        instead = metrics_under(readings, combination)
         for name, claim in claims.items():
-            judged[combination_name(name, number)] = claim.model_copy(
+            judged[combination_name(name, number)] = _replace_metrics(claim, instead).model_copy(
                 update={"sweep": combination_name(claim.sweep, number)}
             )
     seeds = campaign.seed_list if design.seeds is None else campaign.seed_list[: design.seeds]
     return campaign.model_copy(update={"sweeps": sweeps, "claims": judged, "figures": {}, "seeds": seeds})
+
+
+def _replace_metrics(claim: Claim, instead: Mapping[str, str]) -> Claim:
+    """Return the claim about the metrics that a reading puts in the place of its own."""
+    changed: dict[str, object] = {"metric": instead.get(claim.metric, claim.metric)}
+    if isinstance(claim, RatioClaim | DifferenceClaim):
+        for side, end in (("of", claim.of), ("to", claim.to)):
+            if end.metric is not None:
+                changed[side] = end.model_copy(update={"metric": instead.get(end.metric, end.metric)})
+    return claim.model_copy(update=changed)
 
 
 def _only_claimed(campaign: Campaign, name: str) -> Sweep:

@@ -14,7 +14,14 @@ from typing import Annotated
 
 from pydantic import Field
 
-from roamcast.campaign.section import CampaignSection, Setting, Settings, disagreement, member
+from roamcast.campaign.section import (
+    CampaignSection,
+    MetricName,
+    Setting,
+    Settings,
+    disagreement,
+    member,
+)
 
 Combination = dict[str, str]
 "The selected alternative of every reading."
@@ -29,6 +36,8 @@ class Alternative(CampaignSection):
     "Settings of the scenario; they take precedence over a sweep's `set`."
     parameters: dict[str, Settings] = Field(default_factory=dict)
     "Parameters by protocol label; they take precedence over the protocol's own `parameters`."
+    metrics: dict[MetricName, MetricName] = Field(default_factory=dict)
+    "Metrics that claims use instead, by the metric that they name: another reading of what was measured."
     only_with: dict[str, str] = Field(default_factory=dict)
     "Alternatives of other readings that this one requires, by reading."
 
@@ -183,6 +192,15 @@ def overrides(
     return settings, parameters
 
 
+def metrics_under(readings: Mapping[str, Reading], combination: Mapping[str, str]) -> dict[str, str]:
+    """Return the metrics that a combination replaces, with their replacements."""
+    return {
+        metric: other
+        for name, chosen in combination.items()
+        for metric, other in readings[name].alternatives[chosen].metrics.items()
+    }
+
+
 def check_readings(
     readings: Mapping[str, Reading], labels: Iterable[str], axes: Mapping[str, Iterable[str]]
 ) -> None:
@@ -193,6 +211,8 @@ def check_readings(
         member(reading.default, reading.alternatives, f"{place}.default", "alternative")
         for key, alternative in reading.alternatives.items():
             here = f"{place}.alternatives.{key}"
+            if alternative.metrics and key == reading.default:
+                raise disagreement(f"{here}.metrics", "claims name the metrics of the default themselves")
             for label in alternative.parameters:
                 member(label, labels, f"{here}.parameters.{label}", "protocol")
             for other, needed in alternative.only_with.items():

@@ -56,6 +56,16 @@ def frames(of: MetricInput) -> Value:
     return of.transmissions.frames
 
 
+@COST.metric("Frames with RTS, CTS and ACK", better="less")
+def frames_link(of: MetricInput) -> Value:
+    """data frames, an RTS and a CTS for each unicast data frame, and an ACK for each unicast message that
+    arrived; RTS without answer are not recorded"""
+    sent = of.transmissions
+    unicast_frames = sent.frames - sent.broadcast_frames
+    acknowledged = sent.unicast_messages - sent.failed
+    return sent.frames + 2 * unicast_frames + acknowledged
+
+
 @COST.metric("Bytes", unit="B", better="less")
 def bytes(of: MetricInput) -> Value:
     """sizes of the messages, summed over their frames"""

@@ -78,6 +78,7 @@ class TransmissionTotals(NamedTuple):
     airtime: float
     broadcast_frames: int
     broadcast_bytes: int
+    unicast_messages: int
     volumes: Counter[str]
     "Bytes by category [B]."
     kinds: Counter[str]
@@ -132,6 +133,7 @@ class MetricInput:
             volume = rows["size"].to_numpy()[counted] * frames
             volumes += _count(rows["category"], counted, volume)
             broadcast = rows["to"].to_numpy()[counted] == -1
+            sums["unicast_messages"] += int(np.count_nonzero(~broadcast))
             sums["failed"] += int(np.count_nonzero(_flags(rows["failed"])[counted]))
             sums["frames"] += int(frames.sum())
             sums["bytes"] += int(volume.sum())
@@ -147,6 +149,7 @@ class MetricInput:
             sums["airtime"] / 1e9,
             sums["broadcast_frames"],
             sums["broadcast_bytes"],
+            sums["unicast_messages"],
             volumes,
             kinds,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from roamcast.campaign.claims import Claim
 from roamcast.report.drawings.communities import community_snapshots, save_communities
 from roamcast.report.drawings.figures import FigurePanels
 from roamcast.report.page.readings_page import readings_markdown
@@ -62,6 +63,10 @@ def make_markdown(result: CampaignResult, figures: str) -> str:
     broken = [f"- {judged.name}: {line}" for judged in result.claims for line in judged.failed_checks]
     if broken:
         lines += ["## Where a claim did not hold", "", *broken, ""]
+    if campaign.not_judged:
+        rows = (f"| {each.says} | {each.section} | {each.because} |" for each in campaign.not_judged.values())
+        lines += ["## Statements not judged", "", "| statement | section | reason |", "|---|---|---|"]
+        lines += [*rows, ""]
     failures = result.failures()
     if failures:
         lines += ["## Failures", "", *(f"- `{run}`: {error}" for run, error in failures), ""]
@@ -92,10 +97,15 @@ def _claims(result: CampaignResult, claims: list[JudgedClaim]) -> list[str]:
         cells = (
             claim.says,
             ", ".join(part for part in (claim.section, claim.figure) if part),
-            *([claim.paper] if paper else []),
+            *([_paper_text(claim)] if paper else []),
             judged.bounds_text,
             judged.value_text,
             f"**{judged.verdict}** {judged.doubt_text}".strip(),
         )
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return [*lines, ""]
+
+
+def _paper_text(claim: Claim) -> str:
+    """Return the paper's number, or that the claim is not stated in the paper."""
+    return {"paper": claim.paper, "implied": "(implied)", "ours": "(ours)"}[claim.source]

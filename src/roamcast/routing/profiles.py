@@ -16,14 +16,18 @@ LIVE = "live"
 "The profile with timers for nodes on real sockets."
 
 
+NS2 = "ns2"
+"The profile with the parameters of ns-2's implementation of the protocol."
+
+
 class UnknownProfile(UserError):
     """The protocol does not declare a profile of this name."""
 
 
 def profiles(router: type[Router]) -> dict[str, Mapping[str, Any]]:
     """The profiles of a protocol by name."""
-    published = {} if router.as_published is None else {AS_PUBLISHED: router.as_published}
-    return {**published, LIVE: router.live}
+    named = {AS_PUBLISHED: router.as_published, NS2: router.ns2, LIVE: router.live}
+    return {name: parameters for name, parameters in named.items() if parameters is not None}
 
 
 def with_profile(router: type[Router], given: Mapping[str, Any]) -> dict[str, Any]:

@@ -197,6 +197,8 @@ class Router:
     "The main parameters, dotted if nested; `roamcast protocols NAME` shows them first."
     live: ClassVar[Mapping[str, Any]] = MappingProxyType({})
     "The profile `live`: parameters for nodes on real sockets, dotted if nested."
+    ns2: ClassVar[Mapping[str, Any] | None] = None
+    "The profile `ns2`: the parameters of ns-2's implementation; None if it has none."
     messages: ClassVar[tuple[type[Message], ...]] = ()
     "The message classes that this protocol sends and handles; any other message is MALFORMED."
     promiscuous: bool = False

@@ -47,19 +47,28 @@ def make_claims(result: CampaignResult, claims: list[JudgedClaim]) -> str:
 
 
 def sum_up(claims: list[JudgedClaim]) -> str:
-    """How many claims were held, not held, undecided and not judged, in a sentence."""
-    tally = Counter(judged.verdict for judged in claims)
+    """Return how many claims hold, do not hold, are undecided or not judged; the paper's own claims first."""
+    own = [judged for judged in claims if judged.claim.source == "paper"]
+    further = [judged for judged in claims if judged.claim.source != "paper"]
     begin = "So far " if any(judged.so_far for judged in claims) else ""
-    told = f"{begin}{tally[HELD]} of {len(claims)} claims held, {tally[NOT_HELD]} did not"
+    if own and further:
+        told = f"{begin}{_tally(own, 'claims of the paper')}. Implied claims and our own: {_tally(further)}."
+    else:
+        told = f"{begin}{_tally(claims, 'claims')}."
+    if any(judged.verdict == UNDECIDED for judged in claims):
+        told += " Undecided: an interval reaches across the bound; more seeds may decide."
+    if any(judged.doubt_text for judged in claims):
+        told += f" Fewer than {FEW} seeds decide little."
+    return told
+
+
+def _tally(claims: list[JudgedClaim], noun: str = "") -> str:
+    tally = Counter(judged.verdict for judged in claims)
+    told = f"{tally[HELD]} of {len(claims)}{' ' * bool(noun)}{noun} held, {tally[NOT_HELD]} did not"
     if tally[UNDECIDED]:
         told += f", {tally[UNDECIDED]} {'is' if tally[UNDECIDED] == 1 else 'are'} undecided"
     if tally[NOT_JUDGED]:
         told += f", {tally[NOT_JUDGED]} could not be judged"
-    told += "."
-    if tally[UNDECIDED]:
-        told += " Undecided: an interval reaches across the bound; more seeds may decide."
-    if any(judged.doubt_text for judged in claims):
-        told += f" Fewer than {FEW} seeds decide little."
     return told
 
 

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from roamcast.routing.pampa.parameters import PampaParameters
 
 Delay: TypeAlias = Callable[[float, float], float]
-"(distance [m], signal [W]) -> delay [s]; the distance is between 0 and the range."
+"(distance [m], signal [W]) -> delay [s]; the distance is at most the range if it is clamped."
 
 
 def delay_function(parameters: PampaParameters) -> Delay:
@@ -22,7 +22,7 @@ def far_first(parameters: PampaParameters) -> Delay:
     The paper's formula is del(d) = k' x d, by which near nodes would repeat first; that contradicts its text.
     """
     longest, range = parameters.max_delay, parameters.range
-    return lambda distance, signal: longest * (1 - distance / range)
+    return lambda distance, signal: longest * max(0.0, 1 - distance / range)
 
 
 def by_signal(parameters: PampaParameters) -> Delay:

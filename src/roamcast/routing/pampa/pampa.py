@@ -8,7 +8,7 @@ to repeat: the delay depends on the received signal, and enough copies received 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import isnan
+from math import inf, isnan
 from typing import Generic, TypeVar
 
 from roamcast.routing.pampa.delay import delay_function
@@ -51,7 +51,7 @@ class Pampa(Generic[T]):
         self._copies = parameters.copies - parameters.count_first
         self._estimate = estimator(parameters.distance, host)
         self._delay = delay_function(parameters)
-        self._range = parameters.range
+        self._range = parameters.range if parameters.clamp else inf
         self._longest = parameters.max_delay
         self._jitter = parameters.jitter
         self._remember = parameters.flood_limit

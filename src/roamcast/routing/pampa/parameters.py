@@ -24,7 +24,9 @@ class PampaParameters(Parameters):
     max_delay: Seconds = Field(default=0.2, ge=0)
     "Maximum delay (del_max)."
     range: Meters = Field(default=250.0, gt=0)
-    "Radio range (d_max); greater estimated distances are reduced to it."
+    "Radio range (d_max)."
+    clamp: bool = True
+    "Whether a greater estimated distance counts as the range; otherwise equation 1 exceeds the maximum delay."
     target: Meters = Field(default=180.0, ge=0)
     "Distance at which nodes repeat first (d_t); used only by equation 1."
     strong_signal: Watts = Field(default=5.84e-9, gt=0)

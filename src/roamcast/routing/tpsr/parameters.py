@@ -56,6 +56,9 @@ class TpsrParameters(Parameters):
     publication, or none, in which case the sender does not wait for it."""
     repair_gap: Seconds = Field(default=1.0, ge=0)
     "Minimum time between a renewal and one triggered by a broken or fragile route. Not in the paper."
+    reissue: Literal["missed", "wanted", "any"] = "missed"
+    """Which flooded publications make a subscriber renew its subscription: those that match and had not
+    arrived before, all that match, or all."""
     proactive: bool = True
     "Whether a subscriber renews its subscription when a publication came over a fragile route."
     fragile: Meters = Field(default=240.0, gt=0)

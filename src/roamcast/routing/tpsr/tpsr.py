@@ -63,7 +63,7 @@ class Tpsr(Router):
     )
     parameters_type = TpsrParameters
     parameters: TpsrParameters
-    as_published = MappingProxyType({"repair_gap": "0 s"})
+    as_published = MappingProxyType({"repair_gap": "0 s", "reissue": "wanted"})
     live = MappingProxyType(
         {
             "renew": "5 s",
@@ -193,7 +193,7 @@ class Tpsr(Router):
         self.forwarding.attempts.forget(publication.id)
         self.rescues.forget(publication.id)
         got = self._deliver(publication)
-        if got is None:
+        if got is None or self._reissues_anyway(publication):
             self.renewal.request_renewal(self.parameters.repair_gap)
         if message.hops >= self.parameters.hop_limit:
             self.event_floods.begin(publication.id)
@@ -284,6 +284,13 @@ class Tpsr(Router):
             return Drop.UNWANTED
         self.host.deliver(publication)
         return None
+
+    def _reissues_anyway(self, publication: Publication) -> bool:
+        """Return whether a flooded publication that was not delivered triggers a renewal."""
+        reissue = self.parameters.reissue
+        if reissue == "wanted":
+            return publication.publisher != self._node and self.matches(publication.event)
+        return reissue == "any"
 
     def _give_up(self, attempt: PendingJobs) -> None:
         """Handle jobs that no addressee accepted."""

@@ -26,10 +26,12 @@ from roamcast.routing.router import (
 )
 from roamcast.routing.state.seen import Seen
 from roamcast.routing.unicast.aodv.aodv import Aodv
+from roamcast.routing.unicast.aodv.parameters import NS2 as AODV_OF_NS2
 from roamcast.routing.unicast.aodv.parameters import AodvParameters
 from roamcast.routing.unicast.dsdv.dsdv import Dsdv
 from roamcast.routing.unicast.dsdv.parameters import DsdvParameters
 from roamcast.routing.unicast.dsr.dsr import Dsr
+from roamcast.routing.unicast.dsr.parameters import NS2 as DSR_OF_NS2
 from roamcast.routing.unicast.dsr.parameters import DsrParameters
 from roamcast.routing.unicast.unicast import Unicast
 
@@ -131,6 +133,7 @@ class AodvUnicast(UnicastCopies):
     main_parameters = ("active_route_timeout", "hello_interval", "local_repair", "rreq_retries", "ttl_start")
     unicast_type = Aodv
     parameters_type = AodvParameters
+    ns2 = AODV_OF_NS2
     messages = (Copy, *Aodv.messages)
 
 
@@ -141,5 +144,6 @@ class DsrUnicast(UnicastCopies):
     main_parameters = ("cached_replies", "overhearing", "cache_timeout", "max_salvages", "flow_state")
     unicast_type = Dsr
     parameters_type = DsrParameters
+    ns2 = DSR_OF_NS2
     live = MappingProxyType({"overhearing": False, "cache_timeout": "30 s"})
     messages = (Copy, *Dsr.messages)

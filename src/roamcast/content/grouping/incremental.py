@@ -280,6 +280,32 @@ class ClusterBuilder:
         return self._cover.filter
 
 
+class SingleGrouping(TypeGrouping):
+    """One cluster of all subscriptions; an event belongs to it if it matches the filter that covers them."""
+
+    def __init__(self, type: EventType, labels: Iterator[int], k: int | None) -> None:
+        super().__init__(type, labels, k)
+        self._cluster = ClusterBuilder(type)
+        self._label = next(labels)
+
+    def add(self, key: Hashable, filter: Filter) -> None:
+        """Add the subscription to the cluster."""
+        self._cluster.add(key, filter)
+
+    def remove(self, key: Hashable) -> None:
+        """Remove the subscription from the cluster."""
+        self._cluster.remove(key)
+
+    def label(self, key: Hashable) -> int:
+        """Return the number of the only cluster."""
+        return self._label
+
+    def groups(self) -> list[Labelled]:
+        """Return the only cluster, or no cluster without subscriptions."""
+        members = tuple(self._cluster.filters)
+        return [(self._label, members, self._cluster.filter())] if members else []
+
+
 def _kmeans(type: EventType, labels: Iterator[int], k: int | None) -> TypeGrouping:
     from roamcast.content.grouping.kmeans import KMeans
 
@@ -307,6 +333,7 @@ def _divisive(type: EventType, labels: Iterator[int], k: int | None) -> TypeGrou
 _METHODS: dict[str, Callable[[EventType, Iterator[int], int | None], TypeGrouping]] = {
     "least": LeastConstrainedGrouping,
     "graph": GraphGrouping,
+    "single": SingleGrouping,
     "kmeans": _kmeans,
     "agglomerative": _agglomerative,
     "divisive": _divisive,

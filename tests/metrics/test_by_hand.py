@@ -92,6 +92,8 @@ BY_HAND = {
     "overhead": 5 - 1,
     "overhead_weighted": 4 + 9 * 2,
     "overhead_per_request": 4 / 5,
+    "overhead_per_answer": 4 / 3,
+    "overhead_weighted_per_answer": (4 + 9 * 2) / 3,
     "messages": 5,
     "messages_event": 2,
     "messages_subscription": 1,

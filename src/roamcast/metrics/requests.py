@@ -73,6 +73,20 @@ def overhead_per_request(of: MetricInput) -> Value:
     return divide(of.transmissions.categories.total() - beacons(of), len(of.requests.satisfied))
 
 
+@REQUESTS.metric("Overhead per answer", better="less")
+def overhead_per_answer(of: MetricInput) -> Value:
+    """unweighted overhead per satisfied request"""
+    return divide(of.transmissions.categories.total() - beacons(of), int(of.requests.satisfied.sum()))
+
+
+@REQUESTS.metric("Overhead per answer, normalised", better="less")
+def overhead_weighted_per_answer(of: MetricInput) -> Value:
+    """that overhead, with weight gamma for event messages and weight 1 for others"""
+    extra = (of.constants.gamma - 1) * of.transmissions.categories["event"]
+    weighted = of.transmissions.categories.total() - beacons(of) + extra
+    return divide(weighted, int(of.requests.satisfied.sum()))
+
+
 def beacons(of: MetricInput) -> int:
     """Return the number of messages whose role is `beacons`."""
     return sum(of.transmissions.kinds[kind] for kind in of.setting.beacons)

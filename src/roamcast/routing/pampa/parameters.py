@@ -26,7 +26,7 @@ class PampaParameters(Parameters):
     range: Meters = Field(default=250.0, gt=0)
     "Radio range (d_max)."
     clamp: bool = True
-    "Whether a greater estimated distance counts as the range; otherwise equation 1 exceeds the maximum delay."
+    "Whether a greater estimated distance counts as the range; otherwise the delay may exceed the maximum."
     target: Meters = Field(default=180.0, ge=0)
     "Distance at which nodes repeat first (d_t); used only by equation 1."
     strong_signal: Watts = Field(default=5.84e-9, gt=0)

@@ -25,8 +25,8 @@ AS_PUBLISHED: dict[str, Any] = {
     "dsdv.settle_anew": True,
     "dsdv.queue_timeout": "0 s",
 }
-"""The papers' variant: a join request carries the digest of an event, joins are always sent in full, one packet
-per group."""
+"""The papers' variant: a join request carries the digest of an event, joins are always sent in full, and each
+group gets its own packet."""
 
 
 class PubSubParameters(MeshParameters):
@@ -51,7 +51,9 @@ class PubSubParameters(MeshParameters):
     "Whether a join request without its event carries the event itself if that is shorter, or its digest."
     compare: Literal["summary", "filters"] = "summary"
     "Whether a broker matches an event against the summary of its subscriptions, or against each of them."
-    grouping: Literal["least", "graph", "single", "kmeans", "agglomerative", "divisive", "signature"] = "kmeans"
+    grouping: Literal["least", "graph", "single", "kmeans", "agglomerative", "divisive", "signature"] = (
+        "kmeans"
+    )
     "Algorithm by which a publisher groups the subscriptions."
     clusters: int = Field(0, ge=0, le=255)
     "Number of groups that K-means, hierarchies and signatures make; 0: the papers' K."
